@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* No options struct will ever be larger, so a wild size is caught before it is read. */
+#define OPTIONS_SIZE_MAX 4096u
+
+const char *gph_status_name(gph_status status)
+{
+    switch (status) {
+    case GPH_OK: return "GPH_OK";
+#define X(name, value, text)                                                             \
+    case name: return #name;
+        GPH_STATUS_MAP(X)
+#undef X
+    }
+    return status > 0 ? "CUresult" : "GPH_E_?";
+}
+
+const char *gph_status_text(gph_status status)
+{
+    switch (status) {
+#define X(name, value, text)                                                             \
+    case name: return text;
+        GPH_STATUS_MAP(X)
+#undef X
+    }
+    return "";
+}
+
+gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
+{
+    if (error == NULL)
+        return code;
+
+    *error = (gph_error){.code = code}; /* nothing of an earlier failure stays */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->message, sizeof(error->message), format, args);
+    va_end(args);
+    return code;
+}
+
+gph_status gphi_options_read(void *dst, size_t dst_size, const void *src, gph_error *error)
+{
+    memset(dst, 0, dst_size);
+    if (src == NULL)
+        return GPH_OK;
+
+    uint32_t src_size;
+    memcpy(&src_size, src, sizeof(src_size));
+    if (src_size < sizeof(src_size) || src_size > OPTIONS_SIZE_MAX)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.size is %u: start from the _INIT macro",
+                         (unsigned)src_size);
+
+    /* A newer caller may pass fields that this build does not know, if they are zero. */
+    for (size_t i = dst_size; i < src_size; i++)
+        if (((const unsigned char *)src)[i] != 0)
+            return gphi_fail(
+                error, GPH_E_UNSUPPORTED,
+                "options byte %zu is set, but this build knows only %zu bytes", i,
+                dst_size);
+
+    memcpy(dst, src, src_size < dst_size ? src_size : dst_size);
+    return GPH_OK;
+}
