@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The contract between generated machine code and the run time that calls it.
+ *
+ * A kernel becomes one function that runs one block (fast path: loops over the threads
+ * inside) or one function that runs one thread (slow path: the run time gives each thread
+ * a fiber). Generated code reads the structures below by byte offset: softcuda/ptx writes
+ * the offsets with offsetof(), so a changed field needs a new PTX_ABI_VERSION (part of
+ * the cache key) and nothing else. Generated code calls the run time through the symbols
+ * of PTX_RUNTIME_CALLS, which the loader resolves; it takes no lock and touches no other
+ * memory of ours. */
+#ifndef SOFT_PTX_ABI_H
+#define SOFT_PTX_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PTX_ABI_VERSION 1u
+#define PTX_WARP_SIZE 32u
+#define PTX_SHARED_ALIGN 128u
+
+/* One launch: the same for all its blocks. */
+typedef struct ptx_grid {
+    uint32_t nctaid[3];
+    uint32_t ntid[3];
+    uint32_t thread_count; /* ntid.x * ntid.y * ntid.z */
+    uint32_t warp_count;
+    uint32_t shared_bytes;  /* static + dynamic, of a block */
+    uint32_t dynamic_bytes; /* dynamic alone */
+    uint32_t cooperative;
+    uint32_t multiprocessors; /* %nsmid */
+    uint64_t grid_id;
+    uint64_t graph_exec;    /* %current_graph_exec */
+    const uint32_t *envreg; /* 32 of them */
+    const void *params; /* the parameter buffer, laid out as the kernel's .param space */
+    void *launch;       /* the run time's own record of this launch */
+} ptx_grid;
+
+/* One block that runs. */
+typedef struct ptx_block {
+    /* Always NULL, and opaque to the optimizer: addresses are formed as zero + integer,
+     * so that LLVM sees pointer arithmetic (an inttoptr would hide strides from it). */
+    unsigned char *zero;
+    unsigned char
+        *shared; /* PTX_SHARED_ALIGN aligned; .shared addresses are offsets here */
+    unsigned char
+        *scratch; /* context arrays, ptx_kernel.scratch_* bytes, 64-byte aligned */
+    unsigned char *local; /* .local memory: local_bytes a thread, thread after thread */
+    const ptx_grid *grid;
+    uint32_t ctaid[3];
+    uint32_t smid;
+    uint64_t block_index;      /* linear */
+    void *runtime;             /* the run time's own record of this block */
+    uint32_t safepoint_budget; /* counted down by back edges; 0: call ptx_rt_safepoint */
+    uint32_t reserved;
+} ptx_block;
+
+/* One thread on the slow path. */
+typedef struct ptx_thread {
+    ptx_block *block;
+    uint32_t tid[3];
+    uint32_t index; /* linear */
+    uint32_t lane, warp;
+    void *runtime; /* its fiber */
+} ptx_thread;
+
+typedef void ptx_block_fn(ptx_block *block);
+typedef void ptx_thread_fn(ptx_block *block, ptx_thread *thread);
+
+/* Generic addresses: a window for shared and one for local memory is not needed, since a
+ * generic address is a host address: cvta.shared gives block->shared + offset, cvta.local
+ * the thread's block->local part + offset. isspacep compares against the block's ranges.
+ */
+
+/* What generated code may call; the loader resolves exactly these (and memcpy, memset,
+ * memmove, and the libm functions of PTX_LIBM_CALLS). X(name, LLVM return type, LLVM
+ * parameter types). Faults do not return. */
+#define PTX_RUNTIME_CALLS(X)                                                             \
+    /* fast path: may switch to another block; also the kernel time limit */             \
+    X(ptx_rt_safepoint, "void", "ptr")                                                   \
+    /* trap, brkpt; (block, linear thread index) */                                      \
+    X(ptx_rt_trap, "void", "ptr, i32")                                                   \
+    /* __assertfail(message, file, line, function, char size) of a thread */             \
+    X(ptx_rt_assertfail, "void", "ptr, i32, i64, i64, i32, i64, i64")                    \
+    /* vprintf(format, arguments) -> count */                                            \
+    X(ptx_rt_vprintf, "i32", "ptr, i32, i64, i64")                                       \
+    X(ptx_rt_malloc, "i64", "ptr, i64")                                                  \
+    X(ptx_rt_free, "void", "ptr, i64")                                                   \
+    /* an instruction that this build cannot run was reached: (block, thread, line) */   \
+    X(ptx_rt_unsupported, "void", "ptr, i32, i32")                                       \
+    /* an indirect call or branch with a target that is none: (block, thread, address)   \
+     */                                                                                  \
+    X(ptx_rt_bad_target, "void", "ptr, i32, i64")                                        \
+    /* memory check mode: (block, thread, address, bytes | write << 31, PTX line) */     \
+    X(ptx_rt_check, "void", "ptr, i32, i64, i32, i32")                                   \
+    X(ptx_rt_clock, "i64", "")                                                           \
+    X(ptx_rt_globaltimer, "i64", "")                                                     \
+    X(ptx_rt_nanosleep, "void", "ptr, i32")                                              \
+    /* slow path: (thread, ...). barrier id, count (0: all), and for red the operation   \
+     * (0 none, 1 popc, 2 and, 3 or) and predicate */                                    \
+    X(ptx_rt_barrier, "i32", "ptr, i32, i32, i32, i32")                                  \
+    X(ptx_rt_barrier_arrive, "void", "ptr, i32, i32")                                    \
+    X(ptx_rt_syncwarp, "void", "ptr, i32")                                               \
+    /* (thread, member mask, mode 0 up 1 down 2 bfly 3 idx, value, b, c) -> value |      \
+     * predicate << 32 */                                                                \
+    X(ptx_rt_shfl, "i64", "ptr, i32, i32, i32, i32, i32")                                \
+    /* (thread, mask, mode 0 all 1 any 2 uni 3 ballot, predicate) */                     \
+    X(ptx_rt_vote, "i32", "ptr, i32, i32, i32")                                          \
+    /* (thread, mask, mode 0 any 1 all, bytes 4 or 8, value) -> mask | predicate << 32   \
+     */                                                                                  \
+    X(ptx_rt_match, "i64", "ptr, i32, i32, i32, i64")                                    \
+    /* (thread, mask, operation 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 xor,  \
+     * value) */                                                                         \
+    X(ptx_rt_redux, "i32", "ptr, i32, i32, i32")                                         \
+    /* (thread, mask) -> leader lane | is_leader << 32 */                                \
+    X(ptx_rt_elect, "i64", "ptr, i32")                                                   \
+    X(ptx_rt_activemask, "i32", "ptr")                                                   \
+    /* a back edge of the slow path: may switch to another thread or block */            \
+    X(ptx_rt_thread_safepoint, "void", "ptr")                                            \
+    /* mbarrier: (thread, address, operation, argument) */                               \
+    X(ptx_rt_mbarrier, "i64", "ptr, i64, i32, i64")
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a parsed module to textual LLVM IR and a description of every kernel.
+ * Pure: no LLVM, no device. softcuda/jit turns the IR into machine code. */
+#ifndef SOFT_PTX_COMPILE_H
+#define SOFT_PTX_COMPILE_H
+
+#include "softcuda/ptx/ptx.h"
+
+typedef enum ptx_path {
+    PTX_PATH_FAST,       /* one function runs a block: ptx_block_fn "b.<name>" */
+    PTX_PATH_SLOW,       /* one function runs a thread: ptx_thread_fn "t.<name>" */
+    PTX_PATH_UNSUPPORTED /* launching it fails with CUDA_ERROR_NOT_SUPPORTED */
+} ptx_path;
+
+typedef struct ptx_compile_options {
+    uint32_t force_slow;   /* every kernel on the slow path (tests) */
+    uint32_t check_memory; /* SOFTCUDA_CHECK=memory: a ptx_rt_check before each access */
+    uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
+    uint32_t vector_bits;  /* preferred width, 0: the target's */
+    const gph_allocator *allocator;
+} ptx_compile_options;
+
+typedef struct ptx_cut {
+    uint32_t line;      /* in the PTX */
+    const char *reason; /* "bar.sync", "shfl.sync", "uniform loop" */
+} ptx_cut;
+
+typedef struct ptx_param {
+    uint32_t offset, bytes, align;
+} ptx_param;
+
+typedef struct ptx_kernel {
+    const char *name;
+    ptx_path path;
+    const char
+        *reason; /* why it is slow or unsupported, with line and instruction; or NULL */
+    const ptx_param *params;
+    uint32_t param_count, param_bytes;
+    uint32_t static_shared_bytes;
+    uint32_t const_bytes;
+    uint32_t local_bytes;          /* a thread */
+    uint32_t registers;            /* an estimate as the GPU would report it, <= 255 */
+    uint32_t max_threads;          /* of .maxntid / .reqntid, else 1024 */
+    uint32_t required_threads[3];  /* 0: none */
+    uint32_t scratch_thread_bytes; /* context arrays: scratch = fixed + threads * this */
+    uint32_t scratch_fixed_bytes;
+    uint32_t uses_safepoints; /* the block may switch: it needs a stack of its own */
+    uint32_t uses_barrier, uses_atomics, uses_printf, uses_malloc, uses_dynamic_shared;
+    uint32_t live_across_cuts; /* registers kept in context arrays */
+    const ptx_cut *cuts;
+    uint32_t cut_count;
+    uint32_t line; /* of its .entry */
+} ptx_kernel;
+
+/* A .global or .const variable, or a function whose address is taken: an external symbol
+ * "g.<name>" of the IR (functions are defined: "f.<name>", as threads call them). */
+typedef struct ptx_global {
+    const char *name;
+    uint32_t variable; /* index in the module */
+} ptx_global;
+
+typedef struct ptx_program {
+    const char *ir;
+    size_t ir_bytes;
+    const ptx_kernel *kernels;
+    uint32_t kernel_count;
+    const ptx_global *globals;
+    uint32_t global_count;
+    struct ptx_arena *arena;
+} ptx_program;
+
+/* Compiles every kernel of the module. A kernel that cannot be compiled is UNSUPPORTED,
+ * with its reason; that is no failure. Fails with GPH_E_NO_MEMORY.
+ *
+ *  module   borrowed until the program is destroyed (names are lent).
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out      owned by the caller on success: ptx_program_destroy(). Thread: any. */
+GPH_CHECKED gph_status ptx_compile(const ptx_module *module,
+                                   const ptx_compile_options *options, ptx_program **out,
+                                   gph_error *error);
+void ptx_program_destroy(ptx_program *program); /* takes NULL */
+
+#endif
