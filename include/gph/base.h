@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Status codes, error text, the allocator seam, the log and the version: what every other
+ * header of Graphophone stands on. No CUDA word here. */
 #ifndef GPH_BASE_H
 #define GPH_BASE_H
 
@@ -23,16 +25,23 @@ extern "C" {
 #define GPH_INIT(...) {__VA_ARGS__}
 /* clang-format on */
 
-/* 0 is success. A positive value is a CUresult, passed on unchanged. A negative value is
- * ours. gph_status_name() and gph_status_text() take all three kinds. */
+/** The version of these headers. gph_version() tells that of the library loaded. */
+#define GPH_VERSION_MAJOR 0
+#define GPH_VERSION_MINOR 1
+#define GPH_VERSION_PATCH 0
+
+/** 0 is success. A positive value is a CUresult, passed on unchanged. A negative value is
+ *  ours. gph_status_name() and gph_status_text() take all three kinds. */
 typedef int32_t gph_status;
 
+/** Every status of our own: name, value, meaning. */
 #define GPH_STATUS_MAP(X)                                                                \
     X(GPH_E_INVALID, -1, "an argument is out of its documented range")                   \
     X(GPH_E_NO_MEMORY, -2, "host memory is exhausted")                                   \
     X(GPH_E_UNSUPPORTED, -3, "this driver or build cannot do it")                        \
     X(GPH_E_FORMAT, -4, "the file is not a valid graph file")                            \
-    X(GPH_E_STATE, -5, "the object is not in the state this call needs")
+    X(GPH_E_STATE, -5, "the object is not in the state this call needs")                 \
+    X(GPH_E_IO, -6, "the operating system refused to read, write or open")
 
 enum {
     GPH_OK = 0,
@@ -41,29 +50,75 @@ enum {
 #undef X
 };
 
-/* Why a call failed. The caller's; a call fills it only when it fails, and only if one
- * was passed. {0} is a fine start. Nothing in it needs freeing. 1 KiB, layout frozen. */
+/** Why a call failed. The caller's; a call fills it only when it fails, and only if one
+ *  was passed. {0} is a fine start. Nothing in it needs freeing. 1 KiB, layout frozen. */
 typedef struct gph_error {
-    gph_status code;
-    uint32_t has_node; /* nonzero if `node` says which graph node is at fault */
-    int64_t node;
-    const char *call;  /* the driver call at fault, static storage, or NULL */
-    char message[512]; /* what happened, with the values that made it happen */
-    char hint[256];    /* what to try, or empty */
-    uint64_t reserved[29];
+    gph_status code;       /**< what the call returned */
+    uint32_t has_node;     /**< nonzero if `node` says which graph node is at fault */
+    int64_t node;          /**< index of the node at fault, if has_node */
+    const char *call;      /**< the driver call at fault, static storage, or NULL */
+    char message[512];     /**< what happened, with the values that made it happen */
+    char hint[256];        /**< what to try, or empty */
+    uint64_t reserved[29]; /**< zero */
 } gph_error;
 
-/* ptr == NULL: allocate new_size. new_size == 0: free. Else: resize. Returns NULL on
- * failure, leaving ptr as it was. Must be callable from any thread. */
+/** ptr == NULL: allocate new_size. new_size == 0: free. Else: resize. Returns NULL on
+ *  failure, leaving ptr as it was. Must be callable from any thread, and must return
+ *  memory aligned as malloc's is. */
 typedef void *gph_realloc_fn(void *user, void *ptr, size_t old_size, size_t new_size);
 
+/** Where an object takes its host memory from. Copied by whoever is given one; `user` is
+ *  borrowed until the last object made with it is destroyed. A null `realloc` means the C
+ *  library's heap. Every free passes the size that was asked for. */
 typedef struct gph_allocator {
-    gph_realloc_fn *realloc;
-    void *user;
+    gph_realloc_fn *realloc; /**< NULL: the C library's heap */
+    void *user;              /**< first argument of `realloc` */
 } gph_allocator;
 
+/** The name of a status: "GPH_OK", "GPH_E_INVALID", or, for a CUresult, CUDA's own, such
+ * as "CUDA_ERROR_INVALID_VALUE". Static storage; never NULL. Thread: any. */
 GPH_API const char *gph_status_name(gph_status status);
+
+/** What a status means, in one phrase; empty for GPH_OK. Static storage; never NULL.
+ *  Thread: any. */
 GPH_API const char *gph_status_text(gph_status status);
+
+/** The version of the library loaded: major * 10000 + minor * 100 + patch. Thread: any.
+ */
+GPH_API uint32_t gph_version(void);
+
+/** The version of the library loaded as text: "0.1.0". Static storage. Thread: any. */
+GPH_API const char *gph_version_text(void);
+
+/** How much is logged; each level includes those before it. */
+typedef enum gph_log_level {
+    GPH_LOG_OFF = 0,   /**< nothing */
+    GPH_LOG_ERROR = 1, /**< what failed and cannot be returned to anybody */
+    GPH_LOG_WARN = 2,  /**< what works, but not as was asked */
+    GPH_LOG_INFO = 3,  /**< decisions: which driver, which path */
+    GPH_LOG_DEBUG = 4  /**< every step, with names and addresses */
+} gph_log_level;
+
+/** Receives one line of the log.
+ *
+ *  user     as given to gph_log_set().
+ *  area     borrowed for the call: "cuda", "capture", "exec", "file".
+ *  message  borrowed for the call; no line break at its end.
+ *
+ *  Called on the thread that logs, possibly on several at once. Must not call gph_. */
+typedef void gph_log_fn(void *user, gph_log_level level, const char *area,
+                        const char *message);
+
+/** Sends the log to a function instead of standard error.
+ *
+ *  sink  borrowed until the next gph_log_set(); NULL means standard error again.
+ *  user  borrowed as long; passed to `sink`.
+ *
+ *  What is logged is said by the variable GPH_LOG, read once: a list of `area:level`,
+ * such as `GPH_LOG=cuda:info,exec:debug`; the area `all` stands for every area not named.
+ * The default is `all:warn`. Thread: one at a time, before other threads use the library.
+ */
+GPH_API void gph_log_set(gph_log_fn *sink, void *user);
 
 #ifdef __cplusplus
 }

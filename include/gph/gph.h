@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All of libgph, in floor order. */
+#ifndef GPH_GPH_H
+#define GPH_GPH_H
+
+#include <gph/base.h>
+
+#include <gph/cuda.h>
+
+#include <gph/graph.h>
+
+#include <gph/file.h>
+
+#include <gph/replay.h>
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A graph as data: nodes, edges, names, parameters. It knows no driver, so it can be read
+ * from a file, compared and drawn anywhere. gph_graph_describe() in <gph/replay.h> makes
+ * one from a CUgraph. */
+#ifndef GPH_GRAPH_H
+#define GPH_GRAPH_H
+
+#include <gph/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A graph as data. One at a time while it is built, any thread once it is not changed.
+ */
+typedef struct gph_graph gph_graph;
+
+/** What a node does. Numbers as CUgraphNodeType. */
+#define GPH_NODE_KINDS(X)                                                                \
+    X(GPH_NODE_KERNEL, 0, "kernel")                                                      \
+    X(GPH_NODE_MEMCPY, 1, "memcpy")                                                      \
+    X(GPH_NODE_MEMSET, 2, "memset")                                                      \
+    X(GPH_NODE_HOST, 3, "host")                                                          \
+    X(GPH_NODE_CHILD, 4, "child")                                                        \
+    X(GPH_NODE_EMPTY, 5, "empty")                                                        \
+    X(GPH_NODE_EVENT_WAIT, 6, "event_wait")                                              \
+    X(GPH_NODE_EVENT_RECORD, 7, "event_record")                                          \
+    X(GPH_NODE_SEMAPHORE_SIGNAL, 8, "semaphore_signal")                                  \
+    X(GPH_NODE_SEMAPHORE_WAIT, 9, "semaphore_wait")                                      \
+    X(GPH_NODE_MEM_ALLOC, 10, "mem_alloc")                                               \
+    X(GPH_NODE_MEM_FREE, 11, "mem_free")                                                 \
+    X(GPH_NODE_BATCH_MEM_OP, 12, "batch_mem_op")                                         \
+    X(GPH_NODE_CONDITIONAL, 13, "conditional")
+
+/** The kinds of node. */
+typedef enum gph_node_kind {
+#define X(name, value, text) name = value, /**< see GPH_NODE_KINDS */
+    GPH_NODE_KINDS(X)
+#undef X
+} gph_node_kind;
+
+/** Graphs nest at most this deep, so that nothing recurses on the depth of its input. */
+#define GPH_GRAPH_DEPTH_MAX 16
+
+/** One argument of a kernel: where it lies in the argument buffer. */
+typedef struct gph_kernel_arg {
+    uint32_t offset; /**< bytes from the start of the buffer */
+    uint32_t bytes;  /**< its size */
+} gph_kernel_arg;
+
+/** A kernel launch. */
+typedef struct gph_kernel_params {
+    const char *function;        /**< the kernel's name; NULL if unknown */
+    uint64_t handle;             /**< CUfunction or CUkernel, 0 if from a file */
+    uint32_t grid[3];            /**< blocks, x y z */
+    uint32_t block[3];           /**< threads a block, x y z */
+    uint32_t shared_bytes;       /**< dynamic shared memory a block */
+    uint32_t arg_count;          /**< of `args`; 0 also if unknown */
+    const gph_kernel_arg *args;  /**< in order of declaration */
+    const unsigned char *buffer; /**< the arguments' bytes */
+    size_t buffer_bytes;         /**< of `buffer` */
+} gph_kernel_params;
+
+/** Where a side of a copy lies. Numbers as CUmemorytype. */
+typedef enum gph_memory_kind {
+    GPH_MEMORY_HOST = 1,   /**< host memory */
+    GPH_MEMORY_DEVICE = 2, /**< device memory */
+    GPH_MEMORY_ARRAY = 3,  /**< a CUDA array */
+    GPH_MEMORY_UNIFIED = 4 /**< told by the address */
+} gph_memory_kind;
+
+/** One side of a copy. */
+typedef struct gph_memcpy_side {
+    uint32_t memory;      /**< a gph_memory_kind */
+    uint32_t lod;         /**< mip level of an array */
+    uint64_t address;     /**< of byte 0, or the array's handle */
+    uint64_t x_bytes;     /**< offset in a row */
+    uint64_t y;           /**< rows to skip */
+    uint64_t z;           /**< slices to skip */
+    uint64_t pitch_bytes; /**< from row to row */
+    uint64_t height;      /**< rows from slice to slice */
+} gph_memcpy_side;
+
+/** A copy, as CUDA_MEMCPY3D. A linear one has height and depth 1. */
+typedef struct gph_memcpy_params {
+    gph_memcpy_side dst;  /**< written */
+    gph_memcpy_side src;  /**< read */
+    uint64_t width_bytes; /**< of a row */
+    uint64_t height;      /**< rows */
+    uint64_t depth;       /**< slices */
+} gph_memcpy_params;
+
+/** A fill. */
+typedef struct gph_memset_params {
+    uint64_t address;       /**< first byte written */
+    uint64_t pitch_bytes;   /**< from row to row, if height > 1 */
+    uint64_t width;         /**< elements a row */
+    uint64_t height;        /**< rows */
+    uint32_t value;         /**< of an element */
+    uint32_t element_bytes; /**< 1, 2 or 4 */
+} gph_memset_params;
+
+/** A call of a host function. */
+typedef struct gph_host_params {
+    uint64_t function; /**< its address */
+    uint64_t user;     /**< its argument */
+} gph_host_params;
+
+/** A record of, or a wait for, an event. */
+typedef struct gph_event_params {
+    uint64_t event; /**< CUevent */
+} gph_event_params;
+
+/** An allocation (address and bytes) or a free (address). */
+typedef struct gph_memory_params {
+    uint64_t address; /**< device address */
+    uint64_t bytes;   /**< 0 for a free */
+} gph_memory_params;
+
+/** One node. What `kind` does not name is zero. */
+typedef struct gph_node {
+    gph_node_kind kind; /**< says which of the parameters below hold */
+    const char *name;   /**< what to call it; NULL: kind and index */
+    union {
+        gph_kernel_params kernel; /**< GPH_NODE_KERNEL */
+        gph_memcpy_params memcpy; /**< GPH_NODE_MEMCPY */
+        gph_memset_params memset; /**< GPH_NODE_MEMSET */
+        gph_host_params host;     /**< GPH_NODE_HOST */
+        gph_event_params event;   /**< GPH_NODE_EVENT_WAIT, GPH_NODE_EVENT_RECORD */
+        gph_memory_params memory; /**< GPH_NODE_MEM_ALLOC, GPH_NODE_MEM_FREE */
+        gph_graph *child;         /**< GPH_NODE_CHILD; may be NULL in a mere node */
+    } u;                          /**< the parameters */
+} gph_node;
+
+/** One edge: `to` starts after `from`. The rest is CUgraphEdgeData; zero is an ordinary
+ *  dependency. */
+typedef struct gph_edge {
+    uint32_t from;     /**< index of a node */
+    uint32_t to;       /**< index of a node */
+    uint8_t from_port; /**< 1: programmatic, 2: at launch; kernels only */
+    uint8_t to_port;   /**< 0 */
+    uint8_t type;      /**< 0 default, 1 programmatic */
+    uint8_t reserved;  /**< 0 */
+} gph_edge;
+
+/** Makes an empty graph.
+ *
+ *  allocator  copied; NULL means the C library's heap.
+ *  out        owned by the caller on success: gph_graph_destroy(). Untouched on failure.
+ *  error      may be NULL.
+ *
+ *  Fails with GPH_E_NO_MEMORY. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_graph_create(const gph_allocator *allocator,
+                                                gph_graph **out, gph_error *error);
+
+/** Destroys a graph, its nodes and its child graphs. NULL is allowed. */
+GPH_API void gph_graph_destroy(gph_graph *graph);
+
+/** Names the graph.
+ *
+ *  name  copied; NULL takes the name away.
+ *
+ *  Fails with GPH_E_NO_MEMORY. Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_graph_name_set(gph_graph *graph, const char *name,
+                                                  gph_error *error);
+
+/** The graph's name, or NULL. Lent until gph_graph_name_set() or gph_graph_destroy(). */
+GPH_API const char *gph_graph_name(const gph_graph *graph);
+
+/** Adds a node.
+ *
+ *  node   copied, with its name, function name and arguments; a child graph is taken on
+ *         success and stays the caller's on failure.
+ *  index  the caller's, may be NULL: the node's index, counting from 0.
+ *  error  may be NULL.
+ *
+ *  Fails with GPH_E_INVALID (unknown kind, arguments outside their buffer, element of no
+ * 1, 2 or 4 bytes, a child with the graph in it or nested too deep) and GPH_E_NO_MEMORY.
+ *  Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node,
+                                                  uint32_t *index, gph_error *error);
+
+/** Adds an edge.
+ *
+ *  edge  copied.
+ *
+ *  Fails with GPH_E_INVALID (no such node, an edge from a node to itself, edge data that
+ *  CUDA does not define) and GPH_E_NO_MEMORY. Duplicates and cycles are found by
+ *  gph_graph_check(). Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_graph_edge_add(gph_graph *graph, const gph_edge *edge,
+                                                  gph_error *error);
+
+/** How many nodes it has, child graphs not entered. */
+GPH_API uint32_t gph_graph_node_count(const gph_graph *graph);
+
+/** How many nodes it has with those of child graphs, a child node itself not counted. */
+GPH_API uint64_t gph_graph_node_count_deep(const gph_graph *graph);
+
+/** How many edges it has. */
+GPH_API size_t gph_graph_edge_count(const gph_graph *graph);
+
+/** A node. Lent until the graph is changed; NULL if there is none of that index. */
+GPH_API const gph_node *gph_graph_node(const gph_graph *graph, uint32_t index);
+
+/** An edge. Lent until the graph is changed; NULL if there is none of that index. */
+GPH_API const gph_edge *gph_graph_edge(const gph_graph *graph, size_t index);
+
+/** Puts the nodes into an order in which every edge points forward; of several, the one
+ *  that keeps lower indices first.
+ *
+ *  order  the caller's, one entry a node. Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (a cycle, whose node is named) and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_graph_order(const gph_graph *graph, uint32_t *order,
+                                               gph_error *error);
+
+/** Checks the whole graph, and its child graphs: no cycle, no edge twice. The error names
+ *  the node. Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_graph_check(const gph_graph *graph, gph_error *error);
+
+/** The word for a kind, such as "kernel"; "unknown" if there is no such kind. */
+GPH_API const char *gph_node_kind_name(gph_node_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What softcuda, the software CUDA driver, offers beyond CUDA's own calls. Its
+ * libcuda.so.1 exports these names; libgph does not. Find them with dlsym, or with
+ * gph_cuda_find(). */
+#ifndef GPH_SOFTCUDA_H
+#define GPH_SOFTCUDA_H
+
+#include <gph/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a kernel report holds beyond path, cuts, vector width and registers. */
+enum {
+    GPH_PTX_REPORT_IR = 1 << 0,     /**< the LLVM IR */
+    GPH_PTX_REPORT_ASM = 1 << 1,    /**< the machine code as assembly text */
+    GPH_PTX_REPORT_SLOW = 1 << 2,   /**< force the slow path */
+    GPH_PTX_REPORT_NO_JIT = 1 << 3, /**< do not compile: path and cuts alone */
+    GPH_PTX_REPORT_JSON = 1 << 4    /**< JSON instead of text */
+};
+
+/** Compiles PTX as cuModuleLoadData would and says, per kernel, which path it took, where
+ *  it is cut and what caused each cut, the vector width, and the registers live across
+ * cuts.
+ *
+ *  ptx    borrowed for the call; `bytes` of it, no zero needed.
+ *  flags  GPH_PTX_REPORT_ bits.
+ *  out    owned by the caller on success: gph_softcuda_text_free(). Zero-terminated.
+ *         Untouched on failure.
+ *  error  may be NULL; says line and column.
+ *
+ *  Fails with GPH_E_INVALID (flags), GPH_E_FORMAT (bad PTX), GPH_E_UNSUPPORTED (this
+ * build cannot compile) and GPH_E_NO_MEMORY. Needs no cuInit. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_softcuda_ptx_report(const char *ptx, size_t bytes,
+                                                       uint32_t flags, char **out,
+                                                       gph_error *error);
+
+/** Frees a text of gph_softcuda_ptx_report(). NULL is allowed. */
+GPH_API void gph_softcuda_text_free(char *text);
+
+/** One setting of softcuda: a variable of the environment. All text is static. */
+typedef struct gph_softcuda_setting {
+    const char *name;          /**< the variable, such as "SOFTCUDA_MEMORY" */
+    const char *default_value; /**< what holds when it is not set */
+    const char *meaning;       /**< one phrase */
+} gph_softcuda_setting;
+
+/** All settings of softcuda.
+ *
+ *  count  the caller's: how many there are.
+ *
+ *  Returns an array of static storage. Thread: any. */
+GPH_API const gph_softcuda_setting *gph_softcuda_settings(size_t *count);
+
+/** softcuda's version as text. Its presence tells softcuda from NVIDIA's driver. */
+GPH_API const char *gph_softcuda_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
