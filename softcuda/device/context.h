@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Devices, contexts, and what each thread of the program has current. Every entry point
+ * begins with soft_enter() or soft_enter_context(). */
+#ifndef SOFT_DEVICE_CONTEXT_H
+#define SOFT_DEVICE_CONTEXT_H
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "cuda/abi.h"
+#include "softcuda/device/handle.h"
+#include "softcuda/device/log.h"
+
+#define SOFT_DRIVER_VERSION 13000
+#define SOFT_DEVICE_MAX 16
+
+struct soft_memory;  /* softcuda/memory */
+struct soft_engine;  /* softcuda/engine */
+struct soft_streams; /* device/stream.c: the streams of a context */
+
+typedef struct soft_context soft_context;
+
+/* One per CUDA device, made by cuInit(), never destroyed. */
+typedef struct soft_device {
+    int ordinal;
+    size_t total_bytes;
+    struct soft_memory *memory;
+    struct soft_engine *engine;
+    soft_context *primary; /* the same handle for the life of the process */
+} soft_device;
+
+/* A CUcontext points to one. A destroyed context stays allocated while a thread has it
+ * on its stack, so that its calls can say so; the primary one is used again. */
+struct soft_context {
+    soft_device *device;
+    uint64_t id;
+    uint32_t flags;
+    bool is_primary;
+    atomic_bool alive;
+    atomic_int error;       /* sticky CUresult; 0 while none: soft_context_fail() */
+    atomic_uint references; /* its creator's, one for each place on a thread's stack */
+    uint32_t retain_count;  /* of a primary one; under the mutex of device/context.c */
+    struct soft_streams *streams; /* NULL while not alive */
+    size_t limits[CU_LIMIT_MAX];
+    CUfunc_cache cache_config;
+    CUsharedconfig shared_config;
+    uint32_t peers; /* bit of each device whose memory it may use */
+};
+
+/* What a thread of the program has in hand. */
+typedef struct soft_thread {
+    const char *call; /* the entry point it is in, for the log */
+    CUstreamCaptureMode capture_mode;
+    bool in_callback; /* runs a host function of a stream: no CUDA call is permitted */
+    uint32_t depth, capacity;
+    soft_context **stack; /* `depth` contexts, the current one last */
+} soft_thread;
+
+/* This thread's record; never NULL. Its stack is released when the thread ends. */
+soft_thread *soft_thread_self(void);
+
+/* The first line of every entry point but cuInit() and those that work without it: names
+ * the call for the log and fails with NOT_INITIALIZED (before cuInit, and in a forked
+ * child), DEINITIALIZED (while the process ends) or NOT_PERMITTED (in a host function).
+ */
+CUresult soft_enter(const char *call);
+
+/* soft_enter(), and the current context, alive and without a sticky error. Fails with
+ * INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky error. */
+CUresult soft_enter_context(const char *call, soft_context **out);
+
+#define SOFT_ENTER()                                                                     \
+    do {                                                                                 \
+        const CUresult soft_enter_ = soft_enter(__func__);                               \
+        if (soft_enter_ != CUDA_SUCCESS)                                                 \
+            return soft_enter_;                                                          \
+    } while (0)
+#define SOFT_ENTER_CONTEXT(context)                                                      \
+    soft_context *context;                                                               \
+    do {                                                                                 \
+        const CUresult soft_enter_ = soft_enter_context(__func__, &context);             \
+        if (soft_enter_ != CUDA_SUCCESS)                                                 \
+            return soft_enter_;                                                          \
+    } while (0)
+#define SOFT_TRY(expr)                                                                   \
+    do {                                                                                 \
+        const CUresult soft_try_ = (expr);                                               \
+        if (soft_try_ != CUDA_SUCCESS)                                                   \
+            return soft_try_;                                                            \
+    } while (0)
+
+/* The context that is current, or NULL; it may be destroyed. */
+soft_context *soft_context_current(void);
+
+/* The context behind a handle: INVALID_CONTEXT for what is none,
+ * CONTEXT_IS_DESTROYED for one that was. */
+CUresult soft_context_find(CUcontext handle, soft_context **out);
+
+/* Fails with the sticky error of `context`, or with CONTEXT_IS_DESTROYED. */
+CUresult soft_context_check(soft_context *context);
+
+/* Makes an error sticky: every later call in the context gives it. The first one stays.
+ * Called by whoever runs work, on any thread. */
+void soft_context_fail(soft_context *context, CUresult error);
+
+/* The device behind an ordinal, or NULL. */
+soft_device *soft_device_at(int ordinal);
+int soft_device_count(void);
+
+/* Whether CUDA_LAUNCH_BLOCKING asks each launch to be waited for. */
+bool soft_launch_blocking(void);
+
+/* Context calls behind the entry points of softcuda/api/context.c. */
+CUresult soft_context_create(soft_device *device, uint32_t flags, soft_context **out);
+CUresult soft_context_destroy(soft_context *context);
+CUresult soft_context_push(soft_context *context);
+CUresult soft_context_pop(soft_context **out);
+CUresult soft_context_set(soft_context *context);
+CUresult soft_primary_retain(soft_device *device, soft_context **out);
+CUresult soft_primary_release(soft_device *device);
+CUresult soft_primary_reset(soft_device *device);
+#endif

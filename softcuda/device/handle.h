@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of live handles. A program may pass any pointer as a handle: it is looked up
+ * here before anything behind it is read.
+ *
+ *   table ->  [ address << 8 | kind ] [ empty ] [ address << 8 | kind ] [ removed ] ...
+ *
+ * Open addressing, one atomic word an entry, so that a look-up takes no lock: readers
+ * probe until an empty entry. A table that grows is replaced; the old one stays readable
+ * until the process ends. */
+#ifndef SOFT_DEVICE_HANDLE_H
+#define SOFT_DEVICE_HANDLE_H
+#include <stdbool.h>
+
+#include "cuda/abi.h"
+
+typedef enum soft_kind {
+    SOFT_KIND_CONTEXT = 1,
+    SOFT_KIND_MODULE,
+    SOFT_KIND_FUNCTION,
+    SOFT_KIND_LIBRARY,
+    SOFT_KIND_KERNEL,
+    SOFT_KIND_STREAM,
+    SOFT_KIND_EVENT,
+    SOFT_KIND_GRAPH,
+    SOFT_KIND_GRAPH_NODE,
+    SOFT_KIND_GRAPH_EXEC,
+    SOFT_KIND_POOL,
+    SOFT_KIND_ARRAY,
+    SOFT_KIND_USER_OBJECT,
+    SOFT_KIND_LINK,
+    SOFT_KIND_LOG_CALLBACK,
+} soft_kind;
+
+/* Makes `object` a valid handle of a kind. OUT_OF_MEMORY where the table cannot grow. */
+CUresult soft_handle_add(const void *object, soft_kind kind);
+
+/* Makes it invalid. False if it was none of that kind: the caller lost a race, or the
+ * handle never was one. */
+bool soft_handle_remove(const void *object, soft_kind kind);
+
+/* Whether `object` is a live handle of a kind. Any pointer may be asked about. */
+bool soft_handle_is(const void *object, soft_kind kind);
+#endif

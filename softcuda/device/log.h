@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The log door: CUDA's own (cuLogsRegisterCallback, CUDA_LOG_FILE), and SOFTCUDA_LOG.
+ * Whoever refuses a call says why, once, in one sentence with the values. */
+#ifndef SOFT_DEVICE_LOG_H
+#define SOFT_DEVICE_LOG_H
+#include <gph/base.h>
+
+#include "cuda/abi.h"
+
+/* Writes a sentence about the call that this thread is in, and a second line
+ * "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemAlloc"; returns `code`, so that a
+ * refusal is `return soft_fail(CUDA_ERROR_INVALID_VALUE, "...")`. */
+CUresult soft_fail(CUresult code, const char *format, ...) GPH_PRINTF(2, 3);
+
+/* A line about something that is no refusal: a kernel fault found later, a warning. */
+void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
+
+/* "CUDA_ERROR_INVALID_VALUE", or "unknown". */
+const char *soft_result_name(CUresult code);
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One piece of device work, checked and ready: what a launch, copy, fill or host function
+ * comes to, whether it then goes to a stream, into a capture or into a graph by hand.
+ *
+ *   api/launch.c, memory.c --+                          +--> engine queue of the stream
+ *                            +--> soft_work --> stream -+
+ *   api/graph.c (node params) --> soft_work --> node    +--> node of the capturing graph
+ *
+ * device/work.c makes them from CUDA's structs and checks every argument; who keeps one
+ * copies `params` and retains the function's module. */
+#ifndef SOFT_DEVICE_WORK_H
+#define SOFT_DEVICE_WORK_H
+#include "softcuda/device/context.h"
+#include "softcuda/device/module.h"
+
+#define SOFT_PARAM_BYTES_MAX 32764 /* kernel parameters, sm_70 and later */
+
+typedef enum soft_work_kind {
+    SOFT_WORK_KERNEL,
+    SOFT_WORK_COPY,
+    SOFT_WORK_FILL,
+    SOFT_WORK_HOST, /* the program's function, on the callback thread */
+    SOFT_WORK_CALL, /* ours, on a worker, in stream order: frees, notifications */
+} soft_work_kind;
+
+typedef struct soft_launch {
+    soft_function *function;
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes; /* dynamic */
+    uint32_t param_bytes;
+    const void *params; /* packed in the kernel's layout; borrowed */
+    bool cooperative;
+    int priority;
+} soft_launch;
+
+/* width bytes x height rows x depth planes. Addresses are of the first byte. */
+typedef struct soft_copy {
+    uint64_t dst, src;
+    size_t dst_pitch, src_pitch; /* bytes from row to row */
+    size_t dst_slice, src_slice; /* bytes from plane to plane */
+    size_t width, height, depth;
+    CUmemorytype dst_type, src_type; /* as declared by the caller */
+    bool dst_pageable, src_pageable; /* ordinary host memory, not known to the driver */
+} soft_copy;
+
+/* width elements x height rows of `value`, `element` = 1, 2 or 4 bytes each. */
+typedef struct soft_fill {
+    uint64_t dst;
+    size_t pitch;
+    size_t width, height;
+    uint32_t value;
+    uint32_t element;
+} soft_fill;
+
+typedef struct soft_work {
+    soft_work_kind kind;
+    union {
+        soft_launch launch;
+        soft_copy copy;
+        soft_fill fill;
+        struct {
+            CUhostFn function;
+            void *user;
+        } host;
+        struct {
+            void (*function)(void *user);
+            void *user;
+        } call;
+    } u;
+} soft_work;
+
+/* From CUDA's structs, every argument checked. `scratch` holds the packed parameters and
+ * has SOFT_PARAM_BYTES_MAX bytes; it stays borrowed by `out`. Either `params` or `extra`
+ * as in cuLaunchKernel(). `handle` may be a CUfunction or a CUkernel. */
+CUresult soft_work_launch(soft_context *context, const CUlaunchConfig *config,
+                          CUfunction handle, void *const *params, void *const *extra,
+                          void *scratch, soft_work *out);
+CUresult soft_work_copy(soft_context *context, const CUDA_MEMCPY3D *copy, soft_work *out);
+CUresult soft_work_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *fill,
+                        soft_work *out);
+
+/* Does a copy or a fill, on the calling thread: the body of the node. Returns what the
+ * stream's error is to be. */
+CUresult soft_copy_run(soft_context *context, const soft_copy *copy);
+CUresult soft_fill_run(soft_context *context, const soft_fill *fill);
+
+/* device/stream.c: puts a piece of work into the order of a stream (the handles 0, 1 and
+ * 2 are the default streams; 0 is the per-thread one where per_thread is set), or into
+ * its capture; copies what `work` borrows. Never waits for the work, except under
+ * CUDA_LAUNCH_BLOCKING. `*captured` may be NULL. */
+CUresult soft_stream_submit(soft_context *context, CUstream stream, bool per_thread,
+                            const soft_work *work, bool *captured);
+
+/* device/stream.c: waits until all that was submitted to a stream is done, and gives the
+ * context's sticky error. */
+CUresult soft_stream_wait(soft_context *context, CUstream stream, bool per_thread);
+
+/* device/stream.c: waits for every stream of a context. */
+CUresult soft_streams_wait(soft_context *context);
+
+/* device/stream.c: the streams of a fresh context; and their end, work done first. */
+CUresult soft_streams_create(soft_context *context);
+void soft_streams_destroy(soft_context *context);
+
+/* device/stream.c: a call that synchronizes or allocates asks whether a capture forbids
+ * it: STREAM_CAPTURE_UNSUPPORTED, and the capture is invalidated. `unsafe` are the calls
+ * that the thread's capture mode decides on, else the call is forbidden in every mode
+ * (cuCtxSynchronize). */
+CUresult soft_capture_check(soft_context *context, bool unsafe);
+
+/* device/stream.c: a synchronous copy or fill uses the legacy stream: 906 while a
+ * blocking stream of the context captures. soft_stream_submit() asks by itself. */
+#endif
