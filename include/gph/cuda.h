@@ -69,7 +69,7 @@ typedef struct gph_driver_info {
 
 /** The calls of the driver that ordinary programs need: CUDA's name without `cu`, and
  * CUDA's arguments. Enumerations are ints, results are gph_status: 0, or the CUresult. */
-/* clang-format off: it takes the pointers for products */
+/* clang-format off */
 #define GPH_CUDA_CALLS(X)                                                                \
     X(Init, (unsigned int flags))                                                        \
     X(DriverGetVersion, (int *version))                                                  \
