@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Failures, and the options struct every public call reads first. */
 #include "base/fail.h"
 
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 /* No options struct will ever be larger, so a wild size is caught before it is read. */
 #define OPTIONS_SIZE_MAX 4096u
 
-const char *gph_status_name(gph_status status)
+const char *gphi_status_name(gph_status status)
 {
     switch (status) {
     case GPH_OK: return "GPH_OK";
@@ -17,10 +18,10 @@ const char *gph_status_name(gph_status status)
         GPH_STATUS_MAP(X)
 #undef X
     }
-    return status > 0 ? "CUresult" : "GPH_E_?";
+    return status > 0 ? NULL : "GPH_E_?";
 }
 
-const char *gph_status_text(gph_status status)
+const char *gphi_status_text(gph_status status)
 {
     switch (status) {
 #define X(name, value, text)                                                             \
@@ -28,7 +29,7 @@ const char *gph_status_text(gph_status status)
         GPH_STATUS_MAP(X)
 #undef X
     }
-    return "";
+    return status > 0 ? NULL : "";
 }
 
 gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
@@ -44,7 +45,19 @@ gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
     return code;
 }
 
-gph_status gphi_options_read(void *dst, size_t dst_size, const void *src, gph_error *error)
+void gphi_hint(gph_error *error, const char *format, ...)
+{
+    if (error == NULL)
+        return;
+
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->hint, sizeof(error->hint), format, args);
+    va_end(args);
+}
+
+gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
+                             gph_error *error)
 {
     memset(dst, 0, dst_size);
     if (src == NULL)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* How a failure is made, passed on and described. */
 #ifndef GPHI_BASE_FAIL_H
 #define GPHI_BASE_FAIL_H
 #include <gph/base.h>
@@ -9,15 +10,30 @@
 gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
     GPH_PRINTF(3, 4);
 
-#define GPHI_TRY(expr)                                                                    \
+/* Adds a guess at the remedy to a failure that gphi_fail() has described. */
+void gphi_hint(gph_error *error, const char *format, ...) GPH_PRINTF(2, 3);
+
+/* Drops a status whose failure changes nothing for the caller; `why` says so to the
+ * reader. */
+static inline void gphi_ignore(gph_status status, const char *why)
+{
+    (void)status;
+    (void)why;
+}
+
+#define GPHI_TRY(expr)                                                                   \
     do {                                                                                 \
-        const gph_status gphi_try_ = (expr);                                              \
-        if (gphi_try_ != GPH_OK)                                                          \
-            return gphi_try_;                                                             \
+        const gph_status gphi_try_ = (expr);                                             \
+        if (gphi_try_ != GPH_OK)                                                         \
+            return gphi_try_;                                                            \
     } while (0)
 
 /* Reads the options struct `src`, written by a caller built against any version of the
  * header, into the current version `dst`. */
 gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
-                            gph_error *error);
+                             gph_error *error);
+
+/* The name and meaning of a status of our own or of GPH_OK; NULL for a CUresult. */
+const char *gphi_status_name(gph_status status);
+const char *gphi_status_text(gph_status status);
 #endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A growing array of items of one size. Addresses of items change when it grows. */
+#ifndef GPHI_BASE_VEC_H
+#define GPHI_BASE_VEC_H
+#include <gph/base.h>
+
+typedef struct gphi_vec {
+    gph_allocator heap;
+    size_t item_bytes;
+    size_t count;
+    size_t capacity;
+    void *items;
+} gphi_vec;
+
+/* An empty one; allocates nothing. */
+void gphi_vec_init(gphi_vec *vec, gph_allocator heap, size_t item_bytes);
+void gphi_vec_fini(gphi_vec *vec);
+
+/* Room for `more` items beyond the count, so that adding them cannot fail. */
+gph_status gphi_vec_reserve(gphi_vec *vec, size_t more);
+
+/* `count` zeroed items at the end: the first of them, or NULL, with nothing changed. */
+void *gphi_vec_add(gphi_vec *vec, size_t count);
+
+static inline void *gphi_vec_at(const gphi_vec *vec, size_t index)
+{
+    return (char *)vec->items + index * vec->item_bytes;
+}
+#endif
