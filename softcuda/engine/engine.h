@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runs work in order, on a team of threads: queues (a CUDA stream each) of submissions,
+ * each one piece of work or one program (a compiled graph). Knows nothing of CUDA or
+ * kernels.
+ *
+ *   queue A   [w1][program p][w2] ──▶        a submission starts when the one before it
+ * in its queue B   [w3] .wait(A,2). [w4] ──▶      queue is done and every point it waits
+ * for is
+ *
+ *   program   nodes in execution order, flat arrays: chains stay on one worker, cheap
+ * nodes run inline, dear ones are split by parts over the team
+ *
+ * Nothing here allocates or takes a contended lock when work is submitted, started or
+ * finished; a full ring blocks the submitter until a place is free, as CUDA does. A
+ * submit never runs work inline; a thread that waits works meanwhile. */
+#ifndef SOFT_ENGINE_ENGINE_H
+#define SOFT_ENGINE_ENGINE_H
+
+#include <gph/base.h>
+#include <stdbool.h>
+
+typedef struct soft_engine soft_engine; /* any thread */
+typedef struct soft_queue
+    soft_queue; /* any thread; submissions of two threads interleave */
+typedef struct soft_program soft_program; /* immutable: any thread */
+typedef struct soft_worker soft_worker;   /* the thread that runs work just now */
+
+/* Parts of one piece of work that the workers of a team share (blocks of a grid). */
+typedef struct soft_parts soft_parts;
+/* Claims up to `want` parts that follow each other; returns how many, 0 when none is
+ * left. Parts are given out in index order. Thread: any worker that runs this work. */
+uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64_t *first);
+uint64_t soft_parts_total(const soft_parts *parts);
+
+typedef enum soft_work_kind {
+    SOFT_WORK_EMPTY, /* order only */
+    SOFT_WORK_CALL,  /* run once, on one worker */
+    SOFT_WORK_PARTS, /* run_parts on as many workers as pay, until all parts are claimed
+                      */
+    SOFT_WORK_HOST   /* run once on the internal host thread, never on a worker */
+} soft_work_kind;
+
+typedef void soft_run_fn(void *argument, soft_worker *worker);
+typedef void soft_run_parts_fn(void *argument, soft_parts *parts, soft_worker *worker);
+
+/* What one node or one submission does. */
+typedef struct soft_work {
+    uint32_t kind;        /* soft_work_kind */
+    uint32_t all_at_once; /* PARTS: may spin on each other: every part must get started
+                           * even if earlier ones never end (cooperative grids) */
+    union {
+        soft_run_fn *run;
+        soft_run_parts_fn *run_parts;
+    };
+    void *argument;
+    uint64_t parts;    /* PARTS: how many, at least 1 */
+    uint32_t *cost_ns; /* measured mean cost of the whole work, updated by the engine with
+                        * relaxed atomics; may be NULL (unmeasured) */
+} soft_work;
+
+/* A place in a queue: everything submitted to it up to and including number `sequence`.
+ */
+typedef struct soft_point {
+    soft_queue *queue; /* NULL: a point that is always reached */
+    uint64_t sequence;
+} soft_point;
+
+typedef struct soft_engine_options {
+    uint32_t workers; /* 0: one a usable CPU (SOFTCUDA_WORKERS is read by the caller) */
+    uint32_t
+        spin_us; /* how long a worker spins after work before it sleeps; 0: default */
+    uint32_t random_seed; /* not 0: randomize order within the dependencies (tests) */
+    const gph_allocator *allocator;
+} soft_engine_options;
+
+GPH_CHECKED gph_status soft_engine_create(const soft_engine_options *options,
+                                          soft_engine **out, gph_error *error);
+void soft_engine_destroy(soft_engine *engine); /* every queue must be idle; takes NULL */
+uint32_t soft_engine_worker_count(const soft_engine *engine);
+/* 0 ... worker_count - 1 for team threads; helpers that wait have numbers of their own up
+ * to soft_engine_slot_count(): each slot is one thread at a time (scratch memory by
+ * slot). */
+uint32_t soft_worker_slot(const soft_worker *worker);
+uint32_t soft_engine_slot_count(const soft_engine *engine);
+
+/* Queues are never freed before the engine, but recycled: a point stays valid for ever.
+ * priority: lower runs first. */
+GPH_CHECKED gph_status soft_queue_create(soft_engine *engine, int priority,
+                                         soft_queue **out, gph_error *error);
+void soft_queue_release(soft_queue *queue); /* recycled once idle */
+
+/* Appends one piece of work. `waits` are copied. Never fails but for GPH_E_STATE (engine
+ * shutting down). Blocks while the ring is full. `work` is copied; its argument must live
+ * until the work has run. Returns the point in *out (may be NULL). */
+gph_status soft_queue_submit(soft_queue *queue, const soft_work *work,
+                             const soft_point *waits, uint32_t wait_count,
+                             soft_point *out);
+
+/* Appends one launch of a program. works[i] is what node i of the program (in the
+ * caller's numbering) does in this launch: borrowed until the launch is done, never
+ * written meanwhile. `done`, if not NULL, runs on a worker after the last node, before
+ * the point is reached (releases versions, counts). Launches of one program do not
+ * overlap: the engine orders them (R33), whichever queues they are in. */
+gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
+                             const soft_work *works, soft_run_fn *done, void *argument,
+                             const soft_point *waits, uint32_t wait_count,
+                             soft_point *out);
+
+soft_point soft_queue_tail(const soft_queue *queue);
+bool soft_point_reached(soft_point point);
+/* Returns when the point is reached; the calling thread runs ready work meanwhile.
+ * Must not be called from inside work (host functions included). */
+void soft_point_wait(soft_engine *engine, soft_point point);
+/* Sleeps or helps for at most timeout_ns: true if reached. */
+bool soft_point_wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns);
+
+typedef struct soft_edge {
+    uint32_t from, to;
+} soft_edge;
+
+/* Compiles a graph. Edges may repeat; a cycle fails with GPH_E_INVALID, error.node = an
+ * offender. kinds[i]: what node i will be (a launch's works[i].kind must equal it).
+ * priorities: NULL, or one a node, lower first. Arrays are borrowed for the call. */
+GPH_CHECKED gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
+                                           const soft_edge *edges, uint64_t edge_count,
+                                           const uint8_t *kinds, const int *priorities,
+                                           soft_program **out, gph_error *error);
+/* May be called while launches are in flight: freed when they are done. */
+void soft_program_destroy(soft_program *program);
+
+#endif
