@@ -31,7 +31,8 @@ typedef enum soft_kind {
     SOFT_KIND_LOG_CALLBACK,
 } soft_kind;
 
-/* Makes `object` a valid handle of a kind. OUT_OF_MEMORY where the table cannot grow. */
+/* Makes `object` a valid handle of a kind. OUT_OF_MEMORY where the table
+ * cannot grow. */
 CUresult soft_handle_add(const void *object, soft_kind kind);
 
 /* Makes it invalid. False if it was none of that kind: the caller lost a race, or the

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Contexts, the stack of current ones that each thread has, and the checks that every
+ * entry point begins with.
+ *
+ *   soft_thread (one a thread)     soft_context
+ *   stack [ c0 | c1 | c1 ]  ---->  references: creator 1 + one a place on a stack
+ *
+ * A context dies with its creator's reference (alive = false, streams and modules gone);
+ * its struct goes with the last reference. Primary contexts are never freed. */
+#include "softcuda/device/context.h"
+
+#include "softcuda/device/driver.h"
+#include "softcuda/device/heap.h"
+#include "softcuda/device/work.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
+static atomic_uint_fast64_t next_id = 1;
+static _Thread_local soft_thread self;
+static pthread_key_t self_key;
+static pthread_once_t self_once = PTHREAD_ONCE_INIT;
+
+static void let_go(soft_context *context)
+{
+    if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) == 1)
+        soft_delete(context);
+}
+
+static void thread_ends(void *record)
+{
+    soft_thread *thread = record;
+    while (thread->depth > 0)
+        let_go(thread->stack[--thread->depth]);
+    soft_delete(thread->stack);
+    thread->stack = NULL;
+    thread->capacity = 0;
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&self_key, thread_ends);
+}
+
+soft_thread *soft_thread_self(void)
+{
+    return &self;
+}
+
+CUresult soft_enter(const char *call)
+{
+    self.call = call;
+    const enum soft_phase phase = soft_driver_phase();
+    if (phase != SOFT_PHASE_READY)
+        return soft_driver_refuse(phase);
+    if (self.in_callback)
+        return soft_fail(CUDA_ERROR_NOT_PERMITTED,
+                         "a host function of a stream may not call the driver");
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_context_check(soft_context *context)
+{
+    if (!atomic_load_explicit(&context->alive, memory_order_acquire))
+        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                         (void *)context);
+    const int error = atomic_load_explicit(&context->error, memory_order_acquire);
+    if (error != 0)
+        return soft_fail((CUresult)error,
+                         "context %p is dead since error %d: destroy it, or reset the "
+                         "device",
+                         (void *)context, error);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_enter_context(const char *call, soft_context **out)
+{
+    SOFT_TRY(soft_enter(call));
+    if (self.depth == 0)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                         "no context is current on this thread");
+    soft_context *context = self.stack[self.depth - 1];
+    SOFT_TRY(soft_context_check(context));
+    *out = context;
+    return CUDA_SUCCESS;
+}
+
+soft_context *soft_context_current(void)
+{
+    return self.depth ? self.stack[self.depth - 1] : NULL;
+}
+
+CUresult soft_context_find(CUcontext handle, soft_context **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_CONTEXT))
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is no context", (void *)handle);
+    soft_context *context = (soft_context *)handle;
+    if (!atomic_load_explicit(&context->alive, memory_order_acquire))
+        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                         (void *)context);
+    *out = context;
+    return CUDA_SUCCESS;
+}
+
+void soft_context_fail(soft_context *context, CUresult error)
+{
+    int none = 0;
+    atomic_compare_exchange_strong_explicit(&context->error, &none, (int)error,
+                                            memory_order_acq_rel, memory_order_acquire);
+}
+
+/* ---- birth and death ---- */
+
+static void set_defaults(soft_context *context, uint32_t flags)
+{
+    context->flags = flags;
+    context->cache_config = CU_FUNC_CACHE_PREFER_NONE;
+    context->shared_config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    context->peers = 0;
+    for (int i = 0; i < CU_LIMIT_MAX; i++)
+        context->limits[i] = 0;
+    context->limits[CU_LIMIT_STACK_SIZE] = 1024;
+    context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 7340032;
+    context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8388608;
+    context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+    context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+}
+
+static CUresult come_alive_locked(soft_context *context, uint32_t flags)
+{
+    set_defaults(context, flags);
+    context->id = atomic_fetch_add(&next_id, 1);
+    atomic_store(&context->error, 0);
+    SOFT_TRY(soft_streams_create(context));
+    atomic_store_explicit(&context->alive, true, memory_order_release);
+    return CUDA_SUCCESS;
+}
+
+/* Everything that belongs to a context goes; whoever still has it current is told so. */
+static void die_locked(soft_context *context)
+{
+    soft_streams_destroy(context);
+    atomic_store_explicit(&context->alive, false, memory_order_release);
+    soft_modules_destroy(context);
+    soft_context_free_memory(context);
+}
+
+CUresult soft_context_create(soft_device *device, uint32_t flags, soft_context **out)
+{
+    soft_context *context = soft_new(sizeof(*context));
+    if (context == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a context");
+    context->device = device;
+    atomic_store(&context->references, 1);
+    pthread_mutex_lock(&lock);
+    CUresult status = come_alive_locked(context, flags);
+    if (status == CUDA_SUCCESS) {
+        status = soft_handle_add(context, SOFT_KIND_CONTEXT);
+        if (status != CUDA_SUCCESS)
+            die_locked(context);
+    }
+    pthread_mutex_unlock(&lock);
+    if (status != CUDA_SUCCESS) {
+        soft_delete(context);
+        return status;
+    }
+    *out = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_context_destroy(soft_context *context)
+{
+    if (context->is_primary)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                         "context %p is a primary context: release it with "
+                         "cuDevicePrimaryCtxRelease",
+                         (void *)context);
+    if (!soft_handle_remove(context, SOFT_KIND_CONTEXT))
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is no context", (void *)context);
+    pthread_mutex_lock(&lock);
+    die_locked(context);
+    pthread_mutex_unlock(&lock);
+    if (soft_context_current() == context) {
+        self.depth--;
+        let_go(context);
+    }
+    let_go(context);
+    return CUDA_SUCCESS;
+}
+
+/* ---- the stack of current contexts ---- */
+
+CUresult soft_context_push(soft_context *context)
+{
+    if (self.depth == self.capacity) {
+        const uint32_t more = self.capacity ? self.capacity * 2 : 8;
+        soft_context **stack = soft_renew(self.stack, more * sizeof(*stack));
+        if (stack == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                             "no memory for %u current contexts", more);
+        pthread_once(&self_once, make_key);
+        pthread_setspecific(self_key, &self);
+        self.stack = stack;
+        self.capacity = more;
+    }
+    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+    self.stack[self.depth++] = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_context_pop(soft_context **out)
+{
+    if (self.depth == 0)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                         "no context is current on this thread");
+    soft_context *context = self.stack[--self.depth];
+    const bool alive = atomic_load_explicit(&context->alive, memory_order_acquire);
+    let_go(context);
+    *out = context;
+    return alive ? CUDA_SUCCESS
+                 : soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                             (void *)context);
+}
+
+CUresult soft_context_set(soft_context *context)
+{
+    if (context != NULL && self.depth == 0)
+        return soft_context_push(context);
+    if (self.depth == 0)
+        return CUDA_SUCCESS;
+    soft_context **top = &self.stack[self.depth - 1];
+    if (*top == context)
+        return CUDA_SUCCESS;
+    let_go(*top);
+    if (context == NULL) {
+        self.depth--;
+        return CUDA_SUCCESS;
+    }
+    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+    *top = context;
+    return CUDA_SUCCESS;
+}
+
+/* ---- primary contexts ---- */
+
+CUresult soft_primary_prepare(soft_device *device)
+{
+    soft_context *context = soft_new(sizeof(*context));
+    if (context == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a context");
+    context->device = device;
+    context->is_primary = true;
+    atomic_store(&context->references, 1);
+    const CUresult added = soft_handle_add(context, SOFT_KIND_CONTEXT);
+    if (added != CUDA_SUCCESS) {
+        soft_delete(context);
+        return added;
+    }
+    device->primary = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_primary_retain(soft_device *device, soft_context **out)
+{
+    soft_context *context = device->primary;
+    CUresult status = CUDA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (!atomic_load_explicit(&context->alive, memory_order_acquire))
+        status = come_alive_locked(context, context->flags);
+    if (status == CUDA_SUCCESS) {
+        context->retain_count++;
+        *out = context;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+CUresult soft_primary_release(soft_device *device)
+{
+    soft_context *context = device->primary;
+    pthread_mutex_lock(&lock);
+    const bool retained = context->retain_count > 0;
+    if (retained && --context->retain_count == 0)
+        die_locked(context);
+    pthread_mutex_unlock(&lock);
+    return retained ? CUDA_SUCCESS
+                    : soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                                "the primary context of device %d is not retained",
+                                device->ordinal);
+}
+
+CUresult soft_primary_reset(soft_device *device)
+{
+    soft_context *context = device->primary;
+    pthread_mutex_lock(&lock);
+    if (atomic_load_explicit(&context->alive, memory_order_acquire))
+        die_locked(context);
+    context->retain_count = 0;
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+void soft_primary_set_flags(soft_device *device, uint32_t flags)
+{
+    pthread_mutex_lock(&lock);
+    device->primary->flags = flags;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of live handles. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "softcuda/device/handle.h"
+#include "softcuda/device/heap.h"
+#include "softcuda/device/log.h"
+
+#define EMPTY UINT64_C(0)
+#define REMOVED UINT64_C(0xff) /* no address has kind 0xff */
+
+struct table {
+    size_t mask;
+    size_t used; /* entries that are not EMPTY, removed ones too; under the lock */
+    struct table *older;
+    _Atomic uint64_t entries[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct table *_Atomic current; /* published with release, read with acquire */
+
+/* User-space addresses have at most 56 bits, so the kind fits below them. */
+static uint64_t word_of(const void *object, soft_kind kind)
+{
+    return (uint64_t)(uintptr_t)object << 8 | (uint64_t)kind;
+}
+
+static size_t slot_of(const struct table *table, const void *object)
+{
+    const uint64_t mixed = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(mixed >> 32) & table->mask;
+}
+
+static bool fits(const void *object)
+{
+    return object != NULL && (uint64_t)(uintptr_t)object >> 56 == 0;
+}
+
+static void put(struct table *table, const void *object, uint64_t word)
+{
+    size_t slot = slot_of(table, object);
+    uint64_t there;
+    while ((there = atomic_load_explicit(&table->entries[slot], memory_order_relaxed)) !=
+               EMPTY &&
+           there != REMOVED)
+        slot = (slot + 1) & table->mask;
+    table->used += there == EMPTY;
+    /* Pairs with the acquire in soft_handle_is(): who sees the handle sees the object. */
+    atomic_store_explicit(&table->entries[slot], word, memory_order_release);
+}
+
+/* A table with room for one more entry, and without removed ones if it is a new one. */
+static struct table *roomy_locked(void)
+{
+    struct table *old = atomic_load_explicit(&current, memory_order_relaxed);
+    if (old != NULL && (old->used + 1) * 4 <= (old->mask + 1) * 3)
+        return old;
+    size_t live = 0;
+    for (size_t i = 0; old != NULL && i <= old->mask; i++) {
+        const uint64_t word =
+            atomic_load_explicit(&old->entries[i], memory_order_relaxed);
+        live += word != EMPTY && word != REMOVED;
+    }
+    size_t size = 1024;
+    while (size < live * 4)
+        size *= 2;
+    struct table *fresh = soft_new(sizeof(*fresh) + size * sizeof(fresh->entries[0]));
+    if (fresh == NULL)
+        return NULL;
+    fresh->mask = size - 1;
+    fresh->older = old; /* a reader may still be in it: it is never freed */
+    for (size_t i = 0; old != NULL && i <= old->mask; i++) {
+        const uint64_t word =
+            atomic_load_explicit(&old->entries[i], memory_order_relaxed);
+        if (word != EMPTY && word != REMOVED)
+            put(fresh, (const void *)(uintptr_t)(word >> 8), word);
+    }
+    atomic_store_explicit(&current, fresh, memory_order_release);
+    return fresh;
+}
+
+CUresult soft_handle_add(const void *object, soft_kind kind)
+{
+    if (!fits(object))
+        return soft_fail(CUDA_ERROR_UNKNOWN, "address %p does not fit the handle table",
+                         object);
+    pthread_mutex_lock(&lock);
+    struct table *table = roomy_locked();
+    if (table != NULL)
+        put(table, object, word_of(object, kind));
+    pthread_mutex_unlock(&lock);
+    return table ? CUDA_SUCCESS
+                 : soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for the handle table");
+}
+
+static _Atomic uint64_t *entry_of(struct table *table, const void *object, soft_kind kind)
+{
+    if (table == NULL || !fits(object))
+        return NULL;
+    const uint64_t wanted = word_of(object, kind);
+    for (size_t slot = slot_of(table, object);; slot = (slot + 1) & table->mask) {
+        const uint64_t word =
+            atomic_load_explicit(&table->entries[slot], memory_order_acquire);
+        if (word == wanted)
+            return &table->entries[slot];
+        if (word == EMPTY)
+            return NULL;
+    }
+}
+
+bool soft_handle_remove(const void *object, soft_kind kind)
+{
+    pthread_mutex_lock(&lock);
+    _Atomic uint64_t *entry =
+        entry_of(atomic_load_explicit(&current, memory_order_relaxed), object, kind);
+    if (entry != NULL)
+        atomic_store_explicit(entry, REMOVED, memory_order_release);
+    pthread_mutex_unlock(&lock);
+    return entry != NULL;
+}
+
+bool soft_handle_is(const void *object, soft_kind kind)
+{
+    return entry_of(atomic_load_explicit(&current, memory_order_acquire), object, kind) !=
+           NULL;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The driver's own heap objects. A test makes the nth allocation from now fail, in this
+ * process, with gph_softcuda_fail_allocation(). */
+#ifndef SOFT_DEVICE_HEAP_H
+#define SOFT_DEVICE_HEAP_H
+#include <gph/base.h>
+
+/* Zeroed; NULL when memory is exhausted. */
+void *soft_new(size_t bytes) GPH_CHECKED;
+
+/* As realloc(); the old block stays as it was on failure. */
+void *soft_renew(void *old, size_t bytes) GPH_CHECKED;
+
+/* NULL is fine. */
+void soft_delete(void *block);
+
+/* A copy of a string. */
+char *soft_new_string(const char *text) GPH_CHECKED;
+
+/* Exported. nth < 0: none fails (the start value); 0: the next one. */
+GPH_API void gph_softcuda_fail_allocation(long nth);
+#endif
