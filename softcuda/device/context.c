@@ -11,7 +11,7 @@
 
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
-#include "softcuda/device/work.h"
+#include "softcuda/device/task.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
 static atomic_uint_fast64_t next_id = 1;

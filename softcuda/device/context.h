@@ -23,6 +23,7 @@ typedef struct soft_context soft_context;
 /* One per CUDA device, made by cuInit(), never destroyed. */
 typedef struct soft_device {
     int ordinal;
+    int physical; /* its ordinal without CUDA_VISIBLE_DEVICES */
     size_t total_bytes;
     struct soft_memory *memory;
     struct soft_engine *engine;

@@ -27,6 +27,12 @@ int soft_compute_capability(void);
 CUresult soft_primary_prepare(soft_device *device);
 void soft_primary_set_flags(soft_device *device, uint32_t flags);
 
+/* device.c: the memory and the engine of a device. */
+CUresult soft_device_start(soft_device *device);
+
+/* summary.c: what SOFTCUDA_SUMMARY names is written, when the process ends. */
+void soft_summary_write(void);
+
 /* module.c: unloads every module of a context that ends. */
 void soft_modules_destroy(soft_context *context);
 

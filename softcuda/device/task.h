@@ -3,25 +3,25 @@
  * comes to, whether it then goes to a stream, into a capture or into a graph by hand.
  *
  *   api/launch.c, memory.c --+                          +--> engine queue of the stream
- *                            +--> soft_work --> stream -+
- *   api/graph.c (node params) --> soft_work --> node    +--> node of the capturing graph
+ *                            +--> soft_task --> stream -+
+ *   api/graph.c (node params) --> soft_task --> node    +--> node of the capturing graph
  *
- * device/work.c makes them from CUDA's structs and checks every argument; who keeps one
+ * device/task.c makes them from CUDA's structs and checks every argument; who keeps one
  * copies `params` and retains the function's module. */
-#ifndef SOFT_DEVICE_WORK_H
-#define SOFT_DEVICE_WORK_H
+#ifndef SOFT_DEVICE_TASK_H
+#define SOFT_DEVICE_TASK_H
 #include "softcuda/device/context.h"
 #include "softcuda/device/module.h"
 
 #define SOFT_PARAM_BYTES_MAX 32764 /* kernel parameters, sm_70 and later */
 
-typedef enum soft_work_kind {
-    SOFT_WORK_KERNEL,
-    SOFT_WORK_COPY,
-    SOFT_WORK_FILL,
-    SOFT_WORK_HOST, /* the program's function, on the callback thread */
-    SOFT_WORK_CALL, /* ours, on a worker, in stream order: frees, notifications */
-} soft_work_kind;
+typedef enum soft_task_kind {
+    SOFT_TASK_KERNEL,
+    SOFT_TASK_COPY,
+    SOFT_TASK_FILL,
+    SOFT_TASK_HOST, /* the program's function, on the callback thread */
+    SOFT_TASK_CALL, /* ours, on a worker, in stream order: frees, notifications */
+} soft_task_kind;
 
 typedef struct soft_launch {
     soft_function *function;
@@ -52,8 +52,8 @@ typedef struct soft_fill {
     uint32_t element;
 } soft_fill;
 
-typedef struct soft_work {
-    soft_work_kind kind;
+typedef struct soft_task {
+    soft_task_kind kind;
     union {
         soft_launch launch;
         soft_copy copy;
@@ -67,17 +67,17 @@ typedef struct soft_work {
             void *user;
         } call;
     } u;
-} soft_work;
+} soft_task;
 
 /* From CUDA's structs, every argument checked. `scratch` holds the packed parameters and
  * has SOFT_PARAM_BYTES_MAX bytes; it stays borrowed by `out`. Either `params` or `extra`
  * as in cuLaunchKernel(). `handle` may be a CUfunction or a CUkernel. */
-CUresult soft_work_launch(soft_context *context, const CUlaunchConfig *config,
+CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
                           CUfunction handle, void *const *params, void *const *extra,
-                          void *scratch, soft_work *out);
-CUresult soft_work_copy(soft_context *context, const CUDA_MEMCPY3D *copy, soft_work *out);
-CUresult soft_work_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *fill,
-                        soft_work *out);
+                          void *scratch, soft_task *out);
+CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *copy, soft_task *out);
+CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *fill,
+                        soft_task *out);
 
 /* Does a copy or a fill, on the calling thread: the body of the node. Returns what the
  * stream's error is to be. */
@@ -86,10 +86,10 @@ CUresult soft_fill_run(soft_context *context, const soft_fill *fill);
 
 /* device/stream.c: puts a piece of work into the order of a stream (the handles 0, 1 and
  * 2 are the default streams; 0 is the per-thread one where per_thread is set), or into
- * its capture; copies what `work` borrows. Never waits for the work, except under
+ * its capture; copies what `task` borrows. Never waits for the work, except under
  * CUDA_LAUNCH_BLOCKING. `*captured` may be NULL. */
 CUresult soft_stream_submit(soft_context *context, CUstream stream, bool per_thread,
-                            const soft_work *work, bool *captured);
+                            const soft_task *task, bool *captured);
 
 /* device/stream.c: waits until all that was submitted to a stream is done, and gives the
  * context's sticky error. */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the environment asks for. */
+#include "softcuda/device/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define MEMORY_LIMIT ((size_t)16 << 30)
+#define MEMORY_LEAST ((size_t)64 << 20)
+#define CHUNK ((size_t)2 << 20)
+
+static CUresult refuse(const char *name, const char *value, const char *wanted)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is '%s': %s", name, value, wanted);
+}
+
+static CUresult read_count(const char *name, long fallback, long most, long *out)
+{
+    const char *text = getenv(name);
+    *out = fallback;
+    if (text == NULL || text[0] == '\0')
+        return CUDA_SUCCESS;
+    char *end;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < 0 || value > most)
+        return refuse(name, text, "no number in its range");
+    *out = value;
+    return CUDA_SUCCESS;
+}
+
+/* "4096", "512M", "2G", "1.5GiB". */
+static CUresult read_bytes(const char *name, size_t fallback, size_t *out)
+{
+    const char *text = getenv(name);
+    *out = fallback;
+    if (text == NULL || text[0] == '\0')
+        return CUDA_SUCCESS;
+    char *end;
+    const double number = strtod(text, &end);
+    double unit = 1;
+    switch (*end) {
+    case 'k':
+    case 'K': unit = 1024.0; break;
+    case 'm':
+    case 'M': unit = 1024.0 * 1024; break;
+    case 'g':
+    case 'G': unit = 1024.0 * 1024 * 1024; break;
+    default: break;
+    }
+    if (unit > 1)
+        end += 1 + (end[1] == 'i') + (end[1] == 'i' ? end[2] == 'B' : end[1] == 'B');
+    const double bytes = number * unit;
+    if (end == text || *end != '\0' || !(bytes >= (double)MEMORY_LEAST) || bytes > 1e15)
+        return refuse(name, text, "at least 64M is needed, as bytes or with K, M or G");
+    *out = (size_t)bytes / CHUNK * CHUNK;
+    return CUDA_SUCCESS;
+}
+
+static CUresult read_capability(int *out)
+{
+    const char *text = getenv("SOFTCUDA_COMPUTE_CAPABILITY");
+    *out = 90;
+    if (text == NULL || text[0] == '\0')
+        return CUDA_SUCCESS;
+    int major, minor, length = 0;
+    if (sscanf(text, "%2d.%1d%n", &major, &minor, &length) != 2 || text[length] != '\0' ||
+        major < 5 || major > 12)
+        return refuse("SOFTCUDA_COMPUTE_CAPABILITY", text,
+                      "wanted major.minor from 5.0 to 12.9");
+    *out = major * 10 + minor;
+    return CUDA_SUCCESS;
+}
+
+CUuuid soft_device_uuid(int physical)
+{
+    CUuuid uuid = {{0x73, 0x6f, 0x66, 0x74, 0x63, 0x75, 0x64, 0x61}}; /* "softcuda" */
+    uuid.bytes[15] = (char)physical;
+    return uuid;
+}
+
+/* The device that an entry of CUDA_VISIBLE_DEVICES means, or -1. */
+static int device_of(const char *entry, size_t length, int total)
+{
+    char text[64], name[64];
+    if (length == 0 || length >= sizeof(text))
+        return -1;
+    memcpy(text, entry, length);
+    text[length] = '\0';
+    char *end;
+    const long number = strtol(text, &end, 10);
+    if (*end == '\0')
+        return number >= 0 && number < total ? (int)number : -1;
+    for (int i = 0; length > 4 && i < total; i++) {
+        const CUuuid uuid = soft_device_uuid(i);
+        char *at = name + snprintf(name, sizeof(name), "GPU-");
+        for (int b = 0; b < 16; b++)
+            at += snprintf(at, 4, "%s%02x",
+                           b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "",
+                           (unsigned char)uuid.bytes[b]);
+        if (strncasecmp(name, text, length) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* As CUDA does: the first entry that is no device, or one again, ends the list. */
+static void read_visible(soft_settings *out, int total)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    out->device_count = 0;
+    if (list == NULL) {
+        for (int i = 0; i < total; i++)
+            out->physical[out->device_count++] = i;
+        return;
+    }
+    while (*list != '\0') {
+        const size_t length = strcspn(list, ",");
+        const int device = device_of(list, length, total);
+        if (device < 0)
+            return;
+        for (int i = 0; i < out->device_count; i++)
+            if (out->physical[i] == device) {
+                out->device_count = 0; /* a device named twice: none is visible */
+                return;
+            }
+        out->physical[out->device_count++] = device;
+        list += length + (list[length] == ',');
+    }
+}
+
+CUresult soft_settings_read(soft_settings *out)
+{
+    long total, blocking;
+    SOFT_TRY(read_count("SOFTCUDA_DEVICES", 1, SOFT_DEVICE_MAX, &total));
+    SOFT_TRY(read_count("CUDA_LAUNCH_BLOCKING", 0, 1, &blocking));
+    const size_t ram = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    const size_t half = ram / 2 < MEMORY_LIMIT ? ram / 2 / CHUNK * CHUNK : MEMORY_LIMIT;
+    SOFT_TRY(read_bytes("SOFTCUDA_MEMORY", half, &out->memory_bytes));
+    SOFT_TRY(read_capability(&out->compute_capability));
+    read_visible(out, (int)total);
+    out->launch_blocking = blocking != 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the environment asks for, read once by cuInit(). */
+#ifndef SOFT_DEVICE_SETTINGS_H
+#define SOFT_DEVICE_SETTINGS_H
+#include <stdbool.h>
+
+#include "softcuda/device/context.h"
+
+typedef struct soft_settings {
+    int device_count;              /* the visible ones */
+    int physical[SOFT_DEVICE_MAX]; /* of each visible one, its number without
+                                      CUDA_VISIBLE_DEVICES */
+    size_t memory_bytes;           /* a device: SOFTCUDA_MEMORY */
+    int compute_capability;        /* 90: SOFTCUDA_COMPUTE_CAPABILITY=9.0 */
+    bool launch_blocking;          /* CUDA_LAUNCH_BLOCKING=1 */
+} soft_settings;
+
+/* Refuses a value that it does not understand, with the value. */
+CUresult soft_settings_read(soft_settings *out);
+
+/* The UUID of a device; its text begins with "GPU-". */
+CUuuid soft_device_uuid(int physical);
+#endif
