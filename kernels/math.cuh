@@ -45,10 +45,19 @@ INDEX3(gridDim, nctaid)
 
 static const u32 WARP = 32, ALL_LANES = 0xffffffffu;
 
-__device__ __forceinline__ void __syncwarp() { __nvvm_bar_warp_sync(ALL_LANES); }
+__device__ __forceinline__ void __syncwarp()
+{
+    __nvvm_bar_warp_sync(ALL_LANES);
+}
 
-__device__ __forceinline__ float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
-__device__ __forceinline__ int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+__device__ __forceinline__ float __int_as_float(int x)
+{
+    return __builtin_bit_cast(float, x);
+}
+__device__ __forceinline__ int __float_as_int(float x)
+{
+    return __builtin_bit_cast(int, x);
+}
 
 __device__ __forceinline__ int __shfl_xor_sync(u32 mask, int x, int lane_mask)
 {
@@ -67,14 +76,32 @@ __device__ __forceinline__ float atomicAdd(float *at, float x)
 {
     return __nvvm_atom_add_gen_f(at, x);
 }
-__device__ __forceinline__ int atomicAdd(int *at, int x) { return __nvvm_atom_add_gen_i(at, x); }
+__device__ __forceinline__ int atomicAdd(int *at, int x)
+{
+    return __nvvm_atom_add_gen_i(at, x);
+}
 
-__device__ __forceinline__ u32 __umulhi(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
+__device__ __forceinline__ u32 __umulhi(u32 a, u32 b)
+{
+    return (u32)(((u64)a * b) >> 32);
+}
 
-__device__ __forceinline__ float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
-__device__ __forceinline__ float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
-__device__ __forceinline__ float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
-__device__ __forceinline__ float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
+__device__ __forceinline__ float fmaxf(float a, float b)
+{
+    return __nvvm_fmax_f(a, b);
+}
+__device__ __forceinline__ float fminf(float a, float b)
+{
+    return __nvvm_fmin_f(a, b);
+}
+__device__ __forceinline__ float fmaf(float a, float b, float c)
+{
+    return __nvvm_fma_rn_f(a, b, c);
+}
+__device__ __forceinline__ float rsqrtf(float x)
+{
+    return __nvvm_rsqrt_approx_f(x);
+}
 
 /* 2 ulp near 0; for |x| up to 88 the rounding of x * log2(e) adds some 1e-6 relative. */
 __device__ __forceinline__ float __expf(float x)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the model of examples/decode: a small Llama that adds two numbers written as text.
 
-    python3 train.py --out DIR [--layers 3] [--minutes 6] [--seed 1]
+    python3 train.py --out DIR [--layers 2] [--minutes 6] [--seed 1]
 
 A sequence is `1234+567=`, then the sum with its LEAST significant digit first, then the end
 token: `1081` for 1801. So every digit depends only on what already stands before it.
@@ -188,7 +188,7 @@ def write_safetensors(path, tensors):
 def main():
     parser = argparse.ArgumentParser(description="train the adding model of examples/decode")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--layers", type=int, default=3)
+    parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--inner", type=int, default=256)
     parser.add_argument("--batch", type=int, default=2048)

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The kernels of examples/decode: one step of a Llama-architecture model.
+ *
+ * A kernel works on rows. In a decode step row r is slot r of the batch; in a prefill the
+ * rows are the tokens of one or several prompts. Which slot a row belongs to and where in
+ * its sequence it stands, slot[r] and position[r], lies in device memory and is advanced
+ * there, so that a captured step can be replayed for every token. A row whose position is
+ * negative is idle: nothing is computed or written for it.
+ *
+ *   x       [rows][width]                         the residual stream
+ *   qkv     [rows][heads + 2 kv_heads][head_dim]  queries, keys, values
+ *   keys    [slots][kv_heads][context][head_dim]  of one layer; values likewise
+ *   weight  [inputs][outputs]                     transposed from the file's layout
+ */
+#include "decode.cuh"
+#include "math.cuh"
+
+extern __shared__ float dynamic_shared[];
+
+/* Sum over the block; `part` holds a float a warp. Every thread gets the result. */
+__device__ __forceinline__ float block_sum(float x, float *part)
+{
+    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    x = warp_sum(x);
+    __syncthreads(); /* part may still be read from the last call */
+    if (lane == 0)
+        part[warp] = x;
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        x = warp_sum(lane < blockDim.x / WARP ? part[lane] : 0.0f);
+        if (lane == 0)
+            part[0] = x;
+    }
+    __syncthreads();
+    return part[0];
+}
+
+__device__ __forceinline__ float block_max(float x, float *part)
+{
+    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    x = warp_max(x);
+    __syncthreads();
+    if (lane == 0)
+        part[warp] = x;
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        x = warp_max(part[lane < blockDim.x / WARP ? lane : 0]);
+        if (lane == 0)
+            part[0] = x;
+    }
+    __syncthreads();
+    return part[0];
+}
+
+/* A block a row. */
+KERNEL embed(float *x, const float *table, const int *token, const int *position,
+             u32 width)
+{
+    const u32 row = blockIdx.x;
+    if (position[row] < 0)
+        return;
+    const float *from = table + (u64)token[row] * width;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        x[(u64)row * width + i] = from[i];
+}
+
+/* A block a row: x / sqrt(mean(x^2) + eps) * weight. */
+KERNEL rms_norm(float *out, const float *x, const float *weight, const int *position,
+                u32 width, float eps)
+{
+    __shared__ float part[WARP];
+    const u64 row = blockIdx.x;
+    if (position[row] < 0)
+        return;
+    float sum = 0;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        sum += x[row * width + i] * x[row * width + i];
+    const float scale = rsqrtf(block_sum(sum, part) / (float)width + eps);
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        out[row * width + i] = x[row * width + i] * scale * weight[i];
+}
+
+/* One row times a matrix. Block (32, 8): 32 columns, the inputs split eight ways. */
+KERNEL matvec(float *out, const float *x, const float *weight, const int *position,
+              u32 inputs, u32 outputs)
+{
+    __shared__ float part[8][32];
+    const u32 row = blockIdx.y;
+    if (position[row] < 0)
+        return;
+    const u32 column = blockIdx.x * 32 + threadIdx.x;
+    const u32 safe = column < outputs ? column : outputs - 1;
+    const float *in = x + (u64)row * inputs;
+    float sum = 0;
+    for (u32 k0 = 0; k0 < inputs; k0 += 8) {
+        const u32 k = k0 + threadIdx.y;
+        if (k < inputs)
+            sum += in[k] * weight[(u64)k * outputs + safe];
+    }
+    part[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y == 0 && column < outputs) {
+#pragma unroll
+        for (u32 i = 1; i < 8; i++)
+            sum += part[i][threadIdx.x];
+        out[(u64)row * outputs + column] = sum;
+    }
+}
+
+/* A few rows times a matrix. Block of 64: 64 columns of 8 rows; x passes through shared
+ * memory 32 inputs at a time, every weight is read once for the 8 rows. */
+KERNEL matmul(float *out, const float *x, const float *weight, const int *position,
+              u32 rows, matrix_t size)
+{
+    __shared__ float tile[8][32];
+    const u32 inputs = size.inputs, outputs = size.outputs;
+    const u32 row0 = blockIdx.y * 8;
+    const u32 column = blockIdx.x * 64 + threadIdx.x;
+    const u32 safe = column < outputs ? column : outputs - 1;
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (u32 k0 = 0; k0 < inputs; k0 += 32) {
+        for (u32 i = threadIdx.x; i < 256; i += 64) {
+            const u32 row = row0 + i / 32, k = k0 + i % 32;
+            tile[i / 32][i % 32] =
+                row < rows && k < inputs ? x[(u64)row * inputs + k] : 0.0f;
+        }
+        __syncthreads();
+        const u32 depth = inputs - k0 < 32 ? inputs - k0 : 32;
+        for (u32 k = 0; k < depth; k++) {
+            const float w = weight[(u64)(k0 + k) * outputs + safe];
+#pragma unroll
+            for (u32 r = 0; r < 8; r++)
+                sum[r] += tile[r][k] * w;
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (u32 r = 0; r < 8; r++)
+        if (column < outputs && row0 + r < rows && position[row0 + r] >= 0)
+            out[(u64)(row0 + r) * outputs + column] = sum[r];
+}
+
+/* Rotates queries and keys in place: dimension i goes with i + head_dim / 2, by the angle
+ * position * rate[i]. Grid (heads + kv_heads, rows). */
+KERNEL rotary(float *qkv, const float *rate, const int *position, u32 stride,
+              u32 head_dim)
+{
+    const u32 row = blockIdx.y, half = head_dim / 2;
+    if (position[row] < 0)
+        return;
+    float *head = qkv + (u64)row * stride + blockIdx.x * head_dim;
+    for (u32 i = threadIdx.x; i < half; i += blockDim.x) {
+        float sine, cosine;
+        sincosf((float)position[row] * rate[i], &sine, &cosine);
+        const float a = head[i], b = head[i + half];
+        head[i] = a * cosine - b * sine;
+        head[i + half] = b * cosine + a * sine;
+    }
+}
+
+/* Puts the rows' keys and values into the cache. Grid (kv_heads, rows). `kv` points at
+ * the first key of row 0. */
+KERNEL kv_append(float *keys, float *values, const float *kv, const rows_t rows,
+                 u32 stride, shape_t shape)
+{
+    const u32 row = blockIdx.y, head = blockIdx.x;
+    const int position = rows.position[row];
+    if (position < 0)
+        return;
+    const float *key = kv + (u64)row * stride + head * shape.head_dim;
+    const float *value = key + shape.kv_heads * shape.head_dim;
+    const u64 at =
+        (((u64)rows.slot[row] * shape.kv_heads + head) * shape.context + (u32)position) *
+        shape.head_dim;
+    for (u32 i = threadIdx.x; i < shape.head_dim; i += blockDim.x) {
+        keys[at + i] = key[i];
+        values[at + i] = value[i];
+    }
+}
+
+/* Attention of one query over its slot's cache up to its own position: a decode step, or
+ * a row of a prefill whose keys have all been appended. Grid (heads, rows), any number of
+ * whole warps; dynamic shared memory: a float a position of the context. */
+KERNEL attention(float *out, const float *qkv, const float *keys, const float *values,
+                 const rows_t rows, shape_t shape)
+{
+    __shared__ float part[WARP];
+    float *score = dynamic_shared;
+    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const u32 warps = blockDim.x / WARP;
+    const u32 row = blockIdx.y, head = blockIdx.x, d = shape.head_dim;
+    if (rows.position[row] < 0)
+        return;
+    const u32 count = (u32)rows.position[row] + 1;
+    const u32 kv_head = head / (shape.heads / shape.kv_heads);
+    const u64 base = ((u64)rows.slot[row] * shape.kv_heads + kv_head) * shape.context * d;
+    const float *query = qkv + ((u64)row * (shape.heads + 2 * shape.kv_heads) + head) * d;
+
+    for (u32 j0 = 0; j0 < count; j0 += warps) { /* a key a warp */
+        const u32 j = j0 + warp;
+        float dot = 0;
+        if (j < count)
+            for (u32 i = lane; i < d; i += WARP)
+                dot += query[i] * keys[base + (u64)j * d + i];
+        dot = warp_sum(dot);
+        if (lane == 0 && j < count)
+            score[j] = dot * shape.scale;
+    }
+    __syncthreads();
+    float top = -3.4e38f;
+    for (u32 j = threadIdx.x; j < count; j += blockDim.x)
+        top = fmaxf(top, score[j]);
+    top = block_max(top, part);
+    float sum = 0;
+    for (u32 j = threadIdx.x; j < count; j += blockDim.x) {
+        score[j] = __expf(score[j] - top);
+        sum += score[j];
+    }
+    sum = block_sum(sum, part); /* its barriers also publish the scores */
+    for (u32 i = threadIdx.x; i < d; i += blockDim.x) {
+        float mix = 0;
+        for (u32 j = 0; j < count; j++)
+            mix += score[j] * values[base + (u64)j * d + i];
+        out[((u64)row * shape.heads + head) * d + i] = mix / sum;
+    }
+}
+
+/* out = silu(gate) * up, with gate and up side by side in a row. Grid (x, rows). */
+KERNEL swiglu(float *out, const float *gate_up, const int *position, u32 inner)
+{
+    const u64 row = blockIdx.y;
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (position[row] < 0 || i >= inner)
+        return;
+    const float gate = gate_up[row * 2 * inner + i],
+                up = gate_up[row * 2 * inner + inner + i];
+    out[row * inner + i] = gate / (1.0f + __expf(-gate)) * up;
+}
+
+/* x += y. Grid (x, rows). */
+KERNEL residual_add(float *x, const float *y, const int *position, u32 width)
+{
+    const u64 row = blockIdx.y;
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (position[row] >= 0 && i < width)
+        x[row * width + i] += y[row * width + i];
+}
+
+/* The last token's row of each prompt, side by side. A block a prompt. */
+KERNEL gather(float *out, const float *x, const int *index, u32 width)
+{
+    const u64 from = (u64)index[blockIdx.x] * width, to = (u64)blockIdx.x * width;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        out[to + i] = x[from + i];
+}
+
+/* Of x * sharpness, in place; sharpness is 1 / temperature. A block a row. */
+KERNEL softmax(float *x, const int *position, u32 width, float sharpness)
+{
+    __shared__ float part[WARP];
+    float *row = x + (u64)blockIdx.x * width;
+    if (position[blockIdx.x] < 0)
+        return;
+    float top = -3.4e38f;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        top = fmaxf(top, row[i] * sharpness);
+    top = block_max(top, part);
+    float sum = 0;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        sum += __expf(row[i] * sharpness - top);
+    sum = block_sum(sum, part);
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        row[i] = __expf(row[i] * sharpness - top) / sum;
+}
+
+/* The index of the greatest logit, the lowest of equals. A block a row. */
+KERNEL argmax(int *next, const float *logits, const int *position, u32 width)
+{
+    __shared__ float part[WARP];
+    __shared__ int where[WARP];
+    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const float *row = logits + (u64)blockIdx.x * width;
+    if (position[blockIdx.x] < 0)
+        return;
+    float top = -3.4e38f;
+    int at = 0x7fffffff;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        if (row[i] > top) {
+            top = row[i];
+            at = (int)i;
+        }
+    for (int step = 16; step > 0; step >>= 1) {
+        const float other = __shfl_xor_sync(ALL_LANES, top, step);
+        const int there = __shfl_xor_sync(ALL_LANES, at, step);
+        if (other > top || (other == top && there < at)) {
+            top = other;
+            at = there;
+        }
+    }
+    if (lane == 0) {
+        part[warp] = top;
+        where[warp] = at;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (u32 w = 1; w < blockDim.x / WARP; w++)
+            if (part[w] > top || (part[w] == top && where[w] < at)) {
+                top = part[w];
+                at = where[w];
+            }
+        next[blockIdx.x] = at < (int)width ? at : 0; /* all NaN: token 0 */
+    }
+}
+
+/* Philox 4x32-10 (Salmon et al., SC11): 32 random bits from a key and a counter. */
+__device__ __forceinline__ u32 philox(u64 key, u32 c0, u32 c1)
+{
+    u32 k0 = (u32)key, k1 = (u32)(key >> 32), c2 = 0, c3 = 0;
+    for (int round = 0; round < 10; round++) {
+        const u32 h0 = __umulhi(0xD2511F53u, c0), l0 = 0xD2511F53u * c0;
+        const u32 h1 = __umulhi(0xCD9E8D57u, c2), l1 = 0xCD9E8D57u * c2;
+        c0 = h1 ^ c1 ^ k0;
+        c1 = l1;
+        c2 = h0 ^ c3 ^ k1;
+        c3 = l0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return c0;
+}
+
+/* Draws a token from the nucleus: the most probable tokens that together reach top_p (and
+ * whatever ties with the last of them). The threshold is found bit by bit, since positive
+ * floats are ordered as their bits are; so nothing is sorted. The random number depends
+ * on seed, sequence and position alone: the same in every batch and mode.
+ * A block of 128 a row. */
+KERNEL top_p(int *next, const float *probability, const int *position,
+             const int *sequence, u32 width, sampling_t sampling)
+{
+    __shared__ float part[WARP];
+    __shared__ float mass[128];
+    const float *row = probability + (u64)blockIdx.x * width;
+    if (position[blockIdx.x] < 0)
+        return;
+    int bits = 0;
+    for (int bit = 1 << 29; bit > 0; bit >>= 1) {
+        const float least = __int_as_float(bits | bit);
+        float sum = 0;
+        for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+            sum += row[i] >= least ? row[i] : 0.0f;
+        if (block_sum(sum, part) >= sampling.top_p)
+            bits |= bit;
+    }
+    const float least = __int_as_float(bits);
+    const u32 share = (width + 127) / 128, first = threadIdx.x * share;
+    float sum = 0;
+    for (u32 i = first; i < first + share && i < width; i++)
+        sum += row[i] >= least ? row[i] : 0.0f;
+    mass[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        float total = 0;
+        for (u32 i = 0; i < 128; i++)
+            total += mass[i];
+        const u32 random =
+            philox(sampling.seed, (u32)sequence[blockIdx.x], (u32)position[blockIdx.x]);
+        float left = (float)(random >> 8) * 0x1p-24f * total;
+        u32 owner = 0;
+        while (owner < 127 && (mass[owner] <= left || mass[owner] == 0.0f)) {
+            left -= mass[owner];
+            owner++;
+        }
+        /* rounding can leave nothing at the end: then the last token that counts */
+        u32 chosen = 0;
+        for (u32 i = 0; i < width; i++) {
+            if (i >= owner * share && row[i] >= least) {
+                chosen = i;
+                if (left < row[i])
+                    break;
+                left -= row[i];
+            } else if (row[i] >= least) {
+                chosen = i;
+            }
+        }
+        next[blockIdx.x] = (int)chosen;
+    }
+}
+
+/* Keeps the logits of this step: log[step % steps][row]. A block a row. */
+KERNEL record(float *log, const float *logits, const int *position, const u32 *step,
+              u32 width, u32 steps)
+{
+    if (position[blockIdx.x] < 0)
+        return;
+    float *to = log + ((u64)(*step % steps) * gridDim.x + blockIdx.x) * width;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x)
+        to[i] = logits[(u64)blockIdx.x * width + i];
+}
+
+/* Ends a decode step: every live slot takes its token and moves on, or becomes idle. The
+ * ring, in host memory, tells the host of the last steps: per slot the token, -1 where
+ * the slot was idle. One block. */
+KERNEL advance(state_t state, const int *next, int *ring, u32 slots, u32 depth, int end)
+{
+    int *told = ring + (u64)(*state.step % depth) * slots;
+    for (u32 s = threadIdx.x; s < slots; s += blockDim.x) {
+        const int position = state.position[s];
+        if (position < 0) {
+            told[s] = -1;
+            continue;
+        }
+        const bool last = next[s] == end || position + 1 >= state.limit[s];
+        state.token[s] = next[s];
+        state.position[s] = last ? -1 : position + 1;
+        told[s] = next[s];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *state.step += 1;
+}
+
+/* Ends a prefill: prompt i starts decoding in slot[i], unless its first token ended it.
+ */
+KERNEL place(state_t state, const int *next, const start_t *start, u32 count, int end)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    const u32 s = (u32)start[i].slot;
+    const bool last = next[i] == end || start[i].position >= start[i].limit;
+    state.token[s] = next[i];
+    state.limit[s] = start[i].limit;
+    state.sequence[s] = start[i].sequence;
+    state.position[s] = last ? -1 : start[i].position;
+}

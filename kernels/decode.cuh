@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Structs that the kernels of decode.cu take by value; the host includes this file too.
+ */
+#ifndef KERNELS_DECODE_CUH
+#define KERNELS_DECODE_CUH
+
+typedef struct rows_t {
+    const int *slot;     /* a row's slot in the cache */
+    const int *position; /* a row's place in its sequence; negative: idle */
+} rows_t;
+
+typedef struct shape_t {
+    unsigned heads, kv_heads, head_dim, context;
+    float scale; /* of the dot products: 1 / sqrt(head_dim) */
+} shape_t;
+
+typedef struct matrix_t {
+    unsigned inputs, outputs;
+} matrix_t;
+
+typedef struct sampling_t {
+    unsigned long long seed;
+    float top_p;
+} sampling_t;
+
+/* Of the decode loop, on the device; arrays by slot. */
+typedef struct state_t {
+    int *token;     /* the token that the next step reads */
+    int *position;  /* and its place; negative: idle */
+    int *limit;     /* the position at which the sequence is cut off */
+    int *sequence;  /* its number, for the random numbers */
+    unsigned *step; /* steps since the start */
+} state_t;
+
+/* A prompt that has been prefilled and starts decoding. */
+typedef struct start_t {
+    int slot, position, limit, sequence;
+} start_t;
+
+#endif
