@@ -6,7 +6,14 @@
  * LLVM function, promoted to SSA by LLVM): integers and bits by size (i8 ... i64, i128),
  * f16, bf16 and b16 as i16, packed 16-bit pairs as i32, f32 as float, f64 as double,
  * .pred as i1. Lowering loads operands, computes, stores results. The shape decides where
- * the slots live and what is copied to and from the context arrays around a region. */
+ * the slots live and what is copied to and from the context arrays around a region.
+ *
+ * Two more kinds of slot are the shape's to allocate and lowering's to use:
+ *  - `%cc`, an i1: the carry flag of add.cc, addc ... (in every LLVM function);
+ *  - `%p.<index>`: the bytes of the function's own .param variable `index` (without
+ *    PTX_VAR_LOCAL), for parameters and return parameters of device functions and the
+ *    .param variables of a body. A kernel's parameters lie at `params` + offset instead.
+ * In .param space an address held in a register is a host address. */
 #ifndef SOFT_PTX_EMIT_H
 #define SOFT_PTX_EMIT_H
 
@@ -48,7 +55,7 @@ struct ptx_emit {
                                   ptx_sreg sreg); /* i32, or i64 by sreg */
     /* The address of a variable (`index` with PTX_VAR_LOCAL for the function's own) in
      * its own state space, as i64: shared and local: an offset; global and const:
-     * absolute; param: see lower_memory.c. */
+     * absolute; param: asked for a kernel's parameters only, the offset in `params`. */
     ptx_value (*variable_address)(ptx_emit *emit, uint32_t index);
     void *shape; /* the shape's own state */
 };
@@ -79,6 +86,11 @@ void ptx_lower(ptx_emit *emit, const ptx_insn *insn);
 bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn);
 bool ptx_is_intrinsic(const char *callee);
 
+/* Appends what the IR in `out` uses of the instruction library and of LLVM's intrinsics:
+ * declarations of @llvm.*, definitions of @x_*. To be called once, after the last
+ * function; nobody else declares @llvm.*. */
+void ptx_lower_library(ptx_text *out);
+
 /* Registers that an instruction reads and writes, in any order, each at most once a list.
  * The guard counts as read; a guarded write counts as written, and as read too (the old
  * value may stay). Lists have room for PTX_OPERANDS_MAX. */
@@ -92,8 +104,9 @@ bool ptx_insn_writes_memory(const ptx_insn *insn); /* stores, atomics, calls */
 /* A load whose value may change by itself: volatile, relaxed, acquire, atomics. */
 bool ptx_insn_is_volatile(const ptx_insn *insn);
 /* Same result for every thread of a block if all register operands are uniform and no
- * special register but the uniform ones is read (loads excluded). */
-bool ptx_insn_keeps_uniformity(const ptx_insn *insn);
+ * special register but the uniform ones is read. False for everything that reads memory:
+ * which loads are uniform (kernel parameters, constants) the shape knows. */
+bool ptx_insn_keeps_uniformity(const ptx_function *function, const ptx_insn *insn);
 
 /* ---- pieces that both sides use: emit.c ---------------------------------------------
  */
