@@ -17,6 +17,10 @@
  * Scopes nest. Per thread; a fiber that moves takes no scope along. */
 typedef struct soft_fault_scope {
     sigjmp_buf jump;
+    /* If set, called instead of the jump, in the handler, once the fields below are
+     * filled; does not return. `jump` is not used then, so that a scope can stay entered
+     * for the life of a thread and costs nothing. */
+    void (*recover)(struct soft_fault_scope *scope);
     struct soft_fault_scope *outer;
     int signal; /* SIGSEGV ... 0 if none yet */
     int code;   /* si_code */
