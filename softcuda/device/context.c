@@ -11,7 +11,9 @@
 
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
+#include "softcuda/device/limits.h"
 #include "softcuda/device/task.h"
+#include "softcuda/kernel/launch.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
 static atomic_uint_fast64_t next_id = 1;
@@ -114,7 +116,7 @@ static void set_defaults(soft_context *context, uint32_t flags)
     context->flags = flags;
     context->cache_config = CU_FUNC_CACHE_PREFER_NONE;
     context->shared_config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-    context->peers = 0;
+    atomic_store(&context->peers, 0);
     for (int i = 0; i < CU_LIMIT_MAX; i++)
         context->limits[i] = 0;
     context->limits[CU_LIMIT_STACK_SIZE] = 1024;
@@ -124,12 +126,39 @@ static void set_defaults(soft_context *context, uint32_t flags)
     context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
 }
 
+/* A kernel failed: on the worker that ran it. */
+static void on_fault(void *user, const soft_fault *fault)
+{
+    soft_context *context = user;
+    soft_log(CU_LOG_LEVEL_ERROR, "%s", fault->text);
+    soft_context_fail(context, (CUresult)fault->code);
+}
+
+static CUresult create_env(soft_context *context)
+{
+    const soft_kernel_env_options options = {
+        .heap_bytes = context->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
+        .timeout_ns = soft_kernel_timeout_from_environment(),
+        .multiprocessors = SOFT_MULTIPROCESSORS,
+        .on_fault = on_fault,
+        .user = context,
+        .allocator = soft_allocator()};
+    gph_error error = {0};
+    return soft_pass(soft_kernel_env_create(&options, &context->kernels, &error), &error);
+}
+
 static CUresult come_alive_locked(soft_context *context, uint32_t flags)
 {
     set_defaults(context, flags);
     context->id = atomic_fetch_add(&next_id, 1);
     atomic_store(&context->error, 0);
-    SOFT_TRY(soft_streams_create(context));
+    SOFT_TRY(create_env(context));
+    const CUresult status = soft_streams_create(context);
+    if (status != CUDA_SUCCESS) {
+        soft_kernel_env_destroy(context->kernels);
+        context->kernels = NULL;
+        return status;
+    }
     atomic_store_explicit(&context->alive, true, memory_order_release);
     return CUDA_SUCCESS;
 }
@@ -140,6 +169,8 @@ static void die_locked(soft_context *context)
     soft_streams_destroy(context);
     atomic_store_explicit(&context->alive, false, memory_order_release);
     soft_modules_destroy(context);
+    soft_kernel_env_destroy(context->kernels);
+    context->kernels = NULL;
     soft_context_free_memory(context);
 }
 

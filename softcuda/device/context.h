@@ -27,6 +27,8 @@ typedef struct soft_device {
     size_t total_bytes;
     struct soft_memory *memory;
     struct soft_engine *engine;
+    struct soft_pool_object *default_pool;
+    struct soft_pool_object *_Atomic current_pool;
     soft_context *primary; /* the same handle for the life of the process */
 } soft_device;
 
@@ -41,11 +43,13 @@ struct soft_context {
     atomic_int error;       /* sticky CUresult; 0 while none: soft_context_fail() */
     atomic_uint references; /* its creator's, one for each place on a thread's stack */
     uint32_t retain_count;  /* of a primary one; under the mutex of device/context.c */
-    struct soft_streams *streams; /* NULL while not alive */
+    struct soft_streams *streams;    /* NULL while not alive */
+    struct soft_kernel_env *kernels; /* likewise: what softcuda/kernel runs launches in */
+    struct soft_module *modules;     /* all loaded; under the mutex of device/module.c */
     size_t limits[CU_LIMIT_MAX];
     CUfunc_cache cache_config;
     CUsharedconfig shared_config;
-    uint32_t peers; /* bit of each device whose memory it may use */
+    atomic_uint peers; /* bit of each device whose memory it may use */
 };
 
 /* What a thread of the program has in hand. */

@@ -30,12 +30,15 @@ void soft_primary_set_flags(soft_device *device, uint32_t flags);
 /* device.c: the memory and the engine of a device. */
 CUresult soft_device_start(soft_device *device);
 
+/* device.c: the allocator of the folders below, which fails when soft_new() does. */
+const gph_allocator *soft_allocator(void);
+
 /* summary.c: what SOFTCUDA_SUMMARY names is written, when the process ends. */
 void soft_summary_write(void);
 
 /* module.c: unloads every module of a context that ends. */
 void soft_modules_destroy(soft_context *context);
 
-/* allocation.c: frees what cuMemAlloc() and its like gave out in a context that ends. */
+/* device.c: frees what cuMemAlloc() and its like gave out in a context that ends. */
 void soft_context_free_memory(soft_context *context);
 #endif

@@ -136,6 +136,23 @@ CUresult soft_fail(CUresult code, const char *format, ...)
     return code;
 }
 
+CUresult soft_pass(gph_status status, const gph_error *error)
+{
+    CUresult code = (CUresult)status;
+    switch (status) {
+    case GPH_OK: return CUDA_SUCCESS;
+    case GPH_E_INVALID: code = CUDA_ERROR_INVALID_VALUE; break;
+    case GPH_E_NO_MEMORY: code = CUDA_ERROR_OUT_OF_MEMORY; break;
+    case GPH_E_UNSUPPORTED: code = CUDA_ERROR_NOT_SUPPORTED; break;
+    case GPH_E_FORMAT: code = CUDA_ERROR_INVALID_IMAGE; break;
+    case GPH_E_STATE: code = CUDA_ERROR_ILLEGAL_STATE; break;
+    default:
+        if (status < 0)
+            code = CUDA_ERROR_UNKNOWN;
+    }
+    return soft_fail(code, "%s", error->message[0] ? error->message : "no reason given");
+}
+
 void soft_log(CUlogLevel level, const char *format, ...)
 {
     if (logging)

@@ -15,6 +15,10 @@ CUresult soft_fail(CUresult code, const char *format, ...) GPH_PRINTF(2, 3);
 /* A line about something that is no refusal: a kernel fault found later, a warning. */
 void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
 
+/* What a status of the folders below comes to: CUDA_SUCCESS for GPH_OK, a CUresult as it
+ * is, ours as the nearest CUresult; the message goes to the log. */
+CUresult soft_pass(gph_status status, const gph_error *error);
+
 /* "CUDA_ERROR_INVALID_VALUE", or "unknown". */
 const char *soft_result_name(CUresult code);
 #endif

@@ -1,27 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Modules, libraries, kernels and functions: the objects behind CUmodule, CUlibrary,
- * CUkernel and CUfunction. A library belongs to the process and becomes a module in each
- * context that uses it; a CUkernel becomes a CUfunction likewise. */
+ * CUkernel and CUfunction.
+ *
+ *   soft_library (process) -- soft_kernel (CUkernel), one a kernel of the image
+ *        |  one module a context that asks
+ *        v
+ *   soft_module (context)  -- soft_function (CUfunction), one a kernel
+ *        |                -- globals: device memory
+ *        v
+ *   soft_binding, soft_code (softcuda/kernel) */
 #ifndef SOFT_DEVICE_MODULE_H
 #define SOFT_DEVICE_MODULE_H
 #include "softcuda/device/context.h"
+#include "softcuda/kernel/code.h"
 
 typedef struct soft_module soft_module;
-struct soft_kernel_code; /* softcuda/kernel: one kernel of a loaded module */
+typedef struct soft_library soft_library;
 
 /* A CUfunction points to one; lives as long as its module. */
 typedef struct soft_function {
     soft_module *module;
-    const char *name;
-    struct soft_kernel_code *code;
-    uint32_t param_bytes; /* of the whole parameter buffer */
-    uint32_t param_count;
-    uint32_t static_shared_bytes;
-    uint32_t max_threads;           /* a block, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK */
-    atomic_uint dynamic_shared_max; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    const soft_kernel_code *code;  /* code->kernel: name, parameters, shared memory */
+    struct soft_kernel *kernel;    /* of the library that it came from, or NULL */
+    atomic_int dynamic_shared_max; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     atomic_int carveout;
     atomic_int cache_config;
 } soft_function;
+
+struct soft_module {
+    soft_context *context;
+    uint64_t context_id;
+    struct soft_memory *memory;
+    soft_code *code;
+    soft_binding *binding;
+    soft_library *library; /* NULL: loaded by cuModuleLoad and the like */
+    atomic_uint references;
+    uint32_t function_count, global_count;
+    soft_function *functions; /* by index as in `code` */
+    uint64_t *globals;        /* their addresses, 0 for none */
+    soft_module *next, *previous;
+};
+
+/* A CUkernel points to one. */
+typedef struct soft_kernel {
+    soft_library *library;
+    uint32_t index; /* in the code */
+    atomic_int dynamic_shared_max[SOFT_DEVICE_MAX], carveout[SOFT_DEVICE_MAX];
+} soft_kernel;
 
 /* Resolves a CUfunction, or a CUkernel in `context`. INVALID_HANDLE for what is none. */
 CUresult soft_function_find(soft_context *context, CUfunction handle,
@@ -30,4 +55,35 @@ CUresult soft_function_find(soft_context *context, CUfunction handle,
 /* Keeps the module's code and globals until the matching release, after unloading too. */
 void soft_function_retain(soft_function *function);
 void soft_function_release(soft_function *function);
+
+/* Loads compiled code into a context. `library` may be NULL. Retains `code`. */
+CUresult soft_module_create(soft_context *context, soft_code *code, soft_library *library,
+                            soft_module **out);
+/* Waits for the context's work. INVALID_HANDLE if another thread was first. */
+CUresult soft_module_unload(soft_module *module);
+/* INVALID_HANDLE for what is no module. */
+CUresult soft_module_find(CUmodule handle, soft_module **out);
+/* NULL where there is none of that name. */
+soft_function *soft_module_function(soft_module *module, const char *name);
+/* False where there is none of that name. */
+bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,
+                        uint64_t *bytes);
+
+/* What allocations of a module's globals carry as flags: cuMemFree() refuses them. */
+#define SOFT_FLAGS_MODULE 0x80000000u
+
+CUresult soft_library_create(soft_code *code, soft_library **out);
+CUresult soft_library_destroy(soft_library *library);
+CUresult soft_library_find(CUlibrary handle, soft_library **out);
+soft_code *soft_library_code(const soft_library *library);
+soft_kernel *soft_library_kernel(const soft_library *library, uint32_t index);
+/* The library as a module of a context; loaded at the first call. */
+CUresult soft_library_module(soft_library *library, soft_context *context,
+                             soft_module **out);
+/* A module of a library ends with its context. */
+void soft_library_forget(soft_library *library, const soft_module *module);
+CUresult soft_kernel_find(CUkernel handle, soft_kernel **out);
+/* Sets an attribute of a kernel on a device: in its functions there, now and later. */
+void soft_kernel_set(soft_kernel *kernel, int device, bool carveout, int value);
+const ptx_kernel *soft_kernel_info(const soft_kernel *kernel);
 #endif

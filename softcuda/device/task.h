@@ -12,6 +12,7 @@
 #define SOFT_DEVICE_TASK_H
 #include "softcuda/device/context.h"
 #include "softcuda/device/module.h"
+#include "softcuda/engine/engine.h"
 
 #define SOFT_PARAM_BYTES_MAX 32764 /* kernel parameters, sm_70 and later */
 
@@ -108,6 +109,8 @@ void soft_streams_destroy(soft_context *context);
  * (cuCtxSynchronize). */
 CUresult soft_capture_check(soft_context *context, bool unsafe);
 
-/* device/stream.c: a synchronous copy or fill uses the legacy stream: 906 while a
- * blocking stream of the context captures. soft_stream_submit() asks by itself. */
+/* device/stream.c: the engine's queue behind a stream, for what belongs to its order by
+ * more than a task: stream-ordered memory. `*capturing`: the stream captures. */
+CUresult soft_stream_queue(soft_context *context, CUstream stream, bool per_thread,
+                           soft_queue **out, bool *capturing);
 #endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Devices: names, attributes, peers. Sizes and limits are an H100's, so that programs
+ * take the paths that they would take there; what softcuda lacks is answered with 0. */
+#include <stdio.h>
+#include <string.h>
+
+#include "softcuda/api/exports.h"
+#include "softcuda/device/driver.h"
+#include "softcuda/device/limits.h"
+#include "softcuda/device/settings.h"
+
+static CUresult device_of(CUdevice ordinal, soft_device **out)
+{
+    *out = soft_device_at(ordinal);
+    if (*out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
+                         ordinal, soft_device_count());
+    return CUDA_SUCCESS;
+}
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+CUresult cuDeviceGet(CUdevice *out, int ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("device");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *out = ordinal;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("count");
+    *out = soft_device_count();
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *out, int bytes, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL || bytes <= 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "name is %p, its length %d",
+                         (void *)out, bytes);
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    snprintf(out, (size_t)bytes, "softcuda");
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *out, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("uuid");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *out = soft_device_uuid(device->physical);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid *out, CUdevice ordinal)
+{
+    return cuDeviceGetUuid_v2(out, ordinal);
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *out, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("bytes");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *out = device->total_bytes;
+    return CUDA_SUCCESS;
+}
+
+/* A PCI address that no machine has: domain ffff, bus = the device's number. */
+CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    if (out == NULL || bytes < 13)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pciBusId is %p, its length %d < 13",
+                         (void *)out, bytes);
+    snprintf(out, (size_t)bytes, "FFFF:%02X:00.0", device->physical & 0xff);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
+{
+    SOFT_ENTER();
+    if (out == NULL || id == NULL)
+        return is_null(out == NULL ? "dev" : "pciBusId");
+    unsigned domain = 0xffff, bus, slot, function = 0;
+    if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
+        sscanf(id, "%x:%x.%x", &bus, &slot, &function) < 2)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "'%s' is no PCI address", id);
+    for (int i = 0; i < soft_device_count(); i++)
+        if (domain == 0xffff && (unsigned)soft_device_at(i)->physical == bus &&
+            slot == 0 && function == 0) {
+            *out = i;
+            return CUDA_SUCCESS;
+        }
+    return soft_fail(CUDA_ERROR_INVALID_DEVICE, "no device has the PCI address %s", id);
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (major == NULL || minor == NULL)
+        return is_null(major == NULL ? "major" : "minor");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *major = soft_compute_capability() / 10;
+    *minor = soft_compute_capability() % 10;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("prop");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *out = (CUdevprop){
+        .maxThreadsPerBlock = SOFT_BLOCK_THREADS_MAX,
+        .maxThreadsDim = {SOFT_BLOCK_X_MAX, SOFT_BLOCK_Y_MAX, SOFT_BLOCK_Z_MAX},
+        .maxGridSize = {SOFT_GRID_X_MAX, SOFT_GRID_YZ_MAX, SOFT_GRID_YZ_MAX},
+        .sharedMemPerBlock = SOFT_SHARED_BYTES,
+        .totalConstantMemory = 65536,
+        .SIMDWidth = 32,
+        .memPitch = 0x7fffffff,
+        .regsPerBlock = SOFT_REGISTERS,
+        .clockRate = 1980000,
+        .textureAlign = 512};
+    return CUDA_SUCCESS;
+}
+
+/* ---- attributes ---- */
+
+/* Those that do not depend on settings; what is not listed is 0. */
+static const int fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
+    [CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = SOFT_BLOCK_THREADS_MAX,
+    [CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X] = SOFT_BLOCK_X_MAX,
+    [CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y] = SOFT_BLOCK_Y_MAX,
+    [CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z] = SOFT_BLOCK_Z_MAX,
+    [CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X] = SOFT_GRID_X_MAX,
+    [CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y] = SOFT_GRID_YZ_MAX,
+    [CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z] = SOFT_GRID_YZ_MAX,
+    [CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK] = SOFT_SHARED_BYTES,
+    [CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY] = 65536,
+    [CU_DEVICE_ATTRIBUTE_WARP_SIZE] = 32,
+    [CU_DEVICE_ATTRIBUTE_MAX_PITCH] = 0x7fffffff,
+    [CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK] = SOFT_REGISTERS,
+    [CU_DEVICE_ATTRIBUTE_CLOCK_RATE] = 1980000,
+    [CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT] = 512,
+    [CU_DEVICE_ATTRIBUTE_GPU_OVERLAP] = 1,
+    [CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = SOFT_MULTIPROCESSORS,
+    [CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY] = 1,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH] = 131072,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH] = 131072,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT] = 65536,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH] = 16384,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT] = 16384,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH] = 16384,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH] = 32768,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT] = 32768,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS] = 2048,
+    [CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT] = 512,
+    [CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS] = 1,
+    [CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE] = 2619000,
+    [CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH] = 5120,
+    [CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE] = 52428800,
+    [CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] = SOFT_THREADS_PER_MP,
+    [CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT] = 3,
+    [CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING] = 1,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH] = 32768,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS] = 2048,
+    [CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = 0xffff,
+    [CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT] = 32,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH] = 268435456,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH] = 131072,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT] = 65000,
+    [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH] = 2097120,
+    [CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] = SOFT_SHARED_PER_MP,
+    [CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR] = SOFT_REGISTERS,
+    [CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY] = 1,
+    [CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO] = 2,
+    [CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS] = 1,
+    [CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM] = 1,
+    [CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH] = 1,
+    [CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] = SOFT_SHARED_OPTIN_BYTES,
+    [CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR] = SOFT_BLOCKS_PER_MP,
+    [CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK] = SOFT_SHARED_RESERVED_BYTES,
+    [CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED] = 1,
+    [CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT] = 1,
+    [CU_DEVICE_ATTRIBUTE_NUMA_ID] = -1,
+};
+
+CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pi");
+    if (attribute < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
+        attribute >= CU_DEVICE_ATTRIBUTE_MAX)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no device attribute",
+                         (int)attribute);
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    switch ((int)attribute) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *out = soft_compute_capability() / 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *out = soft_compute_capability() % 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *out = device->physical; break;
+    case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID: *out = device->physical; break;
+    default: *out = fixed[attribute];
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
+                                        CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pi");
+    if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no affinity type", (int)type);
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *out = 0;
+    return CUDA_SUCCESS;
+}
+
+/* ---- peers: every device of the process reaches every other ---- */
+
+CUresult cuDeviceCanAccessPeer(int *out, CUdevice from, CUdevice to)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("canAccessPeer");
+    soft_device *device;
+    SOFT_TRY(device_of(from, &device));
+    SOFT_TRY(device_of(to, &device));
+    *out = from != to;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUdevice from,
+                                 CUdevice to)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("value");
+    soft_device *device;
+    SOFT_TRY(device_of(from, &device));
+    SOFT_TRY(device_of(to, &device));
+    if (from == to)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is asked about itself",
+                         from);
+    switch (attribute) {
+    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK: *out = 0; break;
+    case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED: *out = 1; break;
+    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: *out = 0; break;
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no peer attribute",
+                         (int)attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_context *peer;
+    SOFT_TRY(soft_context_find(handle, &peer));
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    if (peer->device == context->device)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE,
+                         "the peer context is on the same device, %d",
+                         peer->device->ordinal);
+    const uint32_t bit = 1u << peer->device->ordinal;
+    if (atomic_fetch_or(&context->peers, bit) & bit)
+        return soft_fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+                         "access to device %d is enabled already", peer->device->ordinal);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_context *peer;
+    SOFT_TRY(soft_context_find(handle, &peer));
+    const uint32_t bit = 1u << peer->device->ordinal;
+    if (!(atomic_fetch_and(&context->peers, ~bit) & bit))
+        return soft_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+                         "access to device %d is not enabled", peer->device->ordinal);
+    return CUDA_SUCCESS;
+}

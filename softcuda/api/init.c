@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cuInit(), versions, error names, and calls that do nothing here. */
+#include <string.h>
+
+#include "softcuda/api/exports.h"
+#include "softcuda/device/driver.h"
+
+CUresult cuInit(unsigned int flags)
+{
+    soft_thread_self()->call = __func__;
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    return soft_driver_init();
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+    soft_thread_self()->call = __func__;
+    if (version == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "driverVersion is NULL");
+    *version = SOFT_DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **out)
+{
+    soft_thread_self()->call = __func__;
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pStr is NULL");
+    const char *name = soft_result_name(error);
+    *out = strcmp(name, "unknown") == 0 ? NULL : name;
+    return *out ? CUDA_SUCCESS
+                : soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no result code", (int)error);
+}
+
+CUresult cuGetErrorString(CUresult error, const char **out)
+{
+    soft_thread_self()->call = __func__;
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pStr is NULL");
+    switch (error) {
+#define X(name, value, text)                                                             \
+    case name: *out = text; return CUDA_SUCCESS;
+        GPHI_CUDA_RESULTS(X)
+#undef X
+    }
+    *out = NULL;
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no result code", (int)error);
+}
+
+CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+    soft_thread_self()->call = __func__;
+    if (table == NULL || id == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
+                         table == NULL ? "ppExportTable" : "pExportTableId");
+    *table = NULL;
+    return soft_fail(CUDA_ERROR_NOT_FOUND,
+                     "private tables do not exist here; a program with NVIDIA's static "
+                     "runtime inside must be relinked with -cudart shared");
+}
+
+CUresult cuProfilerInitialize(const char *config, const char *output, CUoutput_mode mode)
+{
+    (void)config, (void)output, (void)mode;
+    SOFT_ENTER();
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "there is no profiler to set up");
+}
+
+CUresult cuProfilerStart(void)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuProfilerStop(void)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                    CUflushGPUDirectRDMAWritesScope scope)
+{
+    (void)target, (void)scope;
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "there is no GPUDirect RDMA here");
+}

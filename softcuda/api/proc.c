@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cuGetProcAddress(): from the name and version of a call to its symbol. */
+#include <string.h>
+
+#include "softcuda/api/exports.h"
+#include "softcuda/api/symbols.h"
+#include "softcuda/device/context.h"
+
+/* The newest signature that `version` may see; the per-thread one first, if wanted. */
+static const soft_symbol *newest(const char *name, int version, int per_thread,
+                                 bool *known)
+{
+    const soft_symbol *best = NULL;
+    for (size_t i = 0; i < soft_symbol_count; i++) {
+        const soft_symbol *entry = &soft_symbols[i];
+        if (strcmp(entry->name, name) != 0)
+            continue;
+        *known = true;
+        if (entry->version <= version && entry->per_thread == per_thread &&
+            (best == NULL || entry->version > best->version))
+            best = entry;
+    }
+    return best;
+}
+
+static CUresult find(const char *name, void **out, int version, cuuint64_t flags,
+                     CUdriverProcAddressQueryResult *status)
+{
+    if (name == NULL || out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
+                         name == NULL ? "the symbol" : "pfn");
+    if (version > SOFT_DRIVER_VERSION)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s is asked for CUDA %d, the driver is %d", name, version,
+                         SOFT_DRIVER_VERSION);
+    if (flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%llx",
+                         (unsigned long long)flags);
+    bool known = false;
+    const soft_symbol *entry = NULL;
+    const soft_symbol *legacy = newest(name, version, 0, &known);
+    if (flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+        entry = newest(name, version, 1, &known);
+    if (entry == NULL)
+        entry = legacy;
+    *out = NULL;
+    if (entry != NULL)
+        memcpy(out, &entry->function, sizeof(*out));
+    if (status != NULL)
+        *status = entry   ? CU_GET_PROC_ADDRESS_SUCCESS
+                  : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                          : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return CUDA_SUCCESS;
+}
+
+/* Works before cuInit(), as the real one does. */
+CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
+{
+    soft_thread_self()->call = __func__;
+    return find(name, out, version, flags, status);
+}
+
+CUresult cuGetProcAddress(const char *name, void **out, int version, cuuint64_t flags)
+{
+    soft_thread_self()->call = __func__;
+    CUdriverProcAddressQueryResult status;
+    SOFT_TRY(find(name, out, version, flags, &status));
+    if (status != CU_GET_PROC_ADDRESS_SUCCESS)
+        return soft_fail(CUDA_ERROR_NOT_FOUND, "there is no %s for CUDA %d", name,
+                         version);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a device consists of: its memory, its pools, and the engine that all share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/device/driver.h"
+#include "softcuda/device/heap.h"
+#include "softcuda/device/pool.h"
+
+static soft_engine *engine; /* one for all devices: their work shares the CPU anyway */
+
+/* softcuda/memory, softcuda/engine and softcuda/kernel allocate through this one. */
+static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
+{
+    (void)user;
+    if (bytes == 0) {
+        soft_delete(old);
+        return NULL;
+    }
+    char *fresh = soft_renew(old, bytes);
+    if (fresh != NULL && bytes > old_bytes)
+        memset(fresh + old_bytes, 0, bytes - old_bytes);
+    return fresh;
+}
+
+const gph_allocator *soft_allocator(void)
+{
+    static const gph_allocator heap = {.realloc = heap_realloc};
+    return &heap;
+}
+
+static CUresult start_engine(void)
+{
+    if (engine != NULL)
+        return CUDA_SUCCESS;
+    const char *workers = getenv("SOFTCUDA_WORKERS");
+    const long count = workers ? strtol(workers, NULL, 10) : 0;
+    if (count < 0 || count > 1024)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "SOFTCUDA_WORKERS is '%s', not 1 to 1024", workers);
+    gph_error error = {0};
+    const soft_engine_options options = {.workers = (uint32_t)count,
+                                         .allocator = soft_allocator()};
+    return soft_pass(soft_engine_create(&options, &engine, &error), &error);
+}
+
+CUresult soft_device_start(soft_device *device)
+{
+    SOFT_TRY(start_engine());
+    device->engine = engine;
+    gph_error error = {0};
+    if (device->memory == NULL) {
+        const soft_memory_options options = {.device = (uint32_t)device->ordinal,
+                                             .limit_bytes = device->total_bytes,
+                                             .allocator = soft_allocator()};
+        SOFT_TRY(
+            soft_pass(soft_memory_create(&options, &device->memory, &error), &error));
+    }
+    if (device->default_pool == NULL) {
+        SOFT_TRY(soft_pool_object_create(device, 0, &device->default_pool));
+        device->default_pool->is_default = true;
+        atomic_store(&device->current_pool, device->default_pool);
+    }
+    return CUDA_SUCCESS;
+}
+
+void soft_context_free_memory(soft_context *context)
+{
+    soft_memory_free_owner(context->device->memory, context);
+    soft_host_free_owner(context);
+}
+
+/* ---- pools ---- */
+
+CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
+                                 soft_pool_object **out)
+{
+    soft_pool_object *object = soft_new(sizeof(*object));
+    if (object == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a pool");
+    object->device = device;
+    atomic_store(&object->access[device->ordinal], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    const soft_pool_policy policy = {.follow_event_dependencies = 1,
+                                     .allow_opportunistic = 1,
+                                     .allow_internal_dependencies = 1,
+                                     .max_bytes = bytes};
+    gph_error error = {0};
+    CUresult status = soft_pass(
+        soft_pool_create(device->memory, &policy, &object->pool, &error), &error);
+    if (status == CUDA_SUCCESS) {
+        status = soft_handle_add(object, SOFT_KIND_POOL);
+        if (status != CUDA_SUCCESS)
+            soft_pool_destroy(object->pool);
+    }
+    if (status != CUDA_SUCCESS) {
+        soft_delete(object);
+        return status;
+    }
+    *out = object;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_pool_object_destroy(soft_pool_object *object)
+{
+    if (object->is_default)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "pool %p is the default pool of device %d", (void *)object,
+                         object->device->ordinal);
+    if (!soft_handle_remove(object, SOFT_KIND_POOL))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no memory pool",
+                         (void *)object);
+    soft_pool_object *mine = object;
+    atomic_compare_exchange_strong(&object->device->current_pool, &mine,
+                                   object->device->default_pool);
+    soft_pool_destroy(object->pool);
+    soft_delete(object);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_pool_object_find(CUmemoryPool handle, soft_pool_object **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_POOL))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no memory pool",
+                         (void *)handle);
+    *out = (soft_pool_object *)handle;
+    return CUDA_SUCCESS;
+}
+
+soft_pool_object *soft_device_pool(soft_device *device)
+{
+    return atomic_load(&device->current_pool);
+}
+
+void soft_device_set_pool(soft_device *device, soft_pool_object *object)
+{
+    atomic_store(&device->current_pool, object);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Libraries: code that belongs to no context, and its module in each context that uses
+ * it. */
+#include "softcuda/device/heap.h"
+#include "softcuda/device/module.h"
+
+struct soft_library {
+    soft_code *code;
+    soft_kernel *kernels;
+    uint32_t kernel_count;
+    pthread_mutex_t lock; /* the modules */
+    uint32_t module_count, module_capacity;
+    soft_module **modules;
+};
+
+static void free_library(soft_library *library)
+{
+    soft_code_release(library->code);
+    pthread_mutex_destroy(&library->lock);
+    soft_delete(library->kernels);
+    soft_delete(library->modules);
+    soft_delete(library);
+}
+
+static CUresult make_kernels(soft_library *library)
+{
+    const uint32_t count = soft_code_kernel_count(library->code);
+    if (count == 0)
+        return CUDA_SUCCESS;
+    library->kernels = soft_new(count * sizeof(*library->kernels));
+    if (library->kernels == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u kernels", count);
+    for (uint32_t i = 0; i < count; i++) {
+        soft_kernel *kernel = &library->kernels[i];
+        kernel->library = library;
+        kernel->index = i;
+        for (int d = 0; d < SOFT_DEVICE_MAX; d++) {
+            atomic_init(&kernel->dynamic_shared_max[d], -1);
+            atomic_init(&kernel->carveout[d], -1);
+        }
+        SOFT_TRY(soft_handle_add(kernel, SOFT_KIND_KERNEL));
+        library->kernel_count++;
+    }
+    return CUDA_SUCCESS;
+}
+
+static void remove_kernels(soft_library *library)
+{
+    for (uint32_t i = 0; i < library->kernel_count; i++)
+        soft_handle_remove(&library->kernels[i], SOFT_KIND_KERNEL);
+}
+
+CUresult soft_library_create(soft_code *code, soft_library **out)
+{
+    soft_library *library = soft_new(sizeof(*library));
+    if (library == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a library");
+    library->code = code;
+    soft_code_retain(code);
+    pthread_mutex_init(&library->lock, NULL);
+    CUresult status = make_kernels(library);
+    if (status == CUDA_SUCCESS)
+        status = soft_handle_add(library, SOFT_KIND_LIBRARY);
+    if (status != CUDA_SUCCESS) {
+        remove_kernels(library);
+        free_library(library);
+        return status;
+    }
+    *out = library;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_library_destroy(soft_library *library)
+{
+    if (!soft_handle_remove(library, SOFT_KIND_LIBRARY))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no library", (void *)library);
+    remove_kernels(library);
+    CUresult status = CUDA_SUCCESS;
+    for (;;) {
+        pthread_mutex_lock(&library->lock);
+        soft_module *module =
+            library->module_count ? library->modules[--library->module_count] : NULL;
+        pthread_mutex_unlock(&library->lock);
+        if (module == NULL)
+            break;
+        const CUresult unloaded = soft_module_unload(module);
+        if (unloaded != CUDA_SUCCESS)
+            status = unloaded;
+    }
+    free_library(library);
+    return status;
+}
+
+CUresult soft_library_find(CUlibrary handle, soft_library **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_LIBRARY))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no library", (void *)handle);
+    *out = (soft_library *)handle;
+    return CUDA_SUCCESS;
+}
+
+soft_code *soft_library_code(const soft_library *library)
+{
+    return library->code;
+}
+
+soft_kernel *soft_library_kernel(const soft_library *library, uint32_t index)
+{
+    return &library->kernels[index];
+}
+
+static soft_module *loaded_locked(const soft_library *library,
+                                  const soft_context *context)
+{
+    for (uint32_t i = 0; i < library->module_count; i++)
+        if (library->modules[i]->context == context)
+            return library->modules[i];
+    return NULL;
+}
+
+static CUresult load_locked(soft_library *library, soft_context *context,
+                            soft_module **out)
+{
+    if (library->module_count == library->module_capacity) {
+        const uint32_t more = library->module_capacity ? library->module_capacity * 2 : 4;
+        soft_module **grown =
+            soft_renew(library->modules, more * sizeof(*library->modules));
+        if (grown == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u modules", more);
+        library->modules = grown;
+        library->module_capacity = more;
+    }
+    SOFT_TRY(soft_module_create(context, library->code, library, out));
+    library->modules[library->module_count++] = *out;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_library_module(soft_library *library, soft_context *context,
+                             soft_module **out)
+{
+    pthread_mutex_lock(&library->lock);
+    CUresult status = CUDA_SUCCESS;
+    soft_module *module = loaded_locked(library, context);
+    if (module == NULL)
+        status = load_locked(library, context, &module);
+    pthread_mutex_unlock(&library->lock);
+    if (status == CUDA_SUCCESS)
+        *out = module;
+    return status;
+}
+
+void soft_library_forget(soft_library *library, const soft_module *module)
+{
+    pthread_mutex_lock(&library->lock);
+    for (uint32_t i = 0; i < library->module_count; i++)
+        if (library->modules[i] == module)
+            library->modules[i] = library->modules[--library->module_count];
+    pthread_mutex_unlock(&library->lock);
+}
+
+CUresult soft_kernel_find(CUkernel handle, soft_kernel **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_KERNEL))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no kernel", (void *)handle);
+    *out = (soft_kernel *)handle;
+    return CUDA_SUCCESS;
+}
+
+void soft_kernel_set(soft_kernel *kernel, int device, bool carveout, int value)
+{
+    soft_library *library = kernel->library;
+    pthread_mutex_lock(&library->lock);
+    atomic_store(carveout ? &kernel->carveout[device]
+                          : &kernel->dynamic_shared_max[device],
+                 value);
+    for (uint32_t i = 0; i < library->module_count; i++) {
+        soft_module *module = library->modules[i];
+        soft_function *function = &module->functions[kernel->index];
+        if (module->context->device->ordinal == device)
+            atomic_store(carveout ? &function->carveout : &function->dynamic_shared_max,
+                         value);
+    }
+    pthread_mutex_unlock(&library->lock);
+}
+
+const ptx_kernel *soft_kernel_info(const soft_kernel *kernel)
+{
+    return soft_code_kernel(kernel->library->code, kernel->index);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Modules of a context and their functions. */
+#include "softcuda/device/module.h"
+
+#include <string.h>
+
+#include "softcuda/device/driver.h"
+#include "softcuda/device/heap.h"
+#include "softcuda/device/limits.h"
+#include "softcuda/device/task.h"
+#include "softcuda/memory/memory.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the lists of modules */
+
+/* Takes half-built modules: everything but the handles and the list. */
+static void free_module(soft_module *module)
+{
+    gph_error error;
+    for (uint32_t i = 0; module->globals != NULL && i < module->global_count; i++)
+        if (module->globals[i] != 0 &&
+            soft_memory_free(module->memory, module->globals[i], &error) != GPH_OK)
+            soft_log(CU_LOG_LEVEL_WARNING, "freeing a module's variable: %s",
+                     error.message);
+    soft_binding_release(module->binding);
+    soft_code_release(module->code);
+    soft_delete(module->functions);
+    soft_delete(module->globals);
+    soft_delete(module);
+}
+
+static void release(soft_module *module)
+{
+    if (atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) == 1)
+        free_module(module);
+}
+
+void soft_function_retain(soft_function *function)
+{
+    atomic_fetch_add_explicit(&function->module->references, 1, memory_order_relaxed);
+}
+
+void soft_function_release(soft_function *function)
+{
+    release(function->module);
+}
+
+static CUresult allocate_globals(soft_module *module)
+{
+    module->global_count = soft_code_global_count(module->code);
+    if (module->global_count == 0)
+        return CUDA_SUCCESS;
+    module->globals = soft_new(module->global_count * sizeof(*module->globals));
+    if (module->globals == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u addresses",
+                         module->global_count);
+    for (uint32_t i = 0; i < module->global_count; i++) {
+        const soft_code_global *global = soft_code_global_at(module->code, i);
+        if (global->is_extern)
+            return soft_fail(CUDA_ERROR_INVALID_PTX,
+                             "variable %s is declared extern and defined nowhere",
+                             global->name);
+        if (global->bytes == 0)
+            continue;
+        gph_error error = {0};
+        SOFT_TRY(soft_pass(soft_memory_alloc(module->memory, SOFT_MEMORY_DEVICE,
+                                             global->bytes, SOFT_FLAGS_MODULE, NULL,
+                                             &module->globals[i], &error),
+                           &error));
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult bind(soft_module *module)
+{
+    gph_error error = {0};
+    SOFT_TRY(soft_pass(
+        soft_binding_create(module->code, module->globals, &module->binding, &error),
+        &error));
+    for (uint32_t i = 0; i < module->global_count; i++)
+        if (module->globals[i] != 0)
+            soft_binding_init_global(module->binding, i,
+                                     (void *)(uintptr_t)module->globals[i]);
+    return CUDA_SUCCESS;
+}
+
+static void remove_handles(soft_module *module, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        soft_handle_remove(&module->functions[i], SOFT_KIND_FUNCTION);
+}
+
+static void set_up_function(soft_module *module, uint32_t index)
+{
+    soft_function *function = &module->functions[index];
+    function->module = module;
+    function->code = soft_binding_kernel(module->binding, index);
+    const int fixed = (int)function->code->kernel->static_shared_bytes;
+    atomic_init(&function->dynamic_shared_max,
+                fixed < SOFT_SHARED_BYTES ? SOFT_SHARED_BYTES - fixed : 0);
+    atomic_init(&function->carveout, -1);
+    atomic_init(&function->cache_config, CU_FUNC_CACHE_PREFER_NONE);
+    if (module->library == NULL)
+        return;
+    const int device = module->context->device->ordinal;
+    function->kernel = soft_library_kernel(module->library, index);
+    const int wanted = atomic_load(&function->kernel->dynamic_shared_max[device]);
+    if (wanted >= 0)
+        atomic_store(&function->dynamic_shared_max, wanted);
+    atomic_store(&function->carveout, atomic_load(&function->kernel->carveout[device]));
+}
+
+static CUresult make_functions(soft_module *module)
+{
+    const uint32_t count = soft_code_kernel_count(module->code);
+    if (count == 0)
+        return CUDA_SUCCESS;
+    module->functions = soft_new(count * sizeof(*module->functions));
+    if (module->functions == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u functions", count);
+    for (uint32_t i = 0; i < count; i++) {
+        set_up_function(module, i);
+        const CUresult added = soft_handle_add(&module->functions[i], SOFT_KIND_FUNCTION);
+        if (added != CUDA_SUCCESS) {
+            remove_handles(module, i);
+            return added;
+        }
+    }
+    module->function_count = count;
+    return CUDA_SUCCESS;
+}
+
+static void link_in(soft_module *module)
+{
+    pthread_mutex_lock(&lock);
+    module->next = module->context->modules;
+    if (module->next != NULL)
+        module->next->previous = module;
+    module->context->modules = module;
+    pthread_mutex_unlock(&lock);
+}
+
+static void take_out_locked(soft_module *module)
+{
+    if (module->previous != NULL)
+        module->previous->next = module->next;
+    else
+        module->context->modules = module->next;
+    if (module->next != NULL)
+        module->next->previous = module->previous;
+}
+
+CUresult soft_module_create(soft_context *context, soft_code *code, soft_library *library,
+                            soft_module **out)
+{
+    soft_module *module = soft_new(sizeof(*module));
+    if (module == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a module");
+    *module = (soft_module){.context = context,
+                            .context_id = context->id,
+                            .memory = context->device->memory,
+                            .code = code,
+                            .library = library};
+    atomic_init(&module->references, 1);
+    soft_code_retain(code);
+    CUresult status = allocate_globals(module);
+    if (status == CUDA_SUCCESS)
+        status = bind(module);
+    if (status == CUDA_SUCCESS)
+        status = make_functions(module);
+    if (status == CUDA_SUCCESS) {
+        status = soft_handle_add(module, SOFT_KIND_MODULE);
+        if (status != CUDA_SUCCESS)
+            remove_handles(module, module->function_count);
+    }
+    if (status != CUDA_SUCCESS) {
+        free_module(module);
+        return status;
+    }
+    link_in(module);
+    *out = module;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_module_find(CUmodule handle, soft_module **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_MODULE))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no module", (void *)handle);
+    *out = (soft_module *)handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_module_unload(soft_module *module)
+{
+    if (!soft_handle_remove(module, SOFT_KIND_MODULE))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "module %p is unloaded already",
+                         (void *)module);
+    remove_handles(module, module->function_count);
+    pthread_mutex_lock(&lock);
+    take_out_locked(module);
+    pthread_mutex_unlock(&lock);
+    soft_context *context = module->context;
+    const CUresult waited =
+        atomic_load(&context->alive) ? soft_streams_wait(context) : CUDA_SUCCESS;
+    release(module);
+    return waited;
+}
+
+void soft_modules_destroy(soft_context *context)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        soft_module *module = context->modules;
+        if (module != NULL)
+            take_out_locked(module);
+        pthread_mutex_unlock(&lock);
+        if (module == NULL)
+            return;
+        if (module->library != NULL)
+            soft_library_forget(module->library, module);
+        soft_handle_remove(module, SOFT_KIND_MODULE);
+        remove_handles(module, module->function_count);
+        release(module);
+    }
+}
+
+soft_function *soft_module_function(soft_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->function_count; i++)
+        if (strcmp(module->functions[i].code->kernel->name, name) == 0)
+            return &module->functions[i];
+    return NULL;
+}
+
+bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,
+                        uint64_t *bytes)
+{
+    for (uint32_t i = 0; i < module->global_count; i++) {
+        const soft_code_global *global = soft_code_global_at(module->code, i);
+        if (!global->is_visible || strcmp(global->name, name) != 0)
+            continue;
+        *address = module->globals[i];
+        *bytes = global->bytes;
+        return true;
+    }
+    return false;
+}
+
+CUresult soft_function_find(soft_context *context, CUfunction handle, soft_function **out)
+{
+    if (soft_handle_is(handle, SOFT_KIND_FUNCTION)) {
+        *out = (soft_function *)handle;
+        return CUDA_SUCCESS;
+    }
+    if (!soft_handle_is(handle, SOFT_KIND_KERNEL))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no function and no kernel",
+                         (void *)handle);
+    soft_kernel *kernel = (soft_kernel *)handle;
+    soft_module *module;
+    SOFT_TRY(soft_library_module(kernel->library, context, &module));
+    *out = &module->functions[kernel->index];
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* CUmemoryPool: a pool of softcuda/memory with what CUDA adds to it. */
+#ifndef SOFT_DEVICE_POOL_H
+#define SOFT_DEVICE_POOL_H
+#include "softcuda/device/context.h"
+#include "softcuda/memory/memory.h"
+
+typedef struct soft_pool_object {
+    soft_pool *pool;
+    soft_device *device;
+    bool is_default;                     /* of its device: cannot be destroyed */
+    atomic_uint access[SOFT_DEVICE_MAX]; /* CUmemAccess_flags of each device */
+} soft_pool_object;
+
+/* `bytes` 0: up to the device's memory. */
+CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
+                                 soft_pool_object **out);
+/* A device that has it as its current pool gets its default one again. */
+CUresult soft_pool_object_destroy(soft_pool_object *object);
+/* INVALID_VALUE for what is no pool. */
+CUresult soft_pool_object_find(CUmemoryPool handle, soft_pool_object **out);
+
+/* The pool that cuMemAllocAsync() uses on a device. */
+soft_pool_object *soft_device_pool(soft_device *device);
+void soft_device_set_pool(soft_device *device, soft_pool_object *object);
+#endif
