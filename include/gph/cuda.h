@@ -151,7 +151,8 @@ typedef struct gph_driver_info {
 /* clang-format on */
 
 /** The driver's calls, ready to use: `const gph_cuda_calls *cu = gph_cuda(runtime);
- *  cu->MemAlloc(&address, bytes);`. No entry is NULL. New ones are appended. */
+ *  cu->MemAlloc(&address, bytes);`. No entry is NULL: a call that the driver lacks
+ *  returns CUDA_ERROR_NOT_SUPPORTED. New ones are appended. */
 typedef struct gph_cuda_calls {
 #define X(name, arguments) gph_status(*name) arguments; /**< CUDA's cu<name> */
     GPH_CUDA_CALLS(X)

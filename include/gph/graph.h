@@ -175,7 +175,8 @@ GPH_API const char *gph_graph_name(const gph_graph *graph);
  *  error  may be NULL.
  *
  *  Fails with GPH_E_INVALID (unknown kind, arguments outside their buffer, element of no
- * 1, 2 or 4 bytes, a child with the graph in it or nested too deep) and GPH_E_NO_MEMORY.
+ * 1, 2 or 4 bytes, a child that has a parent already or nests too deep, a graph that is a
+ *  child itself and so may not change) and GPH_E_NO_MEMORY.
  *  Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node,
                                                   uint32_t *index, gph_error *error);
@@ -205,8 +206,8 @@ GPH_API const gph_node *gph_graph_node(const gph_graph *graph, uint32_t index);
 /** An edge. Lent until the graph is changed; NULL if there is none of that index. */
 GPH_API const gph_edge *gph_graph_edge(const gph_graph *graph, size_t index);
 
-/** Puts the nodes into an order in which every edge points forward; of several, the one
- *  that keeps lower indices first.
+/** Puts the nodes into an order in which every edge points forward, the roots first, by
+ *  index; the same graph gives the same order.
  *
  *  order  the caller's, one entry a node. Untouched on failure.
  *

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The one driver of the process.
+ *
+ *   option, else GPH_DRIVER, else cuda
+ *      cuda: libcuda.so.1 by the linker's rules
+ *      soft: a libcuda.so.1 that is softcuda: loaded already (gph run), else by its path
+ *      auto: the first if it has a device, else the second
+ *
+ * A driver is never unloaded: it has threads, and handles of it may be alive. */
+#define _GNU_SOURCE
+#include "cuda/loader.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/thread.h"
+
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* CUDA 12.4: conditional nodes, edge data, cuFuncGetParamInfo. */
+enum { VERSION_MIN = 12040 };
+
+typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t,
+                             CUdriverProcAddressQueryResult *);
+
+struct gphi_driver {
+    unsigned users;
+    void *library;
+    get_proc_fn *get_proc;
+    char path[PATH_MAX];
+    gphi_cuda_source source;
+};
+
+static pthread_mutex_t driver_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gphi_driver the_driver; /* users == 0: none is open */
+
+/* POSIX lets an object pointer of dlsym's be a function pointer; C does not. */
+static gph_cuda_fn symbol(void *library, const char *name)
+{
+    void *object = dlsym(library, name);
+    gph_cuda_fn function;
+    memcpy(&function, &object, sizeof(function));
+    return function;
+}
+
+static gph_cuda_fn find_in_driver(void *user, const char *name, int version)
+{
+    const gphi_driver *driver = user;
+    if (version == 0) /* no call of CUDA's: softcuda's own, or one newer than our list */
+        return symbol(driver->library, name);
+
+    void *object = NULL;
+    CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    const CUresult result =
+        driver->get_proc(name, &object, version, CU_GET_PROC_ADDRESS_DEFAULT, &found);
+    gph_cuda_fn function;
+    memcpy(&function, &object, sizeof(function));
+    return result == CUDA_SUCCESS && found == CU_GET_PROC_ADDRESS_SUCCESS ? function
+                                                                          : NULL;
+}
+
+static bool is_softcuda(void *library)
+{
+    return dlsym(library, "gph_softcuda_version") != NULL;
+}
+
+/* Where the library really lies, for messages. */
+static void note_path(gphi_driver *driver, const char *fallback)
+{
+    Dl_info info;
+    void *init = dlsym(driver->library, "cuInit");
+    const bool is_known = init != NULL && dladdr(init, &info) != 0;
+    snprintf(driver->path, sizeof(driver->path), "%s",
+             is_known ? info.dli_fname : fallback);
+}
+
+static gph_status check_version(gphi_driver *driver, gph_error *error)
+{
+    CUresult (*get_version)(int *) =
+        (CUresult(*)(int *))symbol(driver->library, "cuDriverGetVersion");
+    driver->get_proc = (get_proc_fn *)symbol(driver->library, "cuGetProcAddress_v2");
+    int version = 0;
+    if (get_version == NULL || get_version(&version) != CUDA_SUCCESS)
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is no CUDA driver", driver->path);
+    if (version < VERSION_MIN || driver->get_proc == NULL)
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "%s is a driver for CUDA %d.%d; 12.4 or newer is needed",
+                         driver->path, version / 1000, version % 1000 / 10);
+    return GPH_OK;
+}
+
+/* Takes the library; closes it on failure. */
+static gph_status adopt(gphi_driver *driver, void *library, gph_driver kind,
+                        const char *name, gph_error *error)
+{
+    driver->library = library;
+    note_path(driver, name);
+    const gph_status status = check_version(driver, error);
+    if (status != GPH_OK) {
+        dlclose(library);
+        return status;
+    }
+    driver->source.find = find_in_driver;
+    driver->source.user = driver;
+    driver->source.kind = kind;
+    driver->source.path = driver->path;
+    return GPH_OK;
+}
+
+static gph_status open_cuda(gphi_driver *driver, gph_error *error)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        const gph_status status =
+            gphi_fail(error, GPH_E_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
+        gphi_hint(error, "GPH_DRIVER=soft runs kernels on CPU threads");
+        return status;
+    }
+    if (is_softcuda(library)) {
+        dlclose(library);
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "driver cuda was asked for, but libcuda.so.1 of this process is "
+                         "softcuda");
+    }
+    return adopt(driver, library, GPH_DRIVER_CUDA, "libcuda.so.1", error);
+}
+
+/* gph/soft/libcuda.so.1 beside the file that this code was loaded from. */
+static void path_beside(char *out, size_t bytes)
+{
+    Dl_info info;
+    char self[PATH_MAX] = "";
+    if (dladdr(&the_driver, &info) == 0 || realpath(info.dli_fname, self) == NULL)
+        self[0] = '\0';
+    snprintf(out, bytes, "%s/gph/soft/libcuda.so.1", dirname(self));
+}
+
+/* `beside`: the driver without a device that auto has opened first, else NULL. */
+static gph_status open_soft(gphi_driver *driver, const char *asked_path,
+                            const void *beside, gph_error *error)
+{
+    /* gph run has put it before every other libcuda.so.1 of the process. */
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (library != NULL && is_softcuda(library))
+        return adopt(driver, library, GPH_DRIVER_SOFT, "libcuda.so.1", error);
+    if (library != NULL && library != beside) {
+        driver->library = library;
+        note_path(driver, "libcuda.so.1");
+        dlclose(library);
+        return gphi_fail(error, GPH_E_STATE,
+                         "driver soft was asked for, but the process uses %s already",
+                         driver->path);
+    }
+
+    char path[PATH_MAX + 64];
+    const char *variable = getenv("GPH_SOFTCUDA_PATH");
+    if (asked_path != NULL)
+        snprintf(path, sizeof(path), "%s", asked_path);
+    else if (variable != NULL && variable[0] != '\0')
+        snprintf(path, sizeof(path), "%s", variable);
+    else
+        path_beside(path, sizeof(path));
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        const gph_status status =
+            gphi_fail(error, GPH_E_UNSUPPORTED, "no softcuda at %s: %s", path, dlerror());
+        gphi_hint(error, "a build without LLVM leaves softcuda out; GPH_SOFTCUDA_PATH "
+                         "says where else it lies");
+        return status;
+    }
+    if (!is_softcuda(library)) {
+        dlclose(library);
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is not softcuda", path);
+    }
+    return adopt(driver, library, GPH_DRIVER_SOFT, path, error);
+}
+
+static bool has_device(const gphi_driver *driver)
+{
+    CUresult (*init)(unsigned int) =
+        (CUresult(*)(unsigned int))symbol(driver->library, "cuInit");
+    CUresult (*count_devices)(int *) =
+        (CUresult(*)(int *))symbol(driver->library, "cuDeviceGetCount");
+    int count = 0;
+    return init != NULL && count_devices != NULL && init(0) == CUDA_SUCCESS &&
+           count_devices(&count) == CUDA_SUCCESS && count > 0;
+}
+
+static gph_status open_auto(gphi_driver *driver, const char *path, gph_error *error)
+{
+    gph_error reason = {0};
+    const void *beside = NULL;
+    if (open_cuda(driver, &reason) == GPH_OK) {
+        if (has_device(driver)) {
+            driver->source.why = "auto: it has a device";
+            return GPH_OK;
+        }
+        snprintf(reason.message, sizeof(reason.message), "%.400s has no device",
+                 driver->path);
+        beside = driver->library;
+    }
+    gphi_log("cuda", GPH_LOG_INFO, "auto falls to softcuda: %s", reason.message);
+    driver->source.why = "auto: no usable GPU";
+    return open_soft(driver, path, beside, error);
+}
+
+gph_status gphi_driver_parse(const char *word, gph_driver *out, gph_error *error)
+{
+    if (strcmp(word, "auto") == 0)
+        *out = GPH_DRIVER_AUTO;
+    else if (strcmp(word, "cuda") == 0)
+        *out = GPH_DRIVER_CUDA;
+    else if (strcmp(word, "soft") == 0)
+        *out = GPH_DRIVER_SOFT;
+    else
+        return gphi_fail(error, GPH_E_INVALID,
+                         "driver \"%.64s\" is none of auto, cuda, soft", word);
+    return GPH_OK;
+}
+
+static gph_status settle(gph_driver *wanted, const char **why, gph_error *error)
+{
+    *why = "option";
+    if (*wanted != GPH_DRIVER_DEFAULT)
+        return GPH_OK;
+    const char *variable = getenv("GPH_DRIVER");
+    *why = "GPH_DRIVER";
+    if (variable != NULL && variable[0] != '\0')
+        return gphi_driver_parse(variable, wanted, error);
+    *why = "default";
+    *wanted = GPH_DRIVER_CUDA;
+    return GPH_OK;
+}
+
+static gph_status open_locked(gph_driver wanted, const char *why, const char *path,
+                              gph_error *error) GPHI_REQUIRES(&driver_mutex)
+{
+    gphi_driver *driver = &the_driver;
+    driver->source.why = why;
+    switch (wanted) {
+    case GPH_DRIVER_AUTO: return open_auto(driver, path, error);
+    case GPH_DRIVER_CUDA: return open_cuda(driver, error);
+    case GPH_DRIVER_SOFT: return open_soft(driver, path, NULL, error);
+    case GPH_DRIVER_DEFAULT: break;
+    }
+    return gphi_fail(error, GPH_E_INVALID, "driver %d is unknown", (int)wanted);
+}
+
+gph_status gphi_driver_retain(gph_driver wanted, const char *softcuda_path,
+                              gphi_driver **out, gph_error *error)
+{
+    const char *why;
+    GPHI_TRY(settle(&wanted, &why, error));
+
+    gph_status status = GPH_OK;
+    pthread_mutex_lock(&driver_mutex);
+    if (the_driver.users == 0)
+        status = open_locked(wanted, why, softcuda_path, error);
+    else if (wanted != GPH_DRIVER_AUTO && wanted != the_driver.source.kind)
+        status = gphi_fail(error, GPH_E_STATE,
+                           "driver %s was asked for, but the process uses %s already",
+                           wanted == GPH_DRIVER_SOFT ? "soft" : "cuda", the_driver.path);
+    if (status == GPH_OK) {
+        the_driver.users++;
+        *out = &the_driver;
+    }
+    pthread_mutex_unlock(&driver_mutex);
+    return status;
+}
+
+void gphi_driver_release(gphi_driver *driver)
+{
+    pthread_mutex_lock(&driver_mutex);
+    driver->users--;
+    pthread_mutex_unlock(&driver_mutex);
+}
+
+const gphi_cuda_source *gphi_driver_source(const gphi_driver *driver)
+{
+    return &driver->source;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Listens to the driver's log callback, which comes on the thread of the refused call.
+ *
+ *   watches -> watch (capture of thread 7) -> watch (capture of thread 9) -> NULL
+ *
+ * The mutex is a leaf: nothing is called while it is held, since the driver may hold
+ * locks of its own when it calls us. */
+#include "cuda/refusal.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+
+static pthread_mutex_t watch_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gphi_watch *watches;
+
+static pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
+static unsigned open_count;
+static CUlogsCallbackHandle callback;
+
+static void note(void *user, CUlogLevel level, char *message, size_t bytes)
+{
+    (void)user;
+    if (level != CU_LOG_LEVEL_ERROR)
+        return;
+    while (bytes > 0 && (message[bytes - 1] == '\n' || message[bytes - 1] == '\0'))
+        bytes--;
+    const int length = bytes < 300 ? (int)bytes : 300;
+    const uint64_t thread = gphi_thread_id();
+
+    pthread_mutex_lock(&watch_mutex);
+    for (gphi_watch *watch = watches; watch != NULL; watch = watch->next) {
+        struct gphi_refusal *first =
+            watch->thread == thread ? &watch->own : &watch->other;
+        if (first->thread == 0) {
+            first->thread = thread;
+            snprintf(first->text, sizeof(first->text), "%.*s", length, message);
+        }
+    }
+    pthread_mutex_unlock(&watch_mutex);
+}
+
+bool gphi_refusal_open(const gphi_cuda_table *cu)
+{
+    if (!gphi_cuda_has(cu, cuLogsRegisterCallback))
+        return false;
+
+    pthread_mutex_lock(&open_mutex);
+    const bool is_told = open_count > 0 || cu->cuLogsRegisterCallback(
+                                               note, NULL, &callback) == CUDA_SUCCESS;
+    open_count += is_told;
+    pthread_mutex_unlock(&open_mutex);
+    return is_told;
+}
+
+void gphi_refusal_close(const gphi_cuda_table *cu)
+{
+    pthread_mutex_lock(&open_mutex);
+    if (--open_count == 0)
+        cu->cuLogsUnregisterCallback(callback);
+    pthread_mutex_unlock(&open_mutex);
+}
+
+void gphi_watch_begin(gphi_watch *watch)
+{
+    *watch = (gphi_watch){.thread = gphi_thread_id()};
+    pthread_mutex_lock(&watch_mutex);
+    watch->next = watches;
+    watch->link = &watches;
+    if (watches != NULL)
+        watches->link = &watch->next;
+    watches = watch;
+    pthread_mutex_unlock(&watch_mutex);
+}
+
+void gphi_watch_end(gphi_watch *watch)
+{
+    pthread_mutex_lock(&watch_mutex);
+    if (watch->link != NULL) {
+        *watch->link = watch->next;
+        if (watch->next != NULL)
+            watch->next->link = watch->link;
+        watch->link = NULL;
+    }
+    pthread_mutex_unlock(&watch_mutex);
+}

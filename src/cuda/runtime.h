@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An open driver: its calls, twice, and what it can do. */
+#ifndef GPHI_CUDA_RUNTIME_H
+#define GPHI_CUDA_RUNTIME_H
+#include "cuda/loader.h"
+
+/* Constant after gph_open(), so any thread may read it. */
+struct gph_runtime {
+    gph_allocator heap;
+    gphi_driver *driver; /* one count; NULL if a test gave the source */
+    gphi_cuda_source source;
+    gphi_cuda_table cu;   /* with CUDA's types, for the library */
+    gph_cuda_calls calls; /* the same, for programs */
+    gph_driver_info info;
+    bool is_told; /* gphi_refusal_open() */
+};
+
+/* gph_open() on a given driver: how tests put theirs underneath. The source is copied;
+ * what it points to must outlive the runtime. */
+gph_status gphi_runtime_create(const gph_allocator *allocator,
+                               const gphi_cuda_source *source, gph_runtime **out,
+                               gph_error *error);
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A graph as data.
+ *
+ *   gph_graph
+ *     nodes   [kernel][memcpy][child]      an array; a node owns its texts and arguments
+ *     edges   [0>1][1>2]      |            an array of pairs of indices
+ *                             +-> gph_graph (taken: frozen, so depths stay right) */
+#ifndef GPHI_GRAPH_GRAPH_H
+#define GPHI_GRAPH_GRAPH_H
+#include "base/vec.h"
+#include <gph/graph.h>
+#include <stdbool.h>
+
+struct gph_graph {
+    gph_allocator heap;
+    char *name;
+    gphi_vec nodes; /* of gph_node */
+    gphi_vec edges; /* of gph_edge */
+    uint32_t depth; /* 1: no child graphs */
+    bool is_child;  /* a node owns it; it changes no more */
+};
+#endif
