@@ -94,7 +94,8 @@ typedef struct gph_exec_options {
  *  error    may be NULL. Names the node that the driver refused, where it tells.
  *
  *  Fails with GPH_E_INVALID (flags, NULL graph), GPH_E_NO_MEMORY and what
- *  cuGraphInstantiateWithParams and cuGraphUpload return. */
+ *  cuGraphInstantiateWithParams returns. Thread: nobody else may use `graph` meanwhile
+ *  (CUDA's rule). */
 GPH_API GPH_CHECKED gph_status gph_exec_create(gph_runtime *runtime, CUgraph graph,
                                                const gph_exec_options *options,
                                                gph_exec **out, gph_error *error);

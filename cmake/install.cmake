@@ -1,0 +1,19 @@
+# What `cmake --install` puts where. softcuda lies apart, where no linker looks.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gph)
+install(TARGETS gph EXPORT gphTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS gph_stub LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gph/stub)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gph
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/gph.pc.in ${PROJECT_BINARY_DIR}/gph.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/gph.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(EXPORT gphTargets NAMESPACE gph:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gphConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/gphConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gphConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/gphConfig.cmake
+  ${PROJECT_BINARY_DIR}/gphConfigVersion.cmake DESTINATION ${package_dir})
