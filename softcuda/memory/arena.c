@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The address range of a device (slots) and its physical memory (chunks of a memfd). */
+#include "softcuda/memory/arena.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+
+#define RANGE_DEFAULT (64ull << 30)
+#define RANGE_LEAST (64ull << 20)
+/* Up to here a new mapping is populated at once: first touches by kernels would cost more. */
+#define POPULATE_CHUNKS 64u
+
+/* RLIMIT_AS and overcommit limits show only when asking: halve until it fits. */
+static gph_status reserve(soft_memory *memory, uint64_t bytes, gph_error *error)
+{
+    const uint64_t asked = bytes;
+    for (; bytes >= RANGE_LEAST; bytes /= 2) {
+        unsigned char *raw =
+            mmap(NULL, bytes + SOFT_CHUNK_BYTES, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (raw == MAP_FAILED)
+            continue;
+        const uintptr_t aligned =
+            ((uintptr_t)raw + SOFT_CHUNK_BYTES - 1) & ~(uintptr_t)(SOFT_CHUNK_BYTES - 1);
+        if (aligned > (uintptr_t)raw)
+            munmap(raw, aligned - (uintptr_t)raw);
+        const uintptr_t end = (uintptr_t)raw + bytes + SOFT_CHUNK_BYTES;
+        if (end > aligned + bytes)
+            munmap((void *)(aligned + bytes), end - (aligned + bytes));
+        memory->base = (unsigned char *)aligned;
+        memory->range_bytes = bytes;
+        if (bytes < asked)
+            gphi_log("memory", GPH_LOG_WARN,
+                     "device %u reserves %llu MiB of addresses, not %llu: the system "
+                     "refuses more (RLIMIT_AS?)",
+                     memory->device, (unsigned long long)(bytes >> 20),
+                     (unsigned long long)(asked >> 20));
+        return GPH_OK;
+    }
+    return gphi_fail(error, 2, "the system refuses to reserve even %llu MiB of addresses",
+                     (unsigned long long)(RANGE_LEAST >> 20));
+}
+
+static gph_status make_tables(soft_memory *memory, gph_error *error)
+{
+    memory->slot_count = (uint32_t)(memory->range_bytes / SOFT_CHUNK_BYTES);
+    memory->slots =
+        gphi_heap_array(memory->heap, memory->slot_count, sizeof(*memory->slots));
+    memory->free_chunks =
+        gphi_heap_array(memory->heap, memory->chunk_count, sizeof(uint32_t));
+    if (memory->slots == NULL || memory->free_chunks == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "tables of %u slots and %u chunks",
+                         memory->slot_count, memory->chunk_count);
+    for (uint32_t i = 0; i < memory->slot_count; i++)
+        memory->slots[i].chunk = SOFT_NO_CHUNK;
+    /* Low chunks on top, so that neighbours come out together and map in one call. */
+    for (uint32_t i = 0; i < memory->chunk_count; i++)
+        memory->free_chunks[i] = memory->chunk_count - 1 - i;
+    memory->free_chunk_count = memory->chunk_count;
+    return GPH_OK;
+}
+
+gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *options,
+                           gph_error *error)
+{
+    memory->file = -1;
+    memory->chunk_count = (uint32_t)(options->limit_bytes / SOFT_CHUNK_BYTES);
+    if (memory->chunk_count == 0)
+        return gphi_fail(error, GPH_E_INVALID, "device memory of %llu bytes is below 2 MiB",
+                         (unsigned long long)options->limit_bytes);
+    GPHI_TRY(reserve(memory, options->range_bytes ? options->range_bytes : RANGE_DEFAULT,
+                     error));
+    madvise(memory->base, memory->range_bytes, MADV_DONTFORK);
+    madvise(memory->base, memory->range_bytes, MADV_DONTDUMP);
+
+    memory->file = memfd_create("softcuda", MFD_CLOEXEC);
+    if (memory->file < 0 ||
+        ftruncate(memory->file, (off_t)(memory->chunk_count * SOFT_CHUNK_BYTES)) != 0)
+        return gphi_fail(error, 2, "the system refuses a memory file of %llu MiB",
+                         (unsigned long long)(memory->chunk_count * SOFT_CHUNK_BYTES >> 20));
+    return make_tables(memory, error);
+}
+
+void soft_arena_fini(soft_memory *memory)
+{
+    if (memory->base)
+        munmap(memory->base, memory->range_bytes);
+    if (memory->file >= 0)
+        close(memory->file);
+    for (uint32_t i = 0; memory->slots && i < memory->slot_count; i++)
+        gphi_heap_free(memory->heap, memory->slots[i].starts,
+                       SOFT_SLOT_WORDS * sizeof(uint64_t));
+    gphi_heap_free(memory->heap, memory->slots,
+                   memory->slot_count * sizeof(*memory->slots));
+    gphi_heap_free(memory->heap, memory->free_chunks,
+                   memory->chunk_count * sizeof(uint32_t));
+}
+
+static bool slots_are_free(const soft_memory *memory, uint32_t slot, uint32_t count)
+{
+    if (count == 0 || slot >= memory->slot_count || count > memory->slot_count - slot)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (memory->slots[slot + i].state != SOFT_SLOT_FREE)
+            return false;
+    return true;
+}
+
+bool soft_slots_take_at(soft_memory *memory, uint32_t slot, uint32_t count, int state)
+{
+    if (!slots_are_free(memory, slot, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        memory->slots[slot + i].state = (unsigned)state;
+    return true;
+}
+
+/* Next fit: a freed address is not reused at once, so that a stale pointer faults longer. */
+static uint32_t find_run(const soft_memory *memory, uint32_t from, uint32_t to,
+                         uint32_t count)
+{
+    uint32_t run = 0;
+    for (uint32_t i = from; i < to; i++) {
+        run = memory->slots[i].state == SOFT_SLOT_FREE ? run + 1 : 0;
+        if (run == count)
+            return i + 1 - count;
+    }
+    return SOFT_NO_CHUNK;
+}
+
+uint32_t soft_slots_take(soft_memory *memory, uint32_t count, int state)
+{
+    if (count == 0 || count > memory->slot_count)
+        return SOFT_NO_CHUNK;
+    uint32_t slot = find_run(memory, memory->slot_hint, memory->slot_count, count);
+    if (slot == SOFT_NO_CHUNK)
+        slot = find_run(memory, 0, memory->slot_count, count);
+    if (slot == SOFT_NO_CHUNK)
+        return slot;
+    memory->slot_hint = slot + count < memory->slot_count ? slot + count : 0;
+    for (uint32_t i = 0; i < count; i++)
+        memory->slots[slot + i].state = (unsigned)state;
+    return slot;
+}
+
+void soft_slots_give(soft_memory *memory, uint32_t slot, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct soft_slot *s = &memory->slots[slot + i];
+        gphi_heap_free(memory->heap, s->starts, SOFT_SLOT_WORDS * sizeof(uint64_t));
+        *s = (struct soft_slot){.state = SOFT_SLOT_FREE, .chunk = SOFT_NO_CHUNK};
+    }
+}
+
+bool soft_chunks_take(soft_memory *memory, uint32_t count, uint32_t *chunks)
+{
+    if (count > memory->free_chunk_count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        chunks[i] = memory->free_chunks[--memory->free_chunk_count];
+    return true;
+}
+
+void soft_chunks_give(soft_memory *memory, uint32_t count, const uint32_t *chunks,
+                      bool punch)
+{
+    for (uint32_t i = count; i-- > 0;) {
+        if (punch)
+            (void)fallocate(memory->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                            (off_t)(chunks[i] * SOFT_CHUNK_BYTES), (off_t)SOFT_CHUNK_BYTES);
+        memory->free_chunks[memory->free_chunk_count++] = chunks[i];
+    }
+}
+
+bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
+                    const uint32_t *chunks, int prot)
+{
+    const int populate = prot != PROT_NONE && count <= POPULATE_CHUNKS ? MAP_POPULATE : 0;
+    for (uint32_t i = 0; i < count;) {
+        uint32_t run = 1;
+        while (i + run < count && chunks[i + run] == chunks[i] + run)
+            run++;
+        void *at = (void *)(uintptr_t)soft_slot_address(memory, slot + i);
+        memory->map_calls++;
+        if (mmap(at, run * SOFT_CHUNK_BYTES, prot, MAP_SHARED | MAP_FIXED | populate,
+                 memory->file, (off_t)(chunks[i] * SOFT_CHUNK_BYTES)) == MAP_FAILED) {
+            soft_slots_unmap(memory, slot, count);
+            return false;
+        }
+        for (uint32_t k = 0; k < run; k++)
+            memory->slots[slot + i + k].chunk = chunks[i + k];
+        madvise(at, run * SOFT_CHUNK_BYTES, MADV_DONTFORK);
+        madvise(at, run * SOFT_CHUNK_BYTES, MADV_DONTDUMP);
+        i += run;
+    }
+    return true;
+}
+
+void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count)
+{
+    void *at = (void *)(uintptr_t)soft_slot_address(memory, slot);
+    memory->map_calls++;
+    /* A failure would leave the old pages readable: nothing is freed twice, so go on. */
+    if (mmap(at, count * SOFT_CHUNK_BYTES, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        gphi_log("memory", GPH_LOG_WARN, "unmapping %u slots at %p failed", count, at);
+    madvise(at, count * SOFT_CHUNK_BYTES, MADV_DONTFORK);
+    for (uint32_t i = 0; i < count; i++)
+        memory->slots[slot + i].chunk = SOFT_NO_CHUNK;
+}
+
+bool soft_slots_protect(soft_memory *memory, uint32_t slot, uint32_t count, int prot)
+{
+    memory->map_calls++;
+    return mprotect((void *)(uintptr_t)soft_slot_address(memory, slot),
+                    count * SOFT_CHUNK_BYTES, prot) == 0;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Signal handlers that turn a fault in generated code into a jump back to the worker, and the
+ * guard against use in a forked child. */
+#include "softcuda/memory/fault.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "base/fail.h"
+
+#define ALTERNATE_STACK_BYTES (64u << 10)
+
+static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+#define CAUGHT_COUNT (sizeof(caught) / sizeof(caught[0]))
+
+static struct sigaction previous[CAUGHT_COUNT];
+static bool (*in_generated_code)(uintptr_t pc);
+static _Thread_local soft_fault_scope *volatile current;
+
+static uintptr_t program_counter(const void *context)
+{
+    const ucontext_t *machine = context;
+#if defined(__x86_64__)
+    return (uintptr_t)machine->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)machine->uc_mcontext.pc;
+#else
+#error "softcuda knows x86-64 and aarch64"
+#endif
+}
+
+/* Hands the signal to whoever had it before. */
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    size_t which = 0;
+    while (which + 1 < CAUGHT_COUNT && caught[which] != signal)
+        which++;
+    const struct sigaction *old = &previous[which];
+    if (old->sa_flags & SA_SIGINFO) {
+        old->sa_sigaction(signal, info, context);
+        return;
+    }
+    if (old->sa_handler == SIG_IGN && info->si_code <= 0)
+        return; /* sent by kill(): ignoring is possible */
+    if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+        old->sa_handler(signal);
+        return;
+    }
+    /* The default action: it happens again on return, without us. */
+    struct sigaction fallback = {.sa_handler = SIG_DFL};
+    sigaction(signal, &fallback, NULL);
+    if (info->si_code <= 0)
+        raise(signal);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    soft_fault_scope *scope = current;
+    const uintptr_t pc = program_counter(context);
+    if (scope == NULL || info->si_code <= 0 || !in_generated_code(pc)) {
+        pass_on(signal, info, context);
+        return;
+    }
+    scope->signal = signal;
+    scope->code = info->si_code;
+    scope->address = (uint64_t)(uintptr_t)info->si_addr;
+    scope->pc = pc;
+    current = scope->outer;
+    siglongjmp(scope->jump, 1);
+}
+
+gph_status soft_fault_install(bool (*in_code)(uintptr_t pc), gph_error *error)
+{
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    static bool installed;
+    gph_status status = GPH_OK;
+    pthread_mutex_lock(&once);
+    in_generated_code = in_code;
+    for (size_t i = 0; !installed && i < CAUGHT_COUNT; i++) {
+        struct sigaction action = {.sa_sigaction = on_fault,
+                                   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+        sigemptyset(&action.sa_mask);
+        if (sigaction(caught[i], &action, &previous[i]) != 0)
+            status = gphi_fail(error, 304, "cannot catch signal %d", caught[i]);
+    }
+    installed = status == GPH_OK;
+    pthread_mutex_unlock(&once);
+    return status;
+}
+
+static pthread_key_t stack_key;
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static bool stack_key_made;
+
+static void drop_stack(void *stack)
+{
+    const stack_t off = {.ss_flags = SS_DISABLE};
+    sigaltstack(&off, NULL);
+    munmap(stack, ALTERNATE_STACK_BYTES);
+}
+
+static void make_stack_key(void)
+{
+    stack_key_made = pthread_key_create(&stack_key, drop_stack) == 0;
+}
+
+bool soft_fault_prepare_thread(void)
+{
+    pthread_once(&stack_once, make_stack_key);
+    stack_t now;
+    if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0)
+        return true; /* ours, or the program's own: good enough */
+    if (!stack_key_made)
+        return false;
+    void *stack = mmap(NULL, ALTERNATE_STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return false;
+    const stack_t fresh = {.ss_sp = stack, .ss_size = ALTERNATE_STACK_BYTES};
+    if (pthread_setspecific(stack_key, stack) != 0 || sigaltstack(&fresh, NULL) != 0) {
+        pthread_setspecific(stack_key, NULL);
+        munmap(stack, ALTERNATE_STACK_BYTES);
+        return false;
+    }
+    return true;
+}
+
+void soft_fault_enter(soft_fault_scope *scope)
+{
+    scope->outer = current;
+    scope->signal = 0;
+    current = scope;
+}
+
+void soft_fault_leave(soft_fault_scope *scope)
+{
+    /* After a fault the handler has left the scope already. */
+    if (current == scope)
+        current = scope->outer;
+}
+
+static atomic_bool forked;
+
+static void in_child(void)
+{
+    atomic_store_explicit(&forked, true, memory_order_relaxed);
+}
+
+bool soft_forked(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed);
+}
+
+static int guard_result;
+
+static void guard(void)
+{
+    guard_result = pthread_atfork(NULL, NULL, in_child);
+}
+
+gph_status soft_fork_guard(gph_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, guard);
+    if (guard_result != 0)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "cannot watch for fork");
+    return GPH_OK;
+}

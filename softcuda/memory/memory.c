@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Allocations of cuMemAlloc, the lookup of any device address, counters. */
+#include "softcuda/memory/memory.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/memory/arena.h"
+
+uint64_t soft_next_buffer_id(void)
+{
+    static atomic_uint_fast64_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+gph_status soft_memory_create(const soft_memory_options *options, soft_memory **out,
+                              gph_error *error)
+{
+    const gph_allocator heap = gphi_heap(options->allocator);
+    soft_memory *memory = gphi_heap_alloc(heap, sizeof(*memory));
+    if (memory == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "memory of device %u", options->device);
+
+    memory->heap = heap;
+    memory->device = options->device;
+    pthread_mutex_init(&memory->mutex, NULL);
+    gphi_map_init(&memory->blocks, heap);
+    soft_heap_init(&memory->device_heap, memory, NULL, 1, false);
+    const gph_status status = soft_arena_init(memory, options, error);
+    if (status != GPH_OK) {
+        soft_memory_destroy(memory);
+        return status;
+    }
+    *out = memory;
+    return GPH_OK;
+}
+
+void soft_memory_destroy(soft_memory *memory)
+{
+    if (memory == NULL)
+        return;
+
+    const gph_allocator heap = memory->heap;
+    soft_pools_drop(memory);
+    soft_ranges_drop(memory);
+    soft_heap_fini(&memory->device_heap);
+    soft_arena_fini(memory);
+    gphi_map_fini(&memory->blocks);
+    pthread_mutex_destroy(&memory->mutex);
+    gphi_heap_free(heap, memory, sizeof(*memory));
+}
+
+void soft_memory_get_info(soft_memory *memory, soft_memory_info *out)
+{
+    pthread_mutex_lock(&memory->mutex);
+    *out = (soft_memory_info){
+        .limit_bytes = memory->chunk_count * SOFT_CHUNK_BYTES,
+        .range_bytes = memory->range_bytes,
+        .free_bytes = memory->free_chunk_count * SOFT_CHUNK_BYTES,
+        .used_bytes = memory->used_bytes,
+        .peak_bytes = memory->peak_bytes,
+        .map_calls = memory->map_calls,
+    };
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+bool soft_memory_contains(const soft_memory *memory, uint64_t address)
+{
+    return address - soft_memory_base(memory) < memory->range_bytes;
+}
+
+uint64_t soft_memory_base(const soft_memory *memory)
+{
+    return (uint64_t)(uintptr_t)memory->base;
+}
+
+void soft_memory_count(soft_memory *memory, int64_t bytes)
+{
+    memory->used_bytes += (uint64_t)bytes;
+    if (memory->used_bytes > memory->peak_bytes)
+        memory->peak_bytes = memory->used_bytes;
+}
+
+void soft_memory_note_freed(soft_memory *memory, uint64_t base, uint64_t bytes)
+{
+    const uint64_t at = memory->freed_count++ % SOFT_FREED_KEPT;
+    memory->freed[at].base = base;
+    memory->freed[at].bytes = bytes;
+}
+
+gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_t bytes,
+                             uint32_t flags, void *owner, uint64_t *out, gph_error *error)
+{
+    if (bytes == 0)
+        return gphi_fail(error, 1, "an allocation of 0 bytes");
+
+    pthread_mutex_lock(&memory->mutex);
+    struct soft_block *block = soft_heap_take(&memory->device_heap, bytes, true);
+    if (block == NULL) {
+        const uint64_t left = memory->free_chunk_count * SOFT_CHUNK_BYTES;
+        pthread_mutex_unlock(&memory->mutex);
+        return gphi_fail(error, 2,
+                         "no room for %llu bytes: %llu MiB of %llu MiB are left on device "
+                         "%u (SOFTCUDA_MEMORY)",
+                         (unsigned long long)bytes, (unsigned long long)(left >> 20),
+                         (unsigned long long)(memory->chunk_count * SOFT_CHUNK_BYTES >> 20),
+                         memory->device);
+    }
+    block->info = (soft_allocation){.base = soft_block_address(block),
+                                    .bytes = bytes,
+                                    .kind = kind,
+                                    .device = memory->device,
+                                    .flags = flags,
+                                    .buffer_id = soft_next_buffer_id(),
+                                    .owner = owner};
+    soft_memory_count(memory, (int64_t)bytes);
+    const uint64_t address = block->info.base;
+    pthread_mutex_unlock(&memory->mutex);
+    *out = address;
+    return GPH_OK;
+}
+
+static void free_block_locked(soft_memory *memory, struct soft_block *block)
+{
+    soft_memory_note_freed(memory, block->info.base, block->info.bytes);
+    soft_memory_count(memory, -(int64_t)block->info.bytes);
+    soft_heap_give(block->segment->heap, block);
+}
+
+gph_status soft_memory_free(soft_memory *memory, uint64_t address, gph_error *error)
+{
+    pthread_mutex_lock(&memory->mutex);
+    struct soft_block *block = soft_block_at(memory, address);
+    const bool ours = block && block->used && block->info.base == address &&
+                      (block->info.kind == SOFT_MEMORY_DEVICE ||
+                       block->info.kind == SOFT_MEMORY_MANAGED);
+    if (ours)
+        free_block_locked(memory, block);
+    pthread_mutex_unlock(&memory->mutex);
+    if (ours)
+        return GPH_OK;
+
+    char text[256];
+    soft_memory_describe(memory, address, text, sizeof(text));
+    return gphi_fail(error, 1, "0x%llx cannot be freed: it is %s",
+                     (unsigned long long)address, text);
+}
+
+void soft_memory_free_owner(soft_memory *memory, void *owner)
+{
+    pthread_mutex_lock(&memory->mutex);
+    struct soft_segment *segment = memory->device_heap.segments;
+    while (segment) {
+        struct soft_segment *next = segment->behind;
+        /* Merging changes the list, and the last free may drop the segment: begin anew. */
+        struct soft_block *block = segment->first;
+        while (block && !(block->used && block->info.owner == owner))
+            block = block->behind;
+        if (block) {
+            free_block_locked(memory, block);
+            next = memory->device_heap.segments;
+        }
+        segment = next;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+static bool find_locked(soft_memory *memory, uint64_t address, soft_allocation *out)
+{
+    const struct soft_block *block = soft_block_at(memory, address);
+    if (block && block->used && !block->pending &&
+        address - block->info.base < block->info.bytes) {
+        *out = block->info;
+        return true;
+    }
+    return soft_range_find(memory, address, out);
+}
+
+bool soft_memory_find(soft_memory *memory, uint64_t address, soft_allocation *out)
+{
+    if (!soft_memory_contains(memory, address))
+        return false;
+    pthread_mutex_lock(&memory->mutex);
+    const bool found = find_locked(memory, address, out);
+    pthread_mutex_unlock(&memory->mutex);
+    return found;
+}
+
+/* The youngest entry counts: addresses are used again. */
+static bool describe_freed(const soft_memory *memory, uint64_t address, char *text,
+                           size_t bytes)
+{
+    const uint64_t kept = memory->freed_count < SOFT_FREED_KEPT ? memory->freed_count
+                                                                : SOFT_FREED_KEPT;
+    for (uint64_t i = 1; i <= kept; i++) {
+        const uint64_t at = (memory->freed_count - i) % SOFT_FREED_KEPT;
+        const uint64_t offset = address - memory->freed[at].base;
+        if (offset >= memory->freed[at].bytes)
+            continue;
+        snprintf(text, bytes,
+                 "%llu bytes into an allocation of %llu bytes at 0x%llx that was freed",
+                 (unsigned long long)offset, (unsigned long long)memory->freed[at].bytes,
+                 (unsigned long long)memory->freed[at].base);
+        return true;
+    }
+    return false;
+}
+
+void soft_memory_describe(soft_memory *memory, uint64_t address, char *text, size_t bytes)
+{
+    soft_allocation found;
+    if (!soft_memory_contains(memory, address)) {
+        snprintf(text, bytes, "not in the memory of device %u", memory->device);
+        return;
+    }
+    pthread_mutex_lock(&memory->mutex);
+    const struct soft_block *block = soft_block_at(memory, address);
+    while (block && !(block->used && !block->pending))
+        block = block->before;
+    if (find_locked(memory, address, &found))
+        snprintf(text, bytes, "%llu bytes into the allocation of %llu bytes at 0x%llx",
+                 (unsigned long long)(address - found.base),
+                 (unsigned long long)found.bytes, (unsigned long long)found.base);
+    else if (describe_freed(memory, address, text, bytes))
+        ; /* said */
+    else if (block)
+        snprintf(text, bytes,
+                 "%llu bytes past the end of the allocation of %llu bytes at 0x%llx",
+                 (unsigned long long)(address - block->info.base - block->info.bytes),
+                 (unsigned long long)block->info.bytes,
+                 (unsigned long long)block->info.base);
+    else
+        snprintf(text, bytes, "device memory that was never allocated");
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+void soft_memory_for_each(soft_memory *memory,
+                          void (*visit)(void *user, const soft_allocation *allocation),
+                          void *user)
+{
+    pthread_mutex_lock(&memory->mutex);
+    for (size_t i = 0; i < memory->blocks.capacity; i++) {
+        const struct gphi_map_slot *slot = &memory->blocks.slots[i];
+        if (!slot->used)
+            continue;
+        const struct soft_block *block =
+            (const struct soft_block *)(uintptr_t)slot->value;
+        if (block->used && !block->pending)
+            visit(user, &block->info);
+    }
+    pthread_mutex_unlock(&memory->mutex);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+/* VMM: reserved ranges, physical handles, mappings. A handle's chunks live as long as the
+ * handle or a mapping of it; one handle may be mapped at several addresses. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/memory/arena.h"
+
+struct soft_physical {
+    soft_memory *memory;
+    uint32_t references; /* handles and mappings */
+    uint32_t chunk_count;
+    uint32_t chunks[];
+};
+
+struct soft_mapping {
+    soft_physical *physical;
+    uint32_t slot, slot_count, access;
+    uint64_t buffer_id;
+};
+
+static size_t physical_size(uint32_t chunk_count)
+{
+    return sizeof(soft_physical) + chunk_count * sizeof(uint32_t);
+}
+
+static void release_locked(soft_physical *physical)
+{
+    if (--physical->references > 0)
+        return;
+    soft_memory *memory = physical->memory;
+    soft_chunks_give(memory, physical->chunk_count, physical->chunks, true);
+    soft_memory_count(memory, -(int64_t)(physical->chunk_count * SOFT_CHUNK_BYTES));
+    gphi_heap_free(memory->heap, physical, physical_size(physical->chunk_count));
+}
+
+static bool whole_chunks(uint64_t bytes)
+{
+    return bytes > 0 && bytes % SOFT_CHUNK_BYTES == 0;
+}
+
+gph_status soft_physical_create(soft_memory *memory, uint64_t bytes, soft_physical **out,
+                                gph_error *error)
+{
+    if (!whole_chunks(bytes))
+        return gphi_fail(error, 1, "%llu bytes are no multiple of the granularity, 2 MiB",
+                         (unsigned long long)bytes);
+    const uint64_t count = bytes / SOFT_CHUNK_BYTES;
+    gph_status status = 2;
+    pthread_mutex_lock(&memory->mutex);
+    soft_physical *physical = NULL;
+    if (count <= memory->free_chunk_count)
+        physical = gphi_heap_alloc(memory->heap, physical_size((uint32_t)count));
+    if (physical) {
+        *physical = (soft_physical){
+            .memory = memory, .references = 1, .chunk_count = (uint32_t)count};
+        (void)soft_chunks_take(memory, (uint32_t)count, physical->chunks);
+        soft_memory_count(memory, (int64_t)bytes);
+        *out = physical;
+        status = GPH_OK;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+    if (status != GPH_OK)
+        return gphi_fail(error, status, "no %llu bytes of physical memory are left",
+                         (unsigned long long)bytes);
+    return GPH_OK;
+}
+
+void soft_physical_retain(soft_physical *physical)
+{
+    pthread_mutex_lock(&physical->memory->mutex);
+    physical->references++;
+    pthread_mutex_unlock(&physical->memory->mutex);
+}
+
+void soft_physical_release(soft_physical *physical)
+{
+    soft_memory *memory = physical->memory;
+    pthread_mutex_lock(&memory->mutex);
+    release_locked(physical);
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+uint64_t soft_physical_bytes(const soft_physical *physical)
+{
+    return physical->chunk_count * SOFT_CHUNK_BYTES;
+}
+
+soft_memory *soft_physical_memory(const soft_physical *physical)
+{
+    return physical->memory;
+}
+
+/* A run of slots whose first address is a multiple of `step`. */
+static uint32_t take_aligned(soft_memory *memory, uint64_t count, uint64_t step)
+{
+    const uint64_t extra = step / SOFT_CHUNK_BYTES - 1;
+    if (count > memory->slot_count || extra > memory->slot_count - count)
+        return SOFT_NO_CHUNK;
+    const uint32_t slot =
+        soft_slots_take(memory, (uint32_t)(count + extra), SOFT_SLOT_RANGE);
+    if (slot == SOFT_NO_CHUNK || extra == 0)
+        return slot;
+    /* What stands before and behind the aligned part goes back. */
+    const uint64_t from = soft_slot_address(memory, slot);
+    const uint32_t skip =
+        (uint32_t)(((from + step - 1) / step * step - from) / SOFT_CHUNK_BYTES);
+    soft_slots_give(memory, slot, skip);
+    soft_slots_give(memory, slot + skip + (uint32_t)count, (uint32_t)extra - skip);
+    return slot + skip;
+}
+
+gph_status soft_range_reserve(soft_memory *memory, uint64_t bytes, uint64_t alignment,
+                              uint64_t wanted, uint64_t *out, gph_error *error)
+{
+    if (!whole_chunks(bytes))
+        return gphi_fail(error, 1, "%llu bytes are no multiple of the granularity, 2 MiB",
+                         (unsigned long long)bytes);
+    if (alignment & (alignment - 1))
+        return gphi_fail(error, 1, "alignment %llu is no power of two",
+                         (unsigned long long)alignment);
+    const uint64_t count = bytes / SOFT_CHUNK_BYTES;
+    const uint64_t step = alignment > SOFT_CHUNK_BYTES ? alignment : SOFT_CHUNK_BYTES;
+    uint32_t slot;
+    pthread_mutex_lock(&memory->mutex);
+    if (!(wanted && wanted % step == 0 && count <= memory->slot_count &&
+          soft_slot_of(memory, wanted, &slot) &&
+          soft_slots_take_at(memory, slot, (uint32_t)count, SOFT_SLOT_RANGE)))
+        slot = take_aligned(memory, count, step);
+    for (uint32_t i = 0; slot != SOFT_NO_CHUNK && i < count; i++) {
+        memory->slots[slot + i].range_head = slot;
+        memory->slots[slot + i].range_count = (uint32_t)count;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+    if (slot == SOFT_NO_CHUNK)
+        return gphi_fail(error, 2, "no %llu MiB of addresses are left on device %u",
+                         (unsigned long long)(bytes >> 20), memory->device);
+    *out = soft_slot_address(memory, slot);
+    return GPH_OK;
+}
+
+/* The slots [*slot, *slot + *count) if they are reserved, else false. */
+static bool reserved_locked(const soft_memory *memory, uint64_t address, uint64_t bytes,
+                            uint32_t *slot, uint32_t *count)
+{
+    if (!whole_chunks(bytes) || !soft_slot_of(memory, address, slot) ||
+        soft_slot_address(memory, *slot) != address ||
+        bytes / SOFT_CHUNK_BYTES > memory->slot_count - *slot)
+        return false;
+    *count = (uint32_t)(bytes / SOFT_CHUNK_BYTES);
+    for (uint32_t i = 0; i < *count; i++)
+        if (memory->slots[*slot + i].state != SOFT_SLOT_RANGE)
+            return false;
+    return true;
+}
+
+gph_status soft_range_free(soft_memory *memory, uint64_t address, uint64_t bytes,
+                           gph_error *error)
+{
+    uint32_t slot, count;
+    const char *why = NULL;
+    pthread_mutex_lock(&memory->mutex);
+    if (!reserved_locked(memory, address, bytes, &slot, &count) ||
+        memory->slots[slot].range_head != slot ||
+        memory->slots[slot].range_count != count)
+        why = "is not exactly one reservation";
+    for (uint32_t i = 0; why == NULL && i < count; i++)
+        if (memory->slots[slot + i].mapping)
+            why = "still has memory mapped in it";
+    if (why == NULL)
+        soft_slots_give(memory, slot, count);
+    pthread_mutex_unlock(&memory->mutex);
+    if (why)
+        return gphi_fail(error, 1, "the range of %llu bytes at 0x%llx %s",
+                         (unsigned long long)bytes, (unsigned long long)address, why);
+    return GPH_OK;
+}
+
+gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
+                          soft_physical *physical, gph_error *error)
+{
+    uint32_t slot, count;
+    const char *why = NULL;
+    gph_status status = 1;
+    pthread_mutex_lock(&memory->mutex);
+    if (!reserved_locked(memory, address, bytes, &slot, &count))
+        why = "is not reserved";
+    else if (physical->memory != memory)
+        why = "is on another device than the handle";
+    else if (count != physical->chunk_count)
+        why = "differs in size from the handle";
+    for (uint32_t i = 0; why == NULL && i < count; i++)
+        if (memory->slots[slot + i].mapping)
+            why = "has memory mapped in it already";
+    struct soft_mapping *mapping = NULL;
+    if (why == NULL) {
+        mapping = gphi_heap_alloc(memory->heap, sizeof(*mapping));
+        if (mapping == NULL ||
+            !soft_slots_map(memory, slot, count, physical->chunks, PROT_NONE)) {
+            gphi_heap_free(memory->heap, mapping, sizeof(*mapping));
+            why = "cannot be mapped: the system is out of memory";
+            status = 2;
+        }
+    }
+    if (why == NULL) {
+        *mapping = (struct soft_mapping){.physical = physical,
+                                         .slot = slot,
+                                         .slot_count = count,
+                                         .buffer_id = soft_next_buffer_id()};
+        physical->references++;
+        for (uint32_t i = 0; i < count; i++)
+            memory->slots[slot + i].mapping = mapping;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+    if (why)
+        return gphi_fail(error, status, "the range of %llu bytes at 0x%llx %s",
+                         (unsigned long long)bytes, (unsigned long long)address, why);
+    return GPH_OK;
+}
+
+/* Whether [slot, slot + count) is made of whole mappings. */
+static bool whole_mappings_locked(const soft_memory *memory, uint32_t slot, uint32_t count)
+{
+    for (uint32_t i = 0; i < count;) {
+        const struct soft_mapping *mapping = memory->slots[slot + i].mapping;
+        if (mapping == NULL || mapping->slot != slot + i || mapping->slot_count > count - i)
+            return false;
+        i += mapping->slot_count;
+    }
+    return true;
+}
+
+static void unmap_locked(soft_memory *memory, struct soft_mapping *mapping)
+{
+    soft_slots_unmap(memory, mapping->slot, mapping->slot_count);
+    for (uint32_t i = 0; i < mapping->slot_count; i++)
+        memory->slots[mapping->slot + i].mapping = NULL;
+    release_locked(mapping->physical);
+    gphi_heap_free(memory->heap, mapping, sizeof(*mapping));
+}
+
+gph_status soft_range_unmap(soft_memory *memory, uint64_t address, uint64_t bytes,
+                            gph_error *error)
+{
+    uint32_t slot, count;
+    pthread_mutex_lock(&memory->mutex);
+    const bool whole = reserved_locked(memory, address, bytes, &slot, &count) &&
+                       whole_mappings_locked(memory, slot, count);
+    for (uint32_t i = 0; whole && i < count;) {
+        struct soft_mapping *mapping = memory->slots[slot + i].mapping;
+        i += mapping->slot_count;
+        unmap_locked(memory, mapping);
+    }
+    if (whole)
+        soft_memory_note_freed(memory, address, bytes);
+    pthread_mutex_unlock(&memory->mutex);
+    if (!whole)
+        return gphi_fail(error, 1, "%llu bytes at 0x%llx are not exactly what was mapped",
+                         (unsigned long long)bytes, (unsigned long long)address);
+    return GPH_OK;
+}
+
+gph_status soft_range_set_access(soft_memory *memory, uint64_t address, uint64_t bytes,
+                                 uint32_t access, gph_error *error)
+{
+    if (access != 0 && access != 1 && access != 3)
+        return gphi_fail(error, 1, "access %u is none of 0, 1 (read), 3 (read and write)",
+                         access);
+    const int prot = access == 3   ? PROT_READ | PROT_WRITE
+                     : access == 1 ? PROT_READ
+                                   : PROT_NONE;
+    uint32_t slot, count;
+    pthread_mutex_lock(&memory->mutex);
+    const bool whole = reserved_locked(memory, address, bytes, &slot, &count) &&
+                       whole_mappings_locked(memory, slot, count);
+    const bool done = whole && soft_slots_protect(memory, slot, count, prot);
+    for (uint32_t i = 0; done && i < count; i++)
+        memory->slots[slot + i].mapping->access = access;
+    pthread_mutex_unlock(&memory->mutex);
+    if (!whole)
+        return gphi_fail(error, 1, "%llu bytes at 0x%llx are not exactly what was mapped",
+                         (unsigned long long)bytes, (unsigned long long)address);
+    if (!done)
+        return gphi_fail(error, 2, "the system refuses access %u to %llu bytes at 0x%llx",
+                         access, (unsigned long long)bytes, (unsigned long long)address);
+    return GPH_OK;
+}
+
+static struct soft_mapping *mapping_locked(const soft_memory *memory, uint64_t address)
+{
+    uint32_t slot;
+    if (!soft_slot_of(memory, address, &slot) ||
+        memory->slots[slot].state != SOFT_SLOT_RANGE)
+        return NULL;
+    return memory->slots[slot].mapping;
+}
+
+bool soft_range_get_access(soft_memory *memory, uint64_t address, uint32_t *access)
+{
+    pthread_mutex_lock(&memory->mutex);
+    const struct soft_mapping *mapping = mapping_locked(memory, address);
+    if (mapping)
+        *access = mapping->access;
+    pthread_mutex_unlock(&memory->mutex);
+    return mapping != NULL;
+}
+
+soft_physical *soft_range_physical(soft_memory *memory, uint64_t address)
+{
+    pthread_mutex_lock(&memory->mutex);
+    struct soft_mapping *mapping = mapping_locked(memory, address);
+    soft_physical *physical = mapping ? mapping->physical : NULL;
+    if (physical)
+        physical->references++;
+    pthread_mutex_unlock(&memory->mutex);
+    return physical;
+}
+
+bool soft_range_find(soft_memory *memory, uint64_t address, soft_allocation *out)
+{
+    const struct soft_mapping *mapping = mapping_locked(memory, address);
+    if (mapping == NULL)
+        return false;
+    *out = (soft_allocation){.base = soft_slot_address(memory, mapping->slot),
+                             .bytes = mapping->slot_count * SOFT_CHUNK_BYTES,
+                             .kind = SOFT_MEMORY_VMM,
+                             .device = memory->device,
+                             .flags = mapping->access,
+                             .buffer_id = mapping->buffer_id};
+    return true;
+}
+
+void soft_ranges_drop(soft_memory *memory)
+{
+    for (uint32_t i = 0; memory->slots && i < memory->slot_count; i++)
+        if (memory->slots[i].mapping)
+            unmap_locked(memory, memory->slots[i].mapping);
+}
