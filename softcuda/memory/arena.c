@@ -15,7 +15,8 @@
 
 #define RANGE_DEFAULT (64ull << 30)
 #define RANGE_LEAST (64ull << 20)
-/* Up to here a new mapping is populated at once: first touches by kernels would cost more. */
+/* Up to here a new mapping is populated at once: first touches by kernels would cost
+ * more. */
 #define POPULATE_CHUNKS 64u
 
 /* RLIMIT_AS and overcommit limits show only when asking: halve until it fits. */
@@ -23,9 +24,8 @@ static gph_status reserve(soft_memory *memory, uint64_t bytes, gph_error *error)
 {
     const uint64_t asked = bytes;
     for (; bytes >= RANGE_LEAST; bytes /= 2) {
-        unsigned char *raw =
-            mmap(NULL, bytes + SOFT_CHUNK_BYTES, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        unsigned char *raw = mmap(NULL, bytes + SOFT_CHUNK_BYTES, PROT_NONE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (raw == MAP_FAILED)
             continue;
         const uintptr_t aligned =
@@ -74,7 +74,8 @@ gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *optio
     memory->file = -1;
     memory->chunk_count = (uint32_t)(options->limit_bytes / SOFT_CHUNK_BYTES);
     if (memory->chunk_count == 0)
-        return gphi_fail(error, GPH_E_INVALID, "device memory of %llu bytes is below 2 MiB",
+        return gphi_fail(error, GPH_E_INVALID,
+                         "device memory of %llu bytes is below 2 MiB",
                          (unsigned long long)options->limit_bytes);
     GPHI_TRY(reserve(memory, options->range_bytes ? options->range_bytes : RANGE_DEFAULT,
                      error));
@@ -84,8 +85,9 @@ gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *optio
     memory->file = memfd_create("softcuda", MFD_CLOEXEC);
     if (memory->file < 0 ||
         ftruncate(memory->file, (off_t)(memory->chunk_count * SOFT_CHUNK_BYTES)) != 0)
-        return gphi_fail(error, 2, "the system refuses a memory file of %llu MiB",
-                         (unsigned long long)(memory->chunk_count * SOFT_CHUNK_BYTES >> 20));
+        return gphi_fail(
+            error, 2, "the system refuses a memory file of %llu MiB",
+            (unsigned long long)(memory->chunk_count * SOFT_CHUNK_BYTES >> 20));
     return make_tables(memory, error);
 }
 
@@ -123,7 +125,8 @@ bool soft_slots_take_at(soft_memory *memory, uint32_t slot, uint32_t count, int 
     return true;
 }
 
-/* Next fit: a freed address is not reused at once, so that a stale pointer faults longer. */
+/* Next fit: a freed address is not reused at once, so that a stale pointer faults longer.
+ */
 static uint32_t find_run(const soft_memory *memory, uint32_t from, uint32_t to,
                          uint32_t count)
 {
@@ -175,7 +178,8 @@ void soft_chunks_give(soft_memory *memory, uint32_t count, const uint32_t *chunk
     for (uint32_t i = count; i-- > 0;) {
         if (punch)
             (void)fallocate(memory->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                            (off_t)(chunks[i] * SOFT_CHUNK_BYTES), (off_t)SOFT_CHUNK_BYTES);
+                            (off_t)(chunks[i] * SOFT_CHUNK_BYTES),
+                            (off_t)SOFT_CHUNK_BYTES);
         memory->free_chunks[memory->free_chunk_count++] = chunks[i];
     }
 }
@@ -210,7 +214,8 @@ void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count)
     memory->map_calls++;
     /* A failure would leave the old pages readable: nothing is freed twice, so go on. */
     if (mmap(at, count * SOFT_CHUNK_BYTES, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+             0) == MAP_FAILED)
         gphi_log("memory", GPH_LOG_WARN, "unmapping %u slots at %p failed", count, at);
     madvise(at, count * SOFT_CHUNK_BYTES, MADV_DONTFORK);
     for (uint32_t i = 0; i < count; i++)

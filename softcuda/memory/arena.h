@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside softcuda/memory: the address range cut into slots, the memfd cut into chunks, and the
- * heaps that give out blocks of them. Everything here is called with memory->mutex held.
+/* Inside softcuda/memory: the address range cut into slots, the memfd cut into chunks,
+ * and the heaps that give out blocks of them. Everything here is called with
+ * memory->mutex held.
  *
  *   heap ── segment (a run of slots, chunks mapped) ── blocks, in address order
  *              slot.starts: a bit a granule where a block begins
@@ -27,7 +28,7 @@ struct soft_segment;
 struct soft_block {
     soft_allocation info; /* valid while in use */
     struct soft_segment *segment;
-    uint64_t start, granules; /* from the segment's first granule */
+    uint64_t start, granules;           /* from the segment's first granule */
     struct soft_block *before, *behind; /* in address order */
     struct soft_block *bin_before, *bin_behind;
     bool used, pending;
@@ -44,9 +45,9 @@ struct soft_segment {
 
 struct soft_heap {
     soft_memory *memory;
-    soft_pool *pool; /* NULL: the heap of cuMemAlloc */
-    uint32_t segment_slots;   /* at least so many a segment */
-    bool keeps_segments;      /* empty ones stay until trimmed */
+    soft_pool *pool;        /* NULL: the heap of cuMemAlloc */
+    uint32_t segment_slots; /* at least so many a segment */
+    bool keeps_segments;    /* empty ones stay until trimmed */
     struct soft_segment *segments;
     uint64_t slot_count; /* held */
     struct soft_block *bins[SOFT_BINS];
@@ -57,9 +58,9 @@ struct soft_mapping; /* vmm.c */
 
 struct soft_slot {
     enum { SOFT_SLOT_FREE, SOFT_SLOT_HEAP, SOFT_SLOT_RANGE } state;
-    uint32_t chunk; /* mapped here, or SOFT_NO_CHUNK */
-    uint64_t *starts; /* HEAP */
-    struct soft_block *cover; /* HEAP */
+    uint32_t chunk;                   /* mapped here, or SOFT_NO_CHUNK */
+    uint64_t *starts;                 /* HEAP */
+    struct soft_block *cover;         /* HEAP */
     uint32_t range_head, range_count; /* RANGE: the reservation */
     struct soft_mapping *mapping;     /* RANGE, if mapped */
 };
@@ -98,8 +99,8 @@ bool soft_chunks_take(soft_memory *memory, uint32_t count, uint32_t *chunks);
 /* Gives chunks back; the system gets their pages if `punch`. */
 void soft_chunks_give(soft_memory *memory, uint32_t count, const uint32_t *chunks,
                       bool punch);
-/* Maps chunks at slots; prot as mmap's. False if the system refuses (nothing changed but for
- * slots mapped without access). */
+/* Maps chunks at slots; prot as mmap's. False if the system refuses (nothing changed but
+ * for slots mapped without access). */
 bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
                     const uint32_t *chunks, int prot);
 void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count);
@@ -108,7 +109,8 @@ static inline uint64_t soft_slot_address(const soft_memory *memory, uint32_t slo
 {
     return (uint64_t)(uintptr_t)memory->base + slot * SOFT_CHUNK_BYTES;
 }
-static inline bool soft_slot_of(const soft_memory *memory, uint64_t address, uint32_t *slot)
+static inline bool soft_slot_of(const soft_memory *memory, uint64_t address,
+                                uint32_t *slot)
 {
     const uint64_t offset = address - (uint64_t)(uintptr_t)memory->base;
     if (offset >= memory->range_bytes)
@@ -122,8 +124,8 @@ void soft_heap_init(struct soft_heap *heap, soft_memory *memory, soft_pool *pool
                     uint32_t segment_slots, bool keeps_segments);
 /* Frees every segment; its blocks are gone. */
 void soft_heap_fini(struct soft_heap *heap);
-/* A block of at least `bytes`; NULL if neither slots, chunks nor host memory are left. Adds
- * a segment only if may_grow. The caller fills info and `used`. */
+/* A block of at least `bytes`; NULL if neither slots, chunks nor host memory are left.
+ * Adds a segment only if may_grow. The caller fills info and `used`. */
 struct soft_block *soft_heap_take(struct soft_heap *heap, uint64_t bytes, bool may_grow);
 /* Marks a block free and merges it; gives empty segments back if the heap keeps none. */
 void soft_heap_give(struct soft_heap *heap, struct soft_block *block);

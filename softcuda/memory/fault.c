@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Signal handlers that turn a fault in generated code into a jump back to the worker, and the
- * guard against use in a forked child. */
+/* Signal handlers that turn a fault in generated code into a jump back to the worker, and
+ * the guard against use in a forked child. */
 #include "softcuda/memory/fault.h"
 
 #include <pthread.h>
@@ -70,6 +70,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     scope->code = info->si_code;
     scope->address = (uint64_t)(uintptr_t)info->si_addr;
     scope->pc = pc;
+    if (scope->recover)
+        scope->recover(scope); /* does not return; the scope stays entered */
     current = scope->outer;
     siglongjmp(scope->jump, 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Segregated-fit heaps over segments of mapped slots; block records live outside the device
- * memory, so that a kernel that writes wild cannot break them. */
+/* Segregated-fit heaps over segments of mapped slots; block records live outside the
+ * device memory, so that a kernel that writes wild cannot break them. */
 #include "softcuda/memory/arena.h"
 
 #include <string.h>
@@ -87,7 +87,8 @@ static struct soft_block *new_block(struct soft_segment *segment, uint64_t start
     struct soft_block *block = gphi_heap_alloc(memory->heap, sizeof(*block));
     if (block == NULL)
         return NULL;
-    *block = (struct soft_block){.segment = segment, .start = start, .granules = granules};
+    *block =
+        (struct soft_block){.segment = segment, .start = start, .granules = granules};
     if (gphi_map_set(&memory->blocks, soft_block_address(block),
                      (uint64_t)(uintptr_t)block) != GPH_OK) {
         gphi_heap_free(memory->heap, block, sizeof(*block));
@@ -103,13 +104,14 @@ static void free_block(struct soft_block *block)
     gphi_heap_free(memory->heap, block, sizeof(*block));
 }
 
-/* Cuts a free block that is in no bin. Without host memory for the rest it stays whole. */
+/* Cuts a free block that is in no bin. Without host memory for the rest it stays whole.
+ */
 static void split(struct soft_heap *heap, struct soft_block *block, uint64_t granules)
 {
     if (block->granules == granules)
         return;
-    struct soft_block *rest = new_block(block->segment, block->start + granules,
-                                        block->granules - granules);
+    struct soft_block *rest =
+        new_block(block->segment, block->start + granules, block->granules - granules);
     if (rest == NULL)
         return;
     block->granules = granules;
@@ -287,7 +289,8 @@ void soft_heap_give(struct soft_heap *heap, struct soft_block *block)
         block = near;
     }
     bin_add(heap, block);
-    /* One empty small segment stays, so that alloc and free in turn do not map each time. */
+    /* One empty small segment stays, so that alloc and free in turn do not map each time.
+     */
     if (!heap->keeps_segments && segment->used_granules == 0 &&
         (segment->slot_count > 1 || heap->slot_count > 1))
         drop_segment(segment, false);

@@ -131,7 +131,8 @@ gph_status soft_host_register(uint64_t address, uint64_t bytes, uint32_t flags,
                                    .owner = owner};
     const gph_status status = add(&entry);
     if (status == 712)
-        return gphi_fail(error, 712, "part of the %llu bytes at 0x%llx is registered already",
+        return gphi_fail(error, 712,
+                         "part of the %llu bytes at 0x%llx is registered already",
                          (unsigned long long)bytes, (unsigned long long)address);
     if (status != GPH_OK)
         return gphi_fail(error, status, "registering host memory");

@@ -102,12 +102,13 @@ gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_
     if (block == NULL) {
         const uint64_t left = memory->free_chunk_count * SOFT_CHUNK_BYTES;
         pthread_mutex_unlock(&memory->mutex);
-        return gphi_fail(error, 2,
-                         "no room for %llu bytes: %llu MiB of %llu MiB are left on device "
-                         "%u (SOFTCUDA_MEMORY)",
-                         (unsigned long long)bytes, (unsigned long long)(left >> 20),
-                         (unsigned long long)(memory->chunk_count * SOFT_CHUNK_BYTES >> 20),
-                         memory->device);
+        return gphi_fail(
+            error, 2,
+            "no room for %llu bytes: %llu MiB of %llu MiB are left on device "
+            "%u (SOFTCUDA_MEMORY)",
+            (unsigned long long)bytes, (unsigned long long)(left >> 20),
+            (unsigned long long)(memory->chunk_count * SOFT_CHUNK_BYTES >> 20),
+            memory->device);
     }
     block->info = (soft_allocation){.base = soft_block_address(block),
                                     .bytes = bytes,
@@ -155,7 +156,8 @@ void soft_memory_free_owner(soft_memory *memory, void *owner)
     struct soft_segment *segment = memory->device_heap.segments;
     while (segment) {
         struct soft_segment *next = segment->behind;
-        /* Merging changes the list, and the last free may drop the segment: begin anew. */
+        /* Merging changes the list, and the last free may drop the segment: begin anew.
+         */
         struct soft_block *block = segment->first;
         while (block && !(block->used && block->info.owner == owner))
             block = block->behind;
@@ -193,8 +195,8 @@ bool soft_memory_find(soft_memory *memory, uint64_t address, soft_allocation *ou
 static bool describe_freed(const soft_memory *memory, uint64_t address, char *text,
                            size_t bytes)
 {
-    const uint64_t kept = memory->freed_count < SOFT_FREED_KEPT ? memory->freed_count
-                                                                : SOFT_FREED_KEPT;
+    const uint64_t kept =
+        memory->freed_count < SOFT_FREED_KEPT ? memory->freed_count : SOFT_FREED_KEPT;
     for (uint64_t i = 1; i <= kept; i++) {
         const uint64_t at = (memory->freed_count - i) % SOFT_FREED_KEPT;
         const uint64_t offset = address - memory->freed[at].base;

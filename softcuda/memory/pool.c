@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stream-ordered pools: a heap that keeps its segments, and a list of blocks that were freed
- * at a point of a queue that may not be reached yet.
+/* Stream-ordered pools: a heap that keeps its segments, and a list of blocks that were
+ * freed at a point of a queue that may not be reached yet.
  *
  *   in use ──cuMemFreeAsync──▶ pending(point) ──point reached──▶ free
  *      ▲                          │ same queue, or a queue that waits for the point
- *      └──────────────────────────┘                                                     */
+ *      └──────────────────────────┘ */
 #include <string.h>
 
 #include "base/fail.h"
@@ -16,7 +16,7 @@
 struct soft_pool {
     struct soft_heap heap;
     soft_pool_policy policy;
-    soft_pool *behind; /* of the memory */
+    soft_pool *behind;                    /* of the memory */
     struct soft_block *oldest, *youngest; /* pending, by time of free */
     uint64_t live_count, used_bytes, used_high, reserved_high;
     bool dying;
@@ -150,8 +150,8 @@ struct request {
     void *user;
 };
 
-/* The smallest pending block that fits and may be used: by this queue as things are, or, if
- * `wait`, by anyone who waits for its point. Not one more than twice too large. */
+/* The smallest pending block that fits and may be used: by this queue as things are, or,
+ * if `wait`, by anyone who waits for its point. Not one more than twice too large. */
 static struct soft_block *take_pending(soft_pool *pool, const struct request *request,
                                        bool wait)
 {
@@ -203,12 +203,12 @@ gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_queue *queue,
     if (bytes == 0)
         return gphi_fail(error, 1, "an allocation of 0 bytes");
     soft_memory *memory = pool->heap.memory;
-    const struct request request = {
-        .bytes = bytes,
-        .granules = bytes / SOFT_GRANULE_BYTES + (bytes % SOFT_GRANULE_BYTES != 0),
-        .queue = queue,
-        .follows = follows,
-        .user = user};
+    const struct request request = {.bytes = bytes,
+                                    .granules = bytes / SOFT_GRANULE_BYTES +
+                                                (bytes % SOFT_GRANULE_BYTES != 0),
+                                    .queue = queue,
+                                    .follows = follows,
+                                    .user = user};
     pthread_mutex_lock(&memory->mutex);
     struct soft_block *block = take_locked(pool, &request, wait);
     if (block) {
@@ -230,9 +230,10 @@ gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_queue *queue,
     const uint64_t left = memory->free_chunk_count * SOFT_CHUNK_BYTES;
     pthread_mutex_unlock(&memory->mutex);
     if (block == NULL)
-        return gphi_fail(error, 2,
-                         "no room for %llu bytes in the pool: %llu MiB are left on the device",
-                         (unsigned long long)bytes, (unsigned long long)(left >> 20));
+        return gphi_fail(
+            error, 2,
+            "no room for %llu bytes in the pool: %llu MiB are left on the device",
+            (unsigned long long)bytes, (unsigned long long)(left >> 20));
     return GPH_OK;
 }
 
@@ -280,7 +281,8 @@ void soft_memory_synchronized(soft_memory *memory)
     pthread_mutex_lock(&memory->mutex);
     for (soft_pool *pool = memory->pools; pool; pool = pool->behind) {
         drain_locked(pool);
-        soft_heap_trim(&pool->heap, pool->policy.release_threshold_bytes / SOFT_CHUNK_BYTES);
+        soft_heap_trim(&pool->heap,
+                       pool->policy.release_threshold_bytes / SOFT_CHUNK_BYTES);
     }
     reap_locked(memory);
     pthread_mutex_unlock(&memory->mutex);

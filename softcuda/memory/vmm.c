@@ -221,11 +221,13 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
 }
 
 /* Whether [slot, slot + count) is made of whole mappings. */
-static bool whole_mappings_locked(const soft_memory *memory, uint32_t slot, uint32_t count)
+static bool whole_mappings_locked(const soft_memory *memory, uint32_t slot,
+                                  uint32_t count)
 {
     for (uint32_t i = 0; i < count;) {
         const struct soft_mapping *mapping = memory->slots[slot + i].mapping;
-        if (mapping == NULL || mapping->slot != slot + i || mapping->slot_count > count - i)
+        if (mapping == NULL || mapping->slot != slot + i ||
+            mapping->slot_count > count - i)
             return false;
         i += mapping->slot_count;
     }
