@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A graph in Graphviz's language. A child graph becomes a cluster around its own node:
+ * node 3's children are n3_0, n3_1, ... */
+#include "base/fail.h"
+#include "file/writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* "n", then an index and a "_" a level. */
+enum { ID_BYTES = 2 + GPH_GRAPH_DEPTH_MAX * 11 };
+
+struct drawing {
+    gphi_writer out;
+    uint32_t verbose;
+};
+
+/* A label: quotes and backslashes escaped, line breaks kept out. */
+static void put_escaped(gphi_writer *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            gphi_put(out, "\\");
+        gphi_put_bytes(out, (unsigned char)*text < 0x20 ? " " : text, 1);
+    }
+}
+
+static void put_params(gphi_writer *out, const gph_node *node)
+{
+    switch (node->kind) {
+    case GPH_NODE_KERNEL: {
+        const gph_kernel_params *kernel = &node->u.kernel;
+        gphi_putf(out, "\\ngrid %u %u %u, block %u %u %u, shared %u\\n%u arguments",
+                  kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0],
+                  kernel->block[1], kernel->block[2], kernel->shared_bytes,
+                  kernel->arg_count);
+        break;
+    }
+    case GPH_NODE_MEMCPY:
+        gphi_putf(out,
+                  "\\n0x%" PRIx64 " to 0x%" PRIx64 "\\n%" PRIu64 " x %" PRIu64
+                  " x %" PRIu64 " bytes",
+                  node->u.memcpy.src.address, node->u.memcpy.dst.address,
+                  node->u.memcpy.width_bytes, node->u.memcpy.height,
+                  node->u.memcpy.depth);
+        break;
+    case GPH_NODE_MEMSET:
+        gphi_putf(out, "\\n0x%" PRIx64 ", %" PRIu64 " x %" PRIu64 " of 0x%x (%u bytes)",
+                  node->u.memset.address, node->u.memset.width, node->u.memset.height,
+                  node->u.memset.value, node->u.memset.element_bytes);
+        break;
+    case GPH_NODE_HOST:
+        gphi_putf(out, "\\nfunction 0x%" PRIx64, node->u.host.function);
+        break;
+    case GPH_NODE_EVENT_RECORD:
+    case GPH_NODE_EVENT_WAIT:
+        gphi_putf(out, "\\nevent 0x%" PRIx64, node->u.event.event);
+        break;
+    case GPH_NODE_MEM_ALLOC:
+    case GPH_NODE_MEM_FREE:
+        gphi_putf(out, "\\n0x%" PRIx64 ", %" PRIu64 " bytes", node->u.memory.address,
+                  node->u.memory.bytes);
+        break;
+    default: break;
+    }
+}
+
+static const char *shape_of(gph_node_kind kind)
+{
+    switch (kind) {
+    case GPH_NODE_KERNEL: return "box";
+    case GPH_NODE_MEMCPY:
+    case GPH_NODE_MEMSET: return "parallelogram";
+    case GPH_NODE_HOST: return "hexagon";
+    case GPH_NODE_EMPTY: return "circle";
+    default: return "ellipse";
+    }
+}
+
+static void draw_node(struct drawing *to, const gph_node *node, const char *id,
+                      uint32_t index)
+{
+    gphi_writer *out = &to->out;
+    gphi_putf(out, "%s%" PRIu32 " [shape=%s,label=\"%" PRIu32 " ", id, index,
+              shape_of(node->kind), index);
+    const char *function = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
+    const char *title = node->name != NULL ? node->name : function;
+    put_escaped(out, title != NULL ? title : gph_node_kind_name(node->kind));
+    if (to->verbose)
+        put_params(out, node);
+    gphi_put(out, "\"];\n");
+}
+
+static void draw_graph(struct drawing *to, const gph_graph *graph, const char *id);
+
+static void draw_child(struct drawing *to, const gph_graph *child, const char *id,
+                       uint32_t index)
+{
+    char inner[ID_BYTES];
+    snprintf(inner, sizeof(inner), "%s%" PRIu32 "_", id, index);
+    gphi_putf(&to->out, "subgraph \"cluster_%s\" {\nlabel=\"", inner);
+    put_escaped(&to->out,
+                gph_graph_name(child) != NULL ? gph_graph_name(child) : "child");
+    gphi_put(&to->out, "\";\n");
+    draw_graph(to, child, inner);
+    gphi_put(&to->out, "}\n");
+}
+
+static void draw_graph(struct drawing *to, const gph_graph *graph, const char *id)
+{
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        draw_node(to, node, id, i);
+        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL)
+            draw_child(to, node->u.child, id, i); /* GPH_GRAPH_DEPTH_MAX */
+    }
+    for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
+        const gph_edge *edge = gph_graph_edge(graph, i);
+        gphi_putf(&to->out, "%s%" PRIu32 " -> %s%" PRIu32 "%s;\n", id, edge->from, id,
+                  edge->to, edge->type != 0 ? " [style=dashed]" : "");
+    }
+}
+
+gph_status gph_dot_write(const gph_graph *graph, const gph_file_options *options,
+                         gph_write_fn *write, void *user, gph_error *error)
+{
+    gph_file_options opt;
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
+    if (graph == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "graph or write is NULL");
+
+    struct drawing to = {.verbose = opt.verbose};
+    gphi_writer_begin(&to.out, write, user);
+    gphi_put(&to.out, "digraph \"");
+    put_escaped(&to.out, gph_graph_name(graph) != NULL ? gph_graph_name(graph) : "graph");
+    gphi_put(&to.out, "\" {\n");
+    draw_graph(&to, graph, "n");
+    gphi_put(&to.out, "}\n");
+    return gphi_writer_end(&to.out, error);
+}

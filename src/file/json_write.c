@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A graph as JSON. A line a node and a line an edge, so that two files compare well. */
+#include "base/fail.h"
+#include "file/shape.h"
+#include "file/writer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_graph(gphi_writer *out, const gph_graph *graph);
+
+static void put_u64(gphi_writer *out, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        gphi_putf(out, "%" PRIu64, value);
+    else
+        gphi_putf(out, "\"0x%" PRIx64 "\"", value);
+}
+
+static void put_args(gphi_writer *out, const gph_kernel_params *kernel)
+{
+    gphi_put(out, "[");
+    for (uint32_t i = 0; i < kernel->arg_count; i++)
+        gphi_putf(out, "%s{\"offset\": %" PRIu32 ", \"bytes\": %" PRIu32 "}",
+                  i > 0 ? ", " : "", kernel->args[i].offset, kernel->args[i].bytes);
+    gphi_put(out, "]");
+}
+
+static void put_bytes(gphi_writer *out, const gph_kernel_params *kernel)
+{
+    gphi_put(out, "\"");
+    for (size_t i = 0; i < kernel->buffer_bytes; i++)
+        gphi_putf(out, "%02x", kernel->buffer[i]);
+    gphi_put(out, "\"");
+}
+
+/* Fields that may be missing are left out where they are empty. */
+static int is_empty(const gph_node *node, const gphi_field *field)
+{
+    switch (field->type) {
+    case GPHI_FIELD_TEXT: return node->u.kernel.function == NULL;
+    case GPHI_FIELD_ARGS: return node->u.kernel.arg_count == 0;
+    case GPHI_FIELD_BYTES: return node->u.kernel.buffer_bytes == 0;
+    case GPHI_FIELD_GRAPH: return node->u.child == NULL;
+    default: return 0;
+    }
+}
+
+/* A field that a node and a side of a copy may have; `base` is either. */
+static void put_number(gphi_writer *out, const void *base, const gphi_field *field)
+{
+    const char *at = (const char *)base + field->offset;
+    uint32_t small[3] = {0};
+    uint64_t large = 0;
+    const size_t bytes =
+        field->type == GPHI_FIELD_TRIPLE ? sizeof(small) : sizeof(*small);
+    if (field->type == GPHI_FIELD_U64 || field->type == GPHI_FIELD_HEX)
+        memcpy(&large, at, sizeof(large));
+    else
+        memcpy(small, at, bytes);
+
+    if (field->type == GPHI_FIELD_U64)
+        put_u64(out, large);
+    else if (field->type == GPHI_FIELD_HEX)
+        gphi_putf(out, "\"0x%" PRIx64 "\"", large);
+    else if (field->type == GPHI_FIELD_TRIPLE)
+        gphi_putf(out, "[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", small[0], small[1],
+                  small[2]);
+    else if (field->type == GPHI_FIELD_MEMORY && gphi_memory_name(small[0]) != NULL)
+        gphi_putf(out, "\"%s\"", gphi_memory_name(small[0]));
+    else
+        gphi_putf(out, "%" PRIu32, small[0]);
+}
+
+static void put_side(gphi_writer *out, const gph_memcpy_side *side)
+{
+    const gphi_shape shape = gphi_shape_of_side();
+    for (size_t i = 0; i < shape.count; i++) {
+        gphi_putf(out, "%s\"%s\": ", i > 0 ? ", " : "{", shape.fields[i].key);
+        put_number(out, side, &shape.fields[i]);
+    }
+    gphi_put(out, "}");
+}
+
+static void put_field(gphi_writer *out, const gph_node *node, const gphi_field *field)
+{
+    switch (field->type) {
+    case GPHI_FIELD_TEXT: gphi_put_json_text(out, node->u.kernel.function); break;
+    case GPHI_FIELD_ARGS: put_args(out, &node->u.kernel); break;
+    case GPHI_FIELD_BYTES: put_bytes(out, &node->u.kernel); break;
+    case GPHI_FIELD_GRAPH: put_graph(out, node->u.child); break;
+    case GPHI_FIELD_SIDE:
+        put_side(out, (const gph_memcpy_side *)(const void *)((const char *)node +
+                                                              field->offset));
+        break;
+    default: put_number(out, node, field); break;
+    }
+}
+
+static void put_node(gphi_writer *out, const gph_node *node)
+{
+    gphi_putf(out, "{\"kind\": \"%s\"", gph_node_kind_name(node->kind));
+    if (node->name != NULL) {
+        gphi_put(out, ", \"name\": ");
+        gphi_put_json_text(out, node->name);
+    }
+    const gphi_shape shape = gphi_shape_of_node(node->kind);
+    for (size_t i = 0; i < shape.count; i++) {
+        if (is_empty(node, &shape.fields[i]))
+            continue;
+        gphi_putf(out, ", \"%s\": ", shape.fields[i].key);
+        put_field(out, node, &shape.fields[i]);
+    }
+    gphi_put(out, "}");
+}
+
+static void put_edge(gphi_writer *out, const gph_edge *edge)
+{
+    gphi_putf(out, "{\"from\": %" PRIu32 ", \"to\": %" PRIu32, edge->from, edge->to);
+    if (edge->from_port != 0)
+        gphi_putf(out, ", \"from_port\": %d", edge->from_port);
+    if (edge->type != 0)
+        gphi_putf(out, ", \"type\": %d", edge->type);
+    gphi_put(out, "}");
+}
+
+static void put_graph(gphi_writer *out, const gph_graph *graph)
+{
+    gphi_put(out, "{");
+    if (gph_graph_name(graph) != NULL) {
+        gphi_put(out, "\"name\": ");
+        gphi_put_json_text(out, gph_graph_name(graph));
+        gphi_put(out, ", ");
+    }
+    gphi_put(out, "\"nodes\": [");
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        gphi_put(out, i > 0 ? ",\n  " : "\n  ");
+        put_node(out, gph_graph_node(graph, i));
+    }
+    gphi_put(out, "],\n\"edges\": [");
+    for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
+        gphi_put(out, i > 0 ? ",\n  " : "\n  ");
+        put_edge(out, gph_graph_edge(graph, i));
+    }
+    gphi_put(out, "]}");
+}
+
+gph_status gph_json_write(const gph_graph *graph, const gph_file_options *options,
+                          gph_write_fn *write, void *user, gph_error *error)
+{
+    gph_file_options opt;
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
+    if (graph == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "graph or write is NULL");
+
+    gphi_writer out;
+    gphi_writer_begin(&out, write, user);
+    gphi_putf(&out, "{\"format\": \"%s\", \"version\": %d, \"graph\":\n",
+              GPHI_JSON_FORMAT, GPHI_JSON_VERSION);
+    put_graph(&out, graph);
+    gphi_put(&out, "}\n");
+    return gphi_writer_end(&out, error);
+}
