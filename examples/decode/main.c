@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/* decode: runs a Llama-architecture model on whatever CUDA driver there is, first as
+ * single launches, then as a captured graph that is replayed, and shows that both give
+ * the same tokens and what each costs. */
+#include "batch.h"
+#include "fail.h"
+#include "options.h"
+#include "report.h"
+#include "tokens.h"
+#include <stdlib.h>
+
+#ifndef DECODE_MODEL_DIR
+#error "DECODE_MODEL_DIR and DECODE_KERNELS_DIR come from the build"
+#endif
+
+static void *plain_realloc(void *user, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)user;
+    (void)old_size;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_size);
+}
+
+typedef struct app {
+    gph_allocator heap;
+    options o;
+    gph_error error;
+    device d;
+    decoder m;
+    weights w;
+    problem *problems;
+    size_t problem_count;
+    int *ids; /* of --tokens */
+    size_t id_count;
+    size_t count;      /* sequences */
+    int *out[2];       /* by mode: count * new_max tokens */
+    sequence *list[2]; /* by mode */
+    uint32_t new_max;
+    float *eager_logits; /* of the first mode, while the second runs */
+    size_t eager_count, eager_capacity;
+} app;
+
+static gph_status read_input(app *a, gph_error *error)
+{
+    options *o = &a->o;
+    const char *model = o->model ? o->model : DECODE_MODEL_DIR;
+    TRY(weights_load(&a->heap, model, &a->w, error));
+    if (o->tokens != NULL) {
+        TRY(token_ids_read(&a->heap, o->tokens, a->w.c.vocab, &a->ids, &a->id_count,
+                           error));
+        a->count = 1;
+        a->new_max = o->new_tokens;
+        return GPH_OK;
+    }
+    if (a->w.c.vocab != TOKENS_VOCAB)
+        return fail(error, GPH_E_INVALID,
+                    "a model of %u tokens does no problems; --tokens", a->w.c.vocab);
+    const char *path = o->problems ? o->problems : DECODE_MODEL_DIR "/problems.txt";
+    TRY(problems_read(&a->heap, path, o->limit, &a->problems, &a->problem_count, error));
+    a->count = a->problem_count;
+    a->new_max = PROBLEM_ANSWER_MAX;
+    return GPH_OK;
+}
+
+static gph_status make_sequences(app *a, int mode, gph_error *error)
+{
+    a->out[mode] = heap_alloc(&a->heap, a->count * a->new_max * sizeof(int));
+    a->list[mode] = heap_alloc(&a->heap, a->count * sizeof(sequence));
+    if (a->out[mode] == NULL || a->list[mode] == NULL)
+        return fail(error, GPH_E_NO_MEMORY, "%zu sequences", a->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const problem *p = a->problems ? &a->problems[i] : NULL;
+        a->list[mode][i] = (sequence){
+            .prompt = p ? p->prompt : a->ids,
+            .prompt_count = p ? p->prompt_count : (uint32_t)a->id_count,
+            .new_max = a->new_max,
+            .out = a->out[mode] + i * a->new_max,
+        };
+    }
+    return GPH_OK;
+}
+
+static gph_status open_all(app *a, gph_error *error)
+{
+    const options *o = &a->o;
+    TRY(read_input(a, error));
+    uint32_t context = 0;
+    for (int mode = 0; mode < 2; mode++)
+        TRY(make_sequences(a, mode, error));
+    for (size_t i = 0; i < a->count; i++) {
+        const uint64_t need = (uint64_t)a->list[0][i].prompt_count + a->new_max;
+        context =
+            need > context ? (uint32_t)(need < UINT32_MAX ? need : UINT32_MAX) : context;
+    }
+    /* an example decides by itself: a GPU where there is one */
+    gph_driver driver = o->driver;
+    if (driver == GPH_DRIVER_DEFAULT && getenv("GPH_DRIVER") == NULL)
+        driver = GPH_DRIVER_AUTO;
+    const device_options how = {
+        .driver = driver,
+        .kernels = o->kernels ? o->kernels : DECODE_KERNELS_DIR,
+    };
+    TRY(device_open(&a->heap, &how, &a->d, error));
+    const decoder_options what = {.slots = o->batch,
+                                  .context = context,
+                                  .queue = o->queue,
+                                  .top_p = (float)o->top_p,
+                                  .temperature = (float)o->temperature,
+                                  .seed = o->seed,
+                                  .keep_logits = o->modes == RUN_BOTH};
+    return decoder_init(&a->m, &a->d, &a->w, &what, error);
+}
+
+static void close_all(app *a)
+{
+    const size_t out = a->count * a->new_max * sizeof(int);
+    for (int mode = 0; mode < 2; mode++) {
+        heap_free(&a->heap, a->out[mode], out);
+        heap_free(&a->heap, a->list[mode], a->count * sizeof(sequence));
+    }
+    heap_free(&a->heap, a->eager_logits, a->eager_capacity * sizeof(float));
+    heap_free(&a->heap, a->problems, a->problem_count * sizeof(problem));
+    heap_free(&a->heap, a->ids, a->id_count * sizeof(int));
+    decoder_fini(&a->m);
+    if (a->d.heap.realloc != NULL)
+        device_close(&a->d);
+    weights_fini(&a->w);
+}
+
+static size_t count_exact(const app *a, const sequence *list)
+{
+    size_t exact = 0;
+    for (size_t i = 0; i < a->problem_count; i++) {
+        unsigned long long answer;
+        exact += answer_read(list[i].out, list[i].out_count, &answer) &&
+                 answer == a->problems[i].sum;
+    }
+    return exact;
+}
+
+/* The first run of a kernel may compile it: a few sequences that nobody times. */
+static gph_status warm_up(app *a, gph_error *error)
+{
+    batch_stats ignored;
+    const size_t few = a->count < 2u * a->o.batch ? a->count : 2u * a->o.batch;
+    return batch_run(&a->m, MODE_EAGER, a->list[0], few, &ignored, error);
+}
+
+static gph_status run_mode(app *a, decode_mode mode, mode_result *out, gph_error *error)
+{
+    *out = (mode_result){.name = mode == MODE_EAGER ? "eager" : "graph",
+                         .list = a->list[mode],
+                         .count = a->count};
+    TRY(batch_run(&a->m, mode, out->list, a->count, &out->stats, error));
+    out->exact = count_exact(a, out->list);
+    return GPH_OK;
+}
+
+static bool runs_alike(const app *a)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        const sequence *e = &a->list[MODE_EAGER][i], *g = &a->list[MODE_GRAPH][i];
+        if (e->out_count != g->out_count ||
+            memcmp(e->out, g->out, e->out_count * sizeof(int)) != 0)
+            return false;
+    }
+    return a->eager_count == a->m.kept_count && a->eager_count > 0 &&
+           memcmp(a->eager_logits, a->m.kept, a->eager_count * sizeof(float)) == 0;
+}
+
+/* 0, or 1 if the modes differ or too few answers are right. */
+static gph_status run_all(app *a, const char *program, int *verdict, gph_error *error)
+{
+    mode_result results[2];
+    size_t count = 0;
+    const report r = {.program = program,
+                      .model = a->o.model ? a->o.model : DECODE_MODEL_DIR,
+                      .o = &a->o,
+                      .d = &a->d,
+                      .m = &a->m,
+                      .w = &a->w,
+                      .problems = a->problems,
+                      .problem_count = a->problem_count};
+    report_head(&r);
+    TRY(warm_up(a, error));
+    if (a->o.modes & RUN_EAGER)
+        TRY(run_mode(a, MODE_EAGER, &results[count++], error));
+    if (a->o.modes == RUN_BOTH) { /* hand the logits over */
+        a->eager_logits = a->m.kept;
+        a->eager_count = a->m.kept_count;
+        a->eager_capacity = a->m.kept_capacity;
+        a->m.kept = NULL;
+        a->m.kept_count = a->m.kept_capacity = 0;
+    }
+    if (a->o.modes & RUN_GRAPH)
+        TRY(run_mode(a, MODE_GRAPH, &results[count++], error));
+    report_answers(&r, &results[count - 1]);
+    report_table(&r, results, count);
+    if (count == 2) {
+        const bool alike = runs_alike(a);
+        report_comparison(&results[0], &results[1], a->eager_count * sizeof(float),
+                          alike);
+        *verdict |= !alike;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (results[i].exact < a->o.expect) {
+            printf("  %s: %zu exact answers, %u were expected\n", results[i].name,
+                   results[i].exact, a->o.expect);
+            *verdict = 1;
+        }
+    report_next(&r);
+    return GPH_OK;
+}
+
+static int complain(const gph_error *error)
+{
+    fprintf(stderr, "decode: %s (%s)\n", error->message, gph_status_name(error->code));
+    if (error->hint[0] != 0)
+        fprintf(stderr, "decode: hint: %s\n", error->hint);
+    return error->code == GPH_E_INVALID ? 2 : 1;
+}
+
+int main(int count, char **words)
+{
+    app a = {.heap = {.realloc = plain_realloc}};
+    int verdict = 0;
+    if (options_read(count, words, &a.o, &a.error) != GPH_OK) {
+        fprintf(stderr, "decode: %s; --help lists the options\n", a.error.message);
+        return 2;
+    }
+    if (a.o.help) {
+        options_help();
+        return 0;
+    }
+    gph_status status = open_all(&a, &a.error);
+    if (status == GPH_OK)
+        status = run_all(&a, words[0], &verdict, &a.error);
+    fflush(stdout);
+    if (status != GPH_OK)
+        verdict = complain(&a.error);
+    close_all(&a);
+    return verdict;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command line of decode. */
+#ifndef DECODE_OPTIONS_H
+#define DECODE_OPTIONS_H
+
+#include <gph/gph.h>
+#include <stdbool.h>
+
+enum { RUN_EAGER = 1, RUN_GRAPH = 2, RUN_BOTH = 3 };
+
+typedef struct options {
+    unsigned modes; /* RUN_ bits */
+    uint32_t batch, limit, new_tokens, queue, expect;
+    const char *problems, *model, *tokens, *kernels;
+    double top_p, temperature;
+    uint64_t seed;
+    gph_driver driver;
+    bool help;
+} options;
+
+/* Fills *out from the command line. Fails with GPH_E_INVALID, naming option and value. */
+GPH_CHECKED gph_status options_read(int count, char **words, options *out,
+                                    gph_error *error);
+void options_help(void);
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The printed report: 80 columns, plain text. */
+#include "report.h"
+
+#include "fail.h"
+#include <gph/softcuda.h>
+#include <stdlib.h>
+
+/* 1234567 as "1,234,567". One of a few buffers, used in turn. */
+static const char *grouped(uint64_t value)
+{
+    static char buffers[8][32];
+    static unsigned turn;
+    char *buffer = buffers[turn++ % 8];
+    char *at = buffer + 31;
+    *at = 0;
+    for (int digits = 0; value != 0 || digits == 0; digits++, value /= 10) {
+        if (digits != 0 && digits % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + value % 10);
+    }
+    return at;
+}
+
+static double per(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+static size_t count_of(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* How softcuda runs the kernels: by its own account of this very file. */
+static void report_paths(const report *r)
+{
+    typedef gph_status text_fn(const char *, size_t, uint32_t, char **, gph_error *);
+    typedef void free_fn(char *);
+    gph_cuda_fn make = NULL, give_back = NULL;
+    char *ptx = NULL, *text = NULL;
+    size_t bytes = 0;
+    if (!(r->d->info.features & GPH_FEATURE_SOFTCUDA) ||
+        gph_cuda_find(r->d->runtime, "gph_softcuda_ptx_report", &make, NULL) != GPH_OK ||
+        gph_cuda_find(r->d->runtime, "gph_softcuda_text_free", &give_back, NULL) !=
+            GPH_OK ||
+        file_read(&r->d->heap, r->d->ptx_path, 16 << 20, &ptx, &bytes, NULL) != GPH_OK) {
+        printf("%d kernels, compiled by the driver\n", KERNEL_COUNT);
+        return;
+    }
+    const uint32_t flags = GPH_PTX_REPORT_NO_JIT | GPH_PTX_REPORT_JSON;
+    if (((text_fn *)make)(ptx, bytes - 1, flags, &text, NULL) == GPH_OK)
+        printf("%zu kernels on the fast path, %zu on the slow path\n",
+               count_of(text, "\"path\":\"fast\"") + count_of(text, "\"path\": \"fast\""),
+               count_of(text, "\"path\":\"slow\"") +
+                   count_of(text, "\"path\": \"slow\""));
+    else
+        printf("%d kernels\n", KERNEL_COUNT);
+    if (text != NULL)
+        ((free_fn *)give_back)(text);
+    heap_free(&r->d->heap, ptx, bytes);
+}
+
+void report_head(const report *r)
+{
+    const config *c = &r->m->c;
+    const options *o = r->o;
+    const int version = r->d->info.version;
+    printf(
+        "\n  model    %s\n           Llama: %u layers, width %u, %u heads, %s weights\n",
+        r->model, c->layers, c->width, c->heads, grouped(r->w->parameters));
+    printf("  driver   %s: %s, CUDA %d.%d\n",
+           r->d->info.driver == GPH_DRIVER_SOFT ? "softcuda, on CPU threads" : "NVIDIA",
+           r->d->name, version / 1000, version % 1000 / 10);
+    printf("           chosen by %s; module loaded in %.0f ms\n", r->d->info.why,
+           (double)r->d->load_ns * 1e-6);
+    printf("  kernels  %s\n           ", r->d->ptx_path);
+    report_paths(r);
+    printf("  work     ");
+    if (r->problems != NULL)
+        printf("%s problems, ", grouped(r->problem_count));
+    else
+        printf("%s tokens to continue, ", grouped(r->o->tokens ? 1 : 0));
+    printf("batch %u, ", o->batch);
+    if (o->top_p > 0)
+        printf("top-p %g at temperature %g, seed %llu\n\n", o->top_p, o->temperature,
+               (unsigned long long)o->seed);
+    else
+        printf("greedy\n\n");
+    fflush(stdout);
+}
+
+static void report_tokens(const sequence *s)
+{
+    int column = 2;
+    printf("  ");
+    for (uint32_t i = 0; i < s->out_count; i++) {
+        if (column > 70) {
+            printf("\n  ");
+            column = 2;
+        }
+        column += printf("%d ", s->out[i]);
+    }
+    printf("\n\n");
+}
+
+void report_answers(const report *r, const mode_result *result)
+{
+    if (r->problems == NULL) {
+        printf("  the tokens that follow:\n");
+        report_tokens(&result->list[0]);
+        return;
+    }
+    const size_t shown = r->problem_count < 4 ? r->problem_count : 4;
+    printf("  ");
+    for (size_t i = 0; i < shown; i++) {
+        const problem *p = &r->problems[i];
+        const sequence *s = &result->list[i];
+        unsigned long long answer;
+        if (answer_read(s->out, s->out_count, &answer))
+            printf("%u+%u=%llu%s   ", p->a, p->b, answer,
+                   answer == p->sum ? "" : " (wrong)");
+        else
+            printf("%u+%u=? (no number)   ", p->a, p->b);
+    }
+    printf("%s\n\n", r->problem_count > shown ? "..." : "");
+}
+
+void report_table(const report *r, const mode_result *results, size_t count)
+{
+    printf("  %-6s %14s %10s %15s %14s %9s\n", "mode", r->problems ? "exact answers" : "",
+           "tokens/s", "launches/token", "host us/token", "seconds");
+    for (size_t i = 0; i < count; i++) {
+        const batch_stats *s = &results[i].stats;
+        char exact[64] = "";
+        if (r->problems != NULL)
+            snprintf(exact, sizeof(exact), "%zu of %zu", results[i].exact,
+                     results[i].count);
+        printf("  %-6s %14s %10s %15.3f %14.3f %9.3f\n", results[i].name, exact,
+               grouped((uint64_t)(per(s->tokens, s->decode_ns) * 1e9)),
+               per(s->launches, s->tokens), per(s->host_ns, s->tokens) * 1e-3,
+               (double)s->decode_ns * 1e-9);
+    }
+    const batch_stats *s = &results[0].stats;
+    printf("\n  %s tokens in %s decode steps", grouped(s->tokens), grouped(s->steps));
+    for (size_t i = 0; i < count; i++)
+        if (results[i].stats.nodes > 0)
+            printf(" of %u launches, captured once in %.2f ms", results[i].stats.nodes,
+                   (double)results[i].stats.capture_ns * 1e-6);
+    printf(";\n  before them %s prompt tokens in %s prefills, eager in every mode (%.3f "
+           "s)\n",
+           grouped(s->prompt_tokens), grouped(s->prefills), (double)s->prefill_ns * 1e-9);
+}
+
+void report_comparison(const mode_result *eager, const mode_result *graph,
+                       size_t logit_bytes, bool alike)
+{
+    size_t tokens = 0;
+    for (size_t i = 0; i < eager->count; i++)
+        tokens += eager->list[i].out_count;
+    const batch_stats *e = &eager->stats, *g = &graph->stats;
+    const double speed = per(g->tokens, g->decode_ns) / per(e->tokens, e->decode_ns);
+    printf("  graph: %.2f x the tokens/s of eager, with %.1f %% of its host time\n",
+           speed, 100 * per(g->host_ns, e->host_ns));
+    if (alike)
+        printf("  every one of %s tokens and %s bytes of logits is the same in both\n",
+               grouped(tokens), grouped(logit_bytes));
+    else
+        printf("  THE MODES DIFFER: tokens or logits are not the same\n");
+}
+
+void report_next(const report *r)
+{
+    printf("\n  next:\n"
+           "    %s --batch 1 --limit 100\n"
+           "    %s --tokens 9,9,9,9,10,1,11 --top-p 0.95 --seed 7\n"
+           "    gph inspect --ptx %s\n"
+           "  or edit kernels/decode.cu and run this again: the answers change\n\n",
+           r->program, r->program, r->d->ptx_path);
+}

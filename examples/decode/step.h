@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The launches of a prefill and of a decode step; decoder.h is for everybody else. */
+#ifndef DECODE_STEP_H
+#define DECODE_STEP_H
+
+#include "decoder.h"
+
+/* How many ints a prefill's arrays take: token, position and slot a row; the last row,
+ * its position, its sequence and a start_t a prompt. */
+uint32_t step_staged_ints(const decoder *m);
+
+/* Puts the prefill of some prompts into the stream. */
+GPH_CHECKED gph_status step_prefill(decoder *m, const prompt *list, uint32_t count,
+                                    gph_error *error);
+
+#endif

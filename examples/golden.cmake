@@ -1,0 +1,12 @@
+# cmake -DPROGRAM=... -DEXPECTED=... -P golden.cmake: runs a program on softcuda and compares
+# what it prints. A build without softcuda skips.
+set(ENV{GPH_DRIVER} soft)
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
+if(err MATCHES "no softcuda at" OR out MATCHES "no softcuda at")
+  message("SKIPPED: this build has no softcuda")
+  return()
+endif()
+file(READ ${EXPECTED} expected)
+if(NOT code EQUAL 0 OR NOT out STREQUAL expected)
+  message(FATAL_ERROR "exit ${code}\n${err}\nprinted:\n${out}\nexpected:\n${expected}")
+endif()

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runs a fuzzer's entry point over files: those named, and those of folders named. So the
+ * committed corpus is a test without libFuzzer. Every file is also run cut short, and
+ * with single bytes changed, in a fixed order. */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { BYTES_MAX = 1 << 20, VARIANTS = 400 };
+
+static size_t runs;
+
+static void run(const uint8_t *data, size_t size)
+{
+    uint8_t *exact = malloc(size ? size : 1); /* so that asan sees a byte too far */
+    if (exact == NULL)
+        return;
+    if (size > 0)
+        memcpy(exact, data, size);
+    (void)LLVMFuzzerTestOneInput(exact, size);
+    free(exact);
+    runs++;
+}
+
+static void run_variants(uint8_t *data, size_t size)
+{
+    uint32_t random = 12345;
+    run(data, size);
+    for (int i = 0; i < VARIANTS && size > 0; i++) {
+        random = random * 1664525u + 1013904223u;
+        const size_t at = (random >> 8) % size;
+        const uint8_t old = data[at];
+        run(data, at);
+        data[at] = (uint8_t)(random >> 3);
+        run(data, size);
+        data[at] = old;
+    }
+}
+
+static int run_file(const char *path)
+{
+    static uint8_t data[BYTES_MAX];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        perror(path);
+        return 1;
+    }
+    const size_t size = fread(data, 1, sizeof(data), file);
+    fclose(file);
+    run_variants(data, size);
+    return 0;
+}
+
+static int run_folder(const char *path, DIR *folder)
+{
+    int bad = 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char name[4096];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+        bad |= run_file(name);
+    }
+    closedir(folder);
+    return bad;
+}
+
+int main(int count, char **words)
+{
+    int bad = 0;
+    for (int i = 1; i < count; i++) {
+        DIR *folder = opendir(words[i]);
+        bad |= folder ? run_folder(words[i], folder) : run_file(words[i]);
+    }
+    printf("%zu runs\n", runs);
+    return bad || runs == 0;
+}
