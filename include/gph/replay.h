@@ -52,14 +52,14 @@ GPH_API GPH_CHECKED gph_status gph_capture_begin(gph_runtime *runtime, CUstream 
 
 /** Ends a capture and hands out what was recorded.
  *
- *  capture  taken, on failure too, except with GPH_E_STATE.
+ *  capture  taken, on failure too, except with GPH_E_STATE and GPH_E_INVALID.
  *  out      owned by the caller on success: cuGraphDestroy(). Untouched on failure.
  *  error    may be NULL. After a failure it names the first call that the driver refused
  *           since the capture began (drivers of CUDA 12.9 and later).
  *
  *  After a failure the stream, and every stream that had joined, is out of capture again.
- *  Fails with GPH_E_STATE (another thread began it, and it is not relaxed) and what
- *  cuStreamEndCapture returns. */
+ *  Fails with GPH_E_INVALID (NULL), GPH_E_STATE (another thread began it, and it is not
+ *  relaxed) and what cuStreamEndCapture returns. */
 GPH_API GPH_CHECKED gph_status gph_capture_end(gph_capture *capture, CUgraph *out,
                                                gph_error *error);
 

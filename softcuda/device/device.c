@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/pool.h"
@@ -62,6 +63,14 @@ CUresult soft_device_start(soft_device *device)
         atomic_store(&device->current_pool, device->default_pool);
     }
     return CUDA_SUCCESS;
+}
+
+soft_device *soft_device_holding(uint64_t address)
+{
+    for (int i = 0; i < soft_device_count(); i++)
+        if (soft_memory_contains(soft_device_at(i)->memory, address))
+            return soft_device_at(i);
+    return NULL;
 }
 
 void soft_context_free_memory(soft_context *context)

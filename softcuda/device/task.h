@@ -109,6 +109,10 @@ void soft_streams_destroy(soft_context *context);
  * (cuCtxSynchronize). */
 CUresult soft_capture_check(soft_context *context, bool unsafe);
 
+/* device/stream.c: a piece of work was refused that would have been captured by this
+ * stream: ends its capture, if it has one, where the real driver does so. */
+void soft_capture_refuse(soft_context *context, CUstream stream, bool per_thread);
+
 /* device/stream.c: the engine's queue behind a stream, for what belongs to its order by
  * more than a task: stream-ordered memory. `*capturing`: the stream captures. */
 CUresult soft_stream_queue(soft_context *context, CUstream stream, bool per_thread,

@@ -120,6 +120,11 @@ void *ptx_arena_alloc(ptx_arena *arena, size_t count, size_t bytes)
     return take(arena, total == 0 ? 1 : total, alignof(max_align_t));
 }
 
+char *ptx_arena_room(ptx_arena *arena, size_t bytes)
+{
+    return take(arena, bytes, 1);
+}
+
 char *ptx_arena_text(ptx_arena *arena, const char *text, size_t length)
 {
     char *copy = take(arena, length + 1, 1);

@@ -21,7 +21,9 @@ void ptx_arena_destroy(ptx_arena *arena); /* takes NULL */
 void *ptx_arena_alloc(ptx_arena *arena, size_t count, size_t bytes);
 int ptx_arena_is_full(const ptx_arena *arena); /* the limit refused a request */
 
-/* `length` bytes of text and a NUL. */
+/* `bytes` zeroed bytes without alignment, for text. */
+char *ptx_arena_room(ptx_arena *arena, size_t bytes);
+/* A copy of `length` bytes of text and a NUL. */
 char *ptx_arena_text(ptx_arena *arena, const char *text, size_t length);
 char *ptx_arena_format(ptx_arena *arena, const char *format, ...) GPH_PRINTF(2, 3);
 

@@ -21,6 +21,12 @@
 #define PTX_REGISTERS_MAX (1u << 20)    /* a function */
 #define PTX_INSTRUCTIONS_MAX (1u << 22) /* a function */
 #define PTX_OPERANDS_MAX 256            /* an instruction, vectors counted by element */
+#define PTX_TARGETS_MAX 65536           /* labels of a brx.idx, beside PTX_OPERANDS_MAX */
+
+/* The newest PTX that parses; anything newer is refused with 222. */
+#define PTX_VERSION_MAJOR_MAX 9
+#define PTX_VERSION_MINOR_MAX 0
+#define PTX_TARGET_MAX 90
 
 typedef enum ptx_type {
     PTX_NONE, /* no type written */
@@ -217,7 +223,8 @@ typedef struct ptx_operand {
     uint8_t pair;   /* p|q: the next operand is q */
     uint8_t single; /* PTX_OPERAND_FLOAT: imm is a float's bits in the low 32 */
     uint8_t base;   /* PTX_OPERAND_ADDRESS: REG, VAR, FUNC or INT (imm is absolute) */
-    uint8_t reserved[3];
+    uint8_t select; /* %r.b1, %r.h0 of video instructions: a ptx_modifier, else 0 */
+    uint8_t reserved[2];
     uint32_t index;
     uint32_t column;
     int64_t imm;
@@ -244,8 +251,8 @@ typedef struct ptx_insn {
     uint32_t operand;                  /* the first in function->operands */
     uint32_t operand_count;            /* vector elements counted */
     /* call: operands are return_count return operands, the callee (FUNC or REG),
-     * argument_count arguments; an indirect call has then the LABEL of its prototype, as
-     * a FUNC operand naming the prototype. brx.idx: operands are the index register, then
+     * argument_count arguments; an indirect call has then a FUNC operand that names its
+     * .callprototype, or the first function of its .calltargets. brx.idx: operands are the index register, then
      * every label of its .branchtargets. */
     uint16_t return_count, argument_count;
     uint32_t line, column;

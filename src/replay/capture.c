@@ -178,7 +178,7 @@ static void give_stream_back(const gphi_cuda_table *cu, CUstream stream)
 gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
 {
     if (capture == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_STATE, "capture or out is NULL");
+        return gphi_fail(error, GPH_E_INVALID, "capture or out is NULL");
     GPHI_TRY(check_thread(capture, error));
 
     gph_runtime *runtime = capture->runtime;

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Contexts: created ones, the primary ones, and the current one's properties. */
+#include "softcuda/api/exports.h"
+#include "softcuda/device/driver.h"
+#include "softcuda/device/task.h"
+#include "softcuda/kernel/launch.h"
+#include "softcuda/memory/memory.h"
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static CUresult check_flags(unsigned flags)
+{
+    const unsigned schedule = flags & CU_CTX_SCHED_MASK;
+    if ((flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0 ||
+        (schedule != 0 && schedule != CU_CTX_SCHED_SPIN &&
+         schedule != CU_CTX_SCHED_YIELD && schedule != CU_CTX_SCHED_BLOCKING_SYNC))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no context flags", flags);
+    return CUDA_SUCCESS;
+}
+
+static CUresult device_of(CUdevice ordinal, soft_device **out)
+{
+    *out = soft_device_at(ordinal);
+    return *out ? CUDA_SUCCESS
+                : soft_fail(CUDA_ERROR_INVALID_DEVICE,
+                            "device %d is none of the %d visible", ordinal,
+                            soft_device_count());
+}
+
+/* ---- created contexts ---- */
+
+static CUresult create(CUcontext *out, unsigned flags, CUdevice ordinal)
+{
+    if (out == NULL)
+        return is_null("pctx");
+    SOFT_TRY(check_flags(flags));
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    soft_context *context;
+    SOFT_TRY(soft_context_create(device, flags, &context));
+    const CUresult pushed = soft_context_push(context);
+    if (pushed != CUDA_SUCCESS) {
+        soft_context_destroy(context);
+        return pushed;
+    }
+    *out = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice device)
+{
+    SOFT_ENTER();
+    return create(out, flags, device);
+}
+
+CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *params, int count,
+                        unsigned int flags, CUdevice device)
+{
+    SOFT_ENTER();
+    if (count < 0 || (count > 0 && params == NULL))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d affinities at %p", count,
+                         (void *)params);
+    if (count > 0)
+        return soft_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+                         "execution affinities are not supported");
+    return create(out, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int flags,
+                        CUdevice device)
+{
+    SOFT_ENTER();
+    if (params != NULL && params->execAffinityParams != NULL &&
+        params->numExecAffinityParams > 0)
+        return soft_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+                         "execution affinities are not supported");
+    if (params != NULL && params->cigParams != NULL)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "graphics sharing is not supported");
+    return create(out, flags, device);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext handle)
+{
+    SOFT_ENTER();
+    soft_context *context;
+    SOFT_TRY(soft_context_find(handle, &context));
+    return soft_context_destroy(context);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext handle)
+{
+    SOFT_ENTER();
+    soft_context *context;
+    SOFT_TRY(soft_context_find(handle, &context));
+    return soft_context_push(context);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *out)
+{
+    SOFT_ENTER();
+    soft_context *context;
+    SOFT_TRY(soft_context_pop(&context));
+    if (out != NULL)
+        *out = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext handle)
+{
+    SOFT_ENTER();
+    soft_context *context = NULL;
+    if (handle != NULL)
+        SOFT_TRY(soft_context_find(handle, &context));
+    return soft_context_set(context);
+}
+
+CUresult cuCtxGetCurrent(CUcontext *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pctx");
+    *out = (CUcontext)soft_context_current();
+    return CUDA_SUCCESS;
+}
+
+/* ---- the current one, or one that is named ---- */
+
+/* NULL names the current context. */
+static CUresult named(CUcontext handle, soft_context **out)
+{
+    if (handle != NULL)
+        SOFT_TRY(soft_context_find(handle, out));
+    else if ((*out = soft_context_current()) == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                         "no context is current on this thread");
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_device(CUdevice *out, CUcontext handle)
+{
+    if (out == NULL)
+        return is_null("device");
+    soft_context *context;
+    SOFT_TRY(named(handle, &context));
+    if (!atomic_load(&context->alive))
+        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                         (void *)context);
+    *out = context->device->ordinal;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice *out)
+{
+    SOFT_ENTER();
+    return get_device(out, NULL);
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext handle)
+{
+    SOFT_ENTER();
+    return get_device(out, handle);
+}
+
+static CUresult synchronize(soft_context *context)
+{
+    SOFT_TRY(soft_context_check(context));
+    SOFT_TRY(soft_capture_check(context, false));
+    SOFT_TRY(soft_streams_wait(context));
+    soft_memory_synchronized(context->device->memory);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return synchronize(context);
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle)
+{
+    SOFT_ENTER();
+    soft_context *context;
+    SOFT_TRY(named(handle, &context));
+    return synchronize(context);
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("ctxId");
+    soft_context *context;
+    SOFT_TRY(named(handle, &context));
+    *out = context->id;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("version");
+    soft_context *context;
+    SOFT_TRY(named(handle, &context));
+    *out = 3020; /* of cuCtxCreate_v2 and all later ones */
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetFlags(unsigned int *out)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("flags");
+    *out = context->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetFlags(unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    SOFT_TRY(check_flags(flags));
+    context->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+/* ---- limits and hints ---- */
+
+CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("pvalue");
+    if (limit < 0 || limit >= CU_LIMIT_MAX)
+        return soft_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "%d is no limit", (int)limit);
+    *out = context->limits[limit];
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    SOFT_ENTER_CONTEXT(context);
+    SOFT_TRY(soft_capture_check(context, true));
+    switch ((int)limit) {
+    case CU_LIMIT_MALLOC_HEAP_SIZE:
+        if (value == context->limits[limit])
+            return CUDA_SUCCESS;
+        if (!soft_kernel_env_set_heap(context->kernels, value))
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "the device heap is in use: it keeps its %zu bytes",
+                             context->limits[limit]);
+        break;
+    case CU_LIMIT_STACK_SIZE:
+        if (value > 512 * 1024)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "a stack of %zu bytes a thread exceeds 524288", value);
+        break;
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+        if (value > 128)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "an L2 fetch granularity of %zu exceeds 128", value);
+        break;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: break;
+    default:
+        return soft_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %d cannot be set",
+                         (int)limit);
+    }
+    context->limits[limit] = value;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache *out)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("pconfig");
+    *out = context->cache_config;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
+                         (int)config);
+    SOFT_TRY(soft_capture_check(context, true));
+    context->cache_config = config;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig *out)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("pConfig");
+    *out = context->shared_config;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
+        config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared memory configuration",
+                         (int)config);
+    (void)context; /* has no effect on this compute capability, there as here */
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (least != NULL)
+        *least = 0;
+    if (greatest != NULL)
+        *greatest = -5;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam *out, CUexecAffinityType type)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (out == NULL)
+        return is_null("pExecAffinity");
+    return soft_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+                     "execution affinity %d is not supported", (int)type);
+}
+
+/* ---- primary contexts ---- */
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pctx");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    soft_context *context;
+    SOFT_TRY(soft_primary_retain(device, &context));
+    *out = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    return soft_primary_release(device);
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal)
+{
+    return cuDevicePrimaryCtxRelease_v2(ordinal);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    return soft_primary_reset(device);
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice ordinal)
+{
+    return cuDevicePrimaryCtxReset_v2(ordinal);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(check_flags(flags));
+    soft_primary_set_flags(device, flags);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags)
+{
+    return cuDevicePrimaryCtxSetFlags_v2(ordinal, flags);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active)
+{
+    SOFT_ENTER();
+    if (flags == NULL || active == NULL)
+        return is_null(flags == NULL ? "flags" : "active");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *flags = device->primary->flags;
+    *active = atomic_load(&device->primary->alive);
+    return CUDA_SUCCESS;
+}

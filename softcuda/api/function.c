@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions: attributes, parameters, occupancy. */
+#include "softcuda/api/attribute.h"
+#include "softcuda/api/exports.h"
+#include "softcuda/device/limits.h"
+#include "softcuda/device/module.h"
+#include "softcuda/device/occupancy.h"
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static int dynamic_default(const ptx_kernel *kernel)
+{
+    const int fixed = (int)kernel->static_shared_bytes;
+    return fixed < SOFT_SHARED_BYTES ? SOFT_SHARED_BYTES - fixed : 0;
+}
+
+CUresult soft_attribute_get(const soft_attributes *from, CUfunction_attribute attribute,
+                            int *out)
+{
+    const ptx_kernel *kernel = from->kernel;
+    switch ((int)attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *out = (int)kernel->max_threads; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *out = (int)kernel->static_shared_bytes;
+        break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *out = (int)kernel->const_bytes; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *out = (int)kernel->local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = (int)kernel->registers; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *out = from->ptx_target; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *out = 90; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *out = from->dynamic_shared_max >= 0 ? from->dynamic_shared_max
+                                             : dynamic_default(kernel);
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *out = from->carveout; break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *out = 0; break;
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no function attribute",
+                         (int)attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_attribute_check(const ptx_kernel *kernel, CUfunction_attribute attribute,
+                              int value)
+{
+    const int most = SOFT_SHARED_OPTIN_BYTES - (int)kernel->static_shared_bytes;
+    switch ((int)attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value >= 0 && value <= most)
+            return CUDA_SUCCESS;
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: %d bytes of dynamic shared memory, 0 to %d are possible",
+                         kernel->name, value, most);
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value >= -1 && value <= 100)
+            return CUDA_SUCCESS;
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a carveout of %d percent", value);
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return CUDA_SUCCESS;
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "function attribute %d cannot be set (to %d)", (int)attribute,
+                         value);
+    }
+}
+
+CUresult soft_param_info(const ptx_kernel *kernel, size_t index, size_t *offset,
+                         size_t *bytes)
+{
+    if (offset == NULL)
+        return is_null("paramOffset");
+    if (index >= kernel->param_count)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s has no parameter %zu of %u",
+                         kernel->name, index, kernel->param_count);
+    *offset = kernel->params[index].offset;
+    if (bytes != NULL)
+        *bytes = kernel->params[index].bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("pi");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    const soft_attributes from = {
+        .kernel = function->code->kernel,
+        .ptx_target = (int)soft_code_ptx_target(function->module->code),
+        .dynamic_shared_max = atomic_load(&function->dynamic_shared_max),
+        .carveout = atomic_load(&function->carveout)};
+    return soft_attribute_get(&from, attribute, out);
+}
+
+CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(soft_attribute_check(function->code->kernel, attribute, value));
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        atomic_store(&function->dynamic_shared_max, value);
+    else if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+        atomic_store(&function->carveout, value);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
+                         (int)config);
+    atomic_store(&function->cache_config, (int)config);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
+        config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared memory configuration",
+                         (int)config);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetModule(CUmodule *out, CUfunction handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("hmod");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    *out = (CUmodule)function->module;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetName(const char **out, CUfunction handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("name");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    *out = function->code->kernel->name;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    return soft_param_info(function->code->kernel, index, offset, size);
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("state");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    *out = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_function *function;
+    return soft_function_find(context, handle, &function);
+}
+
+/* ---- occupancy ---- */
+
+static CUresult active_blocks(int *out, CUfunction handle, int threads, size_t dynamic)
+{
+    soft_context *context = soft_context_current();
+    if (out == NULL)
+        return is_null("numBlocks");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    if (threads <= 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a block of %d threads", threads);
+    *out = (int)soft_occupancy(function->code->kernel, (uint32_t)threads, dynamic);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction handle,
+                                                     int threads, size_t dynamic)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    return active_blocks(out, handle, threads, dynamic);
+}
+
+static CUresult check_flags(unsigned flags)
+{
+    if ((flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no occupancy flags", flags);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction handle,
+                                                              int threads, size_t dynamic,
+                                                              unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    SOFT_TRY(check_flags(flags));
+    return active_blocks(out, handle, threads, dynamic);
+}
+
+/* The largest of the block sizes that keep most threads on a multiprocessor. */
+static CUresult potential(int *grid, int *block, CUfunction handle,
+                          CUoccupancyB2DSize size_of, size_t dynamic, int limit)
+{
+    if (grid == NULL || block == NULL)
+        return is_null(grid == NULL ? "minGridSize" : "blockSize");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(soft_context_current(), handle, &function));
+    const ptx_kernel *kernel = function->code->kernel;
+    int most = (int)kernel->max_threads;
+    if (limit > 0 && limit < most)
+        most = limit;
+    uint32_t best_threads = 0, best_blocks = 0;
+    int best = 0;
+    /* From the limit down in steps of a warp, as in cuda_occupancy.h. */
+    for (int threads = most; threads > 0; threads = (threads - 1) / 32 * 32) {
+        const size_t bytes = size_of ? size_of(threads) : dynamic;
+        const uint32_t blocks = soft_occupancy(kernel, (uint32_t)threads, bytes);
+        if (blocks * (uint32_t)threads > best_threads) {
+            best_threads = blocks * (uint32_t)threads;
+            best_blocks = blocks;
+            best = threads;
+        }
+        if (best_threads == SOFT_THREADS_PER_MP)
+            break;
+    }
+    *block = best;
+    *grid = (int)best_blocks * SOFT_MULTIPROCESSORS;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction handle,
+                                          CUoccupancyB2DSize size_of, size_t dynamic,
+                                          int limit)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    return potential(grid, block, handle, size_of, dynamic, limit);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
+                                                   CUfunction handle,
+                                                   CUoccupancyB2DSize size_of,
+                                                   size_t dynamic, int limit,
+                                                   unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    SOFT_TRY(check_flags(flags));
+    return potential(grid, block, handle, size_of, dynamic, limit);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
+                                                 int blocks, int threads)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("dynamicSmemSize");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    const ptx_kernel *kernel = function->code->kernel;
+    if (blocks <= 0 || threads <= 0 ||
+        soft_occupancy(kernel, (uint32_t)threads, 0) < (uint32_t)blocks)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%d blocks of %d threads do not fit one multiprocessor", blocks,
+                         threads);
+    size_t room =
+        SOFT_SHARED_PER_MP / (unsigned)blocks / SOFT_SHARED_UNIT * SOFT_SHARED_UNIT -
+        SOFT_SHARED_RESERVED_BYTES;
+    if (room > SOFT_SHARED_OPTIN_BYTES)
+        room = SOFT_SHARED_OPTIN_BYTES;
+    *out = room > kernel->static_shared_bytes ? room - kernel->static_shared_bytes : 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a module image to code, with the options and log buffers of the JIT. */
+#include "softcuda/api/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "softcuda/device/driver.h"
+#include "softcuda/device/heap.h"
+
+#define IMAGE_LIMIT ((off_t)1 << 30)
+
+CUresult soft_jit_read(soft_jit *out, unsigned count, CUjit_option *options,
+                       void **values)
+{
+    if (count != 0 && (options == NULL || values == NULL))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u JIT options at %p, values at %p",
+                         count, (void *)options, (void *)values);
+    for (unsigned i = 0; i < count; i++)
+        if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no JIT option",
+                             (int)options[i]);
+    *out = (soft_jit){.count = count, .options = options, .values = values};
+    return CUDA_SUCCESS;
+}
+
+static void **value_of(const soft_jit *jit, CUjit_option option)
+{
+    for (unsigned i = 0; jit != NULL && i < jit->count; i++)
+        if (jit->options[i] == option)
+            return &jit->values[i];
+    return NULL;
+}
+
+/* The size goes in as the room of the buffer and comes back as what was written. */
+static void write_log(const soft_jit *jit, CUjit_option buffer_option,
+                      CUjit_option size_option, const char *text)
+{
+    void **buffer = value_of(jit, buffer_option);
+    void **size = value_of(jit, size_option);
+    if (size == NULL)
+        return;
+    const size_t room = (size_t)(uintptr_t)*size & 0xffffffffu;
+    size_t written = 0;
+    if (buffer != NULL && *buffer != NULL && room != 0) {
+        written = strlen(text) < room - 1 ? strlen(text) : room - 1;
+        memcpy(*buffer, text, written);
+        ((char *)*buffer)[written] = '\0';
+        if (written != 0)
+            written++; /* the NUL counts, as it does there */
+    }
+    *size = (void *)(uintptr_t)written;
+}
+
+static void write_wall_time(const soft_jit *jit, uint64_t ns)
+{
+    void **value = value_of(jit, CU_JIT_WALL_TIME);
+    const float ms = (float)((double)ns / 1e6);
+    if (value != NULL)
+        memcpy(value, &ms, sizeof(ms));
+}
+
+CUresult soft_image_compile(const void *image, size_t bytes, const soft_jit *jit,
+                            soft_code **out)
+{
+    soft_code_options options;
+    soft_code_options_init(&options);
+    options.allocator = soft_allocator();
+    gph_error error = {0};
+    soft_code *code = NULL;
+    const uint64_t begin = gphi_clock_ns();
+    const gph_status status = soft_code_create(image, bytes, &options, &code, &error);
+    write_wall_time(jit, gphi_clock_ns() - begin);
+    write_log(jit, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+              status == GPH_OK ? soft_code_info(code) : "");
+    write_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+              status == GPH_OK ? "" : error.message);
+    if (status != GPH_OK)
+        return soft_pass(status, &error);
+    *out = code;
+    return CUDA_SUCCESS;
+}
+
+static CUresult read_all(int file, const char *path, void **out, size_t *bytes)
+{
+    struct stat info;
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
+        return soft_fail(CUDA_ERROR_FILE_NOT_FOUND, "%s is no file", path);
+    if (info.st_size > IMAGE_LIMIT)
+        return soft_fail(CUDA_ERROR_INVALID_IMAGE, "%s has %lld bytes, more than %lld",
+                         path, (long long)info.st_size, (long long)IMAGE_LIMIT);
+    const size_t size = (size_t)info.st_size;
+    char *image = soft_new(size + 1);
+    if (image == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for the %zu bytes of %s",
+                         size, path);
+    size_t got = 0;
+    while (got < size) {
+        const ssize_t more = read(file, image + got, size - got);
+        if (more <= 0)
+            break;
+        got += (size_t)more;
+    }
+    if (got < size) {
+        soft_delete(image);
+        return soft_fail(CUDA_ERROR_OPERATING_SYSTEM, "%s: %zu of %zu bytes were read",
+                         path, got, size);
+    }
+    *out = image;
+    *bytes = size;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_image_read(const char *path, void **out, size_t *bytes)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return soft_fail(CUDA_ERROR_FILE_NOT_FOUND, "%s: %s", path, strerror(errno));
+    const CUresult status = read_all(file, path, out, bytes);
+    close(file);
+    return status;
+}
+
+void soft_image_free(void *image)
+{
+    soft_delete(image);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Launching kernels and host functions. */
+#include "softcuda/api/exports.h"
+#include "softcuda/device/task.h"
+
+static CUresult launch(soft_context *context, bool per_thread,
+                       const CUlaunchConfig *config, CUfunction function, void **params,
+                       void **extra)
+{
+    _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX];
+    soft_task task;
+    CUresult status =
+        soft_task_launch(context, config, function, params, extra, scratch, &task);
+    if (status == CUDA_SUCCESS)
+        return soft_stream_submit(context, config->hStream, per_thread, &task, NULL);
+    /* A refused configuration ends a capture of the stream, as on the device. */
+    soft_capture_refuse(context, config->hStream, per_thread);
+    return status;
+}
+
+static CUresult launch_ex(bool per_thread, const char *call, const CUlaunchConfig *config,
+                          CUfunction function, void **params, void **extra)
+{
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
+    if (config == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "config is NULL");
+    return launch(context, per_thread, config, function, params, extra);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                          void **params, void **extra)
+{
+    return launch_ex(false, __func__, config, function, params, extra);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function,
+                               void **params, void **extra)
+{
+    return launch_ex(true, __func__, config, function, params, extra);
+}
+
+#define LAUNCH_ARGS                                                                      \
+    CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz,              \
+        unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,          \
+        CUstream stream, void **params
+#define LAUNCH_CONFIG                                                                    \
+    {                                                                                    \
+        .gridDimX = gx, .gridDimY = gy, .gridDimZ = gz, .blockDimX = bx,                 \
+        .blockDimY = by, .blockDimZ = bz, .sharedMemBytes = shared, .hStream = stream    \
+    }
+
+CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
+{
+    SOFT_ENTER_CONTEXT(context);
+    const CUlaunchConfig config = LAUNCH_CONFIG;
+    return launch(context, false, &config, function, params, extra);
+}
+
+CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
+{
+    SOFT_ENTER_CONTEXT(context);
+    const CUlaunchConfig config = LAUNCH_CONFIG;
+    return launch(context, true, &config, function, params, extra);
+}
+
+static CUresult launch_cooperative(soft_context *context, bool per_thread,
+                                   CUlaunchConfig config, CUfunction function,
+                                   void **params)
+{
+    CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                     .value.cooperative = 1};
+    config.attrs = &cooperative;
+    config.numAttrs = 1;
+    return launch(context, per_thread, &config, function, params, NULL);
+}
+
+CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
+{
+    SOFT_ENTER_CONTEXT(context);
+    const CUlaunchConfig config = LAUNCH_CONFIG;
+    return launch_cooperative(context, false, config, function, params);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS)
+{
+    SOFT_ENTER_CONTEXT(context);
+    const CUlaunchConfig config = LAUNCH_CONFIG;
+    return launch_cooperative(context, true, config, function, params);
+}
+
+static CUresult launch_host(soft_context *context, CUstream stream, bool per_thread,
+                            CUhostFn function, void *user)
+{
+    if (function == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "fn is NULL");
+    const soft_task task = {.kind = SOFT_TASK_HOST,
+                            .u.host = {.function = function, .user = user}};
+    return soft_stream_submit(context, stream, per_thread, &task, NULL);
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return launch_host(context, stream, false, function, user);
+}
+
+CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function, void *user)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return launch_host(context, stream, true, function, user);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Libraries and kernels: code without a context. */
+#include <string.h>
+
+#include "softcuda/api/attribute.h"
+#include "softcuda/api/exports.h"
+#include "softcuda/api/image.h"
+#include "softcuda/device/module.h"
+#include "softcuda/device/task.h"
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static CUresult create(const void *image, size_t bytes, const soft_jit *jit,
+                       CUlibrary *out)
+{
+    soft_code *code;
+    SOFT_TRY(soft_image_compile(image, bytes, jit, &code));
+    soft_library *library;
+    const CUresult status = soft_library_create(code, &library);
+    soft_code_release(code); /* the library holds it */
+    if (status == CUDA_SUCCESS)
+        *out = (CUlibrary)library;
+    return status;
+}
+
+/* Library options only say how long the image stays and how eagerly it loads. */
+static CUresult check_options(unsigned count, const CUlibraryOption *options)
+{
+    if (count != 0 && options == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u library options at NULL", count);
+    for (unsigned i = 0; i < count; i++)
+        if (options[i] < 0 || options[i] >= CU_LIBRARY_NUM_OPTIONS)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no library option",
+                             (int)options[i]);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *options,
+                           void **values, unsigned int count,
+                           CUlibraryOption *lib_options, void **lib_values,
+                           unsigned int lib_count)
+{
+    (void)lib_values;
+    SOFT_ENTER();
+    if (out == NULL || image == NULL)
+        return is_null(out == NULL ? "library" : "code");
+    soft_jit jit;
+    SOFT_TRY(soft_jit_read(&jit, count, options, values));
+    SOFT_TRY(check_options(lib_count, lib_options));
+    return create(image, 0, &jit, out);
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *options,
+                               void **values, unsigned int count,
+                               CUlibraryOption *lib_options, void **lib_values,
+                               unsigned int lib_count)
+{
+    (void)lib_values;
+    SOFT_ENTER();
+    if (out == NULL || path == NULL)
+        return is_null(out == NULL ? "library" : "fileName");
+    soft_jit jit;
+    SOFT_TRY(soft_jit_read(&jit, count, options, values));
+    SOFT_TRY(check_options(lib_count, lib_options));
+    void *image;
+    size_t bytes;
+    SOFT_TRY(soft_image_read(path, &image, &bytes));
+    const CUresult status = create(image, bytes, &jit, out);
+    soft_image_free(image);
+    return status;
+}
+
+CUresult cuLibraryUnload(CUlibrary handle)
+{
+    SOFT_ENTER();
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    soft_context *context = soft_context_current();
+    if (context != NULL && atomic_load(&context->alive))
+        SOFT_TRY(soft_capture_check(context, true));
+    return soft_library_destroy(library);
+}
+
+CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
+{
+    SOFT_ENTER();
+    if (out == NULL || name == NULL)
+        return is_null(out == NULL ? "pKernel" : "name");
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    const soft_code *code = soft_library_code(library);
+    for (uint32_t i = 0; i < soft_code_kernel_count(code); i++)
+        if (strcmp(soft_code_kernel(code, i)->name, name) == 0) {
+            *out = (CUkernel)soft_library_kernel(library, i);
+            return CUDA_SUCCESS;
+        }
+    return soft_fail(CUDA_ERROR_NOT_FOUND, "no kernel of the library is named '%s'",
+                     name);
+}
+
+CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("count");
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    *out = soft_code_kernel_count(soft_library_code(library));
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary handle)
+{
+    SOFT_ENTER();
+    if (out == NULL || count == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u kernels at %p", count,
+                         (void *)out);
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    const uint32_t all = soft_code_kernel_count(soft_library_code(library));
+    for (unsigned i = 0; i < count; i++)
+        out[i] = i < all ? (CUkernel)soft_library_kernel(library, i) : NULL;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("pMod");
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    soft_module *module;
+    SOFT_TRY(soft_library_module(library, context, &module));
+    *out = (CUmodule)module;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
+                            const char *name)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (name == NULL)
+        return is_null("name");
+    if (out == NULL && bytes == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    soft_module *module;
+    SOFT_TRY(soft_library_module(library, context, &module));
+    uint64_t address, size;
+    if (!soft_module_global(module, name, &address, &size))
+        return soft_fail(CUDA_ERROR_NOT_FOUND, "no variable of the library is named '%s'",
+                         name);
+    if (out != NULL)
+        *out = address;
+    if (bytes != NULL)
+        *bytes = size;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
+                             const char *name)
+{
+    (void)out, (void)bytes;
+    SOFT_ENTER();
+    if (name == NULL)
+        return is_null("name");
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    return soft_fail(CUDA_ERROR_NOT_FOUND,
+                     "no managed variable of the library is named '%s'", name);
+}
+
+CUresult cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *name)
+{
+    SOFT_ENTER();
+    if (out == NULL || name == NULL)
+        return is_null(out == NULL ? "fptr" : "symbol");
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    return soft_fail(CUDA_ERROR_NOT_FOUND,
+                     "'%s': unified function pointers are not supported", name);
+}
+
+/* ---- kernels ---- */
+
+CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("pFunc");
+    soft_kernel *kernel;
+    SOFT_TRY(soft_kernel_find(handle, &kernel));
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, (CUfunction)handle, &function));
+    *out = (CUfunction)function;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pLib");
+    soft_kernel *kernel;
+    SOFT_TRY(soft_kernel_find(handle, &kernel));
+    *out = (CUlibrary)kernel->library;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetName(const char **out, CUkernel handle)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("name");
+    soft_kernel *kernel;
+    SOFT_TRY(soft_kernel_find(handle, &kernel));
+    *out = soft_kernel_info(kernel)->name;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, size_t *size)
+{
+    SOFT_ENTER();
+    soft_kernel *kernel;
+    SOFT_TRY(soft_kernel_find(handle, &kernel));
+    return soft_param_info(soft_kernel_info(kernel), index, offset, size);
+}
+
+/* A kernel has attributes on each device, whether or not it is loaded there. */
+static CUresult kernel_on(CUkernel handle, CUdevice device, soft_kernel **out)
+{
+    SOFT_TRY(soft_kernel_find(handle, out));
+    if (soft_device_at(device) == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
+                         device, soft_device_count());
+    return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel handle,
+                              CUdevice device)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pi");
+    soft_kernel *kernel;
+    SOFT_TRY(kernel_on(handle, device, &kernel));
+    const soft_attributes from = {
+        .kernel = soft_kernel_info(kernel),
+        .ptx_target = (int)soft_code_ptx_target(soft_library_code(kernel->library)),
+        .dynamic_shared_max = atomic_load(&kernel->dynamic_shared_max[device]),
+        .carveout = atomic_load(&kernel->carveout[device])};
+    return soft_attribute_get(&from, attribute, out);
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
+                              CUdevice device)
+{
+    SOFT_ENTER();
+    soft_kernel *kernel;
+    SOFT_TRY(kernel_on(handle, device, &kernel));
+    SOFT_TRY(soft_attribute_check(soft_kernel_info(kernel), attribute, value));
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        soft_kernel_set(kernel, device, false, value);
+    else if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+        soft_kernel_set(kernel, device, true, value);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice device)
+{
+    SOFT_ENTER();
+    soft_kernel *kernel;
+    SOFT_TRY(kernel_on(handle, device, &kernel));
+    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
+                         (int)config);
+    return CUDA_SUCCESS;
+}

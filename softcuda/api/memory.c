@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Device, pinned host and managed memory: allocation, registration, queries. */
+#include "softcuda/memory/memory.h"
+
+#include "softcuda/api/exports.h"
+#include "softcuda/device/device.h"
+#include "softcuda/device/module.h"
+#include "softcuda/device/task.h"
+
+#define PITCH_UNIT 512
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static CUresult allocate(soft_context *context, soft_memory_kind kind, size_t bytes,
+                         unsigned flags, CUdeviceptr *out)
+{
+    if (out == NULL)
+        return is_null("dptr");
+    SOFT_TRY(soft_capture_check(context, true));
+    if (bytes == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
+    gph_error error = {0};
+    uint64_t address;
+    SOFT_TRY(soft_pass(soft_memory_alloc(context->device->memory, kind, bytes, flags,
+                                         context, &address, &error),
+                       &error));
+    *out = address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return allocate(context, SOFT_MEMORY_DEVICE, bytes, 0, out);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "flags are 0x%x, not CU_MEM_ATTACH_GLOBAL or _HOST", flags);
+    return allocate(context, SOFT_MEMORY_MANAGED, bytes, flags, out);
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
+                            unsigned int element)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (pitch == NULL)
+        return is_null("pPitch");
+    if (element != 4 && element != 8 && element != 16)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "elements of %u bytes, not 4, 8 or 16",
+                         element);
+    if (width > SIZE_MAX - PITCH_UNIT)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "rows of %zu bytes", width);
+    const size_t row = (width + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
+    size_t bytes;
+    if (__builtin_mul_overflow(row, height, &bytes))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu rows of %zu bytes", height, row);
+    SOFT_TRY(allocate(context, SOFT_MEMORY_DEVICE, bytes, 0, out));
+    *pitch = row;
+    return CUDA_SUCCESS;
+}
+
+/* Waits for the work of the context, so nothing that runs still uses the memory. */
+static CUresult free_found(soft_context *context, soft_device *device,
+                           const soft_allocation *found, uint64_t address)
+{
+    gph_error error = {0};
+    SOFT_TRY(soft_streams_wait(context));
+    if (found->kind == SOFT_MEMORY_POOL || found->kind == SOFT_MEMORY_GRAPH)
+        return soft_pass(soft_pool_free(device->memory, address, (soft_point){0}, &error),
+                         &error);
+    return soft_pass(soft_memory_free(device->memory, address, &error), &error);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (address == 0)
+        return CUDA_SUCCESS;
+    SOFT_TRY(soft_capture_check(context, true));
+    soft_device *device = soft_device_holding(address);
+    soft_allocation found;
+    if (device == NULL || !soft_memory_find(device->memory, address, &found)) {
+        char text[256] = "no device memory";
+        if (device != NULL)
+            soft_memory_describe(device->memory, address, text, sizeof(text));
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx: %s",
+                         (unsigned long long)address, text);
+    }
+    if (found.base != address)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "0x%llx lies within the allocation at 0x%llx",
+                         (unsigned long long)address, (unsigned long long)found.base);
+    if (found.kind == SOFT_MEMORY_VMM || (found.flags & SOFT_FLAGS_MODULE) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is %s",
+                         (unsigned long long)address,
+                         found.kind == SOFT_MEMORY_VMM ? "mapped with cuMemMap"
+                                                       : "a variable of a module");
+    return free_found(context, device, &found, address);
+}
+
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (free_bytes == NULL || total == NULL)
+        return is_null(total ? "free" : "total");
+    soft_memory_info info;
+    soft_memory_get_info(context->device->memory, &info);
+    *free_bytes = info.free_bytes;
+    *total = info.limit_bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    soft_device *device = soft_device_holding(address);
+    soft_allocation found;
+    if ((device == NULL || !soft_memory_find(device->memory, address, &found)) &&
+        !soft_host_find(address, &found))
+        return soft_fail(CUDA_ERROR_NOT_FOUND, "0x%llx belongs to no allocation",
+                         (unsigned long long)address);
+    if (base != NULL)
+        *base = found.base;
+    if (bytes != NULL)
+        *bytes = found.bytes;
+    return CUDA_SUCCESS;
+}
+
+/* ---- host memory ---- */
+
+static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
+                              unsigned flags)
+{
+    if (out == NULL)
+        return is_null("pp");
+    if ((flags & ~7u) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no cuMemHostAlloc flags",
+                         flags);
+    SOFT_TRY(soft_capture_check(context, true));
+    if (bytes == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
+    gph_error error = {0};
+    uint64_t address;
+    SOFT_TRY(soft_pass(soft_host_alloc(bytes, flags, context, &address, &error), &error));
+    *out = (void *)(uintptr_t)address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return host_allocate(context, out, bytes, flags);
+}
+
+CUresult cuMemAllocHost_v2(void **out, size_t bytes)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return host_allocate(context, out, bytes, 0);
+}
+
+CUresult cuMemFreeHost(void *address)
+{
+    SOFT_ENTER_CONTEXT(context);
+    SOFT_TRY(soft_capture_check(context, true));
+    soft_allocation found;
+    const uint64_t at = (uint64_t)(uintptr_t)address;
+    if (!soft_host_find(at, &found) || found.base != at || found.kind != SOFT_MEMORY_HOST)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%p is not what cuMemHostAlloc or cuMemAllocHost gave", address);
+    SOFT_TRY(soft_streams_wait(context));
+    gph_error error = {0};
+    return soft_pass(soft_host_free(at, &error), &error);
+}
+
+CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (address == NULL || bytes == 0 || (flags & ~15u) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %p, flags 0x%x", bytes,
+                         address, flags);
+    if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "I/O memory cannot be registered");
+    SOFT_TRY(soft_capture_check(context, true));
+    gph_error error = {0};
+    return soft_pass(
+        soft_host_register((uint64_t)(uintptr_t)address, bytes, flags, context, &error),
+        &error);
+}
+
+CUresult cuMemHostUnregister(void *address)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (address == NULL)
+        return is_null("p");
+    SOFT_TRY(soft_capture_check(context, true));
+    SOFT_TRY(soft_streams_wait(context));
+    gph_error error = {0};
+    return soft_pass(soft_host_unregister((uint64_t)(uintptr_t)address, &error), &error);
+}
+
+static CUresult host_find(const void *address, soft_allocation *out)
+{
+    if (address == NULL || !soft_host_find((uint64_t)(uintptr_t)address, out))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%p is no host memory that the driver knows", address);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (out == NULL)
+        return is_null("pdptr");
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    soft_allocation found;
+    SOFT_TRY(host_find(address, &found));
+    *out = (CUdeviceptr)(uintptr_t)address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetFlags(unsigned int *out, void *address)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (out == NULL)
+        return is_null("pFlags");
+    soft_allocation found;
+    SOFT_TRY(host_find(address, &found));
+    *out = found.flags;
+    return CUDA_SUCCESS;
+}
+
+/* ---- managed memory: ordinary memory, so advice and prefetching change nothing ---- */
+
+static CUresult check_managed(CUdeviceptr address, size_t bytes)
+{
+    soft_device *device = soft_device_holding(address);
+    soft_allocation found;
+    if (device == NULL || !soft_memory_find(device->memory, address, &found) ||
+        found.kind != SOFT_MEMORY_MANAGED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no managed memory",
+                         (unsigned long long)address);
+    if (bytes == 0 || bytes > found.base + found.bytes - address)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%zu bytes at 0x%llx of the %llu at 0x%llx", bytes,
+                         (unsigned long long)address, (unsigned long long)found.bytes,
+                         (unsigned long long)found.base);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_location(const CUmemLocation *location)
+{
+    if (location->type == CU_MEM_LOCATION_TYPE_HOST ||
+        location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+        location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+        return CUDA_SUCCESS;
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE)
+        return soft_device_at(location->id)
+                   ? CUDA_SUCCESS
+                   : soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d",
+                               location->id);
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no type of location",
+                     (int)location->type);
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                        CUmemLocation location)
+{
+    SOFT_ENTER_CONTEXT(context);
+    SOFT_TRY(soft_capture_check(context, true));
+    if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
+        advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
+    if (advice != CU_MEM_ADVISE_SET_READ_MOSTLY &&
+        advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
+        advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION)
+        SOFT_TRY(check_location(&location));
+    return check_managed(address, bytes);
+}
+
+static CUresult prefetch(soft_context *context, CUstream stream, bool per_thread,
+                         CUdeviceptr address, size_t bytes, const CUmemLocation *location)
+{
+    SOFT_TRY(check_managed(address, bytes));
+    SOFT_TRY(check_location(location));
+    soft_queue *queue;
+    bool capturing;
+    SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    if (capturing) {
+        soft_capture_refuse(context, stream, per_thread);
+        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                         "the stream captures: prefetching cannot be captured");
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
+                               unsigned int flags, CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    return prefetch(context, stream, false, address, bytes, &location);
+}
+
+CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr address, size_t bytes,
+                                    CUmemLocation location, unsigned int flags,
+                                    CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    return prefetch(context, stream, true, address, bytes, &location);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Modules: loading with the JIT's options, and what is in them. */
+#include "softcuda/device/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/api/exports.h"
+#include "softcuda/api/image.h"
+#include "softcuda/device/task.h"
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static CUresult load(soft_context *context, const void *image, size_t bytes,
+                     const soft_jit *jit, CUmodule *out)
+{
+    soft_code *code;
+    SOFT_TRY(soft_image_compile(image, bytes, jit, &code));
+    soft_module *module;
+    const CUresult status = soft_module_create(context, code, NULL, &module);
+    soft_code_release(code); /* the module holds it */
+    if (status == CUDA_SUCCESS)
+        *out = (CUmodule)module;
+    return status;
+}
+
+static CUresult load_checked(soft_context *context, CUmodule *out, const void *image,
+                             const soft_jit *jit)
+{
+    if (out == NULL || image == NULL)
+        return is_null(out == NULL ? "module" : "image");
+    return load(context, image, 0, jit, out);
+}
+
+CUresult cuModuleLoadData(CUmodule *out, const void *image)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return load_checked(context, out, image, NULL);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return load_checked(context, out, image, NULL);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned int count,
+                            CUjit_option *options, void **values)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_jit jit;
+    SOFT_TRY(soft_jit_read(&jit, count, options, values));
+    return load_checked(context, out, image, &jit);
+}
+
+CUresult cuModuleLoad(CUmodule *out, const char *path)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL || path == NULL)
+        return is_null(out == NULL ? "module" : "fname");
+    void *image;
+    size_t bytes;
+    SOFT_TRY(soft_image_read(path, &image, &bytes));
+    const CUresult status = load(context, image, bytes, NULL, out);
+    soft_image_free(image);
+    return status;
+}
+
+CUresult cuModuleUnload(CUmodule handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_module *module;
+    SOFT_TRY(soft_module_find(handle, &module));
+    if (module->library != NULL)
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE,
+                         "module %p belongs to a library: cuLibraryUnload ends it",
+                         (void *)module);
+    SOFT_TRY(soft_capture_check(context, true));
+    return soft_module_unload(module);
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("mode");
+    const char *mode = getenv("CUDA_MODULE_LOADING");
+    *out = mode != NULL && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
+                                                      : CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (out == NULL || name == NULL)
+        return is_null(out == NULL ? "hfunc" : "name");
+    soft_module *module;
+    SOFT_TRY(soft_module_find(handle, &module));
+    soft_function *function = soft_module_function(module, name);
+    if (function == NULL)
+        return soft_fail(CUDA_ERROR_NOT_FOUND, "no kernel of the module is named '%s'",
+                         name);
+    *out = (CUfunction)function;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int *out, CUmodule handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (out == NULL)
+        return is_null("count");
+    soft_module *module;
+    SOFT_TRY(soft_module_find(handle, &module));
+    *out = module->function_count;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned int count, CUmodule handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (out == NULL || count == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u functions at %p", count,
+                         (void *)out);
+    soft_module *module;
+    SOFT_TRY(soft_module_find(handle, &module));
+    for (unsigned i = 0; i < count; i++)
+        out[i] = i < module->function_count ? (CUfunction)&module->functions[i] : NULL;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *bytes, CUmodule handle,
+                              const char *name)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    if (name == NULL)
+        return is_null("name");
+    if (out == NULL && bytes == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
+    soft_module *module;
+    SOFT_TRY(soft_module_find(handle, &module));
+    uint64_t address, size;
+    if (!soft_module_global(module, name, &address, &size))
+        return soft_fail(CUDA_ERROR_NOT_FOUND, "no variable of the module is named '%s'",
+                         name);
+    if (out != NULL)
+        *out = address;
+    if (bytes != NULL)
+        *bytes = size;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/* CUarray as pitched device memory. */
+#include "softcuda/device/array.h"
+
+#include "softcuda/device/heap.h"
+#include "softcuda/memory/memory.h"
+
+#define ROW_UNIT 256
+
+struct array {
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    struct soft_memory *memory;
+    uint64_t base;
+    size_t pitch, row_bytes, rows;
+};
+
+static unsigned format_bytes(CUarray_format format)
+{
+    switch ((int)format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8: return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF: return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT: return 4;
+    default: return 0;
+    }
+}
+
+static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "an array of %u channels, not 1, 2, 4",
+                         d->NumChannels);
+    if (format_bytes(d->Format) == 0)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "arrays of format 0x%x are not built",
+                         (unsigned)d->Format);
+    if (d->Width == 0 || (d->Depth != 0 && d->Height == 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "an array of %zu x %zu x %zu",
+                         d->Width, d->Height, d->Depth);
+    if (d->Width > 131072 || d->Height > 65536 || d->Depth > 16384)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "an array of %zu x %zu x %zu exceeds 131072 x 65536 x 16384",
+                         d->Width, d->Height, d->Depth);
+    if ((d->Flags & ~(unsigned)CUDA_ARRAY3D_SURFACE_LDST) != 0)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "array flags 0x%x are not built",
+                         d->Flags);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                           CUarray *out)
+{
+    SOFT_TRY(check(desc));
+    struct array *array = soft_new(sizeof(*array));
+    if (array == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an array");
+    array->desc = *desc;
+    array->memory = context->device->memory;
+    array->row_bytes = desc->Width * desc->NumChannels * format_bytes(desc->Format);
+    array->pitch = (array->row_bytes + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT;
+    array->rows = desc->Height ? desc->Height : 1;
+    const uint64_t bytes = array->pitch * array->rows * (desc->Depth ? desc->Depth : 1);
+    gph_error error = {0};
+    CUresult status =
+        soft_pass(soft_memory_alloc(array->memory, SOFT_MEMORY_DEVICE, bytes, 0, context,
+                                    &array->base, &error),
+                  &error);
+    if (status == CUDA_SUCCESS) {
+        status = soft_handle_add(array, SOFT_KIND_ARRAY);
+        if (status != CUDA_SUCCESS &&
+            soft_memory_free(array->memory, array->base, &error) != GPH_OK)
+            soft_log(CU_LOG_LEVEL_WARNING, "%s", error.message);
+    }
+    if (status != CUDA_SUCCESS) {
+        soft_delete(array);
+        return status;
+    }
+    *out = (CUarray)array;
+    return CUDA_SUCCESS;
+}
+
+static CUresult find(CUarray handle, struct array **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_ARRAY))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no array", (void *)handle);
+    *out = (struct array *)handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_array_destroy(CUarray handle)
+{
+    struct array *array;
+    SOFT_TRY(find(handle, &array));
+    if (!soft_handle_remove(array, SOFT_KIND_ARRAY))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no array", (void *)handle);
+    gph_error error = {0};
+    const CUresult status =
+        soft_pass(soft_memory_free(array->memory, array->base, &error), &error);
+    soft_delete(array);
+    return status;
+}
+
+CUresult soft_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out)
+{
+    struct array *array;
+    SOFT_TRY(find(handle, &array));
+    *out = array->desc;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_array_place(CUarray handle, uint64_t *base, size_t *pitch, size_t *rows)
+{
+    struct array *array;
+    SOFT_TRY(find(handle, &array));
+    *base = array->base;
+    *pitch = array->pitch;
+    *rows = array->rows;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_array_check(CUarray handle, const size_t from[3], const size_t extent[3])
+{
+    struct array *array;
+    SOFT_TRY(find(handle, &array));
+    const size_t has[3] = {array->row_bytes, array->rows,
+                           array->desc.Depth ? array->desc.Depth : 1};
+    for (int i = 0; i < 3; i++)
+        if (from[i] > has[i] || extent[i] > has[i] - from[i])
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "%zu %s from %zu on: the array has %zu", extent[i],
+                             i == 0   ? "bytes"
+                             : i == 1 ? "rows"
+                                      : "planes",
+                             from[i], has[i]);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kernel launches as tasks: every argument checked, parameters packed. */
+#include "softcuda/device/task.h"
+
+#include <string.h>
+
+#include "softcuda/device/limits.h"
+#include "softcuda/device/occupancy.h"
+
+static CUresult check_grid(const CUlaunchConfig *c)
+{
+    if (c->gridDimX == 0 || c->gridDimY == 0 || c->gridDimZ == 0 || c->blockDimX == 0 ||
+        c->blockDimY == 0 || c->blockDimZ == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "grid (%u, %u, %u) of blocks (%u, %u, %u): no dimension may be "
+                         "0",
+                         c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX,
+                         c->blockDimY, c->blockDimZ);
+    if (c->gridDimX > SOFT_GRID_X_MAX || c->gridDimY > SOFT_GRID_YZ_MAX ||
+        c->gridDimZ > SOFT_GRID_YZ_MAX)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "grid (%u, %u, %u) exceeds the maximum (%d, %d, %d)",
+                         c->gridDimX, c->gridDimY, c->gridDimZ, SOFT_GRID_X_MAX,
+                         SOFT_GRID_YZ_MAX, SOFT_GRID_YZ_MAX);
+    if (c->blockDimX > SOFT_BLOCK_X_MAX || c->blockDimY > SOFT_BLOCK_Y_MAX ||
+        c->blockDimZ > SOFT_BLOCK_Z_MAX)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "block (%u, %u, %u) exceeds the maximum (%d, %d, %d)",
+                         c->blockDimX, c->blockDimY, c->blockDimZ, SOFT_BLOCK_X_MAX,
+                         SOFT_BLOCK_Y_MAX, SOFT_BLOCK_Z_MAX);
+    const uint64_t threads = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
+    if (threads > SOFT_BLOCK_THREADS_MAX)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "block (%u, %u, %u) has %llu threads, the maximum is %d",
+                         c->blockDimX, c->blockDimY, c->blockDimZ,
+                         (unsigned long long)threads, SOFT_BLOCK_THREADS_MAX);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_function(const soft_function *function, const CUlaunchConfig *c)
+{
+    const ptx_kernel *kernel = function->code->kernel;
+    const int most =
+        atomic_load_explicit(&function->dynamic_shared_max, memory_order_relaxed);
+    if (c->sharedMemBytes > (unsigned)most)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: %u bytes of dynamic shared memory requested, its maximum "
+                         "is %d (cuFuncSetAttribute raises it to %d)",
+                         kernel->name, c->sharedMemBytes, most,
+                         SOFT_SHARED_OPTIN_BYTES - (int)kernel->static_shared_bytes);
+    const uint32_t threads = c->blockDimX * c->blockDimY * c->blockDimZ;
+    if (threads > kernel->max_threads)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: %u threads a block, it was compiled for at most %u",
+                         kernel->name, threads, kernel->max_threads);
+    const uint32_t *need = kernel->required_threads;
+    if (need[0] != 0 &&
+        (c->blockDimX != need[0] || c->blockDimY != need[1] || c->blockDimZ != need[2]))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: block (%u, %u, %u), it requires (%u, %u, %u)", kernel->name,
+                         c->blockDimX, c->blockDimY, c->blockDimZ, need[0], need[1],
+                         need[2]);
+    if (kernel->path == PTX_PATH_UNSUPPORTED)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "%s: %s", kernel->name,
+                         kernel->reason ? kernel->reason : "it cannot be run here");
+    return CUDA_SUCCESS;
+}
+
+/* ---- parameters ---- */
+
+static CUresult pack_array(const ptx_kernel *kernel, void *const *params, void *scratch)
+{
+    unsigned char *buffer = scratch;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const ptx_param *param = &kernel->params[i];
+        if (params[i] == NULL)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "%s: parameter %u of %u is a NULL pointer", kernel->name, i,
+                             kernel->param_count);
+        memcpy(buffer + param->offset, params[i], param->bytes);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult pack_extra(const ptx_kernel *kernel, void *const *extra, void *scratch)
+{
+    const void *buffer = NULL;
+    const size_t *size = NULL;
+    for (int i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[i + 1];
+        else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            size = extra[i + 1];
+        else
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "%s: extra[%d] is %p, no launch parameter", kernel->name, i,
+                             extra[i]);
+    }
+    if (kernel->param_bytes == 0)
+        return CUDA_SUCCESS;
+    if (buffer == NULL || size == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s: extra has no parameter %s",
+                         kernel->name, buffer == NULL ? "buffer" : "buffer size");
+    if (*size < kernel->param_bytes)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: the parameter buffer has %zu bytes, it takes %u",
+                         kernel->name, *size, kernel->param_bytes);
+    memcpy(scratch, buffer, kernel->param_bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult pack(const ptx_kernel *kernel, void *const *params, void *const *extra,
+                     void *scratch)
+{
+    if (params != NULL && extra != NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: both kernelParams and extra are given", kernel->name);
+    if (kernel->param_bytes > SOFT_PARAM_BYTES_MAX)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "%s takes %u bytes of parameters, at most %d are supported",
+                         kernel->name, kernel->param_bytes, SOFT_PARAM_BYTES_MAX);
+    if (extra != NULL)
+        return pack_extra(kernel, extra, scratch);
+    if (kernel->param_count == 0)
+        return CUDA_SUCCESS;
+    if (params == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s takes %u parameters, kernelParams is NULL", kernel->name,
+                         kernel->param_count);
+    memset(scratch, 0, kernel->param_bytes); /* the gaps */
+    return pack_array(kernel, params, scratch);
+}
+
+/* ---- launch attributes ---- */
+
+static CUresult read_cluster(const CUlaunchAttribute *a)
+{
+    const unsigned x = a->value.clusterDim.x, y = a->value.clusterDim.y,
+                   z = a->value.clusterDim.z;
+    if (x <= 1 && y <= 1 && z <= 1)
+        return CUDA_SUCCESS;
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                     "cluster (%u, %u, %u): clusters of several blocks are not built", x,
+                     y, z);
+}
+
+static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
+{
+    switch (a->id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        launch->cooperative = a->value.cooperative != 0;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        launch->priority = a->value.priority;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return read_cluster(a);
+    /* Hints, and permissions to overlap that need not be used. */
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "launch attribute %d is not built",
+                         (int)a->id);
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no launch attribute",
+                         (int)a->id);
+    }
+}
+
+static CUresult check_residency(const soft_launch *launch)
+{
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    const uint64_t room =
+        (uint64_t)SOFT_MULTIPROCESSORS *
+        soft_occupancy(launch->function->code->kernel, threads, launch->shared_bytes);
+    if (blocks > room)
+        return soft_fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+                         "%s: %llu blocks of %u threads, %llu fit at once",
+                         launch->function->code->kernel->name, (unsigned long long)blocks,
+                         threads, (unsigned long long)room);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
+                          CUfunction handle, void *const *params, void *const *extra,
+                          void *scratch, soft_task *out)
+{
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    if (function->module->context != context)
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE,
+                         "function %s belongs to another context",
+                         function->code->kernel->name);
+    SOFT_TRY(check_grid(config));
+    SOFT_TRY(check_function(function, config));
+    SOFT_TRY(pack(function->code->kernel, params, extra, scratch));
+    soft_launch launch = {
+        .function = function,
+        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+        .shared_bytes = config->sharedMemBytes,
+        .param_bytes = function->code->kernel->param_bytes,
+        .params = scratch};
+    if (config->numAttrs != 0 && config->attrs == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u launch attributes at NULL",
+                         config->numAttrs);
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        SOFT_TRY(read_attribute(&config->attrs[i], &launch));
+    if (launch.cooperative)
+        SOFT_TRY(check_residency(&launch));
+    out->kind = SOFT_TASK_KERNEL;
+    out->u.launch = launch;
+    return CUDA_SUCCESS;
+}

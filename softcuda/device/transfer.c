@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Copies and fills as tasks: what each address is, and whether the whole range belongs to
+ * one allocation (or to mappings that follow each other). */
+#include <string.h>
+
+#include "softcuda/device/array.h"
+#include "softcuda/device/device.h"
+#include "softcuda/device/task.h"
+#include "softcuda/memory/memory.h"
+
+static CUresult check_device_range(soft_device *device, uint64_t address, uint64_t bytes,
+                                   const char *what)
+{
+    const uint64_t end = address + bytes;
+    for (uint64_t at = address; at < end;) {
+        soft_allocation allocation;
+        uint32_t access;
+        if (!soft_memory_find(device->memory, at, &allocation)) {
+            char text[256];
+            soft_memory_describe(device->memory, at, text, sizeof(text));
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "%s of %llu bytes at 0x%llx: address 0x%llx is %s", what,
+                             (unsigned long long)bytes, (unsigned long long)address,
+                             (unsigned long long)at, text);
+        }
+        if (allocation.kind == SOFT_MEMORY_VMM &&
+            (!soft_range_get_access(device->memory, at, &access) || access == 0))
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "%s at 0x%llx: the mapping at 0x%llx has no access, see "
+                             "cuMemSetAccess",
+                             what, (unsigned long long)address,
+                             (unsigned long long)allocation.base);
+        at = allocation.base + allocation.bytes;
+        if (at < end && allocation.kind != SOFT_MEMORY_VMM)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "%s of %llu bytes at 0x%llx: the allocation at 0x%llx ends "
+                             "%llu bytes before",
+                             what, (unsigned long long)bytes, (unsigned long long)address,
+                             (unsigned long long)allocation.base,
+                             (unsigned long long)(end - at));
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Host memory that the driver knows must hold the whole range, too. */
+static CUresult check_known_host(const soft_allocation *known, uint64_t address,
+                                 uint64_t bytes, const char *what)
+{
+    if (address + bytes <= known->base + known->bytes)
+        return CUDA_SUCCESS;
+    return soft_fail(
+        CUDA_ERROR_INVALID_VALUE,
+        "%s of %llu bytes at 0x%llx: the host memory at 0x%llx has %llu bytes", what,
+        (unsigned long long)bytes, (unsigned long long)address,
+        (unsigned long long)known->base, (unsigned long long)known->bytes);
+}
+
+/* One end of a copy; `bytes` from its first byte to its last. */
+static CUresult check_end(CUmemorytype type, uint64_t address, uint64_t bytes,
+                          const char *what, bool *pageable)
+{
+    *pageable = false;
+    if (bytes == 0)
+        return CUDA_SUCCESS;
+    if (address == 0 || address + bytes < address)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s of %llu bytes at 0x%llx", what,
+                         (unsigned long long)bytes, (unsigned long long)address);
+    soft_device *device = soft_device_holding(address);
+    if (device != NULL)
+        return check_device_range(device, address, bytes, what);
+    soft_allocation known;
+    if (soft_host_find(address, &known))
+        return check_known_host(&known, address, bytes, what);
+    if (type == CU_MEMORYTYPE_DEVICE)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s of %llu bytes: 0x%llx is no device memory and no host "
+                         "memory that the driver knows",
+                         what, (unsigned long long)bytes, (unsigned long long)address);
+    *pageable = true;
+    return CUDA_SUCCESS;
+}
+
+/* From the first to behind the last byte of width x height x depth. */
+static bool extent_of(const soft_copy *copy, size_t pitch, size_t slice, uint64_t *out)
+{
+    uint64_t rows, planes, sum;
+    if (copy->width == 0 || copy->height == 0 || copy->depth == 0) {
+        *out = 0;
+        return true;
+    }
+    if (__builtin_mul_overflow(pitch, copy->height - 1, &rows) ||
+        __builtin_mul_overflow(slice, copy->depth - 1, &planes) ||
+        __builtin_add_overflow(rows, planes, &sum) ||
+        __builtin_add_overflow(sum, copy->width, out))
+        return false;
+    return true;
+}
+
+struct end {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    size_t pitch, rows; /* rows of a plane */
+    size_t x, y, z;     /* x in bytes */
+};
+
+/* Where an end begins, and its pitches. */
+static CUresult place(const struct end *end, const soft_copy *copy, const char *what,
+                      uint64_t *address, size_t *pitch, size_t *slice)
+{
+    uint64_t base;
+    size_t rows = end->rows;
+    *pitch = end->pitch;
+    switch (end->type) {
+    case CU_MEMORYTYPE_HOST: base = (uint64_t)(uintptr_t)end->host; break;
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED: base = end->device; break;
+    case CU_MEMORYTYPE_ARRAY:
+        SOFT_TRY(soft_array_place(end->array, &base, pitch, &rows));
+        SOFT_TRY(
+            soft_array_check(end->array, (const size_t[3]){end->x, end->y, end->z},
+                             (const size_t[3]){copy->width, copy->height, copy->depth}));
+        break;
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s: %d is no memory type", what,
+                         (int)end->type);
+    }
+    if (*pitch == 0)
+        *pitch = end->x + copy->width;
+    if (rows == 0)
+        rows = end->y + copy->height;
+    if (copy->height > 1 && *pitch < end->x + copy->width)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: the pitch of %zu bytes is less than the %zu of a row", what,
+                         *pitch, end->x + copy->width);
+    if (copy->depth > 1 && rows < end->y + copy->height)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: planes of %zu rows are less than the %zu copied", what,
+                         rows, end->y + copy->height);
+    *slice = *pitch * rows;
+    *address = base + end->x + end->y * *pitch + end->z * *slice;
+    if (base == 0 && copy->width * copy->height * copy->depth != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", what);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *c, soft_task *out)
+{
+    (void)context;
+    const struct end to = {.type = c->dstMemoryType,
+                           .host = c->dstHost,
+                           .device = c->dstDevice,
+                           .array = c->dstArray,
+                           .pitch = c->dstPitch,
+                           .rows = c->dstHeight,
+                           .x = c->dstXInBytes,
+                           .y = c->dstY,
+                           .z = c->dstZ};
+    const struct end from = {.type = c->srcMemoryType,
+                             .host = c->srcHost,
+                             .device = c->srcDevice,
+                             .array = c->srcArray,
+                             .pitch = c->srcPitch,
+                             .rows = c->srcHeight,
+                             .x = c->srcXInBytes,
+                             .y = c->srcY,
+                             .z = c->srcZ};
+    soft_copy copy = {.width = c->WidthInBytes,
+                      .height = c->Height,
+                      .depth = c->Depth,
+                      .dst_type = c->dstMemoryType,
+                      .src_type = c->srcMemoryType};
+    SOFT_TRY(
+        place(&to, &copy, "destination", &copy.dst, &copy.dst_pitch, &copy.dst_slice));
+    SOFT_TRY(place(&from, &copy, "source", &copy.src, &copy.src_pitch, &copy.src_slice));
+    uint64_t dst_bytes, src_bytes;
+    if (!extent_of(&copy, copy.dst_pitch, copy.dst_slice, &dst_bytes) ||
+        !extent_of(&copy, copy.src_pitch, copy.src_slice, &src_bytes))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a copy of %zu x %zu x %zu bytes exceeds the address range",
+                         copy.width, copy.height, copy.depth);
+    SOFT_TRY(
+        check_end(copy.dst_type, copy.dst, dst_bytes, "destination", &copy.dst_pageable));
+    SOFT_TRY(check_end(copy.src_type, copy.src, src_bytes, "source", &copy.src_pageable));
+    out->kind = SOFT_TASK_COPY;
+    out->u.copy = copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *f,
+                        soft_task *out)
+{
+    (void)context;
+    if (f->elementSize != 1 && f->elementSize != 2 && f->elementSize != 4)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "elements of %u bytes, not 1, 2 or 4",
+                         f->elementSize);
+    if (f->dst % f->elementSize != 0 || (f->height > 1 && f->pitch % f->elementSize != 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "destination 0x%llx, pitch %zu: no multiple of the %u bytes of "
+                         "an element",
+                         (unsigned long long)f->dst, f->pitch, f->elementSize);
+    size_t row, bytes;
+    if (__builtin_mul_overflow(f->width, f->elementSize, &row) ||
+        __builtin_mul_overflow(f->height > 1 ? f->height - 1 : 0, f->pitch, &bytes) ||
+        __builtin_add_overflow(bytes, row, &bytes))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a fill of %zu x %zu elements exceeds the address range",
+                         f->width, f->height);
+    if (f->height > 1 && f->pitch < row)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the pitch of %zu bytes is less than the %zu of a row", f->pitch,
+                         row);
+    bool pageable;
+    if (row != 0 && f->height != 0)
+        SOFT_TRY(
+            check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &pageable));
+    out->kind = SOFT_TASK_FILL;
+    out->u.fill = (soft_fill){.dst = f->dst,
+                              .pitch = f->pitch,
+                              .width = f->width,
+                              .height = f->height,
+                              .value = f->value,
+                              .element = f->elementSize};
+    return CUDA_SUCCESS;
+}
+
+/* ---- doing them ---- */
+
+static void *at(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+CUresult soft_copy_run(soft_context *context, const soft_copy *copy)
+{
+    (void)context;
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++)
+            memmove(at(copy->dst + z * copy->dst_slice + y * copy->dst_pitch),
+                    at(copy->src + z * copy->src_slice + y * copy->src_pitch),
+                    copy->width);
+    return CUDA_SUCCESS;
+}
+
+static void fill_row(void *row, const soft_fill *fill)
+{
+    switch (fill->element) {
+    case 1: memset(row, (int)(fill->value & 0xff), fill->width); break;
+    case 2:
+        for (size_t i = 0; i < fill->width; i++)
+            ((uint16_t *)row)[i] = (uint16_t)fill->value;
+        break;
+    default:
+        for (size_t i = 0; i < fill->width; i++)
+            ((uint32_t *)row)[i] = fill->value;
+    }
+}
+
+CUresult soft_fill_run(soft_context *context, const soft_fill *fill)
+{
+    (void)context;
+    for (size_t y = 0; y < fill->height; y++)
+        fill_row(at(fill->dst + y * fill->pitch), fill);
+    return CUDA_SUCCESS;
+}
