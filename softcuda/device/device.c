@@ -81,6 +81,37 @@ void soft_context_free_memory(soft_context *context)
 
 /* ---- pools ---- */
 
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+static soft_pool_object *pools;
+
+static void link_in(soft_pool_object *object)
+{
+    pthread_mutex_lock(&pools_lock);
+    object->next = pools;
+    pools = object;
+    pthread_mutex_unlock(&pools_lock);
+}
+
+static void take_out(soft_pool_object *object)
+{
+    pthread_mutex_lock(&pools_lock);
+    soft_pool_object **link = &pools;
+    while (*link != object)
+        link = &(*link)->next;
+    *link = object->next;
+    pthread_mutex_unlock(&pools_lock);
+}
+
+soft_pool_object *soft_pool_object_of(const soft_pool *pool)
+{
+    pthread_mutex_lock(&pools_lock);
+    soft_pool_object *object = pools;
+    while (object != NULL && object->pool != pool)
+        object = object->next;
+    pthread_mutex_unlock(&pools_lock);
+    return object;
+}
+
 CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
                                  soft_pool_object **out)
 {
@@ -105,6 +136,7 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
         soft_delete(object);
         return status;
     }
+    link_in(object);
     *out = object;
     return CUDA_SUCCESS;
 }
@@ -121,6 +153,7 @@ CUresult soft_pool_object_destroy(soft_pool_object *object)
     soft_pool_object *mine = object;
     atomic_compare_exchange_strong(&object->device->current_pool, &mine,
                                    object->device->default_pool);
+    take_out(object);
     soft_pool_destroy(object->pool);
     soft_delete(object);
     return CUDA_SUCCESS;

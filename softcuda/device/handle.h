@@ -29,6 +29,7 @@ typedef enum soft_kind {
     SOFT_KIND_USER_OBJECT,
     SOFT_KIND_LINK,
     SOFT_KIND_LOG_CALLBACK,
+    SOFT_KIND_PHYSICAL,
 } soft_kind;
 
 /* Makes `object` a valid handle of a kind. OUT_OF_MEMORY where the table

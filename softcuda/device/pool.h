@@ -10,6 +10,7 @@ typedef struct soft_pool_object {
     soft_device *device;
     bool is_default;                     /* of its device: cannot be destroyed */
     atomic_uint access[SOFT_DEVICE_MAX]; /* CUmemAccess_flags of each device */
+    struct soft_pool_object *next;       /* all of the process; device.c's lock */
 } soft_pool_object;
 
 /* `bytes` 0: up to the device's memory. */
@@ -19,6 +20,9 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
 CUresult soft_pool_object_destroy(soft_pool_object *object);
 /* INVALID_VALUE for what is no pool. */
 CUresult soft_pool_object_find(CUmemoryPool handle, soft_pool_object **out);
+
+/* The object around a pool of softcuda/memory; NULL gives NULL. */
+soft_pool_object *soft_pool_object_of(const soft_pool *pool);
 
 /* The pool that cuMemAllocAsync() uses on a device. */
 soft_pool_object *soft_device_pool(soft_device *device);

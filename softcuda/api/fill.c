@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* All memsets. None waits: they are asynchronous to the host, as on a GPU. */
+#include "softcuda/api/exports.h"
+#include "softcuda/device/task.h"
+
+static CUresult fill(const char *call, CUstream stream, bool per_thread,
+                     CUDA_MEMSET_NODE_PARAMS params)
+{
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
+    soft_task task;
+    SOFT_TRY(soft_task_fill(context, &params, &task));
+    if (params.width == 0 || params.height == 0)
+        return CUDA_SUCCESS;
+    return soft_stream_submit(context, stream, per_thread, &task, NULL);
+}
+
+#define LINE(bytes)                                                                      \
+    (CUDA_MEMSET_NODE_PARAMS)                                                            \
+    {                                                                                    \
+        .dst = dst, .value = value, .elementSize = bytes, .width = count, .height = 1    \
+    }
+#define AREA(bytes)                                                                      \
+    (CUDA_MEMSET_NODE_PARAMS)                                                            \
+    {                                                                                    \
+        .dst = dst, .pitch = pitch, .value = value, .elementSize = bytes,                \
+        .width = width, .height = height                                                 \
+    }
+#define LINE_ARGS(type) CUdeviceptr dst, type value, size_t count
+#define AREA_ARGS(type)                                                                  \
+    CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height
+
+/* The four variants of a call: synchronous and not, with either default stream. */
+#define VARIANTS(sync, async, what, ...)                                                 \
+    CUresult sync(__VA_ARGS__)                                                           \
+    {                                                                                    \
+        return fill(__func__, NULL, false, what);                                        \
+    }                                                                                    \
+    CUresult sync##_ptds(__VA_ARGS__)                                                    \
+    {                                                                                    \
+        return fill(__func__, NULL, true, what);                                         \
+    }                                                                                    \
+    CUresult async(__VA_ARGS__, CUstream stream)                                         \
+    {                                                                                    \
+        return fill(__func__, stream, false, what);                                      \
+    }                                                                                    \
+    CUresult async##_ptsz(__VA_ARGS__, CUstream stream)                                  \
+    {                                                                                    \
+        return fill(__func__, stream, true, what);                                       \
+    }
+
+VARIANTS(cuMemsetD8_v2, cuMemsetD8Async, LINE(1), LINE_ARGS(unsigned char))
+VARIANTS(cuMemsetD16_v2, cuMemsetD16Async, LINE(2), LINE_ARGS(unsigned short))
+VARIANTS(cuMemsetD32_v2, cuMemsetD32Async, LINE(4), LINE_ARGS(unsigned int))
+VARIANTS(cuMemsetD2D8_v2, cuMemsetD2D8Async, AREA(1), AREA_ARGS(unsigned char))
+VARIANTS(cuMemsetD2D16_v2, cuMemsetD2D16Async, AREA(2), AREA_ARGS(unsigned short))
+VARIANTS(cuMemsetD2D32_v2, cuMemsetD2D32Async, AREA(4), AREA_ARGS(unsigned int))

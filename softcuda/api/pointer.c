@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an address is: cuPointerGetAttribute(s). */
+#include <string.h>
+
+#include "softcuda/api/exports.h"
+#include "softcuda/device/device.h"
+#include "softcuda/device/pool.h"
+#include "softcuda/memory/memory.h"
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static bool find(CUdeviceptr address, soft_allocation *out)
+{
+    soft_device *device = soft_device_holding(address);
+    if (device != NULL)
+        return soft_memory_find(device->memory, address, out);
+    return soft_host_find(address, out);
+}
+
+static bool is_host(const soft_allocation *found)
+{
+    return found->kind == SOFT_MEMORY_HOST || found->kind == SOFT_MEMORY_REGISTERED;
+}
+
+#define PUT(type, value)                                                                 \
+    do {                                                                                 \
+        const type put_ = (value);                                                       \
+        memcpy(out, &put_, sizeof(put_));                                                \
+    } while (0)
+
+static CUcontext context_of(const soft_allocation *found)
+{
+    const bool owned = found->kind == SOFT_MEMORY_DEVICE ||
+                       found->kind == SOFT_MEMORY_MANAGED || is_host(found);
+    return owned && soft_handle_is(found->owner, SOFT_KIND_CONTEXT)
+               ? (CUcontext)found->owner
+               : NULL;
+}
+
+static int ordinal_of(const soft_allocation *found)
+{
+    if (!is_host(found))
+        return (int)found->device;
+    return soft_handle_is(found->owner, SOFT_KIND_CONTEXT)
+               ? ((const soft_context *)found->owner)->device->ordinal
+               : 0;
+}
+
+static CUresult host_pointer(const soft_allocation *found, CUdeviceptr address, void *out)
+{
+    if (!is_host(found) && found->kind != SOFT_MEMORY_MANAGED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "0x%llx is device memory: the host has no address for it",
+                         (unsigned long long)address);
+    PUT(void *, (void *)(uintptr_t)address);
+    return CUDA_SUCCESS;
+}
+
+static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
+                    CUdeviceptr address, void *out)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: PUT(CUcontext, context_of(found)); break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        PUT(CUmemorytype, is_host(found) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: PUT(CUdeviceptr, address); break;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER: return host_pointer(found, address, out);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: PUT(unsigned int, 0); break;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: PUT(unsigned long long, found->buffer_id); break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        PUT(unsigned int, found->kind == SOFT_MEMORY_MANAGED);
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: PUT(int, ordinal_of(found)); break;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: PUT(int, 0); break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: PUT(CUdeviceptr, found->base); break;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: PUT(size_t, found->bytes); break;
+    case CU_POINTER_ATTRIBUTE_MAPPED: PUT(int, 1); break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: PUT(unsigned long long, 0); break;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        PUT(CUmemAccess_flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        PUT(CUmemoryPool, (CUmemoryPool)soft_pool_object_of(found->pool));
+        break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        PUT(unsigned long long, found->buffer_id);
+        break;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "there are no peer-to-peer tokens");
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pointer attribute",
+                         (int)attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute,
+                               CUdeviceptr address)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("data");
+    soft_allocation found;
+    if (!find(address, &found))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "0x%llx is no memory that the driver knows",
+                         (unsigned long long)address);
+    return get(&found, attribute, address, out);
+}
+
+/* What cuPointerGetAttributes() gives for an address that it does not know. */
+static CUresult put_unknown(CUpointer_attribute attribute, CUdeviceptr address, void *out)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: PUT(int, CU_DEVICE_INVALID); break;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        PUT(void *, (void *)(uintptr_t)address);
+        break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+    case CU_POINTER_ATTRIBUTE_MAPPED: PUT(int, 0); break;
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: PUT(uint64_t, 0); break;
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pointer attribute",
+                         (int)attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes,
+                                void **out, CUdeviceptr address)
+{
+    SOFT_ENTER();
+    if (count == 0 || attributes == NULL || out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u attributes at %p, values at %p",
+                         count, (void *)attributes, (void *)out);
+    soft_allocation found;
+    const bool known = find(address, &found);
+    for (unsigned i = 0; i < count; i++) {
+        if (out[i] == NULL)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
+        const bool no_host = known && !is_host(&found) &&
+                             found.kind != SOFT_MEMORY_MANAGED &&
+                             attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER;
+        if (no_host)
+            memset(out[i], 0, sizeof(void *));
+        else
+            SOFT_TRY(known ? get(&found, attributes[i], address, out[i])
+                           : put_unknown(attributes[i], address, out[i]));
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                               CUdeviceptr address)
+{
+    SOFT_ENTER();
+    if (value == NULL)
+        return is_null("value");
+    soft_allocation found;
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !find(address, &found))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of 0x%llx cannot be set",
+                         (int)attribute, (unsigned long long)address);
+    return CUDA_SUCCESS; /* every synchronous operation here synchronizes anyway */
+}

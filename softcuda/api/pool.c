@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stream-ordered allocation and its pools. */
+#include "softcuda/device/pool.h"
+
+#include <string.h>
+
+#include "softcuda/api/exports.h"
+#include "softcuda/device/device.h"
+#include "softcuda/device/task.h"
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static CUresult device_of(CUdevice ordinal, soft_device **out)
+{
+    *out = soft_device_at(ordinal);
+    return *out ? CUDA_SUCCESS
+                : soft_fail(CUDA_ERROR_INVALID_DEVICE,
+                            "device %d is none of the %d visible", ordinal,
+                            soft_device_count());
+}
+
+/* The device of a memory location. */
+static CUresult located(const CUmemLocation *location, soft_device **out)
+{
+    if (location == NULL)
+        return is_null("location");
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "pools at location type %d are not built", (int)location->type);
+    return device_of(location->id, out);
+}
+
+/* A capture forbids it as an unsafe call, where a context is current at all. */
+static CUresult check_capture(void)
+{
+    soft_context *context = soft_context_current();
+    return context != NULL && atomic_load(&context->alive)
+               ? soft_capture_check(context, true)
+               : CUDA_SUCCESS;
+}
+
+/* ---- pools ---- */
+
+CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
+{
+    SOFT_ENTER();
+    if (out == NULL || props == NULL)
+        return is_null(out == NULL ? "pool" : "poolProps");
+    SOFT_TRY(check_capture());
+    if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "allocation type %d, not CU_MEM_ALLOCATION_TYPE_PINNED",
+                         (int)props->allocType);
+    if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "handle type 0x%x: pools cannot be exported",
+                         (unsigned)props->handleTypes);
+    soft_device *device;
+    SOFT_TRY(located(&props->location, &device));
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_create(device, props->maxSize, &object));
+    *out = (CUmemoryPool)object;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool handle)
+{
+    SOFT_ENTER();
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    return soft_pool_object_destroy(object);
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
+{
+    SOFT_ENTER();
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(check_capture());
+    soft_pool_trim(object->pool, keep);
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_high(soft_pool_object *object, CUmemPool_attribute attribute,
+                         uint64_t value)
+{
+    if (value != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a high watermark can be set to 0 only, not to %llu",
+                         (unsigned long long)value);
+    soft_pool_reset_high(object->pool, attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
+                         attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
+                               void *value)
+{
+    SOFT_ENTER();
+    if (value == NULL)
+        return is_null("value");
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(check_capture());
+    soft_pool_policy policy;
+    soft_pool_get_policy(object->pool, &policy);
+    int flag;
+    uint64_t number;
+    switch ((int)attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        memcpy(&flag, value, sizeof(flag));
+        policy.follow_event_dependencies = flag != 0;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        memcpy(&flag, value, sizeof(flag));
+        policy.allow_opportunistic = flag != 0;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        memcpy(&flag, value, sizeof(flag));
+        policy.allow_internal_dependencies = flag != 0;
+        break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+        memcpy(&number, value, sizeof(number));
+        policy.release_threshold_bytes = number;
+        break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        memcpy(&number, value, sizeof(number));
+        return set_high(object, attribute, number);
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pool attribute %d cannot be set",
+                         (int)attribute);
+    }
+    soft_pool_set_policy(object->pool, &policy);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
+                               void *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("value");
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(check_capture());
+    soft_pool_policy policy;
+    soft_pool_stats stats;
+    soft_pool_get_policy(object->pool, &policy);
+    soft_pool_get_stats(object->pool, &stats);
+    int flag = -1;
+    uint64_t number = 0;
+    switch ((int)attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        flag = policy.follow_event_dependencies != 0;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        flag = policy.allow_opportunistic != 0;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        flag = policy.allow_internal_dependencies != 0;
+        break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+        number = policy.release_threshold_bytes;
+        break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: number = stats.reserved_bytes; break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: number = stats.reserved_high_bytes; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: number = stats.used_bytes; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: number = stats.used_high_bytes; break;
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pool attribute",
+                         (int)attribute);
+    }
+    if (flag >= 0)
+        memcpy(out, &flag, sizeof(flag));
+    else
+        memcpy(out, &number, sizeof(number));
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
+{
+    SOFT_ENTER();
+    if (map == NULL && count != 0)
+        return is_null("map");
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(check_capture());
+    for (size_t i = 0; i < count; i++) {
+        soft_device *device;
+        SOFT_TRY(located(&map[i].location, &device));
+        if (map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+            map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "access 0x%x: a pool gives none, or reading and writing",
+                             (unsigned)map[i].flags);
+        if (device == object->device && map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "access of device %d to its own pool cannot be revoked",
+                             device->ordinal);
+    }
+    for (size_t i = 0; i < count; i++)
+        atomic_store(&object->access[map[i].location.id], (unsigned)map[i].flags);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
+                            CUmemLocation *location)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("flags");
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    soft_device *device;
+    SOFT_TRY(located(location, &device));
+    *out = (CUmemAccess_flags)atomic_load(&object->access[device->ordinal]);
+    return CUDA_SUCCESS;
+}
+
+/* ---- the pools of a device ---- */
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pool_out");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *out = (CUmemoryPool)device->default_pool;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pool");
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    *out = (CUmemoryPool)soft_device_pool(device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_pool(soft_device *device, CUmemoryPool handle)
+{
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    if (object->device != device)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the pool belongs to device %d, not to %d",
+                         object->device->ordinal, device->ordinal);
+    soft_device_set_pool(device, object);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(device_of(ordinal, &device));
+    return set_pool(device, handle);
+}
+
+static CUresult check_type(CUmemAllocationType type)
+{
+    if (type != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "pools of allocation type %d are not built", (int)type);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
+                                CUmemAllocationType type)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pool_out");
+    soft_device *device;
+    SOFT_TRY(located(location, &device));
+    SOFT_TRY(check_type(type));
+    *out = (CUmemoryPool)device->default_pool;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
+                         CUmemAllocationType type)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("pool");
+    soft_device *device;
+    SOFT_TRY(located(location, &device));
+    SOFT_TRY(check_type(type));
+    *out = (CUmemoryPool)soft_device_pool(device);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
+                         CUmemoryPool handle)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(located(location, &device));
+    SOFT_TRY(check_type(type));
+    return set_pool(device, handle);
+}
+
+/* ---- allocation ---- */
+
+static CUresult refuse_capture(void)
+{
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                     "the stream captures: memory nodes of graphs are not built yet");
+}
+
+static CUresult allocate(soft_context *context, bool per_thread, CUstream stream,
+                         soft_pool_object *object, size_t bytes, CUdeviceptr *out)
+{
+    if (out == NULL)
+        return is_null("dptr");
+    if (bytes == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
+    soft_queue *queue;
+    bool capturing;
+    SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    if (capturing)
+        return refuse_capture();
+    SOFT_TRY(soft_capture_check(context, true));
+    gph_error error = {0};
+    uint64_t address;
+    soft_point wait = {0};
+    SOFT_TRY(soft_pass(
+        soft_pool_alloc(object->pool, bytes, queue, NULL, NULL, &address, &wait, &error),
+        &error));
+    if (wait.queue != NULL) {
+        const soft_work order = {.kind = SOFT_WORK_EMPTY};
+        const gph_status status = soft_queue_submit(queue, &order, &wait, 1, NULL);
+        if (status != GPH_OK)
+            return soft_fail(CUDA_ERROR_DEINITIALIZED, "the engine is ending");
+    }
+    *out = address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return allocate(context, false, stream, soft_device_pool(context->device), bytes,
+                    out);
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return allocate(context, true, stream, soft_device_pool(context->device), bytes, out);
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool handle,
+                                 CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    return allocate(context, false, stream, object, bytes, out);
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *out, size_t bytes, CUmemoryPool handle,
+                                      CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    return allocate(context, true, stream, object, bytes, out);
+}
+
+static void nothing(void *user)
+{
+    (void)user;
+}
+
+static CUresult free_async(soft_context *context, bool per_thread, CUstream stream,
+                           CUdeviceptr address)
+{
+    soft_queue *queue;
+    bool capturing;
+    SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    if (address == 0)
+        return CUDA_SUCCESS;
+    soft_device *device = soft_device_holding(address);
+    soft_allocation found;
+    if (device == NULL || !soft_memory_find(device->memory, address, &found) ||
+        found.kind != SOFT_MEMORY_POOL || found.base != address)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "0x%llx is no live allocation of a memory pool",
+                         (unsigned long long)address);
+    if (capturing)
+        return refuse_capture();
+    SOFT_TRY(soft_capture_check(context, true));
+    /* A place in the order of the stream, behind all that may use the memory. */
+    const soft_task order = {.kind = SOFT_TASK_CALL, .u.call = {.function = nothing}};
+    SOFT_TRY(soft_stream_submit(context, stream, per_thread, &order, NULL));
+    gph_error error = {0};
+    return soft_pass(
+        soft_pool_free(device->memory, address, soft_queue_tail(queue), &error), &error);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return free_async(context, false, stream, address);
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr address, CUstream stream)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return free_async(context, true, stream, address);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Virtual memory management: address ranges, physical memory, mappings.
+ *
+ * A CUmemGenericAllocationHandle is the address of a `physical` below: what the program
+ * holds of a soft_physical. It goes with the last release; mappings keep the memory. */
+#include <pthread.h>
+
+#include "softcuda/api/exports.h"
+#include "softcuda/device/device.h"
+#include "softcuda/device/heap.h"
+#include "softcuda/device/task.h"
+#include "softcuda/memory/memory.h"
+
+struct physical {
+    soft_physical *memory;
+    int device;
+    CUmemAllocationProp prop;
+    uint32_t holds; /* cuMemCreate() and cuMemRetainAllocationHandle() less releases */
+    struct physical *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct physical *all;
+
+static CUresult is_null(const char *name)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
+static CUresult no_range(CUdeviceptr address)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                     "0x%llx is in no range of cuMemAddressReserve",
+                     (unsigned long long)address);
+}
+
+static CUresult device_for(CUdeviceptr address, soft_device **out)
+{
+    *out = soft_device_holding(address);
+    return *out ? CUDA_SUCCESS : no_range(address);
+}
+
+static CUresult check_flags(unsigned long long flags)
+{
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%llx, not 0", flags);
+    return CUDA_SUCCESS;
+}
+
+/* ---- ranges ---- */
+
+CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
+                             CUdeviceptr wanted, unsigned long long flags)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("ptr");
+    SOFT_TRY(check_flags(flags));
+    if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%zu bytes are no multiple of the granularity %llu", bytes,
+                         SOFT_CHUNK_BYTES);
+    if ((alignment & (alignment - 1)) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "alignment %zu is no power of two",
+                         alignment);
+    const soft_context *context = soft_context_current();
+    soft_device *device = context ? context->device : soft_device_at(0);
+    gph_error error = {0};
+    uint64_t address;
+    SOFT_TRY(soft_pass(
+        soft_range_reserve(device->memory, bytes, alignment, wanted, &address, &error),
+        &error));
+    *out = address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(device_for(address, &device));
+    gph_error error = {0};
+    return soft_pass(soft_range_free(device->memory, address, bytes, &error), &error);
+}
+
+/* ---- physical memory ---- */
+
+static CUresult check_prop(const CUmemAllocationProp *prop)
+{
+    if (prop == NULL)
+        return is_null("prop");
+    if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "allocation type %d, only CU_MEM_ALLOCATION_TYPE_PINNED exists",
+                         (int)prop->type);
+    if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "physical memory at location type %d is not built",
+                         (int)prop->location.type);
+    if (soft_device_at(prop->location.id) == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d",
+                         prop->location.id);
+    if (prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "handle type 0x%x: memory cannot be exported",
+                         (unsigned)prop->requestedHandleTypes);
+    return CUDA_SUCCESS;
+}
+
+static struct physical *handle_of(CUmemGenericAllocationHandle handle)
+{
+    const void *object = (const void *)(uintptr_t)handle;
+    return soft_handle_is(object, SOFT_KIND_PHYSICAL)
+               ? (struct physical *)(uintptr_t)handle
+               : NULL;
+}
+
+static CUresult no_handle(CUmemGenericAllocationHandle handle)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no handle of cuMemCreate",
+                     (unsigned long long)handle);
+}
+
+/* Takes over the caller's reference to `memory`. */
+static CUresult make_handle(soft_physical *memory, int device,
+                            const CUmemAllocationProp *prop,
+                            CUmemGenericAllocationHandle *out)
+{
+    struct physical *fresh = soft_new(sizeof(*fresh));
+    if (fresh == NULL) {
+        soft_physical_release(memory);
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
+    }
+    *fresh =
+        (struct physical){.memory = memory, .device = device, .prop = *prop, .holds = 1};
+    const CUresult added = soft_handle_add(fresh, SOFT_KIND_PHYSICAL);
+    if (added != CUDA_SUCCESS) {
+        soft_physical_release(memory);
+        soft_delete(fresh);
+        return added;
+    }
+    pthread_mutex_lock(&lock);
+    fresh->next = all;
+    all = fresh;
+    pthread_mutex_unlock(&lock);
+    *out = (CUmemGenericAllocationHandle)(uintptr_t)fresh;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
+                     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("handle");
+    SOFT_TRY(check_flags(flags));
+    SOFT_TRY(check_prop(prop));
+    if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%zu bytes are no multiple of the granularity %llu", bytes,
+                         SOFT_CHUNK_BYTES);
+    gph_error error = {0};
+    soft_physical *memory;
+    SOFT_TRY(soft_pass(soft_physical_create(soft_device_at(prop->location.id)->memory,
+                                            bytes, &memory, &error),
+                       &error));
+    return make_handle(memory, prop->location.id, prop, out);
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    SOFT_ENTER();
+    pthread_mutex_lock(&lock);
+    struct physical *physical = handle_of(handle);
+    bool last = false;
+    if (physical != NULL && --physical->holds == 0) {
+        last = true;
+        soft_handle_remove(physical, SOFT_KIND_PHYSICAL);
+        struct physical **link = &all;
+        while (*link != physical)
+            link = &(*link)->next;
+        *link = physical->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (physical == NULL)
+        return no_handle(handle);
+    if (last) {
+        soft_physical_release(physical->memory);
+        soft_delete(physical);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *address)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("handle");
+    soft_device *device;
+    const uint64_t at = (uint64_t)(uintptr_t)address;
+    SOFT_TRY(device_for(at, &device));
+    soft_physical *memory = soft_range_physical(device->memory, at);
+    if (memory == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at %p", address);
+    pthread_mutex_lock(&lock);
+    struct physical *held = all;
+    while (held != NULL && held->memory != memory)
+        held = held->next;
+    if (held != NULL)
+        held->holds++;
+    pthread_mutex_unlock(&lock);
+    if (held != NULL) {
+        soft_physical_release(memory);
+        *out = (CUmemGenericAllocationHandle)(uintptr_t)held;
+        return CUDA_SUCCESS;
+    }
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device->ordinal}};
+    return make_handle(memory, device->ordinal, &prop, out);
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *prop,
+                                       CUmemAllocationGranularity_flags option)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("granularity");
+    SOFT_TRY(check_prop(prop));
+    if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+        option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no granularity option",
+                         (int)option);
+    *out = SOFT_CHUNK_BYTES;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
+                                                CUmemGenericAllocationHandle handle)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("prop");
+    pthread_mutex_lock(&lock);
+    const struct physical *physical = handle_of(handle);
+    if (physical != NULL)
+        *out = physical->prop;
+    pthread_mutex_unlock(&lock);
+    return physical ? CUDA_SUCCESS : no_handle(handle);
+}
+
+/* ---- mappings ---- */
+
+/* The memory behind a handle, kept until soft_physical_release(). */
+static soft_physical *memory_of(CUmemGenericAllocationHandle handle)
+{
+    pthread_mutex_lock(&lock);
+    const struct physical *physical = handle_of(handle);
+    soft_physical *memory = physical ? physical->memory : NULL;
+    if (memory != NULL)
+        soft_physical_retain(memory);
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+    SOFT_ENTER();
+    SOFT_TRY(check_flags(flags));
+    if (offset != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "offset is %zu, not 0", offset);
+    soft_device *device;
+    SOFT_TRY(device_for(address, &device));
+    soft_physical *memory = memory_of(handle);
+    if (memory == NULL)
+        return no_handle(handle);
+    gph_error error = {0};
+    const CUresult status =
+        soft_pass(soft_range_map(device->memory, address, bytes, memory, &error), &error);
+    soft_physical_release(memory);
+    return status;
+}
+
+/* Work that still uses the mapping is waited for, as cuMemFree() does. */
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
+{
+    SOFT_ENTER();
+    soft_device *device;
+    SOFT_TRY(device_for(address, &device));
+    soft_context *context = soft_context_current();
+    if (context != NULL && atomic_load(&context->alive))
+        SOFT_TRY(soft_streams_wait(context));
+    gph_error error = {0};
+    return soft_pass(soft_range_unmap(device->memory, address, bytes, &error), &error);
+}
+
+CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc,
+                        size_t count)
+{
+    SOFT_ENTER();
+    if (desc == NULL || count == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu access descriptions at %p", count,
+                         (const void *)desc);
+    soft_device *device;
+    SOFT_TRY(device_for(address, &device));
+    for (size_t i = 0; i < count; i++) {
+        if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+            soft_device_at(desc[i].location.id) == NULL)
+            return soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d",
+                             desc[i].location.id);
+        if (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+            desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+            desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no access flags",
+                             (unsigned)desc[i].flags);
+    }
+    for (size_t i = 0; i < count; i++) {
+        gph_error error = {0};
+        SOFT_TRY(soft_pass(soft_range_set_access(device->memory, address, bytes,
+                                                 (uint32_t)desc[i].flags, &error),
+                           &error));
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAccess(unsigned long long *out, const CUmemLocation *location,
+                        CUdeviceptr address)
+{
+    SOFT_ENTER();
+    if (out == NULL || location == NULL)
+        return is_null(out == NULL ? "flags" : "location");
+    soft_device *device;
+    SOFT_TRY(device_for(address, &device));
+    uint32_t access;
+    if (!soft_range_get_access(device->memory, address, &access))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at 0x%llx",
+                         (unsigned long long)address);
+    *out = access;
+    return CUDA_SUCCESS;
+}
