@@ -94,7 +94,7 @@ gph_status ptx_next(ptx_parser *parser)
         return GPH_OK;
     parser->token.kind = PTX_TOKEN_PUNCT;
     parser->token.length = 1;
-    const bool is_byte = parser->lexer.hint[0] == '\0' && parser->token.text[0] != '\0';
+    const bool is_byte = parser->lexer.hint == NULL && parser->token.text[0] != '\0';
     if (is_byte)
         return ptx_fail_at(parser, &parser->token, NULL, "found %s, %s",
                            ptx_quote(&parser->token).text, parser->lexer.problem);
