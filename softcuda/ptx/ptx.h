@@ -117,7 +117,7 @@ typedef enum ptx_opcode {
     X(RN, "rn") X(RZ, "rz") X(RM, "rm") X(RP, "rp") X(RNA, "rna") X(RNI, "rni")           \
     X(RZI, "rzi") X(RMI, "rmi") X(RPI, "rpi") X(FTZ, "ftz") X(SAT, "sat")                 \
     X(SATFINITE, "satfinite") X(RELU, "relu") X(APPROX, "approx") X(FULL, "full")         \
-    X(NAN, "NaN") X(XORSIGN, "xorsign") X(ABS, "abs") X(OOB, "oob")                       \
+    X(NAN, "NaN") X(ISNAN, "nan") X(XORSIGN, "xorsign") X(ABS, "abs") X(OOB, "oob")       \
     X(LO, "lo") X(HI, "hi") X(WIDE, "wide") X(CC, "cc")                                   \
     X(EQ, "eq") X(NE, "ne") X(LT, "lt") X(LE, "le") X(GT, "gt") X(GE, "ge")               \
     X(LS, "ls") X(HS, "hs") X(EQU, "equ") X(NEU, "neu") X(LTU, "ltu") X(LEU, "leu")       \

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The approximate functions, as polynomials that vectorize, within the error bounds that
+ * the PTX ISA gives for the GPU's (which has last bits of its own). Polynomials are those
+ * of Cephes (Moshier), by Horner's rule with plain multiply and add. */
+#include "library.h"
+
+float x_rcp_approx_f32(float x)
+{
+    return 1.0f / x;
+}
+float x_sqrt_approx_f32(float x)
+{
+    return __builtin_sqrtf(x);
+}
+float x_rsqrt_approx_f32(float x)
+{
+    return 1.0f / __builtin_sqrtf(x);
+}
+float x_div_full_f32(float a, float b)
+{
+    return a / b;
+}
+
+/* Divisors above 2^126 have a reciprocal that is flushed: 0, or NaN for infinity. */
+float x_div_approx_f32(float a, float b)
+{
+    const u32 magnitude = bits32(b) & ~SIGN32;
+    const u32 huge = magnitude > 0x7e800000u && magnitude < INF32;
+    return a / (huge ? float32(bits32(b) | INF32) : b);
+}
+
+/* 2^x = 2^n * 2^f, f in [-0.5, 0.5]; 2^n in two factors, so that a subnormal result is
+ * rounded once. */
+float x_ex2_approx_f32(float x)
+{
+    const float above =
+        x > -160.0f ? x : -160.0f; /* NaN goes here, and is mended below */
+    const float c = above < 130.0f ? above : 130.0f;
+    const float n = __builtin_rintf(c), f = c - n;
+    float p = 1.535336188319500e-4f;
+    p = p * f + 1.339887440266574e-3f;
+    p = p * f + 9.618437357674640e-3f;
+    p = p * f + 5.550332471162809e-2f;
+    p = p * f + 2.402264791363012e-1f;
+    p = p * f + 6.931472028550421e-1f;
+    p = p * f + 1.0f;
+    const s32 e = (s32)n, half = e >> 1;
+    const float first = float32((u32)(half + 127) << 23);
+    const float second = float32((u32)(e - half + 127) << 23);
+    return is_nan32(x) ? float32(0x7fffffffu) : p * first * second;
+}
+
+/* log2 of x = m * 2^e, m in [sqrt(1/2), sqrt(2)). */
+float x_lg2_approx_f32(float x)
+{
+    const u32 small = (bits32(x) & ~SIGN32) < 0x00800000u;
+    const float scaled = small ? x * 0x1p24f : x;
+    const u32 b = bits32(scaled);
+    const u32 shifted = b - 0x3f3504f3u; /* of sqrt(1/2) */
+    const s32 e = (s32)shifted >> 23;
+    const float m = float32((shifted & 0x007fffffu) + 0x3f3504f3u);
+    const float t = m - 1.0f, z = t * t;
+    float p = 7.0376836292e-2f;
+    p = p * t - 1.1514610310e-1f;
+    p = p * t + 1.1676998740e-1f;
+    p = p * t - 1.2420140846e-1f;
+    p = p * t + 1.4249322787e-1f;
+    p = p * t - 1.6668057665e-1f;
+    p = p * t + 2.0000714765e-1f;
+    p = p * t - 2.4999993993e-1f;
+    p = p * t + 3.3333331174e-1f;
+    const float rest = p * t * z - 0.5f * z; /* ln(1+t) - t */
+    /* log2(e) in two parts: 1 + 0.4427. */
+    const float log =
+        rest * 0.44269504088896340736f + t * 0.44269504088896340736f + rest + t;
+    const float value = log + (float)e - (small ? 24.0f : 0.0f);
+    const float positive = bits32(x) == INF32 ? x : value;
+    const float negative = x == 0.0f ? float32(SIGN32 | INF32) : float32(0x7fffffffu);
+    return x > 0.0f ? positive : negative;
+}
+
+/* sin(2 pi u) for |u| <= 1/4. */
+static float sine_of_turns(float u)
+{
+    const float z = u * u;
+    float p = -15.094642576822990f;
+    p = p * z + 42.058693944897650f;
+    p = p * z - 76.705859753061390f;
+    p = p * z + 81.605249276075050f;
+    p = p * z - 41.341702240399760f;
+    p = p * z + 6.2831853071795860f;
+    return p * u;
+}
+/* As on the GPU, the angle is scaled to turns first and only then reduced, so that large
+ * angles lose accuracy in the same way. */
+static float turns(float x)
+{
+    const float t = x * 0.15915494309189535f;
+    return t - __builtin_rintf(t);
+}
+float x_sin_approx_f32(float x)
+{
+    const float f = turns(x), a = float32(bits32(f) & ~SIGN32);
+    const float folded = a > 0.25f ? 0.5f - a : a;
+    const float s = sine_of_turns(folded);
+    return float32(bits32(s) ^ (bits32(f) & SIGN32));
+}
+float x_cos_approx_f32(float x)
+{
+    const float f = turns(x), a = float32(bits32(f) & ~SIGN32);
+    return sine_of_turns(0.25f - a);
+}
+
+float x_tanh_approx_f32(float x)
+{
+    const u32 sign = bits32(x) & SIGN32;
+    const float a = float32(bits32(x) & ~SIGN32), z = x * x;
+    float p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    const float small = p * z * a + a;
+    const float e = x_ex2_approx_f32(a * 2.8853900817779268f);
+    const float large = 1.0f - 2.0f / (e + 1.0f);
+    const float magnitude = a < 0.625f ? small : large;
+    return is_nan32(x) ? x : float32(bits32(magnitude) | sign);
+}
+
+/* ---- f64: about 20 bits on the GPU, which flushes and looks at the high word alone
+ * --------- */
+
+static double flushed(double x)
+{
+    return (bits64(x) & INF64) == 0 ? float64(bits64(x) & SIGN64) : x;
+}
+double x_rcp_approx_f64(double x)
+{
+    return flushed(1.0 / flushed(x));
+}
+double x_rsqrt_approx_f64(double x)
+{
+    return 1.0 / __builtin_sqrt(flushed(x));
+}

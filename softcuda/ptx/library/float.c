@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/* f32: flushing, saturation, minima, directed roundings, properties. A directed rounding
+ * computes in f64, rounded to odd where that is not exact, and rounds that once. */
+#include "library.h"
+
+float x_ftz_f32(float x)
+{
+    const u32 b = bits32(x);
+    return (b & INF32) == 0 ? float32(b & SIGN32) : x;
+}
+float x_sat_f32(float x)
+{
+    const float low = x > 0.0f ? x : 0.0f; /* NaN gives 0 */
+    return low < 1.0f ? low : 1.0f;
+}
+double x_sat_f64(double x)
+{
+    const double low = x > 0.0 ? x : 0.0;
+    return low < 1.0 ? low : 1.0;
+}
+
+/* ---- minimum and maximum: -0 < +0; a NaN loses (num) or wins (nan) -------------------
+ */
+
+float x_min_num_f32(float a, float b)
+{
+    const float same = float32(bits32(a) | bits32(b)); /* -0 if one is */
+    const float least = a < b ? a : a == b ? same : is_nan32(b) ? a : b;
+    return least;
+}
+float x_max_num_f32(float a, float b)
+{
+    const float same = float32(bits32(a) & bits32(b));
+    const float most = a > b ? a : a == b ? same : is_nan32(b) ? a : b;
+    return most;
+}
+#define NAN_WINS(type, name, of, quiet, is_nan)                                          \
+    type name(type a, type b)                                                            \
+    {                                                                                    \
+        const type chosen = of(a, b);                                                    \
+        return is_nan(a) || is_nan(b) ? quiet : chosen;                                  \
+    }
+NAN_WINS(float, x_min_nan_f32, x_min_num_f32, float32(0x7fffffffu), is_nan32)
+NAN_WINS(float, x_max_nan_f32, x_max_num_f32, float32(0x7fffffffu), is_nan32)
+
+/* .xorsign.abs: of the magnitudes, with the product's sign. */
+#define XORSIGN(name, of)                                                                \
+    float name(float a, float b)                                                         \
+    {                                                                                    \
+        const u32 sign = (bits32(a) ^ bits32(b)) & SIGN32;                               \
+        const float chosen =                                                             \
+            of(float32(bits32(a) & ~SIGN32), float32(bits32(b) & ~SIGN32));              \
+        return float32(bits32(chosen) ^ sign);                                           \
+    }
+XORSIGN(x_min_num_xorsign_f32, x_min_num_f32)
+XORSIGN(x_max_num_xorsign_f32, x_max_num_f32)
+XORSIGN(x_min_nan_xorsign_f32, x_min_nan_f32)
+XORSIGN(x_max_nan_xorsign_f32, x_max_nan_f32)
+
+double x_min_num_f64(double a, double b)
+{
+    const double same = float64(bits64(a) | bits64(b));
+    return a < b ? a : a == b ? same : is_nan64(b) ? a : b;
+}
+double x_max_num_f64(double a, double b)
+{
+    const double same = float64(bits64(a) & bits64(b));
+    return a > b ? a : a == b ? same : is_nan64(b) ? a : b;
+}
+
+/* ---- properties
+ * -------------------------------------------------------------------------- */
+
+#define PROPERTIES(suffix, type, word, bits, inf, sign)                                  \
+    u32 x_testp_finite_##suffix(type x)                                                  \
+    {                                                                                    \
+        return (bits(x) & inf) != inf;                                                   \
+    }                                                                                    \
+    u32 x_testp_infinite_##suffix(type x)                                                \
+    {                                                                                    \
+        return (bits(x) & ~sign) == inf;                                                 \
+    }                                                                                    \
+    u32 x_testp_number_##suffix(type x)                                                  \
+    {                                                                                    \
+        return (bits(x) & ~sign) <= inf;                                                 \
+    }                                                                                    \
+    u32 x_testp_notanumber_##suffix(type x)                                              \
+    {                                                                                    \
+        return (bits(x) & ~sign) > inf;                                                  \
+    }                                                                                    \
+    u32 x_testp_normal_##suffix(type x)                                                  \
+    {                                                                                    \
+        const word e = bits(x) & inf;                                                    \
+        return e != 0 && e != inf;                                                       \
+    }                                                                                    \
+    u32 x_testp_subnormal_##suffix(type x)                                               \
+    {                                                                                    \
+        return (bits(x) & inf) == 0 && (bits(x) & ~sign) != 0;                           \
+    }
+PROPERTIES(f32, float, u32, bits32, INF32, SIGN32)
+PROPERTIES(f64, double, u64, bits64, INF64, SIGN64)
+
+/* ---- round to odd
+ * --------------------------------------------------------------------------- */
+
+/* `x` is a rounded value, `e` the exact value minus x: makes x the neighbour whose last
+ * bit is 1 if anything was cut off. */
+static double odd64(double x, double e)
+{
+    const u64 b = bits64(x);
+    const int away = (e > 0) == (x > 0);
+    const u64 stepped = away ? b + 1 : b - 1;
+    return e != 0 && (b & 1) == 0 && (b & INF64) != INF64 ? float64(stepped) : x;
+}
+double x_odd_add_f64(double a, double b)
+{
+    const double s = a + b, t = s - a;
+    const double e = (a - (s - t)) + (b - t);
+    return odd64(s, is_nan64(e) ? 0 : e);
+}
+float x_odd_f32_f64(double x)
+{
+    const float f = (float)x;
+    const u32 b = bits32(f);
+    const double wide = f;
+    /* Towards zero first (from infinity to the largest), then the last bit. */
+    const double magnitude = float64(bits64(x) & ~SIGN64);
+    const double rounded = float64(bits64(wide) & ~SIGN64);
+    const u32 towards_zero = rounded > magnitude ? b - 1 : b;
+    return wide == x || is_nan64(x) ? f : float32(towards_zero | 1);
+}
+
+/* ---- f64 to f32, directed
+ * ----------------------------------------------------------------------- */
+
+static float next_up(float f)
+{
+    const u32 b = bits32(f);
+    return float32(b & SIGN32 ? (b == SIGN32 ? 1 : b - 1) : b + 1);
+}
+static float next_down(float f)
+{
+    const u32 b = bits32(f);
+    return float32(b & SIGN32 ? b + 1 : (b == 0 ? SIGN32 | 1 : b - 1));
+}
+float x_cvt_rz_f32_f64(double x)
+{
+    const float f = (float)x;
+    const double magnitude = float64(bits64(x) & ~SIGN64);
+    const float a = float32(bits32(f) & ~SIGN32);
+    return (double)a > magnitude ? float32(bits32(f) - 1) : f;
+}
+float x_cvt_rm_f32_f64(double x)
+{
+    const float f = (float)x;
+    return (double)f > x ? next_down(f) : f;
+}
+float x_cvt_rp_f32_f64(double x)
+{
+    const float f = (float)x;
+    return (double)f < x ? next_up(f) : f;
+}
+
+/* ---- directed arithmetic
+ * ---------------------------------------------------------------------------- */
+
+/* Exact sums of opposite signs are -0 when rounding down, else +0, as IR gives. */
+static float zero_down(double a, double b, float result)
+{
+    const u64 both = bits64(a) & bits64(b) & SIGN64,
+              any = (bits64(a) | bits64(b)) & SIGN64;
+    const float zero = both || any ? float32(SIGN32) : 0.0f;
+    return result == 0.0f && a + b == 0.0 ? zero : result;
+}
+
+static double product(float a, float b)
+{
+    return (double)a * (double)b;
+} /* exact */
+
+static double quotient(float a, float b)
+{
+    const double x = a, y = b, q = x / y;
+    const double r = __builtin_fma(-q, y, x);
+    const double e = (bits64(y) & SIGN64) ? -r : r;
+    return odd64(q, is_nan64(e) || y == 0 ? 0 : e);
+}
+static double root(float a)
+{
+    const double x = a, s = __builtin_sqrt(x);
+    const double e = __builtin_fma(-s, s, x);
+    return odd64(s, is_nan64(e) ? 0 : e);
+}
+
+#define DIRECTED(mode)                                                                   \
+    float x_mul_##mode##_f32(float a, float b)                                           \
+    {                                                                                    \
+        return x_cvt_##mode##_f32_f64(product(a, b));                                    \
+    }                                                                                    \
+    float x_div_##mode##_f32(float a, float b)                                           \
+    {                                                                                    \
+        return x_cvt_##mode##_f32_f64(quotient(a, b));                                   \
+    }                                                                                    \
+    float x_rcp_##mode##_f32(float a)                                                    \
+    {                                                                                    \
+        return x_cvt_##mode##_f32_f64(quotient(1.0f, a));                                \
+    }                                                                                    \
+    float x_sqrt_##mode##_f32(float a)                                                   \
+    {                                                                                    \
+        return x_cvt_##mode##_f32_f64(root(a));                                          \
+    }
+DIRECTED(rz)
+DIRECTED(rm)
+DIRECTED(rp)
+
+float x_add_rz_f32(float a, float b)
+{
+    return x_cvt_rz_f32_f64(x_odd_add_f64(a, b));
+}
+float x_add_rp_f32(float a, float b)
+{
+    return x_cvt_rp_f32_f64(x_odd_add_f64(a, b));
+}
+float x_add_rm_f32(float a, float b)
+{
+    return zero_down(a, b, x_cvt_rm_f32_f64(x_odd_add_f64(a, b)));
+}
+float x_sub_rz_f32(float a, float b)
+{
+    return x_add_rz_f32(a, -b);
+}
+float x_sub_rp_f32(float a, float b)
+{
+    return x_add_rp_f32(a, -b);
+}
+float x_sub_rm_f32(float a, float b)
+{
+    return x_add_rm_f32(a, -b);
+}
+float x_fma_rz_f32(float a, float b, float c)
+{
+    return x_cvt_rz_f32_f64(x_odd_add_f64(product(a, b), c));
+}
+float x_fma_rp_f32(float a, float b, float c)
+{
+    return x_cvt_rp_f32_f64(x_odd_add_f64(product(a, b), c));
+}
+float x_fma_rm_f32(float a, float b, float c)
+{
+    const double p = product(a, b);
+    return zero_down(p, c, x_cvt_rm_f32_f64(x_odd_add_f64(p, c)));
+}

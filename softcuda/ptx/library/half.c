@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+/* f16 and bf16 as their 16 bits. f32 has 24 bits, twice the 11 of f16 plus 2, so that
+ * add, sub and mul may round in f32 first and be right; fma rounds to odd first. bf16 has
+ * f32's range, so products are made in f64. A NaN result is 0x7fff. */
+#include "library.h"
+
+#define NAN16 0x7fffu
+
+/* ---- conversions
+ * ------------------------------------------------------------------------ */
+
+float x_cvt_f32_f16(u16 x)
+{
+    const u32 sign = (u32)(x & 0x8000) << 16, m = (u32)(x & 0x7fff) << 13;
+    /* Moves the exponent by multiplying, which normalizes subnormals too. */
+    const u32 finite = bits32(float32(m) * 0x1p112f);
+    return float32(sign | ((x & 0x7c00) == 0x7c00 ? m | INF32 : finite));
+}
+float x_cvt_f32_bf16(u16 x)
+{
+    return float32((u32)x << 16);
+}
+
+u16 x_cvt_rn_f16_f32(float x)
+{
+    const u32 b = bits32(x), a = b & ~SIGN32, sign = b >> 16 & 0x8000;
+    const u32 normal = (a + 0xc8000fffu + (a >> 13 & 1)) >> 13;
+    /* The last place of 0.5 is that of f16's subnormals. */
+    const u32 small = bits32(float32(a) + 0.5f) - 0x3f000000u;
+    const u32 finite = a < 0x38800000u ? small : normal;
+    const u32 bounded = a >= 0x47800000u ? 0x7c00 : finite;
+    return (u16)(a > INF32 ? NAN16 : bounded | sign);
+}
+
+/* Towards zero, and whether something was cut off. */
+static u32 trunc_f16(u32 a, u32 *rest)
+{
+    const float scaled = float32(a) * 0x1p24f;
+    const u32 small = (u32)(a < 0x38800000u ? scaled : 0.0f);
+    const u32 is_small = a < 0x38800000u, is_large = a >= 0x47800000u;
+    *rest = is_small ? (float)small != scaled : (a & 0x1fff) != 0 || is_large;
+    return is_small ? small : is_large ? 0x7bff : (a - 0x38000000u) >> 13;
+}
+#define DIRECTED_F16(mode, up)                                                           \
+    u16 x_cvt_##mode##_f16_f32(float x)                                                  \
+    {                                                                                    \
+        const u32 b = bits32(x), a = b & ~SIGN32, sign = b >> 16 & 0x8000;               \
+        u32 rest;                                                                        \
+        const u32 cut = trunc_f16(a, &rest);                                             \
+        const u32 finite = cut + (rest && (up));                                         \
+        const u32 bounded = a == INF32 ? 0x7c00 : finite;                                \
+        return (u16)(a > INF32 ? NAN16 : bounded | sign);                                \
+    }
+DIRECTED_F16(rz, 0)
+DIRECTED_F16(rm, sign != 0)
+DIRECTED_F16(rp, sign == 0)
+
+u16 x_cvt_rn_bf16_f32(float x)
+{
+    const u32 b = bits32(x);
+    const u32 rounded = (b + 0x7fffu + (b >> 16 & 1)) >> 16;
+    return (u16)(is_nan32(x) ? NAN16 : rounded);
+}
+#define DIRECTED_BF16(mode, up)                                                          \
+    u16 x_cvt_##mode##_bf16_f32(float x)                                                 \
+    {                                                                                    \
+        const u32 b = bits32(x), sign = b & SIGN32;                                      \
+        const u32 cut = (b >> 16) + ((b & 0xffff) != 0 && (up));                         \
+        return (u16)(is_nan32(x) ? NAN16 : cut);                                         \
+    }
+DIRECTED_BF16(rz, sign & 0)
+DIRECTED_BF16(rm, sign != 0)
+DIRECTED_BF16(rp, sign == 0)
+
+/* ---- signs, bounds
+ * ------------------------------------------------------------------------ */
+
+static int is_nan_f16(u16 x)
+{
+    return (x & 0x7fff) > 0x7c00;
+}
+static int is_nan_bf16(u16 x)
+{
+    return (x & 0x7fff) > 0x7f80;
+}
+
+u16 x_ftz_f16(u16 x)
+{
+    return (u16)((x & 0x7c00) == 0 ? x & 0x8000 : x);
+}
+u16 x_ftz_bf16(u16 x)
+{
+    return (u16)((x & 0x7f80) == 0 ? x & 0x8000 : x);
+}
+u16 x_neg_f16(u16 x)
+{
+    return (u16)(is_nan_f16(x) ? NAN16 : x ^ 0x8000u);
+}
+u16 x_neg_bf16(u16 x)
+{
+    return (u16)(is_nan_bf16(x) ? NAN16 : x ^ 0x8000u);
+}
+u16 x_abs_f16(u16 x)
+{
+    return (u16)(is_nan_f16(x) ? NAN16 : x & 0x7fffu);
+}
+u16 x_abs_bf16(u16 x)
+{
+    return (u16)(is_nan_bf16(x) ? NAN16 : x & 0x7fffu);
+}
+u16 x_sat_f16(u16 x)
+{
+    const u16 low = (u16)(is_nan_f16(x) || (x & 0x8000) ? 0 : x);
+    return low > 0x3c00 ? 0x3c00 : low;
+}
+u16 x_sat_bf16(u16 x)
+{
+    const u16 low = (u16)(is_nan_bf16(x) || (x & 0x8000) ? 0 : x);
+    return low > 0x3f80 ? 0x3f80 : low;
+}
+u16 x_relu_f16(u16 x)
+{
+    return (u16)(is_nan_f16(x) ? NAN16 : x & 0x8000 ? 0 : x);
+}
+u16 x_relu_bf16(u16 x)
+{
+    return (u16)(is_nan_bf16(x) ? NAN16 : x & 0x8000 ? 0 : x);
+}
+u16 x_satfinite_f16(u16 x)
+{
+    return (u16)((x & 0x7fff) == 0x7c00 ? (x & 0x8000) | 0x7bff : x);
+}
+u16 x_satfinite_bf16(u16 x)
+{
+    return (u16)((x & 0x7fff) == 0x7f80 ? (x & 0x8000) | 0x7f7f : x);
+}
+
+/* ---- arithmetic
+ * ------------------------------------------------------------------------------ */
+
+u16 x_add_f16(u16 a, u16 b)
+{
+    return x_cvt_rn_f16_f32(x_cvt_f32_f16(a) + x_cvt_f32_f16(b));
+}
+u16 x_sub_f16(u16 a, u16 b)
+{
+    return x_cvt_rn_f16_f32(x_cvt_f32_f16(a) - x_cvt_f32_f16(b));
+}
+u16 x_mul_f16(u16 a, u16 b)
+{
+    return x_cvt_rn_f16_f32(x_cvt_f32_f16(a) * x_cvt_f32_f16(b));
+}
+
+/* The sum of an exact product and c, rounded to odd in f32. */
+static float odd_sum(float a, float b)
+{
+    const float s = a + b, t = s - a;
+    const float e = (a - (s - t)) + (b - t);
+    const u32 w = bits32(s);
+    const u32 stepped = (e > 0) == (s > 0) ? w + 1 : w - 1;
+    const int inexact = e != 0 && !is_nan32(e);
+    return inexact && (w & 1) == 0 ? float32(stepped) : s;
+}
+u16 x_fma_f16(u16 a, u16 b, u16 c)
+{
+    return x_cvt_rn_f16_f32(
+        odd_sum(x_cvt_f32_f16(a) * x_cvt_f32_f16(b), x_cvt_f32_f16(c)));
+}
+
+u16 x_fma_bf16(u16 a, u16 b, u16 c)
+{
+    const double p = (double)x_cvt_f32_bf16(a) * (double)x_cvt_f32_bf16(b);
+    return x_cvt_rn_bf16_f32(x_odd_f32_f64(x_odd_add_f64(p, x_cvt_f32_bf16(c))));
+}
+u16 x_add_bf16(u16 a, u16 b)
+{
+    return x_cvt_rn_bf16_f32(x_cvt_f32_bf16(a) + x_cvt_f32_bf16(b));
+}
+u16 x_sub_bf16(u16 a, u16 b)
+{
+    return x_cvt_rn_bf16_f32(x_cvt_f32_bf16(a) - x_cvt_f32_bf16(b));
+}
+u16 x_mul_bf16(u16 a, u16 b)
+{
+    const double p = (double)x_cvt_f32_bf16(a) * (double)x_cvt_f32_bf16(b);
+    return x_cvt_rn_bf16_f32(x_odd_f32_f64(p));
+}
+
+/* ---- minimum and maximum
+ * ------------------------------------------------------------------------ */
+
+/* The order of numbers as the order of integers: -0 < +0. */
+static s32 order(u16 x)
+{
+    return x & 0x8000 ? -(s32)(x & 0x7fff) - 1 : (s32)x;
+}
+
+#define EXTREMES(suffix, is_nan)                                                         \
+    u16 x_min_num_##suffix(u16 a, u16 b)                                                 \
+    {                                                                                    \
+        const u16 least = order(a) < order(b) ? a : b;                                   \
+        const u16 other = (u16)(is_nan(b) ? NAN16 : b);                                  \
+        return is_nan(a) ? other : is_nan(b) ? a : least;                                \
+    }                                                                                    \
+    u16 x_max_num_##suffix(u16 a, u16 b)                                                 \
+    {                                                                                    \
+        const u16 most = order(a) > order(b) ? a : b;                                    \
+        const u16 other = (u16)(is_nan(b) ? NAN16 : b);                                  \
+        return is_nan(a) ? other : is_nan(b) ? a : most;                                 \
+    }                                                                                    \
+    u16 x_min_nan_##suffix(u16 a, u16 b)                                                 \
+    {                                                                                    \
+        return is_nan(a) || is_nan(b) ? NAN16 : x_min_num_##suffix(a, b);                \
+    }                                                                                    \
+    u16 x_max_nan_##suffix(u16 a, u16 b)                                                 \
+    {                                                                                    \
+        return is_nan(a) || is_nan(b) ? NAN16 : x_max_num_##suffix(a, b);                \
+    }                                                                                    \
+    u16 x_min_num_xorsign_##suffix(u16 a, u16 b)                                         \
+    {                                                                                    \
+        return x_min_num_##suffix(a & 0x7fff, b & 0x7fff) ^ ((a ^ b) & 0x8000);          \
+    }                                                                                    \
+    u16 x_max_num_xorsign_##suffix(u16 a, u16 b)                                         \
+    {                                                                                    \
+        return x_max_num_##suffix(a & 0x7fff, b & 0x7fff) ^ ((a ^ b) & 0x8000);          \
+    }                                                                                    \
+    u16 x_min_nan_xorsign_##suffix(u16 a, u16 b)                                         \
+    {                                                                                    \
+        return x_min_nan_##suffix(a & 0x7fff, b & 0x7fff) ^ ((a ^ b) & 0x8000);          \
+    }                                                                                    \
+    u16 x_max_nan_xorsign_##suffix(u16 a, u16 b)                                         \
+    {                                                                                    \
+        return x_max_nan_##suffix(a & 0x7fff, b & 0x7fff) ^ ((a ^ b) & 0x8000);          \
+    }
+EXTREMES(f16, is_nan_f16)
+EXTREMES(bf16, is_nan_bf16)
+
+/* ---- approximations
+ * -------------------------------------------------------------------------------- */
+
+u16 x_ex2_approx_f16(u16 x)
+{
+    return x_cvt_rn_f16_f32(x_ex2_approx_f32(x_cvt_f32_f16(x)));
+}
+u16 x_ex2_approx_bf16(u16 x)
+{
+    return x_cvt_rn_bf16_f32(x_ex2_approx_f32(x_cvt_f32_bf16(x)));
+}
+u16 x_tanh_approx_f16(u16 x)
+{
+    return x_cvt_rn_f16_f32(x_tanh_approx_f32(x_cvt_f32_f16(x)));
+}
+u16 x_tanh_approx_bf16(u16 x)
+{
+    return x_cvt_rn_bf16_f32(x_tanh_approx_f32(x_cvt_f32_bf16(x)));
+}
+
+/* ---- atomic addition
+ * ---------------------------------------------------------------------------------- */
+
+static u32 add_pair_f16(u32 a, u32 b)
+{
+    return (u32)x_add_f16((u16)a, (u16)b) | (u32)x_add_f16((u16)(a >> 16), (u16)(b >> 16))
+                                                << 16;
+}
+static u32 add_pair_bf16(u32 a, u32 b)
+{
+    return (u32)x_add_bf16((u16)a, (u16)b) |
+           (u32)x_add_bf16((u16)(a >> 16), (u16)(b >> 16)) << 16;
+}
+#define ATOM_ADD(suffix, word, add)                                                      \
+    word x_atom_add_##suffix(word *at, word b)                                           \
+    {                                                                                    \
+        word old = __atomic_load_n(at, __ATOMIC_RELAXED);                                \
+        while (!__atomic_compare_exchange_n(at, &old, add(old, b), 1, __ATOMIC_ACQ_REL,  \
+                                            __ATOMIC_ACQUIRE))                           \
+            ;                                                                            \
+        return old;                                                                      \
+    }
+ATOM_ADD(f16, u16, x_add_f16)
+ATOM_ADD(bf16, u16, x_add_bf16)
+ATOM_ADD(f16x2, u32, add_pair_f16)
+ATOM_ADD(bf16x2, u32, add_pair_bf16)

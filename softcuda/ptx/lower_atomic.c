@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+/* atom, red, membar, fence.
+ *
+ * A block runs on one host thread at a time, so an atomic on .shared memory is a plain
+ * load, operation, store; it carries no access group, because threads of a loop may meet
+ * at one address. Global and generic ones are atomic instructions. */
+#include "softcuda/ptx/lower.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct operation {
+    ptx_modifier modifier;
+    const char *on_signed, *on_unsigned; /* atomicrmw's word */
+} operation;
+
+static const operation operations[] = {
+    {PTX_MOD_ADD, "add", "add"},      {PTX_MOD_AND, NULL, "and"},
+    {PTX_MOD_OR, NULL, "or"},         {PTX_MOD_XOR, NULL, "xor"},
+    {PTX_MOD_MIN, "min", "umin"},     {PTX_MOD_MAX, "max", "umax"},
+    {PTX_MOD_EXCH, NULL, "xchg"},     {PTX_MOD_INC, NULL, "uinc_wrap"},
+    {PTX_MOD_DEC, NULL, "udec_wrap"},
+};
+
+typedef struct atomic {
+    ptx_type type;
+    const char *word;  /* of atomicrmw; NULL: cas */
+    const char *order; /* monotonic ... */
+    uint32_t address;  /* operand */
+    bool returns;
+} atomic;
+
+static const char *ordering(low *l)
+{
+    if (low_mod(l, PTX_MOD_ACQ_REL))
+        return "acq_rel";
+    if (low_mod(l, PTX_MOD_ACQUIRE))
+        return "acquire";
+    if (low_mod(l, PTX_MOD_RELEASE))
+        return "release";
+    (void)low_mod(l, PTX_MOD_RELAXED);
+    return "monotonic";
+}
+
+/* inc and dec are u32 alone; bit operations b32 and b64; min and max integers. */
+static const char *word_for(low *l, ptx_type type)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        const operation *o = &operations[i];
+        if (!low_mod(l, o->modifier))
+            continue;
+        const bool counts = o->modifier == PTX_MOD_INC || o->modifier == PTX_MOD_DEC;
+        if (counts && type != PTX_U32)
+            return NULL;
+        if (type == PTX_F32 || type == PTX_F64)
+            return o->modifier == PTX_MOD_ADD ? "fadd" : NULL;
+        if (o->on_signed == NULL && low_is_signed(type))
+            return NULL;
+        return low_is_signed(type) ? o->on_signed : o->on_unsigned;
+    }
+    return NULL;
+}
+
+/* The same on memory that no other host thread touches. */
+static ptx_value plain_result(low *l, const atomic *a, ptx_value old, ptx_value b)
+{
+    const char *llvm = ptx_llvm_type(a->type), *word = a->word;
+    if (strcmp(word, "xchg") == 0)
+        return b;
+    const size_t length = strlen(word);
+    if (length > 5) { /* uinc_wrap, udec_wrap */
+        const low_arg args[] = {{llvm, old}, {llvm, b}};
+        ptx_value result = {""};
+        (void)low_call(l, word[1] == 'i' ? "wrap_inc_u32" : "wrap_dec_u32", llvm, args, 2,
+                       &result);
+        return result;
+    }
+    if (strcmp(word, "min") == 0 || strcmp(word, "max") == 0)
+        return low_op(l, "call %s @llvm.s%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
+                      old.name, llvm, b.name);
+    if (strcmp(word, "umin") == 0 || strcmp(word, "umax") == 0)
+        return low_op(l, "call %s @llvm.%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
+                      old.name, llvm, b.name);
+    return low_op(l, "%s %s %s, %s", word, llvm, old.name, b.name);
+}
+
+static ptx_value exchange_or_modify(low *l, const atomic *a, const low_place *place)
+{
+    const char *llvm = ptx_llvm_type(a->type), *at = place->pointer.name;
+    const uint32_t bytes = ptx_type_bytes(a->type);
+    const ptx_value b = low_in(l, a->address + 1, a->type);
+    if (!place->is_shared)
+        return low_op(l, "atomicrmw %s ptr %s, %s %s %s, align %u", a->word, at, llvm,
+                      b.name, a->order, bytes);
+    const ptx_value old = low_op(l, "load %s, ptr %s, align %u", llvm, at, bytes);
+    const ptx_value changed = plain_result(l, a, old, b);
+    low_do(l, "store %s %s, ptr %s, align %u", llvm, changed.name, at, bytes);
+    return old;
+}
+
+static ptx_value compare_and_swap(low *l, const atomic *a, const low_place *place)
+{
+    const char *llvm = ptx_llvm_type(a->type), *at = place->pointer.name;
+    const uint32_t bytes = ptx_type_bytes(a->type);
+    const ptx_value b = low_in(l, a->address + 1, a->type);
+    const ptx_value c = low_in(l, a->address + 2, a->type);
+    if (!place->is_shared) {
+        const bool acquires = strncmp(a->order, "acq", 3) == 0;
+        const ptx_value pair =
+            low_op(l, "cmpxchg ptr %s, %s %s, %s %s %s %s, align %u", at, llvm, b.name,
+                   llvm, c.name, a->order, acquires ? "acquire" : "monotonic", bytes);
+        return low_op(l, "extractvalue {%s, i1} %s, 0", llvm, pair.name);
+    }
+    const ptx_value old = low_op(l, "load %s, ptr %s, align %u", llvm, at, bytes);
+    const ptx_value same = low_op(l, "icmp eq %s %s, %s", llvm, old.name, b.name);
+    const ptx_value next =
+        low_op(l, "select i1 %s, %s %s, %s %s", same.name, llvm, c.name, llvm, old.name);
+    low_do(l, "store %s %s, ptr %s, align %u", llvm, next.name, at, bytes);
+    return old;
+}
+
+/* atom.add.noftz.f16x2 and so on: a compare-and-swap loop in the library. */
+static bool add_half(low *l, const atomic *a)
+{
+    if (!low_mod(l, PTX_MOD_NOFTZ) || !low_mod(l, PTX_MOD_ADD))
+        return false;
+    char name[48];
+    snprintf(name, sizeof(name), "atom_add_%s", ptx_type_name(a->type));
+    low_place place;
+    if (!low_check_in(l, a->address + 1, a->type) ||
+        !low_address(l, a->address, (ptx_space)l->insn->space, ptx_type_bytes(a->type),
+                     true, &place))
+        return false;
+    const char *llvm = ptx_llvm_type(a->type);
+    const low_arg args[] = {{"ptr", place.pointer},
+                            {llvm, low_in(l, a->address + 1, a->type)}};
+    ptx_value old;
+    if (!low_call(l, name, llvm, args, 2, &old))
+        return false;
+    if (a->returns)
+        low_out(l, 0, a->type, old);
+    return true;
+}
+
+static bool skip_scope(low *l)
+{
+    static const ptx_modifier scopes[] = {PTX_MOD_CTA, PTX_MOD_CLUSTER, PTX_MOD_GPU,
+                                          PTX_MOD_SYS, PTX_MOD_SHARED_CLUSTER};
+    for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
+        (void)low_mod(l, scopes[i]);
+    return low_mod(l, PTX_MOD_L2_CACHE_HINT);
+}
+
+static bool modify(low *l)
+{
+    atomic a = {.type = low_type(l, 0), .returns = l->insn->opcode == PTX_OP_ATOM};
+    a.address = a.returns ? 1 : 0;
+    const bool hint = skip_scope(l);
+    a.order = ordering(l);
+    const bool cas = low_mod(l, PTX_MOD_CAS);
+    if (l->insn->type_count != 1 || l->count != a.address + 2u + cas + hint ||
+        (a.returns && !low_check_out(l, 0, a.type)) ||
+        l->insn->space == PTX_SPACE_LOCAL || l->insn->space == PTX_SPACE_PARAM)
+        return false;
+    if (low_is_half(a.type))
+        return add_half(l, &a);
+    const bool known = low_is_int(a.type) || low_is_bits(a.type) ||
+                       (!cas && (a.type == PTX_F32 || a.type == PTX_F64));
+    if (!known || low_bits(a.type) < (cas ? 16u : 32u) ||
+        !low_check_in(l, a.address + 1, a.type) ||
+        (cas && !low_check_in(l, a.address + 2, a.type)))
+        return false;
+    if (!cas && (a.word = word_for(l, a.type)) == NULL)
+        return false;
+    low_place place;
+    if (!low_address(l, a.address, (ptx_space)l->insn->space, ptx_type_bytes(a.type),
+                     true, &place))
+        return false;
+    if (l->emit == NULL)
+        return true;
+    const ptx_value old =
+        cas ? compare_and_swap(l, &a, &place) : exchange_or_modify(l, &a, &place);
+    if (a.returns)
+        low_out(l, 0, a.type, old);
+    return true;
+}
+
+/* membar.cta and fence.acq_rel.cta: within a block only the compiler can reorder. */
+static bool fence(low *l)
+{
+    const bool block = low_mod(l, PTX_MOD_CTA);
+    const bool weak = low_mod(l, PTX_MOD_ACQ_REL);
+    (void)low_mod(l, PTX_MOD_SC);
+    (void)(low_mod(l, PTX_MOD_GL) | low_mod(l, PTX_MOD_SYS) | low_mod(l, PTX_MOD_GPU) |
+           low_mod(l, PTX_MOD_CLUSTER));
+    if (l->count != 0)
+        return false;
+    low_do(l, "fence %s%s", block ? "syncscope(\"singlethread\") " : "",
+           weak ? "acq_rel" : "seq_cst");
+    return true;
+}
+
+bool low_atomic(low *l)
+{
+    switch ((ptx_opcode)l->insn->opcode) {
+    case PTX_OP_ATOM:
+    case PTX_OP_RED: return modify(l);
+    case PTX_OP_MEMBAR:
+    case PTX_OP_FENCE: return fence(l);
+    default: return false;
+    }
+}
