@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mov, address space conversion, and what does nothing here or calls the run time. Also
  * the functions that a kernel may call without having them. */
+#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/lower.h"
 
 #include <string.h>
