@@ -7,6 +7,8 @@ install(TARGETS gph_stub LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gph/stub)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gph
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
+# From the .pc file to the prefix, so that the tree may be moved.
+file(RELATIVE_PATH GPH_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/gph.pc.in ${PROJECT_BINARY_DIR}/gph.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/gph.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -166,7 +166,7 @@ static gph_status open_soft(gphi_driver *driver, const char *asked_path,
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const gph_status status =
-            gphi_fail(error, GPH_E_UNSUPPORTED, "no softcuda at %s: %s", path, dlerror());
+            gphi_fail(error, GPH_E_UNSUPPORTED, "no softcuda: %s", dlerror());
         gphi_hint(error, "a build without LLVM leaves softcuda out; GPH_SOFTCUDA_PATH "
                          "says where else it lies");
         return status;

@@ -112,7 +112,7 @@ static void a_driver_that_is_not_there_is_named(void)
     options.driver = GPH_DRIVER_SOFT;
     options.softcuda_path = "/nowhere/libcuda.so.1";
     CHECK(gph_open(&options, &runtime, &error) == GPH_E_UNSUPPORTED);
-    CHECK(strstr(error.message, "no softcuda at /nowhere/libcuda.so.1") != NULL);
+    CHECK(strstr(error.message, "no softcuda: /nowhere/libcuda.so.1: ") != NULL);
     CHECK(error.hint[0] != '\0' && runtime == NULL);
 
     options.softcuda_path = NULL; /* the variable comes next */

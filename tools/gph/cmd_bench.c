@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph bench launch: what launching costs the host. Three ways to run the same chain of
+ * empty kernels take turns, launch by launch; what the device does is waited for outside
+ * the timed calls, often enough that no queue fills. */
+#define _POSIX_C_SOURCE 200809L
+#include "commands.h"
+#include "output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* One thread that does nothing. */
+static const char kernel_ptx[] = ".version 7.0\n"
+                                 ".target sm_70\n"
+                                 ".address_size 64\n"
+                                 ".visible .entry empty()\n"
+                                 "{\n"
+                                 "\tret;\n"
+                                 "}\n";
+
+/* A driver's queue of launches holds about a thousand. */
+enum { LAUNCHES_BETWEEN_WAITS = 64 };
+enum { NON_BLOCKING = 1 };
+
+enum { EAGER, RAW, LIBRARY, WAYS };
+
+struct bench {
+    gph_runtime *runtime;
+    const gph_cuda_calls *cu;
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUstream stream;
+    CUgraph graph;
+    gph_exec *exec;
+    long nodes, launches;
+    double *ns[WAYS]; /* `launches` times each */
+    gph_error error;
+};
+
+#define TRY_CUDA(bench, name, arguments)                                                 \
+    do {                                                                                 \
+        const gph_status try_ = (bench)->cu->name arguments;                             \
+        if (try_ != GPH_OK)                                                              \
+            return gph_cuda_check(try_, "cu" #name, &(bench)->error);                    \
+    } while (0)
+
+static double now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static gph_status launch_eager(struct bench *bench)
+{
+    for (long i = 0; i < bench->nodes; i++)
+        TRY_CUDA(bench, LaunchKernel,
+                 (bench->function, 1, 1, 1, 1, 1, 1, 0, bench->stream, NULL, NULL));
+    return GPH_OK;
+}
+
+static gph_status capture_chain(struct bench *bench)
+{
+    gph_capture *capture = NULL;
+    gph_status status =
+        gph_capture_begin(bench->runtime, bench->stream, NULL, &capture, &bench->error);
+    if (status != GPH_OK)
+        return status;
+    status = launch_eager(bench);
+    if (status != GPH_OK) {
+        (void)gph_capture_abort(capture, NULL); /* the launch's failure is the cause */
+        return status;
+    }
+    return gph_capture_end(capture, &bench->graph, &bench->error);
+}
+
+static gph_status set_up(struct bench *bench)
+{
+    CUdevice device = 0;
+    TRY_CUDA(bench, DeviceGet, (&device, 0));
+    TRY_CUDA(bench, DevicePrimaryCtxRetain, (&bench->context, device));
+    TRY_CUDA(bench, CtxSetCurrent, (bench->context));
+    TRY_CUDA(bench, ModuleLoadData, (&bench->module, kernel_ptx));
+    TRY_CUDA(bench, ModuleGetFunction, (&bench->function, bench->module, "empty"));
+    TRY_CUDA(bench, StreamCreate, (&bench->stream, NON_BLOCKING));
+    gph_status status = launch_eager(bench); /* the first launch loads the kernel */
+    if (status == GPH_OK)
+        status = capture_chain(bench);
+    if (status == GPH_OK)
+        status = gph_exec_create(bench->runtime, bench->graph, NULL, &bench->exec,
+                                 &bench->error);
+    return status;
+}
+
+static void tear_down(struct bench *bench)
+{
+    const gph_cuda_calls *cu = bench->cu;
+    gph_exec_destroy(bench->exec);
+    if (bench->graph != NULL)
+        (void)cu->GraphDestroy(bench->graph);
+    if (bench->stream != NULL)
+        (void)cu->StreamDestroy(bench->stream);
+    if (bench->module != NULL)
+        (void)cu->ModuleUnload(bench->module);
+    if (bench->context != NULL)
+        (void)cu->DevicePrimaryCtxRelease(0);
+    for (int way = 0; way < WAYS; way++)
+        free(bench->ns[way]);
+    gph_close(bench->runtime);
+}
+
+static gph_status launch(struct bench *bench, int way)
+{
+    if (way == EAGER)
+        return launch_eager(bench);
+    if (way == RAW) {
+        TRY_CUDA(bench, GraphLaunch, (gph_exec_handle(bench->exec), bench->stream));
+        return GPH_OK;
+    }
+    return gph_exec_launch(bench->exec, bench->stream, &bench->error);
+}
+
+static gph_status measure(struct bench *bench)
+{
+    for (long i = 0; i < bench->launches; i++) {
+        for (int turn = 0; turn < WAYS; turn++) {
+            const int way = (int)((turn + i) % WAYS); /* each goes first as often */
+            const double start = now_ns();
+            const gph_status status = launch(bench, way);
+            bench->ns[way][i] = now_ns() - start;
+            if (status != GPH_OK)
+                return status;
+            if (bench->nodes * i % LAUNCHES_BETWEEN_WAITS < bench->nodes)
+                TRY_CUDA(bench, StreamSynchronize, (bench->stream));
+        }
+    }
+    TRY_CUDA(bench, StreamSynchronize, (bench->stream));
+    return GPH_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print(const struct bench *bench)
+{
+    static const char *const names[WAYS] = {"kernels one by one", "cuGraphLaunch",
+                                            "gph_exec_launch"};
+    double median[WAYS];
+    gph_driver_info info;
+    gph_driver_describe(bench->runtime, &info);
+    printf("%s, chain of %ld empty kernels, medians of %ld launches\n\n",
+           info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's driver", bench->nodes,
+           bench->launches);
+    printf("%-22s %12s %12s\n", "", "host us", "us a kernel");
+    for (int way = 0; way < WAYS; way++) {
+        qsort(bench->ns[way], (size_t)bench->launches, sizeof(double), by_value);
+        median[way] = bench->ns[way][bench->launches / 2] / 1e3;
+        printf("%-22s %12.3f %12.4f\n", names[way], median[way],
+               median[way] / (double)bench->nodes);
+    }
+    printf("\na graph is %.1f times cheaper; gph_exec_launch adds %+.3f us\n",
+           median[EAGER] / median[RAW], median[LIBRARY] - median[RAW]);
+}
+
+static int bench_launch(struct bench *bench, gph_driver driver)
+{
+    bench->runtime = driver_open(driver);
+    if (bench->runtime == NULL)
+        return EXIT_FAILED;
+    bench->cu = gph_cuda(bench->runtime);
+    bool has_memory = true;
+    for (int way = 0; way < WAYS; way++) {
+        bench->ns[way] = calloc((size_t)bench->launches, sizeof(double));
+        has_memory = has_memory && bench->ns[way] != NULL;
+    }
+    int code = EXIT_FAILED;
+    if (!has_memory)
+        fprintf(stderr, "gph bench: out of memory\n");
+    else if (set_up(bench) != GPH_OK || measure(bench) != GPH_OK)
+        fail(&bench->error);
+    else
+        code = EXIT_OK;
+    if (code == EXIT_OK)
+        print(bench);
+    tear_down(bench);
+    return code;
+}
+
+int cmd_bench(const command_line *line)
+{
+    if (line->operand_count != 1 || strcmp(line->operands[0], "launch") != 0) {
+        fprintf(stderr, "gph bench: what? there is: launch\ntry: gph bench --help\n");
+        return EXIT_USAGE;
+    }
+    struct bench bench = {.nodes = 20, .launches = 10000};
+    const char *nodes = line->values[BENCH_NODES];
+    const char *launches = line->values[BENCH_LAUNCHES];
+    gph_driver driver;
+    if ((nodes != NULL && !option_number("nodes", nodes, 1, 100000, &bench.nodes)) ||
+        (launches != NULL &&
+         !option_number("launches", launches, 1, 10000000, &bench.launches)) ||
+        !driver_parse(line->values[BENCH_DRIVER], &driver))
+        return EXIT_USAGE;
+    return bench_launch(&bench, driver);
+}

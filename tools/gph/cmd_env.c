@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph env: driver, devices, settings. */
+#include "commands.h"
+#include "output.h"
+#include <gph/softcuda.h>
+
+#include <stdlib.h>
+
+/* CUdevice_attribute */
+enum { MULTIPROCESSORS = 16, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+
+/* Settings of libgph and the command; softcuda lists its own. */
+static const gph_softcuda_setting own_settings[] = {
+    {"GPH_DRIVER", "auto in gph, cuda in gph_open()", "which driver: auto, cuda, soft"},
+    {"GPH_SOFTCUDA_PATH", "gph/soft/libcuda.so.1 beside libgph", "where softcuda lies"},
+    {"GPH_LOG", "all:warn",
+     "what is logged: AREA:LEVEL, ... (off error warn info debug)"},
+};
+
+static void put_setting(const gph_softcuda_setting *setting)
+{
+    const char *value = getenv(setting->name);
+    put_row(stdout, setting->name, "%s%s", value != NULL ? value : setting->default_value,
+            value != NULL ? "" : " (default)");
+    printf("%-28s   %s\n", "", setting->meaning);
+}
+
+static void put_softcuda_settings(const gph_runtime *runtime)
+{
+    gph_cuda_fn found;
+    if (gph_cuda_find(runtime, "gph_softcuda_settings", &found, NULL) != GPH_OK)
+        return;
+    const gph_softcuda_setting *(*list)(size_t *) =
+        (const gph_softcuda_setting *(*)(size_t *))found;
+    size_t count = 0;
+    const gph_softcuda_setting *settings = list(&count);
+    for (size_t i = 0; i < count; i++)
+        put_setting(&settings[i]);
+}
+
+static void put_driver(const gph_runtime *runtime)
+{
+    gph_driver_info info;
+    gph_driver_describe(runtime, &info);
+    put_row(stdout, "driver", "%s, CUDA %d.%d (%s)",
+            info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's", info.version / 1000,
+            info.version % 1000 / 10, info.why);
+    put_row(stdout, "path", "%s", info.path);
+    put_row(stdout, "names refused calls", "%s",
+            (info.features & GPH_FEATURE_LOGS) != 0 ? "yes" : "no (CUDA 12.9 does)");
+}
+
+static gph_status put_device(const gph_cuda_calls *cu, int ordinal)
+{
+    CUdevice device = 0;
+    char name[128] = "";
+    size_t bytes = 0;
+    int major = 0, minor = 0, count = 0;
+    gph_status status = cu->DeviceGet(&device, ordinal);
+    if (status == GPH_OK)
+        status = cu->DeviceGetName(name, sizeof(name), device);
+    if (status == GPH_OK)
+        status = cu->DeviceTotalMem(&bytes, device);
+    if (status == GPH_OK)
+        status = cu->DeviceGetAttribute(&major, CAPABILITY_MAJOR, device);
+    if (status == GPH_OK)
+        status = cu->DeviceGetAttribute(&minor, CAPABILITY_MINOR, device);
+    if (status == GPH_OK)
+        status = cu->DeviceGetAttribute(&count, MULTIPROCESSORS, device);
+    if (status != GPH_OK)
+        return status;
+    char left[32];
+    snprintf(left, sizeof(left), "device %d", ordinal);
+    put_row(stdout, left, "%s, compute capability %d.%d, %d multiprocessors, %s", name,
+            major, minor, count, bytes_text(bytes));
+    return GPH_OK;
+}
+
+static int put_devices(const gph_runtime *runtime)
+{
+    const gph_cuda_calls *cu = gph_cuda(runtime);
+    int count = 0;
+    gph_error error = {0};
+    gph_status status =
+        gph_cuda_check(cu->DeviceGetCount(&count), "cuDeviceGetCount", &error);
+    for (int i = 0; status == GPH_OK && i < count; i++)
+        status = gph_cuda_check(put_device(cu, i), "a query of the device", &error);
+    return status == GPH_OK ? EXIT_OK : fail(&error);
+}
+
+int cmd_env(const command_line *line)
+{
+    gph_driver driver;
+    if (!driver_parse(line->values[ENV_DRIVER], &driver))
+        return EXIT_USAGE;
+    put_row(stdout, "version", "gph %s", gph_version_text());
+    gph_runtime *runtime = driver_open(driver);
+    int code = EXIT_FAILED;
+    if (runtime != NULL) {
+        put_driver(runtime);
+        code = put_devices(runtime);
+    } else {
+        put_row(stdout, "driver", "none");
+    }
+    printf("\n");
+    for (size_t i = 0; i < sizeof(own_settings) / sizeof(*own_settings); i++)
+        put_setting(&own_settings[i]);
+    if (runtime != NULL)
+        put_softcuda_settings(runtime);
+    gph_close(runtime);
+    return code;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands.h"
+
+int cmd_help(const command_line *line)
+{
+    if (line->values[HELP_SCDOC] != NULL) {
+        option_scdoc(stdout);
+        return EXIT_OK;
+    }
+    if (line->operand_count > 1) {
+        fprintf(stderr, "gph help: one command at a time\n");
+        return EXIT_USAGE;
+    }
+    if (line->operand_count == 1) {
+        const command *of = command_find(line->operands[0]);
+        if (of == NULL) {
+            fprintf(stderr, "gph help: there is no command %s\n", line->operands[0]);
+            return EXIT_USAGE;
+        }
+        option_help(of, stdout);
+        return EXIT_OK;
+    }
+    printf("gph: CUDA graphs, captured once and replayed\n\n"
+           "usage: gph COMMAND [--OPTION...] [OPERAND...]\n\n");
+    for (const command *at = commands; at->name != NULL; at++)
+        printf("  %-9s %s\n", at->name, at->summary);
+    printf("\ngph COMMAND --help explains a command.\n");
+    return EXIT_OK;
+}

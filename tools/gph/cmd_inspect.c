@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph inspect: what stands in a graph file. */
+#include "commands.h"
+#include "output.h"
+#include <gph/softcuda.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_kinds(const gph_graph *graph)
+{
+    for (gph_node_kind kind = GPH_NODE_KERNEL; kind <= GPH_NODE_CONDITIONAL; kind++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < gph_graph_node_count(graph); i++)
+            count += gph_graph_node(graph, i)->kind == kind;
+        char left[48];
+        snprintf(left, sizeof(left), "  %s", gph_node_kind_name(kind));
+        if (count > 0)
+            put_row(stdout, left, "%u", count);
+    }
+}
+
+static const char *kernel_of(const gph_node *node)
+{
+    if (node->kind != GPH_NODE_KERNEL)
+        return NULL;
+    return node->u.kernel.function != NULL ? node->u.kernel.function : "(no name)";
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A row a kernel: how many nodes launch it. */
+static bool put_kernels(const gph_graph *graph)
+{
+    const uint32_t all = gph_graph_node_count(graph);
+    const char **names = calloc(all + 1, sizeof(*names));
+    if (names == NULL)
+        return false;
+    size_t count = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (kernel_of(gph_graph_node(graph, i)) != NULL)
+            names[count++] = kernel_of(gph_graph_node(graph, i));
+    qsort(names, count, sizeof(*names), by_text);
+    for (size_t i = 0, same; i < count; i += same) {
+        for (same = 1; i + same < count && strcmp(names[i], names[i + same]) == 0; same++)
+            continue;
+        printf("%s%6zu x %s\n", i == 0 ? "\nkernels\n" : "", same, names[i]);
+    }
+    free(names);
+    return true;
+}
+
+/* Scratch of longest_path(): the edges of a node as a list by index, 0 ends it. */
+struct paths {
+    uint32_t *order;
+    uint32_t *length; /* edges on the longest way to a node */
+    size_t *first;    /* 1 + index of a node's first edge */
+    size_t *next;     /* 1 + index of the next edge of the same node */
+};
+
+static uint32_t walk(const gph_graph *graph, const struct paths *paths)
+{
+    for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
+        const uint32_t from = gph_graph_edge(graph, i)->from;
+        paths->next[i] = paths->first[from];
+        paths->first[from] = i + 1;
+    }
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const uint32_t from = paths->order[i], here = paths->length[from] + 1;
+        longest = here > longest ? here : longest;
+        for (size_t at = paths->first[from]; at != 0; at = paths->next[at - 1]) {
+            uint32_t *to = &paths->length[gph_graph_edge(graph, at - 1)->to];
+            *to = here > *to ? here : *to;
+        }
+    }
+    return longest;
+}
+
+/* Nodes on the longest way through the graph; false if memory is short. The file's reader
+ * has seen to it that there is no cycle. */
+static bool longest_path(const gph_graph *graph, uint32_t *out)
+{
+    const size_t nodes = gph_graph_node_count(graph) + (size_t)1;
+    const size_t edges = gph_graph_edge_count(graph) + 1;
+    const struct paths paths = {
+        calloc(nodes, sizeof(*paths.order)), calloc(nodes, sizeof(*paths.length)),
+        calloc(nodes, sizeof(*paths.first)), calloc(edges, sizeof(*paths.next))};
+    const bool is_ready = paths.order != NULL && paths.length != NULL &&
+                          paths.first != NULL && paths.next != NULL &&
+                          gph_graph_order(graph, paths.order, NULL) == GPH_OK;
+    if (is_ready)
+        *out = walk(graph, &paths);
+    free(paths.next);
+    free(paths.first);
+    free(paths.length);
+    free(paths.order);
+    return is_ready;
+}
+
+static int put_graph(const gph_graph *graph)
+{
+    const char *name = gph_graph_name(graph);
+    put_row(stdout, "graph", "%s", name != NULL ? name : "(no name)");
+    put_row(stdout, "nodes", "%u", gph_graph_node_count(graph));
+    put_kinds(graph);
+    put_row(stdout, "nodes with children's", "%llu",
+            (unsigned long long)gph_graph_node_count_deep(graph));
+    put_row(stdout, "edges", "%zu", gph_graph_edge_count(graph));
+    uint32_t longest = 0;
+    const bool is_known = longest_path(graph, &longest);
+    put_row(stdout, "longest path", "%u nodes", longest);
+    if (!put_kernels(graph) || !is_known) {
+        fprintf(stderr, "gph inspect: out of memory\n");
+        return EXIT_FAILED;
+    }
+    return EXIT_OK;
+}
+
+static int inspect_graph(const char *path, const char *dot)
+{
+    gph_graph *graph = NULL;
+    gph_error error = {0};
+    if (gph_json_load(path, NULL, &graph, &error) != GPH_OK)
+        return fail(&error);
+    int code = put_graph(graph);
+    gph_file_options verbose = GPH_FILE_OPTIONS_INIT;
+    verbose.verbose = 1;
+    if (code == EXIT_OK && dot != NULL &&
+        gph_dot_save(graph, &verbose, dot, &error) != GPH_OK)
+        code = fail(&error);
+    gph_graph_destroy(graph);
+    return code;
+}
+
+int cmd_inspect(const command_line *line)
+{
+    if (line->operand_count != 1) {
+        fprintf(stderr, "gph inspect: one file, please\ntry: gph inspect --help\n");
+        return EXIT_USAGE;
+    }
+    static const struct {
+        int option;
+        unsigned int flag;
+    } flags[] = {{INSPECT_IR, GPH_PTX_REPORT_IR},
+                 {INSPECT_ASM, GPH_PTX_REPORT_ASM},
+                 {INSPECT_SLOW, GPH_PTX_REPORT_SLOW},
+                 {INSPECT_JSON, GPH_PTX_REPORT_JSON}};
+    const bool is_ptx = line->values[INSPECT_PTX] != NULL;
+    unsigned int wanted = 0;
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+        if (line->values[flags[i].option] != NULL)
+            wanted |= flags[i].flag;
+    if ((wanted != 0 && !is_ptx) || (is_ptx && line->values[INSPECT_DOT] != NULL)) {
+        fprintf(stderr,
+                "gph inspect: --ir, --asm, --slow and --json go with --ptx, --dot "
+                "does not\n");
+        return EXIT_USAGE;
+    }
+    return is_ptx ? inspect_ptx(line->operands[0], wanted)
+                  : inspect_graph(line->operands[0], line->values[INSPECT_DOT]);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands.h"
+#include "output.h"
+
+int cmd_version(const command_line *line)
+{
+    (void)line;
+    printf("gph %d.%d.%d, libgph %s\n", GPH_VERSION_MAJOR, GPH_VERSION_MINOR,
+           GPH_VERSION_PATCH, gph_version_text());
+    return EXIT_OK;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The commands, one file each. They return the exit status. Indices of options are those
+ * of the table in main.c. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+#include "option.h"
+
+enum { RUN_DRIVER, RUN_SUMMARY };
+int cmd_run(const command_line *line);
+
+enum { ENV_DRIVER };
+int cmd_env(const command_line *line);
+
+enum { INSPECT_DOT, INSPECT_PTX, INSPECT_IR, INSPECT_ASM, INSPECT_SLOW, INSPECT_JSON };
+int cmd_inspect(const command_line *line);
+
+enum { BENCH_DRIVER, BENCH_NODES, BENCH_LAUNCHES };
+int cmd_bench(const command_line *line);
+
+int cmd_version(const command_line *line);
+
+enum { HELP_SCDOC };
+int cmd_help(const command_line *line);
+
+/* gph inspect --ptx: `flags` as gph_softcuda_ptx_report() takes them. */
+int inspect_ptx(const char *path, unsigned int flags);
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command `gph`: the list of commands, and the way to each. */
+#include "commands.h"
+#include "option.h"
+
+#include <string.h>
+
+#define DRIVER_OPTION                                                                    \
+    {                                                                                    \
+        "driver", "auto|cuda|soft",                                                      \
+            "which driver: NVIDIA's, softcuda, or whichever there is",                   \
+            "GPH_DRIVER, else auto"                                                      \
+    }
+
+const command commands[] = {
+    {.name = "run",
+     .operands = "[--] PROGRAM [ARGUMENT...]",
+     .summary = "run a program of the CUDA driver API on the chosen driver",
+     .text =
+         "Runs PROGRAM so that its libcuda.so.1 is the chosen driver. The program may "
+         "use libgph or the driver API itself; it is not changed. The exit status is "
+         "PROGRAM's own, 128 + n after signal n, 127 if it is not found.",
+     .options =
+         {DRIVER_OPTION,
+          {"summary", NULL,
+           "end with a table of launches, graphs, host time and memory, on standard "
+           "error (softcuda only)",
+           NULL}},
+     .stops_early = true,
+     .run = cmd_run},
+    {.name = "env",
+     .operands = "",
+     .summary = "show driver, devices, versions and settings",
+     .text = "Shows the driver in use and why, its devices, and every setting with its "
+             "value or default.",
+     .options = {DRIVER_OPTION},
+     .run = cmd_env},
+    {.name = "inspect",
+     .operands = "FILE",
+     .summary = "describe a graph file, or what softcuda makes of PTX",
+     .text =
+         "Describes the graph in FILE, in JSON as gph_json_save() writes it: nodes by "
+         "kind, kernels, edges, the longest path. With --ptx, FILE is PTX, and the "
+         "report says, per kernel, which path it took, where it is cut and why, its "
+         "vector width and the registers that live across cuts.",
+     .options = {{"dot", "OUT", "also draw the graph into OUT, for Graphviz", NULL},
+                 {"ptx", NULL, "FILE is PTX", NULL},
+                 {"ir", NULL, "with --ptx: show the LLVM IR", NULL},
+                 {"asm", NULL, "with --ptx: show the machine code", NULL},
+                 {"slow", NULL, "with --ptx: force the slow path", NULL},
+                 {"json", NULL, "with --ptx: report in JSON", NULL}},
+     .run = cmd_inspect},
+    {.name = "bench",
+     .operands = "launch",
+     .summary = "measure what launches cost the host",
+     .text = "Measures host time: a chain of empty kernels launched one by one, the same "
+             "chain as a graph by cuGraphLaunch, and by gph_exec_launch. Medians of runs "
+             "that take turns, so that what disturbs one disturbs all.",
+     .options = {DRIVER_OPTION,
+                 {"nodes", "N", "kernels in the chain", "20"},
+                 {"launches", "N", "launches of each sort", "10000"}},
+     .run = cmd_bench},
+    {.name = "version",
+     .operands = "",
+     .summary = "show the version",
+     .text = "Shows the version of the command and of the library it uses.",
+     .run = cmd_version},
+    {.name = "help",
+     .operands = "[COMMAND]",
+     .summary = "show help on a command",
+     .text = "Lists the commands, or explains one.",
+     .options = {{"scdoc", NULL, "write the commands' part of the man page", NULL}},
+     .run = cmd_help},
+    {.name = NULL},
+};
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    const command *of = command_find(name);
+    if (of == NULL) {
+        fprintf(stderr, "gph: there is no command %s\ntry: gph help\n", name);
+        return EXIT_USAGE;
+    }
+
+    const int rest = argc > 1 ? argc - 2 : 0;
+    char **words = argv + (argc > 1 ? 2 : argc);
+    if (rest > 0 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0)) {
+        option_help(of, stdout);
+        return EXIT_OK;
+    }
+    command_line line;
+    if (!option_parse(of, rest, words, &line))
+        return EXIT_USAGE;
+    const int code = of->run(&line);
+    if (fflush(stdout) != 0 && code == EXIT_OK) {
+        perror("gph: standard output");
+        return EXIT_FAILED;
+    }
+    return code;
+}

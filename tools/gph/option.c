@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parser, help and man page from one table. */
+#include "option.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const command *command_find(const char *name)
+{
+    for (const command *at = commands; at->name != NULL; at++)
+        if (strcmp(at->name, name) == 0)
+            return at;
+    return NULL;
+}
+
+/* The option's index, or -1; `*value` is what stands behind a "=" in the word. */
+static int find_option(const command *of, const char *word, const char **value)
+{
+    const char *equals = strchr(word, '=');
+    const size_t bytes = equals != NULL ? (size_t)(equals - word) : strlen(word);
+    *value = equals != NULL ? equals + 1 : NULL;
+    for (int i = 0; of->options[i].name != NULL; i++)
+        if (strlen(of->options[i].name) == bytes &&
+            memcmp(of->options[i].name, word, bytes) == 0)
+            return i;
+    return -1;
+}
+
+static bool fail_usage(const command *of, const char *what, const char *word)
+{
+    fprintf(stderr, "gph %s: %s%s\ntry: gph %s --help\n", of->name, what, word, of->name);
+    return false;
+}
+
+/* Takes one "--word" at argv[*at], and its argument. */
+static bool parse_option(const command *of, int argc, char **argv, int *at,
+                         command_line *line)
+{
+    const char *value;
+    const int found = find_option(of, argv[*at] + 2, &value);
+    if (found < 0)
+        return fail_usage(of, "there is no option ", argv[*at]);
+    if (of->options[found].argument == NULL) {
+        line->values[found] = "";
+        return value == NULL || fail_usage(of, "this option takes nothing: ", argv[*at]);
+    }
+    if (value == NULL && *at + 1 >= argc)
+        return fail_usage(of, "a value is missing behind ", argv[*at]);
+    line->values[found] = value != NULL ? value : argv[++*at];
+    return true;
+}
+
+bool option_parse(const command *of, int argc, char **argv, command_line *line)
+{
+    *line = (command_line){.operands = argv};
+    int at = 0;
+    for (; at < argc; at++) {
+        if (strcmp(argv[at], "--") == 0) {
+            at++;
+            break;
+        }
+        const bool is_option = argv[at][0] == '-' && argv[at][1] != '\0';
+        if (!is_option && of->stops_early)
+            break;
+        if (!is_option)
+            line->operands[line->operand_count++] = argv[at];
+        else if (argv[at][1] != '-')
+            return fail_usage(of, "there is no option ", argv[at]);
+        else if (!parse_option(of, argc, argv, &at, line))
+            return false;
+    }
+    for (; at < argc; at++)
+        line->operands[line->operand_count++] = argv[at];
+    line->operands[line->operand_count] = NULL;
+    if (of->operands[0] == '\0' && line->operand_count > 0)
+        return fail_usage(of, "it takes no operand: ", line->operands[0]);
+    return true;
+}
+
+bool option_number(const char *option, const char *text, long least, long most, long *out)
+{
+    char *end;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (errno == 0 && end != text && *end == '\0' && value >= least && value <= most) {
+        *out = value;
+        return true;
+    }
+    fprintf(stderr, "gph: --%s %s is no whole number from %ld to %ld\n", option, text,
+            least, most);
+    return false;
+}
+
+static void put_synopsis(const command *of, FILE *to)
+{
+    fprintf(to, "gph %s", of->name);
+    for (const option_spec *at = of->options; at->name != NULL; at++)
+        fprintf(to, " [--%s%s%s]", at->name, at->argument ? " " : "",
+                at->argument ? at->argument : "");
+    fprintf(to, "%s%s", of->operands[0] != '\0' ? " " : "", of->operands);
+}
+
+/* Words in lines of at most 79 columns, each behind `indent` spaces; the first line has
+ * `used` columns already. Ends the last line. */
+static void put_wrapped(const char *text, int indent, int used, FILE *to)
+{
+    int column = used;
+    while (*text != '\0') {
+        const int bytes = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + bytes > 79) {
+            fprintf(to, "\n%*s", indent, "");
+            column = indent;
+        }
+        column += fprintf(to, "%s%.*s", column > indent ? " " : "", bytes, text);
+        text += bytes;
+        text += strspn(text, " ");
+    }
+    fputc('\n', to);
+}
+
+void option_help(const command *of, FILE *to)
+{
+    fprintf(to, "usage: ");
+    put_synopsis(of, to);
+    fprintf(to, "\n\n");
+    put_wrapped(of->text, 0, 0, to);
+    for (const option_spec *at = of->options; at->name != NULL; at++) {
+        char left[64], right[256];
+        snprintf(left, sizeof(left), "--%s%s%s", at->name, at->argument ? " " : "",
+                 at->argument ? at->argument : "");
+        snprintf(right, sizeof(right), "%s%s%s%s", at->help,
+                 at->standard ? " (default: " : "", at->standard ? at->standard : "",
+                 at->standard ? ")" : "");
+        fprintf(to, "%s  %-24s  ", at == of->options ? "\n" : "", left);
+        put_wrapped(right, 28, 28, to);
+    }
+}
+
+/* scdoc takes _ and * for markup. */
+static void put_scdoc_text(const char *text, FILE *to)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("_*\\#", *text) != NULL)
+            fputc('\\', to);
+        fputc(*text, to);
+    }
+}
+
+void option_scdoc(FILE *to)
+{
+    for (const command *of = commands; of->name != NULL; of++) {
+        fprintf(to, "## gph %s", of->name);
+        if (of->operands[0] != '\0') {
+            fputc(' ', to);
+            put_scdoc_text(of->operands, to);
+        }
+        fprintf(to, "\n\n");
+        put_scdoc_text(of->text, to);
+        fprintf(to, "\n\n");
+        for (const option_spec *at = of->options; at->name != NULL; at++) {
+            fprintf(to, "*--%s*", at->name);
+            if (at->argument != NULL)
+                fprintf(to, " _%s_", at->argument);
+            fprintf(to, "\n\t");
+            put_scdoc_text(at->help, to);
+            fprintf(to, at->standard ? ". Default: %s.\n\n" : ".\n\n", at->standard);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A command as a table: its parser, its --help and its part of the man page come from it.
+ */
+#ifndef OPTION_H
+#define OPTION_H
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct option_spec {
+    const char *name;     /* without the dashes */
+    const char *argument; /* what it takes, NULL: nothing */
+    const char *help;     /* one sentence without its full stop */
+    const char *standard; /* the default as a word; NULL: none */
+} option_spec;
+
+enum { OPTION_MAX = 8 };
+
+/* What the parser found, index for index with the command's table. */
+typedef struct command_line {
+    const char
+        *values[OPTION_MAX]; /* "" for an option without argument; NULL: not given */
+    int operand_count;
+    char **operands;
+} command_line;
+
+typedef struct command {
+    const char *name;
+    const char *operands;            /* as the synopsis shows them, "" if it takes none */
+    const char *summary;             /* one phrase, for the list of commands */
+    const char *text;                /* a paragraph, for help and man page */
+    option_spec options[OPTION_MAX]; /* ends with a NULL name */
+    bool stops_early; /* the first operand ends the options: the rest is another
+                         program's */
+    int (*run)(const command_line *line);
+} command;
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* All commands; ends with a NULL name. */
+extern const command commands[];
+const command *command_find(const char *name);
+
+/* Fills `line`; the operands are `argv`'s own, moved to its end. False after a message.
+ */
+bool option_parse(const command *of, int argc, char **argv, command_line *line);
+
+/* A whole number from `least` to `most`; false after a message that names the option. */
+bool option_number(const char *option, const char *text, long least, long most,
+                   long *out);
+
+void option_help(const command *of, FILE *to);
+
+/* The commands' part of the man page, in scdoc's language. */
+void option_scdoc(FILE *to);
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What all commands print with. */
+#include "output.h"
+#include "option.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fail(const gph_error *error)
+{
+    fprintf(stderr, "gph: %s\n", error->message);
+    if (error->hint[0] != '\0')
+        fprintf(stderr, "hint: %s\n", error->hint);
+    return EXIT_FAILED;
+}
+
+const char *driver_name(gph_driver driver)
+{
+    switch (driver) {
+    case GPH_DRIVER_AUTO: return "auto";
+    case GPH_DRIVER_CUDA: return "cuda";
+    case GPH_DRIVER_SOFT: return "soft";
+    case GPH_DRIVER_DEFAULT: break;
+    }
+    return "default";
+}
+
+bool driver_parse(const char *word, gph_driver *out)
+{
+    const char *variable = getenv("GPH_DRIVER");
+    const bool is_set = variable != NULL && variable[0] != '\0';
+    *out = is_set ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
+    if (word == NULL)
+        return true;
+    for (gph_driver at = GPH_DRIVER_AUTO; at <= GPH_DRIVER_SOFT; at++)
+        if (strcmp(word, driver_name(at)) == 0) {
+            *out = at;
+            return true;
+        }
+    fprintf(stderr, "gph: --driver %s is none of auto, cuda, soft\n", word);
+    return false;
+}
+
+gph_runtime *driver_open(gph_driver driver)
+{
+    gph_options options = GPH_OPTIONS_INIT;
+    options.driver = driver;
+    gph_runtime *runtime = NULL;
+    gph_error error = {0};
+    if (gph_open(&options, &runtime, &error) == GPH_OK)
+        return runtime;
+    fail(&error);
+    return NULL;
+}
+
+void put_row(FILE *to, const char *left, const char *format, ...)
+{
+    fprintf(to, "%-28s ", left);
+    va_list args;
+    va_start(args, format);
+    vfprintf(to, format, args);
+    va_end(args);
+    fputc('\n', to);
+}
+
+const char *bytes_text(unsigned long long bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    static char text[32];
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024 && unit < 4; unit++)
+        value /= 1024;
+    snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+    return text;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph inspect --ptx: softcuda's report, which its own library makes. */
+#include "commands.h"
+#include "output.h"
+#include <gph/softcuda.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No PTX file is larger. */
+static const size_t BYTES_MAX = (size_t)64 << 20;
+
+typedef gph_status report_fn(const char *, size_t, uint32_t, char **, gph_error *);
+typedef void free_fn(char *);
+
+/* Doubles the memory until the file ends; NULL if it is too large or memory is short. */
+static char *read_stream(FILE *file, size_t *bytes)
+{
+    char *text = NULL;
+    *bytes = 0;
+    for (size_t room = 65536; room <= BYTES_MAX; room *= 2) {
+        char *larger = realloc(text, room);
+        if (larger == NULL)
+            break;
+        text = larger;
+        *bytes += fread(text + *bytes, 1, room - *bytes, file);
+        if (*bytes < room)
+            return text;
+    }
+    errno = EFBIG;
+    free(text);
+    return NULL;
+}
+
+/* The whole file in memory of malloc's; NULL after a message. */
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = file != NULL ? read_stream(file, bytes) : NULL;
+    if (text == NULL || ferror(file)) {
+        fprintf(stderr, "gph inspect: cannot read %s: %s\n", path, strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (file != NULL)
+        fclose(file);
+    return text;
+}
+
+static int report(const gph_runtime *runtime, const char *path, unsigned int flags)
+{
+    gph_cuda_fn make, release;
+    gph_error error = {0};
+    if (gph_cuda_find(runtime, "gph_softcuda_ptx_report", &make, &error) != GPH_OK ||
+        gph_cuda_find(runtime, "gph_softcuda_text_free", &release, &error) != GPH_OK)
+        return fail(&error);
+    size_t bytes;
+    char *ptx = read_file(path, &bytes);
+    if (ptx == NULL)
+        return EXIT_FAILED;
+
+    char *text = NULL;
+    int code = EXIT_OK;
+    if (((report_fn *)make)(ptx, bytes, flags, &text, &error) == GPH_OK) {
+        fputs(text, stdout);
+        ((free_fn *)release)(text);
+    } else {
+        fprintf(stderr, "%s: ", path);
+        code = fail(&error);
+    }
+    free(ptx);
+    return code;
+}
+
+int inspect_ptx(const char *path, unsigned int flags)
+{
+    gph_runtime *runtime = driver_open(GPH_DRIVER_SOFT);
+    if (runtime == NULL)
+        return EXIT_FAILED;
+    const int code = report(runtime, path, flags);
+    gph_close(runtime);
+    return code;
+}
