@@ -2,7 +2,7 @@
 # what it prints. A build without softcuda skips.
 set(ENV{GPH_DRIVER} soft)
 execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
-if(err MATCHES "no softcuda at" OR out MATCHES "no softcuda at")
+if(err MATCHES "no softcuda: " OR out MATCHES "no softcuda: ")
   message("SKIPPED: this build has no softcuda")
   return()
 endif()
