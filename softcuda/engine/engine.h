@@ -3,12 +3,12 @@
  * each one piece of work or one program (a compiled graph). Knows nothing of CUDA or
  * kernels.
  *
- *   queue A   [w1][program p][w2] ──▶        a submission starts when the one before it
- * in its queue B   [w3] .wait(A,2). [w4] ──▶      queue is done and every point it waits
- * for is
+ *   queue A   [w1][program p][w2] -->      a submission starts when the one before it in
+ *   queue B   [w3] .wait(A,2). [w4] -->    its queue is done, and every point it waits
+ * for
  *
  *   program   nodes in execution order, flat arrays: chains stay on one worker, cheap
- * nodes run inline, dear ones are split by parts over the team
+ *             nodes run inline, dear ones are split by parts over the team
  *
  * Nothing here allocates or takes a contended lock when work is submitted, started or
  * finished; a full ring blocks the submitter until a place is free, as CUDA does. A
@@ -28,7 +28,10 @@ typedef struct soft_worker soft_worker;   /* the thread that runs work just now 
 /* Parts of one piece of work that the workers of a team share (blocks of a grid). */
 typedef struct soft_parts soft_parts;
 /* Claims up to `want` parts that follow each other; returns how many, 0 when none is
- * left. Parts are given out in index order. Thread: any worker that runs this work. */
+ * left. want 0: as many as pay, by the measured cost and what is left (what a kernel
+ * whose blocks do not wait for each other should ask for). Parts are given out in index
+ * order. A run_parts whose parts wait for later ones must go on claiming while they wait.
+ * Thread: any worker that runs this work. */
 uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64_t *first);
 uint64_t soft_parts_total(const soft_parts *parts);
 
@@ -77,11 +80,16 @@ GPH_CHECKED gph_status soft_engine_create(const soft_engine_options *options,
                                           soft_engine **out, gph_error *error);
 void soft_engine_destroy(soft_engine *engine); /* every queue must be idle; takes NULL */
 uint32_t soft_engine_worker_count(const soft_engine *engine);
-/* 0 ... worker_count - 1 for team threads; helpers that wait have numbers of their own up
- * to soft_engine_slot_count(): each slot is one thread at a time (scratch memory by
- * slot). */
+/* 0 ... soft_engine_slot_count() - 1: each slot is one thread at a time (scratch memory
+ * by slot). A thread that waits and helps takes the place, and the slot, of the last
+ * worker. */
 uint32_t soft_worker_slot(const soft_worker *worker);
 uint32_t soft_engine_slot_count(const soft_engine *engine);
+/* For work that waits in a loop (for another stream, for the host) and has nothing else
+ * to do: runs one piece of ready work of another queue to its end on this stack, and then
+ * returns true; false when there is none. The worker's slot is then used by both: scratch
+ * memory in use must not be found through the slot. */
+bool soft_worker_relieve(soft_worker *worker);
 
 /* Queues are never freed before the engine, but recycled: a point stays valid for ever.
  * priority: lower runs first. */

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The threads: workers, their sleep, and waiting threads that help.
+ *
+ *   worker 0 ... n-2     always threads of ours
+ *   the place n-1        a thread of ours, or a thread that waits for a point: never
+ * both, so that no more than n threads work, with a slot each
+ *
+ * A worker without work spins for a while (75 ns to see work, where a futex takes 25 us),
+ * then sleeps. Whoever adds work wakes one sleeper, and only if nobody looks for work. A
+ * thread that waits runs what its point depends on and nothing else: other work may wait
+ * for what that thread does next. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/engine/internal.h"
+
+enum { SPIN_DEFAULT_US = 400, WORKERS_MAX = 1024, HELP_DEPTH = 16 };
+
+/* ---- small parts ------------------------------------------------------------------- */
+
+void *soft_line_alloc(gph_allocator heap, size_t bytes)
+{
+    char *raw = gphi_heap_alloc(heap, bytes + CACHE_LINE + sizeof(void *));
+    if (raw == NULL)
+        return NULL;
+    const uintptr_t from = (uintptr_t)raw + sizeof(void *);
+    char *line = raw + sizeof(void *) + (CACHE_LINE - from % CACHE_LINE) % CACHE_LINE;
+    memcpy(line - sizeof(void *), &raw, sizeof(raw));
+    return line;
+}
+
+void soft_line_free(gph_allocator heap, void *ptr, size_t bytes)
+{
+    if (ptr == NULL)
+        return;
+    void *raw;
+    memcpy(&raw, (char *)ptr - sizeof(raw), sizeof(raw));
+    gphi_heap_free(heap, raw, bytes + CACHE_LINE + sizeof(void *));
+}
+
+void soft_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+    struct timespec limit = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+                             .tv_nsec = (long)(timeout_ns % 1000000000u)};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
+            timeout_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
+}
+
+void soft_futex_wake(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+/* xorshift64* (Vigna 2016). */
+uint64_t soft_random(soft_worker *worker)
+{
+    if (worker->random == 0)
+        return 0;
+    worker->random ^= worker->random >> 12;
+    worker->random ^= worker->random << 25;
+    worker->random ^= worker->random >> 27;
+    return worker->random * UINT64_C(0x2545f4914f6cdd1d) >> 32;
+}
+
+static uint32_t word_count(const soft_engine *engine)
+{
+    const uint32_t queues =
+        atomic_load_explicit(&engine->queue_count, memory_order_relaxed);
+    return (queues + 63) / 64;
+}
+
+static bool any_pending(soft_engine *engine)
+{
+    for (uint32_t i = 0; i < word_count(engine); i++)
+        if (atomic_load(&engine->bits[i].pending) != 0)
+            return true;
+    return false;
+}
+
+/* Once around a loop that waits: gives the CPU away where threads outnumber CPUs. */
+static void spin_once(const soft_engine *engine, uint32_t round)
+{
+    if (engine->crowded && round % 64 == 63)
+        sched_yield();
+    else
+        soft_relax();
+}
+
+/* ---- sleep ------------------------------------------------------------------------- */
+
+static bool is_last(const soft_worker *worker)
+{
+    return worker->slot + 1 == worker->engine->worker_count;
+}
+
+/* Whether a sleeping worker could work if woken. */
+static bool wakeable(soft_engine *engine, soft_worker *worker)
+{
+    return atomic_load(&worker->asleep) == 1 &&
+           (!is_last(worker) || atomic_load(&engine->place) == PLACE_FREE);
+}
+
+void soft_engine_wake(soft_engine *engine)
+{
+    if (atomic_load(&engine->sleeping) == 0)
+        return;
+    for (uint32_t i = 0; i < engine->worker_count; i++) {
+        soft_worker *worker = &engine->workers[i];
+        uint32_t asleep = 1;
+        if (!wakeable(engine, worker) ||
+            !atomic_compare_exchange_strong(&worker->asleep, &asleep, 0))
+            continue;
+        atomic_fetch_sub(&engine->sleeping, 1);
+        soft_futex_wake(&worker->asleep, 1);
+        return;
+    }
+}
+
+static bool must_stay_up(soft_worker *worker)
+{
+    soft_engine *engine = worker->engine;
+    if (atomic_load(&engine->stop) != 0)
+        return true;
+    if (is_last(worker) && atomic_load(&engine->place) != PLACE_FREE)
+        return false;
+    return any_pending(engine);
+}
+
+/* Sleeps until woken. Not counted as idle any more, and without the place. All of it
+ * sequentially consistent: whoever adds work sets its bit and then looks for sleepers;
+ * this says that it sleeps and then looks for bits. */
+static void sleep_until_woken(soft_worker *worker)
+{
+    soft_engine *engine = worker->engine;
+    atomic_store(&worker->asleep, 1);
+    atomic_fetch_add(&engine->sleeping, 1);
+    if (!must_stay_up(worker))
+        while (atomic_load(&worker->asleep) == 1)
+            soft_futex_wait(&worker->asleep, 1, UINT64_MAX);
+    uint32_t asleep = 1;
+    if (atomic_compare_exchange_strong(&worker->asleep, &asleep, 0))
+        atomic_fetch_sub(&engine->sleeping, 1);
+}
+
+/* ---- the last worker's place ------------------------------------------------------- */
+
+static bool place_take(soft_engine *engine, uint32_t who)
+{
+    uint32_t nobody = PLACE_FREE;
+    return atomic_load_explicit(&engine->place, memory_order_relaxed) == PLACE_FREE &&
+           atomic_compare_exchange_strong(&engine->place, &nobody, who);
+}
+
+static void place_give(soft_engine *engine)
+{
+    atomic_store(&engine->place, PLACE_FREE);
+    if (atomic_load(&engine->idle) == 0 && any_pending(engine))
+        soft_engine_wake(engine);
+}
+
+/* ---- looking for work -------------------------------------------------------------- */
+
+/* One of the queues in `bits` (of word `word`): the first of the lowest priority, counted
+ * from a place that changes, so that no queue is passed over for ever. */
+static soft_queue *pick(soft_worker *worker, uint32_t word, uint64_t bits)
+{
+    soft_engine *engine = worker->engine;
+    const uint32_t turn =
+        (engine->seed != 0 ? (uint32_t)soft_random(worker) : worker->scan++) % 64;
+    const uint64_t turned = bits >> turn | bits << (64 - turn) % 64;
+    const uint32_t index = word * 64 + ((uint32_t)__builtin_ctzll(turned) + turn) % 64;
+    soft_queue *best = atomic_load_explicit(&engine->queues[index], memory_order_acquire);
+    if (atomic_load_explicit(&engine->many_priorities, memory_order_relaxed) == 0)
+        return best;
+    for (uint64_t rest = bits; rest != 0; rest &= rest - 1) {
+        soft_queue *queue = atomic_load_explicit(
+            &engine->queues[word * 64 + (uint32_t)__builtin_ctzll(rest)],
+            memory_order_acquire);
+        if (atomic_load_explicit(&queue->priority, memory_order_relaxed) <
+            atomic_load_explicit(&best->priority, memory_order_relaxed))
+            best = queue;
+    }
+    return best;
+}
+
+/* An owned queue that wanted an owner, or NULL. */
+static soft_queue *take_pending(soft_worker *worker)
+{
+    soft_engine *engine = worker->engine;
+    for (uint32_t i = 0; i < word_count(engine); i++) {
+        uint64_t bits;
+        while ((bits = atomic_load_explicit(&engine->bits[i].pending,
+                                            memory_order_relaxed)) != 0) {
+            soft_queue *queue = pick(worker, i, bits);
+            const uint64_t bit = UINT64_C(1) << (queue->index % 64);
+            atomic_fetch_and(&engine->bits[i].pending, ~bit);
+            if (soft_queue_own(queue))
+                return queue;
+        }
+    }
+    return NULL;
+}
+
+/* A queue other than `except` whose step wants hands, or NULL. */
+static soft_queue *find_open(soft_worker *worker, const soft_queue *except)
+{
+    soft_engine *engine = worker->engine;
+    for (uint32_t i = 0; i < word_count(engine); i++)
+        for (uint64_t bits =
+                 atomic_load_explicit(&engine->bits[i].open, memory_order_relaxed);
+             bits != 0; bits &= bits - 1) {
+            soft_queue *queue = atomic_load_explicit(
+                &engine->queues[i * 64 + (uint32_t)__builtin_ctzll(bits)],
+                memory_order_acquire);
+            if (queue != except && soft_step_wants_hands(queue))
+                return queue;
+        }
+    return NULL;
+}
+
+static void no_longer_idle(soft_engine *engine)
+{
+    /* Whoever set other bits saw this worker idle and woke nobody. */
+    if (atomic_fetch_sub(&engine->idle, 1) == 1 && any_pending(engine))
+        soft_engine_wake(engine);
+}
+
+/* Runs one thing, if there is one. */
+static bool work_once(soft_worker *worker)
+{
+    soft_engine *engine = worker->engine;
+    soft_queue *queue = take_pending(worker);
+    if (queue != NULL) {
+        no_longer_idle(engine);
+        soft_queue_advance(queue, worker, UINT64_MAX);
+        atomic_fetch_add(&engine->idle, 1);
+        return true;
+    }
+    queue = find_open(worker, NULL);
+    if (queue == NULL)
+        return false;
+    no_longer_idle(engine);
+    if (soft_step_join(queue, worker))
+        soft_queue_advance(queue, worker, UINT64_MAX);
+    atomic_fetch_add(&engine->idle, 1);
+    return true;
+}
+
+bool soft_worker_relieve(soft_worker *worker)
+{
+    soft_queue *const before = worker->current;
+    soft_queue *queue = take_pending(worker);
+    const bool pending = queue != NULL;
+    if (!pending)
+        queue = find_open(worker, before);
+    if (queue == NULL)
+        return false;
+    if (pending || soft_step_join(queue, worker))
+        soft_queue_advance(queue, worker,
+                           atomic_load_explicit(&queue->done, memory_order_relaxed) + 1);
+    worker->current = before;
+    return true;
+}
+
+/* Looks for work until there has been none for a while. Counted as idle meanwhile. */
+static void work_and_spin(soft_worker *worker)
+{
+    soft_engine *engine = worker->engine;
+    atomic_fetch_add(&engine->idle, 1);
+    uint64_t from = soft_ticks();
+    for (uint32_t round = 0;; round++) {
+        if (work_once(worker)) {
+            from = soft_ticks();
+            round = 0;
+        }
+        if (is_last(worker) &&
+            atomic_load_explicit(&engine->helpers, memory_order_relaxed) != 0)
+            break;
+        if (round % 16 == 15 &&
+            (soft_ticks() - from > engine->spin_ticks ||
+             atomic_load_explicit(&engine->stop, memory_order_relaxed) != 0))
+            break;
+        spin_once(engine, round);
+    }
+    atomic_fetch_sub(&engine->idle, 1);
+}
+
+static void *worker_main(void *argument)
+{
+    soft_worker *worker = argument;
+    soft_engine *engine = worker->engine;
+    while (atomic_load_explicit(&engine->stop, memory_order_acquire) == 0) {
+        if (!is_last(worker)) {
+            work_and_spin(worker);
+        } else if (place_take(engine, PLACE_WORKER)) {
+            work_and_spin(worker);
+            place_give(engine);
+        }
+        sleep_until_woken(worker);
+    }
+    return NULL;
+}
+
+/* ---- waiting and helping ----------------------------------------------------------- */
+
+/* Runs what a point depends on, if this thread gets hold of it. */
+static bool help(soft_engine *engine, soft_point point)
+{
+    for (uint32_t depth = 0; depth < HELP_DEPTH; depth++) {
+        soft_queue *queue = point.queue;
+        const uint32_t state = atomic_load_explicit(&queue->state, memory_order_acquire);
+        if (state == QUEUE_BLOCKED) {
+            point = (soft_point){atomic_load(&queue->blocked_on),
+                                 atomic_load(&queue->blocked_until)};
+            continue;
+        }
+        if (state == QUEUE_RUNNING && !soft_step_wants_hands(queue))
+            return false;
+        if (!place_take(engine, PLACE_HELPER))
+            return false;
+        const bool owned = state == QUEUE_IDLE ? soft_queue_own(queue)
+                                               : soft_step_join(queue, &engine->helper);
+        if (owned)
+            soft_queue_advance(queue, &engine->helper, point.sequence);
+        place_give(engine);
+        return true;
+    }
+    return false;
+}
+
+/* Waits for at most `timeout_ns`; helps if there is no limit. */
+static bool wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
+{
+    soft_queue *queue = point.queue;
+    const bool helps = timeout_ns == UINT64_MAX;
+    const uint64_t begin_ns = helps ? 0 : gphi_clock_ns();
+    uint64_t left_ns = timeout_ns;
+    uint64_t from = soft_ticks();
+    for (uint32_t round = 0; !soft_point_reached(point); round++) {
+        if (helps && help(engine, point)) {
+            from = soft_ticks();
+            continue;
+        }
+        spin_once(engine, round);
+        if (!helps) {
+            const uint64_t spent = gphi_clock_ns() - begin_ns;
+            if (spent >= timeout_ns)
+                return soft_point_reached(point);
+            left_ns = timeout_ns - spent;
+        }
+        if (soft_ticks() - from < engine->spin_ticks)
+            continue;
+        /* While it sleeps, the last worker may have its place back. */
+        if (helps)
+            atomic_fetch_sub(&engine->helpers, 1);
+        atomic_fetch_add(&queue->sleepers, 1);
+        const uint32_t signal = atomic_load(&queue->signal);
+        if (!soft_point_reached(point))
+            soft_futex_wait(&queue->signal, signal, left_ns);
+        atomic_fetch_sub(&queue->sleepers, 1);
+        if (helps)
+            atomic_fetch_add(&engine->helpers, 1);
+    }
+    return true;
+}
+
+void soft_point_wait(soft_engine *engine, soft_point point)
+{
+    if (soft_point_reached(point))
+        return;
+    atomic_fetch_add(&engine->helpers, 1);
+    wait_for(engine, point, UINT64_MAX);
+    atomic_fetch_sub(&engine->helpers, 1);
+}
+
+bool soft_point_wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
+{
+    if (soft_point_reached(point))
+        return true;
+    return wait_for(engine, point, timeout_ns < UINT64_MAX ? timeout_ns : UINT64_MAX - 1);
+}
+
+/* ---- life -------------------------------------------------------------------------- */
+
+static uint32_t usable_cpus(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return (uint32_t)CPU_COUNT(&set);
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : (uint32_t)count;
+}
+
+static void stop_workers(soft_engine *engine)
+{
+    atomic_store(&engine->stop, 1);
+    for (uint32_t i = 0; i < engine->started; i++) {
+        uint32_t asleep = 1;
+        if (atomic_compare_exchange_strong(&engine->workers[i].asleep, &asleep, 0)) {
+            atomic_fetch_sub(&engine->sleeping, 1);
+            soft_futex_wake(&engine->workers[i].asleep, 1);
+        }
+    }
+    for (uint32_t i = 0; i < engine->started; i++)
+        pthread_join(engine->workers[i].thread, NULL);
+    engine->started = 0;
+}
+
+static gph_status start_workers(soft_engine *engine, gph_error *error)
+{
+    for (uint32_t i = 0; i < engine->worker_count; i++) {
+        if (pthread_create(&engine->workers[i].thread, NULL, worker_main,
+                           &engine->workers[i]) != 0) {
+            stop_workers(engine);
+            return gphi_fail(error, GPH_E_NO_MEMORY, "starting worker %u of %u", i,
+                             engine->worker_count);
+        }
+        engine->started++;
+    }
+    return GPH_OK;
+}
+
+static void engine_free(soft_engine *engine)
+{
+    const gph_allocator heap = engine->heap;
+    for (uint32_t i = 0; i < atomic_load(&engine->queue_count); i++)
+        soft_queue_fini(atomic_load(&engine->queues[i]));
+    pthread_mutex_destroy(&engine->mutex);
+    gphi_heap_free(heap, engine->queues, QUEUE_MAX * sizeof(*engine->queues));
+    soft_line_free(heap, engine->workers, engine->worker_count * sizeof(soft_worker));
+    soft_line_free(heap, engine, sizeof(*engine));
+}
+
+static void set_up(soft_engine *engine, const soft_engine_options *options)
+{
+    const uint32_t cpus = usable_cpus();
+    const uint32_t spin_us = options->spin_us ? options->spin_us : SPIN_DEFAULT_US;
+    engine->seed = options->random_seed;
+    engine->tick_ns = soft_tick_ns();
+    engine->spin_ticks = (uint64_t)(spin_us * 1000.0 / engine->tick_ns);
+    engine->worker_count = options->workers ? options->workers : cpus;
+    engine->crowded = engine->worker_count > cpus;
+    pthread_mutex_init(&engine->mutex, NULL);
+}
+
+static void set_up_worker(soft_engine *engine, soft_worker *worker, uint32_t slot)
+{
+    worker->engine = engine;
+    worker->slot = slot;
+    worker->scan = slot * 7;
+    worker->random =
+        engine->seed == 0 ? 0 : engine->seed * UINT64_C(0x9e3779b97f4a7c15) + slot;
+}
+
+gph_status soft_engine_create(const soft_engine_options *options, soft_engine **out,
+                              gph_error *error)
+{
+    const soft_engine_options none = {0};
+    if (options == NULL)
+        options = &none;
+    if (options->workers > WORKERS_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "%u workers, but the limit is %d",
+                         options->workers, WORKERS_MAX);
+    const gph_allocator heap = gphi_heap(options->allocator);
+    soft_engine *engine = soft_line_alloc(heap, sizeof(*engine));
+    if (engine == NULL)
+        goto out_of_memory;
+    engine->heap = heap;
+    set_up(engine, options);
+    engine->workers =
+        soft_line_alloc(heap, engine->worker_count * sizeof(*engine->workers));
+    engine->queues = gphi_heap_array(heap, QUEUE_MAX, sizeof(*engine->queues));
+    if (engine->workers == NULL || engine->queues == NULL)
+        goto free_engine;
+    for (uint32_t i = 0; i < engine->worker_count; i++)
+        set_up_worker(engine, &engine->workers[i], i);
+    set_up_worker(engine, &engine->helper, engine->worker_count - 1);
+
+    gph_status status = soft_host_start(engine, error);
+    if (status == GPH_OK) {
+        status = start_workers(engine, error);
+        if (status != GPH_OK)
+            soft_host_stop(engine);
+    }
+    if (status != GPH_OK) {
+        engine_free(engine);
+        return status;
+    }
+    *out = engine;
+    return GPH_OK;
+
+free_engine:
+    engine_free(engine);
+out_of_memory:
+    return gphi_fail(error, GPH_E_NO_MEMORY, "an engine");
+}
+
+void soft_engine_destroy(soft_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    stop_workers(engine);
+    soft_host_stop(engine);
+    engine_free(engine);
+}
+
+uint32_t soft_engine_worker_count(const soft_engine *engine)
+{
+    return engine->worker_count;
+}
+
+uint32_t soft_engine_slot_count(const soft_engine *engine)
+{
+    return engine->worker_count;
+}
+
+uint32_t soft_worker_slot(const soft_worker *worker)
+{
+    return worker->slot;
+}

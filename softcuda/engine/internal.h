@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of the engine share.
+ *
+ *   engine.c   threads: workers, places, sleep and wake, waiting and helping
+ *   queue.c    rings of submissions, what starts when, completion of points
+ *   parts.c    one piece of work split over the team (the step of a queue)
+ *   program.c  compiling a graph; running its nodes in order
+ *   host.c     the thread for host functions
+ *
+ * Who may touch a queue's run: its owner, that is who moved `state` from QUEUE_IDLE to
+ * QUEUE_RUNNING. Ownership passes from thread to thread without a lock: to whoever
+ * finishes the last part of a wide step, to the host thread, back to QUEUE_IDLE. */
+#ifndef SOFT_ENGINE_INTERNAL_H
+#define SOFT_ENGINE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "softcuda/engine/engine.h"
+
+enum {
+    CACHE_LINE = 64,
+    RING_PLACES = 1024, /* submissions in flight in a queue, a power of two */
+    RING_WAITS = 4,     /* points one place holds; more take places of their own */
+    QUEUE_WORDS = 1024, /* of 64 queues each */
+    QUEUE_MAX = QUEUE_WORDS * 64,
+    WIDE_MIN_NS = 5000,  /* cheaper work is not split: a hand-over costs 0.3 us */
+    WAKE_MIN_NS = 60000, /* cheaper work is not worth a wake (25 us, 9 of them ours) */
+};
+
+/* Time stamps of about 10 ns each; cheaper than the clock where there is a counter. */
+#if defined(__x86_64__)
+static inline uint64_t soft_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+#else
+uint64_t soft_ticks(void);
+#endif
+double soft_tick_ns(void); /* nanoseconds a tick, measured once */
+
+static inline void soft_relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* The part of one piece of work that one worker has in hand. Without a step: all of it.
+ */
+struct soft_parts {
+    uint64_t first, have; /* claimed, not yet given out */
+    uint64_t total;
+    struct soft_step *step; /* NULL: nothing left to claim */
+    uint32_t epoch;
+    uint32_t share; /* a claim takes what is left / share */
+    uint32_t units; /* claimed from the step so far */
+};
+
+/* Work that is open to the team: one a queue, used again for each wide piece of work.
+ * `claim` is epoch << 32 | units left; an epoch is closed when none is left, which this
+ * word alone decides, so that a worker that comes late cannot disturb the next epoch: its
+ * compare and swap fails. Everything behind a pointer may be read only after a successful
+ * claim. */
+typedef struct soft_step {
+    alignas(CACHE_LINE) _Atomic uint64_t claim;
+    _Atomic uint32_t units;       /* total / unit, rounded up */
+    _Atomic uint32_t chunk_min;   /* units worth a claim */
+    _Atomic uint64_t total, unit; /* parts; parts a unit (1 but for absurd grids) */
+    soft_work work;               /* read after a claim only */
+    alignas(CACHE_LINE) _Atomic uint32_t finished; /* units */
+    _Atomic uint64_t ticks;                        /* spent in it, by all workers */
+} soft_step;
+
+enum submission_kind { SUBMIT_WORK, SUBMIT_LAUNCH };
+
+typedef struct soft_submission {
+    uint32_t kind;
+    uint32_t wait_count;
+    soft_point waits[RING_WAITS];
+    union {
+        soft_work work;
+        struct {
+            soft_program *program;
+            const soft_work *works;
+            soft_run_fn *done;
+            void *argument;
+        } launch;
+    } u;
+} soft_submission;
+
+enum queue_state {
+    QUEUE_IDLE,    /* whoever comes may own it */
+    QUEUE_RUNNING, /* owned */
+    QUEUE_BLOCKED  /* in the waiters of another queue; whoever pops it makes it idle */
+};
+
+struct soft_queue {
+    soft_engine *engine;
+    uint32_t index;
+    _Atomic int priority;
+    soft_submission *ring;
+    soft_queue *next_free;     /* under the engine's mutex */
+    pthread_mutex_t submit;    /* the order of submissions */
+    _Atomic uint32_t released; /* to be recycled when idle */
+
+    /* Written by submitters. */
+    alignas(CACHE_LINE) _Atomic uint64_t tail; /* the last submission, 0: none yet */
+
+    /* Written by the owner. */
+    alignas(CACHE_LINE) _Atomic uint64_t done; /* the last one completed */
+    _Atomic uint32_t state;
+    _Atomic uint32_t signal;   /* futex: changes when `done` does and somebody sleeps */
+    _Atomic uint32_t sleepers; /* threads on `signal` */
+    _Atomic(soft_queue *) waiters;    /* queues blocked on this one, linked by next */
+    _Atomic(soft_queue *) next;       /* in the waiters of the queue it is blocked on */
+    _Atomic(soft_queue *) blocked_on; /* for helpers; may be stale */
+    _Atomic uint64_t blocked_until;
+
+    /* The run of the head submission: the owner's. */
+    uint32_t waits_met;
+    bool started;
+    uint32_t position;   /* node of the program's order */
+    bool measure;        /* this launch takes a time stamp a node */
+    bool is_open;        /* its bit in queue_bits.open is set */
+    uint32_t *step_cost; /* of the node that the step runs; may be NULL */
+
+    soft_step step;
+};
+
+struct soft_worker {
+    alignas(CACHE_LINE) soft_engine *engine;
+    uint32_t slot;
+    uint32_t scan;   /* where to look for work first */
+    uint32_t sample; /* counts runs, to time some of them */
+    uint64_t random;
+    soft_queue *current; /* the queue whose work runs on this stack */
+    pthread_t thread;
+    alignas(CACHE_LINE) _Atomic uint32_t asleep; /* futex: 1 while it sleeps */
+};
+
+/* The host thread's list: queues whose head wants a host function run. */
+typedef struct soft_host {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    soft_queue *first, *last; /* linked by next */
+    bool stop;
+} soft_host;
+
+struct queue_bits {
+    _Atomic uint64_t pending; /* queues that want an owner */
+    _Atomic uint64_t open;    /* queues whose step wants hands */
+};
+
+struct soft_engine {
+    gph_allocator heap;
+    uint32_t worker_count;
+    uint32_t started; /* threads */
+    uint64_t spin_ticks;
+    uint64_t seed;
+    double tick_ns;
+    bool crowded; /* more workers than CPUs: spinning gives way */
+    soft_worker *workers;
+    soft_worker helper; /* the last worker's slot, while a waiting thread has its place */
+    soft_host host;
+    pthread_mutex_t mutex; /* queues made and recycled */
+    soft_queue *free_queues;
+    _Atomic(soft_queue *) *queues;
+    alignas(CACHE_LINE) _Atomic uint32_t queue_count;
+    _Atomic uint32_t stop;
+    _Atomic uint32_t many_priorities;
+    alignas(CACHE_LINE) _Atomic uint32_t place; /* who is the last worker: PLACE_* */
+    _Atomic uint32_t helpers;                   /* threads that want that place */
+    alignas(CACHE_LINE) _Atomic uint32_t idle;  /* workers that look for work */
+    _Atomic uint32_t sleeping;
+    alignas(CACHE_LINE) struct queue_bits bits[QUEUE_WORDS];
+};
+
+enum { PLACE_FREE, PLACE_WORKER, PLACE_HELPER };
+
+/* engine.c: zeroed memory that starts on a cache line, or NULL. */
+void *soft_line_alloc(gph_allocator heap, size_t bytes);
+void soft_line_free(gph_allocator heap, void *ptr, size_t bytes);
+/* A queue wants an owner (or hands); wakes a worker if nobody looks. */
+void soft_queue_pend(soft_queue *queue);
+void soft_engine_wake(soft_engine *engine);
+uint64_t soft_random(soft_worker *worker); /* 0 unless the engine has a seed */
+void soft_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
+void soft_futex_wake(_Atomic uint32_t *word, int count);
+
+/* queue.c */
+bool soft_queue_own(soft_queue *queue); /* QUEUE_IDLE to QUEUE_RUNNING */
+/* Runs the submissions of an owned queue until it is empty, blocked, handed to another
+ * thread, or past `limit`. Ownership is gone when it returns. */
+void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit);
+/* The step of an owned queue wants hands, until the owner lets go of the queue. */
+void soft_queue_open(soft_queue *queue);
+void soft_queue_close(soft_queue *queue);
+void soft_queue_fini(soft_queue *queue);
+
+/* parts.c: runs one piece of work. True if it is done and the caller still (or now) owns
+ * the queue; false if the queue has gone to another thread. */
+bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work,
+                   uint32_t *cost_ns);
+/* Whether the step of a queue has units left. */
+bool soft_step_wants_hands(const soft_queue *queue);
+/* Takes part in the open step of a queue. True if this thread finished the step and so
+ * owns the queue now. */
+bool soft_step_join(soft_queue *queue, soft_worker *worker);
+void soft_work_inline(const soft_work *work, soft_worker *worker);
+void soft_cost_update(uint32_t *cost_ns, uint64_t ns);
+
+/* program.c: like soft_step_run(), for a launch. */
+bool soft_program_run(soft_queue *queue, soft_worker *worker,
+                      const soft_submission *launch);
+/* A launch is over: its program may be gone afterwards. */
+void soft_program_finished(soft_program *program);
+/* Gives the launch that is being submitted as `point` the point it has to wait for. */
+soft_point soft_program_enqueue(soft_program *program, soft_point point);
+
+/* host.c */
+gph_status soft_host_start(soft_engine *engine, gph_error *error);
+void soft_host_stop(soft_engine *engine);
+void soft_host_post(soft_queue *queue); /* owned; the host thread has it now */
+/* The node of a launch that its queue is at. */
+const soft_work *soft_program_node(const soft_queue *queue,
+                                   const soft_submission *launch);
+/* The host function that the queue's head is at; it has run. */
+const soft_work *soft_queue_host_work(soft_queue *queue);
+void soft_queue_host_done(soft_queue *queue);
+
+#endif

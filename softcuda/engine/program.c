@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Compiling a graph, and running its nodes in order.
+ *
+ *   position   0     1     2     3   ...   nodes in an order that keeps every edge;
+ *   order      n4    n0    n7    n2        EMPTY nodes are not in it
+ *   mode       call  parts step  host      how the position is run
+ *   cost       40    900   7e4   0         measured ns, 0: not yet
+ *
+ * A launch is the order run from front to back by the queue's owner: cheap nodes inline,
+ * dear ones as a step that the team shares. Positions are all that a launch changes, so
+ * nothing is reset between launches. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/engine/program.h"
+
+/* ---- compiling --------------------------------------------------------------------- */
+
+typedef struct soft_sort {
+    gph_allocator heap;
+    uint32_t node_count;
+    uint64_t edge_count;
+    const soft_edge *edges;
+    const int *priorities; /* NULL: the lower number first */
+    uint32_t *first;       /* node_count + 1: successors of i are at first[i] ... */
+    uint32_t *to;          /* edge_count */
+    uint32_t *missing;     /* predecessors not yet placed */
+    uint32_t *ready;       /* a binary heap */
+    uint32_t ready_count;
+    uint32_t *order; /* node_count */
+} soft_sort;
+
+static bool sort_before(const soft_sort *sort, uint32_t a, uint32_t b)
+{
+    const int pa = sort->priorities ? sort->priorities[a] : 0;
+    const int pb = sort->priorities ? sort->priorities[b] : 0;
+    return pa != pb ? pa < pb : a < b;
+}
+
+static void ready_push(soft_sort *sort, uint32_t node)
+{
+    uint32_t at = sort->ready_count++;
+    while (at > 0 && sort_before(sort, node, sort->ready[(at - 1) / 2])) {
+        sort->ready[at] = sort->ready[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    sort->ready[at] = node;
+}
+
+static uint32_t ready_pop(soft_sort *sort)
+{
+    const uint32_t top = sort->ready[0];
+    const uint32_t node = sort->ready[--sort->ready_count];
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= sort->ready_count)
+            break;
+        if (child + 1 < sort->ready_count &&
+            sort_before(sort, sort->ready[child + 1], sort->ready[child]))
+            child++;
+        if (!sort_before(sort, sort->ready[child], node))
+            break;
+        sort->ready[at] = sort->ready[child];
+        at = child;
+    }
+    sort->ready[at] = node;
+    return top;
+}
+
+static void sort_free(soft_sort *sort)
+{
+    const size_t n = sort->node_count, e = (size_t)sort->edge_count;
+    gphi_heap_free(sort->heap, sort->first, (n + 1) * sizeof(uint32_t));
+    gphi_heap_free(sort->heap, sort->to, (e + 1) * sizeof(uint32_t));
+    gphi_heap_free(sort->heap, sort->missing, n * sizeof(uint32_t));
+    gphi_heap_free(sort->heap, sort->ready, n * sizeof(uint32_t));
+    gphi_heap_free(sort->heap, sort->order, n * sizeof(uint32_t));
+}
+
+static bool sort_alloc(soft_sort *sort)
+{
+    const size_t n = sort->node_count, e = (size_t)sort->edge_count;
+    sort->first = gphi_heap_array(sort->heap, n + 1, sizeof(uint32_t));
+    sort->to = gphi_heap_array(sort->heap, e + 1, sizeof(uint32_t));
+    sort->missing = gphi_heap_array(sort->heap, n, sizeof(uint32_t));
+    sort->ready = gphi_heap_array(sort->heap, n, sizeof(uint32_t));
+    sort->order = gphi_heap_array(sort->heap, n, sizeof(uint32_t));
+    return sort->first != NULL && sort->to != NULL && sort->missing != NULL &&
+           sort->ready != NULL && sort->order != NULL;
+}
+
+/* Successor lists by counting. */
+static void sort_lists(soft_sort *sort)
+{
+    for (uint64_t i = 0; i < sort->edge_count; i++) {
+        sort->first[sort->edges[i].from]++;
+        sort->missing[sort->edges[i].to]++;
+    }
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i <= sort->node_count; i++) {
+        sum += sort->first[i];
+        sort->first[i] = sum; /* the end of its list; it becomes the start below */
+    }
+    for (uint64_t i = sort->edge_count; i-- > 0;)
+        sort->to[--sort->first[sort->edges[i].from]] = sort->edges[i].to;
+}
+
+/* A node on a cycle: from one that was never ready, back along predecessors that were not
+ * either, as many steps as there are nodes. */
+static uint32_t find_cycle(soft_sort *sort)
+{
+    uint32_t *const before = sort->ready; /* one unplaced predecessor of each */
+    for (uint32_t i = 0; i < sort->node_count; i++)
+        for (uint32_t e = sort->first[i]; sort->missing[i] != 0 && e < sort->first[i + 1];
+             e++)
+            before[sort->to[e]] = i;
+    uint32_t node = 0;
+    while (sort->missing[node] == 0)
+        node++;
+    for (uint32_t i = 0; i < sort->node_count; i++)
+        node = before[node];
+    return node;
+}
+
+/* Fills `order`; false, with the node, if there is a cycle. */
+static bool sort_nodes(soft_sort *sort, uint32_t *offender)
+{
+    sort_lists(sort);
+    for (uint32_t i = 0; i < sort->node_count; i++)
+        if (sort->missing[i] == 0)
+            ready_push(sort, i);
+    uint32_t placed = 0;
+    while (sort->ready_count != 0) {
+        const uint32_t node = ready_pop(sort);
+        sort->order[placed++] = node;
+        for (uint32_t e = sort->first[node]; e < sort->first[node + 1]; e++)
+            if (--sort->missing[sort->to[e]] == 0)
+                ready_push(sort, sort->to[e]);
+    }
+    if (placed == sort->node_count)
+        return true;
+    *offender = find_cycle(sort);
+    return false;
+}
+
+static gph_status check_edges(uint32_t node_count, const soft_edge *edges,
+                              uint64_t edge_count, gph_error *error)
+{
+    if (edge_count >= UINT32_MAX)
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "a graph of %llu edges",
+                         (unsigned long long)edge_count);
+    for (uint64_t i = 0; i < edge_count; i++)
+        if (edges[i].from >= node_count || edges[i].to >= node_count)
+            return gphi_fail(
+                error, GPH_E_INVALID, "edge %llu goes from node %u to node %u of %u",
+                (unsigned long long)i, edges[i].from, edges[i].to, node_count);
+    return GPH_OK;
+}
+
+static uint8_t mode_of(uint8_t kind)
+{
+    switch (kind) {
+    case SOFT_WORK_CALL: return MODE_CALL;
+    case SOFT_WORK_PARTS: return MODE_STEP; /* until its cost is known */
+    default: return MODE_HOST;
+    }
+}
+
+/* The positions: `order` without EMPTY nodes. NULL `order`: by number. */
+static gph_status lay_out(soft_program *program, const uint32_t *order,
+                          const uint8_t *kinds, gph_error *error)
+{
+    for (uint32_t i = 0; i < program->node_count; i++) {
+        if (kinds[i] > SOFT_WORK_HOST)
+            return gphi_fail(error, GPH_E_INVALID, "node %u has kind %u", i, kinds[i]);
+        program->count += kinds[i] != SOFT_WORK_EMPTY;
+    }
+    if (program->count == 0)
+        return GPH_OK;
+    const gph_allocator heap = program->engine->heap;
+    program->order = gphi_heap_array(heap, program->count, sizeof(uint32_t));
+    program->cost = gphi_heap_array(heap, program->count, sizeof(uint32_t));
+    program->mode = gphi_heap_array(heap, program->count, 1);
+    if (program->order == NULL || program->cost == NULL || program->mode == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u nodes",
+                         program->node_count);
+    uint32_t position = 0;
+    for (uint32_t i = 0; i < program->node_count; i++) {
+        const uint32_t node = order == NULL ? i : order[i];
+        if (kinds[node] == SOFT_WORK_EMPTY)
+            continue;
+        program->order[position] = node;
+        program->mode[position++] = mode_of(kinds[node]);
+    }
+    return GPH_OK;
+}
+
+static void program_free(soft_program *program)
+{
+    const gph_allocator heap = program->engine->heap;
+    gphi_heap_free(heap, program->order, program->count * sizeof(uint32_t));
+    gphi_heap_free(heap, program->cost, program->count * sizeof(uint32_t));
+    gphi_heap_free(heap, program->mode, program->count);
+    pthread_mutex_destroy(&program->mutex);
+    gphi_heap_free(heap, program, sizeof(*program));
+}
+
+/* Whether the caller's numbering is an order already, and nothing asks for another. */
+static bool numbered_in_order(const soft_edge *edges, uint64_t edge_count,
+                              const int *priorities, uint32_t node_count)
+{
+    for (uint64_t i = 0; i < edge_count; i++)
+        if (edges[i].from >= edges[i].to)
+            return false;
+    for (uint32_t i = 1; priorities != NULL && i < node_count; i++)
+        if (priorities[i] != priorities[0])
+            return false;
+    return true;
+}
+
+static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
+                                   const uint8_t *kinds, gph_error *error)
+{
+    gph_status status;
+    uint32_t offender;
+    if (!sort_alloc(sort)) {
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "sorting %u nodes", sort->node_count);
+    } else if (!sort_nodes(sort, &offender)) {
+        status = gphi_fail(error, GPH_E_INVALID, "node %u depends on itself", offender);
+        if (error != NULL) {
+            error->has_node = 1;
+            error->node = offender;
+        }
+    } else {
+        status = lay_out(program, sort->order, kinds, error);
+    }
+    sort_free(sort);
+    return status;
+}
+
+gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
+                               const soft_edge *edges, uint64_t edge_count,
+                               const uint8_t *kinds, const int *priorities,
+                               soft_program **out, gph_error *error)
+{
+    GPHI_TRY(check_edges(node_count, edges, edge_count, error));
+    soft_program *program = gphi_heap_alloc(engine->heap, sizeof(*program));
+    if (program == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u nodes", node_count);
+    program->engine = engine;
+    program->node_count = node_count;
+    atomic_init(&program->references, 1);
+    pthread_mutex_init(&program->mutex, NULL);
+
+    gph_status status;
+    if (numbered_in_order(edges, edge_count, priorities, node_count)) {
+        status = lay_out(program, NULL, kinds, error);
+    } else {
+        soft_sort sort = {.heap = engine->heap,
+                          .node_count = node_count,
+                          .edge_count = edge_count,
+                          .edges = edges,
+                          .priorities = priorities};
+        status = sort_and_lay_out(program, &sort, kinds, error);
+    }
+    if (status != GPH_OK) {
+        program_free(program);
+        return status;
+    }
+    *out = program;
+    return GPH_OK;
+}
+
+/* ---- life -------------------------------------------------------------------------- */
+
+void soft_program_finished(soft_program *program)
+{
+    /* Acquire and release: the last one sees all that others did with it. */
+    if (atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) == 1)
+        program_free(program);
+}
+
+void soft_program_destroy(soft_program *program)
+{
+    if (program != NULL)
+        soft_program_finished(program);
+}
+
+soft_point soft_program_enqueue(soft_program *program, soft_point point)
+{
+    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
+    pthread_mutex_lock(&program->mutex);
+    const soft_point before = program->last;
+    program->last = point;
+    pthread_mutex_unlock(&program->mutex);
+    return before;
+}
+
+/* ---- running ----------------------------------------------------------------------- */
+
+const soft_work *soft_program_node(const soft_queue *queue, const soft_submission *launch)
+{
+    const soft_program *program = launch->u.launch.program;
+    return &launch->u.launch.works[program->order[queue->position - 1]];
+}
+
+/* Nodes that run inline, from `position` on; returns the first that does not. */
+static uint32_t run_inline(const soft_program *program, uint32_t position,
+                           const soft_work *works, soft_worker *worker)
+{
+    soft_parts parts = {0};
+    for (; position < program->count; position++) {
+        const soft_work *work = &works[program->order[position]];
+        if (program->mode[position] == MODE_CALL) {
+            work->run(work->argument, worker);
+        } else if (program->mode[position] == MODE_PARTS) {
+            parts.first = 0;
+            parts.have = parts.total = work->parts;
+            work->run_parts(work->argument, &parts, worker);
+        } else {
+            break;
+        }
+    }
+    return position;
+}
+
+/* The same, with a time stamp a node. */
+static uint32_t run_measured(soft_program *program, uint32_t position,
+                             const soft_work *works, soft_worker *worker)
+{
+    uint64_t from = soft_ticks();
+    for (; position < program->count && program->mode[position] <= MODE_PARTS;
+         position++) {
+        const soft_work *work = &works[program->order[position]];
+        soft_work_inline(work, worker);
+        const uint64_t now = soft_ticks();
+        const uint64_t ns = (uint64_t)((double)(now - from) * program->engine->tick_ns);
+        soft_cost_update(&program->cost[position], ns);
+        soft_cost_update(work->cost_ns, ns);
+        from = now;
+    }
+    return position;
+}
+
+/* What the costs say about how nodes are run. */
+static void choose_modes(soft_program *program, const soft_work *works)
+{
+    for (uint32_t i = 0; i < program->count; i++) {
+        if (program->mode[i] != MODE_PARTS && program->mode[i] != MODE_STEP)
+            continue;
+        const uint32_t cost = program->cost[i];
+        const bool splits = works[program->order[i]].parts > 1 && cost >= WIDE_MIN_NS &&
+                            program->engine->worker_count > 1;
+        program->mode[i] = splits || cost == 0 ? MODE_STEP : MODE_PARTS;
+    }
+}
+
+bool soft_program_run(soft_queue *queue, soft_worker *worker,
+                      const soft_submission *launch)
+{
+    soft_program *program = launch->u.launch.program;
+    const soft_work *works = launch->u.launch.works;
+    if (queue->position == 0) {
+        program->launches++;
+        queue->measure =
+            program->launches <= MEASURE_FIRST || program->launches % MEASURE_EVERY == 0;
+    }
+    soft_queue *const before = worker->current;
+    worker->current = queue;
+    bool here = true;
+    while (here && queue->position < program->count) {
+        queue->position = queue->measure
+                              ? run_measured(program, queue->position, works, worker)
+                              : run_inline(program, queue->position, works, worker);
+        if (queue->position == program->count)
+            break;
+        const uint32_t position = queue->position++;
+        if (program->mode[position] == MODE_HOST) {
+            soft_queue_close(queue);
+            soft_host_post(queue);
+            here = false;
+        } else {
+            here = soft_step_run(queue, worker, &works[program->order[position]],
+                                 &program->cost[position]);
+        }
+    }
+    worker->current = before;
+    if (here && queue->measure)
+        choose_modes(program, works);
+    return here;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Programs: each node once a launch, after all its predecessors, whatever the shape. */
+#define _GNU_SOURCE
+#include "engine_check.h"
+#include "fault.h"
+
+static soft_engine *make(uint32_t workers, uint32_t seed)
+{
+    const soft_engine_options options = {.workers = workers, .random_seed = seed};
+    soft_engine *engine = NULL;
+    gph_error error = {0};
+    CHECK_OK(soft_engine_create(&options, &engine, &error), error);
+    return engine;
+}
+
+static soft_program *compile(soft_engine *engine, const check_graph *graph)
+{
+    soft_program *program = NULL;
+    gph_error error = {0};
+    CHECK_OK(soft_program_create(engine, graph->node_count, graph->edges,
+                                 graph->edge_count, graph->kinds, NULL, &program, &error),
+             error);
+    return program;
+}
+
+static void launch(soft_queue *queue, soft_program *program, check_graph *graph)
+{
+    CHECK(soft_queue_launch(queue, program, graph->works, check_done, graph, NULL, 0,
+                            NULL) == GPH_OK);
+}
+
+static const check_shape shapes[] = {
+    {.nodes = 1, .max_preds = 1, .window = 1, .max_parts = 1},
+    {.nodes = 200, .max_preds = 1, .window = 1, .max_parts = 1},
+    {.nodes = 300, .max_preds = 3, .window = 30, .max_parts = 1, .spin = 200},
+    {.nodes = 300, .max_preds = 3, .window = 300, .max_parts = 1, .shuffle = 1},
+    {.nodes = 400, .max_preds = 2, .window = 8, .parts = 8, .max_parts = 40, .spin = 100},
+    {.nodes = 120,
+     .max_preds = 3,
+     .window = 20,
+     .empty = 5,
+     .parts = 4,
+     .max_parts = 9,
+     .shuffle = 1,
+     .spin = 2000},
+    {.nodes = 90,
+     .max_preds = 2,
+     .window = 10,
+     .empty = 3,
+     .parts = 4,
+     .host = 2,
+     .max_parts = 20,
+     .shuffle = 1,
+     .spin = 500},
+    {.nodes = 500, .max_preds = 2, .window = 60, .max_parts = 1, .spin = 3000},
+};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+static void replay(uint32_t workers, uint32_t seed, const check_shape *shape)
+{
+    soft_engine *engine = make(workers, seed);
+    soft_queue *queue = NULL;
+    gph_error error = {0};
+    CHECK_OK(soft_queue_create(engine, 0, &queue, &error), error);
+    check_graph *graph = check_graph_make(shape);
+    soft_program *program = compile(engine, graph);
+    for (uint32_t i = 0; i < 30; i++) {
+        launch(queue, program, graph);
+        if (i % 3 == 0)
+            soft_point_wait(engine, soft_queue_tail(queue));
+    }
+    soft_program_destroy(program); /* with launches in flight */
+    soft_point_wait(engine, soft_queue_tail(queue));
+    CHECK(atomic_load(&graph->finished) == 30);
+    CHECK(atomic_load(&graph->wrong) == 0);
+    check_graph_free(graph);
+    soft_engine_destroy(engine);
+}
+
+static void every_node_runs_once_and_in_order(void)
+{
+    for (uint32_t workers = 1; workers <= 8; workers++)
+        for (uint32_t i = 0; i < SHAPES; i++)
+            replay(workers, 0, &shapes[i]);
+}
+
+static void random_schedules_keep_the_order(void)
+{
+    for (uint32_t seed = 1; seed <= 6; seed++)
+        for (uint32_t i = 2; i < SHAPES; i++)
+            replay(1 + seed % 5, seed, &shapes[i]);
+}
+
+/* One program in several queues: its launches never overlap, which the nodes check. */
+static void launches_of_one_program_do_not_overlap(void)
+{
+    soft_engine *engine = make(4, 0);
+    soft_queue *queues[3] = {0};
+    gph_error error = {0};
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(soft_queue_create(engine, 0, &queues[i], &error), error);
+    check_graph *graph = check_graph_make(&shapes[4]);
+    soft_program *program = compile(engine, graph);
+    for (uint32_t i = 0; i < 60; i++)
+        launch(queues[i % 3], program, graph);
+    for (int i = 0; i < 3; i++)
+        soft_point_wait(engine, soft_queue_tail(queues[i]));
+    CHECK(atomic_load(&graph->finished) == 60);
+    CHECK(atomic_load(&graph->wrong) == 0);
+    soft_program_destroy(program);
+    check_graph_free(graph);
+    soft_engine_destroy(engine);
+}
+
+static void different_programs_run_at_once(void)
+{
+    enum { PROGRAMS = 5, LAUNCHES = 20 };
+    soft_engine *engine = make(4, 0);
+    soft_queue *queues[PROGRAMS] = {0};
+    check_graph *graphs[PROGRAMS];
+    soft_program *programs[PROGRAMS];
+    gph_error error = {0};
+    for (int i = 0; i < PROGRAMS; i++) {
+        CHECK_OK(soft_queue_create(engine, 0, &queues[i], &error), error);
+        graphs[i] = check_graph_make(&shapes[2 + i]);
+        programs[i] = compile(engine, graphs[i]);
+    }
+    for (int n = 0; n < LAUNCHES; n++)
+        for (int i = 0; i < PROGRAMS; i++)
+            launch(queues[i], programs[i], graphs[i]);
+    for (int i = 0; i < PROGRAMS; i++) {
+        soft_program_destroy(programs[i]);
+        soft_point_wait(engine, soft_queue_tail(queues[i]));
+        CHECK(atomic_load(&graphs[i]->finished) == LAUNCHES);
+        CHECK(atomic_load(&graphs[i]->wrong) == 0);
+        check_graph_free(graphs[i]);
+    }
+    soft_engine_destroy(engine);
+}
+
+static void empty_programs_complete(void)
+{
+    soft_engine *engine = make(2, 0);
+    soft_queue *queue = NULL;
+    gph_error error = {0};
+    CHECK_OK(soft_queue_create(engine, 0, &queue, &error), error);
+    const uint8_t kinds[3] = {SOFT_WORK_EMPTY, SOFT_WORK_EMPTY, SOFT_WORK_EMPTY};
+    const soft_edge edges[2] = {{0, 1}, {1, 2}};
+    const soft_work works[3] = {{.kind = SOFT_WORK_EMPTY}};
+    soft_program *none = NULL, *empty = NULL;
+    CHECK_OK(soft_program_create(engine, 0, NULL, 0, NULL, NULL, &none, &error), error);
+    CHECK_OK(soft_program_create(engine, 3, edges, 2, kinds, NULL, &empty, &error),
+             error);
+    CHECK(soft_queue_launch(queue, none, NULL, NULL, NULL, NULL, 0, NULL) == GPH_OK);
+    CHECK(soft_queue_launch(queue, empty, works, NULL, NULL, NULL, 0, NULL) == GPH_OK);
+    soft_point_wait(engine, soft_queue_tail(queue));
+    soft_program_destroy(none);
+    soft_program_destroy(empty);
+    soft_program_destroy(NULL);
+    soft_engine_destroy(engine);
+}
+
+static void refuses_what_is_no_graph(void)
+{
+    soft_engine *engine = make(1, 0);
+    const uint8_t kinds[4] = {SOFT_WORK_CALL, SOFT_WORK_CALL, SOFT_WORK_CALL,
+                              SOFT_WORK_CALL};
+    const soft_edge cycle[4] = {{1, 2}, {2, 1}, {0, 1}, {2, 3}};
+    const soft_edge self[1] = {{3, 3}};
+    const soft_edge beyond[1] = {{0, 4}};
+    const uint8_t unknown[4] = {9, 9, 9, 9};
+    soft_program *program = NULL;
+    gph_error error = {0};
+    CHECK(soft_program_create(engine, 4, cycle, 4, kinds, NULL, &program, &error) ==
+          GPH_E_INVALID);
+    CHECK(error.has_node && (error.node == 1 || error.node == 2));
+    CHECK(soft_program_create(engine, 4, self, 1, kinds, NULL, &program, &error) ==
+          GPH_E_INVALID);
+    CHECK(error.has_node && error.node == 3);
+    CHECK(soft_program_create(engine, 4, beyond, 1, kinds, NULL, &program, &error) ==
+          GPH_E_INVALID);
+    CHECK(soft_program_create(engine, 4, NULL, 0, unknown, NULL, &program, &error) ==
+          GPH_E_INVALID);
+    CHECK(program == NULL);
+    soft_engine_destroy(engine);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    check_graph *graph = check_graph_make(&shapes[5]);
+    for (long nth = 0;; nth++) {
+        fault_heap heap = {.fail_at = -1};
+        const gph_allocator allocator = {fault_realloc, &heap};
+        const soft_engine_options options = {.workers = 1, .allocator = &allocator};
+        soft_engine *engine = NULL;
+        gph_error error = {0};
+        CHECK_OK(soft_engine_create(&options, &engine, &error), error);
+        const long before = atomic_load(&heap.live_bytes);
+        atomic_store(&heap.fail_at, nth);
+        soft_program *program = NULL;
+        const gph_status status =
+            soft_program_create(engine, graph->node_count, graph->edges,
+                                graph->edge_count, graph->kinds, NULL, &program, &error);
+        CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY);
+        CHECK((program != NULL) == (status == GPH_OK));
+        soft_program_destroy(program);
+        CHECK(atomic_load(&heap.live_bytes) == before);
+        soft_engine_destroy(engine);
+        CHECK(atomic_load(&heap.live_bytes) == 0);
+        if (status == GPH_OK)
+            break;
+    }
+    check_graph_free(graph);
+}
+
+int main(void)
+{
+    RUN(every_node_runs_once_and_in_order);
+    RUN(random_schedules_keep_the_order);
+    RUN(launches_of_one_program_do_not_overlap);
+    RUN(different_programs_run_at_once);
+    RUN(empty_programs_complete);
+    RUN(refuses_what_is_no_graph);
+    RUN(survives_every_failed_allocation);
+    return test_done();
+}
