@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What tells softcuda from NVIDIA's driver, and the list of its settings. */
+#include <gph/softcuda.h>
+
+const char *gph_softcuda_version(void)
+{
+    return gph_version_text();
+}
+
+/* Every variable that softcuda reads; a test compares this with the sources. */
+static const gph_softcuda_setting settings[] = {
+    {"SOFTCUDA_DEVICES", "1", "how many devices there are"},
+    {"SOFTCUDA_MEMORY", "half of the RAM, at most 16 GiB",
+     "memory of a device: bytes, or with K, M, G"},
+    {"SOFTCUDA_COMPUTE_CAPABILITY", "9.0", "what the device says it can do"},
+    {"SOFTCUDA_WORKERS", "one a CPU", "threads that run kernels"},
+    {"SOFTCUDA_KERNEL_TIMEOUT_MS", "none",
+     "a kernel that runs longer ends with error 702"},
+    {"SOFTCUDA_CACHE", "softcuda in XDG_CACHE_HOME, else ~/.cache/softcuda",
+     "folder of compiled kernels; off: none are kept"},
+    {"SOFTCUDA_CACHE_BYTES", "512 MiB", "how large that folder may become"},
+    {"SOFTCUDA_LOG", "none", "file (or stdout, stderr) for a line a refused call"},
+    {"SOFTCUDA_SUMMARY", "none", "file that gets the process's counters at its end"},
+    {"CUDA_LOG_FILE", "none", "as SOFTCUDA_LOG; CUDA's own name for it"},
+    {"CUDA_VISIBLE_DEVICES", "all", "which devices the program sees, in which order"},
+    {"CUDA_LAUNCH_BLOCKING", "0", "1: every launch waits for its kernel"},
+    {"CUDA_MODULE_LOADING", "LAZY",
+     "EAGER: kernels are compiled when a module is loaded"},
+    {"CUDA_INJECTION64_PATH", "none", "library to load at cuInit, for tools"},
+};
+
+const gph_softcuda_setting *gph_softcuda_settings(size_t *count)
+{
+    *count = sizeof(settings) / sizeof(*settings);
+    return settings;
+}
