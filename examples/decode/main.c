@@ -183,7 +183,8 @@ static gph_status run_all(app *a, const char *program, int *verdict, gph_error *
                       .m = &a->m,
                       .w = &a->w,
                       .problems = a->problems,
-                      .problem_count = a->problem_count};
+                      .problem_count = a->problem_count,
+                      .prompt_count = a->id_count};
     report_head(&r);
     TRY(warm_up(a, error));
     if (a->o.modes & RUN_EAGER)

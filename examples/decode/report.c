@@ -5,6 +5,7 @@
 #include "fail.h"
 #include <gph/softcuda.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* 1234567 as "1,234,567". One of a few buffers, used in turn. */
 static const char *grouped(uint64_t value)
@@ -20,6 +21,22 @@ static const char *grouped(uint64_t value)
         *--at = (char)('0' + value % 10);
     }
     return at;
+}
+
+/* A path as it is shorter to type from here. */
+static const char *from_here(const char *path)
+{
+    static char here[4096];
+    const char *folder = getcwd(here, sizeof(here));
+    const size_t length = folder ? strlen(folder) : 0;
+    if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
+        return path + length + 1;
+    return path;
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
 }
 
 static double per(uint64_t a, uint64_t b)
@@ -71,19 +88,19 @@ void report_head(const report *r)
     const int version = r->d->info.version;
     printf(
         "\n  model    %s\n           Llama: %u layers, width %u, %u heads, %s weights\n",
-        r->model, c->layers, c->width, c->heads, grouped(r->w->parameters));
+        from_here(r->model), c->layers, c->width, c->heads, grouped(r->w->parameters));
     printf("  driver   %s: %s, CUDA %d.%d\n",
            r->d->info.driver == GPH_DRIVER_SOFT ? "softcuda, on CPU threads" : "NVIDIA",
            r->d->name, version / 1000, version % 1000 / 10);
     printf("           chosen by %s; module loaded in %.0f ms\n", r->d->info.why,
            (double)r->d->load_ns * 1e-6);
-    printf("  kernels  %s\n           ", r->d->ptx_path);
+    printf("  kernels  %s\n           ", from_here(r->d->ptx_path));
     report_paths(r);
     printf("  work     ");
     if (r->problems != NULL)
         printf("%s problems, ", grouped(r->problem_count));
     else
-        printf("%s tokens to continue, ", grouped(r->o->tokens ? 1 : 0));
+        printf("%zu tokens to continue, ", r->prompt_count);
     printf("batch %u, ", o->batch);
     if (o->top_p > 0)
         printf("top-p %g at temperature %g, seed %llu\n\n", o->top_p, o->temperature,
@@ -145,14 +162,16 @@ void report_table(const report *r, const mode_result *results, size_t count)
                (double)s->decode_ns * 1e-9);
     }
     const batch_stats *s = &results[0].stats;
-    printf("\n  %s tokens in %s decode steps", grouped(s->tokens), grouped(s->steps));
+    printf("\n  %s token%s in %s decode step%s", grouped(s->tokens), plural(s->tokens),
+           grouped(s->steps), plural(s->steps));
     for (size_t i = 0; i < count; i++)
         if (results[i].stats.nodes > 0)
             printf(" of %u launches, captured once in %.2f ms", results[i].stats.nodes,
                    (double)results[i].stats.capture_ns * 1e-6);
-    printf(";\n  before them %s prompt tokens in %s prefills, eager in every mode (%.3f "
+    printf(";\n  before them %s prompt tokens in %s prefill%s, eager in every mode (%.3f "
            "s)\n",
-           grouped(s->prompt_tokens), grouped(s->prefills), (double)s->prefill_ns * 1e-9);
+           grouped(s->prompt_tokens), grouped(s->prefills), plural(s->prefills),
+           (double)s->prefill_ns * 1e-9);
 }
 
 void report_comparison(const mode_result *eager, const mode_result *graph,
@@ -179,5 +198,5 @@ void report_next(const report *r)
            "    %s --tokens 9,9,9,9,10,1,11 --top-p 0.95 --seed 7\n"
            "    gph inspect --ptx %s\n"
            "  or edit kernels/decode.cu and run this again: the answers change\n\n",
-           r->program, r->program, r->d->ptx_path);
+           r->program, r->program, from_here(r->d->ptx_path));
 }

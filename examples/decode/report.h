@@ -26,6 +26,7 @@ typedef struct report {
     const weights *w;
     const problem *problems; /* NULL with --tokens */
     size_t problem_count;
+    size_t prompt_count; /* tokens of --tokens */
 } report;
 
 void report_head(const report *r);
