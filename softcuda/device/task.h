@@ -62,6 +62,7 @@ typedef struct soft_task {
         struct {
             CUhostFn function;
             void *user;
+            bool always; /* also if the context is in error: cuStreamAddCallback() */
         } host;
         struct {
             void (*function)(void *user);

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cuStream*Capture*, cuThreadExchangeStreamCaptureMode. */
+#include "softcuda/graph/capture.h"
+#include "softcuda/api/exports.h"
+#include "softcuda/api/graph.h"
+
+static CUresult check_mode(CUstreamCaptureMode mode)
+{
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "capture mode %d is none of 0, 1, 2",
+                         (int)mode);
+    return CUDA_SUCCESS;
+}
+
+static CUresult begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    SOFT_TRY(check_mode(mode));
+    soft_graph_lock();
+    const CUresult result = soft_capture_begin(stream, mode, NULL, NULL, 0);
+    soft_graph_unlock();
+    return result;
+}
+
+CUresult cuStreamBeginCapture(CUstream stream)
+{
+    return begin(stream, false, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+CUresult cuStreamBeginCapture_ptsz(CUstream stream)
+{
+    return begin(stream, true, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
+{
+    return begin(stream, false, mode);
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
+{
+    return begin(stream, true, mode);
+}
+
+struct begin_in {
+    CUstream handle;
+    bool per_thread;
+    CUgraph graph;
+    const CUgraphNode *dependencies;
+    const CUgraphEdgeData *data;
+    size_t count;
+    CUstreamCaptureMode mode;
+};
+
+static CUresult begin_to_graph_locked(soft_stream *stream, const struct begin_in *in)
+{
+    soft_graph *graph;
+    soft_edge_end *ends;
+    SOFT_TRY(soft_graph_find(in->graph, &graph));
+    SOFT_TRY(soft_api_edge_ends(in->dependencies, in->data, in->count, &ends));
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < in->count && result == CUDA_SUCCESS; i++)
+        if (ends[i].node->graph != graph)
+            result = soft_fail(CUDA_ERROR_INVALID_VALUE,
+                               "dependency %zu is a node of another graph", i);
+    if (result == CUDA_SUCCESS)
+        result = soft_capture_begin(stream, in->mode, graph, ends, (uint32_t)in->count);
+    soft_delete(ends);
+    return result;
+}
+
+static CUresult begin_to_graph(const struct begin_in *in)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
+    SOFT_TRY(check_mode(in->mode));
+    soft_graph_lock();
+    const CUresult result = begin_to_graph_locked(stream, in);
+    soft_graph_unlock();
+    return result;
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
+                                     const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *data, size_t count,
+                                     CUstreamCaptureMode mode)
+{
+    const struct begin_in in = {stream, false, graph, dependencies, data, count, mode};
+    return begin_to_graph(&in);
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
+                                          const CUgraphNode *dependencies,
+                                          const CUgraphEdgeData *data, size_t count,
+                                          CUstreamCaptureMode mode)
+{
+    const struct begin_in in = {stream, true, graph, dependencies, data, count, mode};
+    return begin_to_graph(&in);
+}
+
+static CUresult end(CUstream handle, bool per_thread, CUgraph *out)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraph is NULL");
+    soft_graph *graph;
+    soft_graph_lock();
+    const CUresult result = soft_capture_end(stream, &graph);
+    soft_graph_unlock();
+    *out = (CUgraph)graph;
+    return result;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *out)
+{
+    return end(stream, false, out);
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *out)
+{
+    return end(stream, true, out);
+}
+
+/* Asking about the legacy stream while a blocking stream captures is refused, but does
+ * not invalidate that capture (R94). */
+static CUresult find_to_ask(soft_context *context, CUstream handle, bool per_thread,
+                            soft_stream **out)
+{
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, out));
+    if ((*out)->kind == SOFT_STREAM_LEGACY &&
+        atomic_load(&(*out)->context->streams->blocking_captures) > 0)
+        return soft_fail(
+            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+            "the legacy stream is asked about while a blocking stream of the "
+            "context captures");
+    return CUDA_SUCCESS;
+}
+
+static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureStatus *out)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus is NULL");
+    soft_stream *stream;
+    SOFT_TRY(find_to_ask(context, handle, per_thread, &stream));
+    soft_capture_info info;
+    soft_graph_lock();
+    soft_capture_get_info(stream, &info);
+    soft_graph_unlock();
+    *out = info.status;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out)
+{
+    return is_capturing(stream, false, out);
+}
+
+CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *out)
+{
+    return is_capturing(stream, true, out);
+}
+
+/* ---- information
+ * ---------------------------------------------------------------------------- */
+
+struct info_out {
+    CUstreamCaptureStatus *status;
+    cuuint64_t *id;
+    CUgraph *graph;
+    const CUgraphNode **nodes;
+    const CUgraphEdgeData **data;
+    size_t *count;
+    bool can_tell_data; /* v3: not asking for it is lossy if there is some (R11) */
+};
+
+/* Copies the frontier to arrays of the stream, lent until its next call. */
+static CUresult lend(soft_stream *stream, const soft_edge_list *list)
+{
+    if (list->count > stream->lent_capacity) {
+        void *nodes = soft_renew(stream->lent_nodes, list->count * sizeof(CUgraphNode));
+        if (nodes)
+            stream->lent_nodes = nodes;
+        void *data = soft_renew(stream->lent_data, list->count * sizeof(CUgraphEdgeData));
+        if (data)
+            stream->lent_data = data;
+        if (nodes == NULL || data == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u dependencies",
+                             list->count);
+        stream->lent_capacity = list->count;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        ((CUgraphNode *)stream->lent_nodes)[i] = (CUgraphNode)list->ends[i].node;
+        ((CUgraphEdgeData *)stream->lent_data)[i] = list->ends[i].data;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
+                          const struct info_out *out)
+{
+    static const soft_edge_list none;
+    const soft_edge_list *list = info->frontier ? info->frontier : &none;
+    if (out->data == NULL && out->can_tell_data && out->nodes)
+        for (uint32_t i = 0; i < list->count; i++)
+            if (list->ends[i].data.type || list->ends[i].data.from_port)
+                return soft_fail(CUDA_ERROR_LOSSY_QUERY,
+                                 "a dependency has edge data, and edgeData_out is NULL");
+    SOFT_TRY(lend(stream, list));
+    *out->status = info->status;
+    if (out->id)
+        *out->id = info->id;
+    if (out->graph)
+        *out->graph = (CUgraph)info->graph;
+    if (out->nodes)
+        *out->nodes = list->count ? stream->lent_nodes : NULL;
+    if (out->data)
+        *out->data = list->count ? stream->lent_data : NULL;
+    if (out->count)
+        *out->count = list->count;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_info(CUstream handle, bool per_thread, const struct info_out *out)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out->status == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus_out is NULL");
+    soft_stream *stream;
+    SOFT_TRY(find_to_ask(context, handle, per_thread, &stream));
+    soft_capture_info info;
+    soft_graph_lock();
+    soft_capture_get_info(stream, &info);
+    const CUresult result = fill_info(stream, &info, out);
+    soft_graph_unlock();
+    return result;
+}
+
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
+                                cuuint64_t *id)
+{
+    const struct info_out out = {.status = status, .id = id};
+    return get_info(stream, false, &out);
+}
+
+CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus *status,
+                                     cuuint64_t *id)
+{
+    const struct info_out out = {.status = status, .id = id};
+    return get_info(stream, true, &out);
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+                                   cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **nodes, size_t *count)
+{
+    const struct info_out out = {
+        .status = status, .id = id, .graph = graph, .nodes = nodes, .count = count};
+    return get_info(stream, false, &out);
+}
+
+CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status,
+                                        cuuint64_t *id, CUgraph *graph,
+                                        const CUgraphNode **nodes, size_t *count)
+{
+    const struct info_out out = {
+        .status = status, .id = id, .graph = graph, .nodes = nodes, .count = count};
+    return get_info(stream, true, &out);
+}
+
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status,
+                                   cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **nodes,
+                                   const CUgraphEdgeData **data, size_t *count)
+{
+    const struct info_out out = {status, id, graph, nodes, data, count, true};
+    return get_info(stream, false, &out);
+}
+
+CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status,
+                                        cuuint64_t *id, CUgraph *graph,
+                                        const CUgraphNode **nodes,
+                                        const CUgraphEdgeData **data, size_t *count)
+{
+    const struct info_out out = {status, id, graph, nodes, data, count, true};
+    return get_info(stream, true, &out);
+}
+
+/* ---- dependencies
+ * --------------------------------------------------------------------------- */
+
+struct update_in {
+    CUstream handle;
+    bool per_thread;
+    CUgraphNode *nodes;
+    const CUgraphEdgeData *data;
+    size_t count;
+    unsigned int flags;
+};
+
+static CUresult update(const struct update_in *in)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
+    if (in->flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "flags are %u: 0 (add) and 1 (set) "
+                         "are known",
+                         in->flags);
+    soft_edge_end *ends = NULL;
+    soft_graph_lock();
+    CUresult result = CUDA_SUCCESS;
+    if (!soft_stream_captures(stream))
+        result = soft_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream does not capture");
+    if (result == CUDA_SUCCESS)
+        result = soft_api_edge_ends(in->nodes, in->data, in->count, &ends);
+    if (result == CUDA_SUCCESS)
+        result = soft_capture_set_frontier(
+            stream, in->flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES, ends,
+            (uint32_t)in->count);
+    soft_graph_unlock();
+    soft_delete(ends);
+    return result;
+}
+
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes,
+                                           size_t count, unsigned int flags)
+{
+    const struct update_in in = {stream, false, nodes, NULL, count, flags};
+    return update(&in);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode *nodes,
+                                                size_t count, unsigned int flags)
+{
+    const struct update_in in = {stream, true, nodes, NULL, count, flags};
+    return update(&in);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *nodes,
+                                              const CUgraphEdgeData *data, size_t count,
+                                              unsigned int flags)
+{
+    const struct update_in in = {stream, false, nodes, data, count, flags};
+    return update(&in);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream stream, CUgraphNode *nodes,
+                                                   const CUgraphEdgeData *data,
+                                                   size_t count, unsigned int flags)
+{
+    const struct update_in in = {stream, true, nodes, data, count, flags};
+    return update(&in);
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    SOFT_ENTER();
+    if (mode == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "mode is NULL");
+    SOFT_TRY(check_mode(*mode));
+    soft_thread *self = soft_thread_self();
+    const CUstreamCaptureMode before = self->capture_mode;
+    self->capture_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}

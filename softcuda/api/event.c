@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cuEvent*. */
+#include "softcuda/api/exports.h"
+#include "softcuda/device/stream.h"
+
+CUresult cuEventCreate(CUevent *out, unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    const unsigned known =
+        CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phEvent is NULL");
+    if (flags & ~known)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "flags are 0x%x: bits 0 to 2 are known", flags);
+    if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "an interprocess event needs CU_EVENT_DISABLE_TIMING");
+    if (flags & CU_EVENT_INTERPROCESS)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "events between processes are not built into softcuda");
+    soft_event *event;
+    SOFT_TRY(soft_event_create(context, flags, &event));
+    *out = (CUevent)event;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent handle)
+{
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
+    soft_event *event;
+    SOFT_TRY(soft_event_find(handle, &event));
+    return soft_event_destroy(event);
+}
+
+CUresult cuEventDestroy(CUevent handle)
+{
+    return cuEventDestroy_v2(handle);
+}
+
+static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
+                       unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_event *event;
+    SOFT_TRY(soft_event_find(handle, &event));
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, stream_handle, per_thread, &stream));
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "flags are 0x%x: 0 and 1 (external) are known", flags);
+    if (soft_stream_captures(stream))
+        return soft_capture_get_hooks()->record_event(stream, event, flags);
+    if (flags & CU_EVENT_RECORD_EXTERNAL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the external flag is for streams that capture");
+    return soft_event_record(event, stream);
+}
+
+CUresult cuEventRecord(CUevent handle, CUstream stream)
+{
+    return record(handle, stream, false, 0);
+}
+
+CUresult cuEventRecord_ptsz(CUevent handle, CUstream stream)
+{
+    return record(handle, stream, true, 0);
+}
+
+CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned int flags)
+{
+    return record(handle, stream, false, flags);
+}
+
+CUresult cuEventRecordWithFlags_ptsz(CUevent handle, CUstream stream, unsigned int flags)
+{
+    return record(handle, stream, true, flags);
+}
+
+CUresult cuEventQuery(CUevent handle)
+{
+    SOFT_ENTER();
+    soft_event *event;
+    SOFT_TRY(soft_event_find(handle, &event));
+    return soft_event_query(event);
+}
+
+CUresult cuEventSynchronize(CUevent handle)
+{
+    SOFT_ENTER();
+    soft_event *event;
+    SOFT_TRY(soft_event_find(handle, &event));
+    SOFT_TRY(soft_event_synchronize(event));
+    soft_memory_synchronized(event->context->device->memory);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime_v2(float *out, CUevent start_handle, CUevent end_handle)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pMilliseconds is NULL");
+    soft_event *start, *end;
+    SOFT_TRY(soft_event_find(start_handle, &start));
+    SOFT_TRY(soft_event_find(end_handle, &end));
+    return soft_event_elapsed(start, end, out);
+}
+
+CUresult cuEventElapsedTime(float *out, CUevent start, CUevent end)
+{
+    return cuEventElapsedTime_v2(out, start, end);
+}

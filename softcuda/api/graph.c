@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cuGraph*: graphs, their topology, executable graphs. Nodes' parameters: graphnode.c. */
+#include "softcuda/api/graph.h"
+
+#include <string.h>
+
+#include "softcuda/api/exports.h"
+
+CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
+                            size_t count, soft_edge_end **out)
+{
+    if (nodes == NULL && (count > 0 || data))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "dependencies are NULL with %zu of them", count);
+    if (count > UINT32_MAX / 2)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu dependencies are too many",
+                         count);
+    soft_edge_end *ends = soft_new((count + 1) * sizeof(*ends));
+    if (ends == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu dependencies",
+                         count);
+    for (size_t i = 0; i < count; i++) {
+        const CUresult result = soft_node_find(nodes[i], &ends[i].node);
+        if (result != CUDA_SUCCESS) {
+            soft_delete(ends);
+            return result;
+        }
+        if (data)
+            ends[i].data = data[i];
+    }
+    *out = ends;
+    return CUDA_SUCCESS;
+}
+
+#define LOCKED(expr)                                                                     \
+    do {                                                                                 \
+        soft_graph_lock();                                                               \
+        const CUresult locked_ = (expr);                                                 \
+        soft_graph_unlock();                                                             \
+        return locked_;                                                                  \
+    } while (0)
+
+/* ---- graphs
+ * --------------------------------------------------------------------------------- */
+
+CUresult cuGraphCreate(CUgraph *out, unsigned int flags)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraph is NULL");
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    soft_graph *graph;
+    soft_graph_lock();
+    const CUresult result = soft_graph_create(&graph);
+    soft_graph_unlock();
+    if (result == CUDA_SUCCESS)
+        *out = (CUgraph)graph;
+    return result;
+}
+
+static CUresult destroy_locked(CUgraph handle)
+{
+    soft_graph *graph;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    if (graph->capture)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a stream captures into the graph");
+    if (graph->parent)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the graph belongs to a child-graph node");
+    soft_graph_destroy(graph);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph handle)
+{
+    SOFT_ENTER();
+    LOCKED(destroy_locked(handle));
+}
+
+static CUresult clone_locked(CUgraph *out, CUgraph handle)
+{
+    soft_graph *graph, *fresh;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    SOFT_TRY(soft_graph_clone(graph, &fresh));
+    *out = (CUgraph)fresh;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphClone(CUgraph *out, CUgraph handle)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphClone is NULL");
+    LOCKED(clone_locked(out, handle));
+}
+
+static CUresult dot_locked(CUgraph handle, const char *path, unsigned int flags)
+{
+    soft_graph *graph;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    return soft_graph_write_dot(graph, path, flags);
+}
+
+CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int flags)
+{
+    SOFT_ENTER();
+    if (path == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "path is NULL");
+    if (flags >> 16)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "flags are 0x%x: bits 0 to 15 are known", flags);
+    LOCKED(dot_locked(handle, path, flags));
+}
+
+/* ---- lists
+ * ------------------------------------------------------------------------------------ */
+
+/* The count protocol (R10): NULL asks for the count; else up to *count are written, more
+ * room than there is gets NULL, and *count becomes the number written. */
+static CUresult give_nodes(soft_node *const *nodes, size_t have, CUgraphNode *out,
+                           size_t *count)
+{
+    if (out) {
+        for (size_t i = 0; i < *count; i++)
+            out[i] = i < have ? (CUgraphNode)nodes[i] : NULL;
+        *count = have < *count ? have : *count;
+    } else {
+        *count = have;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count,
+                                 bool roots)
+{
+    soft_graph *graph;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    if (!roots)
+        return give_nodes(graph->nodes, graph->node_count, out, count);
+    soft_node **found = soft_new((graph->node_count + 1ull) * sizeof(*found));
+    if (found == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to list the root nodes");
+    size_t have = 0;
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i]->dependencies.count == 0)
+            found[have++] = graph->nodes[i];
+    const CUresult result = give_nodes(found, have, out, count);
+    soft_delete(found);
+    return result;
+}
+
+CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
+{
+    SOFT_ENTER();
+    if (count == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "numNodes is NULL");
+    LOCKED(get_nodes_locked(handle, nodes, count, false));
+}
+
+CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
+{
+    SOFT_ENTER();
+    if (count == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "numRootNodes is NULL");
+    LOCKED(get_nodes_locked(handle, nodes, count, true));
+}
+
+static bool has_data(const soft_edge_end *end)
+{
+    return end->data.type != 0 || end->data.from_port != 0;
+}
+
+static CUresult lossy(void)
+{
+    return soft_fail(CUDA_ERROR_LOSSY_QUERY,
+                     "an edge has edge data, and edgeData is NULL");
+}
+
+/* Dependencies or dependents of one node. */
+static CUresult give_ends(const soft_edge_list *list, CUgraphNode *nodes,
+                          CUgraphEdgeData *data, size_t *count)
+{
+    if (nodes == NULL) {
+        *count = list->count;
+        return CUDA_SUCCESS;
+    }
+    const size_t written = list->count < *count ? list->count : *count;
+    for (size_t i = 0; data == NULL && i < written; i++)
+        if (has_data(&list->ends[i]))
+            return lossy();
+    for (size_t i = 0; i < *count; i++) {
+        nodes[i] = i < written ? (CUgraphNode)list->ends[i].node : NULL;
+        if (data)
+            data[i] = i < written ? list->ends[i].data : (CUgraphEdgeData){0};
+    }
+    *count = written;
+    return CUDA_SUCCESS;
+}
+
+struct ends_out {
+    CUgraphNode *nodes;
+    CUgraphEdgeData *data;
+    size_t *count;
+    bool dependents;
+};
+
+static CUresult get_ends_locked(CUgraphNode handle, const struct ends_out *out)
+{
+    soft_node *node;
+    SOFT_TRY(soft_node_find(handle, &node));
+    return give_ends(out->dependents ? &node->dependents : &node->dependencies,
+                     out->nodes, out->data, out->count);
+}
+
+static CUresult get_ends(CUgraphNode handle, const struct ends_out *out)
+{
+    if (out->count == NULL || (out->data && out->nodes == NULL))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
+                         out->count ? "the node array" : "the count");
+    LOCKED(get_ends_locked(handle, out));
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *count)
+{
+    SOFT_ENTER();
+    const struct ends_out out = {nodes, NULL, count, false};
+    return get_ends(node, &out);
+}
+
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes,
+                                       CUgraphEdgeData *data, size_t *count)
+{
+    SOFT_ENTER();
+    const struct ends_out out = {nodes, data, count, false};
+    return get_ends(node, &out);
+}
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *count)
+{
+    SOFT_ENTER();
+    const struct ends_out out = {nodes, NULL, count, true};
+    return get_ends(node, &out);
+}
+
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
+                                         CUgraphEdgeData *data, size_t *count)
+{
+    SOFT_ENTER();
+    const struct ends_out out = {nodes, data, count, true};
+    return get_ends(node, &out);
+}
+
+static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
+                                 CUgraphEdgeData *data, size_t *count)
+{
+    soft_graph *graph;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    size_t have = 0;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const soft_node *node = graph->nodes[i];
+        for (uint32_t k = 0; k < node->dependents.count; k++, have++) {
+            const soft_edge_end *end = &node->dependents.ends[k];
+            if (from == NULL || have >= *count)
+                continue;
+            if (data == NULL && has_data(end))
+                return lossy();
+            from[have] = (CUgraphNode)node;
+            to[have] = (CUgraphNode)end->node;
+            if (data)
+                data[have] = end->data;
+        }
+    }
+    for (size_t i = have; from && i < *count; i++) {
+        from[i] = to[i] = NULL;
+        if (data)
+            data[i] = (CUgraphEdgeData){0};
+    }
+    *count = from && *count < have ? *count : have;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
+                          CUgraphEdgeData *data, size_t *count)
+{
+    if (count == NULL || (from == NULL) != (to == NULL) || (data && from == NULL))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s",
+                         count ? "only one of the arrays is NULL" : "numEdges is NULL");
+    LOCKED(get_edges_locked(handle, from, to, data, count));
+}
+
+CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
+                         size_t *count)
+{
+    SOFT_ENTER();
+    return get_edges(handle, from, to, NULL, count);
+}
+
+CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
+                            CUgraphEdgeData *data, size_t *count)
+{
+    SOFT_ENTER();
+    return get_edges(handle, from, to, data, count);
+}
+
+/* ---- edges
+ * ------------------------------------------------------------------------------------ */
+
+struct edges_in {
+    const CUgraphNode *from, *to;
+    const CUgraphEdgeData *data;
+    size_t count;
+    bool remove;
+};
+
+static CUresult find_ends(const struct edges_in *in, soft_node **from, soft_node **to)
+{
+    for (size_t i = 0; i < in->count; i++) {
+        SOFT_TRY(soft_node_find(in->from[i], &from[i]));
+        SOFT_TRY(soft_node_find(in->to[i], &to[i]));
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
+{
+    soft_graph *graph;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    if (in->count == 0) /* the arrays are ignored (R5) */
+        return CUDA_SUCCESS;
+    if (in->from == NULL || in->to == NULL || in->count > UINT32_MAX)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "from or to is NULL with %zu edges",
+                         in->count);
+    soft_node **from = soft_new(in->count * sizeof(*from));
+    soft_node **to = soft_new(in->count * sizeof(*to));
+    CUresult result = CUDA_SUCCESS;
+    if (from == NULL || to == NULL)
+        result =
+            soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu edges", in->count);
+    if (result == CUDA_SUCCESS)
+        result = find_ends(in, from, to);
+    if (result == CUDA_SUCCESS)
+        result = (in->remove ? soft_edges_remove : soft_edges_add)(graph, from, to,
+                                                                   in->data, in->count);
+    soft_delete(from);
+    soft_delete(to);
+    return result;
+}
+
+static CUresult change_edges(CUgraph handle, const struct edges_in *in)
+{
+    LOCKED(change_edges_locked(handle, in));
+}
+
+CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode *from,
+                                const CUgraphNode *to, size_t count)
+{
+    SOFT_ENTER();
+    const struct edges_in in = {from, to, NULL, count, false};
+    return change_edges(handle, &in);
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from,
+                                   const CUgraphNode *to, const CUgraphEdgeData *data,
+                                   size_t count)
+{
+    SOFT_ENTER();
+    const struct edges_in in = {from, to, data, count, false};
+    return change_edges(handle, &in);
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph handle, const CUgraphNode *from,
+                                   const CUgraphNode *to, size_t count)
+{
+    SOFT_ENTER();
+    const struct edges_in in = {from, to, NULL, count, true};
+    return change_edges(handle, &in);
+}
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from,
+                                      const CUgraphNode *to, const CUgraphEdgeData *data,
+                                      size_t count)
+{
+    SOFT_ENTER();
+    const struct edges_in in = {from, to, data, count, true};
+    return change_edges(handle, &in);
+}
+
+static CUresult destroy_node_locked(CUgraphNode handle)
+{
+    soft_node *node;
+    SOFT_TRY(soft_node_find(handle, &node));
+    if (node->graph->capture)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a stream captures into the graph (R99)");
+    soft_node_destroy(node);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode handle)
+{
+    SOFT_ENTER();
+    LOCKED(destroy_node_locked(handle));
+}
+
+/* ---- executable graphs
+ * ------------------------------------------------------------------------ */
+
+static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
+                            CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    soft_context *context = soft_context_current();
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
+    if (params->flags & ~allowed)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "Invalid instantiation flags: 0x%llx",
+                         (unsigned long long)params->flags);
+    if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) &&
+        (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the flags for device launch and auto free exclude each other");
+    if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "device launch is not built into softcuda");
+    if (context)
+        SOFT_TRY(soft_capture_check(context, true));
+    soft_exec *exec;
+    soft_graph_lock();
+    soft_graph *graph;
+    CUresult result = soft_graph_find(handle, &graph);
+    if (result == CUDA_SUCCESS)
+        result = soft_exec_create(graph, params->flags, &exec, params);
+    soft_graph_unlock();
+    if (result == CUDA_SUCCESS)
+        *out = (CUgraphExec)exec;
+    return result;
+}
+
+#define FLAGS_PLAIN                                                                      \
+    (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |                                   \
+     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |                                         \
+     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
+                                     unsigned long long flags)
+{
+    SOFT_ENTER();
+    CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = flags};
+    return instantiate(out, graph, FLAGS_PLAIN, &params);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *error_node,
+                               char *log, size_t log_bytes)
+{
+    SOFT_ENTER();
+    CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
+    const CUresult result = instantiate(out, graph, 0, &params);
+    if (error_node)
+        *error_node = params.hErrNode_out;
+    if (log && log_bytes > 0)
+        log[0] = '\0';
+    return result;
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *out, CUgraph graph, CUgraphNode *error_node,
+                            char *log, size_t log_bytes)
+{
+    return cuGraphInstantiate_v2(out, graph, error_node, log, log_bytes);
+}
+
+static CUresult launch_or_upload(CUgraphExec handle, CUstream stream_handle,
+                                 bool per_thread, bool upload)
+{
+    SOFT_ENTER_CONTEXT(context);
+    soft_exec *exec;
+    soft_stream *stream;
+    SOFT_TRY(soft_exec_find(handle, &exec));
+    SOFT_TRY(soft_stream_find(context, stream_handle, per_thread, &stream));
+    return (upload ? soft_exec_upload : soft_exec_launch)(exec, stream);
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    SOFT_ENTER();
+    if (params == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
+    SOFT_TRY(instantiate(out, graph, FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
+                         params));
+    if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
+        return launch_or_upload(*out, params->hUploadStream, false, true);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *out, CUgraph graph,
+                                           CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    return cuGraphInstantiateWithParams(out, graph, params);
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
+{
+    SOFT_ENTER();
+    soft_exec *exec;
+    SOFT_TRY(soft_exec_find(handle, &exec));
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags is NULL");
+    *out = soft_exec_flags(exec);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec handle)
+{
+    SOFT_ENTER();
+    soft_exec *exec;
+    soft_context *context = soft_context_current();
+    SOFT_TRY(soft_exec_find(handle, &exec));
+    if (context)
+        SOFT_TRY(soft_capture_check(context, true));
+    return soft_exec_destroy(exec);
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    return launch_or_upload(exec, stream, false, false);
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
+{
+    return launch_or_upload(exec, stream, true, false);
+}
+
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
+{
+    return launch_or_upload(exec, stream, false, true);
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
+{
+    return launch_or_upload(exec, stream, true, true);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the entry points of graphs and of captures share. */
+#ifndef SOFT_API_GRAPH_H
+#define SOFT_API_GRAPH_H
+
+#include "softcuda/device/heap.h"
+#include "softcuda/graph/graph.h"
+
+/* Dependency handles as nodes with their edge data; soft_delete() it. INVALID_VALUE for
+ * what is no node, or NULL with a count (R1). Graph mutex held. */
+CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
+                            size_t count, soft_edge_end **out);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a checked task to what the engine runs. */
+#include <string.h>
+
+#include "softcuda/device/heap.h"
+#include "softcuda/device/stream.h"
+
+static bool is_dead(const soft_context *context)
+{
+    return atomic_load_explicit(&((soft_context *)(uintptr_t)context)->error,
+                                memory_order_relaxed) != CUDA_SUCCESS;
+}
+
+static void run_copy(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    soft_record *record = argument;
+    if (is_dead(record->context))
+        return;
+    const CUresult result = soft_copy_run(record->context, &record->u.copy);
+    if (result != CUDA_SUCCESS)
+        soft_context_fail(record->context, result);
+}
+
+static void run_fill(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    soft_record *record = argument;
+    if (is_dead(record->context))
+        return;
+    const CUresult result = soft_fill_run(record->context, &record->u.fill);
+    if (result != CUDA_SUCCESS)
+        soft_context_fail(record->context, result);
+}
+
+/* Not run if the context is in error (R25). */
+static void run_host(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    soft_record *record = argument;
+    if (is_dead(record->context) && !record->u.host.always)
+        return;
+    soft_thread *self = soft_thread_self();
+    self->in_callback = true;
+    record->u.host.function(record->u.host.user);
+    self->in_callback = false;
+}
+
+static void run_call(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    soft_record *record = argument;
+    record->u.call.function(record->u.call.user);
+}
+
+static CUresult fill_launch(soft_record *record, const soft_launch *launch, int64_t node,
+                            soft_work *out)
+{
+    unsigned char *params = record->params;
+    if (launch->param_bytes > SOFT_RECORD_PARAM_BYTES) {
+        params = soft_new(launch->param_bytes);
+        if (params == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                             "no memory for %u bytes of parameters", launch->param_bytes);
+        record->large = params;
+    }
+    if (launch->param_bytes > 0)
+        memcpy(params, launch->params, launch->param_bytes);
+    const soft_kernel_dims dims = {
+        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .block = {launch->block[0], launch->block[1], launch->block[2]},
+        .dynamic_shared_bytes = launch->shared_bytes,
+        .cooperative = launch->cooperative};
+    gph_error error = {0};
+    const gph_status status =
+        soft_kernel_launch_init(&record->u.launch, record->context->kernels,
+                                launch->function->code, &dims, params, &error);
+    if (status != GPH_OK)
+        return soft_pass(status, &error);
+    record->u.launch.node = node;
+    soft_kernel_launch_work(&record->u.launch, out);
+    out->cost_ns = &launch->function->cost_ns;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_record_fill(soft_record *record, soft_context *context,
+                          const soft_task *task, int64_t node, soft_work *out)
+{
+    record->context = context;
+    *out = (soft_work){.kind = SOFT_WORK_CALL, .argument = record};
+    switch (task->kind) {
+    case SOFT_TASK_KERNEL: return fill_launch(record, &task->u.launch, node, out);
+    case SOFT_TASK_COPY:
+        record->u.copy = task->u.copy;
+        out->run = run_copy;
+        return CUDA_SUCCESS;
+    case SOFT_TASK_FILL:
+        record->u.fill = task->u.fill;
+        out->run = run_fill;
+        return CUDA_SUCCESS;
+    case SOFT_TASK_HOST:
+        record->u.host.function = task->u.host.function;
+        record->u.host.user = task->u.host.user;
+        record->u.host.always = task->u.host.always;
+        out->kind = SOFT_WORK_HOST;
+        out->run = run_host;
+        return CUDA_SUCCESS;
+    case SOFT_TASK_CALL:
+        record->u.call.function = task->u.call.function;
+        record->u.call.user = task->u.call.user;
+        out->run = run_call;
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_UNKNOWN;
+}
+
+void soft_record_drop(soft_record *record)
+{
+    soft_delete(record->large);
+    record->large = NULL;
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Streams: their order among each other, and the way of a piece of work into the engine.
+ */
+#include "softcuda/device/stream.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "softcuda/device/heap.h"
+
+soft_counters soft_counts;
+
+static const soft_capture_hooks *hooks;
+static atomic_ullong last_id;
+
+void soft_capture_set_hooks(const soft_capture_hooks *set)
+{
+    hooks = set;
+}
+
+const soft_capture_hooks *soft_capture_get_hooks(void)
+{
+    return hooks;
+}
+
+/* ---- life -----------------------------------------------------------------------------
+ */
+
+static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32_t flags,
+                            int priority, soft_stream **out)
+{
+    gph_error error = {0};
+    soft_stream *stream = soft_new(sizeof(*stream));
+    if (stream == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
+    stream->ring = soft_new(SOFT_RECORD_COUNT * sizeof(*stream->ring));
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (stream->ring == NULL) {
+        soft_fail(result, "no memory for the records of a stream");
+        goto free_stream;
+    }
+    result = soft_pass(
+        soft_queue_create(context->device->engine, priority, &stream->queue, &error),
+        &error);
+    if (result != CUDA_SUCCESS)
+        goto free_ring;
+    result = soft_handle_add(stream, SOFT_KIND_STREAM);
+    if (result != CUDA_SUCCESS)
+        goto release_queue;
+
+    stream->context = context;
+    stream->kind = kind;
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+    pthread_mutex_init(&stream->mutex, NULL);
+    soft_streams *streams = context->streams;
+    pthread_mutex_lock(&streams->mutex);
+    stream->next = streams->list;
+    if (stream->next)
+        stream->next->previous = stream;
+    streams->list = stream;
+    pthread_mutex_unlock(&streams->mutex);
+    *out = stream;
+    return CUDA_SUCCESS;
+
+release_queue:
+    soft_queue_release(stream->queue);
+free_ring:
+    soft_delete(stream->ring);
+free_stream:
+    soft_delete(stream);
+    return result;
+}
+
+CUresult soft_stream_create(soft_context *context, uint32_t flags, int priority,
+                            soft_stream **out)
+{
+    return make_stream(context, SOFT_STREAM_CREATED, flags, priority, out);
+}
+
+/* The records are read by work under way: they go when the last of it is done. */
+static void free_stream(soft_stream *stream)
+{
+    soft_point_wait(stream->context->device->engine, soft_queue_tail(stream->queue));
+    for (uint32_t i = 0; i < SOFT_RECORD_COUNT; i++)
+        soft_record_drop(&stream->ring[i]);
+    soft_queue_release(stream->queue);
+    soft_delete(stream->ring);
+    soft_delete(stream->lent_nodes);
+    soft_delete(stream->lent_data);
+    pthread_mutex_destroy(&stream->mutex);
+    soft_delete(stream);
+}
+
+static void unlink_stream(soft_streams *streams, soft_stream *stream)
+{
+    pthread_mutex_lock(&streams->mutex);
+    if (stream->previous)
+        stream->previous->next = stream->next;
+    else
+        streams->list = stream->next;
+    if (stream->next)
+        stream->next->previous = stream->previous;
+    pthread_mutex_unlock(&streams->mutex);
+}
+
+void soft_stream_destroy(soft_stream *stream)
+{
+    if (!soft_handle_remove(stream, SOFT_KIND_STREAM))
+        return;
+    if (hooks)
+        hooks->stream_gone(stream);
+    unlink_stream(stream->context->streams, stream);
+    free_stream(stream);
+}
+
+CUresult soft_streams_create(soft_context *context)
+{
+    soft_streams *streams = soft_new(sizeof(*streams));
+    if (streams == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a context's streams");
+    streams->context = context;
+    pthread_mutex_init(&streams->mutex, NULL);
+    context->streams = streams;
+    const CUresult result =
+        make_stream(context, SOFT_STREAM_LEGACY, 0, 0, &streams->legacy);
+    if (result != CUDA_SUCCESS) {
+        context->streams = NULL;
+        pthread_mutex_destroy(&streams->mutex);
+        soft_delete(streams);
+    }
+    return result;
+}
+
+void soft_streams_destroy(soft_context *context)
+{
+    soft_streams *streams = context->streams;
+    if (streams == NULL)
+        return;
+    (void)soft_streams_wait(context);
+    while (streams->list)
+        soft_stream_destroy(streams->list);
+    context->streams = NULL;
+    pthread_mutex_destroy(&streams->mutex);
+    soft_delete(streams);
+}
+
+/* ---- look-up
+ * ---------------------------------------------------------------------------- */
+
+/* A thread's default streams, by context: few, so a short list. */
+struct own_stream {
+    const soft_context *context;
+    uint64_t context_id;
+    soft_stream *stream;
+};
+#define OWN_STREAMS 8
+static _Thread_local struct own_stream own_streams[OWN_STREAMS];
+static _Thread_local unsigned own_next;
+
+static CUresult per_thread_stream(soft_context *context, soft_stream **out)
+{
+    for (unsigned i = 0; i < OWN_STREAMS; i++)
+        if (own_streams[i].context == context &&
+            own_streams[i].context_id == context->id &&
+            soft_handle_is(own_streams[i].stream, SOFT_KIND_STREAM)) {
+            *out = own_streams[i].stream;
+            return CUDA_SUCCESS;
+        }
+    soft_stream *stream;
+    SOFT_TRY(make_stream(context, SOFT_STREAM_PER_THREAD, 0, 0, &stream));
+    own_streams[own_next++ % OWN_STREAMS] =
+        (struct own_stream){context, context->id, stream};
+    *out = stream;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
+                          soft_stream **out)
+{
+    if (handle == NULL)
+        handle = per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+    if (handle == CU_STREAM_PER_THREAD)
+        return per_thread_stream(context, out);
+    if (handle == CU_STREAM_LEGACY) {
+        *out = context->streams->legacy;
+        return CUDA_SUCCESS;
+    }
+    if (!soft_handle_is(handle, SOFT_KIND_STREAM))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE,
+                         "%p is no stream, or it was destroyed", (void *)handle);
+    *out = (soft_stream *)handle;
+    return CUDA_SUCCESS;
+}
+
+/* ---- order among streams
+ * ------------------------------------------------------------------ */
+
+#define WAITS_MAX 16
+
+static gph_status submit_empty(soft_stream *stream, const soft_point *waits,
+                               uint32_t count)
+{
+    const soft_work empty = {.kind = SOFT_WORK_EMPTY};
+    return soft_queue_submit(stream->queue, &empty, waits, count, NULL);
+}
+
+/* The legacy stream waits for all blocking streams. Stream mutex held. */
+static uint32_t legacy_waits(soft_stream *legacy, soft_point *waits)
+{
+    soft_streams *streams = legacy->context->streams;
+    uint32_t count = 0;
+    pthread_mutex_lock(&streams->mutex);
+    for (soft_stream *other = streams->list; other; other = other->next) {
+        if (!soft_stream_is_blocking(other))
+            continue;
+        const soft_point tail = soft_queue_tail(other->queue);
+        if (soft_point_reached(tail))
+            continue;
+        if (count == WAITS_MAX) {
+            (void)submit_empty(legacy, waits, count);
+            count = 0;
+        }
+        waits[count++] = tail;
+    }
+    pthread_mutex_unlock(&streams->mutex);
+    return count;
+}
+
+/* What work that goes to a stream now has to wait for beside what is in its queue. */
+static uint32_t order_waits(soft_stream *stream, soft_point *waits)
+{
+    if (stream->kind == SOFT_STREAM_LEGACY)
+        return legacy_waits(stream, waits);
+    if (!soft_stream_is_blocking(stream))
+        return 0;
+    waits[0] = soft_queue_tail(stream->context->streams->legacy->queue);
+    return soft_point_reached(waits[0]) ? 0 : 1;
+}
+
+/* Using the legacy stream while a blocking stream of the context captures (R94). */
+static CUresult check_implicit(soft_stream *stream)
+{
+    if (stream->kind != SOFT_STREAM_LEGACY ||
+        atomic_load_explicit(&stream->context->streams->blocking_captures,
+                             memory_order_relaxed) == 0)
+        return CUDA_SUCCESS;
+    return hooks->implicit(stream->context);
+}
+
+/* ---- submitting
+ * --------------------------------------------------------------------------- */
+
+static CUresult submit_locked(soft_stream *stream, const soft_task *task)
+{
+    soft_record *record = &stream->ring[stream->submitted % SOFT_RECORD_COUNT];
+    if (!soft_point_reached(record->point))
+        soft_point_wait(stream->context->device->engine, record->point);
+    soft_record_drop(record);
+
+    soft_work work;
+    SOFT_TRY(soft_record_fill(record, stream->context, task, -1, &work));
+    soft_point waits[WAITS_MAX];
+    const uint32_t count = order_waits(stream, waits);
+    const gph_status status =
+        soft_queue_submit(stream->queue, &work, waits, count, &record->point);
+    if (status != GPH_OK)
+        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
+    stream->submitted++;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thread,
+                            const soft_task *task, bool *captured)
+{
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    if (captured)
+        *captured = soft_stream_captures(stream);
+    if (soft_stream_captures(stream))
+        return hooks->task(stream, task);
+    if (stream->context != context && task->kind == SOFT_TASK_KERNEL)
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE,
+                         "the stream is of another context than the current one");
+    SOFT_TRY(check_implicit(stream));
+
+    const bool is_kernel = task->kind == SOFT_TASK_KERNEL;
+    const uint64_t begun = is_kernel ? gphi_clock_ns() : 0;
+    pthread_mutex_lock(&stream->mutex);
+    CUresult result = submit_locked(stream, task);
+    pthread_mutex_unlock(&stream->mutex);
+    if (is_kernel && result == CUDA_SUCCESS) {
+        atomic_fetch_add_explicit(&soft_counts.kernels_launched, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&soft_counts.launch_host_ns, gphi_clock_ns() - begun,
+                                  memory_order_relaxed);
+        if (soft_launch_blocking())
+            result = soft_stream_synchronize(stream);
+    }
+    return result;
+}
+
+CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
+                            const soft_work *works, soft_run_fn *done, void *argument,
+                            const soft_point *waits, uint32_t wait_count, soft_point *out)
+{
+    SOFT_TRY(check_implicit(stream));
+    soft_point order[WAITS_MAX];
+    pthread_mutex_lock(&stream->mutex);
+    const uint32_t count = order_waits(stream, order);
+    if (count > 0 && wait_count > 0) {
+        (void)submit_empty(stream, order, count);
+    } else if (count > 0) {
+        waits = order;
+        wait_count = count;
+    }
+    const gph_status status = soft_queue_launch(stream->queue, program, works, done,
+                                                argument, waits, wait_count, out);
+    pthread_mutex_unlock(&stream->mutex);
+    if (status != GPH_OK)
+        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_stream_wait_point(soft_stream *stream, soft_point point)
+{
+    if (soft_point_reached(point))
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&stream->mutex);
+    const gph_status status = submit_empty(stream, &point, 1);
+    pthread_mutex_unlock(&stream->mutex);
+    if (status != GPH_OK)
+        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
+    return CUDA_SUCCESS;
+}
+
+/* ---- waiting
+ * ------------------------------------------------------------------------------ */
+
+soft_point soft_stream_tail(soft_stream *stream)
+{
+    soft_point waits[WAITS_MAX];
+    /* Synchronizing the legacy stream includes what it would wait for (R94). */
+    if (stream->kind == SOFT_STREAM_LEGACY) {
+        pthread_mutex_lock(&stream->mutex);
+        const uint32_t count = legacy_waits(stream, waits);
+        if (count > 0)
+            (void)submit_empty(stream, waits, count);
+        pthread_mutex_unlock(&stream->mutex);
+    }
+    return soft_queue_tail(stream->queue);
+}
+
+CUresult soft_stream_query(soft_stream *stream)
+{
+    if (soft_stream_captures(stream))
+        return hooks->refuse(stream, "queried");
+    SOFT_TRY(check_implicit(stream));
+    SOFT_TRY(soft_context_check(stream->context));
+    if (!soft_point_reached(soft_stream_tail(stream)))
+        return CUDA_ERROR_NOT_READY;
+    return soft_context_check(stream->context);
+}
+
+CUresult soft_stream_synchronize(soft_stream *stream)
+{
+    if (soft_stream_captures(stream))
+        return hooks->refuse(stream, "synchronized");
+    SOFT_TRY(check_implicit(stream));
+    soft_point_wait(stream->context->device->engine, soft_stream_tail(stream));
+    return soft_context_check(stream->context);
+}
+
+CUresult soft_stream_wait(soft_context *context, CUstream handle, bool per_thread)
+{
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    return soft_stream_synchronize(stream);
+}
+
+CUresult soft_streams_wait(soft_context *context)
+{
+    soft_streams *streams = context->streams;
+    if (streams == NULL)
+        return soft_context_check(context);
+    /* Streams may come and go meanwhile: begin anew after each wait. */
+    for (;;) {
+        soft_point open = {0};
+        pthread_mutex_lock(&streams->mutex);
+        for (soft_stream *s = streams->list; s && open.queue == NULL; s = s->next) {
+            const soft_point tail = soft_queue_tail(s->queue);
+            if (!soft_point_reached(tail))
+                open = tail;
+        }
+        pthread_mutex_unlock(&streams->mutex);
+        if (open.queue == NULL)
+            return soft_context_check(context);
+        soft_point_wait(context->device->engine, open);
+    }
+}
+
+CUresult soft_capture_check(soft_context *context, bool unsafe)
+{
+    return hooks ? hooks->check(context, unsafe) : CUDA_SUCCESS;
+}
+
+CUresult soft_stream_queue(soft_context *context, CUstream handle, bool per_thread,
+                           soft_queue **out, bool *capturing)
+{
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    *capturing = soft_stream_captures(stream);
+    *out = stream->queue;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Streams and events: the objects behind CUstream and CUevent.
+ *
+ *   context ── streams ─┬─ legacy default stream ─┐ order each other (not non-blocking
+ * ones) ├─ created streams  ──────┘ └─ a per-thread default stream for each thread that
+ * asked stream ── queue of the engine └─ ring of records: what the work reads, reused
+ * when its point is reached
+ *
+ * A stream that captures gives its work to softcuda/graph instead, through the hooks
+ * below. */
+#ifndef SOFT_DEVICE_STREAM_H
+#define SOFT_DEVICE_STREAM_H
+
+#include "softcuda/device/task.h"
+#include "softcuda/kernel/launch.h"
+#include "softcuda/memory/memory.h"
+
+#define SOFT_RECORD_COUNT 256u       /* submissions of a stream under way */
+#define SOFT_RECORD_PARAM_BYTES 512u /* larger parameters are allocated */
+
+struct soft_capture; /* softcuda/graph */
+typedef struct soft_event soft_event;
+
+/* What one submission reads while it runs. */
+typedef struct soft_record {
+    soft_point point; /* when it is free again */
+    soft_context *context;
+    void *large; /* parameters that did not fit, freed with the next use */
+    union {
+        soft_kernel_launch launch;
+        soft_copy copy;
+        soft_fill fill;
+        struct {
+            CUhostFn function;
+            void *user;
+            bool always; /* also if the context is in error */
+        } host;
+        struct {
+            void (*function)(void *user);
+            void *user;
+        } call;
+    } u;
+    _Alignas(16) unsigned char params[SOFT_RECORD_PARAM_BYTES];
+} soft_record;
+
+typedef enum soft_stream_kind {
+    SOFT_STREAM_CREATED,
+    SOFT_STREAM_LEGACY,
+    SOFT_STREAM_PER_THREAD
+} soft_stream_kind;
+
+typedef struct soft_stream {
+    soft_context *context;
+    soft_queue *queue;
+    uint64_t id;
+    uint32_t flags; /* CU_STREAM_NON_BLOCKING */
+    int priority;
+    soft_stream_kind kind;
+    pthread_mutex_t mutex; /* the ring, and the order of submissions */
+    soft_record *ring;     /* SOFT_RECORD_COUNT of them */
+    uint64_t submitted;
+    /* Not NULL while the stream is part of a capture; softcuda/graph's, under its mutex.
+     * Read relaxed here: a program that begins a capture orders that with its own calls.
+     */
+    struct soft_capture *_Atomic capture;
+    void *frontier; /* softcuda/graph's: what the next captured node depends on */
+    struct soft_stream *next_in_capture;
+    void *lent_nodes, *lent_data; /* what cuStreamGetCaptureInfo() gave out last */
+    uint32_t lent_capacity;
+    struct soft_stream *next, *previous; /* of the context; under streams->mutex */
+} soft_stream;
+
+typedef struct soft_streams {
+    pthread_mutex_t mutex;
+    soft_context *context;
+    soft_stream *list; /* all, the legacy one too */
+    soft_stream *legacy;
+    /* Blocking streams of the context that capture: using the legacy stream is an error.
+     */
+    atomic_uint blocking_captures;
+} soft_streams;
+
+typedef enum soft_event_state {
+    SOFT_EVENT_NEVER,
+    SOFT_EVENT_RECORDED,
+    SOFT_EVENT_CAPTURED
+} soft_event_state;
+
+struct soft_event {
+    soft_context *context;
+    uint32_t flags;
+    atomic_uint references; /* the handle, each record under way, each graph node */
+    pthread_mutex_t mutex;
+    soft_event_state state;
+    soft_point point; /* RECORDED */
+    uint64_t serial;  /* counts records */
+    uint64_t stamp_ns, stamp_serial;
+    uint64_t capture_id; /* CAPTURED */
+    void *frontier;      /* CAPTURED: softcuda/graph's copy of the stream's frontier */
+    void (*drop_frontier)(void *frontier);
+};
+
+/* What softcuda/graph does for streams that capture. All are set before the first context
+ * is made. The stream has a capture when they are called, but for wait_event. */
+typedef struct soft_capture_hooks {
+    CUresult (*task)(soft_stream *stream, const soft_task *task);
+    CUresult (*record_event)(soft_stream *stream, soft_event *event, uint32_t flags);
+    /* The stream captures, or the event was recorded in a capture. */
+    CUresult (*wait_event)(soft_stream *stream, soft_event *event, uint32_t flags);
+    /* Work came to the legacy stream while a blocking stream captures: 906. */
+    CUresult (*implicit)(soft_context *context);
+    /* See soft_capture_check(). */
+    CUresult (*check)(soft_context *context, bool unsafe);
+    /* The stream is synchronized, queried or launched into while it captures: 900. */
+    CUresult (*refuse)(soft_stream *stream, const char *what);
+    /* Query or wait of an event that was recorded in a capture: 907, or 1 if that is
+     * over. */
+    CUresult (*captured_event)(soft_event *event);
+    /* The stream is destroyed. */
+    void (*stream_gone)(soft_stream *stream);
+} soft_capture_hooks;
+void soft_capture_set_hooks(const soft_capture_hooks *hooks);
+const soft_capture_hooks *soft_capture_get_hooks(void);
+
+/* The stream behind a handle: 0 is the legacy stream, or the per-thread one; 1 and 2 name
+ * them. INVALID_HANDLE for what is none. */
+CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
+                          soft_stream **out);
+CUresult soft_stream_create(soft_context *context, uint32_t flags, int priority,
+                            soft_stream **out);
+/* Work that was submitted still runs. */
+void soft_stream_destroy(soft_stream *stream);
+static inline bool soft_stream_captures(const soft_stream *stream)
+{
+    return atomic_load_explicit(&((soft_stream *)(uintptr_t)stream)->capture,
+                                memory_order_relaxed) != NULL;
+}
+static inline bool soft_stream_is_blocking(const soft_stream *stream)
+{
+    return stream->kind != SOFT_STREAM_LEGACY &&
+           (stream->flags & CU_STREAM_NON_BLOCKING) == 0;
+}
+
+/* Puts a launch of a program into the stream's order; see soft_queue_launch(). */
+CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
+                            const soft_work *works, soft_run_fn *done, void *argument,
+                            const soft_point *waits, uint32_t wait_count,
+                            soft_point *out);
+/* NOT_READY, CUDA_SUCCESS or the context's sticky error. */
+CUresult soft_stream_query(soft_stream *stream);
+CUresult soft_stream_synchronize(soft_stream *stream);
+/* Everything submitted so far, as a point. */
+soft_point soft_stream_tail(soft_stream *stream);
+/* The stream's next work waits for a point. */
+CUresult soft_stream_wait_point(soft_stream *stream, soft_point point);
+
+/* event.c */
+CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **out);
+CUresult soft_event_find(CUevent handle, soft_event **out);
+void soft_event_retain(soft_event *event);
+void soft_event_release(soft_event *event);
+CUresult soft_event_destroy(soft_event *event);
+CUresult soft_event_record(soft_event *event, soft_stream *stream);
+/* A record in pieces, for event nodes of graphs: begin before the launch is submitted,
+ * the point that the launch will reach after that, the stamp when the node runs. */
+void soft_event_begin_record(soft_event *event);
+void soft_event_set_point(soft_event *event, soft_point point);
+void soft_event_stamp(soft_event *event);
+/* The point of the last record; a point always reached if there is none. */
+soft_point soft_event_point(soft_event *event);
+CUresult soft_event_query(soft_event *event);
+CUresult soft_event_synchronize(soft_event *event);
+CUresult soft_event_elapsed(soft_event *start, soft_event *end, float *out_ms);
+
+/* Fills a work from a checked task; the record keeps what it reads. `node` for messages,
+ * -1 outside of graphs. Fails with what the kernel cannot do. */
+CUresult soft_record_fill(soft_record *record, soft_context *context,
+                          const soft_task *task, int64_t node, soft_work *out);
+void soft_record_drop(soft_record *record);
+
+/* Counts since the process began, for SOFTCUDA_SUMMARY. */
+typedef struct soft_counters {
+    atomic_ullong kernels_launched; /* one by one, not in graphs */
+    atomic_ullong graphs;           /* instantiated */
+    atomic_ullong graph_nodes;      /* of them */
+    atomic_ullong graph_launches;
+    atomic_ullong launch_host_ns; /* in kernel and graph launches */
+} soft_counters;
+extern soft_counters soft_counts;
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stream capture: what the entry points of api/capture.c ask. All with the graph mutex
+ * held. */
+#ifndef SOFT_GRAPH_CAPTURE_H
+#define SOFT_GRAPH_CAPTURE_H
+
+#include "softcuda/graph/graph.h"
+
+typedef struct soft_capture_info {
+    CUstreamCaptureStatus status;
+    uint64_t id;
+    soft_graph *graph;
+    const soft_edge_list *frontier; /* valid until the stream's next call */
+} soft_capture_info;
+
+/* `graph` NULL: a new one. Else the first captured node depends on `frontier`. */
+CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
+                            soft_graph *graph, const soft_edge_end *frontier,
+                            uint32_t count);
+/* *out is NULL on failure; the capture is over in most cases (R89, R97). */
+CUresult soft_capture_end(soft_stream *stream, soft_graph **out);
+/* Status NONE where the stream does not capture. */
+void soft_capture_get_info(const soft_stream *stream, soft_capture_info *out);
+/* Adds to, or replaces, what the next captured node depends on (R100). */
+CUresult soft_capture_set_frontier(soft_stream *stream, bool replace,
+                                   const soft_edge_end *frontier, uint32_t count);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/* CUgraph and its nodes, as the program edits them; and CUgraphExec, what is launched.
+ *
+ *   soft_graph ── nodes in creation order
+ *      node ── dependencies (incoming edges), dependents (outgoing), in the order they
+ * came ├─ kernel, memcpy, memset, host: a soft_task with its own copy of what it borrows
+ *           ├─ event record, event wait:      the event, retained
+ *           └─ child graph:                   a soft_graph of its own, owned by the node
+ *
+ *   soft_exec ── program of the engine (flat: child graphs are resolved)
+ *            └─ version: works and records of one set of parameters, immutable while a
+ *               launch reads it
+ *
+ * CUDA leaves it to the caller to serialize the use of one graph (R1..R69); one mutex
+ * over all graph calls keeps a program that does not from crashing. */
+#ifndef SOFT_GRAPH_GRAPH_H
+#define SOFT_GRAPH_GRAPH_H
+
+#include "softcuda/device/stream.h"
+
+typedef struct soft_node soft_node;
+typedef struct soft_graph soft_graph;
+typedef struct soft_exec soft_exec;
+
+typedef struct soft_edge_end {
+    soft_node *node;
+    CUgraphEdgeData data;
+} soft_edge_end;
+
+typedef struct soft_edge_list {
+    soft_edge_end *ends;
+    uint32_t count, capacity;
+} soft_edge_list;
+
+/* A kernel node's own arguments: `packed` in the kernel's layout, `pointers` into it, as
+ * cuGraphKernelNodeGetParams() gives them out (R19). */
+typedef struct soft_arguments {
+    void *packed;
+    void **pointers;
+} soft_arguments;
+
+struct soft_node {
+    soft_graph *graph;
+    CUgraphNodeType type;
+    uint64_t id; /* unique in the process */
+    soft_edge_list dependencies, dependents;
+    uint32_t place;          /* in graph->nodes */
+    uint32_t mark, mark_out; /* scratch of whoever walks, under the mutex */
+    soft_context *context;
+    soft_task task;           /* KERNEL, MEMCPY, MEMSET, HOST */
+    soft_arguments arguments; /* KERNEL */
+    CUDA_MEMCPY3D copy;       /* MEMCPY, as given or as captured */
+    CUDA_MEMSET_NODE_PARAMS fill;
+    soft_event *event; /* EVENT_RECORD, WAIT_EVENT; retained */
+    soft_graph *child; /* GRAPH; owned */
+};
+
+struct soft_graph {
+    uint64_t id;
+    soft_node **nodes; /* in creation order */
+    uint32_t node_count, node_capacity;
+    soft_node *parent; /* the child-graph node that owns it, or NULL */
+    struct soft_capture
+        *capture; /* captures into it now: not instantiable, not destroyable */
+};
+
+/* Every entry point of graphs and captures holds it. */
+void soft_graph_lock(void);
+void soft_graph_unlock(void);
+
+/* graph.c: all with the mutex held. */
+CUresult soft_graph_create(soft_graph **out);
+void soft_graph_destroy(soft_graph *graph); /* its nodes and child graphs too */
+CUresult soft_graph_find(CUgraph handle, soft_graph **out);
+CUresult soft_node_find(CUgraphNode handle, soft_node **out);
+/* A copy, child graphs too; nodes keep their order. */
+CUresult soft_graph_clone(const soft_graph *graph, soft_graph **out);
+
+/* What a node is to be: `task` is copied with all it borrows. */
+typedef struct soft_node_params {
+    CUgraphNodeType type;
+    soft_context *context;
+    const soft_task *task;
+    const CUDA_MEMCPY3D *copy;           /* MEMCPY; NULL: made from the task */
+    const CUDA_MEMSET_NODE_PARAMS *fill; /* MEMSET; NULL: made from the task */
+    soft_event *event;                   /* EVENT_RECORD, WAIT_EVENT */
+    const soft_graph *child;             /* GRAPH: cloned */
+} soft_node_params;
+
+/* Adds a node behind `dependencies` (nodes of the same graph, no duplicates, R1-R3).
+ * Nothing is changed on failure. */
+CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
+                       const soft_edge_end *dependencies, uint32_t count,
+                       soft_node **out);
+/* Replaces a node's parameters; its type stays. Nothing is changed on failure. */
+CUresult soft_node_set(soft_node *node, const soft_node_params *params);
+void soft_node_destroy(soft_node *node); /* severs its edges (R9) */
+
+/* Edges (R4-R6, R10-R14). `data` may be NULL: all zero. */
+CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *const *to,
+                        const CUgraphEdgeData *data, size_t count);
+CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
+                           soft_node *const *to, const CUgraphEdgeData *data,
+                           size_t count);
+bool soft_edge_exists(const soft_node *from, const soft_node *to);
+/* Whether edge data between two types is allowed; INVALID_VALUE with the reason. */
+CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
+                         const CUgraphEdgeData *data);
+CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
+                             const CUgraphEdgeData *data);
+
+/* exec.c */
+CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
+                          CUDA_GRAPH_INSTANTIATE_PARAMS *result);
+CUresult soft_exec_find(CUgraphExec handle, soft_exec **out);
+uint64_t soft_exec_flags(const soft_exec *exec);
+/* In flight: freed on completion (R37). */
+CUresult soft_exec_destroy(soft_exec *exec);
+CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream);
+CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream);
+
+/* dot.c */
+CUresult soft_graph_write_dot(const soft_graph *graph, const char *path, uint32_t flags);
+
+/* capture.c */
+void soft_capture_install(void); /* the hooks of device/stream.h */
+
+#endif
