@@ -4,12 +4,14 @@
 
 #include "softcuda/api/exports.h"
 #include "softcuda/device/driver.h"
+#include "softcuda/graph/graph.h"
 
 CUresult cuInit(unsigned int flags)
 {
     soft_thread_self()->call = __func__;
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    soft_capture_install();
     return soft_driver_init();
 }
 

@@ -7,8 +7,7 @@
 
 #include "base/clock.h"
 #include "softcuda/device/heap.h"
-
-soft_counters soft_counts;
+#include "softcuda/device/summary.h"
 
 static const soft_capture_hooks *hooks;
 static atomic_ullong last_id;
@@ -286,14 +285,17 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
     SOFT_TRY(check_implicit(stream));
 
     const bool is_kernel = task->kind == SOFT_TASK_KERNEL;
-    const uint64_t begun = is_kernel ? gphi_clock_ns() : 0;
+    const bool timed = is_kernel && soft_summary_wanted();
+    const uint64_t begun = timed ? gphi_clock_ns() : 0;
     pthread_mutex_lock(&stream->mutex);
     CUresult result = submit_locked(stream, task);
     pthread_mutex_unlock(&stream->mutex);
     if (is_kernel && result == CUDA_SUCCESS) {
-        atomic_fetch_add_explicit(&soft_counts.kernels_launched, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&soft_counts.launch_host_ns, gphi_clock_ns() - begun,
+        atomic_fetch_add_explicit(&soft_counted.kernels_launched, 1,
                                   memory_order_relaxed);
+        if (timed)
+            atomic_fetch_add_explicit(&soft_counted.launch_host_ns,
+                                      gphi_clock_ns() - begun, memory_order_relaxed);
         if (soft_launch_blocking())
             result = soft_stream_synchronize(stream);
     }

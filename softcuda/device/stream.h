@@ -178,14 +178,4 @@ CUresult soft_record_fill(soft_record *record, soft_context *context,
                           const soft_task *task, int64_t node, soft_work *out);
 void soft_record_drop(soft_record *record);
 
-/* Counts since the process began, for SOFTCUDA_SUMMARY. */
-typedef struct soft_counters {
-    atomic_ullong kernels_launched; /* one by one, not in graphs */
-    atomic_ullong graphs;           /* instantiated */
-    atomic_ullong graph_nodes;      /* of them */
-    atomic_ullong graph_launches;
-    atomic_ullong launch_host_ns; /* in kernel and graph launches */
-} soft_counters;
-extern soft_counters soft_counts;
-
 #endif

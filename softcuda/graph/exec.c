@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "softcuda/device/heap.h"
+#include "softcuda/device/summary.h"
 #include "softcuda/graph/graph.h"
 
 /* One set of parameters. Launches read it without a lock. */
@@ -333,8 +334,8 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
     if (status != CUDA_SUCCESS)
         return status;
     result->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-    atomic_fetch_add_explicit(&soft_counts.graphs, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&soft_counts.graph_nodes, exec->node_count,
+    atomic_fetch_add_explicit(&soft_counted.graphs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&soft_counted.graph_nodes, exec->node_count,
                               memory_order_relaxed);
     *out = exec;
     return CUDA_SUCCESS;
@@ -378,7 +379,8 @@ CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)
 {
     if (soft_stream_captures(stream))
         return soft_capture_get_hooks()->refuse(stream, "given a graph launch");
-    const uint64_t begun = gphi_clock_ns();
+    const bool timed = soft_summary_wanted();
+    const uint64_t begun = timed ? gphi_clock_ns() : 0;
     soft_point waits[EVENT_WAITS], done;
     uint32_t count = 0;
     for (uint32_t i = 0; i < exec->wait_count; i++) {
@@ -400,9 +402,10 @@ CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)
     }
     for (uint32_t i = 0; i < exec->record_count; i++)
         soft_event_set_point(exec->records[i], done);
-    atomic_fetch_add_explicit(&soft_counts.graph_launches, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&soft_counts.launch_host_ns, gphi_clock_ns() - begun,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&soft_counted.graph_launches, 1, memory_order_relaxed);
+    if (timed)
+        atomic_fetch_add_explicit(&soft_counted.launch_host_ns, gphi_clock_ns() - begun,
+                                  memory_order_relaxed);
     return soft_launch_blocking() ? soft_stream_synchronize(stream) : CUDA_SUCCESS;
 }
 
