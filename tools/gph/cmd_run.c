@@ -133,7 +133,8 @@ static int run_with_summary(char **words)
     int code = EXIT_FAILED;
     if (set_variable("SOFTCUDA_SUMMARY", path)) {
         code = run_and_wait(words);
-        report(path);
+        if (code != EXIT_NOT_FOUND && code != EXIT_NOT_EXECUTABLE)
+            report(path);
     }
     unlink(path);
     return code;

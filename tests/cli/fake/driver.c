@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A libcuda.so.1 that passes for softcuda and does next to nothing, so that `gph run` is
+ * tested where softcuda cannot be built: it counts calls of cuInit as launches. */
+#include "cuda/abi.h"
+#include <gph/softcuda.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT CUresult cuInit(unsigned int flags);
+EXPORT CUresult cuDriverGetVersion(int *version);
+EXPORT CUresult cuGetProcAddress_v2(const char *name, void **out, int version,
+                                    cuuint64_t flags,
+                                    CUdriverProcAddressQueryResult *found);
+
+static int inits;
+
+const char *gph_softcuda_version(void)
+{
+    return "fake";
+}
+
+static void write_summary(void)
+{
+    FILE *file = fopen(getenv("SOFTCUDA_SUMMARY"), "w");
+    if (file == NULL)
+        return;
+    fprintf(file,
+            "{\"kernels_launched\": %d, \"graphs\": 2, \"graph_nodes\": 30,\n"
+            "\"graph_launches\": 8, \"launch_host_ns\": 15000, "
+            "\"peak_device_bytes\": 3145728}\n",
+            inits);
+    fclose(file);
+}
+
+CUresult cuInit(unsigned int flags)
+{
+    if (inits++ == 0 && getenv("SOFTCUDA_SUMMARY") != NULL)
+        atexit(write_summary);
+    return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+    const char *text = getenv("FAKE_VERSION");
+    *version = text != NULL ? atoi(text) : 13000;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *found)
+{
+    CUresult (*const init)(unsigned int) = cuInit;
+    CUresult (*const get_version)(int *) = cuDriverGetVersion;
+    (void)version;
+    (void)flags;
+    *found = CU_GET_PROC_ADDRESS_SUCCESS;
+    if (strcmp(name, "cuInit") == 0)
+        memcpy(out, &init, sizeof(*out));
+    else if (strcmp(name, "cuDriverGetVersion") == 0)
+        memcpy(out, &get_version, sizeof(*out));
+    else
+        *found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return CUDA_SUCCESS;
+}
