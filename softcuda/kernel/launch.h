@@ -74,9 +74,9 @@ typedef struct soft_kernel_launch {
     uint64_t block_count;
     int64_t node;
     uint64_t local_bytes, scratch_bytes; /* of a block */
-    atomic_uint fault;                   /* 0 none, 1 being written, 2 there */
-    atomic_uint running;                 /* workers inside soft_kernel_launch_run() */
-    atomic_ullong started_ns; /* of this run, 0: no time limit or not started */
+    uint32_t page_bytes, safepoint_budget;
+    uint32_t on_fibers; /* the kernel has safepoints */
+    atomic_uint fault;  /* 0 none, 1 being written, 2 there */
     uint32_t envreg[32];
     uint64_t workspace[8]; /* of grid.sync(), which nvcc emits inline */
 } soft_kernel_launch;

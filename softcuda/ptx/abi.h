@@ -71,6 +71,21 @@ typedef void ptx_thread_fn(ptx_block *block, ptx_thread *thread);
  * the thread's block->local part + offset. isspacep compares against the block's ranges.
  */
 
+/* Operations of ptx_rt_mbarrier and their argument. */
+enum {
+    PTX_MBARRIER_INIT, /* count */
+    PTX_MBARRIER_INVAL,
+    PTX_MBARRIER_ARRIVE,           /* count -> state */
+    PTX_MBARRIER_ARRIVE_DROP,      /* count -> state */
+    PTX_MBARRIER_EXPECT_TX,        /* bytes */
+    PTX_MBARRIER_COMPLETE_TX,      /* bytes */
+    PTX_MBARRIER_TEST_WAIT,        /* state -> 1 if its phase is complete */
+    PTX_MBARRIER_TEST_WAIT_PARITY, /* parity -> 1 if the phase of that parity is */
+    PTX_MBARRIER_TRY_WAIT,         /* the same two, letting others run meanwhile */
+    PTX_MBARRIER_TRY_WAIT_PARITY,
+    PTX_MBARRIER_PENDING_COUNT /* state -> count; address unused */
+};
+
 /* What generated code may call; the loader resolves exactly these (and memcpy, memset,
  * memmove, and the libm functions of PTX_LIBM_CALLS). X(name, LLVM return type, LLVM
  * parameter types). Faults do not return. */

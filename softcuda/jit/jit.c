@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+/* softcuda-jit.so: textual LLVM IR to objects, through LLVM's C API. A part of the
+ * kernels a thread, each thread with an LLVM context of its own. */
+#include "softcuda/jit/jit.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Disassembler.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+static struct host {
+    bool ready;
+    LLVMTargetRef target;
+    char *triple, *cpu, *features;
+} host; /* written once by start(), then read only */
+
+/* One part of a compilation: what a thread works on. */
+typedef struct part {
+    const soft_jit_request *request;
+    uint32_t index;
+    bool failed;
+    soft_jit_object object;
+    char *text; /* of the optimized IR, if wanted */
+    bool want_text;
+    char message[512];
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMTargetMachineRef machine;
+} part;
+
+static void start(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeDisassembler();
+    host.triple = LLVMGetDefaultTargetTriple();
+    host.cpu = LLVMGetHostCPUName();
+    host.features = LLVMGetHostCPUFeatures();
+    char *why = NULL;
+    host.ready = LLVMGetTargetFromTriple(host.triple, &host.target, &why) == 0;
+    LLVMDisposeMessage(why);
+}
+
+static bool fail(part *p, const char *what, char *why)
+{
+    p->failed = true;
+    if (p->message[0] == '\0')
+        snprintf(p->message, sizeof(p->message), "%s: %s", what,
+                 why ? why : "no reason given");
+    LLVMDisposeMessage(why);
+    return false;
+}
+
+/* Without a handler of ours, LLVM prints an error and ends the process. */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    part *p = user;
+    if (LLVMGetDiagInfoSeverity(info) == LLVMDSError)
+        fail(p, "LLVM", LLVMGetDiagInfoDescription(info));
+}
+
+static bool parse(part *p)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
+        p->request->ir, p->request->ir_bytes, "ptx", 1);
+    char *why = NULL;
+    if (LLVMParseIRInContext(p->context, buffer, &p->module, &why)) {
+        p->module = NULL;
+        return fail(p, "the IR does not parse", why);
+    }
+    LLVMDisposeMessage(why);
+    why = NULL;
+    if (LLVMVerifyModule(p->module, LLVMReturnStatusAction, &why))
+        return fail(p, "the IR is not valid", why);
+    LLVMDisposeMessage(why);
+    return true;
+}
+
+static bool is_kernel(const char *name)
+{
+    return (name[0] == 'b' || name[0] == 't') && name[1] == '.';
+}
+
+/* Keeps this part's kernels; see soft_jit_result. */
+static void keep_own(part *p)
+{
+    uint32_t seen = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+         f = LLVMGetNextFunction(f)) {
+        size_t length;
+        const char *name = LLVMGetValueName2(f, &length);
+        if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMExternalLinkage)
+            continue;
+        if (is_kernel(name)) {
+            if (seen++ % p->request->part_count != p->index)
+                LLVMSetLinkage(f, LLVMInternalLinkage);
+        } else if (p->index != 0) {
+            LLVMSetLinkage(f, LLVMAvailableExternallyLinkage);
+        }
+    }
+}
+
+static void add_attribute(part *p, LLVMValueRef function, const char *key,
+                          const char *value)
+{
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(p->context, key,
+                                                      (unsigned)strlen(key), value,
+                                                      (unsigned)strlen(value)));
+}
+
+static void add_attributes(part *p)
+{
+    char width[16];
+    snprintf(width, sizeof(width), "%u", p->request->vector_bits);
+    for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+         f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        if (p->request->vector_bits != 0)
+            add_attribute(p, f, "prefer-vector-width", width);
+        /* A frame of more than a page must not step over a fiber's guard page. */
+        add_attribute(p, f, "probe-stack", "inline-asm");
+    }
+}
+
+static bool make_machine(part *p)
+{
+    p->machine = LLVMCreateTargetMachine(host.target, host.triple, host.cpu,
+                                         host.features, LLVMCodeGenLevelDefault,
+                                         LLVMRelocPIC, LLVMCodeModelSmall);
+    if (!p->machine)
+        return fail(p, "no code generator for this CPU", NULL);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(p->machine);
+    LLVMSetTarget(p->module, host.triple);
+    LLVMSetModuleDataLayout(p->module, layout);
+    LLVMDisposeTargetData(layout);
+    return true;
+}
+
+static bool optimize(part *p)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, 1);
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, 1);
+    const char *passes = p->request->optimize ? "globaldce,default<O3>" : "globaldce";
+    LLVMErrorRef error = LLVMRunPasses(p->module, passes, p->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error)
+        return !p->failed;
+    char *why = LLVMGetErrorMessage(error);
+    snprintf(p->message, sizeof(p->message), "LLVM's passes: %s", why);
+    LLVMDisposeErrorMessage(why);
+    p->failed = true;
+    return false;
+}
+
+static bool emit(part *p)
+{
+    LLVMMemoryBufferRef buffer = NULL;
+    char *why = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(p->machine, p->module, LLVMObjectFile, &why,
+                                            &buffer))
+        return fail(p, "no machine code", why);
+    LLVMDisposeMessage(why);
+    const size_t bytes = LLVMGetBufferSize(buffer);
+    unsigned char *copy = p->failed ? NULL : malloc(bytes);
+    if (copy) {
+        memcpy(copy, LLVMGetBufferStart(buffer), bytes);
+        p->object = (soft_jit_object){copy, bytes};
+    }
+    LLVMDisposeMemoryBuffer(buffer);
+    return copy ? true : fail(p, "no memory for the object", NULL);
+}
+
+static void *compile_part(void *argument)
+{
+    part *p = argument;
+    p->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(p->context, on_diagnostic, p);
+    if (parse(p) && make_machine(p)) {
+        keep_own(p);
+        add_attributes(p);
+        if (optimize(p)) {
+            if (p->want_text)
+                p->text = LLVMPrintModuleToString(p->module);
+            else
+                emit(p);
+        }
+    }
+    if (p->machine)
+        LLVMDisposeTargetMachine(p->machine);
+    if (p->module)
+        LLVMDisposeModule(p->module);
+    LLVMContextDispose(p->context);
+    return NULL;
+}
+
+static void release(soft_jit_result *result)
+{
+    for (uint32_t i = 0; i < result->object_count; i++)
+        free(result->objects[i].bytes);
+    result->object_count = 0;
+}
+
+/* Runs every part, the first on this thread; a thread that cannot be made costs time. */
+static void run_parts(part *parts, uint32_t count)
+{
+    pthread_t threads[SOFT_JIT_PARTS_MAX];
+    bool made[SOFT_JIT_PARTS_MAX] = {false};
+    for (uint32_t i = 1; i < count; i++)
+        made[i] = pthread_create(&threads[i], NULL, compile_part, &parts[i]) == 0;
+    compile_part(&parts[0]);
+    for (uint32_t i = 1; i < count; i++) {
+        if (made[i])
+            pthread_join(threads[i], NULL);
+        else
+            compile_part(&parts[i]);
+    }
+}
+
+static int compile(const soft_jit_request *asked, soft_jit_result *result)
+{
+    pthread_once(&started, start);
+    memset(result, 0, sizeof(*result));
+    soft_jit_request request = *asked;
+    if (request.part_count == 0)
+        request.part_count = 1;
+    if (request.part_count > SOFT_JIT_PARTS_MAX)
+        request.part_count = SOFT_JIT_PARTS_MAX;
+    part *parts = calloc(request.part_count, sizeof(*parts));
+    if (!host.ready || !parts) {
+        snprintf(result->message, sizeof(result->message), "%s",
+                 parts ? "LLVM has no code generator for this machine" : "no memory");
+        free(parts);
+        return -1;
+    }
+    for (uint32_t i = 0; i < request.part_count; i++) {
+        parts[i].request = &request;
+        parts[i].index = i;
+    }
+    run_parts(parts, request.part_count);
+    int status = 0;
+    for (uint32_t i = 0; i < request.part_count; i++) {
+        result->objects[result->object_count++] = parts[i].object;
+        if (parts[i].failed && status == 0) {
+            memcpy(result->message, parts[i].message, sizeof(parts[i].message));
+            status = -1;
+        }
+    }
+    free(parts);
+    if (status != 0)
+        release(result);
+    return status;
+}
+
+static char *optimized_ir(const soft_jit_request *asked)
+{
+    pthread_once(&started, start);
+    soft_jit_request request = *asked;
+    request.part_count = 1;
+    part p = {.request = &request, .want_text = true};
+    if (host.ready)
+        compile_part(&p);
+    return p.text;
+}
+
+static void free_text(char *text)
+{
+    LLVMDisposeMessage(text);
+}
+
+static int disassemble(const unsigned char *code, size_t bytes, soft_jit_line_fn *line,
+                       void *user)
+{
+    pthread_once(&started, start);
+    if (!host.ready)
+        return -1;
+    LLVMDisasmContextRef context = LLVMCreateDisasmCPUFeatures(
+        host.triple, host.cpu, host.features, NULL, 0, NULL, NULL);
+    if (!context)
+        return -1;
+    char text[256];
+    for (size_t at = 0; at < bytes;) {
+        uint8_t copy[16] = {0}; /* LLVM wants them writable */
+        const size_t room = bytes - at < sizeof(copy) ? bytes - at : sizeof(copy);
+        memcpy(copy, code + at, room);
+        const size_t used =
+            LLVMDisasmInstruction(context, copy, room, at, text, sizeof(text));
+        line(user, at, used ? text : "\t(bad)");
+        at += used ? used : 1;
+    }
+    LLVMDisasmDispose(context);
+    return 0;
+}
+
+static const char *cpu_name(void)
+{
+    pthread_once(&started, start);
+    return host.cpu ? host.cpu : "";
+}
+
+static const soft_jit_api api = {
+    .version = SOFT_JIT_VERSION,
+    .llvm_version = SOFT_LLVM_VERSION,
+    .cpu_name = cpu_name,
+    .compile = compile,
+    .release = release,
+    .optimized_ir = optimized_ir,
+    .free_text = free_text,
+    .disassemble = disassemble,
+};
+
+__attribute__((visibility("default"))) soft_jit_get_fn soft_jit_get;
+
+const soft_jit_api *soft_jit_get(void)
+{
+    return &api;
+}

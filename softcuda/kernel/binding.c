@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Machine code mapped for one set of addresses of globals. */
+#include "softcuda/kernel/binding.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/kernel/place.h"
+#include "softcuda/kernel/rtcalls.h"
+
+#define SYMBOL_MAX 1024
+
+struct soft_binding {
+    atomic_uint references;
+    soft_code *code;
+    uint64_t *addresses; /* of the globals, by index */
+    soft_kernel_code *kernels;
+    soft_image image; /* base NULL: no kernel can run */
+    bool placed;
+    gph_allocator heap;
+};
+
+static uint64_t resolve(void *user, const char *name)
+{
+    const soft_binding *binding = user;
+    const soft_pack *pack = soft_code_pack(binding->code);
+    if (name[0] == 'g' && name[1] == '.')
+        for (uint32_t i = 0; i < pack->global_count; i++)
+            if (strcmp(pack->globals[i].about.name, name + 2) == 0)
+                return binding->addresses[i];
+    return soft_rtcall_find(name);
+}
+
+static gph_status find_entries(soft_binding *binding, gph_error *error)
+{
+    const soft_pack *pack = soft_code_pack(binding->code);
+    for (uint32_t i = 0; i < pack->kernel_count; i++) {
+        const ptx_kernel *kernel = &pack->kernels[i];
+        soft_kernel_code *code = &binding->kernels[i];
+        *code = (soft_kernel_code){.kernel = kernel, .binding = binding};
+        if (kernel->path == PTX_PATH_UNSUPPORTED)
+            continue;
+        char symbol[SYMBOL_MAX];
+        snprintf(symbol, sizeof(symbol), "%c.%s",
+                 kernel->path == PTX_PATH_FAST ? 'b' : 't', kernel->name);
+        const soft_image_function *function = soft_image_find(&binding->image, symbol);
+        if (function == NULL)
+            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                             "kernel %.200s has no machine code", kernel->name);
+        const uintptr_t address = (uintptr_t)binding->image.base + function->start;
+        if (kernel->path == PTX_PATH_FAST)
+            code->entry.block = (ptx_block_fn *)address;
+        else
+            code->entry.thread = (ptx_thread_fn *)address;
+    }
+    return GPH_OK;
+}
+
+static gph_status fill(soft_binding *binding, const uint64_t *addresses, gph_error *error)
+{
+    const soft_pack *pack = soft_code_pack(binding->code);
+    const gph_allocator heap = binding->heap;
+    binding->addresses = gphi_heap_array(heap, pack->global_count + 1u, 8);
+    binding->kernels =
+        gphi_heap_array(heap, pack->kernel_count + 1u, sizeof(*binding->kernels));
+    if (binding->addresses == NULL || binding->kernels == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "binding %u kernels",
+                         pack->kernel_count);
+    if (pack->global_count != 0)
+        memcpy(binding->addresses, addresses, pack->global_count * sizeof(*addresses));
+    if (pack->object_count != 0) {
+        const soft_loader_input input = {.objects = pack->objects,
+                                         .object_count = pack->object_count,
+                                         .resolve = resolve,
+                                         .user = binding};
+        GPHI_TRY(soft_image_load(&input, &heap, &binding->image, error));
+        binding->placed = soft_place_add(&binding->image);
+        if (!binding->placed)
+            return gphi_fail(error, GPH_E_NO_MEMORY, "noting where machine code lies");
+    }
+    return find_entries(binding, error);
+}
+
+gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
+                               soft_binding **out, gph_error *error)
+{
+    const gph_allocator heap = soft_code_pack(code)->heap;
+    soft_binding *binding = gphi_heap_alloc(heap, sizeof(*binding));
+    if (binding == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "binding a module");
+    atomic_init(&binding->references, 1);
+    binding->heap = heap;
+    binding->image.heap = heap;
+    binding->code = code;
+    soft_code_retain(code);
+    const gph_status status = fill(binding, addresses, error);
+    if (status != GPH_OK) {
+        soft_binding_release(binding);
+        return status;
+    }
+    *out = binding;
+    return GPH_OK;
+}
+
+void soft_binding_retain(soft_binding *binding)
+{
+    atomic_fetch_add_explicit(&binding->references, 1, memory_order_relaxed);
+}
+
+void soft_binding_release(soft_binding *binding)
+{
+    if (binding == NULL ||
+        atomic_fetch_sub_explicit(&binding->references, 1, memory_order_acq_rel) != 1)
+        return;
+    const soft_pack *pack = soft_code_pack(binding->code);
+    if (binding->placed)
+        soft_place_remove(&binding->image);
+    soft_image_unload(&binding->image);
+    gphi_heap_free(binding->heap, binding->addresses, (pack->global_count + 1ull) * 8);
+    gphi_heap_free(binding->heap, binding->kernels,
+                   (pack->kernel_count + 1ull) * sizeof(*binding->kernels));
+    soft_code *code = binding->code;
+    gphi_heap_free(binding->heap, binding, sizeof(*binding));
+    soft_code_release(code);
+}
+
+soft_code *soft_binding_code(const soft_binding *binding)
+{
+    return binding->code;
+}
+
+const soft_image *soft_binding_image(const soft_binding *binding)
+{
+    return &binding->image;
+}
+
+const soft_kernel_code *soft_binding_kernel(const soft_binding *binding, uint32_t index)
+{
+    return &binding->kernels[index];
+}
+
+const soft_kernel_code *soft_binding_find(const soft_binding *binding, const char *name)
+{
+    const soft_pack *pack = soft_code_pack(binding->code);
+    for (uint32_t i = 0; i < pack->kernel_count; i++)
+        if (strcmp(pack->kernels[i].name, name) == 0)
+            return &binding->kernels[i];
+    return NULL;
+}
+
+static uint64_t relocated(const soft_binding *binding, const soft_pack_relocation *r)
+{
+    if (r->global != UINT32_MAX)
+        return (binding->addresses[r->global] + (uint64_t)r->addend) >> r->shift;
+    char symbol[SYMBOL_MAX];
+    snprintf(symbol, sizeof(symbol), "f.%s", r->function);
+    const soft_image_function *function = soft_image_find(&binding->image, symbol);
+    if (function == NULL) /* no kernel that can run uses it */
+        return 0;
+    return ((uint64_t)(uintptr_t)binding->image.base + function->start +
+            (uint64_t)r->addend) >>
+           r->shift;
+}
+
+void soft_binding_init_global(const soft_binding *binding, uint32_t index,
+                              void *destination)
+{
+    const soft_pack_global *global = &soft_code_pack(binding->code)->globals[index];
+    if (global->about.bytes == 0)
+        return;
+    if (global->init == NULL) {
+        memset(destination, 0, global->about.bytes);
+        return;
+    }
+    memcpy(destination, global->init, global->about.bytes);
+    for (uint32_t i = 0; i < global->relocation_count; i++) {
+        const soft_pack_relocation *r = &global->relocations[i];
+        const uint64_t value = relocated(binding, r);
+        memcpy((unsigned char *)destination + r->offset, &value, r->bytes);
+    }
+}

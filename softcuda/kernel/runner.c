@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runners and the memory of blocks. */
+#include "softcuda/kernel/runner.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "softcuda/kernel/lanes.h"
+#include "softcuda/kernel/place.h"
+
+#define BLOCK_STACK_BYTES (256u << 10)
+
+/* Initial-exec: a signal handler reads it, and that must not allocate. */
+static _Thread_local soft_runner *self __attribute__((tls_model("initial-exec")));
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool ready;
+
+static void memory_fini(soft_block_memory *memory)
+{
+    if (memory->base != NULL)
+        munmap(memory->base, memory->mapped);
+    *memory = (soft_block_memory){0};
+}
+
+static void block_fini(soft_block *block)
+{
+    memory_fini(&block->memory);
+    soft_lanes_destroy(block->lanes);
+    soft_fiber_fini(&block->stack);
+}
+
+static void runner_destroy(void *argument)
+{
+    soft_runner *runner = argument;
+    soft_fault_leave(&runner->scope);
+    block_fini(&runner->home);
+    while (runner->idle != NULL) {
+        soft_block *block = runner->idle;
+        runner->idle = block->next;
+        block_fini(block);
+        free(block);
+    }
+    self = NULL;
+    free(runner);
+}
+
+/* A fault in generated code, seen by the handler of signals. */
+static void recover(soft_fault_scope *scope)
+{
+    soft_place_fault(scope);
+}
+
+static void set_up(void)
+{
+    ready = pthread_key_create(&key, runner_destroy) == 0 &&
+            soft_fault_install(soft_place_is_code, NULL) == GPH_OK;
+}
+
+soft_runner *soft_runner_current(void)
+{
+    return self;
+}
+
+static soft_runner *make_runner(void)
+{
+    pthread_once(&once, set_up);
+    soft_runner *runner = ready ? calloc(1, sizeof(*runner)) : NULL;
+    if (runner == NULL)
+        return NULL;
+    if (!soft_fault_prepare_thread() || pthread_setspecific(key, runner) != 0) {
+        free(runner);
+        return NULL;
+    }
+    soft_fiber_init_own(&runner->own);
+    runner->guard.own = runner->guard.current = &runner->own;
+    runner->home.runner = runner;
+    runner->home.fiber = &runner->own;
+    runner->parked_tail = &runner->parked;
+    runner->scope.recover = recover;
+    soft_fault_enter(&runner->scope);
+    self = runner;
+    return runner;
+}
+
+soft_runner *soft_runner_self(void)
+{
+    return self != NULL ? self : make_runner();
+}
+
+static size_t up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) & ~(to - 1);
+}
+
+static bool grow(soft_block_memory *memory, size_t local, size_t scratch, size_t shared)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    local = up(local > memory->local ? local : memory->local, 64);
+    scratch = up(scratch > memory->scratch ? scratch : memory->scratch, 64);
+    shared = up(shared > memory->shared ? shared : memory->shared, PTX_SHARED_ALIGN);
+    const size_t inside = up(local + scratch + shared, page);
+    unsigned char *base = mmap(NULL, inside + 2 * page, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return false;
+    if (mprotect(base, page, PROT_NONE) != 0 ||
+        mprotect(base + page + inside, page, PROT_NONE) != 0) {
+        munmap(base, inside + 2 * page);
+        return false;
+    }
+    memory_fini(memory);
+    *memory = (soft_block_memory){base, inside + 2 * page, local, scratch, shared};
+    return true;
+}
+
+bool soft_block_prepare(soft_block *block, const soft_kernel_launch *launch)
+{
+    soft_block_memory *memory = &block->memory;
+    const size_t shared = up(launch->grid.shared_bytes, PTX_SHARED_ALIGN);
+    if (memory->base == NULL || memory->local < launch->local_bytes ||
+        memory->scratch < launch->scratch_bytes || memory->shared < shared)
+        if (!grow(memory, launch->local_bytes, launch->scratch_bytes, shared))
+            return false;
+    unsigned char *end = memory->base + memory->mapped - launch->page_bytes;
+    block->view.zero = NULL;
+    block->view.shared = end - shared;
+    block->view.scratch = end - memory->shared - memory->scratch;
+    block->view.local = block->view.scratch - memory->local;
+    block->view.grid = &launch->grid;
+    block->view.smid = block->runner->smid;
+    block->view.runtime = block;
+    block->view.safepoint_budget = launch->safepoint_budget;
+    return true;
+}
+
+soft_block *soft_runner_take_block(soft_runner *runner)
+{
+    soft_block *block = runner->idle;
+    if (block != NULL) {
+        runner->idle = block->next;
+        return block;
+    }
+    block = calloc(1, sizeof(*block));
+    if (block == NULL)
+        return NULL;
+    if (!soft_fiber_init(&block->stack, BLOCK_STACK_BYTES)) {
+        free(block);
+        return NULL;
+    }
+    block->runner = runner;
+    block->fiber = &block->stack;
+    return block;
+}
+
+void soft_runner_give_block(soft_runner *runner, soft_block *block)
+{
+    block->next = runner->idle;
+    runner->idle = block;
+}
+
+void soft_runner_switch(soft_runner *runner, soft_fiber *from, soft_fiber *to)
+{
+    runner->guard.current = to;
+    soft_fiber_switch(from, to);
+    runner->guard.current = from;
+}
+
+void soft_runner_raise(soft_runner *runner, gph_status code, uint64_t address,
+                       const char *detail)
+{
+    runner->raised.code = code;
+    runner->raised.address = address;
+    size_t length = 0;
+    if (detail != NULL)
+        while (length + 1 < sizeof(runner->raised.detail) && detail[length] != '\0') {
+            runner->raised.detail[length] = detail[length];
+            length++;
+        }
+    runner->raised.detail[length] = '\0';
+    soft_guard_leave(&runner->guard);
+}
+
+void soft_block_raise(soft_block *block, uint32_t thread, gph_status code,
+                      const char *detail)
+{
+    block->runner->raised.has_thread = true;
+    block->runner->raised.thread = thread;
+    soft_runner_raise(block->runner, code, 0, detail);
+}

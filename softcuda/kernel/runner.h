@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a thread needs to run blocks, kept from launch to launch.
+ *
+ *   runner (one a thread) ── home block: runs on the thread's own stack
+ *                         ── blocks with a fiber: idle, or parked (in the order parked)
+ *
+ *   memory of a block     |guard| local | scratch | shared |guard|
+ *   one mapping; shared memory ends at the guard page, so that running over its end
+ *   faults */
+#ifndef SOFT_KERNEL_RUNNER_H
+#define SOFT_KERNEL_RUNNER_H
+
+#include "softcuda/kernel/fiber.h"
+#include "softcuda/kernel/launch.h"
+#include "softcuda/memory/fault.h"
+#include "softcuda/ptx/abi.h"
+
+struct soft_lanes; /* threads of the slow path: lanes.h */
+typedef struct soft_runner soft_runner;
+
+typedef struct soft_block_memory {
+    unsigned char *base; /* of the mapping, guards included; NULL: none yet */
+    size_t mapped;
+    size_t local, scratch, shared; /* room for each */
+} soft_block_memory;
+
+/* One block that runs. The generated code's view comes first. */
+typedef struct soft_block {
+    ptx_block view;
+    soft_runner *runner;
+    soft_fiber *fiber; /* it runs on; the runner's own for the home block */
+    soft_block_memory memory;
+    struct soft_lanes *lanes; /* slow path */
+    ptx_thread *thread;       /* slow path: the thread that runs just now, else NULL */
+    uint32_t safepoints;      /* of this block so far */
+    bool finished;            /* its fiber found no more blocks */
+    struct soft_block *next;  /* in the runner's idle or parked list */
+    soft_fiber stack;         /* what `fiber` points to, but for the home block */
+} soft_block;
+
+struct soft_runner {
+    soft_guard guard;
+    soft_fiber own;
+    soft_block home;
+    soft_block *current; /* whose code runs just now; read by signal handlers */
+    soft_kernel_launch *launch;
+    soft_parts *parts;
+    uint64_t next, end, want; /* claimed and not yet started; size of the next claim */
+    uint64_t deadline_ns;     /* of this launch, 0: none */
+    uint32_t smid;
+    soft_block *idle;
+    soft_block *parked, **parked_tail;
+    uint32_t live;
+    soft_fault_scope scope;
+    struct {
+        gph_status code;
+        uint64_t address;
+        bool has_thread;
+        uint32_t thread; /* linear */
+        char detail[288];
+    } raised; /* what soft_guard_leave() was called for */
+};
+
+/* This thread's runner, or NULL: no memory. Freed when the thread ends. */
+soft_runner *soft_runner_self(void);
+/* It, or NULL, never making one: async-signal-safe. */
+soft_runner *soft_runner_current(void);
+
+/* Makes the memory of a block large enough and points its view at it. */
+bool soft_block_prepare(soft_block *block, const soft_kernel_launch *launch);
+/* A block with a fiber, or NULL. */
+soft_block *soft_runner_take_block(soft_runner *runner);
+void soft_runner_give_block(soft_runner *runner, soft_block *block);
+
+/* Switches stacks, keeping the guard and `current` right. `to_block` NULL: the
+ * scheduler's. */
+void soft_runner_switch(soft_runner *runner, soft_fiber *from, soft_fiber *to);
+
+/* Leaves the launch: fills `raised` (detail may be NULL) and does not come back. */
+_Noreturn void soft_runner_raise(soft_runner *runner, gph_status code, uint64_t address,
+                                 const char *detail);
+/* The same, by a thread whose linear index is known. */
+_Noreturn void soft_block_raise(soft_block *block, uint32_t thread, gph_status code,
+                                const char *detail);
+
+static inline soft_block *soft_block_from(ptx_block *view)
+{
+    return (soft_block *)view; /* the first member */
+}
+
+/* What a waiting block does: lets others run if there are any, ends the launch if its
+ * time is over or it has failed elsewhere. */
+void soft_block_safepoint(soft_block *block);
+
+#endif
