@@ -107,7 +107,10 @@ static gph_status read_word(option_id id, const char *value, const char *const *
             *out = i;
             return GPH_OK;
         }
-    return wrong(id, value, "none of its words", error);
+    return wrong(id, value,
+                 id == OPTION_MODE ? "none of eager, graph, both"
+                                   : "none of auto, cuda, soft",
+                 error);
 }
 
 static gph_status read_one(option_id id, const char *value, options *o, gph_error *error)

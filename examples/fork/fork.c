@@ -9,6 +9,7 @@
  *
  * The program prints the graph that came of it, as libgph describes it. */
 #include <gph/gph.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,12 +85,15 @@ static void print_graph(gph_runtime *gph, CUgraph graph)
            gph_graph_edge_count(data));
     for (uint32_t i = 0; i < gph_graph_node_count(data); i++) {
         const gph_node *node = gph_graph_node(data, i);
-        printf("  %u %-6s %s after", i, gph_node_kind_name(node->kind),
+        printf("  %u: %s %-9s after", i, gph_node_kind_name(node->kind),
                node->u.kernel.function ? node->u.kernel.function : "?");
-        for (size_t e = 0; e < gph_graph_edge_count(data); e++)
-            if (gph_graph_edge(data, e)->to == i)
-                printf(" %u", gph_graph_edge(data, e)->from);
-        printf("\n");
+        bool first = true;
+        for (uint32_t from = 0; from < i; from++)
+            for (size_t e = 0; e < gph_graph_edge_count(data); e++)
+                if (gph_graph_edge(data, e)->from == from &&
+                    gph_graph_edge(data, e)->to == i)
+                    first = printf(" %u", from) < 0;
+        printf("%s\n", first ? " nothing" : "");
     }
     gph_graph_destroy(data);
 }
