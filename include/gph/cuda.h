@@ -182,12 +182,13 @@ GPH_API void gph_close(gph_runtime *runtime);
 
 /** Says which driver is in use.
  *
- *  out  the caller's, filled in; its text is lent until gph_close().
+ *  runtime  borrowed; NULL gives all zeros.
+ *  out      the caller's, filled in; its text is lent until gph_close().
  *
  *  Thread: any. */
 GPH_API void gph_driver_describe(const gph_runtime *runtime, gph_driver_info *out);
 
-/** The driver's calls. Lent until gph_close(). Thread: any. */
+/** The driver's calls. Lent until gph_close(); NULL for NULL. Thread: any. */
 GPH_API const gph_cuda_calls *gph_cuda(const gph_runtime *runtime);
 
 /** Finds an entry point of the driver that gph_cuda_calls lacks, in the version that CUDA

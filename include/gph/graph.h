@@ -164,7 +164,8 @@ GPH_API void gph_graph_destroy(gph_graph *graph);
 GPH_API GPH_CHECKED gph_status gph_graph_name_set(gph_graph *graph, const char *name,
                                                   gph_error *error);
 
-/** The graph's name, or NULL. Lent until gph_graph_name_set() or gph_graph_destroy(). */
+/** The graph's name, or NULL (all queries take a NULL graph for an empty one). Lent until
+ *  gph_graph_name_set() or gph_graph_destroy(). */
 GPH_API const char *gph_graph_name(const gph_graph *graph);
 
 /** Adds a node.

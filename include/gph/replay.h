@@ -119,7 +119,7 @@ GPH_API GPH_CHECKED gph_status gph_exec_upload(gph_exec *exec, CUstream stream,
 GPH_API GPH_CHECKED gph_status gph_exec_launch(gph_exec *exec, CUstream stream,
                                                gph_error *error);
 
-/** The driver's own handle. Lent until gph_exec_destroy(). */
+/** The driver's own handle. Lent until gph_exec_destroy(); NULL for NULL. */
 GPH_API CUgraphExec gph_exec_handle(const gph_exec *exec);
 
 /** Describes a graph of the driver as data: nodes, edges with their data, parameters,

@@ -151,12 +151,12 @@ void gph_close(gph_runtime *runtime)
 
 void gph_driver_describe(const gph_runtime *runtime, gph_driver_info *out)
 {
-    *out = runtime->info;
+    *out = runtime != NULL ? runtime->info : (gph_driver_info){0};
 }
 
 const gph_cuda_calls *gph_cuda(const gph_runtime *runtime)
 {
-    return &runtime->calls;
+    return runtime != NULL ? &runtime->calls : NULL;
 }
 
 gph_status gph_cuda_find(const gph_runtime *runtime, const char *name, gph_cuda_fn *out,

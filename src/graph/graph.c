@@ -80,7 +80,7 @@ gph_status gph_graph_name_set(gph_graph *graph, const char *name, gph_error *err
 
 const char *gph_graph_name(const gph_graph *graph)
 {
-    return graph->name;
+    return graph != NULL ? graph->name : NULL;
 }
 
 static gph_status check_kernel(const gph_kernel_params *kernel, gph_error *error)
@@ -249,13 +249,13 @@ gph_status gph_graph_edge_add(gph_graph *graph, const gph_edge *edge, gph_error 
 
 uint32_t gph_graph_node_count(const gph_graph *graph)
 {
-    return (uint32_t)graph->nodes.count;
+    return graph != NULL ? (uint32_t)graph->nodes.count : 0;
 }
 
 uint64_t gph_graph_node_count_deep(const gph_graph *graph)
 {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         const bool has_child = node->kind == GPH_NODE_CHILD && node->u.child != NULL;
         count += has_child ? gph_graph_node_count_deep(node->u.child) : 1;
@@ -265,17 +265,17 @@ uint64_t gph_graph_node_count_deep(const gph_graph *graph)
 
 size_t gph_graph_edge_count(const gph_graph *graph)
 {
-    return graph->edges.count;
+    return graph != NULL ? graph->edges.count : 0;
 }
 
 const gph_node *gph_graph_node(const gph_graph *graph, uint32_t index)
 {
-    return index < graph->nodes.count ? gphi_vec_at(&graph->nodes, index) : NULL;
+    return index < gph_graph_node_count(graph) ? gphi_vec_at(&graph->nodes, index) : NULL;
 }
 
 const gph_edge *gph_graph_edge(const gph_graph *graph, size_t index)
 {
-    return index < graph->edges.count ? gphi_vec_at(&graph->edges, index) : NULL;
+    return index < gph_graph_edge_count(graph) ? gphi_vec_at(&graph->edges, index) : NULL;
 }
 
 const char *gph_node_kind_name(gph_node_kind kind)

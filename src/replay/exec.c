@@ -162,5 +162,5 @@ gph_status gph_exec_launch(gph_exec *exec, CUstream stream, gph_error *error)
 
 CUgraphExec gph_exec_handle(const gph_exec *exec)
 {
-    return exec->handle;
+    return exec != NULL ? exec->handle : NULL;
 }

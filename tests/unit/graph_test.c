@@ -251,6 +251,9 @@ static void null_arguments_are_refused(void)
     CHECK(gph_graph_name_set(NULL, "x", NULL) == GPH_E_INVALID);
     CHECK(gph_graph_order(graph, NULL, NULL) == GPH_E_INVALID);
     CHECK(gph_graph_check(NULL, NULL) == GPH_E_INVALID);
+    CHECK(gph_graph_name(NULL) == NULL && gph_graph_node(NULL, 0) == NULL);
+    CHECK(gph_graph_node_count(NULL) == 0 && gph_graph_node_count_deep(NULL) == 0);
+    CHECK(gph_graph_edge_count(NULL) == 0 && gph_graph_edge(NULL, 0) == NULL);
     CHECK(strcmp(gph_node_kind_name(GPH_NODE_CHILD), "child") == 0);
     CHECK(strcmp(gph_node_kind_name((gph_node_kind)99), "unknown") == 0);
     gph_graph_destroy(graph);

@@ -4,6 +4,7 @@
 #include "cuda/abi.h"
 #include <gph/softcuda.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ EXPORT CUresult cuGetProcAddress_v2(const char *name, void **out, int version,
                                     cuuint64_t flags,
                                     CUdriverProcAddressQueryResult *found);
 
-static int inits;
+static atomic_int inits;
 
 const char *gph_softcuda_version(void)
 {
@@ -32,13 +33,13 @@ static void write_summary(void)
             "{\"kernels_launched\": %d, \"graphs\": 2, \"graph_nodes\": 30,\n"
             "\"graph_launches\": 8, \"launch_host_ns\": 15000, "
             "\"peak_device_bytes\": 3145728}\n",
-            inits);
+            atomic_load(&inits));
     fclose(file);
 }
 
 CUresult cuInit(unsigned int flags)
 {
-    if (inits++ == 0 && getenv("SOFTCUDA_SUMMARY") != NULL)
+    if (atomic_fetch_add(&inits, 1) == 0 && getenv("SOFTCUDA_SUMMARY") != NULL)
         atexit(write_summary);
     return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
