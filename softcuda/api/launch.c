@@ -1,42 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Launching kernels and host functions. */
-#include "base/clock.h"
 #include "softcuda/api/exports.h"
-#include "softcuda/device/summary.h"
 #include "softcuda/device/task.h"
-
-static CUresult launch_now(soft_context *context, bool per_thread,
-                           const CUlaunchConfig *config, CUfunction function,
-                           void **params, void **extra)
-{
-    _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX];
-    soft_task task;
-    bool captured = false;
-    CUresult status =
-        soft_task_launch(context, config, function, params, extra, scratch, &task);
-    if (status != CUDA_SUCCESS) {
-        /* A refused configuration ends a capture of the stream, as on the device. */
-        soft_capture_refuse(context, config->hStream, per_thread);
-        return status;
-    }
-    status = soft_stream_submit(context, config->hStream, per_thread, &task, &captured);
-    if (status == CUDA_SUCCESS && !captured)
-        atomic_fetch_add_explicit(&soft_counted.kernels_launched, 1,
-                                  memory_order_relaxed);
-    return status;
-}
 
 static CUresult launch(soft_context *context, bool per_thread,
                        const CUlaunchConfig *config, CUfunction function, void **params,
                        void **extra)
 {
-    if (!soft_summary_wanted())
-        return launch_now(context, per_thread, config, function, params, extra);
-    const uint64_t begin = gphi_clock_ns();
+    _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX];
+    soft_task task;
     const CUresult status =
-        launch_now(context, per_thread, config, function, params, extra);
-    atomic_fetch_add_explicit(&soft_counted.launch_host_ns, gphi_clock_ns() - begin,
-                              memory_order_relaxed);
+        soft_task_launch(context, config, function, params, extra, scratch, &task);
+    if (status == CUDA_SUCCESS)
+        return soft_stream_submit(context, config->hStream, per_thread, &task, NULL);
+    /* A refused configuration ends a capture of the stream, as on the device. */
+    soft_capture_refuse(context, config->hStream, per_thread);
     return status;
 }
 

@@ -302,6 +302,18 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
     return result;
 }
 
+void soft_capture_refuse(soft_context *context, CUstream handle, bool per_thread)
+{
+    const bool is_default =
+        handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+    soft_stream *stream;
+    if (!is_default && !soft_handle_is(handle, SOFT_KIND_STREAM))
+        return;
+    if (soft_stream_find(context, handle, per_thread, &stream) == CUDA_SUCCESS &&
+        soft_stream_captures(stream))
+        hooks->spoil(stream);
+}
+
 CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
                             const soft_work *works, soft_run_fn *done, void *argument,
                             const soft_point *waits, uint32_t wait_count, soft_point *out)

@@ -113,6 +113,8 @@ typedef struct soft_capture_hooks {
     CUresult (*check)(soft_context *context, bool unsafe);
     /* The stream is synchronized, queried or launched into while it captures: 900. */
     CUresult (*refuse)(soft_stream *stream, const char *what);
+    /* Work for the stream was refused: the capture is invalid from now on. */
+    void (*spoil)(soft_stream *stream);
     /* Query or wait of an event that was recorded in a capture: 907, or 1 if that is
      * over. */
     CUresult (*captured_event)(soft_event *event);

@@ -519,6 +519,15 @@ static CUresult hook_check(soft_context *context, bool unsafe)
     return result;
 }
 
+static void hook_spoil(soft_stream *stream)
+{
+    soft_graph_lock();
+    struct soft_capture *capture = capture_of(stream);
+    if (capture)
+        capture->invalidated = true;
+    soft_graph_unlock();
+}
+
 static CUresult hook_refuse(soft_stream *stream, const char *what)
 {
     soft_graph_lock();
@@ -580,6 +589,7 @@ void soft_capture_install(void)
                                              .implicit = hook_implicit,
                                              .check = hook_check,
                                              .refuse = hook_refuse,
+                                             .spoil = hook_spoil,
                                              .captured_event = hook_captured_event,
                                              .stream_gone = hook_stream_gone};
     soft_capture_set_hooks(&hooks);

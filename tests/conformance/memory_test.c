@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Device, host and managed memory: allocation, registration, what an address is. */
+#include <sys/mman.h>
+
+#include "driver.h"
+
+static void allocations_are_distinct_and_aligned(void)
+{
+    CUdeviceptr p[16];
+    for (int i = 0; i < 16; i++) {
+        OK(cu.cuMemAlloc(&p[i], 100));
+        CHECK(p[i] != 0 && p[i] % 256 == 0);
+        for (int k = 0; k < i; k++)
+            CHECK(p[k] + 100 <= p[i] || p[i] + 100 <= p[k]);
+    }
+    for (int i = 0; i < 16; i++)
+        OK(cu.cuMemFree(p[i]));
+}
+
+static void wrong_sizes_and_addresses_are_refused(void)
+{
+    CUdeviceptr p = 77;
+    REFUSED(INVALID_VALUE, cu.cuMemAlloc(&p, 0));
+    REFUSED(INVALID_VALUE, cu.cuMemAlloc(NULL, 16));
+    REFUSED(OUT_OF_MEMORY, cu.cuMemAlloc(&p, (size_t)1 << 46));
+    REFUSED(OUT_OF_MEMORY, cu.cuMemAlloc(&p, SIZE_MAX));
+    CHECK(p == 77);
+    OK(cu.cuMemFree(0));
+    OK(cu.cuMemAlloc(&p, 1024));
+    REFUSED(INVALID_VALUE, cu.cuMemFree(p + 256));
+    OK(cu.cuMemFree(p));
+    REFUSED(INVALID_VALUE, cu.cuMemFree(p));
+    int on_the_stack = 0;
+    REFUSED(INVALID_VALUE, cu.cuMemFree((CUdeviceptr)(uintptr_t)&on_the_stack));
+}
+
+static void info_moves_with_large_allocations(void)
+{
+    size_t before = 0, during = 0, after = 0, total = 0;
+    CUdeviceptr p;
+    OK(cu.cuMemGetInfo(&before, &total));
+    CHECK(before > 0 && before <= total);
+    OK(cu.cuMemAlloc(&p, 32 << 20));
+    OK(cu.cuMemGetInfo(&during, &total));
+    CHECK(before - during >= 32 << 20);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemGetInfo(&after, &total));
+    CHECK(after == before);
+    REFUSED(INVALID_VALUE, cu.cuMemGetInfo(NULL, &total));
+}
+
+static void ranges_lead_to_their_allocation(void)
+{
+    CUdeviceptr p, base = 0;
+    size_t bytes = 0;
+    OK(cu.cuMemAlloc(&p, 1000));
+    OK(cu.cuMemGetAddressRange(&base, &bytes, p + 10));
+    CHECK(base == p && bytes == 1000);
+    OK(cu.cuMemGetAddressRange(&base, NULL, p));
+    OK(cu.cuMemGetAddressRange(NULL, &bytes, p));
+    OK(cu.cuMemFree(p));
+    REFUSED(NOT_FOUND, cu.cuMemGetAddressRange(&base, &bytes, 16));
+}
+
+static void pitched_rows(void)
+{
+    CUdeviceptr p;
+    size_t pitch = 0;
+    OK(cu.cuMemAllocPitch(&p, &pitch, 100, 10, 4));
+    CHECK(pitch >= 100 && pitch % 512 == 0);
+    OK(cu.cuMemsetD2D8(p, pitch, 1, 100, 10));
+    OK(cu.cuMemFree(p));
+    REFUSED(INVALID_VALUE, cu.cuMemAllocPitch(&p, &pitch, 100, 10, 3));
+    REFUSED(INVALID_VALUE, cu.cuMemAllocPitch(&p, NULL, 100, 10, 4));
+}
+
+/* ---- host memory ---- */
+
+static void pinned_memory_is_host_memory(void)
+{
+    void *host = NULL;
+    unsigned flags = 0;
+    CUdeviceptr device = 0;
+    OK(cu.cuMemHostAlloc(&host, 4096, CU_MEMHOSTALLOC_PORTABLE));
+    memset(host, 7, 4096);
+    OK(cu.cuMemHostGetFlags(&flags, host));
+    CHECK((flags & CU_MEMHOSTALLOC_PORTABLE) != 0);
+    OK(cu.cuMemHostGetDevicePointer(&device, host, 0));
+    CHECK(device == (CUdeviceptr)(uintptr_t)host);
+    REFUSED(INVALID_VALUE, cu.cuMemHostGetDevicePointer(&device, host, 1));
+    OK(cu.cuMemFreeHost(host));
+    REFUSED(INVALID_VALUE, cu.cuMemFreeHost(host));
+    OK(cu.cuMemAllocHost(&host, 100));
+    REFUSED(INVALID_VALUE, cu.cuMemFreeHost((char *)host + 8));
+    OK(cu.cuMemFreeHost(host));
+    REFUSED(INVALID_VALUE, cu.cuMemHostAlloc(&host, 16, 0x100));
+    REFUSED(INVALID_VALUE, cu.cuMemHostAlloc(NULL, 16, 0));
+}
+
+static void ordinary_memory_can_be_registered(void)
+{
+    void *pages =
+        mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED);
+    CUdeviceptr device = 0;
+    unsigned flags;
+    REFUSED(INVALID_VALUE, cu.cuMemHostGetDevicePointer(&device, pages, 0));
+    OK(cu.cuMemHostRegister(pages, 8192, CU_MEMHOSTREGISTER_DEVICEMAP));
+    REFUSED(HOST_MEMORY_ALREADY_REGISTERED, cu.cuMemHostRegister(pages, 4096, 0));
+    OK(cu.cuMemHostGetDevicePointer(&device, pages, 0));
+    CHECK(device == (CUdeviceptr)(uintptr_t)pages);
+    OK(cu.cuMemHostGetFlags(&flags, pages));
+    OK(cu.cuMemHostUnregister(pages));
+    REFUSED(HOST_MEMORY_NOT_REGISTERED, cu.cuMemHostUnregister(pages));
+    REFUSED(INVALID_VALUE, cu.cuMemHostRegister(NULL, 4096, 0));
+    REFUSED(INVALID_VALUE, cu.cuMemHostRegister(pages, 0, 0));
+    munmap(pages, 8192);
+}
+
+static void managed_memory_is_read_by_both(void)
+{
+    CUdeviceptr p = 0;
+    OK(cu.cuMemAllocManaged(&p, 4096, CU_MEM_ATTACH_GLOBAL));
+    unsigned *host = (unsigned *)(uintptr_t)p;
+    host[0] = 1;
+    OK(cu.cuMemsetD32(p, 5, 16));
+    OK(cu.cuCtxSynchronize());
+    CHECK(host[0] == 5 && host[15] == 5);
+    const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    OK(cu.cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device));
+    OK(cu.cuMemPrefetchAsync(p, 4096, device, 0, NULL));
+    OK(cu.cuCtxSynchronize());
+    CHECK(host[1] == 5);
+    OK(cu.cuMemFree(p));
+    REFUSED(INVALID_VALUE, cu.cuMemAllocManaged(&p, 4096, 0));
+    REFUSED(INVALID_VALUE, cu.cuMemAllocManaged(&p, 0, CU_MEM_ATTACH_GLOBAL));
+}
+
+/* ---- what an address is ---- */
+
+static unsigned long long ask(CUpointer_attribute what, CUdeviceptr address)
+{
+    unsigned long long value = 0;
+    OK(cu.cuPointerGetAttribute(&value, what, address));
+    return value;
+}
+
+static void device_pointers_have_attributes(void)
+{
+    CUdeviceptr p;
+    CUcontext context = NULL;
+    OK(cu.cuCtxGetCurrent(&context));
+    OK(cu.cuMemAlloc(&p, 5000));
+    CHECK(ask(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p + 8) == CU_MEMORYTYPE_DEVICE);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_CONTEXT, p) == (uintptr_t)context);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, p + 8) == p + 8);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_IS_MANAGED, p) == 0);
+    CHECK((int)ask(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p) == 0);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, p + 4999) == p);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_RANGE_SIZE, p) == 5000);
+    CHECK((int)ask(CU_POINTER_ATTRIBUTE_MAPPED, p) == 1);
+    void *host = NULL;
+    REFUSED(INVALID_VALUE,
+            cu.cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p));
+    const unsigned long long id = ask(CU_POINTER_ATTRIBUTE_BUFFER_ID, p);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemAlloc(&p, 5000));
+    CHECK(ask(CU_POINTER_ATTRIBUTE_BUFFER_ID, p) != id);
+    OK(cu.cuMemFree(p));
+}
+
+static void host_and_managed_pointers_have_attributes(void)
+{
+    void *host = NULL;
+    CUdeviceptr p;
+    OK(cu.cuMemAllocHost(&host, 64));
+    const CUdeviceptr h = (CUdeviceptr)(uintptr_t)host;
+    CHECK(ask(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, h) == CU_MEMORYTYPE_HOST);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_HOST_POINTER, h) == h);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, h) == h);
+    OK(cu.cuMemFreeHost(host));
+    OK(cu.cuMemAllocManaged(&p, 64, CU_MEM_ATTACH_GLOBAL));
+    CHECK(ask(CU_POINTER_ATTRIBUTE_IS_MANAGED, p) == 1);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) == CU_MEMORYTYPE_DEVICE);
+    OK(cu.cuMemFree(p));
+}
+
+static void unknown_pointers_are_told_apart(void)
+{
+    int local = 0, ordinal = 0;
+    unsigned type = 9;
+    void *host = &type;
+    const CUdeviceptr address = (CUdeviceptr)(uintptr_t)&local;
+    REFUSED(INVALID_VALUE,
+            cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                   CU_POINTER_ATTRIBUTE_HOST_POINTER};
+    void *values[] = {&type, &ordinal, &host};
+    OK(cu.cuPointerGetAttributes(3, which, values, address));
+    CHECK(type == 0);
+    CHECK(ordinal == CU_DEVICE_INVALID);
+    CHECK(host == &local);
+    REFUSED(INVALID_VALUE, cu.cuPointerGetAttributes(0, which, values, address));
+    REFUSED(INVALID_VALUE, cu.cuPointerGetAttributes(3, NULL, values, address));
+    CUdeviceptr p;
+    OK(cu.cuMemAlloc(&p, 64));
+    REFUSED(INVALID_VALUE, cu.cuPointerGetAttribute(&type, (CUpointer_attribute)999, p));
+    REFUSED(INVALID_VALUE,
+            cu.cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    OK(cu.cuPointerGetAttributes(3, which, values, p));
+    CHECK(type == CU_MEMORYTYPE_DEVICE && ordinal == 0 && host == NULL);
+    OK(cu.cuMemFree(p));
+}
+
+int main(void)
+{
+    DEVICE_OR_SKIP();
+    use_primary();
+    RUN(allocations_are_distinct_and_aligned);
+    RUN(wrong_sizes_and_addresses_are_refused);
+    RUN(info_moves_with_large_allocations);
+    RUN(ranges_lead_to_their_allocation);
+    RUN(pitched_rows);
+    RUN(pinned_memory_is_host_memory);
+    RUN(ordinary_memory_can_be_registered);
+    RUN(managed_memory_is_read_by_both);
+    RUN(device_pointers_have_attributes);
+    RUN(host_and_managed_pointers_have_attributes);
+    RUN(unknown_pointers_are_told_apart);
+    return test_done();
+}

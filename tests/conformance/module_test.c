@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Modules, libraries, functions: loading, the JIT's options, names, attributes. */
+#include <unistd.h>
+
+#include "driver.h"
+#include "kernels.h"
+
+static CUmodule load(void)
+{
+    CUmodule module = NULL;
+    OK(cu.cuModuleLoadData(&module, kernels_ptx));
+    return module;
+}
+
+static void functions_are_found_by_name(void)
+{
+    CUmodule module = load(), of = NULL;
+    CUfunction f = NULL, all[16];
+    unsigned count = 0;
+    const char *name = "";
+    OK(cu.cuModuleGetFunction(&f, module, "add"));
+    REFUSED(NOT_FOUND, cu.cuModuleGetFunction(&f, module, "subtract"));
+    REFUSED(INVALID_VALUE, cu.cuModuleGetFunction(NULL, module, "add"));
+    REFUSED(INVALID_VALUE, cu.cuModuleGetFunction(&f, module, NULL));
+    OK(cu.cuModuleGetFunctionCount(&count, module));
+    CHECK(count == 6);
+    OK(cu.cuModuleEnumerateFunctions(all, count, module));
+    for (unsigned i = 0; i < count; i++)
+        CHECK(all[i] != NULL);
+    OK(cu.cuFuncGetName(&name, f));
+    CHECK(strcmp(name, "add") == 0);
+    OK(cu.cuFuncGetModule(&of, f));
+    CHECK(of == module);
+    OK(cu.cuModuleUnload(module));
+}
+
+static void variables_are_found_and_hold_their_start_value(void)
+{
+    CUmodule module = load();
+    CUdeviceptr p = 0;
+    size_t bytes = 0;
+    OK(cu.cuModuleGetGlobal(&p, &bytes, module, "counter"));
+    CHECK(p != 0 && bytes == 4);
+    unsigned value = 0;
+    OK(cu.cuMemcpyDtoH(&value, p, 4));
+    CHECK(value == 7);
+    CUfunction bump;
+    OK(cu.cuModuleGetFunction(&bump, module, "bump"));
+    for (int i = 0; i < 3; i++)
+        OK(cu.cuLaunchKernel(bump, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cu.cuMemcpyDtoH(&value, p, 4));
+    CHECK(value == 10);
+    unsigned table[4] = {0};
+    OK(cu.cuModuleGetGlobal(&p, &bytes, module, "table"));
+    CHECK(bytes == 16);
+    OK(cu.cuMemcpyDtoH(table, p, 16));
+    CHECK(table[0] == 1 && table[3] == 4);
+    OK(cu.cuModuleGetGlobal(NULL, &bytes, module, "table"));
+    OK(cu.cuModuleGetGlobal(&p, NULL, module, "table"));
+    REFUSED(NOT_FOUND, cu.cuModuleGetGlobal(&p, &bytes, module, "chair"));
+    REFUSED(INVALID_VALUE, cu.cuModuleGetGlobal(&p, &bytes, module, NULL));
+    REFUSED(INVALID_VALUE, cu.cuMemFree(p));
+    OK(cu.cuModuleUnload(module));
+    /* A second load starts afresh. */
+    module = load();
+    OK(cu.cuModuleGetGlobal(&p, &bytes, module, "counter"));
+    OK(cu.cuMemcpyDtoH(&value, p, 4));
+    CHECK(value == 7);
+    OK(cu.cuModuleUnload(module));
+}
+
+static void wrong_images_are_refused(void)
+{
+    CUmodule module = (CUmodule)8;
+    REFUSED(INVALID_PTX,
+            cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k() { nonsense; }\n"));
+    REFUSED(INVALID_PTX, cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k() {"));
+    REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "this is no image at all"));
+    REFUSED(INVALID_VALUE, cu.cuModuleLoadData(&module, NULL));
+    REFUSED(INVALID_VALUE, cu.cuModuleLoadData(NULL, kernels_ptx));
+    REFUSED(FILE_NOT_FOUND, cu.cuModuleLoad(&module, "/no/such/file"));
+    CHECK(module == (CUmodule)8);
+}
+
+static void the_jit_writes_logs(void)
+{
+    static char errors[1024], info[1024];
+    CUmodule module = NULL;
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_WALL_TIME};
+    void *values[] = {errors, (void *)sizeof(errors), info, (void *)sizeof(info), NULL};
+    REFUSED(INVALID_PTX, cu.cuModuleLoadDataEx(
+                             &module, PTX_HEAD ".visible .entry k()\n{\n  nonsense;\n}\n",
+                             5, options, values));
+    CHECK(strlen(errors) > 0 && strstr(errors, "line 6") != NULL);
+    CHECK((size_t)values[1] > 0 && (size_t)values[1] < sizeof(errors));
+    errors[0] = '\0';
+    values[1] = (void *)sizeof(errors);
+    values[3] = (void *)sizeof(info);
+    OK(cu.cuModuleLoadDataEx(&module, kernels_ptx, 5, options, values));
+    CHECK(strlen(errors) == 0 && values[1] == NULL);
+    OK(cu.cuModuleUnload(module));
+    /* A buffer that is too small is filled, never overrun. */
+    char tiny[8] = "1234567";
+    values[0] = tiny;
+    values[1] = (void *)4;
+    values[3] = (void *)sizeof(info);
+    REFUSED(INVALID_PTX,
+            cu.cuModuleLoadDataEx(&module, PTX_HEAD ".visible .entry k() { nonsense; }",
+                                  5, options, values));
+    CHECK(strlen(tiny) <= 3 && memcmp(tiny + 4, "567", 4) == 0);
+}
+
+static void files_are_images_too(void)
+{
+    char path[] = "/tmp/gph-module-XXXXXX";
+    const int file = mkstemp(path);
+    CHECK(file >= 0);
+    CHECK(write(file, kernels_ptx, strlen(kernels_ptx)) == (ssize_t)strlen(kernels_ptx));
+    close(file);
+    CUmodule module = NULL;
+    CUfunction f = NULL;
+    OK(cu.cuModuleLoad(&module, path));
+    OK(cu.cuModuleGetFunction(&f, module, "store"));
+    OK(cu.cuModuleUnload(module));
+    unlink(path);
+}
+
+static void functions_have_attributes(void)
+{
+    CUmodule module = load();
+    CUfunction f = NULL;
+    int value = -1;
+    OK(cu.cuModuleGetFunction(&f, module, "small"));
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f));
+    CHECK(value == 64);
+    OK(cu.cuModuleGetFunction(&f, module, "add"));
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f));
+    CHECK(value == 1024);
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f));
+    CHECK(value == 0);
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f));
+    CHECK(value == 0);
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, f));
+    CHECK(value > 0 && value < 256);
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PTX_VERSION, f));
+    CHECK(value == 70);
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                             f));
+    CHECK(value == -1);
+    OK(cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
+    OK(cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                             f));
+    CHECK(value == 50);
+    REFUSED(INVALID_VALUE, cu.cuFuncGetAttribute(&value, (CUfunction_attribute)99, f));
+    REFUSED(INVALID_VALUE,
+            cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 32));
+    REFUSED(INVALID_VALUE,
+            cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  1 << 30));
+    size_t offset = 99, bytes = 99;
+    OK(cu.cuFuncGetParamInfo(f, 3, &offset, &bytes));
+    CHECK(offset == 24 && bytes == 4);
+    REFUSED(INVALID_VALUE, cu.cuFuncGetParamInfo(f, 4, &offset, &bytes));
+    OK(cu.cuModuleUnload(module));
+}
+
+static size_t eight_a_thread(int threads)
+{
+    return (size_t)threads * 8;
+}
+
+static void occupancy_counts_blocks(void)
+{
+    CUmodule module = load();
+    CUfunction f = NULL;
+    int blocks = 0, grid = 0, block = 0, multiprocessors = 0;
+    OK(cu.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                               0));
+    OK(cu.cuModuleGetFunction(&f, module, "nothing"));
+    OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 0));
+    CHECK(blocks == 2);
+    OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 0));
+    CHECK(blocks == 32);
+    OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 128, 49152));
+    CHECK(blocks == 4);
+    REFUSED(INVALID_VALUE,
+            cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, f, 128, 0));
+    REFUSED(INVALID_VALUE,
+            cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 0, 0));
+    OK(cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 0));
+    CHECK(block == 1024 && grid == 2 * multiprocessors);
+    OK(cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, f, eight_a_thread, 0, 256));
+    CHECK(block <= 256 && block % 32 == 0);
+    OK(cu.cuModuleUnload(module));
+}
+
+static void libraries_need_no_context(void)
+{
+    CUcontext before = NULL;
+    OK(cu.cuCtxGetCurrent(&before));
+    OK(cu.cuCtxSetCurrent(NULL));
+    CUlibrary library = NULL, of = NULL;
+    CUkernel kernel = NULL, all[16];
+    unsigned count = 0;
+    OK(cu.cuLibraryLoadData(&library, kernels_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cu.cuLibraryGetKernel(&kernel, library, "store"));
+    REFUSED(NOT_FOUND, cu.cuLibraryGetKernel(&kernel, library, "restore"));
+    OK(cu.cuLibraryGetKernelCount(&count, library));
+    CHECK(count == 6);
+    OK(cu.cuLibraryEnumerateKernels(all, count, library));
+    OK(cu.cuKernelGetLibrary(&of, kernel));
+    CHECK(of == library);
+    const char *name = "";
+    OK(cu.cuKernelGetName(&name, kernel));
+    CHECK(strcmp(name, "store") == 0);
+    size_t offset, bytes;
+    OK(cu.cuKernelGetParamInfo(kernel, 1, &offset, &bytes));
+    CHECK(offset == 8 && bytes == 4);
+    CUfunction f = NULL;
+    REFUSED(INVALID_CONTEXT, cu.cuKernelGetFunction(&f, kernel));
+    OK(cu.cuCtxSetCurrent(before));
+    OK(cu.cuKernelGetFunction(&f, kernel));
+    /* The kernel itself can be launched, too. */
+    CUdeviceptr p;
+    OK(cu.cuMemAlloc(&p, 4));
+    unsigned v = 9, value = 0;
+    void *params[] = {&p, &v};
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cu.cuMemcpyDtoH(&value, p, 4));
+    CHECK(value == 9);
+    v = 11;
+    OK(cu.cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cu.cuMemcpyDtoH(&value, p, 4));
+    CHECK(value == 11);
+    CUmodule module = NULL;
+    OK(cu.cuLibraryGetModule(&module, library));
+    CHECK(module != NULL);
+    CUdeviceptr counter = 0;
+    OK(cu.cuLibraryGetGlobal(&counter, &bytes, library, "counter"));
+    CHECK(counter != 0 && bytes == 4);
+    REFUSED(NOT_FOUND, cu.cuLibraryGetGlobal(&counter, &bytes, library, "no"));
+    int threads = 0;
+    OK(cu.cuKernelGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel,
+                               0));
+    CHECK(threads == 1024);
+    OK(cu.cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536,
+                               kernel, 0));
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 65536, NULL, params, NULL));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuMemFree(p));
+    OK(cu.cuLibraryUnload(library));
+}
+
+static void dead_handles_are_refused(void)
+{
+    if (!driver_is_soft)
+        SKIP("dead handles crash the real driver");
+    CUmodule module = load();
+    CUfunction f = NULL;
+    int value;
+    OK(cu.cuModuleGetFunction(&f, module, "nothing"));
+    OK(cu.cuModuleUnload(module));
+    REFUSED(INVALID_HANDLE, cu.cuModuleUnload(module));
+    REFUSED(INVALID_HANDLE, cu.cuModuleGetFunction(&f, module, "nothing"));
+    REFUSED(INVALID_HANDLE, cu.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, f));
+    REFUSED(INVALID_HANDLE, cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    REFUSED(INVALID_HANDLE, cu.cuLibraryUnload((CUlibrary)module));
+    REFUSED(INVALID_HANDLE, cu.cuModuleUnload((CUmodule)f));
+    REFUSED(INVALID_HANDLE, cu.cuModuleUnload(NULL));
+}
+
+static void functions_stay_in_their_context(void)
+{
+    CUmodule module = load();
+    CUfunction f = NULL;
+    CUcontext other = NULL;
+    OK(cu.cuModuleGetFunction(&f, module, "nothing"));
+    OK(cu.cuCtxCreate(&other, NULL, 0, 0));
+    REFUSED(INVALID_HANDLE, cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cu.cuCtxDestroy(other));
+    use_primary();
+    OK(cu.cuModuleUnload(module));
+}
+
+int main(void)
+{
+    DEVICE_OR_SKIP();
+    use_primary();
+    RUN(functions_are_found_by_name);
+    RUN(variables_are_found_and_hold_their_start_value);
+    RUN(wrong_images_are_refused);
+    RUN(the_jit_writes_logs);
+    RUN(files_are_images_too);
+    RUN(functions_have_attributes);
+    RUN(occupancy_counts_blocks);
+    RUN(libraries_need_no_context);
+    RUN(dead_handles_are_refused);
+    RUN(functions_stay_in_their_context);
+    return test_done();
+}
