@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The shipped model: its files load, and a plain C forward pass over the loaded weights
  * gives the logits that PyTorch gave (reference.safetensors) and the right sums. */
+#include "decode_reference.h"
 #include "examples/decode/tokens.h"
-#include "examples/decode/weights.h"
 #include "fault.h"
 #include "test.h"
 #include <math.h>
@@ -10,101 +10,9 @@
 static fault_heap heap = {.fail_at = -1};
 static const gph_allocator allocator = {fault_realloc, &heap};
 
-enum { MAX_T = 32, MAX_WIDTH = 1024 };
-
-/* keys and values of every layer and position */
-typedef struct cache {
-    float key[8][MAX_T][MAX_WIDTH], value[8][MAX_T][MAX_WIDTH];
-} cache;
-
-static void multiply(float *out, const float *x, const float *w, uint32_t in, uint32_t n)
-{
-    for (uint32_t o = 0; o < n; o++) {
-        double sum = 0;
-        for (uint32_t i = 0; i < in; i++)
-            sum += (double)x[i] * w[(size_t)i * n + o];
-        out[o] = (float)sum;
-    }
-}
-
-static void norm(float *out, const float *x, const float *w, uint32_t n, float eps)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += (double)x[i] * x[i];
-    const double scale = 1 / sqrt(sum / n + eps);
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = (float)(x[i] * scale * w[i]);
-}
-
-static void rotate(float *head, const float *rate, uint32_t size, uint32_t position)
-{
-    for (uint32_t i = 0; i < size / 2; i++) {
-        const double angle = (double)position * rate[i];
-        const float a = head[i], b = head[i + size / 2];
-        head[i] = (float)(a * cos(angle) - b * sin(angle));
-        head[i + size / 2] = (float)(b * cos(angle) + a * sin(angle));
-    }
-}
-
-static void attend(const config *c, cache *past, uint32_t layer, uint32_t position,
-                   const float *query, float *out)
-{
-    for (uint32_t h = 0; h < c->heads; h++) {
-        const uint32_t d = c->head_dim, kv = h / (c->heads / c->kv_heads) * d;
-        double score[MAX_T], top = -1e30, sum = 0;
-        for (uint32_t t = 0; t <= position; t++) {
-            score[t] = 0;
-            for (uint32_t i = 0; i < d; i++)
-                score[t] += (double)query[h * d + i] * past->key[layer][t][kv + i];
-            score[t] /= sqrt(d);
-            top = score[t] > top ? score[t] : top;
-        }
-        for (uint32_t t = 0; t <= position; t++)
-            sum += score[t] = exp(score[t] - top);
-        for (uint32_t i = 0; i < d; i++) {
-            double mix = 0;
-            for (uint32_t t = 0; t <= position; t++)
-                mix += score[t] * past->value[layer][t][kv + i];
-            out[h * d + i] = (float)(mix / sum);
-        }
-    }
-}
-
-static void forward(const weights *w, cache *past, int token, uint32_t position,
-                    float *logits)
-{
-    const config *c = &w->c;
-    const uint32_t query = c->heads * c->head_dim, key = c->kv_heads * c->head_dim;
-    float x[MAX_WIDTH], h[MAX_WIDTH], wide[4 * MAX_WIDTH], y[MAX_WIDTH];
-    memcpy(x, w->data + w->embed + (size_t)token * c->width, c->width * sizeof(float));
-    for (uint32_t l = 0; l < c->layers; l++) {
-        const layer_at *at = &w->layer[l];
-        norm(h, x, w->data + at->attention_norm, c->width, c->eps);
-        multiply(wide, h, w->data + at->qkv, c->width, query + 2 * key);
-        for (uint32_t i = 0; i < c->heads + c->kv_heads; i++)
-            rotate(wide + i * c->head_dim, w->data + w->rates, c->head_dim, position);
-        memcpy(past->key[l][position], wide + query, key * sizeof(float));
-        memcpy(past->value[l][position], wide + query + key, key * sizeof(float));
-        attend(c, past, l, position, wide, h);
-        multiply(y, h, w->data + at->out, query, c->width);
-        for (uint32_t i = 0; i < c->width; i++)
-            x[i] += y[i];
-        norm(h, x, w->data + at->mlp_norm, c->width, c->eps);
-        multiply(wide, h, w->data + at->gate_up, c->width, 2 * c->inner);
-        for (uint32_t i = 0; i < c->inner; i++)
-            h[i] = (float)(wide[i] / (1 + exp(-(double)wide[i])) * wide[c->inner + i]);
-        multiply(y, h, w->data + at->down, c->inner, c->width);
-        for (uint32_t i = 0; i < c->width; i++)
-            x[i] += y[i];
-    }
-    norm(h, x, w->data + w->norm, c->width, c->eps);
-    multiply(logits, h, w->data + w->head, c->width, c->vocab);
-}
-
 static void logits_are_pytorchs(void)
 {
-    static cache past;
+    static reference_cache past;
     weights w;
     tensors file;
     gph_error error = {0};
@@ -125,7 +33,7 @@ static void logits_are_pytorchs(void)
         for (int s = 0; s < 8; s++)
             for (int t = 0; t < 16; t++) {
                 float got[16];
-                forward(&w, &past, token[s * 16 + t], (uint32_t)t, got);
+                reference_forward(&w, &past, token[s * 16 + t], (uint32_t)t, got);
                 for (int v = 0; v < 16; v++)
                     apart = fmaxf(apart, fabsf(got[v] - expected[(s * 16 + t) * 16 + v]));
             }
@@ -139,12 +47,12 @@ static void logits_are_pytorchs(void)
 /* Greedy; true if the answer is the sum. */
 static bool solves(const weights *w, const problem *p)
 {
-    static cache past;
+    static reference_cache past;
     float logits[16] = {0};
     int out[PROBLEM_ANSWER_MAX];
     uint32_t position = 0, count = 0;
     for (; position < p->prompt_count; position++)
-        forward(w, &past, p->prompt[position], position, logits);
+        reference_forward(w, &past, p->prompt[position], position, logits);
     while (count < PROBLEM_ANSWER_MAX) {
         int best = 0;
         for (int v = 1; v < 16; v++)
@@ -153,7 +61,7 @@ static bool solves(const weights *w, const problem *p)
         out[count++] = best;
         if (best == TOKEN_END)
             break;
-        forward(w, &past, best, position++, logits);
+        reference_forward(w, &past, best, position++, logits);
     }
     unsigned long long answer;
     return answer_read(out, count, &answer) && answer == p->sum;
