@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status codes, error text, the allocator seam, the log and the version: what every other
- * header of Graphophone stands on. No CUDA word here. */
+/** @file
+ *  Status codes, error text, the allocator seam, the log and the version: what every
+ *  other header of Graphophone stands on. No CUDA word here. */
 #ifndef GPH_BASE_H
 #define GPH_BASE_H
 
@@ -11,6 +12,12 @@
 extern "C" {
 #endif
 
+/** @def GPH_API
+ *  Marks what the library exports.
+ *  @def GPH_CHECKED
+ *  Marks a result that must be looked at.
+ *  @def GPH_PRINTF
+ *  Marks a function whose argument `f` is a format and `a` its first value. */
 #if defined(__GNUC__)
 #define GPH_API __attribute__((visibility("default")))
 #define GPH_CHECKED __attribute__((warn_unused_result))
@@ -22,13 +29,14 @@ extern "C" {
 #endif
 
 /* clang-format off */
+/** The braces of every _INIT macro, in C and in C++. */
 #define GPH_INIT(...) {__VA_ARGS__}
 /* clang-format on */
 
 /** The version of these headers. gph_version() tells that of the library loaded. */
-#define GPH_VERSION_MAJOR 0
-#define GPH_VERSION_MINOR 1
-#define GPH_VERSION_PATCH 0
+#define GPH_VERSION_MAJOR 0 /**< incompatible changes */
+#define GPH_VERSION_MINOR 1 /**< additions */
+#define GPH_VERSION_PATCH 0 /**< corrections */
 
 /** 0 is success. A positive value is a CUresult, passed on unchanged. A negative value is
  *  ours. gph_status_name() and gph_status_text() take all three kinds. */
@@ -76,7 +84,7 @@ typedef struct gph_allocator {
 } gph_allocator;
 
 /** The name of a status: "GPH_OK", "GPH_E_INVALID", or, for a CUresult, CUDA's own, such
- * as "CUDA_ERROR_INVALID_VALUE". Static storage; never NULL. Thread: any. */
+ *  as "CUDA_ERROR_INVALID_VALUE". Static storage; never NULL. Thread: any. */
 GPH_API const char *gph_status_name(gph_status status);
 
 /** What a status means, in one phrase; empty for GPH_OK. Static storage; never NULL.
@@ -115,8 +123,9 @@ typedef void gph_log_fn(void *user, gph_log_level level, const char *area,
  *  user  borrowed as long; passed to `sink`.
  *
  *  What is logged is said by the variable GPH_LOG, read once: a list of `area:level`,
- * such as `GPH_LOG=cuda:info,exec:debug`; the area `all` stands for every area not named.
- * The default is `all:warn`. Thread: one at a time, before other threads use the library.
+ *  such as `GPH_LOG=cuda:info,exec:debug`; the area `all` stands for every area not
+ *  named. The default is `all:warn`. Thread: one at a time, before other threads use the
+ *  library.
  */
 GPH_API void gph_log_set(gph_log_fn *sink, void *user);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CUDA driver a process uses, and its calls.
+/** @file
+ *  Which CUDA driver a process uses, and its calls.
  *
- * Nothing here needs NVIDIA's toolkit, and nothing clashes with it: this header may stand
- * before or after <cuda.h>. Programs that use it need no libcuda at link time. */
+ *  Nothing here needs NVIDIA's toolkit, and nothing clashes with it: this header may
+ *  stand before or after <cuda.h>. Programs that use it need no libcuda at link time. */
 #ifndef GPH_CUDA_H
 #define GPH_CUDA_H
 
@@ -12,20 +13,23 @@
 extern "C" {
 #endif
 
-/* CUDA's own handles, declared as <cuda.h> does. */
-typedef struct CUctx_st *CUcontext;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUlib_st *CUlibrary;
-typedef struct CUkern_st *CUkernel;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
-typedef struct CUgraph_st *CUgraph;
-typedef struct CUgraphNode_st *CUgraphNode;
-typedef struct CUgraphExec_st *CUgraphExec;
-typedef struct CUmemPoolHandle_st *CUmemoryPool;
-typedef unsigned long long CUdeviceptr;
-typedef int CUdevice;
+/** @name Handles
+ *  CUDA's own, declared as <cuda.h> does. */
+/** @{ */
+typedef struct CUctx_st *CUcontext;              /**< a context */
+typedef struct CUmod_st *CUmodule;               /**< a module */
+typedef struct CUfunc_st *CUfunction;            /**< a function of a module */
+typedef struct CUlib_st *CUlibrary;              /**< a library */
+typedef struct CUkern_st *CUkernel;              /**< a kernel of a library */
+typedef struct CUstream_st *CUstream;            /**< a stream */
+typedef struct CUevent_st *CUevent;              /**< an event */
+typedef struct CUgraph_st *CUgraph;              /**< a graph */
+typedef struct CUgraphNode_st *CUgraphNode;      /**< a node of a graph */
+typedef struct CUgraphExec_st *CUgraphExec;      /**< an executable graph */
+typedef struct CUmemPoolHandle_st *CUmemoryPool; /**< a memory pool */
+typedef unsigned long long CUdeviceptr;          /**< an address on a device */
+typedef int CUdevice;                            /**< a device */
+/** @} */
 
 /** A driver to choose. */
 typedef enum gph_driver {
@@ -49,6 +53,7 @@ typedef struct gph_options {
      *  GPH_SOFTCUDA_PATH, else gph/soft/libcuda.so.1 beside libgph. */
     const char *softcuda_path;
 } gph_options;
+/** All defaults. */
 #define GPH_OPTIONS_INIT GPH_INIT(sizeof(gph_options), 0, NULL, NULL)
 
 /** What a driver can do beyond CUDA 12.4. */
@@ -68,7 +73,8 @@ typedef struct gph_driver_info {
 } gph_driver_info;
 
 /** The calls of the driver that ordinary programs need: CUDA's name without `cu`, and
- * CUDA's arguments. Enumerations are ints, results are gph_status: 0, or the CUresult. */
+ *  CUDA's arguments. Enumerations are ints, results are gph_status: 0, or the CUresult.
+ */
 /* clang-format off */
 #define GPH_CUDA_CALLS(X)                                                                \
     X(Init, (unsigned int flags))                                                        \
@@ -170,9 +176,9 @@ typedef void (*gph_cuda_fn)(void);
  *  error    may be NULL.
  *
  *  A process has one driver: while any runtime is open, another may be opened for the
- * same driver only. Fails with GPH_E_INVALID (unknown driver), GPH_E_UNSUPPORTED (no such
- * driver here, or one older than CUDA 12.4), GPH_E_STATE (the process uses another
- * driver), GPH_E_NO_MEMORY, and what cuInit returns. Thread: any. */
+ *  same driver only. Fails with GPH_E_INVALID (unknown driver), GPH_E_UNSUPPORTED (no
+ *  such driver here, or one older than CUDA 12.4), GPH_E_STATE (the process uses another
+ *  driver), GPH_E_NO_MEMORY, and what cuInit returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_open(const gph_options *options, gph_runtime **out,
                                         gph_error *error);
 
@@ -202,8 +208,8 @@ GPH_API GPH_CHECKED gph_status gph_cuda_find(const gph_runtime *runtime, const c
                                              gph_cuda_fn *out, gph_error *error);
 
 /** Turns what a driver call returned into a filled-in error, so that a program has one
- * way to report: `if ((status = gph_cuda_check(cu->MemAlloc(&p, n), "cuMemAlloc",
- * &error)))`.
+ *  way to report: `if ((status = gph_cuda_check(cu->MemAlloc(&p, n), "cuMemAlloc",
+ *  &error)))`.
  *
  *  call  borrowed until `error` is last read: a string literal with the call's name.
  *

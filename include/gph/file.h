@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs in files: JSON to keep them, DOT to draw them. What is read is hostile until it
- * is parsed: sizes are limited, and an error names the place. */
+/** @file
+ *  Graphs in files: JSON to keep them, DOT to draw them. What is read is hostile until it
+ *  is parsed: sizes are limited, and an error names the place. */
 #ifndef GPH_FILE_H
 #define GPH_FILE_H
 
@@ -28,6 +29,7 @@ typedef struct gph_file_options {
     /** Copied: where the graph read takes its memory from. NULL: the C library's heap. */
     const gph_allocator *allocator;
 } gph_file_options;
+/** All defaults. */
 #define GPH_FILE_OPTIONS_INIT GPH_INIT(sizeof(gph_file_options), 0, 0, 0, NULL)
 
 /** Writes a graph in Graphviz's language.
@@ -44,7 +46,7 @@ GPH_API GPH_CHECKED gph_status gph_dot_write(const gph_graph *graph,
                                              gph_error *error);
 
 /** Writes a graph as JSON, in gph-graph(5), in a fixed order: the same graph gives the
- * same bytes. Arguments as gph_dot_write(). */
+ *  same bytes. Arguments as gph_dot_write(). */
 GPH_API GPH_CHECKED gph_status gph_json_write(const gph_graph *graph,
                                               const gph_file_options *options,
                                               gph_write_fn *write, void *user,
@@ -57,7 +59,7 @@ GPH_API GPH_CHECKED gph_status gph_json_write(const gph_graph *graph,
  *  out      owned by the caller on success: gph_graph_destroy(). Untouched on failure.
  *
  *  Fails with GPH_E_FORMAT (what is wrong, and where), GPH_E_UNSUPPORTED (a later version
- * of the format, or this build has no JSON reader: jansson was missing), GPH_E_INVALID
+ *  of the format, or this build has no JSON reader: jansson was missing), GPH_E_INVALID
  *  (options) and GPH_E_NO_MEMORY. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_json_read(const char *text, size_t bytes,
                                              const gph_file_options *options,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All of libgph, in floor order. */
+/** @file
+ *  All of libgph, in floor order. */
 #ifndef GPH_GPH_H
 #define GPH_GPH_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A graph as data: nodes, edges, names, parameters. It knows no driver, so it can be read
- * from a file, compared and drawn anywhere. gph_graph_describe() in <gph/replay.h> makes
- * one from a CUgraph. */
+/** @file
+ *  A graph as data: nodes, edges, names, parameters. It knows no driver, so it can be
+ *  read from a file, compared and drawn anywhere. gph_graph_describe() in <gph/replay.h>
+ *  makes one from a CUgraph. */
 #ifndef GPH_GRAPH_H
 #define GPH_GRAPH_H
 
@@ -176,9 +177,8 @@ GPH_API const char *gph_graph_name(const gph_graph *graph);
  *  error  may be NULL.
  *
  *  Fails with GPH_E_INVALID (unknown kind, arguments outside their buffer, element of no
- * 1, 2 or 4 bytes, a child that has a parent already or nests too deep, a graph that is a
- *  child itself and so may not change) and GPH_E_NO_MEMORY.
- *  Thread: one at a time. */
+ *  1, 2 or 4 bytes, a child that has a parent already or nests too deep, a graph that is
+ *  a child itself and so may not change) and GPH_E_NO_MEMORY. Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node,
                                                   uint32_t *index, gph_error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Record work of a stream once, and play it again: capture, executable graph, launch. */
+/** @file
+ *  Record work of a stream once, and play it again: capture, executable graph, launch. */
 #ifndef GPH_REPLAY_H
 #define GPH_REPLAY_H
 
@@ -15,7 +16,7 @@ extern "C" {
 typedef struct gph_capture gph_capture;
 
 /** An executable graph. Any thread may launch it; creation, upload and destruction one at
- * a time. */
+ *  a time. */
 typedef struct gph_exec gph_exec;
 
 /** Which calls of other threads a capture forbids. CUDA's modes, CUDA's numbers plus 1.
@@ -31,6 +32,7 @@ typedef struct gph_capture_options {
     uint32_t size; /**< sizeof(gph_capture_options) */
     uint32_t mode; /**< a gph_capture_mode; 0 means GPH_CAPTURE_THREAD */
 } gph_capture_options;
+/** All defaults. */
 #define GPH_CAPTURE_OPTIONS_INIT GPH_INIT(sizeof(gph_capture_options), 0)
 
 /** Starts to record what is put into a stream, instead of running it.
@@ -44,8 +46,8 @@ typedef struct gph_capture_options {
  *  error    may be NULL.
  *
  *  Fails with GPH_E_INVALID (the legacy stream, an unknown mode), GPH_E_STATE (the stream
- * is captured already), GPH_E_NO_MEMORY, and what cuStreamBeginCapture returns; the
- * stream is then as before. Thread: any. */
+ *  is captured already), GPH_E_NO_MEMORY, and what cuStreamBeginCapture returns; the
+ *  stream is then as before. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
                                                  const gph_capture_options *options,
                                                  gph_capture **out, gph_error *error);
@@ -64,12 +66,12 @@ GPH_API GPH_CHECKED gph_status gph_capture_end(gph_capture *capture, CUgraph *ou
                                                gph_error *error);
 
 /** Ends a capture and throws away what was recorded: the way out of a failure between
- * begin and end. The stream is usable again.
+ *  begin and end. The stream is usable again.
  *
  *  capture  taken, except with GPH_E_STATE; NULL is allowed.
  *
  *  Fails with GPH_E_STATE (another thread began it, and it is not relaxed). A capture
- * that was invalid already is no failure here. */
+ *  that was invalid already is no failure here. */
 GPH_API gph_status gph_capture_abort(gph_capture *capture, gph_error *error);
 
 /** Start from GPH_EXEC_OPTIONS_INIT. */
@@ -82,6 +84,7 @@ typedef struct gph_exec_options {
      * default stream of the current context. */
     CUstream upload_stream;
 } gph_exec_options;
+/** All defaults. */
 #define GPH_EXEC_OPTIONS_INIT GPH_INIT(sizeof(gph_exec_options), 0, NULL)
 
 /** Makes a graph executable and uploads it, so that its first launch costs what all later
@@ -123,14 +126,14 @@ GPH_API GPH_CHECKED gph_status gph_exec_launch(gph_exec *exec, CUstream stream,
 GPH_API CUgraphExec gph_exec_handle(const gph_exec *exec);
 
 /** Describes a graph of the driver as data: nodes, edges with their data, parameters,
- * names of kernels, child graphs.
+ *  names of kernels, child graphs.
  *
  *  runtime  borrowed for the call.
  *  graph    borrowed for the call; not changed.
  *  out      owned by the caller on success: gph_graph_destroy(). Untouched on failure.
  *
  *  Nodes keep the driver's order, so that index i is the i-th of cuGraphGetNodes. Fails
- * with GPH_E_INVALID (NULL, child graphs nested deeper than GPH_GRAPH_DEPTH_MAX),
+ *  with GPH_E_INVALID (NULL, child graphs nested deeper than GPH_GRAPH_DEPTH_MAX),
  *  GPH_E_NO_MEMORY and what the driver's queries return. Thread: nobody else may use
  *  `graph` meanwhile (CUDA's rule). */
 GPH_API GPH_CHECKED gph_status gph_graph_describe(gph_runtime *runtime, CUgraph graph,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What softcuda, the software CUDA driver, offers beyond CUDA's own calls. Its
- * libcuda.so.1 exports these names; libgph does not. Find them with dlsym, or with
- * gph_cuda_find(). */
+/** @file
+ *  What softcuda, the software CUDA driver, offers beyond CUDA's own calls. Its
+ *  libcuda.so.1 exports these names; libgph does not. Find them with dlsym, or with
+ *  gph_cuda_find(). */
 #ifndef GPH_SOFTCUDA_H
 #define GPH_SOFTCUDA_H
 
@@ -22,7 +23,7 @@ enum {
 
 /** Compiles PTX as cuModuleLoadData would and says, per kernel, which path it took, where
  *  it is cut and what caused each cut, the vector width, and the registers live across
- * cuts.
+ *  cuts.
  *
  *  ptx    borrowed for the call; `bytes` of it, no zero needed.
  *  flags  GPH_PTX_REPORT_ bits.
@@ -31,7 +32,7 @@ enum {
  *  error  may be NULL; says line and column.
  *
  *  Fails with GPH_E_INVALID (flags), GPH_E_FORMAT (bad PTX), GPH_E_UNSUPPORTED (this
- * build cannot compile) and GPH_E_NO_MEMORY. Needs no cuInit. Thread: any. */
+ *  build cannot compile) and GPH_E_NO_MEMORY. Needs no cuInit. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_softcuda_ptx_report(const char *ptx, size_t bytes,
                                                        uint32_t flags, char **out,
                                                        gph_error *error);
