@@ -184,6 +184,22 @@ static void samples_alike_in_every_mode_batch_and_queue(void)
     CHECK(same_tokens(&options, MODE_EAGER, false, wanted));
 }
 
+/* A nucleus that holds one token is greedy; so is a temperature near zero. */
+static void a_tiny_nucleus_is_greedy(void)
+{
+    static int wanted[SEQUENCES][PROBLEM_ANSWER_MAX];
+    decoder_options options = plain;
+    options.keep_logits = false;
+    CHECK(same_tokens(&options, MODE_EAGER, true, wanted));
+    if (missing)
+        SKIP(missing);
+    options.top_p = 0.01f;
+    CHECK(same_tokens(&options, MODE_GRAPH, false, wanted));
+    options.top_p = 1;
+    options.temperature = 0.01f;
+    CHECK(same_tokens(&options, MODE_EAGER, false, wanted));
+}
+
 static void refuses_what_does_not_fit(void)
 {
     static fixture f;
@@ -221,6 +237,7 @@ int main(void)
     RUN(prefill_gives_pytorchs_logits);
     RUN(decode_gives_pytorchs_tokens_and_logits);
     RUN(samples_alike_in_every_mode_batch_and_queue);
+    RUN(a_tiny_nucleus_is_greedy);
     RUN(refuses_what_does_not_fit);
     weights_fini(&model);
     if (atomic_load(&heap.live_bytes) != 0) {
