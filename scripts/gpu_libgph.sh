@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds libgph and the command (no LLVM needed), tests them on this machine's GPU and
+# measures launches. usage: scripts/gpu_libgph.sh [OUTPUT_FOLDER]; the log goes there
+# (default build-gpu/).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-build-gpu}
+mkdir -p "$out"
+generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
+cmake -S . -B build-gpu -G "$generator" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DGPH_SOFTCUDA=OFF >"$out/configure.log"
+cmake --build build-gpu -j "$(nproc)" >"$out/build.log" 2>&1 || {
+    tail -30 "$out/build.log"
+    exit 1
+}
+run() {
+    echo "== $*"
+    "$@" || echo "   exit $?"
+}
+{
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
+    export GPH_DRIVER=cuda
+    run build-gpu/bin/gph env
+    run build-gpu/tests/unit/replay_driver_test
+    run build-gpu/tests/unit/cuda_loader_test
+    for nodes in 1 20 100 1000; do
+        run build-gpu/bin/gph bench launch --nodes $nodes --launches 10000
+    done
+    run build-gpu/bin/gph run --summary -- build-gpu/tests/cli/cli_program 1
+    run build-gpu/tests/abi/abi_test
+} 2>&1 | tee "$out/libgph_gpu.log"
