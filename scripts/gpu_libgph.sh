@@ -23,10 +23,9 @@ run() {
     export GPH_DRIVER=cuda
     run build-gpu/bin/gph env
     run build-gpu/tests/unit/replay_driver_test
-    run build-gpu/tests/unit/cuda_loader_test
+    run ctest --test-dir build-gpu -R '^(base|cuda|graph|file|replay|abi|cli)_' -j 4
     for nodes in 1 20 100 1000; do
         run build-gpu/bin/gph bench launch --nodes $nodes --launches 10000
     done
     run build-gpu/bin/gph run --summary -- build-gpu/tests/cli/cli_program 1
-    run build-gpu/tests/abi/abi_test
 } 2>&1 | tee "$out/libgph_gpu.log"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graph files: what is written is read again, and hostile files are refused with the
  * place. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "fault.h"
 #include "test.h"
 #include <gph/file.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -331,6 +333,33 @@ static void a_file_is_replaced_whole_or_not_at_all(void)
     gph_graph_destroy(graph);
 }
 
+/* A file that may not grow beyond a kilobyte stands for a full disk. */
+static void a_failed_write_leaves_the_old_file(void)
+{
+    char folder[] = "/tmp/gph-file-test-XXXXXX", path[64];
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    snprintf(path, sizeof(path), "%s/graph.json", folder);
+    gph_graph *graph = full_graph(), *copy = NULL;
+    gph_error error = {0};
+    CHECK(gph_json_save(graph, NULL, "/dev/full", &error) == GPH_E_IO);
+    CHECK_OK(gph_json_save(graph, NULL, path, &error), error);
+
+    struct rlimit old;
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    const struct rlimit small = {.rlim_cur = 1024, .rlim_max = old.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    CHECK(gph_json_save(graph, NULL, path, &error) == GPH_E_IO);
+    CHECK(strstr(error.message, "File too large") != NULL);
+    CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+
+    CHECK_OK(gph_json_load(path, NULL, &copy, &error), error);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
+    gph_graph_destroy(copy);
+    gph_graph_destroy(graph);
+}
+
 int main(void)
 {
     gph_graph *probe = NULL;
@@ -347,5 +376,6 @@ int main(void)
     RUN(a_writer_stops_at_the_first_refusal);
     RUN(dot_names_nodes_and_nests_children);
     RUN(a_file_is_replaced_whole_or_not_at_all);
+    RUN(a_failed_write_leaves_the_old_file);
     return test_done();
 }
