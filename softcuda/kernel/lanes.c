@@ -71,7 +71,7 @@ static void lane_exited(soft_lanes *lanes, soft_lane *lane)
             soft_warp_try(lanes, &lanes->lanes[i]);
 }
 
-static void lane_main(void *argument)
+SOFT_CALLS_CODE static void lane_main(void *argument)
 {
     soft_lane *lane = argument;
     soft_lanes *lanes = lane->lanes;

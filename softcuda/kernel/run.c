@@ -68,7 +68,8 @@ static bool next_block(soft_runner *runner, uint64_t *index)
     return true;
 }
 
-static void run_block(soft_block *block, const soft_kernel_launch *launch, uint64_t index)
+SOFT_CALLS_CODE static void run_block(soft_block *block, const soft_kernel_launch *launch,
+                                      uint64_t index)
 {
     set_block_index(block, launch, index);
     if (launch->code->kernel->path == PTX_PATH_FAST)

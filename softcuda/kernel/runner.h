@@ -83,6 +83,13 @@ _Noreturn void soft_runner_raise(soft_runner *runner, gph_status code, uint64_t 
 _Noreturn void soft_block_raise(soft_block *block, uint32_t thread, gph_status code,
                                 const char *detail);
 
+/* Generated code has no type record before its functions, which ubsan looks for. */
+#if defined(__clang__)
+#define SOFT_CALLS_CODE __attribute__((no_sanitize("function")))
+#else
+#define SOFT_CALLS_CODE
+#endif
+
 static inline soft_block *soft_block_from(ptx_block *view)
 {
     return (soft_block *)view; /* the first member */
