@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph_softcuda_ptx_report(): how softcuda would run the kernels of a PTX file. */
+#include "softcuda/kernel/report.h"
+
+#include <gph/softcuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/kernel/code.h"
+#include "softcuda/kernel/fatbin.h"
+#include "softcuda/kernel/jitload.h"
+#include "softcuda/kernel/rtcalls.h"
+
+#define FLAGS_ALL                                                                        \
+    (GPH_PTX_REPORT_IR | GPH_PTX_REPORT_ASM | GPH_PTX_REPORT_SLOW |                      \
+     GPH_PTX_REPORT_NO_JIT | GPH_PTX_REPORT_JSON)
+
+struct report {
+    uint32_t flags;
+    const ptx_module *module;
+    const ptx_program *program;
+    const soft_jit_api *jit; /* NULL: machine code is not wanted */
+    soft_jit_result result;
+    soft_image image;
+    report_text text;
+};
+
+static const char *path_name(ptx_path path)
+{
+    return path == PTX_PATH_FAST   ? "fast"
+           : path == PTX_PATH_SLOW ? "slow"
+                                   : "unsupported";
+}
+
+static bool read_code(const struct report *r, const ptx_kernel *kernel, report_code *out)
+{
+    *out = (report_code){0};
+    if (r->jit == NULL || kernel->path == PTX_PATH_UNSUPPORTED)
+        return false;
+    char symbol[1024];
+    snprintf(symbol, sizeof(symbol), "%c.%s", kernel->path == PTX_PATH_FAST ? 'b' : 't',
+             kernel->name);
+    const soft_image_function *function = soft_image_find(&r->image, symbol);
+    if (function == NULL)
+        return false;
+    report_read_code(r->jit, &r->image, function, (r->flags & GPH_PTX_REPORT_ASM) != 0,
+                     out);
+    return true;
+}
+
+static void add_text(struct report *r, const ptx_kernel *k)
+{
+    report_text *text = &r->text;
+    report_code code;
+    const bool has_code = read_code(r, k, &code);
+    report_add(text, "kernel %s (line %u): %s%s%s%s\n", k->name, k->line,
+               k->path == PTX_PATH_UNSUPPORTED ? "not supported" : path_name(k->path),
+               k->path == PTX_PATH_UNSUPPORTED ? "" : " path", k->reason ? ": " : "",
+               k->reason ? k->reason : "");
+    for (uint32_t i = 0; i < k->cut_count; i++)
+        report_add(text, "  cut at line %u: %s\n", k->cuts[i].line, k->cuts[i].reason);
+    if (k->path == PTX_PATH_FAST)
+        report_add(text,
+                   "  registers live across cuts %u, context %u bytes a thread + %u\n",
+                   k->live_across_cuts, k->scratch_thread_bytes, k->scratch_fixed_bytes);
+    if (has_code && code.vector_bits != 0)
+        report_add(text, "  vectors of %u bits, %llu bytes of machine code\n",
+                   code.vector_bits, (unsigned long long)code.code_bytes);
+    else if (has_code)
+        report_add(text, "  no vectors in loops, %llu bytes of machine code\n",
+                   (unsigned long long)code.code_bytes);
+    report_add(text,
+               "  parameters %u, shared %u, local %u bytes; registers about %u%s%s\n",
+               k->param_bytes, k->static_shared_bytes, k->local_bytes, k->registers,
+               k->uses_atomics ? "; atomics" : "",
+               k->uses_safepoints ? "; may wait: runs on a fiber" : "");
+    if (code.assembly.bytes != NULL)
+        report_add(text, "%s", code.assembly.bytes);
+    text->failed |= code.assembly.failed;
+    free(code.assembly.bytes);
+}
+
+static void add_json(struct report *r, const ptx_kernel *k)
+{
+    report_text *text = &r->text;
+    report_code code;
+    const bool has_code = read_code(r, k, &code);
+    report_add(text, "    {\"name\": ");
+    report_add_string(text, k->name);
+    report_add(text, ", \"line\": %u, \"path\": \"%s\", \"reason\": ", k->line,
+               path_name(k->path));
+    report_add_string(text, k->reason);
+    report_add(text, ",\n     \"cuts\": [");
+    for (uint32_t i = 0; i < k->cut_count; i++) {
+        report_add(text, "%s{\"line\": %u, \"reason\": ", i ? ", " : "", k->cuts[i].line);
+        report_add_string(text, k->cuts[i].reason);
+        report_add(text, "}");
+    }
+    report_add(text,
+               "],\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "
+               "\"scratch_fixed_bytes\": %u,\n     \"param_bytes\": %u, "
+               "\"shared_bytes\": %u, \"local_bytes\": %u, \"registers\": %u,\n"
+               "     \"barriers\": %s, \"atomics\": %s, \"safepoints\": %s",
+               k->live_across_cuts, k->scratch_thread_bytes, k->scratch_fixed_bytes,
+               k->param_bytes, k->static_shared_bytes, k->local_bytes, k->registers,
+               k->uses_barrier ? "true" : "false", k->uses_atomics ? "true" : "false",
+               k->uses_safepoints ? "true" : "false");
+    if (has_code)
+        report_add(text, ",\n     \"vector_bits\": %u, \"code_bytes\": %llu",
+                   code.vector_bits, (unsigned long long)code.code_bytes);
+    if (code.assembly.bytes != NULL) {
+        report_add(text, ",\n     \"assembly\": ");
+        report_add_string(text, code.assembly.bytes);
+    }
+    report_add(text, "}");
+    text->failed |= code.assembly.failed;
+    free(code.assembly.bytes);
+}
+
+static void add_all(struct report *r)
+{
+    const ptx_module *m = r->module;
+    const ptx_program *p = r->program;
+    if (r->flags & GPH_PTX_REPORT_JSON) {
+        report_add(&r->text, "{\"version\": \"%u.%u\", \"target\": %u, \"kernels\": [\n",
+                   m->version_major, m->version_minor, m->target);
+        for (uint32_t i = 0; i < p->kernel_count; i++) {
+            add_json(r, &p->kernels[i]);
+            report_add(&r->text, i + 1 < p->kernel_count ? ",\n" : "\n");
+        }
+        report_add(&r->text, "  ]");
+        if (r->flags & GPH_PTX_REPORT_IR) {
+            report_add(&r->text, ",\n  \"ir\": ");
+            report_add_string(&r->text, p->ir);
+        }
+        report_add(&r->text, "}\n");
+        return;
+    }
+    for (uint32_t i = 0; i < p->kernel_count; i++)
+        add_text(r, &p->kernels[i]);
+    if (r->flags & GPH_PTX_REPORT_IR)
+        report_add(&r->text, "\n%s", p->ir);
+}
+
+/* Nothing of it runs: any address does for what it would call. */
+static uint64_t resolve(void *user, const char *name)
+{
+    const uint64_t call = soft_rtcall_find(name);
+    (void)user;
+    if (call == 0 && strncmp(name, "g.", 2) != 0 && strncmp(name, "f.", 2) != 0)
+        return 0;
+    return call != 0 ? call : 4096;
+}
+
+static gph_status make_code(struct report *r, gph_error *error)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < r->program->kernel_count; i++)
+        any |= r->program->kernels[i].path != PTX_PATH_UNSUPPORTED;
+    if (!any || (r->flags & GPH_PTX_REPORT_NO_JIT))
+        return GPH_OK;
+    const soft_jit_api *jit;
+    if (soft_jit_load(&jit, error) != GPH_OK)
+        return GPH_E_UNSUPPORTED;
+    const soft_jit_request request = {.ir = r->program->ir,
+                                      .ir_bytes = r->program->ir_bytes,
+                                      .part_count = 1,
+                                      .optimize = 1};
+    if (jit->compile(&request, &r->result) != 0)
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "no machine code could be made: %.400s", r->result.message);
+    r->jit = jit;
+    const soft_object object = {r->result.objects[0].bytes, r->result.objects[0].count};
+    const soft_loader_input input = {
+        .objects = &object, .object_count = 1, .resolve = resolve};
+    return soft_image_load(&input, NULL, &r->image, error);
+}
+
+static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_error *error)
+{
+    ptx_module *module;
+    GPHI_TRY(ptx_parse(ptx->text, ptx->bytes, NULL, &module, error));
+    const ptx_compile_options options = {.force_slow =
+                                             (r->flags & GPH_PTX_REPORT_SLOW) != 0};
+    ptx_program *program;
+    gph_status status = ptx_compile(module, &options, &program, error);
+    if (status != GPH_OK) {
+        ptx_module_destroy(module);
+        return status;
+    }
+    r->module = module;
+    r->program = program;
+    status = make_code(r, error);
+    if (status == GPH_OK)
+        add_all(r);
+    if (status == GPH_OK && r->text.failed)
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "a report of %u kernels",
+                           program->kernel_count);
+    if (r->jit != NULL) {
+        soft_image_unload(&r->image);
+        r->jit->release(&r->result);
+    }
+    ptx_program_destroy(program);
+    ptx_module_destroy(module);
+    return status;
+}
+
+/* A CUresult of the compiler is no status of this call's list. */
+static gph_status own_status(gph_status status, gph_error *error)
+{
+    if (status <= 0)
+        return status;
+    const gph_status own = status == SOFT_ERROR_OUT_OF_MEMORY ? GPH_E_NO_MEMORY
+                           : status == SOFT_ERROR_JIT_COMPILER_NOT_FOUND
+                               ? GPH_E_UNSUPPORTED
+                               : GPH_E_FORMAT;
+    if (error != NULL)
+        error->code = own;
+    return own;
+}
+
+gph_status gph_softcuda_ptx_report(const char *ptx, size_t bytes, uint32_t flags,
+                                   char **out, gph_error *error)
+{
+    if (ptx == NULL || out == NULL || bytes == 0)
+        return gphi_fail(error, GPH_E_INVALID, "the report of %zu bytes of PTX", bytes);
+    if ((flags & ~(uint32_t)FLAGS_ALL) != 0)
+        return gphi_fail(error, GPH_E_INVALID, "report flags 0x%x, known are 0x%x", flags,
+                         FLAGS_ALL);
+    soft_ptx_text text;
+    gph_status status = soft_ptx_find(ptx, bytes, NULL, &text, error);
+    if (status != GPH_OK)
+        return own_status(status, error);
+    struct report r = {.flags = flags, .image.heap = gphi_heap(NULL)};
+    status = run_report(&r, &text, error);
+    soft_ptx_text_fini(&text);
+    if (status != GPH_OK) {
+        free(r.text.bytes);
+        return own_status(status, error);
+    }
+    if (r.text.bytes == NULL && (r.text.bytes = calloc(1, 1)) == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "an empty report");
+    *out = r.text.bytes;
+    return GPH_OK;
+}
+
+void gph_softcuda_text_free(char *text)
+{
+    free(text);
+}
