@@ -5,6 +5,17 @@
 #include "fault.h"
 #include "test.h"
 
+/* What the arguments of each call are in the ABI header, and in the table for programs.
+ */
+#define X(name, version, arguments) typedef void(*abi_##name) arguments;
+GPHI_CUDA_CALLS(X)
+#undef X
+#define X(name, arguments) typedef void(*own_##name) arguments;
+GPH_CUDA_CALLS(X)
+#undef X
+
+_Static_assert(sizeof(CUresult) == sizeof(int), "results are ints for programs");
+
 static gph_runtime *open_fake(void)
 {
     gph_runtime *runtime = NULL;
@@ -38,6 +49,34 @@ static void calls_reach_the_driver_in_both_tables(void)
     CHECK(fake.launches == 1);
     CHECK(gph_cuda(runtime)->GraphLaunch(NULL, FAKE_STREAM) == CUDA_ERROR_INVALID_VALUE);
     gph_close(runtime);
+}
+
+/* Calls with an enumeration among their arguments, where programs have an int. */
+static bool has_enumeration(const char *name)
+{
+    static const char *const names[] = {
+        "GetErrorName",     "GetErrorString",   "DeviceGetAttribute", "ModuleLoadDataEx",
+        "FuncGetAttribute", "FuncSetAttribute", "StreamIsCapturing"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void both_tables_have_the_same_arguments(void)
+{
+    static const struct {
+        const char *name;
+        bool is_same;
+    } calls[] = {
+#define X(name, arguments)                                                               \
+    {#name, __builtin_types_compatible_p(abi_cu##name, own_##name)},
+        GPH_CUDA_CALLS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        if (!CHECK(calls[i].is_same != has_enumeration(calls[i].name)))
+            fprintf(stderr, "  %s\n", calls[i].name);
 }
 
 static void a_missing_call_says_so(void)
@@ -145,6 +184,7 @@ int main(void)
 {
     RUN(a_driver_is_described);
     RUN(calls_reach_the_driver_in_both_tables);
+    RUN(both_tables_have_the_same_arguments);
     RUN(a_missing_call_says_so);
     RUN(statuses_have_names_and_texts);
     RUN(opening_survives_every_failure);
