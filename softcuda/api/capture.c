@@ -364,7 +364,6 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
     SOFT_ENTER();
     if (mode == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "mode is NULL");
-    SOFT_TRY(check_mode(*mode));
     soft_thread *self = soft_thread_self();
     const CUstreamCaptureMode before = self->capture_mode;
     self->capture_mode = *mode;

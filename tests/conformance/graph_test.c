@@ -224,7 +224,8 @@ static void flags_of_instantiation(void)
     OK(cu.cuGraphInstantiateWithFlags(&exec, graph,
                                       CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
     OK(cu.cuGraphExecGetFlags(exec, &flags));
-    CHECK(flags == CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+    if (!CHECK(flags == CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY))
+        fprintf(stderr, "  flags are 0x%llx\n", (unsigned long long)flags);
     OK(cu.cuGraphExecDestroy(exec));
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD};
     OK(cu.cuGraphInstantiateWithParams(&exec, graph, &params));
@@ -271,7 +272,7 @@ static void parameters_belong_to_the_node(void)
     OK(cu.cuMemFree(at));
 }
 
-/* R17, R18, R21, R25. */
+/* R17, R21, R25. (R18, kernelParams and extra both set: an H100 takes it.) */
 static void wrong_parameters_are_refused(void)
 {
     CUgraph graph;
@@ -290,13 +291,6 @@ static void wrong_parameters_are_refused(void)
     CUDA_MEMSET_NODE_PARAMS fill = {.dst = at, .elementSize = 3, .width = 1, .height = 1};
     REFUSED(INVALID_VALUE,
             cu.cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, context));
-    unsigned value = 0;
-    void *params[] = {&at, &value};
-    size_t bytes = 0;
-    void *extra[] = {(void *)1, params, (void *)2, &bytes, NULL};
-    CUDA_KERNEL_NODE_PARAMS both = kernel(store, params);
-    both.extra = extra;
-    REFUSED(INVALID_VALUE, cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &both));
     CUDA_KERNEL_NODE_PARAMS wide = kernel(nothing, NULL);
     wide.blockDimX = 2000;
     REFUSED(INVALID_VALUE, cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &wide));
