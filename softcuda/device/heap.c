@@ -8,9 +8,9 @@
 
 static atomic_long fail_at = -1; /* allocations left before the failing one */
 
-void gph_softcuda_fail_allocation(long nth)
+long gph_softcuda_fail_allocation(long nth)
 {
-    atomic_store(&fail_at, nth);
+    return atomic_exchange(&fail_at, nth);
 }
 
 static int fails_now(void)

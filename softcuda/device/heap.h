@@ -17,6 +17,7 @@ void soft_delete(void *block);
 /* A copy of a string. */
 char *soft_new_string(const char *text) GPH_CHECKED;
 
-/* Exported. nth < 0: none fails (the start value); 0: the next one. */
-GPH_API void gph_softcuda_fail_allocation(long nth);
+/* Exported. nth < 0: none fails (the start value); 0: the next one. Returns the value as
+ * it stands: below 0 once the failing allocation was reached. */
+GPH_API long gph_softcuda_fail_allocation(long nth);
 #endif
