@@ -17,7 +17,8 @@
 
 extern __shared__ float dynamic_shared[];
 
-/* Sum over the block; `part` holds a float a warp. Every thread gets the result. */
+/* Sum over the block, of whole warps; `part` holds a float a warp. Every thread gets the
+ * result. */
 __device__ __forceinline__ float block_sum(float x, float *part)
 {
     const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -26,13 +27,7 @@ __device__ __forceinline__ float block_sum(float x, float *part)
     if (lane == 0)
         part[warp] = x;
     __syncthreads();
-    if (threadIdx.x < WARP) {
-        x = warp_sum(lane < blockDim.x / WARP ? part[lane] : 0.0f);
-        if (lane == 0)
-            part[0] = x;
-    }
-    __syncthreads();
-    return part[0];
+    return warp_sum(lane < blockDim.x / WARP ? part[lane] : 0.0f);
 }
 
 __device__ __forceinline__ float block_max(float x, float *part)
@@ -43,13 +38,7 @@ __device__ __forceinline__ float block_max(float x, float *part)
     if (lane == 0)
         part[warp] = x;
     __syncthreads();
-    if (threadIdx.x < WARP) {
-        x = warp_max(part[lane < blockDim.x / WARP ? lane : 0]);
-        if (lane == 0)
-            part[0] = x;
-    }
-    __syncthreads();
-    return part[0];
+    return warp_max(part[lane < blockDim.x / WARP ? lane : 0]);
 }
 
 /* A block a row. */
@@ -92,7 +81,15 @@ KERNEL matvec(float *out, const float *x, const float *weight, const int *positi
     const u32 safe = column < outputs ? column : outputs - 1;
     const float *in = x + (u64)row * inputs;
     float sum = 0;
-    for (u32 k0 = 0; k0 < inputs; k0 += 8) {
+    u32 k0 = 0;
+    for (; k0 + 64 <= inputs; k0 += 64) {
+#pragma unroll
+        for (u32 i = 0; i < 64; i += 8) {
+            const u32 k = k0 + i + threadIdx.y;
+            sum += in[k] * weight[(u64)k * outputs + safe];
+        }
+    }
+    for (; k0 < inputs; k0 += 8) {
         const u32 k = k0 + threadIdx.y;
         if (k < inputs)
             sum += in[k] * weight[(u64)k * outputs + safe];
@@ -125,12 +122,22 @@ KERNEL matmul(float *out, const float *x, const float *weight, const int *positi
                 row < rows && k < inputs ? x[(u64)row * inputs + k] : 0.0f;
         }
         __syncthreads();
-        const u32 depth = inputs - k0 < 32 ? inputs - k0 : 32;
-        for (u32 k = 0; k < depth; k++) {
-            const float w = weight[(u64)(k0 + k) * outputs + safe];
+        const float *w = weight + (u64)k0 * outputs + safe;
+        if (k0 + 32 <= inputs) {
+#pragma unroll 8
+            for (u32 k = 0; k < 32; k++) {
+                const float factor = w[(u64)k * outputs];
 #pragma unroll
-            for (u32 r = 0; r < 8; r++)
-                sum[r] += tile[r][k] * w;
+                for (u32 r = 0; r < 8; r++)
+                    sum[r] += tile[r][k] * factor;
+            }
+        } else {
+            for (u32 k = 0; k < inputs - k0; k++) {
+                const float factor = w[(u64)k * outputs];
+#pragma unroll
+                for (u32 r = 0; r < 8; r++)
+                    sum[r] += tile[r][k] * factor;
+            }
         }
         __syncthreads();
     }
@@ -180,15 +187,15 @@ KERNEL kv_append(float *keys, float *values, const float *kv, const rows_t rows,
 
 /* Attention of one query over its slot's cache up to its own position: a decode step, or
  * a row of a prefill whose keys have all been appended. Grid (heads, rows), any number of
- * whole warps; dynamic shared memory: a float a position of the context. */
+ * whole warps; dynamic shared memory: a float a position of the context, and head_dim
+ * floats a warp. */
 KERNEL attention(float *out, const float *qkv, const float *keys, const float *values,
                  const rows_t rows, shape_t shape)
 {
-    __shared__ float part[WARP];
-    float *score = dynamic_shared;
     const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const u32 warps = blockDim.x / WARP;
     const u32 row = blockIdx.y, head = blockIdx.x, d = shape.head_dim;
+    float *score = dynamic_shared, *part = dynamic_shared + shape.context;
     if (rows.position[row] < 0)
         return;
     const u32 count = (u32)rows.position[row] + 1;
@@ -207,20 +214,25 @@ KERNEL attention(float *out, const float *qkv, const float *keys, const float *v
             score[j] = dot * shape.scale;
     }
     __syncthreads();
-    float top = -3.4e38f;
-    for (u32 j = threadIdx.x; j < count; j += blockDim.x)
+    float top = -3.4e38f; /* every warp for itself: that saves barriers */
+    for (u32 j = lane; j < count; j += WARP)
         top = fmaxf(top, score[j]);
-    top = block_max(top, part);
+    top = warp_max(top);
     float sum = 0;
-    for (u32 j = threadIdx.x; j < count; j += blockDim.x) {
-        score[j] = __expf(score[j] - top);
-        sum += score[j];
+    for (u32 j = lane; j < count; j += WARP)
+        sum += __expf(score[j] - top);
+    sum = warp_sum(sum);
+    for (u32 i = lane; i < d; i += WARP) { /* the values, again a key a warp */
+        float mix = 0;
+        for (u32 j = warp; j < count; j += warps)
+            mix += __expf(score[j] - top) * values[base + (u64)j * d + i];
+        part[warp * d + i] = mix;
     }
-    sum = block_sum(sum, part); /* its barriers also publish the scores */
+    __syncthreads();
     for (u32 i = threadIdx.x; i < d; i += blockDim.x) {
         float mix = 0;
-        for (u32 j = 0; j < count; j++)
-            mix += score[j] * values[base + (u64)j * d + i];
+        for (u32 w = 0; w < warps; w++)
+            mix += part[w * d + i];
         out[((u64)row * shape.heads + head) * d + i] = mix / sum;
     }
 }

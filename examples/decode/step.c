@@ -84,8 +84,11 @@ static gph_status attend(pass *p, uint32_t layer)
                &p->position, &stride, &head_dim));
     TRY(LAUNCH(p, kv_append, c->kv_heads, p->rows, 32, 1, 0, &keys, &values, &first_key,
                &rows, &stride, &shape));
-    TRY(LAUNCH(p, attention, c->heads, p->rows, 64, 1, m->o.context * 4, &m->mix, &m->qkv,
-               &keys, &values, &rows, &shape));
+    /* one sequence: many warps a head; many sequences: the blocks are enough */
+    const uint32_t warps = p->rows == 1 ? 8 : 2;
+    TRY(LAUNCH(p, attention, c->heads, p->rows, 32 * warps, 1,
+               (m->o.context + warps * head_dim) * 4, &m->mix, &m->qkv, &keys, &values,
+               &rows, &shape));
     TRY(multiply(p, m->y, m->mix, m->layer[layer].out, (matrix_t){query, c->width}));
     return add(p);
 }
