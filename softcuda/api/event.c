@@ -53,7 +53,7 @@ static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
     if (soft_stream_captures(stream))
         return soft_capture_get_hooks()->record_event(stream, event, flags);
     if (flags & CU_EVENT_RECORD_EXTERNAL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                          "the external flag is for streams that capture");
     return soft_event_record(event, stream);
 }

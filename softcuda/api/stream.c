@@ -216,7 +216,7 @@ static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handl
     if (captured || soft_stream_captures(stream))
         return soft_capture_get_hooks()->wait_event(stream, event, flags);
     if (flags & CU_EVENT_WAIT_EXTERNAL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                          "the external flag is for streams that capture");
     return soft_stream_wait_point(stream, soft_event_point(event));
 }

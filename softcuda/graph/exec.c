@@ -310,9 +310,6 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
 {
     result->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     result->hErrNode_out = NULL;
-    if (graph->capture)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a stream still captures into the graph");
     struct flat flat;
     SOFT_TRY(flat_init(graph, &flat));
     soft_exec *exec = soft_new(sizeof(*exec));

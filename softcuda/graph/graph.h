@@ -61,7 +61,7 @@ struct soft_graph {
     uint32_t node_count, node_capacity;
     soft_node *parent; /* the child-graph node that owns it, or NULL */
     struct soft_capture
-        *capture; /* captures into it now: not instantiable, not destroyable */
+        *capture; /* captures into it now: not destroyable */
 };
 
 /* Every entry point of graphs and captures holds it. */
