@@ -216,8 +216,7 @@ static void flags_of_instantiation(void)
     cuuint64_t flags = 99;
     OK(cu.cuGraphCreate(&graph, 0));
     launch_once(graph); /* empty */
-    void *params[] = {NULL};
-    const CUDA_KERNEL_NODE_PARAMS p = kernel(nothing, params);
+    const CUDA_KERNEL_NODE_PARAMS p = kernel(nothing, NULL);
     CUgraphNode node;
     OK(cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
     REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(&exec, graph, 0x3e7));
