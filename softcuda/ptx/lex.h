@@ -63,7 +63,7 @@ typedef enum ptx_directive {
 #undef X
 } ptx_directive;
 
-#define PTX_WORD_SLOTS 2048 /* a power of two, twice the number of words at least */
+#define PTX_WORD_SLOTS 1024 /* a power of two; some 530 words */
 
 typedef struct ptx_words {
     ptx_word slots[PTX_WORD_SLOTS]; /* open addressing, linear probing */

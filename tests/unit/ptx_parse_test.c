@@ -2,6 +2,7 @@
 /* The PTX parser: what good text becomes (compared as a compact print of the parsed
  * data), where and how bad text is refused, limits, and every allocation failing in turn.
  */
+#include <glob.h>
 #include <gph/base.h>
 #include <stdarg.h>
 
@@ -741,6 +742,54 @@ static void memory_is_bounded_by_the_text(void)
     free(text);
 }
 
+/* ---- what compilers write
+ * ---------------------------------------------------------------- */
+
+static size_t check_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    static char text[1 << 20];
+    if (!CHECK(file != NULL))
+        return 0;
+    const size_t bytes = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    ptx_module *module = NULL;
+    gph_error error = {0};
+    if (!CHECK_OK(ptx_parse(text, bytes, NULL, &module, &error), error)) {
+        fprintf(stderr, "  %s\n", path);
+        return 0;
+    }
+    size_t kernels = 0;
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        const ptx_function *function = &module->functions[f];
+        kernels += function->is_entry;
+        for (uint32_t i = 0; i < function->insn_count; i++) {
+            const ptx_insn *insn = &function->insns[i];
+            if (!CHECK(insn->opcode != PTX_OP_UNKNOWN && !ptx_has(insn, PTX_MOD_UNKNOWN)))
+                fprintf(stderr, "  %s:%u\n", path, insn->line);
+        }
+    }
+    ptx_module_destroy(module);
+    return kernels;
+}
+
+/* Every kernel that the repository holds: clang's and nvcc's PTX, all words known. */
+static void parses_every_committed_kernel(void)
+{
+    static const char *const patterns[] = {KERNELS "/ptx/*.ptx",
+                                           KERNELS "/corpus/ptx/*.ptx"};
+    size_t kernels = 0;
+    for (int i = 0; i < 2; i++) {
+        glob_t found;
+        if (!CHECK(glob(patterns[i], 0, NULL, &found) == 0))
+            continue;
+        for (size_t f = 0; f < found.gl_pathc; f++)
+            kernels += check_file(found.gl_pathv[f]);
+        globfree(&found);
+    }
+    CHECK(kernels > 200);
+}
+
 int main(void)
 {
     RUN(parses_every_instruction_form);
@@ -755,5 +804,6 @@ int main(void)
     RUN(hostile_shapes_parse);
     RUN(survives_every_failed_allocation);
     RUN(memory_is_bounded_by_the_text);
+    RUN(parses_every_committed_kernel);
     return test_done();
 }
