@@ -9,6 +9,7 @@
 #include "base/thread.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static pthread_mutex_t watch_mutex = PTHREAD_MUTEX_INITIALIZER;
 static gphi_watch *watches;
@@ -17,24 +18,53 @@ static pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned open_count;
 static CUlogsCallbackHandle callback;
 
+static const char returning[] = "Returning ";
+static const char from[] = " from ";
+
+/* The call that a line "Returning ... from cuX" names, or NULL if it is no such line. */
+static const char *call_of(const char *line)
+{
+    if (strncmp(line, returning, sizeof(returning) - 1) != 0)
+        return NULL;
+    const char *at = strstr(line, from);
+    return at != NULL ? at + sizeof(from) - 1 : NULL;
+}
+
+static void add_line(struct gphi_refusal *first, uint64_t thread, const char *line)
+{
+    const char *call = call_of(line);
+    if (first->thread == 0) {
+        first->thread = thread;
+        if (call == NULL) {
+            snprintf(first->text, sizeof(first->text), "%s", line);
+            return;
+        }
+    }
+    if (call != NULL && first->thread == thread)
+        snprintf(first->call, sizeof(first->call), "%.*s", (int)strcspn(call, " .,:;"),
+                 call);
+    if (first->thread == thread)
+        first->is_complete = true;
+}
+
 static void note(void *user, CUlogLevel level, char *message, size_t bytes)
 {
     (void)user;
     if (level != CU_LOG_LEVEL_ERROR)
         return;
-    while (bytes > 0 && (message[bytes - 1] == '\n' || message[bytes - 1] == '\0'))
-        bytes--;
-    const int length = bytes < 300 ? (int)bytes : 300;
+    char line[300];
+    const int most = (int)sizeof(line) - 1;
+    snprintf(line, sizeof(line), "%.*s", bytes < (size_t)most ? (int)bytes : most,
+             message);
+    line[strcspn(line, "\n")] = '\0';
     const uint64_t thread = gphi_thread_id();
 
     pthread_mutex_lock(&watch_mutex);
     for (gphi_watch *watch = watches; watch != NULL; watch = watch->next) {
         struct gphi_refusal *first =
             watch->thread == thread ? &watch->own : &watch->other;
-        if (first->thread == 0) {
-            first->thread = thread;
-            snprintf(first->text, sizeof(first->text), "%.*s", length, message);
-        }
+        if (!first->is_complete)
+            add_line(first, thread, line);
     }
     pthread_mutex_unlock(&watch_mutex);
 }

@@ -5,10 +5,13 @@
 #define GPHI_CUDA_REFUSAL_H
 #include "cuda/table.h"
 
-/* One sentence of the driver's. */
+/* What the driver says of a refused call, in two lines: a sentence, which may be missing,
+ * and "Returning 900 (CUDA_ERROR_...) from cuStreamSynchronize". */
 struct gphi_refusal {
-    uint64_t thread; /* 0: none */
-    char text[320];
+    uint64_t thread;  /* 0: none */
+    bool is_complete; /* the second line is there, or will not come */
+    char call[64];    /* of the second line; empty if there was none */
+    char text[300];   /* the sentence; empty if there was none */
 };
 
 /* In its owner's memory, linked while it watches. */

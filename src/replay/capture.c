@@ -72,10 +72,12 @@ static gph_status fail_capture(const gph_capture *capture, CUresult result,
     else
         gphi_fail(error, (gph_status)result,
                   "capture of stream %p: %s returned %s; the first refusal since it "
-                  "began, on %s %llu: %s",
+                  "began, on %s %llu: %s%s%s",
                   (void *)capture->stream, call, name,
                   first == own ? "its own thread" : "thread",
-                  (unsigned long long)first->thread, first->text);
+                  (unsigned long long)first->thread, first->call,
+                  first->call[0] != '\0' && first->text[0] != '\0' ? ": " : "",
+                  first->text);
     if (error != NULL)
         error->call = call;
     add_hint(capture->runtime, result, error);

@@ -25,6 +25,7 @@ static struct fake_driver {
     int live_graphs, live_execs, live_logs;
     int uploads, launches;
     CUlogsCallback log;
+    int is_terse;           /* the log names calls without a sentence */
     CUgraphNode error_node; /* what a failed instantiation blames */
     int changes;            /* describing: the graph changes under the reader */
     int deep;               /* child graphs nest for ever */
@@ -40,7 +41,11 @@ static char fake_stream, fake_graph, fake_exec, fake_nodes[FAKE_NODES + 1];
 static CUresult fake_fail(const char *name, CUresult result)
 {
     char text[128];
-    const int bytes = snprintf(text, sizeof(text), "%s was refused", name);
+    int bytes = snprintf(text, sizeof(text), "%s makes no sense\n", name);
+    if (fake.log != NULL && !fake.is_terse)
+        fake.log(NULL, CU_LOG_LEVEL_ERROR, text, (size_t)bytes);
+    bytes = snprintf(text, sizeof(text), "Returning %d (%s) from %s", (int)result,
+                     gph_status_name((gph_status)result), name);
     if (fake.log != NULL)
         fake.log(NULL, CU_LOG_LEVEL_ERROR, text, (size_t)bytes);
     return result;
