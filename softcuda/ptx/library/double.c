@@ -29,8 +29,8 @@ static double pack(u32 sign, s32 exponent, u128 sig, u32 mode)
     return float64(bits | sign_bit);
 }
 
-/* |x| = significand * 2^exponent, for finite x. */
-static u64 significand(double x)
+/* |x| = mantissa_of * 2^exponent, for finite x. */
+static u64 mantissa_of(double x)
 {
     const u64 b = bits64(x), fraction = b & 0x000fffffffffffffull;
     return (b & INF64) ? fraction | 0x0010000000000000ull : fraction;
@@ -81,7 +81,7 @@ static double fma_mode(double a, double b, double c, u32 mode)
     if (a == 0 || b == 0)
         return c != 0 ? c : zero_sum(sign_p, sign_c, mode);
     s32 ep = exponent_of(a) + exponent_of(b), ec = exponent_of(c);
-    u128 p = (u128)significand(a) * significand(b), s = significand(c);
+    u128 p = (u128)mantissa_of(a) * mantissa_of(b), s = mantissa_of(c);
     if (s == 0)
         return pack(sign_p, ep, p, mode);
     p = to_top(p, &ep);
@@ -101,7 +101,7 @@ static double mul_mode(double a, double b, u32 mode)
     if (is_special(a) || is_special(b) || a == 0 || b == 0)
         return a * b;
     return pack(sign_of(a) ^ sign_of(b), exponent_of(a) + exponent_of(b),
-                (u128)significand(a) * significand(b), mode);
+                (u128)mantissa_of(a) * mantissa_of(b), mode);
 }
 
 /* The leading bit at 52. */
@@ -117,8 +117,8 @@ static double div_mode(double a, double b, u32 mode)
     if (is_special(a) || is_special(b) || a == 0 || b == 0)
         return a / b;
     s32 ea = exponent_of(a), eb = exponent_of(b);
-    u64 rest = normal(significand(a), &ea), q = 0;
-    const u64 by = normal(significand(b), &eb);
+    u64 rest = normal(mantissa_of(a), &ea), q = 0;
+    const u64 by = normal(mantissa_of(b), &eb);
     for (u32 i = 0; i < 64; i++) {
         const u32 fits = rest >= by;
         q = q << 1 | fits;
@@ -133,7 +133,7 @@ static double sqrt_mode(double a, u32 mode)
     if (is_special(a) || a == 0 || sign_of(a))
         return __builtin_sqrt(a);
     s32 e = exponent_of(a);
-    const u64 sig = normal(significand(a), &e);
+    const u64 sig = normal(mantissa_of(a), &e);
     /* The radicand's exponent must be even; 74 bits more give a root of 64 bits. */
     const s32 odd = e & 1;
     u128 left = (u128)sig << (74 + odd), root = 0;
