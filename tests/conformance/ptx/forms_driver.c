@@ -19,7 +19,6 @@ struct driver {
     result (*version)(int *);
     result (*device_name)(char *, int, int);
     result (*retain)(handle *, int);
-    result (*release_primary)(int);
     result (*reset)(int);
     result (*set_current)(handle);
     result (*load)(handle *, const void *, unsigned, int *, void **);
@@ -51,7 +50,6 @@ static bool bind(driver *d)
         {"cuDriverGetVersion", &d->version},
         {"cuDeviceGetName", &d->device_name},
         {"cuDevicePrimaryCtxRetain", &d->retain},
-        {"cuDevicePrimaryCtxRelease_v2", &d->release_primary},
         {"cuDevicePrimaryCtxReset_v2", &d->reset},
         {"cuCtxSetCurrent", &d->set_current},
         {"cuModuleLoadDataEx", &d->load},
@@ -210,8 +208,6 @@ static outcome run_one(driver *d, handle module, const form *f, size_t index,
 /* After an error the context may be dead: starts over. */
 static bool restart(driver *d)
 {
-    (void)d->set_current(NULL);
-    (void)d->release_primary(0);
     (void)d->reset(0);
     return d->retain(&d->context, 0) == 0 && d->set_current(d->context) == 0;
 }
