@@ -91,10 +91,58 @@ static bool is_kernel(const char *name)
     return (name[0] == 'b' || name[0] == 't') && name[1] == '.';
 }
 
-/* Keeps this part's kernels; see soft_jit_result. */
-static void keep_own(part *p)
+static uint64_t instruction_count(LLVMValueRef function)
 {
-    uint32_t seen = 0;
+    uint64_t count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+         b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+             i = LLVMGetNextInstruction(i))
+            count++;
+    return count;
+}
+
+struct sized {
+    LLVMValueRef function;
+    uint64_t instructions;
+    uint32_t order;
+};
+
+static int compare_sized(const void *a, const void *b)
+{
+    const struct sized *x = a, *y = b;
+    if (x->instructions != y->instructions)
+        return x->instructions > y->instructions ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* Gives every kernel to the part with the least to do, the largest first: each part comes
+ * to the same result by itself. The others' kernels are dropped by globaldce. */
+static void share_out(const part *p, struct sized *kernels, uint32_t count)
+{
+    uint64_t load[SOFT_JIT_PARTS_MAX] = {0};
+    qsort(kernels, count, sizeof(*kernels), compare_sized);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t least = 0;
+        for (uint32_t k = 1; k < p->request->part_count; k++)
+            if (load[k] < load[least])
+                least = k;
+        load[least] += kernels[i].instructions;
+        if (least != p->index)
+            LLVMSetLinkage(kernels[i].function, LLVMInternalLinkage);
+    }
+}
+
+/* Keeps this part's kernels; see soft_jit_result. */
+static bool keep_own(part *p)
+{
+    uint32_t count = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f; f = LLVMGetNextFunction(f))
+        count++;
+    struct sized *kernels = calloc(count + 1u, sizeof(*kernels));
+    if (!kernels)
+        return fail(p, "no memory to share out the kernels", NULL);
+    count = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
          f = LLVMGetNextFunction(f)) {
         size_t length;
@@ -102,12 +150,15 @@ static void keep_own(part *p)
         if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMExternalLinkage)
             continue;
         if (is_kernel(name)) {
-            if (seen++ % p->request->part_count != p->index)
-                LLVMSetLinkage(f, LLVMInternalLinkage);
+            kernels[count] = (struct sized){f, instruction_count(f), count};
+            count++;
         } else if (p->index != 0) {
             LLVMSetLinkage(f, LLVMAvailableExternallyLinkage);
         }
     }
+    share_out(p, kernels, count);
+    free(kernels);
+    return true;
 }
 
 static void add_attribute(part *p, LLVMValueRef function, const char *key,
@@ -154,7 +205,9 @@ static bool optimize(part *p)
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, 1);
-    LLVMPassBuilderOptionsSetLoopUnrolling(options, 1);
+    /* Loops over threads are independent rounds: the CPU overlaps them by itself, and
+     * unrolling doubles the code and the time to compile it. */
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
     const char *passes = p->request->optimize ? "globaldce,default<O3>" : "globaldce";
     LLVMErrorRef error = LLVMRunPasses(p->module, passes, p->machine, options);
     LLVMDisposePassBuilderOptions(options);
@@ -190,8 +243,7 @@ static void *compile_part(void *argument)
     part *p = argument;
     p->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(p->context, on_diagnostic, p);
-    if (parse(p) && make_machine(p)) {
-        keep_own(p);
+    if (parse(p) && make_machine(p) && keep_own(p)) {
         add_attributes(p);
         if (optimize(p)) {
             if (p->want_text)
