@@ -14,7 +14,7 @@ static CUresult check_mode(CUstreamCaptureMode mode)
 
 static CUresult begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode)
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS("cuStreamBeginCapture", context);
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     SOFT_TRY(check_mode(mode));
@@ -73,7 +73,7 @@ static CUresult begin_to_graph_locked(soft_stream *stream, const struct begin_in
 
 static CUresult begin_to_graph(const struct begin_in *in)
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS("cuStreamBeginCaptureToGraph", context);
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
     SOFT_TRY(check_mode(in->mode));
@@ -103,7 +103,7 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
 
 static CUresult end(CUstream handle, bool per_thread, CUgraph *out)
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS("cuStreamEndCapture", context);
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     if (out == NULL)
@@ -143,7 +143,7 @@ static CUresult find_to_ask(soft_context *context, CUstream handle, bool per_thr
 
 static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureStatus *out)
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS("cuStreamIsCapturing", context);
     if (out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus is NULL");
     soft_stream *stream;
@@ -228,7 +228,7 @@ static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
 
 static CUresult get_info(CUstream handle, bool per_thread, const struct info_out *out)
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS("cuStreamGetCaptureInfo", context);
     if (out->status == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus_out is NULL");
     soft_stream *stream;
@@ -305,7 +305,7 @@ struct update_in {
 
 static CUresult update(const struct update_in *in)
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS("cuStreamUpdateCaptureDependencies", context);
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
     if (in->flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)

@@ -42,7 +42,7 @@ CUresult cuEventDestroy(CUevent handle)
 static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
                        unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS("cuEventRecord", context);
     soft_event *event;
     SOFT_TRY(soft_event_find(handle, &event));
     soft_stream *stream;

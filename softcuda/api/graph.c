@@ -468,34 +468,57 @@ CUresult cuGraphInstantiate(CUgraphExec *out, CUgraph graph, CUgraphNode *error_
     return cuGraphInstantiate_v2(out, graph, error_node, log, log_bytes);
 }
 
-static CUresult launch_or_upload(CUgraphExec handle, CUstream stream_handle,
-                                 bool per_thread, bool upload)
+struct launch_site {
+    const char *call; /* the entry point */
+    CUstream stream;
+    bool per_thread;
+};
+
+static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
+                                 CUresult (*act)(soft_exec *, soft_stream *))
 {
-    SOFT_ENTER_CONTEXT(context);
+    SOFT_ENTER_CONTEXT_AS(site.call, context);
     soft_exec *exec;
     soft_stream *stream;
     SOFT_TRY(soft_exec_find(handle, &exec));
-    SOFT_TRY(soft_stream_find(context, stream_handle, per_thread, &stream));
-    return (upload ? soft_exec_upload : soft_exec_launch)(exec, stream);
+    SOFT_TRY(soft_stream_find(context, site.stream, site.per_thread, &stream));
+    return act(exec, stream);
+}
+
+/* A graph that cannot be uploaded gives no executable. */
+static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
+                                 CUDA_GRAPH_INSTANTIATE_PARAMS *params, bool per_thread)
+{
+    static const char call[] = "cuGraphInstantiateWithParams";
+    SOFT_TRY(soft_enter(call));
+    if (params == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
+    CUgraphExec exec = NULL;
+    SOFT_TRY(instantiate(out != NULL ? &exec : NULL, graph,
+                         FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, params));
+    if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
+        const struct launch_site site = {call, params->hUploadStream, per_thread};
+        const CUresult result = launch_or_upload(exec, site, soft_exec_upload);
+        if (result != CUDA_SUCCESS) {
+            params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+            (void)soft_exec_destroy((soft_exec *)exec); /* the upload is the cause */
+            return result;
+        }
+    }
+    *out = exec;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
-    SOFT_ENTER();
-    if (params == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
-    SOFT_TRY(instantiate(out, graph, FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
-                         params));
-    if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
-        return launch_or_upload(*out, params->hUploadStream, false, true);
-    return CUDA_SUCCESS;
+    return instantiate_with(out, graph, params, false);
 }
 
 CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *out, CUgraph graph,
                                            CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
-    return cuGraphInstantiateWithParams(out, graph, params);
+    return instantiate_with(out, graph, params, true);
 }
 
 CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
@@ -522,20 +545,24 @@ CUresult cuGraphExecDestroy(CUgraphExec handle)
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
-    return launch_or_upload(exec, stream, false, false);
+    const struct launch_site site = {"cuGraphLaunch", stream, false};
+    return launch_or_upload(exec, site, soft_exec_launch);
 }
 
 CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
 {
-    return launch_or_upload(exec, stream, true, false);
+    const struct launch_site site = {"cuGraphLaunch", stream, true};
+    return launch_or_upload(exec, site, soft_exec_launch);
 }
 
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 {
-    return launch_or_upload(exec, stream, false, true);
+    const struct launch_site site = {"cuGraphUpload", stream, false};
+    return launch_or_upload(exec, site, soft_exec_upload);
 }
 
 CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
 {
-    return launch_or_upload(exec, stream, true, true);
+    const struct launch_site site = {"cuGraphUpload", stream, true};
+    return launch_or_upload(exec, site, soft_exec_upload);
 }

@@ -47,8 +47,9 @@ CUresult cuStreamDestroy(CUstream handle)
     return cuStreamDestroy_v2(handle);
 }
 
-#define FIND(handle, per_thread)                                                         \
-    SOFT_ENTER_CONTEXT(context);                                                         \
+#define FIND(handle, per_thread) FIND_AS(__func__, handle, per_thread)
+#define FIND_AS(call, handle, per_thread)                                                \
+    SOFT_ENTER_CONTEXT_AS(call, context);                                                \
     soft_stream *stream;                                                                 \
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream))
 #define NOT_NULL(pointer, name)                                                          \
@@ -59,7 +60,7 @@ CUresult cuStreamDestroy(CUstream handle)
 
 static CUresult get_priority(CUstream handle, bool per_thread, int *out)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamGetPriority", handle, per_thread);
     NOT_NULL(out, "priority");
     *out = stream->priority;
     return CUDA_SUCCESS;
@@ -77,7 +78,7 @@ CUresult cuStreamGetPriority_ptsz(CUstream handle, int *out)
 
 static CUresult get_flags(CUstream handle, bool per_thread, unsigned int *out)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamGetFlags", handle, per_thread);
     NOT_NULL(out, "flags");
     *out = stream->flags;
     return CUDA_SUCCESS;
@@ -95,7 +96,7 @@ CUresult cuStreamGetFlags_ptsz(CUstream handle, unsigned int *out)
 
 static CUresult get_id(CUstream handle, bool per_thread, unsigned long long *out)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamGetId", handle, per_thread);
     NOT_NULL(out, "streamId");
     *out = stream->id;
     return CUDA_SUCCESS;
@@ -113,7 +114,7 @@ CUresult cuStreamGetId_ptsz(CUstream handle, unsigned long long *out)
 
 static CUresult get_context(CUstream handle, bool per_thread, CUcontext *out)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamGetCtx", handle, per_thread);
     NOT_NULL(out, "pctx");
     *out = (CUcontext)stream->context;
     return CUDA_SUCCESS;
@@ -147,7 +148,7 @@ CUresult cuStreamGetCtx_v2_ptsz(CUstream handle, CUcontext *out, CUgreenCtx *gre
 
 static CUresult get_device(CUstream handle, bool per_thread, CUdevice *out)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamGetDevice", handle, per_thread);
     NOT_NULL(out, "device");
     *out = stream->context->device->ordinal;
     return CUDA_SUCCESS;
@@ -165,7 +166,7 @@ CUresult cuStreamGetDevice_ptsz(CUstream handle, CUdevice *out)
 
 static CUresult query(CUstream handle, bool per_thread)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamQuery", handle, per_thread);
     if (!soft_stream_captures(stream))
         SOFT_TRY(soft_capture_check(context, true));
     return soft_stream_query(stream);
@@ -183,7 +184,7 @@ CUresult cuStreamQuery_ptsz(CUstream handle)
 
 static CUresult synchronize(CUstream handle, bool per_thread)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamSynchronize", handle, per_thread);
     if (!soft_stream_captures(stream))
         SOFT_TRY(soft_capture_check(context, true));
     SOFT_TRY(soft_stream_synchronize(stream));
@@ -204,7 +205,7 @@ CUresult cuStreamSynchronize_ptsz(CUstream handle)
 static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handle,
                            unsigned int flags)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamWaitEvent", handle, per_thread);
     soft_event *event;
     SOFT_TRY(soft_event_find(event_handle, &event));
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
@@ -253,7 +254,7 @@ static void call_back(void *user)
 static CUresult add_callback(CUstream handle, bool per_thread, CUstreamCallback function,
                              void *user, unsigned int flags)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamAddCallback", handle, per_thread);
     NOT_NULL(function, "callback");
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
@@ -289,7 +290,7 @@ CUresult cuStreamAddCallback_ptsz(CUstream handle, CUstreamCallback function, vo
 static CUresult get_attribute(CUstream handle, bool per_thread, CUstreamAttrID id,
                               CUstreamAttrValue *out)
 {
-    FIND(handle, per_thread);
+    FIND_AS("cuStreamGetAttribute", handle, per_thread);
     NOT_NULL(out, "value_out");
     switch ((int)id) {
     case CU_LAUNCH_ATTRIBUTE_PRIORITY: out->priority = stream->priority; break;

@@ -80,13 +80,15 @@ CUresult soft_enter_context(const char *call, soft_context **out);
         if (soft_enter_ != CUDA_SUCCESS)                                                 \
             return soft_enter_;                                                          \
     } while (0)
-#define SOFT_ENTER_CONTEXT(context)                                                      \
+/* `call`: the entry point, where a function serves several. */
+#define SOFT_ENTER_CONTEXT_AS(call, context)                                             \
     soft_context *context;                                                               \
     do {                                                                                 \
-        const CUresult soft_enter_ = soft_enter_context(__func__, &context);             \
+        const CUresult soft_enter_ = soft_enter_context(call, &context);                 \
         if (soft_enter_ != CUDA_SUCCESS)                                                 \
             return soft_enter_;                                                          \
     } while (0)
+#define SOFT_ENTER_CONTEXT(context) SOFT_ENTER_CONTEXT_AS(__func__, context)
 #define SOFT_TRY(expr)                                                                   \
     do {                                                                                 \
         const CUresult soft_try_ = (expr);                                               \
