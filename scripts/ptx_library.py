@@ -30,7 +30,7 @@ def compile_ir(path):
 
 DROP = (r"\bnoundef\b|\bdso_local\b|\bzeroext\b|\bsignext\b|\blocal_unnamed_addr\b|"
         r"\bnneg\b|\bdisjoint\b|\bnsw\b|\bnuw\b|\bsamesign\b|\binternal\b|#\d+|"
-        r"\brange\([^)]*\)|, !\w+ ![0-9]+|![\w.]+ ![0-9]+")
+        r"\brange\([^)]*\)|, ![\w.]+ ![0-9]+")
 
 
 def functions(ir, prefix):
