@@ -145,7 +145,7 @@ KERNEL binomial_option(const float *spot, float *out, float up, float down, floa
         s *= down;
     value[0][t] = fmaxf(s - 100.0f, 0.0f);
     __syncthreads();
-    for (int step = 63; step >= 0; step--) {
+    for (int step = 62; step >= 0; step--) {
         if (t <= step)
             value[1 - from][t] = discount * (p * value[from][t + 1] + (1.0f - p) * value[from][t]);
         from = 1 - from;
