@@ -73,9 +73,15 @@ static void wrong_images_are_refused(void)
 {
     CUmodule module = (CUmodule)8;
     REFUSED(INVALID_PTX,
-            cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k() { nonsense; }\n"));
+            cu.cuModuleLoadData(&module, PTX_HEAD
+                                ".visible .entry k() { add.s32 %r1, %r1, 1; }\n"));
     REFUSED(INVALID_PTX, cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k() {"));
-    REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "this is no image at all"));
+    const CUresult text = cu.cuModuleLoadData(&module, "this is no image at all");
+    CHECK(text == CUDA_ERROR_INVALID_IMAGE || text == CUDA_ERROR_INVALID_PTX);
+    REFUSED(UNSUPPORTED_PTX_VERSION,
+            cu.cuModuleLoadData(&module, ".version 99.0\n.target sm_70\n"
+                                         ".address_size 64\n"
+                                         ".visible .entry k() { ret; }\n"));
     REFUSED(INVALID_VALUE, cu.cuModuleLoadData(&module, NULL));
     REFUSED(INVALID_VALUE, cu.cuModuleLoadData(NULL, kernels_ptx));
     REFUSED(FILE_NOT_FOUND, cu.cuModuleLoad(&module, "/no/such/file"));
@@ -90,9 +96,10 @@ static void the_jit_writes_logs(void)
                               CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_WALL_TIME};
     void *values[] = {errors, (void *)sizeof(errors), info, (void *)sizeof(info), NULL};
-    REFUSED(INVALID_PTX, cu.cuModuleLoadDataEx(
-                             &module, PTX_HEAD ".visible .entry k()\n{\n  nonsense;\n}\n",
-                             5, options, values));
+    REFUSED(INVALID_PTX,
+            cu.cuModuleLoadDataEx(
+                &module, PTX_HEAD ".visible .entry k()\n{\n  add.s32 %r1, %r1, 1;\n}\n",
+                5, options, values));
     CHECK(strlen(errors) > 0 && strstr(errors, "line 6") != NULL);
     CHECK((size_t)values[1] > 0 && (size_t)values[1] < sizeof(errors));
     errors[0] = '\0';
@@ -107,7 +114,8 @@ static void the_jit_writes_logs(void)
     values[1] = (void *)4;
     values[3] = (void *)sizeof(info);
     REFUSED(INVALID_PTX,
-            cu.cuModuleLoadDataEx(&module, PTX_HEAD ".visible .entry k() { nonsense; }",
+            cu.cuModuleLoadDataEx(&module,
+                                  PTX_HEAD ".visible .entry k() { add.s32 %r1, %r1, 1; }",
                                   5, options, values));
     CHECK(strlen(tiny) <= 3 && memcmp(tiny + 4, "567", 4) == 0);
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kernels that fail: the error is the context's from then on, and only the context's. */
+#include "driver.h"
+#include "kernels.h"
+
+static const char trap_ptx[] = PTX_HEAD ".visible .entry wrong() { trap; }\n";
+
+static CUcontext context;
+static CUmodule module;
+
+static void begin(const char *ptx)
+{
+    OK(cu.cuCtxCreate(&context, NULL, 0, 0));
+    OK(cu.cuModuleLoadData(&module, ptx));
+}
+
+/* Everything that would do work gives the error; the context can still be destroyed. */
+static void is_dead_of(CUresult error)
+{
+    CUdeviceptr p;
+    CUstream stream;
+    unsigned value = 0;
+    CHECK_IS(cu.cuCtxSynchronize(), error);
+    CHECK_IS(cu.cuCtxSynchronize(), error);
+    CHECK_IS(cu.cuMemAlloc(&p, 16), error);
+    CHECK_IS(cu.cuMemcpyDtoH(&value, 16, 4), error);
+    CHECK_IS(cu.cuStreamCreate(&stream, 0), error);
+    OK(cu.cuCtxDestroy(context));
+    OK(cu.cuCtxCreate(&context, NULL, 0, 0));
+    OK(cu.cuMemAlloc(&p, 16));
+    OK(cu.cuMemsetD8(p, 1, 16));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuMemFree(p));
+    OK(cu.cuCtxDestroy(context));
+}
+
+static void a_store_to_nowhere_is_an_illegal_address(void)
+{
+    begin(kernels_ptx);
+    CUfunction f;
+    CUdeviceptr nowhere = 16;
+    unsigned v = 1;
+    void *params[] = {&nowhere, &v};
+    OK(cu.cuModuleGetFunction(&f, module, "store"));
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    is_dead_of(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+static void a_freed_large_allocation_is_nowhere(void)
+{
+    begin(kernels_ptx);
+    CUfunction f;
+    CUdeviceptr p;
+    unsigned v = 1;
+    OK(cu.cuMemAlloc(&p, 64 << 20));
+    OK(cu.cuMemFree(p));
+    void *params[] = {&p, &v};
+    OK(cu.cuModuleGetFunction(&f, module, "store"));
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    is_dead_of(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+static void a_trap_is_a_launch_failure(void)
+{
+    begin(trap_ptx);
+    CUfunction f;
+    OK(cu.cuModuleGetFunction(&f, module, "wrong"));
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+    is_dead_of(CUDA_ERROR_LAUNCH_FAILED);
+}
+
+static void work_behind_a_fault_does_not_run(void)
+{
+    begin(kernels_ptx);
+    CUfunction f;
+    CUdeviceptr nowhere = 16;
+    unsigned v = 1;
+    void *params[] = {&nowhere, &v};
+    unsigned *host = NULL;
+    OK(cu.cuMemAllocHost((void **)&host, 4));
+    *host = 5;
+    OK(cu.cuModuleGetFunction(&f, module, "store"));
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    (void)cu.cuMemsetD32((CUdeviceptr)(uintptr_t)host, 6, 1);
+    CHECK_IS(cu.cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK(*host == 5);
+    OK(cu.cuCtxDestroy(context));
+}
+
+int main(void)
+{
+    DEVICE_OR_SKIP();
+    RUN(a_store_to_nowhere_is_an_illegal_address);
+    RUN(a_freed_large_allocation_is_nowhere);
+    RUN(a_trap_is_a_launch_failure);
+    RUN(work_behind_a_fault_does_not_run);
+    return test_done();
+}
