@@ -1,0 +1,51 @@
+# The command on softcuda: settings, a summary, what becomes of PTX.
+[ -n "${SOFT_DRIVER:-}" ] || { echo "this build has no softcuda"; exit 77; }
+GPH_SOFTCUDA_PATH=$SOFT_DRIVER GPH_DRIVER=soft SOFTCUDA_CACHE=off SOFTCUDA_MEMORY=256M
+export GPH_SOFTCUDA_PATH GPH_DRIVER SOFTCUDA_CACHE SOFTCUDA_MEMORY
+"$GPH" env | sed -n '2p;4,5p'
+
+# Every variable that softcuda's sources read is listed, and nothing else.
+grep -rhoE --include='*.c' '"(SOFTCUDA|CUDA)_[A-Z_0-9]+"' "$CASES/../../softcuda" | tr -d '"' |
+    grep -vE '^CUDA_(ERROR|SUCCESS|DEVICE_GRAPH)|^SOFTCUDA_CHECK_' | sort -u >in_sources
+"$GPH" env | grep -oE '^(SOFTCUDA|CUDA)_[A-Z_0-9]+' | sort >listed
+diff in_sources listed && echo "all settings are listed"
+
+"$GPH" run --summary -- "$GPH" bench launch --nodes 3 --launches 10 2>&1 >/dev/null |
+    sed 's/^host time.*/host time/; s/^peak device.*/peak/'
+
+cat >good.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry plain() { ret; }
+.visible .entry meets(.param .u64 p)
+{
+    .shared .align 4 .b32 box[32];
+    .reg .b32 %r<4>;
+    .reg .b64 %d<3>;
+    ld.param.u64 %d1, [p];
+    mov.u32 %r1, %tid.x;
+    st.shared.u32 [box], %r1;
+    bar.sync 0;
+    ld.shared.u32 %r2, [box];
+    st.global.u32 [%d1], %r2;
+    ret;
+}
+END
+"$GPH" inspect --ptx good.ptx | grep -E '^kernel|cut at'
+echo "exit $?"
+"$GPH" inspect --ptx --slow good.ptx | grep -E '^kernel'
+"$GPH" inspect --ptx --asm good.ptx | grep -q ret && echo "machine code is shown"
+"$GPH" inspect --ptx --ir good.ptx | grep -q define && echo "IR is shown"
+"$GPH" inspect --ptx --json good.ptx | head -c 1
+echo
+sed 's/bar.sync 0/bar.sink 0/' good.ptx >strange.ptx
+"$GPH" inspect --ptx strange.ptx | grep -E '^kernel'
+sed 's/%r1, %tid/%r1 %tid/' good.ptx >bad.ptx
+"$GPH" inspect --ptx bad.ptx
+echo "exit $?"
+head -c 200 good.ptx >cut.ptx
+"$GPH" inspect --ptx cut.ptx
+echo "exit $?"
+"$GPH" inspect --ptx missing.ptx
+echo "exit $?"
