@@ -191,8 +191,10 @@ static bool fence(low *l)
     const bool block = low_mod(l, PTX_MOD_CTA);
     const bool weak = low_mod(l, PTX_MOD_ACQ_REL);
     (void)low_mod(l, PTX_MOD_SC);
-    (void)(low_mod(l, PTX_MOD_GL) | low_mod(l, PTX_MOD_SYS) | low_mod(l, PTX_MOD_GPU) |
-           low_mod(l, PTX_MOD_CLUSTER));
+    (void)low_mod(l, PTX_MOD_GL);
+    (void)low_mod(l, PTX_MOD_SYS);
+    (void)low_mod(l, PTX_MOD_GPU);
+    (void)low_mod(l, PTX_MOD_CLUSTER);
     if (l->count != 0)
         return false;
     low_do(l, "fence %s%s", block ? "syncscope(\"singlethread\") " : "",
