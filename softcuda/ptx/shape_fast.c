@@ -1,0 +1,918 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The fast path: one function that runs one block. Every region becomes
+ *
+ *   R7.enter:  reached from outside, where the region heads a loop
+ *   R7.back:   reached round the loop: counts the round
+ *   R7:        does any thread wait here? (masked regions)
+ *   S7.*       the scalar part: uniform instructions, once
+ *   T7a.*      the loop over all threads, or the first n of them
+ *   T7b.*      the same for threads that a mask (or the live flags) picks
+ *   R7.after:  did the last thread end?
+ *   R7.term:   behind the masked regions that hang on it: where all go from here */
+#include <stdio.h>
+#include <string.h>
+
+#include "softcuda/ptx/abi.h"
+#include "softcuda/ptx/fast.h"
+
+#define COPY_INSNS_MAX 1500u /* larger regions are not written twice */
+
+/* ---- small pieces
+ * ------------------------------------------------------------------------- */
+
+static const shape_region *region_of(const fast *f)
+{
+    return &f->s->regions[f->region];
+}
+
+static const char *type_of(const fast *f, uint32_t reg)
+{
+    return ptx_llvm_type((ptx_type)f->s->function->registers[reg].type);
+}
+
+/* Predicates are bytes in memory. */
+static const char *memory_type(const fast *f, uint32_t reg)
+{
+    return f->s->function->registers[reg].type == PTX_PRED ? "i8" : type_of(f, reg);
+}
+
+static bool heads_loop(const fast *f, uint32_t region, uint32_t *loop)
+{
+    const uint32_t head = f->s->regions[region].head;
+    const uint32_t l = f->s->blocks[head].loop;
+    *loop = l;
+    return l != SHAPE_NONE && f->s->loops[l].head == head && f->s->loops[l].outside;
+}
+
+/* The label of `to` for a jump from `from`. */
+static void region_label(const fast *f, uint32_t from, uint32_t to, char *label,
+                         size_t bytes)
+{
+    uint32_t loop;
+    const char *kind = "";
+    if (heads_loop(f, to, &loop))
+        kind = shape_in_loop(f->s, loop, f->s->regions[from].head) ? ".back" : ".enter";
+    snprintf(label, bytes, "R%u%s", to, kind);
+}
+
+static void set_name(ptx_value *value, const char *name)
+{
+    snprintf(value->name, sizeof(value->name), "%s", name);
+}
+
+void fast_set_scalar(fast *f, bool scalar)
+{
+    f->w.scalar = scalar;
+    f->emit.access = scalar ? ", !noalias !8" : ", !llvm.access.group !1, !noalias !8";
+}
+
+/* ---- the scalar part of a region
+ * -------------------------------------------------------------- */
+
+static bool is_scalar(const shape *s, uint32_t i)
+{
+    return s->insns[i].role == PTX_ROLE_PLAIN && shape_is_uniform_insn(s, i);
+}
+
+/* Written by threads, too, since the register changes while the region runs. */
+static bool is_inside(const shape *s, uint32_t i)
+{
+    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
+        if (!s->regs[s->insns[i].writes[k]].strict)
+            return true;
+    return false;
+}
+
+static void save_load(fast *f, uint32_t i)
+{
+    const shape_insn *insn = &f->s->insns[i];
+    if (!insn->reads_memory || !is_inside(f->s, i))
+        return;
+    for (uint32_t k = 0; k < insn->write_count; k++) {
+        const uint32_t r = insn->writes[k];
+        const ptx_value value = ptx_load_register(&f->emit, r);
+        shape_line(&f->emit, "store %s %s, ptr %%load.%u.%u", type_of(f, r), value.name,
+                   i, r);
+    }
+}
+
+/* Base and steps of registers that are a base and a uniform offset. */
+static void move_offset(fast *f, uint32_t i)
+{
+    const ptx_insn *insn = &f->s->function->insns[i];
+    const ptx_operand *o = &f->s->function->operands[insn->operand];
+    for (uint32_t k = 0; k < f->s->insns[i].write_count; k++) {
+        const uint32_t r = f->s->insns[i].writes[k];
+        const shape_reg *reg = &f->s->regs[r];
+        if (reg->home != SHAPE_AFFINE)
+            continue;
+        const char *type = type_of(f, r);
+        if (!shape_is_step(f->s, i, r)) {
+            if (reg->loop == SHAPE_NONE)
+                shape_line(&f->emit, "store %s 0, ptr %%off.%u", type, r);
+            continue;
+        }
+        const bool first = o[1].kind == PTX_OPERAND_REG && o[1].index == r;
+        const ptx_value u = ptx_operand_value(
+            &f->emit, first ? &o[2] : &o[1],
+            ptx_type_bytes((ptx_type)f->s->function->registers[r].type) == 8   ? PTX_B64
+            : ptx_type_bytes((ptx_type)f->s->function->registers[r].type) == 4 ? PTX_B32
+                                                                               : PTX_B16);
+        const ptx_value old = shape_value(&f->emit, "load %s, ptr %%off.%u", type, r);
+        const ptx_value now = shape_value(&f->emit, "%s %s %s, %s",
+                                          insn->opcode == PTX_OP_SUB ? "sub" : "add",
+                                          type, old.name, u.name);
+        shape_line(&f->emit, "store %s %s, ptr %%off.%u", type, now.name, r);
+    }
+}
+
+static bool in_region(const fast *f, uint32_t block)
+{
+    return block != SHAPE_EXIT && block != SHAPE_NONE &&
+           f->s->blocks[block].region == f->region && block != region_of(f)->head;
+}
+
+static void scalar_label(const fast *f, uint32_t block, char *label, size_t bytes)
+{
+    if (in_region(f, block))
+        snprintf(label, bytes, "S%u.%u", f->region, block);
+    else
+        snprintf(label, bytes, "S%u.done", f->region);
+}
+
+static void scalar_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *label,
+                          size_t bytes)
+{
+    const fast *f = emit->shape;
+    scalar_label(f, f->s->blocks[block].succ[nth], label, bytes);
+}
+
+/* Divergent blocks are passed one behind the other, for what may be computed early, and
+ * then the place where their ways meet. */
+static void link_scalar(fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    uint32_t *map = shape_alloc(s->memory, s->block_words, sizeof(*map));
+    for (uint32_t n = 0; n < r->block_count; n++)
+        f->after[r->blocks[n]] =
+            r->masked && n + 1 < r->block_count ? r->blocks[n + 1] : SHAPE_NONE;
+    for (uint32_t n = 0; n < r->block_count && !r->masked; n++) {
+        uint32_t last = r->blocks[n];
+        const shape_block *b = &s->blocks[last];
+        if (b->divergent || b->end == SHAPE_JUMP || !s->regs[b->reg].divergent)
+            continue;
+        memset(map, 0, s->block_words * sizeof(*map));
+        shape_influence(s, last, map);
+        for (uint32_t k = n + 1; k < r->block_count; k++) {
+            if (!shape_bit(map, r->blocks[k]))
+                continue;
+            f->after[last] = r->blocks[k];
+            last = r->blocks[k];
+        }
+        f->after[last] = b->ipdom;
+    }
+}
+
+static void write_scalar(fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    char label[64];
+    link_scalar(f);
+    fast_set_scalar(f, true);
+    set_name(&f->emit.thread_index, "0");
+    ptx_text_add(f->emit.out, "  br label %%S%u.%u\n", f->region, r->blocks[0]);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &s->blocks[r->blocks[n]];
+        ptx_text_add(f->emit.out, "S%u.%u:\n", f->region, r->blocks[n]);
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            if (is_scalar(s, i)) {
+                shape_write_insn(&f->emit, i);
+                save_load(f, i);
+            } else {
+                move_offset(f, i);
+            }
+        }
+        const bool uniform =
+            !b->divergent && (b->end == SHAPE_JUMP || !s->regs[b->reg].divergent);
+        if (uniform) {
+            shape_write_end(&f->emit, r->blocks[n], scalar_target);
+            continue;
+        }
+        scalar_label(f, f->after[r->blocks[n]], label, sizeof(label));
+        shape_line(&f->emit, "br label %%%s", label);
+    }
+    ptx_text_add(f->emit.out, "S%u.done:\n", f->region);
+}
+
+/* ---- what a thread of a region starts from
+ * ------------------------------------------------------- */
+
+/* Uniform registers that the region changes, and offsets, as they are before it does. */
+static void write_snapshots(fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    memset(f->inside, 0, s->function->register_count);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            for (uint32_t k = 0; k < s->insns[i].write_count; k++) {
+                const uint32_t reg = s->insns[i].writes[k];
+                f->inside[reg] = !s->regs[reg].divergent && !s->regs[reg].strict;
+            }
+    }
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
+        if (!shape_bit(r->live_in, reg))
+            continue;
+        if (f->inside[reg])
+            ptx_text_add(f->emit.out, "  %%snap.%u.%u = load %s, ptr %%u.%u\n", f->region,
+                         reg, type_of(f, reg), reg);
+        if (s->regs[reg].home == SHAPE_AFFINE)
+            ptx_text_add(f->emit.out, "  %%moved.%u.%u = load %s, ptr %%off.%u\n",
+                         f->region, reg, type_of(f, reg), reg);
+    }
+}
+
+/* ---- context arrays
+ * --------------------------------------------------------------------------------- */
+
+#define CONTEXT ", !llvm.access.group !1, !alias.scope !8"
+
+static void load_context(fast *f, uint32_t reg)
+{
+    const char *type = memory_type(f, reg);
+    const ptx_value at = shape_value(&f->emit, "getelementptr %s, ptr %%ctx.%u, i64 %s",
+                                     type, reg, f->index64.name);
+    ptx_value value = shape_value(&f->emit, "load %s, ptr %s" CONTEXT, type, at.name);
+    if (f->s->function->registers[reg].type == PTX_PRED)
+        value = shape_value(&f->emit, "trunc i8 %s to i1", value.name);
+    shape_line(&f->emit, "store %s %s, ptr %%r.%u", type_of(f, reg), value.name, reg);
+}
+
+static void store_context(fast *f, uint32_t reg)
+{
+    const char *type = memory_type(f, reg);
+    ptx_value value = shape_value(&f->emit, "load %s, ptr %%r.%u", type_of(f, reg), reg);
+    if (f->s->function->registers[reg].type == PTX_PRED)
+        value = shape_value(&f->emit, "zext i1 %s to i8", value.name);
+    const ptx_value at = shape_value(&f->emit, "getelementptr %s, ptr %%ctx.%u, i64 %s",
+                                     type, reg, f->index64.name);
+    shape_line(&f->emit, "store %s %s, ptr %s" CONTEXT, type, value.name, at.name);
+}
+
+/* A byte by thread: `array` to or from the slot `slot`. */
+static void load_flag(fast *f, const char *array, uint32_t n, const char *slot)
+{
+    const ptx_value at = shape_value(&f->emit, "getelementptr i8, ptr %s%u, i64 %s",
+                                     array, n, f->index64.name);
+    const ptx_value value = shape_value(&f->emit, "load i8, ptr %s" CONTEXT, at.name);
+    shape_line(&f->emit, "store i8 %s, ptr %s%u", value.name, slot, n);
+}
+
+static void store_flag(fast *f, const char *array, uint32_t n, const char *slot)
+{
+    const ptx_value value = shape_value(&f->emit, "load i8, ptr %s%u", slot, n);
+    const ptx_value at = shape_value(&f->emit, "getelementptr i8, ptr %s%u, i64 %s",
+                                     array, n, f->index64.name);
+    shape_line(&f->emit, "store i8 %s, ptr %s" CONTEXT, value.name, at.name);
+}
+
+static bool sends_to(const fast *f, uint32_t mask)
+{
+    const shape_region *r = region_of(f);
+    for (uint32_t k = 0; k < r->target_count; k++)
+        if (f->s->regions[r->targets[k]].mask == mask)
+            return true;
+    return false;
+}
+
+static bool is_array(const fast *f, uint32_t reg)
+{
+    return f->s->regs[reg].home == SHAPE_ARRAY;
+}
+
+/* Memory of the thread that the region reads or will write whatever happens in it: all of
+ * it unconditional, so that stores of bytes need no masks. */
+static void load_thread(fast *f, bool guarded)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
+        if (!is_array(f, reg))
+            continue;
+        const bool in = shape_bit(r->live_in, reg);
+        if (in || (guarded && shape_bit(r->live_out, reg)))
+            load_context(f, reg);
+    }
+    for (uint32_t m = 0; m < s->mask_count; m++) {
+        if (m == r->mask)
+            shape_line(&f->emit, "store i8 0, ptr %%mk.%u", m);
+        else if (sends_to(f, m) && guarded)
+            load_flag(f, "%mask.", m, "%mk.");
+        else if (sends_to(f, m))
+            shape_line(&f->emit, "store i8 0, ptr %%mk.%u", m);
+    }
+    if (r->exits && guarded)
+        load_flag(f, "%live.", 0, "%lv.");
+    else if (r->exits)
+        shape_line(&f->emit, "store i8 1, ptr %%lv.0");
+}
+
+static void store_thread(fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++)
+        if (is_array(f, reg) && shape_bit(r->live_out, reg))
+            store_context(f, reg);
+    for (uint32_t m = 0; m < s->mask_count; m++)
+        if (m == r->mask || sends_to(f, m))
+            store_flag(f, "%mask.", m, "%mk.");
+    if (r->exits)
+        store_flag(f, "%live.", 0, "%lv.");
+}
+
+/* Definitions come in the order of the graph, so operands are there before their users.
+ */
+static void collect_remat(fast *f, uint32_t reg, uint32_t def)
+{
+    const shape_insn *insn = &f->s->insns[def];
+    if (f->wanted[reg])
+        return;
+    f->wanted[reg] = 1;
+    for (uint32_t k = 0; k < insn->read_count; k++) {
+        const uint32_t q = insn->reads[k];
+        if (f->s->regs[q].divergent)
+            collect_remat(f, q, f->s->regs[q].def);
+    }
+    f->chain[f->chain_count++] = (fast_remat){reg, def};
+}
+
+static void write_remat(fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    f->chain_count = 0;
+    memset(f->wanted, 0, s->function->register_count);
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
+        if (!shape_bit(r->live_in, reg) || !s->regs[reg].divergent)
+            continue;
+        if (s->regs[reg].home == SHAPE_REMAT)
+            collect_remat(f, reg, s->regs[reg].def);
+        else if (s->regs[reg].home == SHAPE_AFFINE)
+            collect_remat(f, reg, s->regs[reg].base);
+        else if (s->regs[reg].home == SHAPE_LOCAL)
+            shape_line(&f->emit, "store %s undef, ptr %%r.%u", type_of(f, reg), reg);
+    }
+    for (uint32_t k = 0; k < f->chain_count; k++)
+        ptx_lower(&f->emit, &s->function->insns[f->chain[k].def]);
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
+        if (shape_bit(r->live_in, reg) && f->inside[reg])
+            shape_line(&f->emit, "store %s %%snap.%u.%u, ptr %%r.%u", type_of(f, reg),
+                       f->region, reg, reg);
+        if (!shape_bit(r->live_in, reg) || s->regs[reg].home != SHAPE_AFFINE)
+            continue;
+        if (s->regs[reg].loop != SHAPE_NONE &&
+            !shape_in_loop(s, s->regs[reg].loop, r->head))
+            continue; /* before its loop: the base alone */
+        const ptx_value base = ptx_load_register(&f->emit, reg);
+        const ptx_value sum = shape_value(&f->emit, "add %s %s, %%moved.%u.%u",
+                                          type_of(f, reg), base.name, f->region, reg);
+        ptx_store_register(&f->emit, reg, sum);
+    }
+}
+
+/* ---- the body of the loop over threads
+ * ----------------------------------------------------------------- */
+
+static bool is_inner_back(const fast *f, uint32_t from, uint32_t to)
+{
+    return in_region(f, to) && f->s->blocks[to].order <= f->s->blocks[from].order;
+}
+
+static void thread_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *label,
+                          size_t bytes)
+{
+    const fast *f = emit->shape;
+    const uint32_t to = f->s->blocks[block].succ[nth];
+    if (in_region(f, to) && !is_inner_back(f, block, to))
+        snprintf(label, bytes, "%s.b%u", f->name, to);
+    else
+        snprintf(label, bytes, "%s.e%u.%u", f->name, block, nth);
+}
+
+static void write_edges(fast *f, uint32_t block)
+{
+    const shape_block *b = &f->s->blocks[block];
+    const shape_region *r = region_of(f);
+    for (uint32_t k = 0; k < b->succ_count; k++) {
+        const uint32_t to = b->succ[k];
+        const bool back = is_inner_back(f, block, to);
+        if (in_region(f, to) && !back)
+            continue;
+        ptx_text_add(f->emit.out, "%s.e%u.%u:\n", f->name, block, k);
+        if (back) {
+            shape_line(&f->emit, "call void @soft.safepoint(ptr %%block, ptr null)");
+            shape_line(&f->emit, "br label %%%s.b%u", f->name, to);
+            continue;
+        }
+        if (to == SHAPE_EXIT && r->exits)
+            shape_line(&f->emit, "store i8 0, ptr %%lv.0");
+        if (to != SHAPE_EXIT && f->s->regions[f->s->blocks[to].region].masked)
+            shape_line(&f->emit, "store i8 1, ptr %%mk.%u",
+                       f->s->regions[f->s->blocks[to].region].mask);
+        shape_line(&f->emit, "br label %%%s.latch", f->name);
+    }
+}
+
+static void write_thread_insn(fast *f, uint32_t i)
+{
+    const shape_insn *insn = &f->s->insns[i];
+    if (!is_scalar(f->s, i)) {
+        shape_write_insn(&f->emit, i);
+        return;
+    }
+    if (!is_inside(f->s, i))
+        return;
+    if (!insn->reads_memory) {
+        shape_write_insn(&f->emit, i);
+        return;
+    }
+    for (uint32_t k = 0; k < insn->write_count; k++) {
+        const uint32_t r = insn->writes[k];
+        const ptx_value value =
+            shape_value(&f->emit, "load %s, ptr %%load.%u.%u", type_of(f, r), i, r);
+        ptx_store_register(&f->emit, r, value);
+    }
+}
+
+static void write_body(fast *f)
+{
+    const shape_region *r = region_of(f);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &f->s->blocks[r->blocks[n]];
+        ptx_text_add(f->emit.out, "%s.b%u:\n", f->name, r->blocks[n]);
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            write_thread_insn(f, i);
+        shape_write_end(&f->emit, r->blocks[n], thread_target);
+        write_edges(f, r->blocks[n]);
+    }
+}
+
+/* ---- the loop over threads
+ * ---------------------------------------------------------------------------------- */
+
+/* z and y outside, x inside; `bound` ends x. */
+static void open_loops(fast *f, const char *from, const char *bound)
+{
+    ptx_text *out = f->emit.out;
+    const char *n = f->name;
+    ptx_text_add(out,
+                 "%s.z:\n  %%z.%s = phi i32 [ 0, %%%s ], [ %%z1.%s, %%%s.zl ]\n"
+                 "  %%zrow.%s = mul nuw nsw i32 %%z.%s, %%ntid.y\n  br label %%%s.y\n",
+                 n, n, from, n, n, n, n, n);
+    ptx_text_add(out,
+                 "%s.y:\n  %%y.%s = phi i32 [ 0, %%%s.z ], [ %%y1.%s, %%%s.yl ]\n"
+                 "  %%yrow.%s = add nuw nsw i32 %%zrow.%s, %%y.%s\n"
+                 "  %%row.%s = mul nuw nsw i32 %%yrow.%s, %%ntid.x\n  br label %%%s.x\n",
+                 n, n, n, n, n, n, n, n, n, n, n);
+    ptx_text_add(out,
+                 "%s.x:\n  %%x.%s = phi i32 [ 0, %%%s.y ], [ %%x1.%s, %%%s.latch ]\n"
+                 "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
+                 "  %%i64.%s = zext i32 %%i.%s to i64\n",
+                 n, n, n, n, n, n, n, n, n, n);
+    (void)bound;
+}
+
+static void close_loops(fast *f, const char *bound)
+{
+    ptx_text *out = f->emit.out;
+    const char *n = f->name;
+    ptx_text_add(out,
+                 "  %%x1.%s = add nuw nsw i32 %%x.%s, 1\n"
+                 "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
+                 "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
+                 n, n, n, n, bound, n, n, n, 100 + f->s->program->loop_metadata++);
+    ptx_text_add(out,
+                 "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
+                 "  %%yc.%s = icmp ult i32 %%y1.%s, %%ntid.y\n"
+                 "  br i1 %%yc.%s, label %%%s.y, label %%%s.zl\n",
+                 n, n, n, n, n, n, n, n);
+    ptx_text_add(out,
+                 "%s.zl:\n  %%z1.%s = add nuw nsw i32 %%z.%s, 1\n"
+                 "  %%zc.%s = icmp ult i32 %%z1.%s, %%ntid.z\n"
+                 "  br i1 %%zc.%s, label %%%s.z, label %%R%u.after\n",
+                 n, n, n, n, n, n, n, f->region);
+}
+
+void fast_name_thread(fast *f)
+{
+    static const char axis[] = "xyz";
+    for (int k = 0; k < 3; k++)
+        snprintf(f->w.tid[k].name, sizeof(f->w.tid[k].name), "%%%c.%s", axis[k], f->name);
+    snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%i.%s",
+             f->name);
+    snprintf(f->index64.name, sizeof(f->index64.name), "%%i64.%s", f->name);
+    snprintf(f->emit.local.name, sizeof(f->emit.local.name), "%%lm.%s", f->name);
+}
+
+static void write_loops(fast *f, char copy, const char *from, const char *bound)
+{
+    const shape_region *r = region_of(f);
+    const bool guarded = copy == 'b';
+    snprintf(f->name, sizeof(f->name), "T%u%c", f->region, copy);
+    fast_set_scalar(f, false);
+    fast_name_thread(f);
+    open_loops(f, from, bound);
+    if (f->s->local_bytes > 0)
+        ptx_text_add(f->emit.out,
+                     "  %%lo.%s = mul nuw nsw i64 %%i64.%s, %u\n"
+                     "  %%lm.%s = getelementptr i8, ptr %%localbase, i64 %%lo.%s\n",
+                     f->name, f->name, f->s->local_bytes, f->name, f->name);
+    load_thread(f, guarded);
+    if (guarded) {
+        const char *flags = r->masked ? "%mask." : "%live.";
+        const ptx_value at = shape_value(&f->emit, "getelementptr i8, ptr %s%u, i64 %s",
+                                         flags, r->masked ? r->mask : 0, f->index64.name);
+        const ptx_value flag = shape_value(&f->emit, "load i8, ptr %s" CONTEXT, at.name);
+        const ptx_value set = shape_value(&f->emit, "icmp ne i8 %s, 0", flag.name);
+        shape_line(&f->emit, "br i1 %s, label %%%s.body, label %%%s.latch", set.name,
+                   f->name, f->name);
+        ptx_text_add(f->emit.out, "%s.body:\n", f->name);
+    }
+    write_remat(f);
+    shape_line(&f->emit, "br label %%%s.b%u", f->name, r->blocks[0]);
+    write_body(f);
+    ptx_text_add(f->emit.out, "%s.latch:\n", f->name);
+    store_thread(f);
+    close_loops(f, bound);
+}
+
+/* ---- regions
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static bool has_thread_code(const fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    if (r->masked || r->exits)
+        return true;
+    for (uint32_t k = 0; k < r->target_count; k++)
+        if (s->regions[r->targets[k]].masked)
+            return true;
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            if (!is_scalar(s, i))
+                return true;
+    }
+    return false;
+}
+
+static uint32_t insn_count(const fast *f)
+{
+    const shape_region *r = region_of(f);
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < r->block_count; n++)
+        count += f->s->blocks[r->blocks[n]].count;
+    return count;
+}
+
+/* `scan` tells how many threads take part; in its top bit, that they are not the first
+ * ones. All of them, or the first n of a row, need no flags. */
+static void write_choice(fast *f, const char *scan)
+{
+    ptx_emit *e = &f->emit;
+    const ptx_value prefix = shape_value(e, "icmp sge i32 %s, 0", scan);
+    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value easy = shape_value(e, "or i1 %%one.row, %s", full.name);
+    const ptx_value plain = shape_value(e, "and i1 %s, %s", prefix.name, easy.name);
+    const ptx_value bound =
+        shape_value(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
+    shape_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
+               f->region);
+    char from[32];
+    snprintf(from, sizeof(from), "C%u.a", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    write_loops(f, 'a', from, bound.name);
+    snprintf(from, sizeof(from), "C%u.b", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ub.z\n", from, f->region);
+    write_loops(f, 'b', from, "%ntid.x");
+}
+
+static void write_threads(fast *f, const char *scan)
+{
+    char from[32];
+    if (!has_thread_code(f)) {
+        shape_line(&f->emit, "br label %%R%u.after", f->region);
+        return;
+    }
+    if (scan[0] != 0 && insn_count(f) <= COPY_INSNS_MAX) {
+        write_choice(f, scan);
+        return;
+    }
+    const char copy = scan[0] != 0 ? 'b' : 'a';
+    snprintf(from, sizeof(from), "C%u", f->region);
+    ptx_text_add(f->emit.out, "  br label %%%s\n%s:\n  br label %%T%u%c.z\n", from, from,
+                 f->region, copy);
+    write_loops(f, copy, from, "%ntid.x");
+}
+
+/* Where the flow goes behind a masked region, or behind the loops it ends. */
+static void after_label(const fast *f, uint32_t region, bool skip_own_loop, char *label,
+                        size_t bytes)
+{
+    const shape *s = f->s;
+    const shape_region *r = &s->regions[region];
+    uint32_t loop = s->blocks[r->head].loop;
+    /* Round the innermost masked loop that ends with this region. */
+    for (; loop != SHAPE_NONE && r->masked; loop = s->loops[loop].parent) {
+        const uint32_t head = s->blocks[s->loops[loop].head].region;
+        if (!s->loops[loop].outside || s->loops[loop].uniform || !s->regions[head].masked)
+            break;
+        if (r->next != SHAPE_NONE && shape_in_loop(s, loop, s->regions[r->next].head))
+            break;
+        if (skip_own_loop) {
+            skip_own_loop = false;
+            continue;
+        }
+        snprintf(label, bytes, "R%u.back", head);
+        return;
+    }
+    if (r->next != SHAPE_NONE)
+        region_label(f, region, r->next, label, bytes);
+    else
+        snprintf(label, bytes, "R%u.term", r->anchor);
+}
+
+/* The last region of the chain inside the loop that `region` heads. */
+static uint32_t last_of_loop(const fast *f, uint32_t region)
+{
+    uint32_t loop;
+    if (!heads_loop(f, region, &loop))
+        return region;
+    uint32_t last = region;
+    for (uint32_t n = f->s->regions[region].next; n != SHAPE_NONE;
+         n = f->s->regions[n].next)
+        if (shape_in_loop(f->s, loop, f->s->regions[n].head))
+            last = n;
+    return last;
+}
+
+/* Nobody waits: past the region, or past the whole loop that it heads. */
+static void empty_label(const fast *f, char *label, size_t bytes)
+{
+    uint32_t loop;
+    if (!heads_loop(f, f->region, &loop)) {
+        after_label(f, f->region, false, label, bytes);
+        return;
+    }
+    after_label(f, last_of_loop(f, f->region), true, label, bytes);
+}
+
+static void write_entry(fast *f)
+{
+    const shape *s = f->s;
+    uint32_t loop;
+    if (heads_loop(f, f->region, &loop)) {
+        ptx_text_add(f->emit.out, "R%u.enter:\n", f->region);
+        for (uint32_t r = 0; r < s->function->register_count; r++)
+            if (s->regs[r].home == SHAPE_AFFINE && s->regs[r].loop == loop)
+                shape_line(&f->emit, "store %s 0, ptr %%off.%u", type_of(f, r), r);
+        ptx_text_add(f->emit.out,
+                     "  br label %%R%u\nR%u.back:\n"
+                     "  call void @soft.safepoint(ptr %%block, ptr null)\n"
+                     "  br label %%R%u\n",
+                     f->region, f->region, f->region);
+    }
+    ptx_text_add(f->emit.out, "R%u:\n", f->region);
+}
+
+static void term_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *label,
+                        size_t bytes)
+{
+    const fast *f = emit->shape;
+    const uint32_t to = f->s->blocks[block].succ[nth];
+    if (to == SHAPE_EXIT)
+        snprintf(label, bytes, "return");
+    else
+        region_label(f, f->region, f->s->blocks[to].region, label, bytes);
+}
+
+static void write_after(fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = region_of(f);
+    char label[64];
+    ptx_text_add(f->emit.out, "R%u.after:\n", f->region);
+    if (r->exits) {
+        const ptx_value scan =
+            shape_value(&f->emit, "call i32 @soft.scan(ptr %%live.0, i32 %%threads)");
+        shape_line(&f->emit, "store i32 %s, ptr %%live.scan", scan.name);
+        const ptx_value none = shape_value(&f->emit, "icmp eq i32 %s, 0", scan.name);
+        shape_line(&f->emit, "br i1 %s, label %%return, label %%R%u.some", none.name,
+                   f->region);
+        ptx_text_add(f->emit.out, "R%u.some:\n", f->region);
+    }
+    after_label(f, f->region, false, label, sizeof(label));
+    shape_line(&f->emit, "br label %%%s", label);
+    if (r->masked)
+        return;
+    ptx_text_add(f->emit.out, "R%u.term:\n", f->region);
+    if (r->outcome == SHAPE_EXIT) {
+        shape_line(&f->emit, "br label %%return");
+    } else if (r->outcome & SHAPE_DECIDED) {
+        fast_set_scalar(f, true);
+        shape_write_end(&f->emit, r->outcome & ~SHAPE_DECIDED, term_target);
+    } else {
+        region_label(f, f->region, s->blocks[r->outcome].region, label, sizeof(label));
+        shape_line(&f->emit, "br label %%%s", label);
+    }
+}
+
+static void write_region(fast *f, uint32_t region)
+{
+    const shape_region *r = &f->s->regions[region];
+    ptx_value scan = {""};
+    char label[64];
+    f->region = region;
+    write_entry(f);
+    if (r->masked) {
+        scan = shape_value(&f->emit, "call i32 @soft.scan(ptr %%mask.%u, i32 %%threads)",
+                           r->mask);
+        const ptx_value none = shape_value(&f->emit, "icmp eq i32 %s, 0", scan.name);
+        empty_label(f, label, sizeof(label));
+        shape_line(&f->emit, "br i1 %s, label %%%s, label %%R%u.any", none.name, label,
+                   region);
+        ptx_text_add(f->emit.out, "R%u.any:\n", region);
+    } else if (r->needs_live) {
+        scan = shape_value(&f->emit, "load i32, ptr %%live.scan");
+    }
+    if (r->kind != SHAPE_CODE) {
+        fast_write_cut(f);
+        shape_line(&f->emit, "br label %%R%u.after", region);
+    } else {
+        write_snapshots(f);
+        write_scalar(f);
+        write_threads(f, scan.name);
+    }
+    write_after(f);
+}
+
+/* ---- the function
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static void write_load_slots(fast *f)
+{
+    const shape *s = f->s;
+    for (uint32_t n = 0; n < s->order_count; n++) {
+        const shape_block *b = &s->blocks[s->order[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            if (!is_scalar(s, i) || !s->insns[i].reads_memory || !is_inside(s, i))
+                continue;
+            for (uint32_t k = 0; k < s->insns[i].write_count; k++)
+                ptx_text_add(f->emit.out, "  %%load.%u.%u = alloca %s\n", i,
+                             s->insns[i].writes[k], type_of(f, s->insns[i].writes[k]));
+        }
+    }
+}
+
+static void write_arrays(fast *f)
+{
+    const shape *s = f->s;
+    ptx_text *out = f->emit.out;
+    ptx_text_add(out, "  %%lanes.up = add nuw nsw i32 %%threads, 31\n"
+                      "  %%warps = lshr i32 %%lanes.up, 5\n"
+                      "  %%lanes32 = shl nuw nsw i32 %%warps, 5\n"
+                      "  %%lanes = zext i32 %%lanes32 to i64\n"
+                      "  %%rows = mul nuw nsw i32 %%ntid.y, %%ntid.z\n"
+                      "  %%one.row = icmp eq i32 %%rows, 1\n");
+    if (s->has_cuts)
+        ptx_text_add(out, "  %%warp.a = alloca <32 x i64>\n"
+                          "  %%warp.b = alloca <32 x i32>\n"
+                          "  %%warp.c = alloca <32 x i32>\n"
+                          "  %%warp.m = alloca <32 x i32>\n"
+                          "  %%warp.one = alloca i32\n  %%warp.two = alloca i32\n");
+    for (uint32_t r = 0; r < s->function->register_count; r++) {
+        if (s->regs[r].home == SHAPE_AFFINE)
+            ptx_text_add(out, "  %%off.%u = alloca %s\n  store %s 0, ptr %%off.%u\n", r,
+                         type_of(f, r), type_of(f, r), r);
+        if (s->regs[r].home == SHAPE_ARRAY)
+            ptx_text_add(out,
+                         "  %%at.%u = mul nuw nsw i64 %%lanes, %u\n"
+                         "  %%ctx.%u = getelementptr i8, ptr %%scratch, i64 %%at.%u\n",
+                         r, s->regs[r].offset, r, r);
+    }
+    ptx_text_add(out,
+                 "  %%at.m = mul nuw nsw i64 %%lanes, %u\n"
+                 "  %%mask.0 = getelementptr i8, ptr %%scratch, i64 %%at.m\n",
+                 s->mask_offset);
+    for (uint32_t m = 0; m < s->mask_count + s->has_live; m++) {
+        const bool live = m == s->mask_count;
+        ptx_text_add(out, "  %%%s.%u = alloca i8\n", live ? "lv" : "mk", live ? 0 : m);
+        if (live)
+            ptx_text_add(out,
+                         "  %%at.l = mul nuw nsw i64 %%lanes, %u\n"
+                         "  %%live.0 = getelementptr i8, ptr %%scratch, i64 %%at.l\n",
+                         s->mask_offset + m);
+        else if (m > 0)
+            ptx_text_add(out,
+                         "  %%mask.%u = getelementptr i8, ptr %%mask.%u, i64 %%lanes\n",
+                         m, m - 1);
+    }
+    if (s->mask_count > 0)
+        ptx_text_add(out,
+                     "  %%mask.bytes = mul nuw nsw i64 %%lanes, %u\n"
+                     "  call void @soft.fill(ptr %%mask.0, i8 0, i64 %%mask.bytes)\n",
+                     s->mask_count);
+    if (s->has_live)
+        ptx_text_add(out, "  %%threads64 = zext i32 %%threads to i64\n"
+                          "  call void @soft.fill(ptr %%live.0, i8 0, i64 %%lanes)\n"
+                          "  call void @soft.fill(ptr %%live.0, i8 1, i64 %%threads64)\n"
+                          "  %%live.scan = alloca i32\n"
+                          "  store i32 %%threads, ptr %%live.scan\n");
+}
+
+static void init_fast(fast *f, shape *s)
+{
+    const uint32_t registers = s->function->register_count;
+    f->s = s;
+    f->w.s = s;
+    f->w.fast = true;
+    f->inside = shape_alloc(s->memory, registers, 1);
+    f->wanted = shape_alloc(s->memory, registers, 1);
+    f->chain = shape_alloc(s->memory, registers, sizeof(*f->chain));
+    f->after = shape_alloc(s->memory, s->block_count, sizeof(*f->after));
+    f->w.inside = f->inside;
+    f->emit = (ptx_emit){.module = s->module,
+                         .function = s->function,
+                         .options = s->options,
+                         .out = &s->program->text,
+                         .shape = f,
+                         .special_register = shape_special_register,
+                         .variable_address = shape_variable_address,
+                         .access = ""};
+    set_name(&f->emit.block, "%block");
+    set_name(&f->emit.zero, "%zero");
+    set_name(&f->emit.shared, "%shared");
+    set_name(&f->emit.params, "%params");
+    set_name(&f->emit.local, "%localbase");
+    set_name(&f->emit.thread_index, "0");
+    set_name(&f->w.thread, "null");
+    for (int k = 0; k < 3; k++)
+        set_name(&f->w.tid[k], "0");
+}
+
+void shape_write_fast(shape *s)
+{
+    fast *f = shape_alloc(s->memory, 1, sizeof(*f));
+    init_fast(f, s);
+    ptx_text_add(f->emit.out, "define void @\"b.%s\"(ptr %%block) #0 {\n",
+                 s->function->name);
+    shape_write_head(&f->emit);
+    shape_write_slots(&f->emit);
+    write_load_slots(f);
+    write_arrays(f);
+    uint32_t loop;
+    const uint32_t first = s->blocks[s->entry].region;
+    ptx_text_add(f->emit.out, "  br label %%R%u%s\n", first,
+                 heads_loop(f, first, &loop) ? ".enter" : "");
+    for (uint32_t n = 0; n < s->region_count; n++)
+        write_region(f, s->linear[n]);
+    ptx_text_add(f->emit.out, "return:\n  ret void\n}\n\n");
+}
+
+/* Functions that every module has. */
+void fast_write_helpers(ptx_text *out)
+{
+    ptx_text_add(
+        out,
+        "; how many bytes are set; in the top bit, that they are not the first ones\n"
+        "define internal i32 @soft.scan(ptr %%mask, i32 %%n) noinline nounwind {\n"
+        "entry:\n  %%n64 = zext i32 %%n to i64\n  br label %%loop\n"
+        "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
+        "  %%count = phi i32 [ 0, %%entry ], [ %%count1, %%loop ]\n"
+        "  %%last = phi i32 [ 0, %%entry ], [ %%last1, %%loop ]\n"
+        "  %%p = getelementptr i8, ptr %%mask, i64 %%i\n  %%b = load i8, ptr %%p\n"
+        "  %%set = icmp ne i8 %%b, 0\n  %%one = zext i1 %%set to i32\n"
+        "  %%count1 = add i32 %%count, %%one\n  %%i1 = add nuw nsw i64 %%i, 1\n"
+        "  %%at = trunc i64 %%i1 to i32\n"
+        "  %%here = select i1 %%set, i32 %%at, i32 0\n"
+        "  %%more = icmp ugt i32 %%here, %%last\n"
+        "  %%last1 = select i1 %%more, i32 %%here, i32 %%last\n"
+        "  %%c = icmp ult i64 %%i1, %%n64\n  br i1 %%c, label %%loop, label %%done\n"
+        "done:\n  %%prefix = icmp eq i32 %%count1, %%last1\n"
+        "  %%odd = or i32 %%count1, -2147483648\n"
+        "  %%r = select i1 %%prefix, i32 %%count1, i32 %%odd\n  ret i32 %%r\n}\n\n"
+        "define internal void @soft.fill(ptr %%to, i8 %%value, i64 %%n) nounwind {\n"
+        "entry:\n  br label %%loop\n"
+        "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
+        "  %%p = getelementptr i8, ptr %%to, i64 %%i\n  store i8 %%value, ptr %%p\n"
+        "  %%i1 = add nuw nsw i64 %%i, 1\n"
+        "  %%c = icmp ult i64 %%i1, %%n\n  br i1 %%c, label %%loop, label %%done\n"
+        "done:\n  ret void\n}\n\n");
+}
