@@ -30,8 +30,7 @@ const char *shape_format(shape_memory *memory, const char *format, ...)
     return text;
 }
 
-/* ---- instructions --------------------------------------------------------------------
- */
+/* ---- instructions ---- */
 
 static void refuse(shape *s, const ptx_insn *insn, const char *reason)
 {
@@ -84,8 +83,7 @@ void shape_scan(shape *s)
         scan_insn(s, i);
 }
 
-/* ---- blocks ---------------------------------------------------------------------------
- */
+/* ---- blocks ---- */
 
 static bool is_cut(uint8_t role)
 {

@@ -525,9 +525,7 @@ static bool write_functions(shape_program *p, shape_memory *memory)
     return wrote;
 }
 
-/* ---- the module
- * ----------------------------------------------------------------------------------------
- */
+/* ---- the module ---- */
 
 static void write_runtime(ptx_text *out)
 {

@@ -20,7 +20,6 @@ typedef struct fast {
     uint8_t *inside, *wanted; /* by register */
     fast_remat *chain;
     uint32_t chain_count;
-    uint32_t *after; /* by block: what the scalar part goes to behind divergent code */
 } fast;
 
 /* ---- shape_warp.c ---- */

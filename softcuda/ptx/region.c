@@ -15,8 +15,7 @@
 
 #include "softcuda/ptx/shape.h"
 
-/* ---- why not --------------------------------------------------------------------------
- */
+/* ---- why not ---- */
 
 static void slow(shape *s, uint32_t line, const char *what)
 {
@@ -587,9 +586,87 @@ static void find_exits(shape *s)
     }
 }
 
-/* ---- all of it
- * --------------------------------------------------------------------------------------------
- */
+/* ---- the way of the scalar part ---- */
+
+static bool inside_of(const shape *s, const shape_region *r, uint32_t block)
+{
+    return block != SHAPE_EXIT && block != r->head &&
+           &s->regions[s->blocks[block].region] == r;
+}
+
+/* Divergent blocks that threads reach from converged block b without meeting before;
+ * returns where they meet, if that is in the region. */
+static uint32_t reach_divergent(const shape *s, const shape_region *r, uint32_t from,
+                                uint8_t *reached)
+{
+    uint32_t *stack = shape_alloc(s->memory, (size_t)s->block_count + 1, sizeof(*stack));
+    uint32_t depth = 0, join = SHAPE_NONE;
+    stack[depth++] = from;
+    while (depth > 0) {
+        const shape_block *b = &s->blocks[stack[--depth]];
+        for (uint32_t k = 0; k < b->succ_count; k++) {
+            const uint32_t to = b->succ[k];
+            if (!inside_of(s, r, to) || reached[to])
+                continue;
+            if (!s->blocks[to].divergent) {
+                join = to;
+                continue;
+            }
+            reached[to] = 1;
+            stack[depth++] = to;
+        }
+    }
+    return join;
+}
+
+static bool splits(const shape *s, uint32_t b)
+{
+    const shape_block *block = &s->blocks[b];
+    if (block->end != SHAPE_JUMP)
+        return s->regs[block->reg].divergent;
+    return block->succ[0] != SHAPE_EXIT && s->blocks[block->succ[0]].divergent;
+}
+
+/* Divergent blocks are passed one behind the other, for what may be computed early, and
+ * then the place where their ways meet. */
+static void link_region(shape *s, const shape_region *r)
+{
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        s->passes[r->blocks[n]] = s->blocks[r->blocks[n]].divergent;
+        s->after[r->blocks[n]] =
+            r->masked && n + 1 < r->block_count ? r->blocks[n + 1] : SHAPE_NONE;
+    }
+    for (uint32_t n = 0; n < r->block_count && !r->masked; n++) {
+        uint32_t last = r->blocks[n];
+        if (s->blocks[last].divergent || !splits(s, last))
+            continue;
+        uint8_t *reached = shape_alloc(s->memory, s->block_count, 1);
+        const uint32_t join = reach_divergent(s, r, last, reached);
+        s->passes[last] = 1;
+        for (uint32_t k = n + 1; k < r->block_count; k++) {
+            if (!reached[r->blocks[k]])
+                continue;
+            s->linked[r->blocks[k]] = 1;
+            s->after[last] = r->blocks[k];
+            last = r->blocks[k];
+        }
+        s->after[last] = join;
+    }
+    for (uint32_t n = 0; n < r->block_count && !r->masked; n++)
+        if (s->blocks[r->blocks[n]].divergent && !s->linked[r->blocks[n]])
+            slow(s, s->blocks[r->blocks[n]].line, "divergent code without a branch");
+}
+
+static void link_scalar(shape *s)
+{
+    s->passes = shape_alloc(s->memory, s->block_count, 1);
+    s->linked = shape_alloc(s->memory, s->block_count, 1);
+    s->after = shape_alloc(s->memory, s->block_count, sizeof(*s->after));
+    for (uint32_t n = 0; n < s->region_count; n++)
+        link_region(s, &s->regions[n]);
+}
+
+/* ---- all of it ---- */
 
 /* Blocks that cannot be cut, in one region: fine when there is nothing to cut. */
 static const uint32_t *one_region(shape *s)
@@ -634,6 +711,7 @@ void shape_plan_fast(shape *s)
     if (s->slow_reason != NULL)
         return;
     chain_regions(s);
+    link_scalar(s);
     if (s->slow_reason != NULL)
         return;
     find_exits(s);

@@ -144,6 +144,10 @@ typedef struct shape {
     uint32_t *linear; /* regions in the order of the code */
     uint32_t mask_count;
     uint8_t *forced; /* blocks that start a region */
+    /* By block, for the scalar part of its region: whether it goes on to after[block]
+     * instead of branching as written. */
+    uint8_t *passes, *linked;
+    uint32_t *after;
     uint8_t irreducible;
     uint8_t has_cuts;
     uint8_t has_live; /* threads may end early: an array of live flags */

@@ -7,8 +7,7 @@
 #include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape.h"
 
-/* ---- the start of a function ---------------------------------------------------------
- */
+/* ---- the start of a function ---- */
 
 /* Loads what every thread may ask for; LLVM drops what nobody uses. */
 void shape_write_head(ptx_emit *emit)
@@ -237,9 +236,7 @@ ptx_value shape_variable_address(ptx_emit *emit, uint32_t index)
     return shape_value(emit, "ptrtoint ptr @\"g.%s\" to i64", v->name);
 }
 
-/* ---- calls
- * --------------------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 static const ptx_operand *operand_at(const ptx_emit *emit, const ptx_insn *insn,
                                      uint32_t nth)

@@ -147,39 +147,11 @@ static void scalar_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *la
     scalar_label(f, f->s->blocks[block].succ[nth], label, bytes);
 }
 
-/* Divergent blocks are passed one behind the other, for what may be computed early, and
- * then the place where their ways meet. */
-static void link_scalar(fast *f)
-{
-    const shape *s = f->s;
-    const shape_region *r = region_of(f);
-    uint32_t *map = shape_alloc(s->memory, s->block_words, sizeof(*map));
-    for (uint32_t n = 0; n < r->block_count; n++)
-        f->after[r->blocks[n]] =
-            r->masked && n + 1 < r->block_count ? r->blocks[n + 1] : SHAPE_NONE;
-    for (uint32_t n = 0; n < r->block_count && !r->masked; n++) {
-        uint32_t last = r->blocks[n];
-        const shape_block *b = &s->blocks[last];
-        if (b->divergent || b->end == SHAPE_JUMP || !s->regs[b->reg].divergent)
-            continue;
-        memset(map, 0, s->block_words * sizeof(*map));
-        shape_influence(s, last, map);
-        for (uint32_t k = n + 1; k < r->block_count; k++) {
-            if (!shape_bit(map, r->blocks[k]))
-                continue;
-            f->after[last] = r->blocks[k];
-            last = r->blocks[k];
-        }
-        f->after[last] = b->ipdom;
-    }
-}
-
 static void write_scalar(fast *f)
 {
     const shape *s = f->s;
     const shape_region *r = region_of(f);
     char label[64];
-    link_scalar(f);
     fast_set_scalar(f, true);
     set_name(&f->emit.thread_index, "0");
     ptx_text_add(f->emit.out, "  br label %%S%u.%u\n", f->region, r->blocks[0]);
@@ -194,13 +166,11 @@ static void write_scalar(fast *f)
                 move_offset(f, i);
             }
         }
-        const bool uniform =
-            !b->divergent && (b->end == SHAPE_JUMP || !s->regs[b->reg].divergent);
-        if (uniform) {
+        if (!s->passes[r->blocks[n]]) {
             shape_write_end(&f->emit, r->blocks[n], scalar_target);
             continue;
         }
-        scalar_label(f, f->after[r->blocks[n]], label, sizeof(label));
+        scalar_label(f, s->after[r->blocks[n]], label, sizeof(label));
         shape_line(&f->emit, "br label %%%s", label);
     }
     ptx_text_add(f->emit.out, "S%u.done:\n", f->region);
@@ -550,9 +520,7 @@ static void write_loops(fast *f, char copy, const char *from, const char *bound)
     close_loops(f, bound);
 }
 
-/* ---- regions
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- regions ---- */
 
 static bool has_thread_code(const fast *f)
 {
@@ -762,9 +730,7 @@ static void write_region(fast *f, uint32_t region)
     write_after(f);
 }
 
-/* ---- the function
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the function ---- */
 
 static void write_load_slots(fast *f)
 {
@@ -846,7 +812,6 @@ static void init_fast(fast *f, shape *s)
     f->inside = shape_alloc(s->memory, registers, 1);
     f->wanted = shape_alloc(s->memory, registers, 1);
     f->chain = shape_alloc(s->memory, registers, sizeof(*f->chain));
-    f->after = shape_alloc(s->memory, s->block_count, sizeof(*f->after));
     f->w.inside = f->inside;
     f->emit = (ptx_emit){.module = s->module,
                          .function = s->function,

@@ -7,8 +7,7 @@
 
 #include "softcuda/ptx/abi.h"
 
-/* ---- barriers and warp operations as calls --------------------------------------------
- */
+/* ---- barriers and warp operations as calls ---- */
 
 static ptx_value value_or(ptx_emit *emit, const ptx_operand *operand, ptx_type type,
                           const char *fallback)

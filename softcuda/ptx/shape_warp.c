@@ -141,9 +141,7 @@ static void store_either_predicate(warp *w, const ptx_operand *out, ptx_value va
     store_predicate(w, out, value);
 }
 
-/* ---- shfl
- * --------------------------------------------------------------------------------------
- */
+/* ---- shfl ---- */
 
 typedef struct lane_source {
     uint32_t lane;
@@ -359,9 +357,7 @@ static void write_elect(warp *w)
                     shape_value(w->e, "icmp eq <32 x i32> %s, " LANES, leaders.name));
 }
 
-/* ---- match, redux
- * ----------------------------------------------------------------------------------------
- */
+/* ---- match, redux ---- */
 
 static ptx_value member_of(warp *w, const char *lane)
 {
@@ -463,9 +459,7 @@ static void write_redux(warp *w)
     store_result(w, w->cut.out, shape_value(w->e, "load <32 x i32>, ptr %%warp.b"));
 }
 
-/* ---- a warp
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- a warp ---- */
 
 static void find_active(warp *w)
 {
@@ -557,9 +551,7 @@ static void write_warps(fast *f, const shape_cut *cut)
                  r, r, r, r, r, r, r, r, r, r);
 }
 
-/* ---- bar.red
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- bar.red ---- */
 
 static void store_everywhere(fast *f, const shape_cut *cut, ptx_value result)
 {

@@ -435,9 +435,7 @@ void shape_find_lockstep(shape *s)
     }
 }
 
-/* ---- homes
- * ------------------------------------------------------------------------------------------
- */
+/* ---- homes ---- */
 
 static void mark_warp_uses(shape *s)
 {
