@@ -14,6 +14,7 @@ static void start(void)
     memset(target, 0, sizeof(target));
     OK(cu.cuMemcpyHtoD(a, source, BYTES));
     OK(cu.cuMemsetD8(b, 0, BYTES));
+    OK(cu.cuCtxSynchronize()); /* `stream` does not wait for the default stream */
 }
 
 static bool target_is_source(void)
