@@ -102,8 +102,14 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     launch->local_bytes = threads * kernel->local_bytes;
     launch->scratch_bytes =
         kernel->scratch_fixed_bytes + lanes * kernel->scratch_thread_bytes;
+    launch->shared_room = (launch->grid.shared_bytes + PTX_SHARED_ALIGN - 1) &
+                          ~(uint64_t)(PTX_SHARED_ALIGN - 1);
     launch->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     launch->on_fibers = kernel->uses_safepoints;
+    launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
+                        !kernel->uses_safepoints;
+    const uint32_t count = launch->grid.multiprocessors;
+    launch->multiprocessor_mask = (count & (count - 1)) == 0 ? count - 1 : 0;
     launch->safepoint_budget = dims->cooperative ? BUDGET_COOPERATIVE : BUDGET;
     return GPH_OK;
 }

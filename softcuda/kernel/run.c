@@ -141,7 +141,7 @@ static bool start_fiber(soft_runner *runner, bool *done)
     soft_block *block = soft_runner_take_block(runner);
     if (block == NULL)
         return false;
-    if (!soft_block_prepare(block, runner->launch)) {
+    if (!soft_block_prepare(block, runner->launch, runner->smid)) {
         soft_runner_give_block(runner, block);
         return false;
     }
@@ -245,7 +245,7 @@ static void describe(soft_fault *fault, const char *detail)
 }
 
 /* Makes the record of what ended the launch on this thread; the first one counts. */
-static void record_fault(soft_runner *runner)
+static __attribute__((cold, noinline)) void record_fault(soft_runner *runner)
 {
     soft_kernel_launch *launch = runner->launch;
     unsigned none = 0;
@@ -290,14 +290,15 @@ static void abandon(soft_runner *runner)
 }
 
 /* Claims what is left, so that the engine sees the work done. */
-static void drain(soft_parts *parts)
+static __attribute__((cold, noinline)) void drain(soft_parts *parts)
 {
     uint64_t first;
     while (soft_parts_claim(parts, UINT32_MAX, &first) != 0) {
     }
 }
 
-static void give_up(soft_runner *runner, soft_parts *parts)
+static __attribute__((cold, noinline)) void give_up(soft_runner *runner,
+                                                    soft_parts *parts)
 {
     if (runner->raised.code != GPH_OK)
         record_fault(runner);
@@ -319,7 +320,8 @@ static void begin(soft_runner *runner, soft_kernel_launch *launch, soft_parts *p
         runner->deadline_ns = gphi_clock_ns() + launch->env->options.timeout_ns;
 }
 
-static void fail_for_memory(soft_runner *runner, soft_parts *parts)
+static __attribute__((cold, noinline)) void fail_for_memory(soft_runner *runner,
+                                                            soft_parts *parts)
 {
     runner->raised.code = SOFT_ERROR_OUT_OF_MEMORY;
     runner->raised.address = 0;
@@ -329,7 +331,8 @@ static void fail_for_memory(soft_runner *runner, soft_parts *parts)
 }
 
 /* Without a runner nothing can be reported by the usual way. */
-static void fail_without_runner(soft_kernel_launch *launch, soft_parts *parts)
+static __attribute__((cold, noinline)) void
+fail_without_runner(soft_kernel_launch *launch, soft_parts *parts)
 {
     soft_runner stand_in = {.launch = launch,
                             .raised = {.code = SOFT_ERROR_OUT_OF_MEMORY}};
@@ -340,6 +343,26 @@ static void fail_without_runner(soft_kernel_launch *launch, soft_parts *parts)
     drain(parts);
 }
 
+/* A grid of one block that needs no stack of its own: straight to the code. An empty
+ * kernel costs a few nanoseconds here, as much as its place in the graph. */
+static void run_single(soft_runner *runner, soft_kernel_launch *launch, soft_parts *parts)
+{
+    soft_block *block = &runner->home;
+    uint64_t first;
+    if (soft_parts_claim(parts, 1, &first) == 0)
+        return;
+    if (!soft_block_prepare(block, launch, runner->smid)) {
+        fail_for_memory(runner, parts);
+        return;
+    }
+    block->view.block_index = 0;
+    block->view.ctaid[0] = block->view.ctaid[1] = block->view.ctaid[2] = 0;
+    /* One pointer argument each: a kernel of the fast path can be called as this type. */
+    soft_fiber_fn *entry = (soft_fiber_fn *)launch->code->entry.block;
+    if (soft_guard_call(&runner->guard, entry, &block->view))
+        give_up(runner, parts);
+}
+
 void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *worker)
 {
     soft_kernel_launch *launch = argument;
@@ -348,18 +371,24 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
         fail_without_runner(launch, parts);
         return;
     }
-    if (launch_failed(launch) || soft_kernel_env_is_dead(launch->env)) {
+    if (launch_failed(launch) ||
+        atomic_load_explicit(&launch->env->dead, memory_order_acquire)) {
         drain(parts);
         return;
     }
     begin(runner, launch, parts);
-    if (worker != NULL)
-        runner->smid = soft_worker_slot(worker) % launch->grid.multiprocessors;
+    const uint32_t slot = worker != NULL ? soft_worker_slot(worker) : 0;
+    runner->smid = launch->multiprocessor_mask != 0 ? slot & launch->multiprocessor_mask
+                                                    : slot % launch->grid.multiprocessors;
+    if (launch->is_single) {
+        run_single(runner, launch, parts);
+        return;
+    }
     bool left;
     if (launch->on_fibers) {
         left = soft_guard_call(&runner->guard, run_on_fibers, runner);
     } else {
-        if (!soft_block_prepare(&runner->home, launch)) {
+        if (!soft_block_prepare(&runner->home, launch, runner->smid)) {
             fail_for_memory(runner, parts);
             return;
         }

@@ -96,12 +96,17 @@ static size_t up(size_t bytes, size_t to)
     return (bytes + to - 1) & ~(to - 1);
 }
 
-static bool grow(soft_block_memory *memory, size_t local, size_t scratch, size_t shared)
+bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    local = up(local > memory->local ? local : memory->local, 64);
-    scratch = up(scratch > memory->scratch ? scratch : memory->scratch, 64);
-    shared = up(shared > memory->shared ? shared : memory->shared, PTX_SHARED_ALIGN);
+    soft_block_memory *memory = &block->memory;
+    const size_t page = launch->page_bytes;
+    const size_t local =
+        up(launch->local_bytes > memory->local ? launch->local_bytes : memory->local, 64);
+    const size_t scratch = up(
+        launch->scratch_bytes > memory->scratch ? launch->scratch_bytes : memory->scratch,
+        64);
+    const size_t shared =
+        launch->shared_room > memory->shared ? launch->shared_room : memory->shared;
     const size_t inside = up(local + scratch + shared, page);
     unsigned char *base = mmap(NULL, inside + 2 * page, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -113,27 +118,12 @@ static bool grow(soft_block_memory *memory, size_t local, size_t scratch, size_t
         return false;
     }
     memory_fini(memory);
-    *memory = (soft_block_memory){base, inside + 2 * page, local, scratch, shared};
-    return true;
-}
-
-bool soft_block_prepare(soft_block *block, const soft_kernel_launch *launch)
-{
-    soft_block_memory *memory = &block->memory;
-    const size_t shared = up(launch->grid.shared_bytes, PTX_SHARED_ALIGN);
-    if (memory->base == NULL || memory->local < launch->local_bytes ||
-        memory->scratch < launch->scratch_bytes || memory->shared < shared)
-        if (!grow(memory, launch->local_bytes, launch->scratch_bytes, shared))
-            return false;
-    unsigned char *end = memory->base + memory->mapped - launch->page_bytes;
-    block->view.zero = NULL;
-    block->view.shared = end - shared;
-    block->view.scratch = end - memory->shared - memory->scratch;
-    block->view.local = block->view.scratch - memory->local;
-    block->view.grid = &launch->grid;
-    block->view.smid = block->runner->smid;
-    block->view.runtime = block;
-    block->view.safepoint_budget = launch->safepoint_budget;
+    *memory = (soft_block_memory){.base = base,
+                                  .end = base + page + inside,
+                                  .mapped = inside + 2 * page,
+                                  .local = local,
+                                  .scratch = scratch,
+                                  .shared = shared};
     return true;
 }
 

@@ -20,6 +20,7 @@ typedef struct soft_runner soft_runner;
 
 typedef struct soft_block_memory {
     unsigned char *base; /* of the mapping, guards included; NULL: none yet */
+    unsigned char *end;  /* of what may be used */
     size_t mapped;
     size_t local, scratch, shared; /* room for each */
 } soft_block_memory;
@@ -66,8 +67,29 @@ soft_runner *soft_runner_self(void);
 /* It, or NULL, never making one: async-signal-safe. */
 soft_runner *soft_runner_current(void);
 
+/* Gives a block more memory. */
+__attribute__((cold)) bool soft_block_grow(soft_block *block,
+                                           const soft_kernel_launch *launch);
+
 /* Makes the memory of a block large enough and points its view at it. */
-bool soft_block_prepare(soft_block *block, const soft_kernel_launch *launch);
+static inline bool soft_block_prepare(soft_block *block, const soft_kernel_launch *launch,
+                                      uint32_t smid)
+{
+    const soft_block_memory *memory = &block->memory;
+    if (memory->base == NULL || memory->local < launch->local_bytes ||
+        memory->scratch < launch->scratch_bytes || memory->shared < launch->shared_room)
+        if (!soft_block_grow(block, launch))
+            return false;
+    block->view.shared = memory->end - launch->shared_room;
+    block->view.scratch = memory->end - memory->shared - memory->scratch;
+    block->view.local = block->view.scratch - memory->local;
+    block->view.grid = &launch->grid;
+    block->view.smid = smid;
+    block->view.runtime = block;
+    block->view.safepoint_budget = launch->safepoint_budget;
+    return true;
+}
+
 /* A block with a fiber, or NULL. */
 soft_block *soft_runner_take_block(soft_runner *runner);
 void soft_runner_give_block(soft_runner *runner, soft_block *block);
