@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The application's allocator: counts what is in use. */
 static size_t bytes_in_use, allocations;
@@ -75,8 +76,8 @@ int main(void)
             app_log("replay %d gives %g", i + 1, (double)sum);
     }
     if (status == GPH_OK && graphs_misuse(&part, &error) != GPH_OK)
-        app_log("a forbidden call while recording is refused, and named: %s",
-                error.call ? error.call : "(not told)");
+        app_log("a forbidden call while recording: the error names it: %s",
+                strstr(error.message, "cuStreamSynchronize") ? "yes" : error.message);
     if (status == GPH_OK) {
         float sum = 0;
         status = graphs_run(&part, &sum, &error);
