@@ -365,13 +365,34 @@ soft_point soft_stream_tail(soft_stream *stream)
     return soft_queue_tail(stream->queue);
 }
 
+/* The first point not reached that synchronizing the stream includes: its own tail, and for
+ * the legacy stream the tails of all blocking streams (R94). NULL queue: all are reached. */
+static soft_point open_point(soft_stream *stream)
+{
+    soft_point open = soft_queue_tail(stream->queue);
+    if (!soft_point_reached(open))
+        return open;
+    open = (soft_point){0};
+    if (stream->kind != SOFT_STREAM_LEGACY)
+        return open;
+    soft_streams *streams = stream->context->streams;
+    pthread_mutex_lock(&streams->mutex);
+    for (soft_stream *s = streams->list; s && open.queue == NULL; s = s->next) {
+        const soft_point tail = soft_queue_tail(s->queue);
+        if (soft_stream_is_blocking(s) && !soft_point_reached(tail))
+            open = tail;
+    }
+    pthread_mutex_unlock(&streams->mutex);
+    return open;
+}
+
 CUresult soft_stream_query(soft_stream *stream)
 {
     if (soft_stream_captures(stream))
         return hooks->refuse(stream, "queried");
     SOFT_TRY(check_implicit(stream));
     SOFT_TRY(soft_context_check(stream->context));
-    if (!soft_point_reached(soft_stream_tail(stream)))
+    if (open_point(stream).queue)
         return CUDA_ERROR_NOT_READY;
     return soft_context_check(stream->context);
 }
