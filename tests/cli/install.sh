@@ -44,6 +44,14 @@ END
 expect b/by_cmake "" "$version"
 expect "$prefix/bin/gph" version "gph $version, libgph $version"
 
+# The installed library finds the installed softcuda, and nobody else does.
+if [ -e "$lib/gph/soft/libcuda.so.1" ]; then
+    found=$(env -u GPH_SOFTCUDA_PATH "$prefix/bin/gph" env --driver soft | sed -n 's/^path *//p')
+    [ "$found" = "$lib/gph/soft/libcuda.so.1" ] || { echo "softcuda is $found"; exit 1; }
+fi
+[ ! -e "$lib/libcuda.so" ] && [ ! -e "$lib/libcuda.so.1" ] ||
+    { echo "a driver lies where linkers look"; exit 1; }
+
 # A driver-API program links with the stub, and then asks for the driver's soname.
 cat >driver.c <<'END'
 int cuInit(unsigned int flags);
