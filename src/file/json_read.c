@@ -401,7 +401,7 @@ static gph_status fill_graph(struct reader *reader, const struct place *up, json
 {
     const struct place at_nodes = {up, "nodes", 0}, at_edges = {up, "edges", 0},
                        at_name = {up, "name", 0};
-    const char *name;
+    const char *name = NULL;
     GPHI_TRY(read_text(reader, &at_name, json_object_get(value, "name"), &name));
     if (name != NULL && gph_graph_name_set(graph, name, NULL) != GPH_OK)
         return fail_memory(reader);

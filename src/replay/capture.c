@@ -121,7 +121,7 @@ gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
 {
     if (runtime == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
-    gph_capture_mode mode;
+    gph_capture_mode mode = GPH_CAPTURE_THREAD;
     GPHI_TRY(read_mode(options, &mode, error));
     GPHI_TRY(check_stream(runtime, stream, error));
 
