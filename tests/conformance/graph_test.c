@@ -344,6 +344,7 @@ static void launches_of_one_exec_serialize(void)
     CUdeviceptr at;
     OK(cu.cuMemAlloc(&at, 4));
     OK(cu.cuMemsetD32(at, 0, 1));
+    OK(cu.cuCtxSynchronize()); /* a fill is asynchronous, the streams do not wait */
     CUgraph graph;
     OK(cu.cuGraphCreate(&graph, 0));
     void *params[] = {&at};
