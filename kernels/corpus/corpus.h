@@ -16,7 +16,7 @@ enum corpus_fill {
     SMALL,  /* h % 201 - 100 */
     SKIP,   /* h % p - 3: some are negative */
     STEP,   /* i * p */
-    HALF,   /* i / 2 */
+    TREE,   /* i / 2, but 7, 14, 21 ... are roots: i */
     SORTED, /* 3 * i + h % 3 */
     CONST,  /* p */
     UNIT,   /* [0, 1) */
@@ -260,7 +260,7 @@ static const struct corpus_kernel corpus_kernels[] = {
     E("bfs_level", 2, 128, IN(B32, 800, MOD, 200), INT(4), IO(B32, 200, MOD, 6), INT(2), OUT(B32, 1), INT(200))
     E("bfs_queue", 1, 32, IN(B32, 800, MOD, 200), INT(4), IN(B32, 30, MOD, 200), INT(30), IO(B32, 200, MOD, 2), OUT_SET(B32, 200), OUT(B32, 1))
     E("union_find", 1, 128, IN(B32, 100, MOD, 150), IN(B32, 100, MOD, 150), IN(B32, 150, STEP, 1), OUT(B32, 150), INT(100), INT(150))
-    E("union_find_flatten", 2, 128, IO(B32, 200, HALF, 0), INT(200))
+    E("union_find_flatten", 2, 128, IO(B32, 200, TREE, 0), INT(200))
     E("pagerank_pull", 2, 128, IN(B32, 800, MOD, 200), INT(4), IN(F32, 200, UNIT, 0), OUT(F32, 200), INT(200))
     E("sssp_relax", 2, 128, IN(B32, 800, MOD, 200), IN(B32, 800, BITS, 0), INT(4), IN(B32, 200, MOD, 100), IO(B32, 200, CONST, 1000), INT(200))
     E("hash_insert", 2, 128, IN(B32, 200, BITS, 0), OUT_SET(B32, 512), OUT(B32, 1), INT(200), INT(512))

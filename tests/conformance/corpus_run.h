@@ -23,6 +23,14 @@ struct corpus_result {
 
 #define CORPUS_GUARD_BYTES 64
 #define CORPUS_OVERRUN 9999 /* status: a kernel wrote behind a buffer */
+#define CORPUS_SKIPPED 9998 /* status: not among the files of CORPUS_FILES */
+
+/* Whether the variable CORPUS_FILES, such as `scan,warp`, leaves the kernel out. */
+static inline int corpus_is_skipped(const struct corpus_kernel *kernel)
+{
+    const char *files = getenv("CORPUS_FILES");
+    return files != NULL && strstr(files, kernel->file) == NULL;
+}
 
 static inline uint32_t corpus_type_bytes(unsigned type)
 {
@@ -61,19 +69,20 @@ static inline int64_t corpus_int(const struct corpus_arg *arg, uint32_t i, uint6
     case SMALL: return (int64_t)(h % 201) - 100;
     case SKIP: return (int64_t)(h % (uint64_t)arg->p) - 3;
     case STEP: return (int64_t)i * (int64_t)arg->p;
-    case HALF: return i / 2;
+    case TREE: return i % 7 == 0 ? i : i / 2;
     case SORTED: return 3 * (int64_t)i + (int64_t)(h % 3);
     case CONST: return (int64_t)arg->p;
     default: return 0;
     }
 }
 
-/* Multiples of 1/1024, so that f16 holds them too. */
+/* Multiples of a power of two that the type holds exactly, with all its digits in use. */
 static inline double corpus_real(const struct corpus_arg *arg, uint64_t h)
 {
+    const int64_t one = arg->type == F16 || arg->type == BF16 ? 1 << 10 : 1 << 23;
     switch (arg->fill) {
-    case UNIT: return (double)(h % 1024) / 1024.0;
-    case SIGNED: return (double)((int)(h % 2048) - 1024) / 1024.0;
+    case UNIT: return (double)(h % (uint64_t)one) / (double)one;
+    case SIGNED: return (double)((int64_t)(h % (uint64_t)(2 * one)) - one) / (double)one;
     case WHOLE: return (double)((int)(h % 17) - 8);
     case CONST: return arg->p;
     default: return 0.0;
