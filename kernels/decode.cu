@@ -186,16 +186,14 @@ KERNEL kv_append(float *keys, float *values, const float *kv, const rows_t rows,
 }
 
 /* Attention of one query over its slot's cache up to its own position: a decode step, or
- * a row of a prefill whose keys have all been appended. Grid (heads, rows), any number of
- * whole warps; dynamic shared memory: a float a position of the context, and head_dim
- * floats a warp. */
+ * a row of a prefill whose keys have all been appended. Grid (heads, rows), whole warps;
+ * dynamic shared memory: a float a position of the context. */
 KERNEL attention(float *out, const float *qkv, const float *keys, const float *values,
                  const rows_t rows, shape_t shape)
 {
-    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const u32 warps = blockDim.x / WARP;
+    __shared__ float part[WARP];
+    float *score = dynamic_shared;
     const u32 row = blockIdx.y, head = blockIdx.x, d = shape.head_dim;
-    float *score = dynamic_shared, *part = dynamic_shared + shape.context;
     if (rows.position[row] < 0)
         return;
     const u32 count = (u32)rows.position[row] + 1;
@@ -203,37 +201,32 @@ KERNEL attention(float *out, const float *qkv, const float *keys, const float *v
     const u64 base = ((u64)rows.slot[row] * shape.kv_heads + kv_head) * shape.context * d;
     const float *query = qkv + ((u64)row * (shape.heads + 2 * shape.kv_heads) + head) * d;
 
-    for (u32 j0 = 0; j0 < count; j0 += warps) { /* a key a warp */
-        const u32 j = j0 + warp;
+    float top = -3.4e38f;
+    for (u32 j = threadIdx.x; j < count; j += blockDim.x) { /* a key a thread */
+        const float *key = keys + base + (u64)j * d;
         float dot = 0;
-        if (j < count)
-            for (u32 i = lane; i < d; i += WARP)
-                dot += query[i] * keys[base + (u64)j * d + i];
-        dot = warp_sum(dot);
-        if (lane == 0 && j < count)
-            score[j] = dot * shape.scale;
-    }
-    __syncthreads();
-    float top = -3.4e38f; /* every warp for itself: that saves barriers */
-    for (u32 j = lane; j < count; j += WARP)
+#pragma unroll 8
+        for (u32 i = 0; i < d; i++)
+            dot += query[i] * key[i];
+        score[j] = dot * shape.scale;
         top = fmaxf(top, score[j]);
-    top = warp_max(top);
-    float sum = 0;
-    for (u32 j = lane; j < count; j += WARP)
-        sum += __expf(score[j] - top);
-    sum = warp_sum(sum);
-    for (u32 i = lane; i < d; i += WARP) { /* the values, again a key a warp */
-        float mix = 0;
-        for (u32 j = warp; j < count; j += warps)
-            mix += __expf(score[j] - top) * values[base + (u64)j * d + i];
-        part[warp * d + i] = mix;
     }
-    __syncthreads();
-    for (u32 i = threadIdx.x; i < d; i += blockDim.x) {
+    top = block_max(top, part);
+    float sum = 0;
+    for (u32 j = threadIdx.x; j < count; j += blockDim.x) {
+        score[j] = __expf(score[j] - top);
+        sum += score[j];
+    }
+    sum = block_sum(sum, part); /* its barriers also publish the scores */
+    for (u32 i0 = 0; i0 < d; i0 += blockDim.x) { /* a dimension a thread */
+        const u32 i = i0 + threadIdx.x, safe = i < d ? i : d - 1;
+        const float *value = values + base + safe;
         float mix = 0;
-        for (u32 w = 0; w < warps; w++)
-            mix += part[w * d + i];
-        out[((u64)row * shape.heads + head) * d + i] = mix / sum;
+#pragma unroll 4
+        for (u32 j = 0; j < count; j++)
+            mix += score[j] * value[(u64)j * d];
+        if (i < d)
+            out[((u64)row * shape.heads + head) * d + i] = mix / sum;
     }
 }
 

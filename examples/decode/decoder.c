@@ -8,7 +8,7 @@
 enum {
     PREFILL_ROWS = 256,      /* at least; a longer context brings more */
     LOG_BYTES = 8 << 20,     /* of logits on the device before they are fetched */
-    SHARED_FLOATS = 12 << 10 /* 48 KiB of shared memory a block: attention's scores */
+    SHARED_FLOATS = 11 << 10 /* of 48 KiB of shared memory a block: attention's scores */
 };
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
 
@@ -76,9 +76,9 @@ gph_status decoder_init(decoder *m, device *d, const weights *w,
     if (m->o.context > m->c.positions)
         return fail(error, GPH_E_INVALID, "a sequence of %u tokens, the model takes %u",
                     m->o.context, m->c.positions);
-    if (m->o.context + 8 * m->c.head_dim > SHARED_FLOATS)
+    if (m->o.context > SHARED_FLOATS)
         return fail(error, GPH_E_UNSUPPORTED, "a context of %u, %d is the most here",
-                    m->o.context, SHARED_FLOATS - 8 * (int)m->c.head_dim);
+                    m->o.context, SHARED_FLOATS);
     m->rows_max = m->o.context > PREFILL_ROWS ? m->o.context : PREFILL_ROWS;
     TRY(device_alloc(d, w->floats * sizeof(float), &m->weights, error));
     TRY(room_for_rows(m, error));

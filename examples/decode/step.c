@@ -64,6 +64,14 @@ static gph_status add(pass *p)
                   &p->m->x, &p->m->y, &p->position, &p->m->c.width);
 }
 
+/* A thread a position or a dimension, whichever is more; whole warps. */
+static uint32_t attention_threads(const decoder *m)
+{
+    const uint32_t head_dim = m->c.head_dim, context = m->o.context;
+    const uint32_t items = context > head_dim ? context : head_dim;
+    return items >= 256 ? 256 : blocks(items, 32) * 32;
+}
+
 static gph_status attend(pass *p, uint32_t layer)
 {
     decoder *m = p->m;
@@ -84,11 +92,8 @@ static gph_status attend(pass *p, uint32_t layer)
                &p->position, &stride, &head_dim));
     TRY(LAUNCH(p, kv_append, c->kv_heads, p->rows, 32, 1, 0, &keys, &values, &first_key,
                &rows, &stride, &shape));
-    /* one sequence: many warps a head; many sequences: the blocks are enough */
-    const uint32_t warps = p->rows == 1 ? 8 : 2;
-    TRY(LAUNCH(p, attention, c->heads, p->rows, 32 * warps, 1,
-               (m->o.context + warps * head_dim) * 4, &m->mix, &m->qkv, &keys, &values,
-               &rows, &shape));
+    TRY(LAUNCH(p, attention, c->heads, p->rows, attention_threads(m), 1, m->o.context * 4,
+               &m->mix, &m->qkv, &keys, &values, &rows, &shape));
     TRY(multiply(p, m->y, m->mix, m->layer[layer].out, (matrix_t){query, c->width}));
     return add(p);
 }
