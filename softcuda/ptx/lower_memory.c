@@ -173,8 +173,10 @@ static bool read_access(low *l, access *a, bool is_load, uint32_t *extra)
     a->elements = vector_length(l);
     *extra = skip_hints(l);
     a->order = NULL;
-    const bool relaxed = low_mod(l, PTX_MOD_RELAXED) | low_mod(l, PTX_MOD_VOLATILE) |
-                         low_mod(l, PTX_MOD_MMIO) | (is_load && low_mod(l, PTX_MOD_CV));
+    bool relaxed = low_mod(l, PTX_MOD_RELAXED); /* each is asked: asking is taking */
+    relaxed |= low_mod(l, PTX_MOD_VOLATILE);
+    relaxed |= low_mod(l, PTX_MOD_MMIO);
+    relaxed |= is_load && low_mod(l, PTX_MOD_CV);
     if (relaxed)
         a->order = "monotonic";
     if (is_load && low_mod(l, PTX_MOD_ACQUIRE))
@@ -283,8 +285,10 @@ static bool store(low *l)
 
 static bool is_group_word(low *l)
 {
-    return low_mod(l, PTX_MOD_COMMIT_GROUP) | low_mod(l, PTX_MOD_WAIT_GROUP) |
-           low_mod(l, PTX_MOD_WAIT_ALL);
+    bool is_word = low_mod(l, PTX_MOD_COMMIT_GROUP); /* each is asked, as above */
+    is_word |= low_mod(l, PTX_MOD_WAIT_GROUP);
+    is_word |= low_mod(l, PTX_MOD_WAIT_ALL);
+    return is_word;
 }
 
 static void copy_words(low *l, const low_place *to, const low_place *from, uint32_t bytes)
