@@ -205,7 +205,7 @@ KERNEL attention(float *out, const float *qkv, const float *keys, const float *v
     for (u32 j = threadIdx.x; j < count; j += blockDim.x) { /* a key a thread */
         const float *key = keys + base + (u64)j * d;
         float dot = 0;
-#pragma unroll 8
+#pragma unroll 16
         for (u32 i = 0; i < d; i++)
             dot += query[i] * key[i];
         score[j] = dot * shape.scale;

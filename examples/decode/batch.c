@@ -121,6 +121,8 @@ static uint32_t choose(batch *b)
 static gph_status refill(batch *b)
 {
     TRY(wait_all(b));
+    if (b->m->o.progress != NULL)
+        b->m->o.progress(b->exec ? "graph" : "eager", b->started - b->live, b->count);
     const uint64_t start = device_clock_ns();
     const uint32_t chosen = choose(b);
     TRY(decoder_prefill(b->m, b->prompt, chosen, b->error));

@@ -20,6 +20,8 @@ typedef struct decoder_options {
     float temperature;
     uint64_t seed;
     bool keep_logits; /* every step's, for comparison */
+    /* Called now and then while a batch runs; may be NULL. */
+    void (*progress)(const char *what, size_t done, size_t all);
 } decoder_options;
 
 typedef struct decoder {

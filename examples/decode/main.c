@@ -103,14 +103,17 @@ static gph_status open_all(app *a, gph_error *error)
         .driver = driver,
         .kernels = o->kernels ? o->kernels : DECODE_KERNELS_DIR,
     };
+    report_progress("loading the kernels (compiled at the first run)", 0, 0);
     TRY(device_open(&a->heap, &how, &a->d, error));
+    report_progress_end();
     const decoder_options what = {.slots = o->batch,
                                   .context = context,
                                   .queue = o->queue,
                                   .top_p = (float)o->top_p,
                                   .temperature = (float)o->temperature,
                                   .seed = o->seed,
-                                  .keep_logits = o->modes == RUN_BOTH};
+                                  .keep_logits = o->modes == RUN_BOTH,
+                                  .progress = report_progress};
     return decoder_init(&a->m, &a->d, &a->w, &what, error);
 }
 
@@ -198,6 +201,7 @@ static gph_status run_all(app *a, const char *program, int *verdict, gph_error *
     }
     if (a->o.modes & RUN_GRAPH)
         TRY(run_mode(a, MODE_GRAPH, &results[count++], error));
+    report_progress_end();
     report_answers(&r, &results[count - 1]);
     report_table(&r, results, count);
     if (count == 2) {
@@ -240,6 +244,7 @@ int main(int count, char **words)
     if (status == GPH_OK)
         status = run_all(&a, words[0], &verdict, &a.error);
     fflush(stdout);
+    report_progress_end();
     if (status != GPH_OK)
         verdict = complain(&a.error);
     close_all(&a);

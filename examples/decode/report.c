@@ -81,6 +81,30 @@ static void report_paths(const report *r)
     heap_free(&r->d->heap, ptx, bytes);
 }
 
+static bool progress_shown;
+
+void report_progress(const char *what, size_t done, size_t all)
+{
+    static uint64_t last;
+    const uint64_t now = device_clock_ns();
+    if (!isatty(STDERR_FILENO) || now - last < 100000000)
+        return;
+    last = now;
+    if (all > 0)
+        fprintf(stderr, "\r  %s: %zu of %zu \033[K", what, done, all);
+    else
+        fprintf(stderr, "\r  %s ... \033[K", what);
+    fflush(stderr);
+    progress_shown = true;
+}
+
+void report_progress_end(void)
+{
+    if (progress_shown)
+        fprintf(stderr, "\r\033[K");
+    progress_shown = false;
+}
+
 void report_head(const report *r)
 {
     const config *c = &r->m->c;

@@ -29,6 +29,11 @@ typedef struct report {
     size_t prompt_count; /* tokens of --tokens */
 } report;
 
+/* On a terminal: one line that is overwritten, and taken away by report_progress_end().
+ */
+void report_progress(const char *what, size_t done, size_t all);
+void report_progress_end(void);
+
 void report_head(const report *r);
 
 /* A few problems as they were answered, or the tokens that were generated. */
