@@ -9,11 +9,14 @@
  * its struct goes with the last reference. Primary contexts are never freed. */
 #include "softcuda/device/context.h"
 
+#include <stdio.h>
+
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/task.h"
 #include "softcuda/kernel/launch.h"
+#include "softcuda/memory/memory.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
 static atomic_uint_fast64_t next_id = 1;
@@ -130,8 +133,30 @@ static void set_defaults(soft_context *context, uint32_t flags)
 static void on_fault(void *user, const soft_fault *fault)
 {
     soft_context *context = user;
-    soft_log(CU_LOG_LEVEL_ERROR, "%s", fault->text);
+    char place[256] = "";
+    if (fault->code == CUDA_ERROR_ILLEGAL_ADDRESS && !soft_check_memory_wanted() &&
+        soft_memory_contains(context->device->memory, fault->address))
+        soft_memory_describe(context->device->memory, fault->address, place,
+                             sizeof(place));
+    soft_log(CU_LOG_LEVEL_ERROR, "%s%s%s", fault->text,
+             place[0] ? "; the address is " : "", place);
     soft_context_fail(context, (CUresult)fault->code);
+}
+
+/* SOFTCUDA_CHECK=memory. */
+static bool check_access(void *user, uint64_t address, uint64_t bytes, bool write,
+                         char *reason, size_t reason_bytes)
+{
+    (void)user;
+    soft_memory *memories[SOFT_DEVICE_MAX];
+    const int count = soft_device_count();
+    for (int i = 0; i < count; i++)
+        memories[i] = soft_device_at(i)->memory;
+    soft_check check;
+    if (soft_check_access(memories, (uint32_t)count, address, bytes, write, &check))
+        return true;
+    snprintf(reason, reason_bytes, "%s", check.reason);
+    return false;
 }
 
 static CUresult create_env(soft_context *context)
@@ -141,6 +166,7 @@ static CUresult create_env(soft_context *context)
         .timeout_ns = soft_kernel_timeout_from_environment(),
         .multiprocessors = SOFT_MULTIPROCESSORS,
         .on_fault = on_fault,
+        .check = soft_check_memory_wanted() ? check_access : NULL,
         .user = context,
         .allocator = soft_allocator()};
     gph_error error = {0};

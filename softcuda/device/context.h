@@ -114,6 +114,9 @@ void soft_context_fail(soft_context *context, CUresult error);
 soft_device *soft_device_at(int ordinal);
 int soft_device_count(void);
 
+/* Whether SOFTCUDA_CHECK=memory asks for each access of a kernel to be checked. */
+bool soft_check_memory_wanted(void);
+
 /* Whether CUDA_LAUNCH_BLOCKING asks each launch to be waited for. */
 bool soft_launch_blocking(void);
 

@@ -10,6 +10,7 @@
 
 #include "softcuda/device/heap.h"
 #include "softcuda/device/settings.h"
+#include "softcuda/kernel/code.h"
 
 static _Atomic enum soft_phase phase = SOFT_PHASE_NEW;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -131,6 +132,12 @@ int soft_device_count(void)
 int soft_compute_capability(void)
 {
     return settings.compute_capability;
+}
+bool soft_check_memory_wanted(void)
+{
+    soft_code_options options;
+    soft_code_options_init(&options);
+    return options.check_memory != 0;
 }
 bool soft_launch_blocking(void)
 {

@@ -11,6 +11,7 @@
 #define SOFT_MEMORY_ARENA_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/map.h"
 #include "softcuda/memory/memory.h"
@@ -84,6 +85,7 @@ struct soft_memory {
         uint64_t base, bytes;
     } freed[SOFT_FREED_KEPT]; /* a ring of what was freed last */
     uint64_t freed_count;
+    atomic_uint_fast64_t changes; /* frees, unmaps, changes of access: for check.c */
 };
 
 /* arena.c */

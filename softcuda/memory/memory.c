@@ -86,6 +86,8 @@ void soft_memory_count(soft_memory *memory, int64_t bytes)
 
 void soft_memory_note_freed(soft_memory *memory, uint64_t base, uint64_t bytes)
 {
+    /* Partner: the acquire loads in check.c. */
+    atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
     const uint64_t at = memory->freed_count++ % SOFT_FREED_KEPT;
     memory->freed[at].base = base;
     memory->freed[at].bytes = bytes;

@@ -88,6 +88,18 @@ void soft_memory_for_each(soft_memory *memory,
                           void (*visit)(void *user, const soft_allocation *allocation),
                           void *user);
 
+/* ---- check mode
+ * ------------------------------------------------------------------------ */
+
+typedef struct soft_check {
+    char reason[200]; /* what is wrong, of the address: "was freed ..." */
+} soft_check;
+
+/* Whether a kernel may touch [address, address + bytes): live device memory of one of the
+ * devices, with that access, or host memory that CUDA knows. Byte grain. Thread: any. */
+bool soft_check_access(soft_memory *const *memories, uint32_t count, uint64_t address,
+                       uint64_t bytes, bool write, soft_check *out);
+
 /* ---- host memory that CUDA knows: one registry a process --------------------------- */
 
 /* Fails with 2; the memory is zeroed and page aligned. */

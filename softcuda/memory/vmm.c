@@ -280,6 +280,7 @@ gph_status soft_range_set_access(soft_memory *memory, uint64_t address, uint64_t
     const bool done = whole && soft_slots_protect(memory, slot, count, prot);
     for (uint32_t i = 0; done && i < count; i++)
         memory->slots[slot + i].mapping->access = access;
+    atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
     pthread_mutex_unlock(&memory->mutex);
     if (!whole)
         return gphi_fail(error, 1, "%llu bytes at 0x%llx are not exactly what was mapped",

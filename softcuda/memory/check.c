@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* SOFTCUDA_CHECK=memory: each access of a kernel against what is allocated, byte by byte.
+ *
+ * A thread remembers the allocation that it met last and the count of changes at that
+ * time; as long as nothing was freed or unmapped since, further accesses to it take no
+ * lock. */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "softcuda/memory/arena.h"
+
+struct last_seen {
+    const soft_memory *memory;
+    uint64_t changes, base, bytes;
+    bool writable;
+};
+static _Thread_local struct last_seen last;
+
+/* Device memory that `memory` holds: an allocation, or a mapped range with its access. */
+static bool check_device(soft_memory *memory, uint64_t address, uint64_t bytes,
+                         bool write, soft_check *out)
+{
+    /* Read before the look-up: a change meanwhile makes the entry stale, not wrong. */
+    const uint64_t changes = atomic_load_explicit(&memory->changes, memory_order_acquire);
+    soft_allocation found;
+    if (!soft_memory_find(memory, address, &found)) {
+        soft_memory_describe(memory, address, out->reason, sizeof(out->reason));
+        return false;
+    }
+    const bool writable = found.kind != SOFT_MEMORY_VMM || found.flags == 3;
+    if (found.kind == SOFT_MEMORY_VMM && found.flags == 0) {
+        snprintf(out->reason, sizeof(out->reason), "mapped without access");
+        return false;
+    }
+    if (write && !writable) {
+        snprintf(out->reason, sizeof(out->reason), "mapped for reading only");
+        return false;
+    }
+    if (address + bytes > found.base + found.bytes) {
+        snprintf(out->reason, sizeof(out->reason),
+                 "ends %llu bytes past the allocation of %llu bytes at 0x%llx",
+                 (unsigned long long)(address + bytes - found.base - found.bytes),
+                 (unsigned long long)found.bytes, (unsigned long long)found.base);
+        return false;
+    }
+    last = (struct last_seen){memory, changes, found.base, found.bytes, writable};
+    return true;
+}
+
+bool soft_check_access(soft_memory *const *memories, uint32_t count, uint64_t address,
+                       uint64_t bytes, bool write, soft_check *out)
+{
+    const struct last_seen seen = last;
+    if (seen.memory && address - seen.base < seen.bytes &&
+        bytes <= seen.bytes - (address - seen.base) && (seen.writable || !write))
+        for (uint32_t i = 0; i < count; i++)
+            if (memories[i] == seen.memory &&
+                atomic_load_explicit(&memories[i]->changes, memory_order_acquire) ==
+                    seen.changes)
+                return true;
+    for (uint32_t i = 0; i < count; i++)
+        if (soft_memory_contains(memories[i], address))
+            return check_device(memories[i], address, bytes, write, out);
+    soft_allocation host;
+    if (soft_host_find(address, &host) && address + bytes <= host.base + host.bytes)
+        return true;
+    snprintf(out->reason, sizeof(out->reason),
+             "no memory of the GPU; ordinary host memory is not for kernels");
+    return false;
+}
