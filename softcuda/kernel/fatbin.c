@@ -105,8 +105,8 @@ static gph_status find_entry(const unsigned char *data, uint64_t bytes,
     *best = (struct entry){0};
     const uint64_t end = header + behind;
     for (uint64_t offset = header; offset < end;) {
-        struct entry entry;
-        uint64_t used;
+        struct entry entry = {0};
+        uint64_t used = 0;
         GPHI_TRY(read_entry(data, offset, end, &entry, &used, error));
         if (entry.kind == KIND_PTX && is_better(&entry, best))
             *best = entry;
@@ -199,7 +199,7 @@ static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_
         bytes = (size_t)(read_word(data + 6, 2) + read_word(data + 8, 8));
     if (bytes < DATA_HEADER_BYTES)
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "a fatbin of %zu bytes", bytes);
-    struct entry entry;
+    struct entry entry = {0};
     GPHI_TRY(find_entry(data, bytes, &entry, error));
     if (entry.flags & (FLAG_LZ4 | FLAG_ZSTD)) {
         GPHI_TRY(unpack(&entry, out, error));
