@@ -128,6 +128,7 @@ int main(void)
         printf("replay %d: %g\n", i, (double)result);
     }
     gph_exec_destroy(exec);
+    CU(EventDestroy, event);
     CU(DevicePrimaryCtxRelease, 0);
     gph_close(gph);
     return 0;
