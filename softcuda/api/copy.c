@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* All copies: each form becomes a CUDA_MEMCPY3D and goes the same way. */
+#include <string.h>
+
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
+#include "softcuda/device/heap.h"
 #include "softcuda/device/task.h"
 
 struct how {
@@ -15,6 +18,44 @@ static bool is_device(const soft_task *task)
     return soft_device_holding(task->u.copy.dst) && soft_device_holding(task->u.copy.src);
 }
 
+/* ---- small copies from ordinary memory ----
+ * The program may change or free its bytes as soon as the call returns, and the call must
+ * not wait for the stream: it takes a copy of them, which is freed behind the work. */
+
+#define STAGED_BYTES_MAX 65536 /* as on a GPU; larger copies wait */
+
+static bool is_staged(const soft_copy *copy)
+{
+    return copy->src_pageable && !copy->dst_pageable && copy->height == 1 &&
+           copy->depth == 1 && copy->width <= STAGED_BYTES_MAX;
+}
+
+static CUresult submit_staged(soft_context *context, soft_task *task, struct how how)
+{
+    soft_copy *copy = &task->u.copy;
+    void *staged = soft_new(copy->width);
+    if (staged == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to stage %zu bytes",
+                         copy->width);
+    memcpy(staged, (const void *)(uintptr_t)copy->src, copy->width);
+    copy->src = (uint64_t)(uintptr_t)staged;
+    const CUresult status =
+        soft_stream_submit(context, how.stream, how.per_thread, task, NULL);
+    if (status != CUDA_SUCCESS) {
+        soft_delete(staged);
+        return status;
+    }
+    const soft_task release = {.kind = SOFT_TASK_CALL,
+                               .u.call = {.function = soft_delete, .user = staged}};
+    return soft_stream_submit(context, how.stream, how.per_thread, &release, NULL);
+}
+
+static CUresult is_capturing(soft_context *context, struct how how, bool *out)
+{
+    soft_queue *queue;
+    return soft_stream_queue(context, how.stream, how.per_thread, &queue, out);
+}
+
 /* A synchronous copy within device memory does not wait, as on a GPU; an asynchronous one
  * waits where the host memory is not known to the driver: the program may change it. */
 static CUresult submit(soft_context *context, const CUDA_MEMCPY3D *copy, struct how how)
@@ -24,6 +65,9 @@ static CUresult submit(soft_context *context, const CUDA_MEMCPY3D *copy, struct 
     if (copy->WidthInBytes == 0 || copy->Height == 0 || copy->Depth == 0)
         return CUDA_SUCCESS;
     bool captured = false;
+    SOFT_TRY(is_capturing(context, how, &captured));
+    if (!captured && !how.sync && is_staged(&task.u.copy))
+        return submit_staged(context, &task, how);
     SOFT_TRY(soft_stream_submit(context, how.stream, how.per_thread, &task, &captured));
     const bool pageable = task.u.copy.dst_pageable || task.u.copy.src_pageable;
     if (captured || !(how.sync ? !is_device(&task) : pageable))
@@ -304,4 +348,111 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
 CUresult cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
 {
     return copy_3d_peer(__func__, copy, ASYNC(true));
+}
+
+/* ---- batches ---- */
+
+struct batch {
+    CUdeviceptr *dsts, *srcs;
+    size_t *sizes;
+    size_t count;
+    CUmemcpyAttributes *attributes;
+    size_t *firsts; /* of each attribute, the copy that it begins with */
+    size_t attribute_count;
+};
+
+static CUresult check_batch(const struct batch *b)
+{
+    if (b->count == 0 || b->dsts == NULL || b->srcs == NULL || b->sizes == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu copies at %p, %p, %p", b->count,
+                         (void *)b->dsts, (void *)b->srcs, (void *)b->sizes);
+    if (b->attribute_count == 0 || b->attribute_count > b->count ||
+        b->attributes == NULL || b->firsts == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%zu attributes at %p, %p for %zu copies", b->attribute_count,
+                         (void *)b->attributes, (void *)b->firsts, b->count);
+    for (size_t i = 0; i < b->attribute_count; i++) {
+        const CUmemcpySrcAccessOrder order = b->attributes[i].srcAccessOrder;
+        if (order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+            order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "attribute %zu has access order %d", i, (int)order);
+        if (i == 0 ? b->firsts[0] != 0
+                   : b->firsts[i] <= b->firsts[i - 1] || b->firsts[i] >= b->count)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "attribute %zu begins with copy %zu of %zu", i, b->firsts[i],
+                             b->count);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUDA_MEMCPY3D batch_item(const struct batch *b, size_t i)
+{
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                           .srcDevice = b->srcs[i],
+                           .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                           .dstDevice = b->dsts[i],
+                           .WidthInBytes = b->sizes[i],
+                           .Height = 1,
+                           .Depth = 1};
+}
+
+/* Every copy is checked before the first is submitted. */
+static CUresult copy_batch(const char *call, const struct batch *b, struct how how,
+                           size_t *failed)
+{
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
+    if (how.stream == CU_STREAM_LEGACY || (how.stream == NULL && !how.per_thread))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a batch cannot go to the legacy default stream");
+    SOFT_TRY(check_batch(b));
+    bool capturing;
+    SOFT_TRY(is_capturing(context, how, &capturing));
+    if (capturing) /* and the capture stays valid (graph-errors C12) */
+        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                         "the stream captures: a batch cannot be captured");
+    for (size_t i = 0; i < b->count; i++) {
+        const CUDA_MEMCPY3D item = batch_item(b, i);
+        soft_task task;
+        if (failed != NULL)
+            *failed = i;
+        if (item.WidthInBytes == 0)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "copy %zu has 0 bytes", i);
+        SOFT_TRY(soft_task_copy(context, &item, &task));
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        const CUDA_MEMCPY3D item = batch_item(b, i);
+        SOFT_TRY(submit(context, &item, how));
+    }
+    return CUDA_SUCCESS;
+}
+
+#define BATCH_ARGS                                                                       \
+    CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,                   \
+        CUmemcpyAttributes *attributes, size_t *firsts, size_t attribute_count
+#define BATCH                                                                            \
+    &(struct batch)                                                                      \
+    {                                                                                    \
+        dsts, srcs, sizes, count, attributes, firsts, attribute_count                    \
+    }
+
+CUresult cuMemcpyBatchAsync_v2(BATCH_ARGS, CUstream stream)
+{
+    return copy_batch(__func__, BATCH, ASYNC(false), NULL);
+}
+
+CUresult cuMemcpyBatchAsync_v2_ptsz(BATCH_ARGS, CUstream stream)
+{
+    return copy_batch(__func__, BATCH, ASYNC(true), NULL);
+}
+
+CUresult cuMemcpyBatchAsync(BATCH_ARGS, size_t *failed, CUstream stream)
+{
+    return copy_batch(__func__, BATCH, ASYNC(false), failed);
+}
+
+CUresult cuMemcpyBatchAsync_ptsz(BATCH_ARGS, size_t *failed, CUstream stream)
+{
+    return copy_batch(__func__, BATCH, ASYNC(true), failed);
 }

@@ -258,6 +258,41 @@ static CUresult check_managed(CUdeviceptr address, size_t bytes)
     return CUDA_SUCCESS;
 }
 
+static CUresult attach(soft_context *context, CUstream stream, bool per_thread,
+                       CUdeviceptr address, size_t bytes, unsigned flags)
+{
+    soft_queue *queue;
+    bool capturing;
+    SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    if (capturing) {
+        soft_capture_refuse(context, stream, per_thread);
+        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                         "the stream captures: attaching cannot be captured");
+    }
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
+        flags != CU_MEM_ATTACH_SINGLE)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x is no CU_MEM_ATTACH flag",
+                         flags);
+    if (flags == CU_MEM_ATTACH_SINGLE && (stream == NULL || stream == CU_STREAM_LEGACY))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "memory cannot be attached to the legacy default stream alone");
+    return check_managed(address, bytes ? bytes : 1);
+}
+
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
+                                unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return attach(context, stream, false, address, bytes, flags);
+}
+
+CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr address, size_t bytes,
+                                     unsigned int flags)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return attach(context, stream, true, address, bytes, flags);
+}
+
 static CUresult check_location(const CUmemLocation *location)
 {
     if (location->type == CU_MEM_LOCATION_TYPE_HOST ||

@@ -57,6 +57,57 @@ static void source_may_change_after_an_asynchronous_copy(void)
     CHECK(target[0] == 1 && target[255] == 1);
 }
 
+static atomic_int gate;
+
+static void wait_for_gate(void *user)
+{
+    (void)user;
+    while (atomic_load(&gate) == 0)
+        continue;
+}
+
+/* Were it to wait for the stream, the program would hang here. */
+static void small_copies_from_ordinary_memory_do_not_wait(void)
+{
+    start();
+    unsigned char local[64];
+    memset(local, 3, sizeof(local));
+    atomic_store(&gate, 0);
+    OK(cu.cuLaunchHostFunc(stream, wait_for_gate, NULL));
+    OK(cu.cuMemcpyHtoDAsync(b, local, sizeof(local), stream));
+    memset(local, 4, sizeof(local));
+    atomic_store(&gate, 1);
+    OK(cu.cuStreamSynchronize(stream));
+    OK(cu.cuMemcpyDtoH(target, b, sizeof(local)));
+    CHECK(target[0] == 3 && target[63] == 3);
+}
+
+static void batches(void)
+{
+    if (cu.cuMemcpyBatchAsync == NULL)
+        SKIP("the driver has no cuMemcpyBatchAsync of CUDA 13");
+    start();
+    CUdeviceptr to[] = {b, b + 1024}, from[] = {a + 64, a};
+    size_t sizes[] = {100, 200}, first = 0, wrong = 1;
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    OK(cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream));
+    OK(cu.cuMemcpyDtoHAsync(target, b, BYTES, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    CHECK(memcmp(target, source + 64, 100) == 0 && target[100] == 0);
+    CHECK(memcmp(target + 1024, source, 200) == 0);
+    REFUSED(INVALID_VALUE,
+            cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, NULL));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemcpyBatchAsync(to, from, sizes, 0, &attributes, &first, 1, stream));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &wrong, 1, stream));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 3, stream));
+    attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+    REFUSED(INVALID_VALUE,
+            cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream));
+}
+
 static void wrong_ranges_are_refused(void)
 {
     CUdeviceptr end;
@@ -267,6 +318,8 @@ int main(void)
     OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     RUN(one_dimension);
     RUN(source_may_change_after_an_asynchronous_copy);
+    RUN(small_copies_from_ordinary_memory_do_not_wait);
+    RUN(batches);
     RUN(wrong_ranges_are_refused);
     RUN(two_dimensions);
     RUN(three_dimensions);

@@ -132,6 +132,12 @@ static void managed_memory_is_read_by_both(void)
     OK(cu.cuCtxSynchronize());
     CHECK(host[1] == 5);
     OK(cu.cuMemFree(p));
+    OK(cu.cuMemAllocManaged(&p, 4096, CU_MEM_ATTACH_HOST));
+    OK(cu.cuStreamAttachMemAsync(NULL, p, 0, CU_MEM_ATTACH_GLOBAL));
+    REFUSED(INVALID_VALUE, cu.cuStreamAttachMemAsync(NULL, p, 0, CU_MEM_ATTACH_SINGLE));
+    REFUSED(INVALID_VALUE, cu.cuStreamAttachMemAsync(NULL, p, 0, 7));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuMemFree(p));
     REFUSED(INVALID_VALUE, cu.cuMemAllocManaged(&p, 4096, 0));
     REFUSED(INVALID_VALUE, cu.cuMemAllocManaged(&p, 0, CU_MEM_ATTACH_GLOBAL));
 }
