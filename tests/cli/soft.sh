@@ -13,6 +13,9 @@ diff in_sources listed && echo "all settings are listed"
 "$GPH" run --summary -- "$GPH" bench launch --nodes 3 --launches 10 2>&1 >/dev/null |
     sed 's/^host time.*/host time/; s/^peak device.*/peak/'
 
+"$GPH" run --summary -- "$ORDINARY" 2>&1 | sed 's/^host time.*/host time/'
+"$GPH" run -- "$ORDINARY"
+
 cat >good.ptx <<'END'
 .version 7.0
 .target sm_70
