@@ -14,6 +14,9 @@ diff in_sources listed && echo "all settings are listed"
     sed 's/^host time.*/host time/; s/^peak device.*/peak/'
 
 "$GPH" run --summary -- "$ORDINARY" 2>&1 | sed 's/^host time.*/host time/'
+mkdir tmp
+TMPDIR=$PWD/tmp "$GPH" run --summary -- "$ORDINARY" 2>/dev/null
+rmdir tmp && echo "nothing is left in TMPDIR"
 "$GPH" run -- "$ORDINARY"
 
 cat >good.ptx <<'END'

@@ -90,6 +90,8 @@ static int run_and_wait(char **words)
     sigaction(SIGINT, &ignore, &old_int);
     sigaction(SIGQUIT, &ignore, &old_quit);
     const pid_t child = fork();
+    if (child != 0)
+        unsetenv("SOFTCUDA_SUMMARY"); /* the summary is the program's, not our own */
     if (child == 0) {
         sigaction(SIGINT, &old_int, NULL);
         sigaction(SIGQUIT, &old_quit, NULL);
@@ -123,7 +125,10 @@ static void report(const char *path)
 
 static int run_with_summary(char **words)
 {
-    char path[] = "/tmp/gph-summary-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/gph-summary-XXXXXX",
+             folder != NULL && folder[0] != '\0' ? folder : "/tmp");
     const int fd = mkstemp(path);
     if (fd < 0) {
         fprintf(stderr, "gph run: %s: %s\n", path, strerror(errno));
