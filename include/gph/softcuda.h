@@ -54,6 +54,14 @@ typedef struct gph_softcuda_setting {
  *  Returns an array of static storage. Thread: any. */
 GPH_API const gph_softcuda_setting *gph_softcuda_settings(size_t *count);
 
+/** Whether a call of the CUDA driver API does something here. One that does not returns
+ *  CUDA_ERROR_NOT_SUPPORTED and names itself in the log.
+ *
+ *  symbol  borrowed for the call: as exported, such as "cuMemAlloc_v2".
+ *
+ *  Returns 1, 0, or -1 for what is no exported symbol. Thread: any. */
+GPH_API int gph_softcuda_has(const char *symbol);
+
 /** softcuda's version as text. Its presence tells softcuda from NVIDIA's driver. */
 GPH_API const char *gph_softcuda_version(void);
 

@@ -130,6 +130,19 @@ static void every_symbol_is_exported(void)
 #undef X
 }
 
+/* What is not built says so, by its own name. */
+static void missing_calls_are_known(void)
+{
+    if (!driver_is_soft)
+        SKIP("only softcuda lacks calls");
+    int (*has)(const char *);
+    *(void **)&has = dlsym(driver_library, "gph_softcuda_has");
+    CHECK(has("cuMemAlloc_v2") == 1 && has("cuLaunchKernel_ptsz") == 1);
+    CHECK(has("cuTexObjectCreate") == 0);
+    CHECK(has("cuNoSuchCall") == -1 && has("") == -1);
+    REFUSED(NOT_SUPPORTED, cu.cuTexObjectCreate(NULL, NULL, NULL, NULL));
+}
+
 /* ---- the log ---- */
 
 static char said[4096];
@@ -232,6 +245,7 @@ int main(void)
     RUN(unknown_and_too_old_differ);
     RUN(flags_choose_the_default_stream);
     RUN(every_symbol_is_exported);
+    RUN(missing_calls_are_known);
     RUN(refusals_are_logged);
     RUN(log_can_be_read_later);
     if (cu.cuGetExportTable)
