@@ -485,7 +485,10 @@ void fast_name_thread(fast *f)
     snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%i.%s",
              f->name);
     snprintf(f->index64.name, sizeof(f->index64.name), "%%i64.%s", f->name);
-    snprintf(f->emit.local.name, sizeof(f->emit.local.name), "%%lm.%s", f->name);
+    if (f->s->local_bytes > 0)
+        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "%%lm.%s", f->name);
+    else /* .local may be named all the same: cvta.to.local of a foreign address */
+        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "null");
 }
 
 static void write_loops(fast *f, char copy, const char *from, const char *bound)
