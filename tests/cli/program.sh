@@ -12,6 +12,7 @@ say --driver=soft -- ./program 1 7
 say --driver soft --summary ./program 5
 say --driver soft --summary -- ./program 1 signal
 say --driver soft --summary true
+say --driver soft --summary sh -c 'kill -TERM $PPID; sleep 2; echo "not reached"'
 say --driver soft ./no-such-program
 say --driver soft --summary ./no-such-program
 : >file

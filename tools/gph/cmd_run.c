@@ -75,6 +75,23 @@ static int exec_program(char **words)
     return code;
 }
 
+static volatile sig_atomic_t child_pid;
+
+static void pass_on(int signal_number)
+{
+    if (child_pid > 0)
+        kill((pid_t)child_pid, signal_number);
+}
+
+/* What is ignored (nohup) stays ignored, here and in the program. */
+static void pass_on_unless_ignored(int signal_number)
+{
+    const struct sigaction pass = {.sa_handler = pass_on};
+    struct sigaction old;
+    if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(signal_number, &pass, NULL);
+}
+
 /* Waits as a shell does: Ctrl-C is for the program, whose end we still want to report. */
 static int wait_for(pid_t child)
 {
@@ -86,17 +103,29 @@ static int wait_for(pid_t child)
 
 static int run_and_wait(char **words)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction old_int, old_quit;
+    sigset_t passed, old_mask;
     sigaction(SIGINT, &ignore, &old_int);
     sigaction(SIGQUIT, &ignore, &old_quit);
+    sigemptyset(&passed);
+    sigaddset(&passed, SIGTERM);
+    sigaddset(&passed, SIGHUP);
+    sigprocmask(SIG_BLOCK, &passed,
+                &old_mask); /* until there is somebody to pass it to */
+    pass_on_unless_ignored(SIGTERM);
+    pass_on_unless_ignored(SIGHUP);
+
     const pid_t child = fork();
-    if (child != 0)
-        unsetenv("SOFTCUDA_SUMMARY"); /* the summary is the program's, not our own */
     if (child == 0) {
         sigaction(SIGINT, &old_int, NULL);
         sigaction(SIGQUIT, &old_quit, NULL);
+        sigprocmask(SIG_SETMASK, &old_mask, NULL);
         _exit(exec_program(words));
     }
+    unsetenv("SOFTCUDA_SUMMARY"); /* the summary is the program's, not our own */
+    child_pid = (sig_atomic_t)child;
+    sigprocmask(SIG_SETMASK, &old_mask, NULL);
     if (child < 0) {
         fprintf(stderr, "gph run: fork: %s\n", strerror(errno));
         return EXIT_FAILED;
