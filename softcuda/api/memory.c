@@ -72,6 +72,8 @@ static CUresult free_found(soft_context *context, soft_device *device,
 {
     gph_error error = {0};
     SOFT_TRY(soft_streams_wait(context));
+    if (found->owner != context && soft_handle_is(found->owner, SOFT_KIND_CONTEXT))
+        SOFT_TRY(soft_streams_wait((soft_context *)found->owner));
     if (found->kind == SOFT_MEMORY_POOL || found->kind == SOFT_MEMORY_GRAPH)
         return soft_pass(soft_pool_free(device->memory, address, (soft_point){0}, &error),
                          &error);

@@ -70,9 +70,8 @@ CUresult soft_context_check(soft_context *context)
     const int error = atomic_load_explicit(&context->error, memory_order_acquire);
     if (error != 0)
         return soft_fail((CUresult)error,
-                         "context %p is dead since error %d: destroy it, or reset the "
-                         "device",
-                         (void *)context, error);
+                         "context %p is dead, destroy it or reset the device: %s",
+                         (void *)context, context->cause);
     return CUDA_SUCCESS;
 }
 
@@ -105,11 +104,17 @@ CUresult soft_context_find(CUcontext handle, soft_context **out)
     return CUDA_SUCCESS;
 }
 
-void soft_context_fail(soft_context *context, CUresult error)
+void soft_context_fail(soft_context *context, CUresult error, const char *cause)
 {
-    int none = 0;
-    atomic_compare_exchange_strong_explicit(&context->error, &none, (int)error,
-                                            memory_order_acq_rel, memory_order_acquire);
+    static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&failing);
+    if (atomic_load_explicit(&context->error, memory_order_relaxed) == 0) {
+        snprintf(context->cause, sizeof(context->cause), "%s", cause);
+        /* Pairs with the acquire in soft_context_check(): who sees it may read `cause`.
+         */
+        atomic_store_explicit(&context->error, (int)error, memory_order_release);
+    }
+    pthread_mutex_unlock(&failing);
 }
 
 /* ---- birth and death ---- */
@@ -140,7 +145,7 @@ static void on_fault(void *user, const soft_fault *fault)
                              sizeof(place));
     soft_log(CU_LOG_LEVEL_ERROR, "%s%s%s", fault->text,
              place[0] ? "; the address is " : "", place);
-    soft_context_fail(context, (CUresult)fault->code);
+    soft_context_fail(context, (CUresult)fault->code, fault->text);
 }
 
 /* SOFTCUDA_CHECK=memory. */

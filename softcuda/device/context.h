@@ -41,6 +41,7 @@ struct soft_context {
     bool is_primary;
     atomic_bool alive;
     atomic_int error;       /* sticky CUresult; 0 while none: soft_context_fail() */
+    char cause[200];        /* of it; written before `error` is, once */
     atomic_uint references; /* its creator's, one for each place on a thread's stack */
     uint32_t retain_count;  /* of a primary one; under the mutex of device/context.c */
     struct soft_streams *streams;    /* NULL while not alive */
@@ -106,9 +107,9 @@ CUresult soft_context_find(CUcontext handle, soft_context **out);
 /* Fails with the sticky error of `context`, or with CONTEXT_IS_DESTROYED. */
 CUresult soft_context_check(soft_context *context);
 
-/* Makes an error sticky: every later call in the context gives it. The first one stays.
- * Called by whoever runs work, on any thread. */
-void soft_context_fail(soft_context *context, CUresult error);
+/* Makes an error sticky: every later call in the context gives it, and says the cause.
+ * The first one stays. Called by whoever runs work, on any thread. */
+void soft_context_fail(soft_context *context, CUresult error, const char *cause);
 
 /* The device behind an ordinal, or NULL. */
 soft_device *soft_device_at(int ordinal);

@@ -19,7 +19,7 @@ static void run_copy(void *argument, soft_worker *worker)
         return;
     const CUresult result = soft_copy_run(record->context, &record->u.copy);
     if (result != CUDA_SUCCESS)
-        soft_context_fail(record->context, result);
+        soft_context_fail(record->context, result, "a copy failed");
 }
 
 static void run_fill(void *argument, soft_worker *worker)
@@ -30,7 +30,7 @@ static void run_fill(void *argument, soft_worker *worker)
         return;
     const CUresult result = soft_fill_run(record->context, &record->u.fill);
     if (result != CUDA_SUCCESS)
-        soft_context_fail(record->context, result);
+        soft_context_fail(record->context, result, "a fill failed");
 }
 
 /* Not run if the context is in error (R25). */

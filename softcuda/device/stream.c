@@ -132,12 +132,14 @@ CUresult soft_streams_create(soft_context *context)
     return result;
 }
 
+static void drain(soft_streams *streams);
+
 void soft_streams_destroy(soft_context *context)
 {
     soft_streams *streams = context->streams;
     if (streams == NULL)
         return;
-    (void)soft_streams_wait(context);
+    drain(streams);
     while (streams->list)
         soft_stream_destroy(streams->list);
     context->streams = NULL;
@@ -365,8 +367,9 @@ soft_point soft_stream_tail(soft_stream *stream)
     return soft_queue_tail(stream->queue);
 }
 
-/* The first point not reached that synchronizing the stream includes: its own tail, and for
- * the legacy stream the tails of all blocking streams (R94). NULL queue: all are reached. */
+/* The first point not reached that synchronizing the stream includes: its own tail, and
+ * for the legacy stream the tails of all blocking streams (R94). NULL queue: all are
+ * reached. */
 static soft_point open_point(soft_stream *stream)
 {
     soft_point open = soft_queue_tail(stream->queue);
@@ -413,25 +416,33 @@ CUresult soft_stream_wait(soft_context *context, CUstream handle, bool per_threa
     return soft_stream_synchronize(stream);
 }
 
-CUresult soft_streams_wait(soft_context *context)
+/* Waits for what was submitted before the call; what other threads go on submitting to
+ * more than DRAIN_POINTS streams may be waited for, too. */
+#define DRAIN_POINTS 64
+
+static void drain(soft_streams *streams)
 {
-    soft_streams *streams = context->streams;
-    if (streams == NULL)
-        return soft_context_check(context);
-    /* Streams may come and go meanwhile: begin anew after each wait. */
-    for (;;) {
-        soft_point open = {0};
+    uint32_t count;
+    do {
+        soft_point open[DRAIN_POINTS]; /* stay valid when their streams go */
+        count = 0;
         pthread_mutex_lock(&streams->mutex);
-        for (soft_stream *s = streams->list; s && open.queue == NULL; s = s->next) {
+        for (soft_stream *s = streams->list; s && count < DRAIN_POINTS; s = s->next) {
             const soft_point tail = soft_queue_tail(s->queue);
             if (!soft_point_reached(tail))
-                open = tail;
+                open[count++] = tail;
         }
         pthread_mutex_unlock(&streams->mutex);
-        if (open.queue == NULL)
-            return soft_context_check(context);
-        soft_point_wait(context->device->engine, open);
-    }
+        for (uint32_t i = 0; i < count; i++)
+            soft_point_wait(streams->context->device->engine, open[i]);
+    } while (count == DRAIN_POINTS);
+}
+
+CUresult soft_streams_wait(soft_context *context)
+{
+    if (context->streams != NULL)
+        drain(context->streams);
+    return soft_context_check(context);
 }
 
 CUresult soft_capture_check(soft_context *context, bool unsafe)
