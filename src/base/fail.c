@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+_Static_assert(sizeof(gph_error) == 1024, "the layout of gph_error is frozen");
+
 /* No options struct will ever be larger, so a wild size is caught before it is read. */
 #define OPTIONS_SIZE_MAX 4096u
 

@@ -1,15 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lock annotations that clang checks (-Wthread-safety), and who the thread is. */
+/* A mutex whose rules clang checks (-Wthread-safety), and who the thread is.
+ *
+ * A function that wants a lock held says so: `static void add_locked(queue *q)
+ * GPHI_REQUIRES(&q->mutex);`. */
 #ifndef GPHI_BASE_THREAD_H
 #define GPHI_BASE_THREAD_H
 #include <pthread.h>
 #include <stdint.h>
 
 #if defined(__clang__)
-#define GPHI_REQUIRES(mutex) __attribute__((requires_capability(mutex)))
+#define GPHI_LOCK_ATTRIBUTE(attribute) __attribute__((attribute))
 #else
-#define GPHI_REQUIRES(mutex)
+#define GPHI_LOCK_ATTRIBUTE(attribute)
 #endif
+#define GPHI_REQUIRES(mutex) GPHI_LOCK_ATTRIBUTE(requires_capability(mutex))
+
+typedef struct GPHI_LOCK_ATTRIBUTE(capability("mutex")) gphi_mutex {
+    pthread_mutex_t native;
+} gphi_mutex;
+
+/* clang-format off */
+#define GPHI_MUTEX_INIT {PTHREAD_MUTEX_INITIALIZER}
+/* clang-format on */
+
+static inline void gphi_mutex_lock(gphi_mutex *mutex)
+    GPHI_LOCK_ATTRIBUTE(acquire_capability(mutex))
+        GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis);
+static inline void gphi_mutex_unlock(gphi_mutex *mutex)
+    GPHI_LOCK_ATTRIBUTE(release_capability(mutex))
+        GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis);
+
+static inline void gphi_mutex_lock(gphi_mutex *mutex)
+{
+    pthread_mutex_lock(&mutex->native);
+}
+
+static inline void gphi_mutex_unlock(gphi_mutex *mutex)
+{
+    pthread_mutex_unlock(&mutex->native);
+}
 
 /* The kernel's number of this thread, as gdb and top show it. */
 uint64_t gphi_thread_id(void);

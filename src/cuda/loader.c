@@ -34,7 +34,7 @@ struct gphi_driver {
     gphi_cuda_source source;
 };
 
-static pthread_mutex_t driver_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gphi_mutex driver_mutex = GPHI_MUTEX_INIT;
 static gphi_driver the_driver; /* users == 0: none is open */
 
 /* POSIX lets an object pointer of dlsym's be a function pointer; C does not. */
@@ -256,7 +256,7 @@ gph_status gphi_driver_retain(gph_driver wanted, const char *softcuda_path,
     GPHI_TRY(settle(&wanted, &why, error));
 
     gph_status status = GPH_OK;
-    pthread_mutex_lock(&driver_mutex);
+    gphi_mutex_lock(&driver_mutex);
     if (the_driver.users == 0)
         status = open_locked(wanted, why, softcuda_path, error);
     else if (wanted != GPH_DRIVER_AUTO && wanted != the_driver.source.kind)
@@ -267,15 +267,15 @@ gph_status gphi_driver_retain(gph_driver wanted, const char *softcuda_path,
         the_driver.users++;
         *out = &the_driver;
     }
-    pthread_mutex_unlock(&driver_mutex);
+    gphi_mutex_unlock(&driver_mutex);
     return status;
 }
 
 void gphi_driver_release(gphi_driver *driver)
 {
-    pthread_mutex_lock(&driver_mutex);
+    gphi_mutex_lock(&driver_mutex);
     driver->users--;
-    pthread_mutex_unlock(&driver_mutex);
+    gphi_mutex_unlock(&driver_mutex);
 }
 
 const gphi_cuda_source *gphi_driver_source(const gphi_driver *driver)

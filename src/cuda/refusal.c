@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t watch_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gphi_mutex watch_mutex = GPHI_MUTEX_INIT;
 static gphi_watch *watches;
 
-static pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gphi_mutex open_mutex = GPHI_MUTEX_INIT;
 static unsigned open_count;
 static CUlogsCallbackHandle callback;
 
@@ -59,14 +59,14 @@ static void note(void *user, CUlogLevel level, char *message, size_t bytes)
     line[strcspn(line, "\n")] = '\0';
     const uint64_t thread = gphi_thread_id();
 
-    pthread_mutex_lock(&watch_mutex);
+    gphi_mutex_lock(&watch_mutex);
     for (gphi_watch *watch = watches; watch != NULL; watch = watch->next) {
         struct gphi_refusal *first =
             watch->thread == thread ? &watch->own : &watch->other;
         if (!first->is_complete)
             add_line(first, thread, line);
     }
-    pthread_mutex_unlock(&watch_mutex);
+    gphi_mutex_unlock(&watch_mutex);
 }
 
 bool gphi_refusal_open(const gphi_cuda_table *cu)
@@ -74,42 +74,42 @@ bool gphi_refusal_open(const gphi_cuda_table *cu)
     if (!gphi_cuda_has(cu, cuLogsRegisterCallback))
         return false;
 
-    pthread_mutex_lock(&open_mutex);
+    gphi_mutex_lock(&open_mutex);
     const bool is_told = open_count > 0 || cu->cuLogsRegisterCallback(
                                                note, NULL, &callback) == CUDA_SUCCESS;
     open_count += is_told;
-    pthread_mutex_unlock(&open_mutex);
+    gphi_mutex_unlock(&open_mutex);
     return is_told;
 }
 
 void gphi_refusal_close(const gphi_cuda_table *cu)
 {
-    pthread_mutex_lock(&open_mutex);
+    gphi_mutex_lock(&open_mutex);
     if (--open_count == 0)
         cu->cuLogsUnregisterCallback(callback);
-    pthread_mutex_unlock(&open_mutex);
+    gphi_mutex_unlock(&open_mutex);
 }
 
 void gphi_watch_begin(gphi_watch *watch)
 {
     *watch = (gphi_watch){.thread = gphi_thread_id()};
-    pthread_mutex_lock(&watch_mutex);
+    gphi_mutex_lock(&watch_mutex);
     watch->next = watches;
     watch->link = &watches;
     if (watches != NULL)
         watches->link = &watch->next;
     watches = watch;
-    pthread_mutex_unlock(&watch_mutex);
+    gphi_mutex_unlock(&watch_mutex);
 }
 
 void gphi_watch_end(gphi_watch *watch)
 {
-    pthread_mutex_lock(&watch_mutex);
+    gphi_mutex_lock(&watch_mutex);
     if (watch->link != NULL) {
         *watch->link = watch->next;
         if (watch->next != NULL)
             watch->next->link = watch->link;
         watch->link = NULL;
     }
-    pthread_mutex_unlock(&watch_mutex);
+    gphi_mutex_unlock(&watch_mutex);
 }
