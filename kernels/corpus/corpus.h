@@ -222,7 +222,7 @@ static const struct corpus_kernel corpus_kernels[] = {
     E("monte_carlo_pi", 2, 64, INT(7), INT(50), OUT(B32, 1))
     E("random_walk", 2, 64, INT(99), INT(40), OUT(B32, 256))
     E("binomial_option", 3, 64, IN(F32, 3, UNIT, 0), OUT(F32, 3), FLOAT(1.02), FLOAT(0.98), FLOAT(0.51), FLOAT(0.9995))
-    E("lorenz_rk4", 1, 32, OUT(F64, 96), INT(50), DOUBLE(0.01))
+    E("lorenz_rk4", 1, 32, OUT_NEAR(F64, 96, 1e-9), INT(50), DOUBLE(0.01))
     E("collatz_lengths", 4, 64, OUT(B32, 250), INT(250))
     E("sieve_block", 1, 64, OUT(B32, 1024))
     E("oscillators", 1, 128, STRUCT(corpus_spring), IO(F32, 200, SIGNED, 0), INT(100))

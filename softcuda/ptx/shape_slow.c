@@ -280,6 +280,18 @@ static void copy_register_parameters(ptx_emit *emit, bool results)
     }
 }
 
+/* Whether it turns generic addresses into local ones. */
+static bool takes_local_addresses(const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_insn *insn = &f->insns[i];
+        if (insn->opcode == PTX_OP_CVTA && insn->space == PTX_SPACE_LOCAL &&
+            ptx_has(insn, PTX_MOD_TO))
+            return true;
+    }
+    return false;
+}
+
 void shape_write_device(shape *s)
 {
     ptx_emit emit;
@@ -298,9 +310,17 @@ void shape_write_device(shape *s)
     ptx_text_add(emit.out, ") %s {\n", small ? "#2" : "#0");
     shape_write_head(&emit);
     ptx_text_add(emit.out,
-                 "  %%local = alloca [%u x i8], align 16\n"
+                 "  %%local.frame = alloca [%u x i8], align 16\n"
                  "  %%exited = alloca i1\n  store i1 false, ptr %%exited\n",
                  s->local_bytes ? s->local_bytes : 1);
+    /* A pointer that comes from the frame may touch nothing else, says LLVM: where
+     * addresses of the caller are turned into local ones, it must not know. */
+    ptx_text_add(emit.out,
+                 takes_local_addresses(f)
+                     ? "  %%local.frame.at = ptrtoint ptr %%local.frame to i64\n"
+                       "  %%local = getelementptr i8, ptr %%zero, i64 "
+                       "%%local.frame.at\n"
+                     : "  %%local = getelementptr i8, ptr %%local.frame, i64 0\n");
     shape_write_slots(&emit);
     copy_register_parameters(&emit, false);
     ptx_text_add(emit.out, "  br label %%bb.%u\n", s->entry);
