@@ -153,32 +153,35 @@ void soft_place_fault(soft_fault_scope *scope)
     soft_kernel_fault(SOFT_ERROR_ILLEGAL_ADDRESS, scope->address, NULL);
 }
 
+/* Sixteen bytes of any alignment. Most calls are for a few hundred bytes, where starting
+ * a string instruction costs more than the work. */
+typedef uint64_t sixteen __attribute__((vector_size(16), aligned(1), may_alias));
+#define STRING_BYTES 2048u
+
 SOFT_TEXT void *soft_text_copy(void *to, const void *from, size_t bytes)
 {
     unsigned char *t = to;
     const unsigned char *f = from;
 #if defined(__x86_64__)
-    __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(bytes) : : "memory");
-#else
+    if (bytes >= STRING_BYTES) {
+        __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(bytes) : : "memory");
+        return to;
+    }
+#endif
+    for (; bytes >= 16; bytes -= 16, t += 16, f += 16)
+        *(sixteen *)t = *(const sixteen *)f;
     for (size_t i = 0; i < bytes; i++)
         t[i] = f[i];
-#endif
     return to;
 }
 
+/* Forwards like a copy unless the end of the source would be overwritten first. */
 SOFT_TEXT void *soft_text_move(void *to, const void *from, size_t bytes)
 {
     unsigned char *t = to;
     const unsigned char *f = from;
-    if ((uintptr_t)t - (uintptr_t)f >= bytes) {
-#if defined(__x86_64__)
-        __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(bytes) : : "memory");
-#else
-        for (size_t i = 0; i < bytes; i++)
-            t[i] = f[i];
-#endif
-        return to;
-    }
+    if ((uintptr_t)t - (uintptr_t)f >= bytes)
+        return soft_text_copy(to, from, bytes);
     while (bytes >= 8) {
         uint64_t word;
         bytes -= 8;
@@ -193,12 +196,19 @@ SOFT_TEXT void *soft_text_move(void *to, const void *from, size_t bytes)
 SOFT_TEXT void *soft_text_fill(void *to, int value, size_t bytes)
 {
     unsigned char *t = to;
+    const unsigned char byte = (unsigned char)value;
 #if defined(__x86_64__)
-    __asm__ volatile("rep stosb" : "+D"(t), "+c"(bytes) : "a"(value) : "memory");
-#else
-    for (size_t i = 0; i < bytes; i++)
-        t[i] = (unsigned char)value;
+    if (bytes >= STRING_BYTES) {
+        __asm__ volatile("rep stosb" : "+D"(t), "+c"(bytes) : "a"(value) : "memory");
+        return to;
+    }
 #endif
+    const uint64_t word = byte * 0x0101010101010101u;
+    const sixteen block = {word, word};
+    for (; bytes >= 16; bytes -= 16, t += 16)
+        *(sixteen *)t = block;
+    for (size_t i = 0; i < bytes; i++)
+        t[i] = byte;
     return to;
 }
 

@@ -20,7 +20,15 @@ typedef struct fast {
     uint8_t *inside, *wanted; /* by register */
     fast_remat *chain;
     uint32_t chain_count;
+    const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
 } fast;
+
+#define FAST_GUARDS_MAX 8u
+
+/* ---- shape_guard.c ---- */
+/* Whether all threads take the usual way at the branches of the region: an i1, worked out
+ * once a block, and f->ways. False: there is no branch of which it can be said. */
+bool fast_write_guards(fast *f, ptx_value *out);
 
 /* ---- shape_warp.c ---- */
 void fast_write_cut(fast *f); /* the barrier or warp operation of the current region */

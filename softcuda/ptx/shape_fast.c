@@ -418,6 +418,17 @@ static void write_thread_insn(fast *f, uint32_t i)
     }
 }
 
+static void write_end(fast *f, uint32_t block)
+{
+    char label[64];
+    if (f->ways == NULL || f->ways[block] == 0) {
+        shape_write_end(&f->emit, block, thread_target);
+        return;
+    }
+    thread_target(&f->emit, block, f->ways[block] - 1u, label, sizeof(label));
+    shape_line(&f->emit, "br label %%%s", label);
+}
+
 static void write_body(fast *f)
 {
     const shape_region *r = region_of(f);
@@ -426,7 +437,7 @@ static void write_body(fast *f)
         ptx_text_add(f->emit.out, "%s.b%u:\n", f->name, r->blocks[n]);
         for (uint32_t i = b->first; i < b->first + b->count; i++)
             write_thread_insn(f, i);
-        shape_write_end(&f->emit, r->blocks[n], thread_target);
+        write_end(f, r->blocks[n]);
         write_edges(f, r->blocks[n]);
     }
 }
@@ -574,6 +585,25 @@ static void write_choice(fast *f, const char *scan)
     write_loops(f, 'b', from, "%ntid.x");
 }
 
+/* All threads of most blocks take the same way at a guard: see shape_guard.c. */
+static bool write_without_guards(fast *f)
+{
+    ptx_value all;
+    char from[32];
+    if (!fast_write_guards(f, &all))
+        return false;
+    shape_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.f", f->region);
+    ptx_text_add(f->emit.out, "%s:\n  br label %%T%uf.z\n", from, f->region);
+    write_loops(f, 'f', from, "%ntid.x");
+    f->ways = NULL;
+    snprintf(from, sizeof(from), "C%u", f->region);
+    ptx_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    write_loops(f, 'a', from, "%ntid.x");
+    return true;
+}
+
 static void write_threads(fast *f, const char *scan)
 {
     char from[32];
@@ -585,6 +615,8 @@ static void write_threads(fast *f, const char *scan)
         write_choice(f, scan);
         return;
     }
+    if (scan[0] == 0 && insn_count(f) <= COPY_INSNS_MAX && write_without_guards(f))
+        return;
     const char copy = scan[0] != 0 ? 'b' : 'a';
     snprintf(from, sizeof(from), "C%u", f->region);
     ptx_text_add(f->emit.out, "  br label %%%s\n%s:\n  br label %%T%u%c.z\n", from, from,

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Guards that most blocks pass as one: every block at its edge, wrapping indices and both
+ * ways of writing a comparison give what the slow path gives. */
+#include "kernel_run.h"
+#include "test.h"
+
+#define PTX_HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+/* out[r5 - first] += 1 in the threads that pass */
+#define KERNEL(name, guard)                                                              \
+    ".visible .entry " name "(.param .u64 out, .param .u32 first, .param .u32 n)\n{\n"   \
+    ".reg .pred %p<5>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<6>;\n"                          \
+    "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [first];\nld.param.u32 %r2, [n];\n"    \
+    "mov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %ntid.x;\nmov.u32 %r6, %tid.x;\n"              \
+    "mov.u32 %r7, %tid.y;\n"                                                             \
+    "mad.lo.s32 %r8, %r3, %r4, %r6;\nadd.s32 %r5, %r8, %r1;\n" guard                     \
+    "sub.s32 %r9, %r5, %r1;\nmul.wide.u32 %rd2, %r9, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"    \
+    "atom.global.add.u32 %r10, [%rd3], 1;\nst.global.u32 [%rd3+4096], "                  \
+    "%r5;\nEND:\nret;\n}\n"
+
+static const char ptx[] = PTX_HEAD KERNEL("unsigned_less",
+                                          "setp.ge.u32 %p1, %r5, %r2;\n@%p1 bra END;\n")
+    KERNEL("signed_less", "setp.ge.s32 %p1, %r5, %r2;\n@%p1 bra END;\n")
+        KERNEL("turned", "setp.gt.u32 %p1, %r2, %r5;\n@!%p1 bra END;\n")
+            KERNEL("at_least", "setp.lt.s32 %p1, %r5, %r2;\n@%p1 bra END;\n")
+                KERNEL("both", "setp.ge.u32 %p1, %r5, %r2;\nsetp.gt.u32 %p2, %r7, 1;\n"
+                               "or.pred %p3, %p1, %p2;\n@%p3 bra END;\n")
+                    KERNEL("inside",
+                           "setp.lt.u32 %p1, %r5, %r2;\nsetp.le.u32 %p2, %r7, 1;\n"
+                           "and.pred %p3, %p1, %p2;\n@!%p3 bra END;\n");
+
+static const char *const names[] = {"unsigned_less", "signed_less", "turned",
+                                    "at_least",      "both",        "inside"};
+static kernel_unit *units[2];
+static gph_error error;
+
+static void run_both(const char *name, uint32_t first, uint32_t n, uint32_t rows)
+{
+    static uint32_t out[2][4096];
+    memset(out, 0, sizeof(out));
+    for (int path = 0; path < 2; path++) {
+        const struct {
+            void *out;
+            uint32_t first, n;
+        } params = {out[path], first, n};
+        const kernel_call call = {.name = name, .grid = {4}, .block = {32, rows}};
+        CHECK_OK(kernel_run(units[path], &call, &params, &error), error);
+    }
+    if (!CHECK(memcmp(out[0], out[1], sizeof(out[0])) == 0))
+        fprintf(stderr, "%s first %u n %u rows %u\n", name, first, n, rows);
+}
+
+static void every_edge_is_the_slow_paths(void)
+{
+    static const uint32_t firsts[] = {0,          1,          0x7fffffc0, 0x7fffffe1,
+                                      0x80000000, 0xffffffc0, 0xffffffe1, 0xfffffff0};
+    static const uint32_t offsets[] = {0, 1, 31, 32, 33, 64, 65, 127, 128, 129, 4000};
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+        for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+            for (size_t j = 0; j < sizeof(offsets) / sizeof(offsets[0]); j++)
+                run_both(names[k], firsts[i], firsts[i] + offsets[j], 1 + (j + i) % 4);
+}
+
+int main(void)
+{
+    for (int path = 0; path < 2; path++) {
+        units[path] = kernel_open(ptx, path ? KERNEL_SLOW : KERNEL_FAST, &error);
+        if (units[path] == NULL) {
+            fprintf(stderr, "%s\n", error.message);
+            return 1;
+        }
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+            if (kernel_about(units[path], names[k])->path != (ptx_path)path)
+                fprintf(stderr, "%s is not on path %d\n", names[k], path);
+    }
+    RUN(every_edge_is_the_slow_paths);
+    kernel_close(units[0]);
+    kernel_close(units[1]);
+    return test_done();
+}
