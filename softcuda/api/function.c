@@ -302,3 +302,51 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
     *out = room > kernel->static_shared_bytes ? room - kernel->static_shared_bytes : 0;
     return CUDA_SUCCESS;
 }
+
+/* ---- clusters: of one block only ---- */
+
+static CUresult cluster_of(const CUlaunchConfig *config)
+{
+    if (config == NULL)
+        return is_null("config");
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *a = &config->attrs[i];
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+            (a->value.clusterDim.x > 1 || a->value.clusterDim.y > 1 ||
+             a->value.clusterDim.z > 1))
+            return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                             "cluster (%u, %u, %u): clusters of several blocks are not "
+                             "built",
+                             a->value.clusterDim.x, a->value.clusterDim.y,
+                             a->value.clusterDim.z);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
+                                            const CUlaunchConfig *config)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("clusterSize");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(cluster_of(config));
+    *out = 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *out, CUfunction handle,
+                                      const CUlaunchConfig *config)
+{
+    SOFT_ENTER_CONTEXT(context);
+    if (out == NULL)
+        return is_null("numClusters");
+    soft_function *function;
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(cluster_of(config));
+    const uint32_t threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+    *out = SOFT_MULTIPROCESSORS *
+           (int)soft_occupancy(function->code->kernel, threads, config->sharedMemBytes);
+    return CUDA_SUCCESS;
+}

@@ -6,7 +6,8 @@
  * signature: what cuGetProcAddress() wants to be asked for. GPHI_CUDA_SYMBOLS: X(symbol,
  * name, version, per_thread, arguments), a line for each of the symbols that libcuda.so.1
  * exports: the older signatures of a name too, and its variants for the per-thread
- * default stream (_ptsz, _ptds; per_thread = 1). */
+ * default stream (_ptsz, _ptds; per_thread = 1).
+ * sizes: table */
 #ifndef GPHI_CUDA_CALLS_H
 #define GPHI_CUDA_CALLS_H
 #include "cuda/abi.h"

@@ -261,6 +261,35 @@ static void libraries_need_no_context(void)
     OK(cu.cuLibraryUnload(library));
 }
 
+static void the_linker_passes_one_input_on(void)
+{
+    CUlinkState link = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    CUmodule module = NULL;
+    CUfunction f = NULL;
+    OK(cu.cuLinkCreate(0, NULL, NULL, &link));
+    OK(cu.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels_ptx,
+                        sizeof(kernels_ptx), "kernels", 0, NULL, NULL));
+    OK(cu.cuLinkComplete(link, &image, &bytes));
+    CHECK(image != NULL && bytes > 0);
+    OK(cu.cuModuleLoadData(&module, image));
+    OK(cu.cuLinkDestroy(link));
+    OK(cu.cuModuleGetFunction(&f, module, "nothing"));
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuModuleUnload(module));
+    static const char wrong[] = PTX_HEAD ".visible .entry k() { add.s32 %x, %x, 1; }";
+    OK(cu.cuLinkCreate(0, NULL, NULL, &link));
+    REFUSED(INVALID_PTX,
+            cu.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)wrong,
+                             sizeof(wrong), "k", 0, NULL, NULL));
+    REFUSED(FILE_NOT_FOUND,
+            cu.cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/no/such/file", 0, NULL, NULL));
+    OK(cu.cuLinkDestroy(link));
+    REFUSED(INVALID_VALUE, cu.cuLinkCreate(0, NULL, NULL, NULL));
+}
+
 static void dead_handles_are_refused(void)
 {
     if (!driver_is_soft)
@@ -304,6 +333,7 @@ int main(void)
     RUN(functions_have_attributes);
     RUN(occupancy_counts_blocks);
     RUN(libraries_need_no_context);
+    RUN(the_linker_passes_one_input_on);
     RUN(dead_handles_are_refused);
     RUN(functions_stay_in_their_context);
     return test_done();
