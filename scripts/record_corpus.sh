@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/record_corpus.sh [FILE]
+# usage: scripts/record_corpus.sh [FOLDER]
 # On a machine with an NVIDIA GPU and a C compiler: runs every kernel of kernels/corpus and
-# writes the bytes that tests/conformance/corpus_test.c expects of softcuda. FILE defaults
-# to $OUT/corpus.expected, else tests/conformance/corpus.expected.
+# 64 random kernels, and writes the bytes that tests/conformance expects of softcuda:
+# corpus.expected and random.expected. FOLDER defaults to $OUT, else tests/conformance.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-file=${1:-${OUT:-tests/conformance}/corpus.expected}
+folder=${1:-${OUT:-tests/conformance}}
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
-${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -I. -Isrc -Iinclude -Itests \
-    -DSOFTCUDA_PATH='""' -DCORPUS_PTX='"kernels/corpus/ptx"' -DCORPUS_EXPECTED='"none"' \
-    tests/conformance/corpus_test.c -ldl -lm -o "$program"
-GPH_DRIVER=cuda "$program" --record "$file"
-ls -l "$file"
+for name in corpus random; do
+    ${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -I. -Isrc -Iinclude -Itests \
+        -DSOFTCUDA_PATH='""' -DCORPUS_PTX='"kernels/corpus/ptx"' \
+        -DCORPUS_EXPECTED='""' -DRANDOM_EXPECTED='""' \
+        "tests/conformance/${name}_test.c" -ldl -lm -o "$program"
+    GPH_DRIVER=cuda "$program" --record "$folder/$name.expected"
+done
+ls -l "$folder/corpus.expected" "$folder/random.expected"
