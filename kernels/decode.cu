@@ -10,7 +10,8 @@
  *   x       [rows][width]                         the residual stream
  *   qkv     [rows][heads + 2 kv_heads][head_dim]  queries, keys, values
  *   keys    [slots][kv_heads][context][head_dim]  of one layer; values likewise
- *   weight  [inputs][outputs]                     transposed from the file's layout
+ *   weight  [inputs][stride]                      transposed from the file's layout; its
+ *                                                 columns are padded to a multiple of 64
  */
 #include "decode.cuh"
 #include "math.cuh"
@@ -71,14 +72,13 @@ KERNEL rms_norm(float *out, const float *x, const float *weight, const int *posi
 
 /* One row times a matrix. Block (32, 8): 32 columns, the inputs split eight ways. */
 KERNEL matvec(float *out, const float *x, const float *weight, const int *position,
-              u32 inputs, u32 outputs)
+              matrix_t size)
 {
     __shared__ float part[8][32];
-    const u32 row = blockIdx.y;
+    const u32 row = blockIdx.y, inputs = size.inputs;
     if (position[row] < 0)
         return;
     const u32 column = blockIdx.x * 32 + threadIdx.x;
-    const u32 safe = column < outputs ? column : outputs - 1;
     const float *in = x + (u64)row * inputs;
     float sum = 0;
     u32 k0 = 0;
@@ -86,21 +86,21 @@ KERNEL matvec(float *out, const float *x, const float *weight, const int *positi
 #pragma unroll
         for (u32 i = 0; i < 64; i += 8) {
             const u32 k = k0 + i + threadIdx.y;
-            sum += in[k] * weight[(u64)k * outputs + safe];
+            sum += in[k] * weight[(u64)k * size.stride + column];
         }
     }
     for (; k0 < inputs; k0 += 8) {
         const u32 k = k0 + threadIdx.y;
         if (k < inputs)
-            sum += in[k] * weight[(u64)k * outputs + safe];
+            sum += in[k] * weight[(u64)k * size.stride + column];
     }
     part[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
-    if (threadIdx.y == 0 && column < outputs) {
+    if (threadIdx.y == 0 && column < size.outputs) {
 #pragma unroll
         for (u32 i = 1; i < 8; i++)
             sum += part[i][threadIdx.x];
-        out[(u64)row * outputs + column] = sum;
+        out[(u64)row * size.outputs + column] = sum;
     }
 }
 
@@ -110,10 +110,8 @@ KERNEL matmul(float *out, const float *x, const float *weight, const int *positi
               u32 rows, matrix_t size)
 {
     __shared__ float tile[8][32];
-    const u32 inputs = size.inputs, outputs = size.outputs;
-    const u32 row0 = blockIdx.y * 8;
+    const u32 inputs = size.inputs, row0 = blockIdx.y * 8;
     const u32 column = blockIdx.x * 64 + threadIdx.x;
-    const u32 safe = column < outputs ? column : outputs - 1;
     float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     for (u32 k0 = 0; k0 < inputs; k0 += 32) {
         for (u32 i = threadIdx.x; i < 256; i += 64) {
@@ -122,18 +120,18 @@ KERNEL matmul(float *out, const float *x, const float *weight, const int *positi
                 row < rows && k < inputs ? x[(u64)row * inputs + k] : 0.0f;
         }
         __syncthreads();
-        const float *w = weight + (u64)k0 * outputs + safe;
+        const float *w = weight + (u64)k0 * size.stride + column;
         if (k0 + 32 <= inputs) {
 #pragma unroll 8
             for (u32 k = 0; k < 32; k++) {
-                const float factor = w[(u64)k * outputs];
+                const float factor = w[(u64)k * size.stride];
 #pragma unroll
                 for (u32 r = 0; r < 8; r++)
                     sum[r] += tile[r][k] * factor;
             }
         } else {
             for (u32 k = 0; k < inputs - k0; k++) {
-                const float factor = w[(u64)k * outputs];
+                const float factor = w[(u64)k * size.stride];
 #pragma unroll
                 for (u32 r = 0; r < 8; r++)
                     sum[r] += tile[r][k] * factor;
@@ -143,8 +141,8 @@ KERNEL matmul(float *out, const float *x, const float *weight, const int *positi
     }
 #pragma unroll
     for (u32 r = 0; r < 8; r++)
-        if (column < outputs && row0 + r < rows && position[row0 + r] >= 0)
-            out[(u64)(row0 + r) * outputs + column] = sum[r];
+        if (column < size.outputs && row0 + r < rows && position[row0 + r] >= 0)
+            out[(u64)(row0 + r) * size.outputs + column] = sum[r];
 }
 
 /* Rotates queries and keys in place: dimension i goes with i + head_dim / 2, by the angle

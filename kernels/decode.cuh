@@ -15,7 +15,7 @@ typedef struct shape_t {
 } shape_t;
 
 typedef struct matrix_t {
-    unsigned inputs, outputs;
+    unsigned inputs, outputs, stride; /* stride: outputs, padded */
 } matrix_t;
 
 typedef struct sampling_t {

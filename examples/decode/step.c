@@ -48,14 +48,15 @@ static gph_status norm(pass *p, CUdeviceptr out, CUdeviceptr x, size_t weight)
 }
 
 static gph_status multiply(pass *p, CUdeviceptr out, CUdeviceptr x, size_t weight,
-                           matrix_t size)
+                           uint32_t inputs, uint32_t outputs)
 {
     CUdeviceptr w = weight_at(p->m, weight);
+    matrix_t size = {inputs, outputs, weights_stride(outputs)};
     if (p->rows == 1)
-        return LAUNCH(p, matvec, blocks(size.outputs, 32), 1, 32, 8, 0, &out, &x, &w,
-                      &p->position, &size.inputs, &size.outputs);
-    return LAUNCH(p, matmul, blocks(size.outputs, 64), blocks(p->rows, 8), 64, 1, 0, &out,
-                  &x, &w, &p->position, &p->rows, &size);
+        return LAUNCH(p, matvec, blocks(outputs, 32), 1, 32, 8, 0, &out, &x, &w,
+                      &p->position, &size);
+    return LAUNCH(p, matmul, blocks(outputs, 64), blocks(p->rows, 8), 64, 1, 0, &out, &x,
+                  &w, &p->position, &p->rows, &size);
 }
 
 static gph_status add(pass *p)
@@ -86,15 +87,14 @@ static gph_status attend(pass *p, uint32_t layer)
     shape_t shape = {c->heads, c->kv_heads, head_dim, m->o.context,
                      1.0f / sqrtf((float)head_dim)};
     TRY(norm(p, m->hidden, m->x, m->layer[layer].attention_norm));
-    TRY(multiply(p, m->qkv, m->hidden, m->layer[layer].qkv,
-                 (matrix_t){c->width, stride}));
+    TRY(multiply(p, m->qkv, m->hidden, m->layer[layer].qkv, c->width, stride));
     TRY(LAUNCH(p, rotary, c->heads + c->kv_heads, p->rows, 32, 1, 0, &m->qkv, &rates,
                &p->position, &stride, &head_dim));
     TRY(LAUNCH(p, kv_append, c->kv_heads, p->rows, 32, 1, 0, &keys, &values, &first_key,
                &rows, &stride, &shape));
     TRY(LAUNCH(p, attention, c->heads, p->rows, attention_threads(m), 1, m->o.context * 4,
                &m->mix, &m->qkv, &keys, &values, &rows, &shape));
-    TRY(multiply(p, m->y, m->mix, m->layer[layer].out, (matrix_t){query, c->width}));
+    TRY(multiply(p, m->y, m->mix, m->layer[layer].out, query, c->width));
     return add(p);
 }
 
@@ -104,11 +104,10 @@ static gph_status feed_forward(pass *p, uint32_t layer)
     const config *c = &m->c;
     uint32_t inner = c->inner;
     TRY(norm(p, m->hidden, m->x, m->layer[layer].mlp_norm));
-    TRY(multiply(p, m->gate_up, m->hidden, m->layer[layer].gate_up,
-                 (matrix_t){c->width, 2 * inner}));
+    TRY(multiply(p, m->gate_up, m->hidden, m->layer[layer].gate_up, c->width, 2 * inner));
     TRY(LAUNCH(p, swiglu, blocks(inner, 128), p->rows, 128, 1, 0, &m->inner, &m->gate_up,
                &p->position, &inner));
-    TRY(multiply(p, m->y, m->inner, m->layer[layer].down, (matrix_t){inner, c->width}));
+    TRY(multiply(p, m->y, m->inner, m->layer[layer].down, inner, c->width));
     return add(p);
 }
 
@@ -131,7 +130,7 @@ static gph_status head(pass *p, CUdeviceptr x, CUdeviceptr sequence, bool record
 {
     decoder *m = p->m;
     TRY(norm(p, m->hidden, x, m->norm));
-    TRY(multiply(p, m->logits, m->hidden, m->head, (matrix_t){m->c.width, m->c.vocab}));
+    TRY(multiply(p, m->logits, m->hidden, m->head, m->c.width, m->c.vocab));
     if (record)
         TRY(LAUNCH(p, record, p->rows, 1, 128, 1, 0, &m->log, &m->logits, &p->position,
                    &m->state.step, &m->c.vocab, &m->log_steps));

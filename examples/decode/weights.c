@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
-#define FLOATS_MAX ((uint64_t)1 << 33)
+#define PARAMETERS_MAX ((uint64_t)1 << 33)
 
 gph_status file_read(const gph_allocator *heap, const char *path, size_t most, char **out,
                      size_t *bytes, gph_error *error)
@@ -65,34 +65,37 @@ static size_t place(weights *w, uint64_t floats)
     return at;
 }
 
+static size_t place_matrix(weights *w, uint32_t inputs, uint32_t outputs)
+{
+    return place(w, (uint64_t)inputs * weights_stride(outputs));
+}
+
 static gph_status lay_out(weights *w, gph_error *error)
 {
     const config *c = &w->c;
-    const uint64_t query = (uint64_t)c->heads * c->head_dim;
-    const uint64_t key = (uint64_t)c->kv_heads * c->head_dim;
-    const uint64_t layer = c->width * (2 * query + 2 * key + 3 * (uint64_t)c->inner + 2);
-    const uint64_t table = (uint64_t)c->vocab * c->width;
-    const uint64_t total = layer * c->layers + 2 * table + c->width + c->head_dim;
-    if (total > FLOATS_MAX)
-        return fail(error, GPH_E_UNSUPPORTED, "a model of %llu weights, %llu is the most",
-                    (unsigned long long)total, (unsigned long long)FLOATS_MAX);
+    const uint32_t query = c->heads * c->head_dim, key = c->kv_heads * c->head_dim;
+    const uint64_t inner = c->inner, table = (uint64_t)c->vocab * c->width;
+    const uint64_t layer = c->width * (2ull * query + 2ull * key + 3 * inner + 2);
     w->parameters =
         (size_t)(layer * c->layers + (c->tied ? table : 2 * table) + c->width);
+    if (w->parameters > PARAMETERS_MAX)
+        return fail(error, GPH_E_UNSUPPORTED, "a model of %zu weights, %llu is the most",
+                    w->parameters, (unsigned long long)PARAMETERS_MAX);
     w->layer = heap_alloc(&w->heap, c->layers * sizeof(*w->layer));
     if (w->layer == NULL)
         return fail(error, GPH_E_NO_MEMORY, "%u layers", c->layers);
     w->embed = place(w, table);
-    w->head = place(w, table);
+    w->head = place_matrix(w, c->width, c->vocab);
     w->norm = place(w, c->width);
     w->rates = place(w, c->head_dim / 2);
     for (uint32_t i = 0; i < c->layers; i++)
         w->layer[i] = (layer_at){
             .attention_norm = place(w, c->width),
-            .qkv = place(w, c->width * (query + 2 * key)),
-            .out = place(w, c->width * query),
+            .qkv = place_matrix(w, c->width, query + 2 * key),
+            .out = place_matrix(w, query, c->width),
             .mlp_norm = place(w, c->width),
-            .gate_up = place(w, (uint64_t)c->width * 2 * c->inner),
-            .down = place(w, (uint64_t)c->width * c->inner),
+            .gate_up = place_matrix(w, c->width, 2 * c->inner),
+            .down = place_matrix(w, c->inner, c->width),
         };
     w->data = heap_alloc(&w->heap, w->floats * sizeof(float));
     if (w->data == NULL)
@@ -126,10 +129,10 @@ static gph_status load_vector(weights *w, const tensors *file, const char *name,
     return tensors_read(file, t, w->data + at, error);
 }
 
-/* Where a matrix goes: `stride` columns there, ours from `column` on. */
+/* Where a matrix goes: ours has `outputs` columns, from `column` on of `all`. */
 typedef struct matrix_at {
     size_t at;
-    uint32_t inputs, outputs, stride, column;
+    uint32_t inputs, outputs, all, column;
 } matrix_at;
 
 static gph_status load_matrix(weights *w, const tensors *file, const char *name,
@@ -141,11 +144,12 @@ static gph_status load_matrix(weights *w, const tensors *file, const char *name,
     float *rows = heap_alloc(&w->heap, bytes);
     if (rows == NULL)
         return fail(error, GPH_E_NO_MEMORY, "%zu bytes of weights", bytes);
+    const size_t stride = weights_stride(to.all);
     const gph_status status = tensors_read(file, t, rows, error);
     if (status == GPH_OK)
         for (size_t o = 0; o < to.outputs; o++)
             for (size_t i = 0; i < to.inputs; i++)
-                w->data[to.at + i * to.stride + to.column + o] = rows[o * to.inputs + i];
+                w->data[to.at + i * stride + to.column + o] = rows[o * to.inputs + i];
     heap_free(&w->heap, rows, bytes);
     return status;
 }

@@ -35,6 +35,13 @@ typedef struct weights {
     layer_at *layer;
 } weights;
 
+/* Columns of a matrix lie padded to a multiple of 64, so that no kernel reads past one.
+ */
+static inline uint32_t weights_stride(uint32_t outputs)
+{
+    return (outputs + 63) / 64 * 64;
+}
+
 /* Reads config.json's text. Fails with GPH_E_FORMAT, GPH_E_UNSUPPORTED (a model that the
  * kernels cannot run, with the reason) and GPH_E_NO_MEMORY. *out untouched on failure. */
 GPH_CHECKED gph_status config_read(const gph_allocator *heap, const char *text,

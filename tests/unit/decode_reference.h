@@ -21,7 +21,7 @@ static void reference_multiply(float *out, const float *x, const float *w, uint3
     for (uint32_t o = 0; o < n; o++) {
         double sum = 0;
         for (uint32_t i = 0; i < in; i++)
-            sum += (double)x[i] * w[(size_t)i * n + o];
+            sum += (double)x[i] * w[(size_t)i * weights_stride(n) + o];
         out[o] = (float)sum;
     }
 }
