@@ -96,6 +96,8 @@ typedef struct shape_reg {
     uint32_t cost;    /* SHAPE_REMAT: instructions to compute it */
     uint32_t base;    /* SHAPE_AFFINE: the instruction that sets the base */
     uint32_t loop;    /* SHAPE_AFFINE: the lockstep loop of its steps, or SHAPE_NONE */
+    uint32_t part;    /* SHAPE_AFFINE: the base adds a uniform value to this register, and
+                         that value starts the offset; or SHAPE_NONE */
 } shape_reg;
 
 typedef struct shape_region {
@@ -281,6 +283,8 @@ bool shape_cut_is_whole(const shape_cut *cut);
 void shape_find_lockstep(shape *s);
 void shape_find_homes(shape *s);
 void shape_liveness(shape *s);
+#define SHAPE_STEP_MAX 64u
+uint32_t shape_step(const shape *s, uint32_t i, uint32_t reg, uint32_t *chain);
 bool shape_is_step(const shape *s, uint32_t insn, uint32_t reg);
 /* Regions, homes of registers; sets slow_reason if the kernel has no fast form. */
 void shape_plan_fast(shape *s);

@@ -96,11 +96,39 @@ static void save_load(fast *f, uint32_t i)
     }
 }
 
-/* Base and steps of registers that are a base and a uniform offset. */
-static void move_offset(fast *f, uint32_t i)
+static ptx_type bits_of(const fast *f, uint32_t r)
+{
+    const uint32_t bytes = ptx_type_bytes((ptx_type)f->s->function->registers[r].type);
+    return bytes == 8 ? PTX_B64 : bytes == 4 ? PTX_B32 : PTX_B16;
+}
+
+/* The uniform value that the base of r, instruction i, adds to its part. */
+static ptx_value added_to(fast *f, uint32_t i, uint32_t r)
 {
     const ptx_insn *insn = &f->s->function->insns[i];
     const ptx_operand *o = &f->s->function->operands[insn->operand];
+    const bool first = o[1].index == f->s->regs[r].part;
+    return ptx_operand_value(&f->emit, first ? &o[2] : &o[1], bits_of(f, r));
+}
+
+/* Instruction i moves the offset of r on by what it adds. */
+static void move_by(fast *f, uint32_t i, uint32_t r)
+{
+    const ptx_insn *insn = &f->s->function->insns[i];
+    const ptx_operand *o = &f->s->function->operands[insn->operand];
+    const bool first = o[1].kind == PTX_OPERAND_REG && f->s->regs[o[1].index].divergent;
+    const char *type = type_of(f, r);
+    const ptx_value u = ptx_operand_value(&f->emit, first ? &o[2] : &o[1], bits_of(f, r));
+    const ptx_value old = shape_value(&f->emit, "load %s, ptr %%off.%u", type, r);
+    const ptx_value now =
+        shape_value(&f->emit, "%s %s %s, %s", insn->opcode == PTX_OP_SUB ? "sub" : "add",
+                    type, old.name, u.name);
+    shape_line(&f->emit, "store %s %s, ptr %%off.%u", type, now.name, r);
+}
+
+/* Base and steps of registers that are a base and a uniform offset. */
+static void move_offset(fast *f, uint32_t i)
+{
     for (uint32_t k = 0; k < f->s->insns[i].write_count; k++) {
         const uint32_t r = f->s->insns[i].writes[k];
         const shape_reg *reg = &f->s->regs[r];
@@ -108,21 +136,16 @@ static void move_offset(fast *f, uint32_t i)
             continue;
         const char *type = type_of(f, r);
         if (!shape_is_step(f->s, i, r)) {
-            if (reg->loop == SHAPE_NONE)
+            if (reg->part != SHAPE_NONE)
+                shape_line(&f->emit, "store %s %s, ptr %%off.%u", type,
+                           added_to(f, i, r).name, r);
+            else if (reg->loop == SHAPE_NONE)
                 shape_line(&f->emit, "store %s 0, ptr %%off.%u", type, r);
             continue;
         }
-        const bool first = o[1].kind == PTX_OPERAND_REG && o[1].index == r;
-        const ptx_value u = ptx_operand_value(
-            &f->emit, first ? &o[2] : &o[1],
-            ptx_type_bytes((ptx_type)f->s->function->registers[r].type) == 8   ? PTX_B64
-            : ptx_type_bytes((ptx_type)f->s->function->registers[r].type) == 4 ? PTX_B32
-                                                                               : PTX_B16);
-        const ptx_value old = shape_value(&f->emit, "load %s, ptr %%off.%u", type, r);
-        const ptx_value now = shape_value(&f->emit, "%s %s %s, %s",
-                                          insn->opcode == PTX_OP_SUB ? "sub" : "add",
-                                          type, old.name, u.name);
-        shape_line(&f->emit, "store %s %s, ptr %%off.%u", type, now.name, r);
+        uint32_t chain[SHAPE_STEP_MAX];
+        for (uint32_t n = shape_step(f->s, i, r, chain); n-- > 0;)
+            move_by(f, chain[n], r);
     }
 }
 
@@ -331,6 +354,8 @@ static void write_remat(fast *f)
             continue;
         if (s->regs[reg].home == SHAPE_REMAT)
             collect_remat(f, reg, s->regs[reg].def);
+        else if (s->regs[reg].home == SHAPE_AFFINE && s->regs[reg].part != SHAPE_NONE)
+            collect_remat(f, s->regs[reg].part, s->regs[s->regs[reg].part].def);
         else if (s->regs[reg].home == SHAPE_AFFINE)
             collect_remat(f, reg, s->regs[reg].base);
         else if (s->regs[reg].home == SHAPE_LOCAL)
@@ -347,7 +372,9 @@ static void write_remat(fast *f)
         if (s->regs[reg].loop != SHAPE_NONE &&
             !shape_in_loop(s, s->regs[reg].loop, r->head))
             continue; /* before its loop: the base alone */
-        const ptx_value base = ptx_load_register(&f->emit, reg);
+        const uint32_t part = s->regs[reg].part;
+        const ptx_value base =
+            ptx_load_register(&f->emit, part != SHAPE_NONE ? part : reg);
         const ptx_value sum = shape_value(&f->emit, "add %s %s, %%moved.%u.%u",
                                           type_of(f, reg), base.name, f->region, reg);
         ptx_store_register(&f->emit, reg, sum);

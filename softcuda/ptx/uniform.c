@@ -31,10 +31,21 @@ static bool is_parameter_load(const shape *s, const ptx_insn *insn)
            (last->index & ~PTX_VAR_LOCAL) < s->function->parameter_count;
 }
 
+/* A kernel's parameter read through its address, as clang does with structs: a register
+ * can hold the address of no other .param variable. */
+static bool is_parameter_at(const shape *s, const ptx_insn *insn)
+{
+    const ptx_operand *last =
+        &s->function->operands[insn->operand + insn->operand_count - 1];
+    return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_PARAM &&
+           s->function->is_entry && last->kind == PTX_OPERAND_ADDRESS &&
+           last->base == PTX_OPERAND_REG;
+}
+
 static bool is_steady_load(const shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
-    if (is_parameter_load(s, insn))
+    if (is_parameter_load(s, insn) || is_parameter_at(s, insn))
         return true;
     return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST;
 }

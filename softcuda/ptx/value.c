@@ -4,7 +4,8 @@
  *  - SHAPE_REMAT: it is cheap and made of the thread's index and uniform values that have
  *    one definition, so each region computes it again, and LLVM sees its stride;
  *  - SHAPE_AFFINE: such a base, plus an offset that uniform steps change: the offset is a
- *    scalar of the block (pointers and indices that loops move on);
+ *    scalar of the block (pointers and indices that loops move on); it may start with a
+ *    uniform value that the base adds, such as the row of a tile that a loop has reached;
  *  - SHAPE_ARRAY: anything else, an array by thread in the block's scratch memory.
  *
  * Why one definition is enough for REMAT: with one definition that reaches every use
@@ -239,8 +240,9 @@ static bool can_remat(shape *s, uint8_t *state, uint32_t reg, uint32_t depth)
 /* ---- a base and a uniform offset
  * -------------------------------------------------------------- */
 
-/* `add r, r, u` with a uniform u, unguarded. */
-bool shape_is_step(const shape *s, uint32_t i, uint32_t reg)
+/* `add d, a, u` with a uniform u, unguarded; a may be any register. Returns a, or
+ * SHAPE_NONE. */
+static uint32_t stepped_from(const shape *s, uint32_t i, uint32_t reg)
 {
     const ptx_insn *insn = &s->function->insns[i];
     const ptx_operand *o = operands_of(s, i);
@@ -248,18 +250,62 @@ bool shape_is_step(const shape *s, uint32_t i, uint32_t reg)
         insn->mod_count != 0 || insn->operand_count != 3 ||
         s->insns[i].role != PTX_ROLE_PLAIN || o[0].kind != PTX_OPERAND_REG ||
         o[0].index != reg)
-        return false;
+        return SHAPE_NONE;
     const ptx_type type = (ptx_type)insn->types[0];
     if (type == PTX_F32 || type == PTX_F64 || type == PTX_F16 || type == PTX_F16X2 ||
         type == PTX_BF16 || type == PTX_BF16X2)
-        return false;
-    const bool first = o[1].kind == PTX_OPERAND_REG && o[1].index == reg;
-    const bool second = o[2].kind == PTX_OPERAND_REG && o[2].index == reg;
+        return SHAPE_NONE;
+    const bool first = o[1].kind == PTX_OPERAND_REG && s->regs[o[1].index].divergent;
+    const bool second = o[2].kind == PTX_OPERAND_REG && s->regs[o[2].index].divergent;
     if (first == second || (second && insn->opcode == PTX_OP_SUB))
-        return false;
+        return SHAPE_NONE;
     const ptx_operand *u = first ? &o[2] : &o[1];
-    return u->kind == PTX_OPERAND_INT ||
-           (u->kind == PTX_OPERAND_REG && !s->regs[u->index].divergent);
+    if (u->kind != PTX_OPERAND_INT && u->kind != PTX_OPERAND_REG)
+        return SHAPE_NONE;
+    return first ? o[1].index : o[2].index;
+}
+
+/* What instruction i adds to `from` is the same at the end of the chain. */
+static bool adds_strict(const shape *s, uint32_t i, uint32_t from)
+{
+    const ptx_operand *o = operands_of(s, i);
+    const ptx_operand *u =
+        o[1].kind == PTX_OPERAND_REG && o[1].index == from ? &o[2] : &o[1];
+    return u->kind == PTX_OPERAND_INT || s->regs[u->index].strict;
+}
+
+/* Instruction i adds uniform values to reg: `add r, r, u`, or the end of a chain
+ * `add t, r, u; add t', t, u; ...; add r, t', u` in one block, as an unrolled loop has
+ * it. The instructions of the chain, its end first; how many, 0 if it is none. */
+uint32_t shape_step(const shape *s, uint32_t i, uint32_t reg, uint32_t *chain)
+{
+    const uint32_t block = s->insns[i].block;
+    uint32_t at = i, target = reg;
+    for (uint32_t count = 0; count < SHAPE_STEP_MAX;) {
+        const uint32_t from = stepped_from(s, at, target);
+        if (from == SHAPE_NONE)
+            return 0;
+        if (at != i && !adds_strict(s, at, from))
+            return 0;
+        chain[count++] = at;
+        if (from == reg) {
+            for (uint32_t k = at; k < i; k++) /* nothing else sets it meanwhile */
+                if (defines(s, k, reg))
+                    return 0;
+            return count;
+        }
+        at = s->regs[from].def;
+        if (s->regs[from].def_count != 1 || at >= i || s->insns[at].block != block)
+            return 0;
+        target = from;
+    }
+    return 0;
+}
+
+bool shape_is_step(const shape *s, uint32_t i, uint32_t reg)
+{
+    uint32_t chain[SHAPE_STEP_MAX];
+    return shape_step(s, i, reg, chain) > 0;
 }
 
 static bool alive_behind(const shape *s, uint32_t loop, uint32_t reg)
@@ -304,12 +350,33 @@ static bool step_place(const shape *s, uint32_t i, uint32_t reg, uint32_t *loop)
     return true;
 }
 
+/* `add r, a, u` with an `a` that can be computed again: then *part is a. */
+static bool find_part(shape *s, uint8_t *state, uint32_t reg, uint32_t i, uint32_t *part)
+{
+    const ptx_insn *insn = &s->function->insns[i];
+    const ptx_operand *o = operands_of(s, i);
+    if (insn->opcode != PTX_OP_ADD || insn->guarded || insn->mod_count != 0 ||
+        insn->operand_count != 3 || s->insns[i].role != PTX_ROLE_PLAIN ||
+        o[1].kind != PTX_OPERAND_REG || o[2].kind != PTX_OPERAND_REG ||
+        s->blocks[s->insns[i].block].divergent)
+        return false;
+    const uint32_t a = s->regs[o[1].index].divergent ? o[1].index : o[2].index;
+    const uint32_t u = a == o[1].index ? o[2].index : o[1].index;
+    if (a == reg || s->regs[u].divergent || !s->regs[a].divergent ||
+        s->function->registers[a].type != s->function->registers[reg].type ||
+        s->function->registers[u].type != s->function->registers[reg].type ||
+        !can_remat(s, state, a, 0))
+        return false;
+    *part = a;
+    return true;
+}
+
 static bool find_affine(shape *s, uint8_t *state, uint32_t reg)
 {
     shape_reg *r = &s->regs[reg];
     uint32_t base = SHAPE_NONE, loop = SHAPE_NONE, steps = 0, cost;
     const ptx_type type = (ptx_type)s->function->registers[reg].type;
-    if (r->def_count < 2 || r->warp_use || shape_bit(s->live_in[s->entry], reg) ||
+    if (r->def_count < 1 || r->warp_use || shape_bit(s->live_in[s->entry], reg) ||
         type == PTX_F32 || type == PTX_F64 || type == PTX_PRED || type == PTX_B128)
         return false;
     for (uint32_t n = 0; n < s->order_count; n++) {
@@ -329,9 +396,14 @@ static bool find_affine(shape *s, uint8_t *state, uint32_t reg)
             }
         }
     }
-    if (base == SHAPE_NONE || steps == 0 || !is_cheap(s, base) ||
-        !operands_remat(s, state, base, 0, &cost))
+    r->part = SHAPE_NONE;
+    if (base == SHAPE_NONE)
         return false;
+    if (steps == 0 || !is_cheap(s, base) || !operands_remat(s, state, base, 0, &cost)) {
+        if (loop != SHAPE_NONE || !find_part(s, state, reg, base, &r->part))
+            return false;
+        cost = s->regs[r->part].cost + 1;
+    }
     const shape_block *at = &s->blocks[s->insns[base].block];
     if (loop == SHAPE_NONE && at->divergent)
         return false;
