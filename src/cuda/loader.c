@@ -29,6 +29,7 @@ typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t,
 struct gphi_driver {
     unsigned users;
     void *library;
+    void *idle; /* NVIDIA's, once auto has found that it has no device */
     get_proc_fn *get_proc;
     char path[PATH_MAX];
     gphi_cuda_source source;
@@ -138,15 +139,13 @@ static void path_beside(char *out, size_t bytes)
     snprintf(out, bytes, "%s/gph/soft/libcuda.so.1", dirname(self));
 }
 
-/* `beside`: the driver without a device that auto has opened first, else NULL. */
-static gph_status open_soft(gphi_driver *driver, const char *asked_path,
-                            const void *beside, gph_error *error)
+static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_error *error)
 {
     /* gph run has put it before every other libcuda.so.1 of the process. */
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (library != NULL && is_softcuda(library))
         return adopt(driver, library, GPH_DRIVER_SOFT, "libcuda.so.1", error);
-    if (library != NULL && library != beside) {
+    if (library != NULL && library != driver->idle) {
         driver->library = library;
         note_path(driver, "libcuda.so.1");
         dlclose(library);
@@ -192,7 +191,6 @@ static bool has_device(const gphi_driver *driver)
 static gph_status open_auto(gphi_driver *driver, const char *path, gph_error *error)
 {
     gph_error reason = {0};
-    const void *beside = NULL;
     if (open_cuda(driver, &reason) == GPH_OK) {
         if (has_device(driver)) {
             driver->source.why = "auto: it has a device";
@@ -200,11 +198,11 @@ static gph_status open_auto(gphi_driver *driver, const char *path, gph_error *er
         }
         snprintf(reason.message, sizeof(reason.message), "%.400s has no device",
                  driver->path);
-        beside = driver->library;
+        driver->idle = driver->library;
     }
     gphi_log("cuda", GPH_LOG_INFO, "auto falls to softcuda: %s", reason.message);
     driver->source.why = "auto: no usable GPU";
-    return open_soft(driver, path, beside, error);
+    return open_soft(driver, path, error);
 }
 
 gph_status gphi_driver_parse(const char *word, gph_driver *out, gph_error *error)
@@ -243,7 +241,7 @@ static gph_status open_locked(gph_driver wanted, const char *why, const char *pa
     switch (wanted) {
     case GPH_DRIVER_AUTO: return open_auto(driver, path, error);
     case GPH_DRIVER_CUDA: return open_cuda(driver, error);
-    case GPH_DRIVER_SOFT: return open_soft(driver, path, NULL, error);
+    case GPH_DRIVER_SOFT: return open_soft(driver, path, error);
     case GPH_DRIVER_DEFAULT: break;
     }
     return gphi_fail(error, GPH_E_INVALID, "driver %d is unknown", (int)wanted);
