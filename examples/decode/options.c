@@ -19,6 +19,7 @@ typedef enum option_id {
     OPTION_TEMPERATURE,
     OPTION_SEED,
     OPTION_QUEUE,
+    OPTION_REPEAT,
     OPTION_DRIVER,
     OPTION_KERNELS,
 } option_id;
@@ -27,7 +28,8 @@ static const struct {
     const char *name, *value, *help;
 } table[] = {
     [OPTION_MODE] = {"--mode", "MODE", "eager, graph, or both and compare them (both)"},
-    [OPTION_BATCH] = {"--batch", "N", "sequences at a time (32; with --tokens 1)"},
+    [OPTION_BATCH] = {"--batch", "N",
+                      "sequences at a time (1, then 32; with --tokens 1)"},
     [OPTION_PROBLEMS] = {"--problems", "FILE", "lines like 12+34=46 (the model's own)"},
     [OPTION_LIMIT] = {"--limit", "N", "only the first N problems (all)"},
     [OPTION_EXPECT] = {"--expect", "N", "fail unless at least N answers are exact (0)"},
@@ -38,6 +40,8 @@ static const struct {
     [OPTION_TEMPERATURE] = {"--temperature", "T", "of the sampling (1)"},
     [OPTION_SEED] = {"--seed", "S", "of the sampling (1)"},
     [OPTION_QUEUE] = {"--queue", "N", "steps in flight at most, 1 to 16 (2)"},
+    [OPTION_REPEAT] = {"--repeat", "N",
+                       "runs of each mode, the median counts (3; one mode 1)"},
     [OPTION_DRIVER] = {"--driver", "NAME", "auto, cuda or soft (auto, or $GPH_DRIVER)"},
     [OPTION_KERNELS] = {"--kernels", "DIR", "where decode.ptx lies"},
 };
@@ -128,11 +132,14 @@ static gph_status read_one(option_id id, const char *value, options *o, gph_erro
         TRY(read_word(id, value, drivers, &word, error));
         o->driver = ids[word];
         return GPH_OK;
-    case OPTION_BATCH: return read_u32(id, value, 1, 1024, &o->batch, error);
+    case OPTION_BATCH:
+        o->batch_count = 1;
+        return read_u32(id, value, 1, 1024, &o->batch[0], error);
     case OPTION_LIMIT: return read_u32(id, value, 1, 1 << 30, &o->limit, error);
     case OPTION_EXPECT: return read_u32(id, value, 0, 1 << 30, &o->expect, error);
     case OPTION_NEW: return read_u32(id, value, 1, 1 << 20, &o->new_tokens, error);
     case OPTION_QUEUE: return read_u32(id, value, 1, 16, &o->queue, error);
+    case OPTION_REPEAT: return read_u32(id, value, 1, REPEAT_MAX, &o->repeat, error);
     case OPTION_SEED: return read_u64(id, value, UINT64_MAX, &o->seed, error);
     case OPTION_TOP_P: return read_real(id, value, 1, &o->top_p, error);
     case OPTION_TEMPERATURE: return read_real(id, value, 1000, &o->temperature, error);
@@ -167,8 +174,13 @@ gph_status options_read(int count, char **words, options *out, gph_error *error)
         return fail(error, GPH_E_INVALID, "--tokens and --problems exclude each other");
     if (o.model != NULL && o.tokens == NULL && o.problems == NULL)
         return fail(error, GPH_E_INVALID, "--model needs --tokens or --problems too");
-    if (o.batch == 0)
-        o.batch = o.tokens != NULL ? 1 : 32;
+    if (o.repeat == 0)
+        o.repeat = o.modes == RUN_BOTH ? 3 : 1;
+    if (o.batch_count == 0) {
+        o.batch[0] = 1;
+        o.batch[1] = 32;
+        o.batch_count = o.tokens != NULL ? 1 : 2;
+    }
     *out = o;
     return GPH_OK;
 }

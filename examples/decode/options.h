@@ -6,11 +6,13 @@
 #include <gph/gph.h>
 #include <stdbool.h>
 
+enum { REPEAT_MAX = 15 };
 enum { RUN_EAGER = 1, RUN_GRAPH = 2, RUN_BOTH = 3 };
 
 typedef struct options {
-    unsigned modes; /* RUN_ bits */
-    uint32_t batch, limit, new_tokens, queue, expect;
+    unsigned modes;                 /* RUN_ bits */
+    uint32_t batch[2], batch_count; /* sizes to run with */
+    uint32_t limit, new_tokens, queue, expect, repeat;
     const char *problems, *model, *tokens, *kernels;
     double top_p, temperature;
     uint64_t seed;

@@ -107,7 +107,7 @@ void report_progress_end(void)
 
 void report_head(const report *r)
 {
-    const config *c = &r->m->c;
+    const config *c = &r->w->c;
     const options *o = r->o;
     const int version = r->d->info.version;
     printf(
@@ -125,7 +125,9 @@ void report_head(const report *r)
         printf("%s problems, ", grouped(r->problem_count));
     else
         printf("%zu tokens to continue, ", r->prompt_count);
-    printf("batch %u, ", o->batch);
+    for (uint32_t i = 0; i < o->batch_count; i++)
+        printf("%s %u%s", i ? " and" : "batch", o->batch[i],
+               i + 1 == o->batch_count ? ", " : "");
     if (o->top_p > 0)
         printf("top-p %g at temperature %g, seed %llu\n\n", o->top_p, o->temperature,
                (unsigned long long)o->seed);
@@ -170,57 +172,67 @@ void report_answers(const report *r, const mode_result *result)
     printf("%s\n\n", r->problem_count > shown ? "..." : "");
 }
 
-void report_table(const report *r, const mode_result *results, size_t count)
+static void report_row(const report *r, const mode_result *result)
 {
-    printf("  %-6s %14s %10s %15s %14s %9s\n", "mode", r->problems ? "exact answers" : "",
-           "tokens/s", "launches/token", "host us/token", "seconds");
-    for (size_t i = 0; i < count; i++) {
-        const batch_stats *s = &results[i].stats;
-        char exact[64] = "";
-        if (r->problems != NULL)
-            snprintf(exact, sizeof(exact), "%zu of %zu", results[i].exact,
-                     results[i].count);
-        printf("  %-6s %14s %10s %15.3f %14.3f %9.3f\n", results[i].name, exact,
-               grouped((uint64_t)(per(s->tokens, s->decode_ns) * 1e9)),
-               per(s->launches, s->tokens), per(s->host_ns, s->tokens) * 1e-3,
-               (double)s->decode_ns * 1e-9);
-    }
-    const batch_stats *s = &results[0].stats;
-    printf("\n  %s token%s in %s decode step%s", grouped(s->tokens), plural(s->tokens),
-           grouped(s->steps), plural(s->steps));
-    for (size_t i = 0; i < count; i++)
-        if (results[i].stats.nodes > 0)
-            printf(" of %u launches, captured once in %.2f ms", results[i].stats.nodes,
-                   (double)results[i].stats.capture_ns * 1e-6);
-    printf(";\n  before them %s prompt tokens in %s prefill%s, eager in every mode (%.3f "
-           "s)\n",
-           grouped(s->prompt_tokens), grouped(s->prefills), plural(s->prefills),
-           (double)s->prefill_ns * 1e-9);
+    const batch_stats *s = &result->stats;
+    char exact[64] = "";
+    if (r->problems != NULL)
+        snprintf(exact, sizeof(exact), "%zu of %zu", result->exact, result->count);
+    printf("  %5u  %-5s %14s %10s %15.3f %14.3f %8.3f\n", result->batch, result->name,
+           exact, grouped((uint64_t)(per(s->tokens, s->decode_ns) * 1e9)),
+           per(s->launches, s->tokens), per(s->host_ns, s->tokens) * 1e-3,
+           (double)s->decode_ns * 1e-9);
 }
 
-void report_comparison(const mode_result *eager, const mode_result *graph,
-                       size_t logit_bytes, bool alike)
+void report_table(const report *r, const leg *legs, size_t count)
 {
+    printf("  %5s  %-5s %14s %10s %15s %14s %8s\n", "batch", "mode",
+           r->problems ? "exact answers" : "", "tokens/s", "launches/token",
+           "host us/token", "seconds");
+    for (size_t i = 0; i < count; i++)
+        for (int mode = 0; mode < 2; mode++)
+            if (legs[i].result[mode].run_count > 0)
+                report_row(r, &legs[i].result[mode]);
+    printf("  (decode steps alone%s; host: inside launch calls)\n\n",
+           r->o->repeat > 1 ? ", medians of runs taken in turn" : "");
+}
+
+void report_leg(const leg *l)
+{
+    const mode_result *eager = &l->result[MODE_EAGER], *graph = &l->result[MODE_GRAPH];
+    const mode_result *some = eager->run_count > 0 ? eager : graph;
+    const batch_stats *s = &some->stats;
     size_t tokens = 0;
-    for (size_t i = 0; i < eager->count; i++)
-        tokens += eager->list[i].out_count;
+    for (size_t i = 0; i < some->count; i++)
+        tokens += some->list[i].out_count;
+    printf(
+        "  batch %u: %s prompt tokens in %s eager prefill%s (%.3f s), then %s step%s\n",
+        some->batch, grouped(s->prompt_tokens), grouped(s->prefills), plural(s->prefills),
+        (double)s->prefill_ns * 1e-9, grouped(s->steps), plural(s->steps));
+    if (graph->run_count > 0)
+        printf("    a step is %u kernels, captured once in %.2f ms\n", graph->stats.nodes,
+               (double)graph->stats.capture_ns * 1e-6);
+    if (eager->run_count == 0 || graph->run_count == 0)
+        return;
     const batch_stats *e = &eager->stats, *g = &graph->stats;
-    const double speed = per(g->tokens, g->decode_ns) / per(e->tokens, e->decode_ns);
-    printf("  graph: %.2f x the tokens/s of eager, with %.1f %% of its host time\n",
-           speed, 100 * per(g->host_ns, e->host_ns));
-    if (alike)
-        printf("  every one of %s tokens and %s bytes of logits is the same in both\n",
-               grouped(tokens), grouped(logit_bytes));
+    printf("    graph: %.2f x the tokens/s of eager, with %.1f %% of its host time\n",
+           per(g->tokens, g->decode_ns) / per(e->tokens, e->decode_ns),
+           100 * per(g->host_ns, e->host_ns));
+    if (l->alike)
+        printf("    all %s tokens and %s bytes of logits are the same in both modes\n",
+               grouped(tokens), grouped(l->logit_bytes));
     else
-        printf("  THE MODES DIFFER: tokens or logits are not the same\n");
+        printf("    THE MODES DIFFER: tokens or logits are not the same\n");
 }
 
 void report_next(const report *r)
 {
+    char gph[4096];
+    snprintf(gph, sizeof(gph), "%s", from_here(DECODE_GPH));
     printf("\n  next:\n"
-           "    %s --batch 1 --limit 100\n"
+           "    %s --batch 8 --mode graph\n"
            "    %s --tokens 9,9,9,9,10,1,11 --top-p 0.95 --seed 7\n"
-           "    gph inspect --ptx %s\n"
+           "    %s inspect --ptx %s\n"
            "  or edit kernels/decode.cu and run this again: the answers change\n\n",
-           r->program, r->program, from_here(r->d->ptx_path));
+           r->program, r->program, gph, from_here(r->d->ptx_path));
 }

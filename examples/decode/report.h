@@ -7,14 +7,24 @@
 #include "options.h"
 #include "tokens.h"
 
-/* A mode's run. */
+/* The runs of one mode. */
 typedef struct mode_result {
     const char *name;
-    batch_stats stats;
+    uint32_t batch;
+    batch_stats stats; /* of the run that took the median time */
+    batch_stats runs[REPEAT_MAX];
+    uint32_t run_count; /* 0: this mode was not asked for */
     sequence *list;
     size_t count;
     size_t exact; /* answers; only with problems */
 } mode_result;
+
+/* All runs with one size of batch. */
+typedef struct leg {
+    mode_result result[2]; /* by decode_mode */
+    size_t logit_bytes;    /* compared */
+    bool alike;            /* every token and byte, in every turn */
+} leg;
 
 /* What the run was about. */
 typedef struct report {
@@ -22,7 +32,6 @@ typedef struct report {
     const char *model;   /* folder */
     const options *o;
     const device *d;
-    const decoder *m;
     const weights *w;
     const problem *problems; /* NULL with --tokens */
     size_t problem_count;
@@ -39,12 +48,11 @@ void report_head(const report *r);
 /* A few problems as they were answered, or the tokens that were generated. */
 void report_answers(const report *r, const mode_result *result);
 
-/* The table, a row a mode. */
-void report_table(const report *r, const mode_result *results, size_t count);
+/* The table, a row a batch and mode. */
+void report_table(const report *r, const leg *legs, size_t count);
 
-/* How the modes compare, of which `alike` says that every token and byte is equal. */
-void report_comparison(const mode_result *eager, const mode_result *graph,
-                       size_t logit_bytes, bool alike);
+/* What else there is to say of a leg: how its modes compare. */
+void report_leg(const leg *l);
 
 void report_next(const report *r);
 
