@@ -117,10 +117,10 @@ static void write_line(CUlogLevel level, const char *text)
     pthread_mutex_unlock(&lock);
 }
 
-CUresult soft_fail(CUresult code, const char *format, ...)
+void soft_refuse(CUresult code, const char *format, ...)
 {
     if (logging)
-        return code;
+        return;
     char text[LINE_BYTES];
     va_list args;
     va_start(args, format);
@@ -133,7 +133,6 @@ CUresult soft_fail(CUresult code, const char *format, ...)
                  soft_result_name(code), call_name(call));
         write_line(CU_LOG_LEVEL_ERROR, text);
     }
-    return code;
 }
 
 CUresult soft_pass(gph_status status, const gph_error *error)

@@ -8,9 +8,13 @@
 #include "cuda/abi.h"
 
 /* Writes a sentence about the call that this thread is in, and a second line
- * "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemAlloc"; returns `code`, so that a
- * refusal is `return soft_fail(CUDA_ERROR_INVALID_VALUE, "...")`. */
-CUresult soft_fail(CUresult code, const char *format, ...) GPH_PRINTF(2, 3);
+ * "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemAlloc". */
+void soft_refuse(CUresult code, const char *format, ...) GPH_PRINTF(2, 3);
+
+/* soft_refuse(), and gives `code`, so that a refusal is
+ * `return soft_fail(CUDA_ERROR_INVALID_VALUE, "...")`. A macro, so that the compiler sees
+ * that outputs are set where a call succeeds. */
+#define soft_fail(code, ...) (soft_refuse(code, __VA_ARGS__), (code))
 
 /* A line about something that is no refusal: a kernel fault found later, a warning. */
 void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);

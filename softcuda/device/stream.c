@@ -35,7 +35,7 @@ static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32
     stream->ring = soft_new(SOFT_RECORD_COUNT * sizeof(*stream->ring));
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     if (stream->ring == NULL) {
-        soft_fail(result, "no memory for the records of a stream");
+        soft_refuse(result, "no memory for the records of a stream");
         goto free_stream;
     }
     result = soft_pass(
