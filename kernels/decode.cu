@@ -200,14 +200,16 @@ KERNEL attention(float *out, const float *qkv, const float *keys, const float *v
     const float *query = qkv + ((u64)row * (shape.heads + 2 * shape.kv_heads) + head) * d;
 
     float top = -3.4e38f;
-    for (u32 j = threadIdx.x; j < count; j += blockDim.x) { /* a key a thread */
-        const float *key = keys + base + (u64)j * d;
+    for (u32 j0 = 0; j0 < count; j0 += blockDim.x) { /* a key a thread */
+        const u32 j = j0 + threadIdx.x, safe = j < count ? j : count - 1;
+        const float *key = keys + base + (u64)safe * d;
         float dot = 0;
-#pragma unroll 16
         for (u32 i = 0; i < d; i++)
             dot += query[i] * key[i];
-        score[j] = dot * shape.scale;
-        top = fmaxf(top, score[j]);
+        if (j < count) {
+            score[j] = dot * shape.scale;
+            top = fmaxf(top, score[j]);
+        }
     }
     top = block_max(top, part);
     float sum = 0;
