@@ -20,22 +20,39 @@ typedef struct fast {
     uint8_t *inside, *wanted; /* by register */
     fast_remat *chain;
     uint32_t chain_count;
+    bool round;          /* the copy in which all threads of a loop go round once more */
     const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
 } fast;
 
 #define FAST_GUARDS_MAX 8u
 
 /* ---- shape_guard.c ---- */
-/* Whether all threads take the usual way at the branches of the region: an i1, worked out
- * once a block, and f->ways. False: there is no branch of which it can be said. */
-bool fast_write_guards(fast *f, ptx_value *out);
+/* Region copies for threads that are all or the first ones, and for those that flags
+ * pick. `scan` tells how many threads take part; in its top bit, that they are not the
+ * first ones. */
+void fast_write_choice(fast *f, const char *scan);
+/* A copy for when all threads take the same ways, and one for when not. False, nothing
+ * written: there is no such branch. */
+bool fast_write_without_guards(fast *f);
 
 /* ---- shape_warp.c ---- */
 void fast_write_cut(fast *f); /* the barrier or warp operation of the current region */
 
+/* ---- shape_block.c ---- */
+void fast_write_helpers(ptx_text *out);
+
 /* ---- shape_fast.c ---- */
+const shape_region *fast_region(const fast *f); /* the current one */
+const char *fast_type(const fast *f, uint32_t reg);
+const char *fast_memory_type(const fast *f, uint32_t reg);
+bool fast_is_array(const fast *f, uint32_t reg);
+bool fast_is_scalar(const shape *s, uint32_t insn);
+bool fast_is_inside(const shape *s, uint32_t insn);
+bool fast_heads_loop(const fast *f, uint32_t region, uint32_t *loop);
+void fast_set_name(ptx_value *value, const char *name);
+void fast_write_loops(fast *f, char copy, const char *from, const char *bound);
+void fast_write_region(fast *f, uint32_t region);
 void fast_name_thread(fast *f);
 void fast_set_scalar(fast *f, bool scalar); /* code for the block, or for a thread */
-void fast_write_helpers(ptx_text *out);
 
 #endif

@@ -7,6 +7,8 @@
  *   S7.*       the scalar part: uniform instructions, once
  *   T7a.*      the loop over all threads, or the first n of them
  *   T7b.*      the same for threads that a mask (or the live flags) picks
+ *   T7f.*      all threads, when none turns off at a guard (shape_guard.c)
+ *   R7.again:  behind it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
  *   R7.term:   behind the masked regions that hang on it: where all go from here */
 #include <stdio.h>
@@ -20,23 +22,23 @@
 /* ---- small pieces
  * ------------------------------------------------------------------------- */
 
-static const shape_region *region_of(const fast *f)
+const shape_region *fast_region(const fast *f)
 {
     return &f->s->regions[f->region];
 }
 
-static const char *type_of(const fast *f, uint32_t reg)
+const char *fast_type(const fast *f, uint32_t reg)
 {
     return ptx_llvm_type((ptx_type)f->s->function->registers[reg].type);
 }
 
 /* Predicates are bytes in memory. */
-static const char *memory_type(const fast *f, uint32_t reg)
+const char *fast_memory_type(const fast *f, uint32_t reg)
 {
-    return f->s->function->registers[reg].type == PTX_PRED ? "i8" : type_of(f, reg);
+    return f->s->function->registers[reg].type == PTX_PRED ? "i8" : fast_type(f, reg);
 }
 
-static bool heads_loop(const fast *f, uint32_t region, uint32_t *loop)
+bool fast_heads_loop(const fast *f, uint32_t region, uint32_t *loop)
 {
     const uint32_t head = f->s->regions[region].head;
     const uint32_t l = f->s->blocks[head].loop;
@@ -50,12 +52,12 @@ static void region_label(const fast *f, uint32_t from, uint32_t to, char *label,
 {
     uint32_t loop;
     const char *kind = "";
-    if (heads_loop(f, to, &loop))
+    if (fast_heads_loop(f, to, &loop))
         kind = shape_in_loop(f->s, loop, f->s->regions[from].head) ? ".back" : ".enter";
     snprintf(label, bytes, "R%u%s", to, kind);
 }
 
-static void set_name(ptx_value *value, const char *name)
+void fast_set_name(ptx_value *value, const char *name)
 {
     snprintf(value->name, sizeof(value->name), "%s", name);
 }
@@ -69,13 +71,13 @@ void fast_set_scalar(fast *f, bool scalar)
 /* ---- the scalar part of a region
  * -------------------------------------------------------------- */
 
-static bool is_scalar(const shape *s, uint32_t i)
+bool fast_is_scalar(const shape *s, uint32_t i)
 {
     return s->insns[i].role == PTX_ROLE_PLAIN && shape_is_uniform_insn(s, i);
 }
 
 /* Written by threads, too, since the register changes while the region runs. */
-static bool is_inside(const shape *s, uint32_t i)
+bool fast_is_inside(const shape *s, uint32_t i)
 {
     for (uint32_t k = 0; k < s->insns[i].write_count; k++)
         if (!s->regs[s->insns[i].writes[k]].strict)
@@ -86,12 +88,12 @@ static bool is_inside(const shape *s, uint32_t i)
 static void save_load(fast *f, uint32_t i)
 {
     const shape_insn *insn = &f->s->insns[i];
-    if (!insn->reads_memory || !is_inside(f->s, i))
+    if (!insn->reads_memory || !fast_is_inside(f->s, i))
         return;
     for (uint32_t k = 0; k < insn->write_count; k++) {
         const uint32_t r = insn->writes[k];
         const ptx_value value = ptx_load_register(&f->emit, r);
-        shape_line(&f->emit, "store %s %s, ptr %%load.%u.%u", type_of(f, r), value.name,
+        shape_line(&f->emit, "store %s %s, ptr %%load.%u.%u", fast_type(f, r), value.name,
                    i, r);
     }
 }
@@ -117,7 +119,7 @@ static void move_by(fast *f, uint32_t i, uint32_t r)
     const ptx_insn *insn = &f->s->function->insns[i];
     const ptx_operand *o = &f->s->function->operands[insn->operand];
     const bool first = o[1].kind == PTX_OPERAND_REG && f->s->regs[o[1].index].divergent;
-    const char *type = type_of(f, r);
+    const char *type = fast_type(f, r);
     const ptx_value u = ptx_operand_value(&f->emit, first ? &o[2] : &o[1], bits_of(f, r));
     const ptx_value old = shape_value(&f->emit, "load %s, ptr %%off.%u", type, r);
     const ptx_value now =
@@ -134,7 +136,7 @@ static void move_offset(fast *f, uint32_t i)
         const shape_reg *reg = &f->s->regs[r];
         if (reg->home != SHAPE_AFFINE)
             continue;
-        const char *type = type_of(f, r);
+        const char *type = fast_type(f, r);
         if (!shape_is_step(f->s, i, r)) {
             if (reg->part != SHAPE_NONE)
                 shape_line(&f->emit, "store %s %s, ptr %%off.%u", type,
@@ -152,7 +154,7 @@ static void move_offset(fast *f, uint32_t i)
 static bool in_region(const fast *f, uint32_t block)
 {
     return block != SHAPE_EXIT && block != SHAPE_NONE &&
-           f->s->blocks[block].region == f->region && block != region_of(f)->head;
+           f->s->blocks[block].region == f->region && block != fast_region(f)->head;
 }
 
 static void scalar_label(const fast *f, uint32_t block, char *label, size_t bytes)
@@ -173,16 +175,16 @@ static void scalar_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *la
 static void write_scalar(fast *f)
 {
     const shape *s = f->s;
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     char label[64];
     fast_set_scalar(f, true);
-    set_name(&f->emit.thread_index, "0");
+    fast_set_name(&f->emit.thread_index, "0");
     ptx_text_add(f->emit.out, "  br label %%S%u.%u\n", f->region, r->blocks[0]);
     for (uint32_t n = 0; n < r->block_count; n++) {
         const shape_block *b = &s->blocks[r->blocks[n]];
         ptx_text_add(f->emit.out, "S%u.%u:\n", f->region, r->blocks[n]);
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
-            if (is_scalar(s, i)) {
+            if (fast_is_scalar(s, i)) {
                 shape_write_insn(&f->emit, i);
                 save_load(f, i);
             } else {
@@ -206,7 +208,7 @@ static void write_scalar(fast *f)
 static void write_snapshots(fast *f)
 {
     const shape *s = f->s;
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     memset(f->inside, 0, s->function->register_count);
     for (uint32_t n = 0; n < r->block_count; n++) {
         const shape_block *b = &s->blocks[r->blocks[n]];
@@ -221,10 +223,10 @@ static void write_snapshots(fast *f)
             continue;
         if (f->inside[reg])
             ptx_text_add(f->emit.out, "  %%snap.%u.%u = load %s, ptr %%u.%u\n", f->region,
-                         reg, type_of(f, reg), reg);
+                         reg, fast_type(f, reg), reg);
         if (s->regs[reg].home == SHAPE_AFFINE)
             ptx_text_add(f->emit.out, "  %%moved.%u.%u = load %s, ptr %%off.%u\n",
-                         f->region, reg, type_of(f, reg), reg);
+                         f->region, reg, fast_type(f, reg), reg);
     }
 }
 
@@ -235,19 +237,20 @@ static void write_snapshots(fast *f)
 
 static void load_context(fast *f, uint32_t reg)
 {
-    const char *type = memory_type(f, reg);
+    const char *type = fast_memory_type(f, reg);
     const ptx_value at = shape_value(&f->emit, "getelementptr %s, ptr %%ctx.%u, i64 %s",
                                      type, reg, f->index64.name);
     ptx_value value = shape_value(&f->emit, "load %s, ptr %s" CONTEXT, type, at.name);
     if (f->s->function->registers[reg].type == PTX_PRED)
         value = shape_value(&f->emit, "trunc i8 %s to i1", value.name);
-    shape_line(&f->emit, "store %s %s, ptr %%r.%u", type_of(f, reg), value.name, reg);
+    shape_line(&f->emit, "store %s %s, ptr %%r.%u", fast_type(f, reg), value.name, reg);
 }
 
 static void store_context(fast *f, uint32_t reg)
 {
-    const char *type = memory_type(f, reg);
-    ptx_value value = shape_value(&f->emit, "load %s, ptr %%r.%u", type_of(f, reg), reg);
+    const char *type = fast_memory_type(f, reg);
+    ptx_value value =
+        shape_value(&f->emit, "load %s, ptr %%r.%u", fast_type(f, reg), reg);
     if (f->s->function->registers[reg].type == PTX_PRED)
         value = shape_value(&f->emit, "zext i1 %s to i8", value.name);
     const ptx_value at = shape_value(&f->emit, "getelementptr %s, ptr %%ctx.%u, i64 %s",
@@ -274,14 +277,14 @@ static void store_flag(fast *f, const char *array, uint32_t n, const char *slot)
 
 static bool sends_to(const fast *f, uint32_t mask)
 {
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     for (uint32_t k = 0; k < r->target_count; k++)
         if (f->s->regions[r->targets[k]].mask == mask)
             return true;
     return false;
 }
 
-static bool is_array(const fast *f, uint32_t reg)
+bool fast_is_array(const fast *f, uint32_t reg)
 {
     return f->s->regs[reg].home == SHAPE_ARRAY;
 }
@@ -291,9 +294,9 @@ static bool is_array(const fast *f, uint32_t reg)
 static void load_thread(fast *f, bool guarded)
 {
     const shape *s = f->s;
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
-        if (!is_array(f, reg))
+        if (!fast_is_array(f, reg))
             continue;
         const bool in = shape_bit(r->live_in, reg);
         if (in || (guarded && shape_bit(r->live_out, reg)))
@@ -316,10 +319,12 @@ static void load_thread(fast *f, bool guarded)
 static void store_thread(fast *f)
 {
     const shape *s = f->s;
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     for (uint32_t reg = 0; reg < s->function->register_count; reg++)
-        if (is_array(f, reg) && shape_bit(r->live_out, reg))
+        if (fast_is_array(f, reg) && shape_bit(r->live_out, reg))
             store_context(f, reg);
+    if (f->round)
+        return; /* the flags stay as they are */
     for (uint32_t m = 0; m < s->mask_count; m++)
         if (m == r->mask || sends_to(f, m))
             store_flag(f, "%mask.", m, "%mk.");
@@ -346,7 +351,7 @@ static void collect_remat(fast *f, uint32_t reg, uint32_t def)
 static void write_remat(fast *f)
 {
     const shape *s = f->s;
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     f->chain_count = 0;
     memset(f->wanted, 0, s->function->register_count);
     for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
@@ -359,13 +364,13 @@ static void write_remat(fast *f)
         else if (s->regs[reg].home == SHAPE_AFFINE)
             collect_remat(f, reg, s->regs[reg].base);
         else if (s->regs[reg].home == SHAPE_LOCAL)
-            shape_line(&f->emit, "store %s undef, ptr %%r.%u", type_of(f, reg), reg);
+            shape_line(&f->emit, "store %s undef, ptr %%r.%u", fast_type(f, reg), reg);
     }
     for (uint32_t k = 0; k < f->chain_count; k++)
         ptx_lower(&f->emit, &s->function->insns[f->chain[k].def]);
     for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
         if (shape_bit(r->live_in, reg) && f->inside[reg])
-            shape_line(&f->emit, "store %s %%snap.%u.%u, ptr %%r.%u", type_of(f, reg),
+            shape_line(&f->emit, "store %s %%snap.%u.%u, ptr %%r.%u", fast_type(f, reg),
                        f->region, reg, reg);
         if (!shape_bit(r->live_in, reg) || s->regs[reg].home != SHAPE_AFFINE)
             continue;
@@ -376,7 +381,7 @@ static void write_remat(fast *f)
         const ptx_value base =
             ptx_load_register(&f->emit, part != SHAPE_NONE ? part : reg);
         const ptx_value sum = shape_value(&f->emit, "add %s %s, %%moved.%u.%u",
-                                          type_of(f, reg), base.name, f->region, reg);
+                                          fast_type(f, reg), base.name, f->region, reg);
         ptx_store_register(&f->emit, reg, sum);
     }
 }
@@ -403,7 +408,7 @@ static void thread_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *la
 static void write_edges(fast *f, uint32_t block)
 {
     const shape_block *b = &f->s->blocks[block];
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     for (uint32_t k = 0; k < b->succ_count; k++) {
         const uint32_t to = b->succ[k];
         const bool back = is_inner_back(f, block, to);
@@ -427,11 +432,11 @@ static void write_edges(fast *f, uint32_t block)
 static void write_thread_insn(fast *f, uint32_t i)
 {
     const shape_insn *insn = &f->s->insns[i];
-    if (!is_scalar(f->s, i)) {
+    if (!fast_is_scalar(f->s, i)) {
         shape_write_insn(&f->emit, i);
         return;
     }
-    if (!is_inside(f->s, i))
+    if (!fast_is_inside(f->s, i))
         return;
     if (!insn->reads_memory) {
         shape_write_insn(&f->emit, i);
@@ -440,7 +445,7 @@ static void write_thread_insn(fast *f, uint32_t i)
     for (uint32_t k = 0; k < insn->write_count; k++) {
         const uint32_t r = insn->writes[k];
         const ptx_value value =
-            shape_value(&f->emit, "load %s, ptr %%load.%u.%u", type_of(f, r), i, r);
+            shape_value(&f->emit, "load %s, ptr %%load.%u.%u", fast_type(f, r), i, r);
         ptx_store_register(&f->emit, r, value);
     }
 }
@@ -458,7 +463,7 @@ static void write_end(fast *f, uint32_t block)
 
 static void write_body(fast *f)
 {
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     for (uint32_t n = 0; n < r->block_count; n++) {
         const shape_block *b = &f->s->blocks[r->blocks[n]];
         ptx_text_add(f->emit.out, "%s.b%u:\n", f->name, r->blocks[n]);
@@ -511,8 +516,8 @@ static void close_loops(fast *f, const char *bound)
     ptx_text_add(out,
                  "%s.zl:\n  %%z1.%s = add nuw nsw i32 %%z.%s, 1\n"
                  "  %%zc.%s = icmp ult i32 %%z1.%s, %%ntid.z\n"
-                 "  br i1 %%zc.%s, label %%%s.z, label %%R%u.after\n",
-                 n, n, n, n, n, n, n, f->region);
+                 "  br i1 %%zc.%s, label %%%s.z, label %%R%u.%s\n",
+                 n, n, n, n, n, n, n, f->region, f->round ? "again" : "after");
 }
 
 void fast_name_thread(fast *f)
@@ -529,9 +534,9 @@ void fast_name_thread(fast *f)
         snprintf(f->emit.local.name, sizeof(f->emit.local.name), "null");
 }
 
-static void write_loops(fast *f, char copy, const char *from, const char *bound)
+void fast_write_loops(fast *f, char copy, const char *from, const char *bound)
 {
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     const bool guarded = copy == 'b';
     snprintf(f->name, sizeof(f->name), "T%u%c", f->region, copy);
     fast_set_scalar(f, false);
@@ -566,7 +571,7 @@ static void write_loops(fast *f, char copy, const char *from, const char *bound)
 static bool has_thread_code(const fast *f)
 {
     const shape *s = f->s;
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     if (r->masked || r->exits)
         return true;
     for (uint32_t k = 0; k < r->target_count; k++)
@@ -575,7 +580,7 @@ static bool has_thread_code(const fast *f)
     for (uint32_t n = 0; n < r->block_count; n++) {
         const shape_block *b = &s->blocks[r->blocks[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (!is_scalar(s, i))
+            if (!fast_is_scalar(s, i))
                 return true;
     }
     return false;
@@ -583,52 +588,11 @@ static bool has_thread_code(const fast *f)
 
 static uint32_t insn_count(const fast *f)
 {
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     uint32_t count = 0;
     for (uint32_t n = 0; n < r->block_count; n++)
         count += f->s->blocks[r->blocks[n]].count;
     return count;
-}
-
-/* `scan` tells how many threads take part; in its top bit, that they are not the first
- * ones. All of them, or the first n of a row, need no flags. */
-static void write_choice(fast *f, const char *scan)
-{
-    ptx_emit *e = &f->emit;
-    const ptx_value prefix = shape_value(e, "icmp sge i32 %s, 0", scan);
-    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
-    const ptx_value easy = shape_value(e, "or i1 %%one.row, %s", full.name);
-    const ptx_value plain = shape_value(e, "and i1 %s, %s", prefix.name, easy.name);
-    const ptx_value bound =
-        shape_value(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
-    shape_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
-               f->region);
-    char from[32];
-    snprintf(from, sizeof(from), "C%u.a", f->region);
-    ptx_text_add(e->out, "%s:\n  br label %%T%ua.z\n", from, f->region);
-    write_loops(f, 'a', from, bound.name);
-    snprintf(from, sizeof(from), "C%u.b", f->region);
-    ptx_text_add(e->out, "%s:\n  br label %%T%ub.z\n", from, f->region);
-    write_loops(f, 'b', from, "%ntid.x");
-}
-
-/* All threads of most blocks take the same way at a guard: see shape_guard.c. */
-static bool write_without_guards(fast *f)
-{
-    ptx_value all;
-    char from[32];
-    if (!fast_write_guards(f, &all))
-        return false;
-    shape_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
-               f->region);
-    snprintf(from, sizeof(from), "C%u.f", f->region);
-    ptx_text_add(f->emit.out, "%s:\n  br label %%T%uf.z\n", from, f->region);
-    write_loops(f, 'f', from, "%ntid.x");
-    f->ways = NULL;
-    snprintf(from, sizeof(from), "C%u", f->region);
-    ptx_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);
-    write_loops(f, 'a', from, "%ntid.x");
-    return true;
 }
 
 static void write_threads(fast *f, const char *scan)
@@ -639,16 +603,16 @@ static void write_threads(fast *f, const char *scan)
         return;
     }
     if (scan[0] != 0 && insn_count(f) <= COPY_INSNS_MAX) {
-        write_choice(f, scan);
+        fast_write_choice(f, scan);
         return;
     }
-    if (scan[0] == 0 && insn_count(f) <= COPY_INSNS_MAX && write_without_guards(f))
+    if (scan[0] == 0 && insn_count(f) <= COPY_INSNS_MAX && fast_write_without_guards(f))
         return;
     const char copy = scan[0] != 0 ? 'b' : 'a';
     snprintf(from, sizeof(from), "C%u", f->region);
     ptx_text_add(f->emit.out, "  br label %%%s\n%s:\n  br label %%T%u%c.z\n", from, from,
                  f->region, copy);
-    write_loops(f, copy, from, "%ntid.x");
+    fast_write_loops(f, copy, from, "%ntid.x");
 }
 
 /* Where the flow goes behind a masked region, or behind the loops it ends. */
@@ -682,7 +646,7 @@ static void after_label(const fast *f, uint32_t region, bool skip_own_loop, char
 static uint32_t last_of_loop(const fast *f, uint32_t region)
 {
     uint32_t loop;
-    if (!heads_loop(f, region, &loop))
+    if (!fast_heads_loop(f, region, &loop))
         return region;
     uint32_t last = region;
     for (uint32_t n = f->s->regions[region].next; n != SHAPE_NONE;
@@ -696,7 +660,7 @@ static uint32_t last_of_loop(const fast *f, uint32_t region)
 static void empty_label(const fast *f, char *label, size_t bytes)
 {
     uint32_t loop;
-    if (!heads_loop(f, f->region, &loop)) {
+    if (!fast_heads_loop(f, f->region, &loop)) {
         after_label(f, f->region, false, label, bytes);
         return;
     }
@@ -707,11 +671,11 @@ static void write_entry(fast *f)
 {
     const shape *s = f->s;
     uint32_t loop;
-    if (heads_loop(f, f->region, &loop)) {
+    if (fast_heads_loop(f, f->region, &loop)) {
         ptx_text_add(f->emit.out, "R%u.enter:\n", f->region);
         for (uint32_t r = 0; r < s->function->register_count; r++)
             if (s->regs[r].home == SHAPE_AFFINE && s->regs[r].loop == loop)
-                shape_line(&f->emit, "store %s 0, ptr %%off.%u", type_of(f, r), r);
+                shape_line(&f->emit, "store %s 0, ptr %%off.%u", fast_type(f, r), r);
         ptx_text_add(f->emit.out,
                      "  br label %%R%u\nR%u.back:\n"
                      "  call void @soft.safepoint(ptr %%block, ptr null)\n"
@@ -735,7 +699,7 @@ static void term_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *labe
 static void write_after(fast *f)
 {
     const shape *s = f->s;
-    const shape_region *r = region_of(f);
+    const shape_region *r = fast_region(f);
     char label[64];
     ptx_text_add(f->emit.out, "R%u.after:\n", f->region);
     if (r->exits) {
@@ -763,7 +727,25 @@ static void write_after(fast *f)
     }
 }
 
-static void write_region(fast *f, uint32_t region)
+/* How many threads a masked region has: known from the round before, or counted. */
+static ptx_value write_scan(fast *f)
+{
+    ptx_emit *e = &f->emit;
+    const uint32_t n = f->region;
+    const ptx_value known = shape_value(e, "load i32, ptr %%known");
+    const ptx_value is = shape_value(e, "icmp ne i32 %s, 0", known.name);
+    shape_line(e, "store i32 0, ptr %%known");
+    shape_line(e, "br i1 %s, label %%R%u.count, label %%R%u.ask", is.name, n, n);
+    ptx_text_add(e->out, "R%u.ask:\n", n);
+    const ptx_value asked = shape_value(
+        e, "call i32 @soft.scan(ptr %%mask.%u, i32 %%threads)", fast_region(f)->mask);
+    shape_line(e, "br label %%R%u.count", n);
+    ptx_text_add(e->out, "R%u.count:\n", n);
+    return shape_value(e, "phi i32 [ %s, %%R%u ], [ %s, %%R%u.ask ]", known.name, n,
+                       asked.name, n);
+}
+
+void fast_write_region(fast *f, uint32_t region)
 {
     const shape_region *r = &f->s->regions[region];
     ptx_value scan = {""};
@@ -771,8 +753,7 @@ static void write_region(fast *f, uint32_t region)
     f->region = region;
     write_entry(f);
     if (r->masked) {
-        scan = shape_value(&f->emit, "call i32 @soft.scan(ptr %%mask.%u, i32 %%threads)",
-                           r->mask);
+        scan = write_scan(f);
         const ptx_value none = shape_value(&f->emit, "icmp eq i32 %s, 0", scan.name);
         empty_label(f, label, sizeof(label));
         shape_line(&f->emit, "br i1 %s, label %%%s, label %%R%u.any", none.name, label,
@@ -790,156 +771,4 @@ static void write_region(fast *f, uint32_t region)
         write_threads(f, scan.name);
     }
     write_after(f);
-}
-
-/* ---- the function ---- */
-
-static void write_load_slots(fast *f)
-{
-    const shape *s = f->s;
-    for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
-        for (uint32_t i = b->first; i < b->first + b->count; i++) {
-            if (!is_scalar(s, i) || !s->insns[i].reads_memory || !is_inside(s, i))
-                continue;
-            for (uint32_t k = 0; k < s->insns[i].write_count; k++)
-                ptx_text_add(f->emit.out, "  %%load.%u.%u = alloca %s\n", i,
-                             s->insns[i].writes[k], type_of(f, s->insns[i].writes[k]));
-        }
-    }
-}
-
-static void write_arrays(fast *f)
-{
-    const shape *s = f->s;
-    ptx_text *out = f->emit.out;
-    ptx_text_add(out, "  %%lanes.up = add nuw nsw i32 %%threads, 31\n"
-                      "  %%warps = lshr i32 %%lanes.up, 5\n"
-                      "  %%lanes32 = shl nuw nsw i32 %%warps, 5\n"
-                      "  %%lanes = zext i32 %%lanes32 to i64\n"
-                      "  %%rows = mul nuw nsw i32 %%ntid.y, %%ntid.z\n"
-                      "  %%one.row = icmp eq i32 %%rows, 1\n");
-    if (s->has_cuts)
-        ptx_text_add(out, "  %%warp.a = alloca <32 x i64>\n"
-                          "  %%warp.b = alloca <32 x i32>\n"
-                          "  %%warp.c = alloca <32 x i32>\n"
-                          "  %%warp.m = alloca <32 x i32>\n"
-                          "  %%warp.one = alloca i32\n  %%warp.two = alloca i32\n");
-    for (uint32_t r = 0; r < s->function->register_count; r++) {
-        if (s->regs[r].home == SHAPE_AFFINE)
-            ptx_text_add(out, "  %%off.%u = alloca %s\n  store %s 0, ptr %%off.%u\n", r,
-                         type_of(f, r), type_of(f, r), r);
-        if (s->regs[r].home == SHAPE_ARRAY)
-            ptx_text_add(out,
-                         "  %%at.%u = mul nuw nsw i64 %%lanes, %u\n"
-                         "  %%ctx.%u = getelementptr i8, ptr %%scratch, i64 %%at.%u\n",
-                         r, s->regs[r].offset, r, r);
-    }
-    ptx_text_add(out,
-                 "  %%at.m = mul nuw nsw i64 %%lanes, %u\n"
-                 "  %%mask.0 = getelementptr i8, ptr %%scratch, i64 %%at.m\n",
-                 s->mask_offset);
-    for (uint32_t m = 0; m < s->mask_count + s->has_live; m++) {
-        const bool live = m == s->mask_count;
-        ptx_text_add(out, "  %%%s.%u = alloca i8\n", live ? "lv" : "mk", live ? 0 : m);
-        if (live)
-            ptx_text_add(out,
-                         "  %%at.l = mul nuw nsw i64 %%lanes, %u\n"
-                         "  %%live.0 = getelementptr i8, ptr %%scratch, i64 %%at.l\n",
-                         s->mask_offset + m);
-        else if (m > 0)
-            ptx_text_add(out,
-                         "  %%mask.%u = getelementptr i8, ptr %%mask.%u, i64 %%lanes\n",
-                         m, m - 1);
-    }
-    if (s->mask_count > 0)
-        ptx_text_add(out,
-                     "  %%mask.bytes = mul nuw nsw i64 %%lanes, %u\n"
-                     "  call void @soft.fill(ptr %%mask.0, i8 0, i64 %%mask.bytes)\n",
-                     s->mask_count);
-    if (s->has_live)
-        ptx_text_add(out, "  %%threads64 = zext i32 %%threads to i64\n"
-                          "  call void @soft.fill(ptr %%live.0, i8 0, i64 %%lanes)\n"
-                          "  call void @soft.fill(ptr %%live.0, i8 1, i64 %%threads64)\n"
-                          "  %%live.scan = alloca i32\n"
-                          "  store i32 %%threads, ptr %%live.scan\n");
-}
-
-static void init_fast(fast *f, shape *s)
-{
-    const uint32_t registers = s->function->register_count;
-    f->s = s;
-    f->w.s = s;
-    f->w.fast = true;
-    f->inside = shape_alloc(s->memory, registers, 1);
-    f->wanted = shape_alloc(s->memory, registers, 1);
-    f->chain = shape_alloc(s->memory, registers, sizeof(*f->chain));
-    f->w.inside = f->inside;
-    f->emit = (ptx_emit){.module = s->module,
-                         .function = s->function,
-                         .options = s->options,
-                         .out = &s->program->text,
-                         .shape = f,
-                         .special_register = shape_special_register,
-                         .variable_address = shape_variable_address,
-                         .access = ""};
-    set_name(&f->emit.block, "%block");
-    set_name(&f->emit.zero, "%zero");
-    set_name(&f->emit.shared, "%shared");
-    set_name(&f->emit.params, "%params");
-    set_name(&f->emit.local, "%localbase");
-    set_name(&f->emit.thread_index, "0");
-    set_name(&f->w.thread, "null");
-    for (int k = 0; k < 3; k++)
-        set_name(&f->w.tid[k], "0");
-}
-
-void shape_write_fast(shape *s)
-{
-    fast *f = shape_alloc(s->memory, 1, sizeof(*f));
-    init_fast(f, s);
-    ptx_text_add(f->emit.out, "define void @\"b.%s\"(ptr %%block) #0 {\n",
-                 s->function->name);
-    shape_write_head(&f->emit);
-    shape_write_slots(&f->emit);
-    write_load_slots(f);
-    write_arrays(f);
-    uint32_t loop;
-    const uint32_t first = s->blocks[s->entry].region;
-    ptx_text_add(f->emit.out, "  br label %%R%u%s\n", first,
-                 heads_loop(f, first, &loop) ? ".enter" : "");
-    for (uint32_t n = 0; n < s->region_count; n++)
-        write_region(f, s->linear[n]);
-    ptx_text_add(f->emit.out, "return:\n  ret void\n}\n\n");
-}
-
-/* Functions that every module has. */
-void fast_write_helpers(ptx_text *out)
-{
-    ptx_text_add(
-        out,
-        "; how many bytes are set; in the top bit, that they are not the first ones\n"
-        "define internal i32 @soft.scan(ptr %%mask, i32 %%n) noinline nounwind {\n"
-        "entry:\n  %%n64 = zext i32 %%n to i64\n  br label %%loop\n"
-        "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
-        "  %%count = phi i32 [ 0, %%entry ], [ %%count1, %%loop ]\n"
-        "  %%last = phi i32 [ 0, %%entry ], [ %%last1, %%loop ]\n"
-        "  %%p = getelementptr i8, ptr %%mask, i64 %%i\n  %%b = load i8, ptr %%p\n"
-        "  %%set = icmp ne i8 %%b, 0\n  %%one = zext i1 %%set to i32\n"
-        "  %%count1 = add i32 %%count, %%one\n  %%i1 = add nuw nsw i64 %%i, 1\n"
-        "  %%at = trunc i64 %%i1 to i32\n"
-        "  %%here = select i1 %%set, i32 %%at, i32 0\n"
-        "  %%more = icmp ugt i32 %%here, %%last\n"
-        "  %%last1 = select i1 %%more, i32 %%here, i32 %%last\n"
-        "  %%c = icmp ult i64 %%i1, %%n64\n  br i1 %%c, label %%loop, label %%done\n"
-        "done:\n  %%prefix = icmp eq i32 %%count1, %%last1\n"
-        "  %%odd = or i32 %%count1, -2147483648\n"
-        "  %%r = select i1 %%prefix, i32 %%count1, i32 %%odd\n  ret i32 %%r\n}\n\n"
-        "define internal void @soft.fill(ptr %%to, i8 %%value, i64 %%n) nounwind {\n"
-        "entry:\n  br label %%loop\n"
-        "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
-        "  %%p = getelementptr i8, ptr %%to, i64 %%i\n  store i8 %%value, ptr %%p\n"
-        "  %%i1 = add nuw nsw i64 %%i, 1\n"
-        "  %%c = icmp ult i64 %%i1, %%n\n  br i1 %%c, label %%loop, label %%done\n"
-        "done:\n  ret void\n}\n\n");
 }

@@ -3,7 +3,12 @@
  * kernel is compiled: `if (blockIdx.x * blockDim.x + threadIdx.x < n)` holds for all
  * threads of all blocks but the last. Such a region is written twice: once as it is, and
  * once without these branches, for when the first and the last thread agree. Masked
- * vector stores, which the branch would need, cost several times a plain one. */
+ * vector stores, which the branch would need, cost several times a plain one.
+ *
+ * The same for a loop that threads leave one by one, `i += stride` up to n: while the
+ * first and the last thread stay in it, a round looks at no flags and writes none. */
+#include <stdio.h>
+
 #include "softcuda/ptx/fast.h"
 
 #define TERMS_MAX 8u
@@ -13,7 +18,8 @@
 typedef struct sum {
     const ptx_operand *terms[TERMS_MAX][2]; /* the second not NULL: a product */
     uint32_t count;
-    int axis; /* 0 x, 1 y, 2 z, -1 none */
+    uint32_t offset; /* a register whose steps so far count, too, or SHAPE_NONE */
+    int axis;        /* 0 x, 1 y, 2 z, -1 none */
 } sum;
 
 /* What must hold for all threads: `left cmp right` is `value`. */
@@ -84,11 +90,44 @@ static bool is_32_bits(const ptx_insn *insn)
             insn->types[0] == PTX_B32);
 }
 
-/* Adds what `operand` is to the sum: one operand is followed further, the others are
- * uniform. */
-static bool add_operand(const fast *f, const ptx_operand *operand, sum *to)
+/* A register that has made its step of this round before instruction `use`. */
+static bool has_stepped(const fast *f, uint32_t reg, const ptx_insn *use)
 {
-    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
+    const uint32_t at = (uint32_t)(use - f->s->function->insns);
+    const shape_block *b = &f->s->blocks[f->s->insns[at].block];
+    bool stepped = false;
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (shape_is_step(f->s, i, reg)) {
+            if (stepped || i > at)
+                return false;
+            stepped = true;
+        }
+    return stepped;
+}
+
+/* What gives the operand its value: the one definition of its register, or, of one that
+ * is a base and a uniform offset, what sets the base. */
+static const ptx_insn *source(const fast *f, const ptx_operand *operand,
+                              const ptx_insn *use, sum *to)
+{
+    if (operand->kind != PTX_OPERAND_REG || operand->negate)
+        return NULL;
+    const shape_reg *r = &f->s->regs[operand->index];
+    if (r->home != SHAPE_AFFINE)
+        return definition(f, operand->index);
+    if (use == NULL || to->offset != SHAPE_NONE || !has_stepped(f, operand->index, use))
+        return NULL;
+    to->offset = operand->index;
+    const ptx_insn *base = &f->s->function->insns[r->base];
+    return base->guarded ? NULL : base;
+}
+
+/* Adds what `operand` of `use` is to the sum: one operand is followed further, the others
+ * are uniform. */
+static bool add_operand(const fast *f, const ptx_operand *operand, const ptx_insn *use,
+                        sum *to)
+{
+    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++, use = NULL) {
         if (is_uniform(f, operand))
             return add_term(to, operand, NULL);
         if (axis_of(operand) >= 0) {
@@ -97,9 +136,7 @@ static bool add_operand(const fast *f, const ptx_operand *operand, sum *to)
             to->axis = axis_of(operand);
             return true;
         }
-        const ptx_insn *insn = operand->kind == PTX_OPERAND_REG && !operand->negate
-                                   ? definition(f, operand->index)
-                                   : NULL;
+        const ptx_insn *insn = source(f, operand, use, to);
         if (insn == NULL || !is_32_bits(insn))
             return false;
         const ptx_operand *o = operands_of(f, insn);
@@ -147,10 +184,12 @@ static bool require_compare(const fast *f, const ptx_insn *insn, bool value,
     if (all->count == FAST_GUARDS_MAX || insn->operand_count != 3 || o[0].pair)
         return false;
     requirement *r = &all->list[all->count];
-    *r = (requirement){.value = value, .left.axis = -1, .right.axis = -1};
+    *r = (requirement){.value = value,
+                       .left = {.axis = -1, .offset = SHAPE_NONE},
+                       .right = {.axis = -1, .offset = SHAPE_NONE}};
     r->predicate = compare_name(insn, &r->is_signed);
-    if (r->predicate == NULL || !add_operand(f, &o[1], &r->left) ||
-        !add_operand(f, &o[2], &r->right))
+    if (r->predicate == NULL || !add_operand(f, &o[1], insn, &r->left) ||
+        !add_operand(f, &o[2], insn, &r->right))
         return false;
     if ((r->left.axis >= 0) == (r->right.axis >= 0))
         return false;
@@ -234,6 +273,8 @@ static bool find_all(const fast *f, uint8_t *ways, requirements *all)
 static ptx_value write_sum(fast *f, const sum *from)
 {
     ptx_value total = {"0"};
+    if (from->offset != SHAPE_NONE)
+        total = shape_value(&f->emit, "load i32, ptr %%off.%u", from->offset);
     for (uint32_t i = 0; i < from->count; i++) {
         ptx_value term = ptx_operand_value(&f->emit, from->terms[i][0], PTX_U32);
         if (from->terms[i][1] != NULL) {
@@ -270,11 +311,26 @@ static ptx_value write_requirement(fast *f, const requirement *r)
     return holds;
 }
 
-bool fast_write_guards(fast *f, ptx_value *out)
+/* A masked region that is a loop by itself: the way of its branch that goes round. */
+static bool goes_round(const fast *f, const uint8_t *ways)
+{
+    const shape_region *r = &f->s->regions[f->region];
+    const shape_block *b = &f->s->blocks[r->head];
+    return r->block_count == 1 && b->loop != SHAPE_NONE &&
+           f->s->loops[b->loop].head == r->head && f->s->loops[b->loop].outside &&
+           ways[r->head] != 0 && b->succ[ways[r->head] - 1] == r->head;
+}
+
+/* Whether all threads take the usual way at the branches of the region: an i1, worked
+ * out once a block, and f->ways. False: there is no branch of which it can be said, or
+ * the region is masked and not a loop by itself. */
+static bool write_guards(fast *f, ptx_value *out)
 {
     requirements all = {.count = 0};
     uint8_t *ways = shape_alloc(f->s->memory, f->s->block_count, 1);
     if (!find_all(f, ways, &all))
+        return false;
+    if (f->s->regions[f->region].masked && !goes_round(f, ways))
         return false;
     fast_set_scalar(f, true);
     ptx_value holds = {"true"};
@@ -286,5 +342,75 @@ bool fast_write_guards(fast *f, ptx_value *out)
      * no thread comes to its branch either. */
     *out = shape_value(&f->emit, "freeze i1 %s", holds.name);
     f->ways = ways;
+    return true;
+}
+
+/* ---- the copies of a region ----------------------------------------------------------
+ */
+
+/* A loop that all threads go round, and will go round once more: no flags are looked at
+ * or written, and the next round knows how many take part. */
+static void write_round(fast *f, const char *scan)
+{
+    ptx_emit *e = &f->emit;
+    ptx_value all;
+    char from[32];
+    if (!fast_region(f)->masked || !write_guards(f, &all))
+        return;
+    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value go = shape_value(e, "and i1 %s, %s", full.name, all.name);
+    shape_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.f", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%uf.z\n", from, f->region);
+    f->round = true;
+    fast_write_loops(f, 'f', from, "%ntid.x");
+    f->round = false;
+    f->ways = NULL;
+    ptx_text_add(e->out, "R%u.again:\n", f->region);
+    shape_line(e, "store i32 %%threads, ptr %%known");
+    shape_line(e, "br label %%R%u.back", f->region);
+    ptx_text_add(e->out, "C%u.r:\n", f->region);
+}
+
+/* `scan` tells how many threads take part; in its top bit, that they are not the first
+ * ones. All of them, or the first n of a row, need no flags. */
+void fast_write_choice(fast *f, const char *scan)
+{
+    ptx_emit *e = &f->emit;
+    write_round(f, scan);
+    const ptx_value prefix = shape_value(e, "icmp sge i32 %s, 0", scan);
+    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value easy = shape_value(e, "or i1 %%one.row, %s", full.name);
+    const ptx_value plain = shape_value(e, "and i1 %s, %s", prefix.name, easy.name);
+    const ptx_value bound =
+        shape_value(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
+    shape_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
+               f->region);
+    char from[32];
+    snprintf(from, sizeof(from), "C%u.a", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    fast_write_loops(f, 'a', from, bound.name);
+    snprintf(from, sizeof(from), "C%u.b", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ub.z\n", from, f->region);
+    fast_write_loops(f, 'b', from, "%ntid.x");
+}
+
+/* All threads of most blocks take the same way at a guard: see shape_guard.c. */
+bool fast_write_without_guards(fast *f)
+{
+    ptx_value all;
+    char from[32];
+    if (!write_guards(f, &all))
+        return false;
+    shape_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.f", f->region);
+    ptx_text_add(f->emit.out, "%s:\n  br label %%T%uf.z\n", from, f->region);
+    fast_write_loops(f, 'f', from, "%ntid.x");
+    f->ways = NULL;
+    snprintf(from, sizeof(from), "C%u", f->region);
+    ptx_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    fast_write_loops(f, 'a', from, "%ntid.x");
     return true;
 }

@@ -28,6 +28,29 @@ static const char ptx[] = PTX_HEAD KERNEL("unsigned_less",
                            "setp.lt.u32 %p1, %r5, %r2;\nsetp.le.u32 %p2, %r7, 1;\n"
                            "and.pred %p3, %p1, %p2;\n@!%p3 bra END;\n");
 
+/* out[global thread] = a hash of the indices that a thread's loop goes through, from
+ * `first` on by `stride` while below n; and 512 further on, of the rounds. */
+#define LOOP(name, compare, branch)                                                      \
+    ".visible .entry " name                                                              \
+    "(.param .u64 out, .param .u32 first, .param .u32 n, .param .u32 stride)\n{\n"       \
+    ".reg .pred %p<5>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<6>;\n"                          \
+    "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [first];\nld.param.u32 %r2, [n];\n"    \
+    "ld.param.u32 %r11, [stride];\n"                                                     \
+    "mov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %ntid.x;\nmov.u32 %r6, %tid.x;\n"              \
+    "mov.u32 %r7, %tid.y;\nmad.lo.s32 %r8, %r3, %r4, %r6;\nadd.s32 %r5, %r8, %r1;\n"     \
+    "mov.u32 %r9, 0;\nmov.u32 %r12, 0;\nsetp.ge." compare                                \
+    " %p1, %r5, %r2;\n@%p1 bra DONE;\nLOOP:\n"                                           \
+    "mad.lo.s32 %r9, %r9, 31, %r5;\nadd.s32 %r12, %r12, 1;\n"                            \
+    "add.s32 %r5, %r5, %r11;\nsetp." branch " LOOP;\nDONE:\n"                            \
+    "mov.u32 %r13, %ntid.y;\nmad.lo.s32 %r8, %r8, %r13, %r7;\n"                          \
+    "mul.wide.u32 %rd2, %r8, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"                            \
+    "st.global.u32 [%rd3], %r9;\nst.global.u32 [%rd3+2048], %r12;\nret;\n}\n"
+
+static const char loops_ptx[] =
+    PTX_HEAD LOOP("below", "u32", "lt.u32 %p2, %r5, %r2;\n@%p2 bra")
+        LOOP("signed_below", "s32", "lt.s32 %p2, %r5, %r2;\n@%p2 bra")
+            LOOP("not_above", "u32", "ge.u32 %p2, %r5, %r2;\n@!%p2 bra");
+
 static const char *const names[] = {"unsigned_less", "signed_less", "turned",
                                     "at_least",      "both",        "inside"};
 static kernel_unit *units[2];
@@ -60,6 +83,42 @@ static void every_edge_is_the_slow_paths(void)
                 run_both(names[k], firsts[i], firsts[i] + offsets[j], 1 + (j + i) % 4);
 }
 
+static void every_loop_is_the_slow_paths(void)
+{
+    static const char *const loops[] = {"below", "signed_below", "not_above"};
+    static const uint32_t counts[] = {0, 1, 31, 32, 127, 128, 129, 500, 512, 600, 1000};
+    kernel_unit *pair[2];
+    for (int path = 0; path < 2; path++) {
+        pair[path] = kernel_open(loops_ptx, path ? KERNEL_SLOW : KERNEL_FAST, &error);
+        if (!CHECK_OK(pair[path] == NULL, error))
+            return;
+    }
+    for (uint32_t k = 0; k < 3 * 11 * 3; k++) {
+        static uint32_t out[2][1024];
+        const struct {
+            void *out;
+            uint32_t first, n, stride;
+        } shape = {NULL, k % 2 ? 0 : 0x7fffff00, counts[k / 3 % 11], 32 + 48 * (k % 3)};
+        const uint32_t rows = 1 + k % 4;
+        memset(out, 0, sizeof(out));
+        for (int path = 0; path < 2; path++) {
+            const struct {
+                void *out;
+                uint32_t first, n, stride;
+            } params = {out[path], shape.first, shape.first + shape.n, shape.stride};
+            const kernel_call call = {
+                .name = loops[k / 33], .grid = {4}, .block = {32, rows}};
+            CHECK_OK(kernel_run(pair[path], &call, &params, &error), error);
+        }
+        if (!CHECK(memcmp(out[0], out[1], sizeof(out[0])) == 0))
+            fprintf(stderr, "%s first %u n %u stride %u rows %u\n", loops[k / 33],
+                    shape.first, shape.n, shape.stride, rows);
+    }
+    CHECK(kernel_about(pair[0], "below")->path == PTX_PATH_FAST);
+    kernel_close(pair[0]);
+    kernel_close(pair[1]);
+}
+
 int main(void)
 {
     for (int path = 0; path < 2; path++) {
@@ -73,6 +132,7 @@ int main(void)
                 fprintf(stderr, "%s is not on path %d\n", names[k], path);
     }
     RUN(every_edge_is_the_slow_paths);
+    RUN(every_loop_is_the_slow_paths);
     kernel_close(units[0]);
     kernel_close(units[1]);
     return test_done();
