@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operand counts of the opcodes where one count fits all forms. */
+/* Operand counts of the opcodes where one count fits all forms; operands of barriers and
+ * warp operations one by one. */
 #include <stdio.h>
 
 #include "softcuda/ptx/parse.h"
@@ -63,6 +64,109 @@ static gph_status check_vector(ptx_parser *parser, const ptx_insn *insn,
                        ptx_quote(opcode).text, width);
 }
 
+/* ---- barriers and warp operations -----------------------------------------------------
+ */
+
+/* One letter an operand: d a register, D one that may be half of a pair d|p, q a
+ * predicate register, E the pair of elect; v a register or number, p a predicate or
+ * number. */
+static const char *const *patterns(const ptx_insn *insn)
+{
+    static const char *const shfl[] = {"Dvvvv", "Dvvv", NULL};
+    static const char *const ballot[] = {"dpv", "dp", NULL};
+    static const char *const vote[] = {"qpv", "qp", NULL};
+    static const char *const match[] = {"Dvv", NULL};
+    static const char *const redux[] = {"dvv", NULL};
+    static const char *const elect[] = {"Ev", NULL};
+    static const char *const activemask[] = {"d", NULL};
+    static const char *const bar[] = {"v", "vv", "", NULL};
+    static const char *const arrive[] = {"vv", "", NULL};
+    static const char *const popc[] = {"dvp", "dvvp", NULL};
+    static const char *const red[] = {"qvp", "qvvp", NULL};
+    switch (insn->opcode) {
+    case PTX_OP_SHFL: return shfl;
+    case PTX_OP_VOTE: return ptx_has(insn, PTX_MOD_BALLOT) ? ballot : vote;
+    case PTX_OP_MATCH: return match;
+    case PTX_OP_REDUX: return redux;
+    case PTX_OP_ELECT: return elect;
+    case PTX_OP_ACTIVEMASK: return activemask;
+    case PTX_OP_BAR:
+    case PTX_OP_BARRIER:
+        if (ptx_has(insn, PTX_MOD_RED))
+            return ptx_has(insn, PTX_MOD_POPC) ? popc : red;
+        return ptx_has(insn, PTX_MOD_ARRIVE) ? arrive : bar;
+    default: return NULL;
+    }
+}
+
+/* 1: a register of that sort, 2: a number, 0: neither. */
+static int sort_of(const ptx_parser *parser, const ptx_operand *operand,
+                   bool is_predicate)
+{
+    const ptx_register *registers = parser->body.registers.items;
+    if (operand->kind == PTX_OPERAND_INT)
+        return 2;
+    return operand->kind == PTX_OPERAND_REG &&
+           (registers[operand->index].type == PTX_PRED) == is_predicate;
+}
+
+/* Operands that fit the letter: 1, 2 for a pair, 0 if they do not. */
+static uint32_t fits(const ptx_parser *parser, const ptx_operand *at, char letter)
+{
+    const bool is_second = at->pair && (at[1].kind == PTX_OPERAND_SINK ||
+                                        sort_of(parser, &at[1], true) == 1);
+    switch (letter) {
+    case 'D':
+        return sort_of(parser, at, false) != 1 ? 0 : !at->pair ? 1 : is_second ? 2 : 0;
+    case 'E':
+        return is_second &&
+                       (at->kind == PTX_OPERAND_SINK || sort_of(parser, at, false) == 1)
+                   ? 2
+                   : 0;
+    case 'd': return !at->pair && sort_of(parser, at, false) == 1;
+    case 'q': return !at->pair && sort_of(parser, at, true) == 1;
+    case 'v': return !at->pair && sort_of(parser, at, false) != 0;
+    default: return !at->pair && sort_of(parser, at, true) != 0;
+    }
+}
+
+/* How many letters of the pattern the operands fit; *all if it fits wholly. */
+static uint32_t fit(const ptx_parser *parser, const ptx_insn *insn, const char *pattern,
+                    bool *all)
+{
+    const ptx_operand *operands = parser->body.operands.items;
+    uint32_t used = 0, letters = 0;
+    while (pattern[letters] != '\0' && used < insn->operand_count) {
+        const uint32_t count =
+            fits(parser, &operands[insn->operand + used], pattern[letters]);
+        if (count == 0)
+            break;
+        used += count;
+        letters++;
+    }
+    *all = pattern[letters] == '\0' && used == insn->operand_count;
+    return letters;
+}
+
+static gph_status check_patterns(ptx_parser *parser, const ptx_insn *insn,
+                                 const ptx_token *opcode)
+{
+    const char *const *pattern = patterns(insn);
+    uint32_t most = 0;
+    if (pattern == NULL)
+        return GPH_OK;
+    for (; *pattern != NULL; pattern++) {
+        bool all;
+        const uint32_t letters = fit(parser, insn, *pattern, &all);
+        if (all)
+            return GPH_OK;
+        most = letters > most ? letters : most;
+    }
+    return ptx_fail_at(
+        parser, opcode, "look at the type of its register, or at its place",
+        "%s has no form with such an operand %u", ptx_quote(opcode).text, most + 1);
+}
+
 gph_status ptx_check_insn(ptx_parser *parser, const ptx_insn *insn,
                           const ptx_token *opcode, const ptx_insn_shape *shape)
 {
@@ -82,5 +186,5 @@ gph_status ptx_check_insn(ptx_parser *parser, const ptx_insn *insn,
     if (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_LDU ||
         insn->opcode == PTX_OP_ST)
         return check_vector(parser, insn, opcode, shape);
-    return GPH_OK;
+    return check_patterns(parser, insn, opcode);
 }

@@ -175,6 +175,16 @@ static const struct bad_case bad_cases[] = {
      "line 1, column 23: the floating-point literal in front has an operator that takes "
      "integers",
      218},
+    {"vote.sync.ballot.b32 %r1, [sv], -1;", 1,
+     "line 1, column 1: 'vote' has no form with such an operand 2", 218},
+    {"vote.sync.all.pred %r1, %p1, -1;", 1,
+     "line 1, column 1: 'vote' has no form with such an operand 1", 218},
+    {"shfl.sync.idx.b32 %r1|%r2, %r3, 0, 31, -1;", 1,
+     "line 1, column 1: 'shfl' has no form with such an operand 1", 218},
+    {"bar.sync %p1;", 1, "line 1, column 1: 'bar' has no form with such an operand 1",
+     218},
+    {"bar.red.popc.u32 %r1, 0;", 1,
+     "line 1, column 1: 'bar' has no form with such an operand 3", 218},
     {"mov.u32 %r1, \"x\";", 1, "line 1, column 14: found '\"x\"', expected an operand",
      218},
 };
