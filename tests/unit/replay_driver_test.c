@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* y[i] = y[i] * a + x[i] */
 static const char ptx[] =
@@ -394,6 +396,42 @@ static gph_status do_it_all(void)
     return status;
 }
 
+enum { NOT_INITIALIZED = 3 };
+
+/* What a fork's child gets: refusals, no hang. */
+static int use_in_child(gph_exec *exec)
+{
+    gph_capture *capture = NULL;
+    gph_runtime *second = NULL;
+    gph_options options = GPH_OPTIONS_INIT;
+    options.driver = GPH_DRIVER_SOFT;
+    const bool is_refused =
+        gph_exec_launch(exec, stream, &error) == NOT_INITIALIZED &&
+        gph_capture_begin(runtime, stream, NULL, &capture, &error) == NOT_INITIALIZED &&
+        gph_open(&options, &second, &error) == NOT_INITIALIZED;
+    return is_refused && capture == NULL && second == NULL ? 0 : 1;
+}
+
+static void the_child_of_a_fork_is_refused(void)
+{
+    gph_driver_info info;
+    gph_driver_describe(runtime, &info);
+    if (info.driver != GPH_DRIVER_SOFT)
+        SKIP("this driver's rules about fork are its own");
+    CUgraph graph = capture_work();
+    gph_exec *exec = NULL;
+    CHECK_OK(gph_exec_create(runtime, graph, NULL, &exec, &error), error);
+    CU(GraphDestroy, graph);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(use_in_child(exec));
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    CHECK_OK(gph_exec_launch(exec, stream, &error), error);
+    check_y();
+    gph_exec_destroy(exec);
+}
+
 typedef void fail_allocation_fn(long nth);
 
 static void the_driver_may_run_out_of_memory_anywhere(void)
@@ -456,6 +494,7 @@ int main(void)
     RUN(a_stream_captured_already_is_refused);
     RUN(a_graph_of_nothing_runs);
     RUN(threads_capture_beside_each_other);
+    RUN(the_child_of_a_fork_is_refused);
     RUN(the_driver_may_run_out_of_memory_anywhere);
     (void)cu->DevicePrimaryCtxRelease(0);
     gph_close(runtime);
