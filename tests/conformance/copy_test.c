@@ -227,8 +227,6 @@ static void arrays_keep_rows(void)
                           .WidthInBytes = 80,
                           .Height = 8};
     OK(cu.cuMemcpy2D(&copy));
-    OK(cu.cuMemcpyAtoH(target, array, 0, 80));
-    CHECK(memcmp(target, source, 80) == 0);
     copy = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_ARRAY,
                            .srcArray = array,
                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -249,6 +247,27 @@ static void arrays_keep_rows(void)
     wrong.Width = 0;
     REFUSED(INVALID_VALUE, cu.cuArray3DCreate(&array, &wrong));
     REFUSED(INVALID_VALUE, cu.cuArray3DCreate(&array, NULL));
+}
+
+static void arrays_of_one_row(void)
+{
+    start();
+    CUarray array = NULL, other = NULL;
+    const CUDA_ARRAY_DESCRIPTOR desc = {
+        .Width = 100, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    OK(cu.cuArrayCreate(&array, &desc));
+    OK(cu.cuArrayCreate(&other, &desc));
+    OK(cu.cuMemcpyHtoA(array, 0, source, 400));
+    OK(cu.cuMemcpyAtoA(other, 0, array, 8, 100));
+    OK(cu.cuMemcpyDtoA(other, 200, a, 100));
+    OK(cu.cuMemcpyAtoD(b, other, 0, 100));
+    OK(cu.cuMemcpyDtoH(target, b, 100));
+    CHECK(memcmp(target, source + 8, 100) == 0);
+    OK(cu.cuMemcpyAtoH(target, other, 200, 100));
+    CHECK(memcmp(target, source, 100) == 0);
+    REFUSED(INVALID_VALUE, cu.cuMemcpyHtoA(array, 301, source, 100));
+    OK(cu.cuArrayDestroy(array));
+    OK(cu.cuArrayDestroy(other));
 }
 
 static void fills(void)
@@ -324,6 +343,7 @@ int main(void)
     RUN(two_dimensions);
     RUN(three_dimensions);
     RUN(arrays_keep_rows);
+    RUN(arrays_of_one_row);
     RUN(fills);
     RUN(pinned_memory_is_device_memory_too);
     RUN(peer_copies_name_contexts);

@@ -14,18 +14,23 @@ static void begin(const char *ptx)
     OK(cu.cuModuleLoadData(&module, ptx));
 }
 
+/* Destroying works; whether the call still tells the error is the driver's choice. */
+static void end(CUresult error)
+{
+    const CUresult ended = cu.cuCtxDestroy(context);
+    CHECK(ended == CUDA_SUCCESS || ended == error);
+}
+
 /* Everything that would do work gives the error; the context can still be destroyed. */
 static void is_dead_of(CUresult error)
 {
     CUdeviceptr p;
     CUstream stream;
-    unsigned value = 0;
     CHECK_IS(cu.cuCtxSynchronize(), error);
     CHECK_IS(cu.cuCtxSynchronize(), error);
     CHECK_IS(cu.cuMemAlloc(&p, 16), error);
-    CHECK_IS(cu.cuMemcpyDtoH(&value, 16, 4), error);
     CHECK_IS(cu.cuStreamCreate(&stream, 0), error);
-    OK(cu.cuCtxDestroy(context));
+    end(error);
     OK(cu.cuCtxCreate(&context, NULL, 0, 0));
     OK(cu.cuMemAlloc(&p, 16));
     OK(cu.cuMemsetD8(p, 1, 16));
@@ -84,7 +89,7 @@ static void work_behind_a_fault_does_not_run(void)
     (void)cu.cuMemsetD32((CUdeviceptr)(uintptr_t)host, 6, 1);
     CHECK_IS(cu.cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
     CHECK(*host == 5);
-    OK(cu.cuCtxDestroy(context));
+    end(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 int main(void)
