@@ -89,6 +89,12 @@ static ptx_value exchange_or_modify(low *l, const atomic *a, const low_place *pl
     const char *llvm = ptx_llvm_type(a->type), *at = place->pointer.name;
     const uint32_t bytes = ptx_type_bytes(a->type);
     const ptx_value b = low_in(l, a->address + 1, a->type);
+    if (!place->is_shared && a->type == PTX_F32 && a->word[0] == 'f') {
+        const low_arg args[] = {{"ptr", place->pointer}, {"float", b}};
+        ptx_value old_sum = {""};
+        (void)low_call(l, "atom_add_f32", "float", args, 2, &old_sum);
+        return old_sum;
+    }
     if (!place->is_shared)
         return low_op(l, "atomicrmw %s ptr %s, %s %s %s, align %u", a->word, at, llvm,
                       b.name, a->order, bytes);

@@ -94,8 +94,11 @@ static ptx_value widened(low *l, const conversion *c, ptx_type *held)
         return convert_call(l, c->from == PTX_F16 ? "cvt_f32_f16" : "cvt_f32_bf16",
                             "float", "i16", x);
     }
-    if (c->ftz && c->from == PTX_F32)
+    /* On the way to half precision the device does not flush. */
+    if (c->ftz && c->from == PTX_F32 && !is_half_type(c->to))
         x = convert_call(l, "ftz_f32", "float", "float", x);
+    if (c->ftz && c->from == PTX_F64 && c->to == PTX_F32)
+        x = convert_call(l, "tiny_f64", "double", "double", x);
     return x;
 }
 

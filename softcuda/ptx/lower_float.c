@@ -110,7 +110,11 @@ static bool fused(low *l)
     return true;
 }
 
-/* div, rcp, sqrt: .approx, .full, or a rounding. */
+static const char *const flushing_names[] = {
+    [LOW_RN] = "rn", [LOW_RZ] = "rz_ftz", [LOW_RM] = "rm_ftz", [LOW_RP] = "rp_ftz"};
+
+/* div, rcp, sqrt: .approx, .full, or a rounding. A directed quotient decides itself what
+ * is subnormal; a root never is. */
 static bool quotient(low *l, const char *stem, uint32_t inputs)
 {
     shape s;
@@ -131,7 +135,10 @@ static bool quotient(low *l, const char *stem, uint32_t inputs)
     if (s.round == LOW_NO_ROUND || (s.type == PTX_F64 && s.ftz))
         return false;
     if (s.round != LOW_RN)
-        return by_library(l, &s, stem, rounding_names[s.round], inputs);
+        return by_library(l, &s, stem,
+                          s.ftz && strcmp(stem, "sqrt") != 0 ? flushing_names[s.round]
+                                                             : rounding_names[s.round],
+                          inputs);
     const ptx_value a = input(l, &s, 1);
     ptx_value result;
     if (strcmp(stem, "div") == 0) {
@@ -154,9 +161,10 @@ static bool approximate(low *l, const char *stem)
     if (!low_mod(l, PTX_MOD_APPROX) || !begin(l, &s, 1) || s.sat ||
         s.round != LOW_NO_ROUND)
         return false;
-    if (s.type == PTX_F64)
-        s.ftz = false; /* rsqrt.approx{.ftz}.f64: the same function */
-    return by_library(l, &s, stem, "approx", 1);
+    const bool wide_flush = s.type == PTX_F64 && s.ftz;
+    if (wide_flush)
+        s.ftz = false; /* the library function does it */
+    return by_library(l, &s, stem, wide_flush ? "approx_ftz" : "approx", 1);
 }
 
 static bool extreme(low *l, const char *stem)

@@ -304,8 +304,24 @@ static void copy_words(low *l, const low_place *to, const low_place *from, uint3
     }
 }
 
-/* cp.async.ca.shared.global [to], [from], bytes{, bytes to read: zeros behind it}. It is
- * done when it is issued, so committing and waiting have nothing left to do. */
+/* The fourth operand: bytes to read (zeros follow them), or a predicate that ignores the
+ * source altogether. */
+static bool source_bytes(low *l, uint32_t bytes, ptx_value *out)
+{
+    const ptx_operand *operand = l->operands[3];
+    const bool is_predicate = operand->kind == PTX_OPERAND_REG &&
+                              operand->index < l->function->register_count &&
+                              l->function->registers[operand->index].type == PTX_PRED;
+    if (!low_check_in(l, 3, is_predicate ? PTX_PRED : PTX_U32))
+        return false;
+    *out = low_in(l, 3, is_predicate ? PTX_PRED : PTX_U32);
+    if (is_predicate)
+        *out = low_op(l, "select i1 %s, i32 0, i32 %u", out->name, bytes);
+    return true;
+}
+
+/* cp.async.ca.shared.global [to], [from], bytes{, bytes to read}. It is done when it is
+ * issued, so committing and waiting have nothing left to do. */
 static bool copy_async(low *l)
 {
     if (!low_mod(l, PTX_MOD_ASYNC))
@@ -319,8 +335,9 @@ static bool copy_async(low *l)
         return false;
     const int64_t bytes = l->operands[2]->imm;
     const bool partial = l->count == 4 + extra;
+    ptx_value source = {""};
     if ((bytes != 4 && bytes != 8 && bytes != 16) ||
-        (partial && !low_check_in(l, 3, PTX_U32)))
+        (partial && !source_bytes(l, (uint32_t)bytes, &source)))
         return false;
     low_place to, from;
     if (!low_address(l, 0, PTX_SPACE_SHARED, (uint32_t)bytes, true, &to) ||
@@ -334,7 +351,7 @@ static bool copy_async(low *l)
     const low_arg args[] = {{"ptr", to.pointer},
                             {"ptr", from.pointer},
                             {"i32", low_name("%u", (uint32_t)bytes)},
-                            {"i32", low_in(l, 3, PTX_U32)}};
+                            {"i32", source}};
     return low_call(l, "copy_zfill", "void", args, 4, NULL);
 }
 

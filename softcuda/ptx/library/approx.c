@@ -26,7 +26,7 @@ float x_div_approx_f32(float a, float b)
 {
     const u32 magnitude = bits32(b) & ~SIGN32;
     const u32 huge = magnitude > 0x7e800000u && magnitude < INF32;
-    return a / (huge ? float32(bits32(b) | INF32) : b);
+    return a / (huge ? float32((bits32(b) & SIGN32) | INF32) : b);
 }
 
 /* 2^x = 2^n * 2^f, f in [-0.5, 0.5]; 2^n in two factors, so that a subnormal result is
@@ -127,18 +127,23 @@ float x_tanh_approx_f32(float x)
     return is_nan32(x) ? x : float32(bits32(magnitude) | sign);
 }
 
-/* ---- f64: about 20 bits on the GPU, which flushes and looks at the high word alone
- * --------- */
+/* ---- f64: about 20 bits on the GPU; .ftz flushes and looks at the high words alone
+ * ------- */
 
-static double flushed(double x)
+static double high_word(double x)
 {
-    return (bits64(x) & INF64) == 0 ? float64(bits64(x) & SIGN64) : x;
+    const double high = float64(bits64(x) & 0xffffffff00000000ull);
+    return (bits64(high) & INF64) == 0 ? float64(bits64(x) & SIGN64) : high;
 }
 double x_rcp_approx_f64(double x)
 {
-    return flushed(1.0 / flushed(x));
+    return high_word(1.0 / high_word(x));
 }
 double x_rsqrt_approx_f64(double x)
 {
-    return 1.0 / __builtin_sqrt(flushed(x));
+    return 1.0 / __builtin_sqrt(x);
+}
+double x_rsqrt_approx_ftz_f64(double x)
+{
+    return high_word(1.0 / __builtin_sqrt(high_word(x)));
 }

@@ -88,14 +88,13 @@ double x_max_num_f64(double a, double b)
     {                                                                                    \
         return (bits(x) & ~sign) > inf;                                                  \
     }                                                                                    \
-    u32 x_testp_normal_##suffix(type x)                                                  \
-    {                                                                                    \
-        const word e = bits(x) & inf;                                                    \
-        return e != 0 && e != inf;                                                       \
-    }                                                                                    \
     u32 x_testp_subnormal_##suffix(type x)                                               \
     {                                                                                    \
         return (bits(x) & inf) == 0 && (bits(x) & ~sign) != 0;                           \
+    }                                                                                    \
+    u32 x_testp_normal_##suffix(type x) /* zero, too */                                  \
+    {                                                                                    \
+        return (bits(x) & inf) != inf && !x_testp_subnormal_##suffix(x);                 \
     }
 PROPERTIES(f32, float, u32, bits32, INF32, SIGN32)
 PROPERTIES(f64, double, u64, bits64, INF64, SIGN64)
@@ -142,6 +141,12 @@ static float next_down(float f)
 {
     const u32 b = bits32(f);
     return float32(b & SIGN32 ? b + 1 : (b == 0 ? SIGN32 | 1 : b - 1));
+}
+/* A result below 2^-126 counts as subnormal before it is rounded (as the H100's do). */
+double x_tiny_f64(double x)
+{
+    return (bits64(x) & ~SIGN64) < 0x3810000000000000ull ? float64(bits64(x) & SIGN64)
+                                                         : x;
 }
 float x_cvt_rz_f32_f64(double x)
 {
@@ -205,6 +210,14 @@ static double root(float a)
     {                                                                                    \
         return x_cvt_##mode##_f32_f64(quotient(1.0f, a));                                \
     }                                                                                    \
+    float x_div_##mode##_ftz_f32(float a, float b)                                       \
+    {                                                                                    \
+        return x_cvt_##mode##_f32_f64(x_tiny_f64(quotient(a, b)));                       \
+    }                                                                                    \
+    float x_rcp_##mode##_ftz_f32(float a)                                                \
+    {                                                                                    \
+        return x_cvt_##mode##_f32_f64(x_tiny_f64(quotient(1.0f, a)));                    \
+    }                                                                                    \
     float x_sqrt_##mode##_f32(float a)                                                   \
     {                                                                                    \
         return x_cvt_##mode##_f32_f64(root(a));                                          \
@@ -249,4 +262,17 @@ float x_fma_rm_f32(float a, float b, float c)
 {
     const double p = product(a, b);
     return zero_down(p, c, x_cvt_rm_f32_f64(x_odd_add_f64(p, c)));
+}
+
+/* Global (and generic) atomic additions of f32 flush what they read and what they write.
+ */
+float x_atom_add_f32(float *at, float b)
+{
+    u32 *word = (u32 *)at, old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    u32 sum;
+    do {
+        sum = bits32(x_ftz_f32(x_ftz_f32(float32(old)) + x_ftz_f32(b)));
+    } while (!__atomic_compare_exchange_n(word, &old, sum, 1, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+    return float32(old);
 }

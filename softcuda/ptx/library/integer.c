@@ -15,7 +15,7 @@ u32 x_div_u32(u32 a, u32 b)
 u32 x_rem_u32(u32 a, u32 b)
 {
     const double q = (double)a / (double)(b == 0 ? 1 : b);
-    return b == 0 ? a : a - (u32)q * b;
+    return b == 0 ? ~0u : a - (u32)q * b;
 }
 s32 x_div_s32(s32 a, s32 b)
 {
@@ -27,7 +27,7 @@ s32 x_rem_s32(s32 a, s32 b)
 {
     const double q = (double)a / (double)(b == 0 ? 1 : b);
     const s64 wide = (s64)q;
-    return b == 0 ? a : (s32)((u32)a - (u32)(u64)wide * (u32)b);
+    return b == 0 ? -1 : (s32)((u32)a - (u32)(u64)wide * (u32)b);
 }
 u16 x_div_u16(u16 a, u16 b)
 {
@@ -53,7 +53,7 @@ u64 x_div_u64(u64 a, u64 b)
 u64 x_rem_u64(u64 a, u64 b)
 {
     const u64 r = a % (b == 0 ? 1 : b);
-    return b == 0 ? a : r;
+    return b == 0 ? ~0ull : r;
 }
 s64 x_div_s64(s64 a, s64 b)
 {
@@ -63,7 +63,7 @@ s64 x_div_s64(s64 a, s64 b)
 s64 x_rem_s64(s64 a, s64 b)
 {
     const s64 r = a % (b == 0 || b == -1 ? 1 : b);
-    return b == 0 ? a : r;
+    return b == 0 ? -1 : r;
 }
 
 /* ---- pairs
@@ -234,7 +234,12 @@ u32 x_fns_b32(u32 mask, u32 base, u32 n)
     return ~0u;
 }
 
-/* bfe: position and length are 8 bits; beyond the top the sign (or 0) fills. */
+/* bfe: beyond the top the sign (or 0) fills. Position and length are 8 bits in the 32-bit
+ * forms, but whole words in the 64-bit ones (the H100 does so). */
+static u32 word_clamped(u32 x)
+{
+    return x > 255 ? 255 : x;
+}
 u32 x_bfe_u32(u32 a, u32 b, u32 c)
 {
     const u32 at = b & 0xff, length = c & 0xff;
@@ -243,7 +248,7 @@ u32 x_bfe_u32(u32 a, u32 b, u32 c)
 }
 u64 x_bfe_u64(u64 a, u32 b, u32 c)
 {
-    const u32 at = b & 0xff, length = c & 0xff;
+    const u32 at = word_clamped(b), length = word_clamped(c);
     const u64 shifted = at > 63 ? 0 : a >> (at & 63);
     return length > 63 ? shifted : shifted & ((1ull << (length & 63)) - 1);
 }
@@ -261,7 +266,7 @@ s32 x_bfe_s32(s32 a, u32 b, u32 c)
 }
 s64 x_bfe_s64(s64 a, u32 b, u32 c)
 {
-    const u32 at = b & 0xff, length = c & 0xff;
+    const u32 at = word_clamped(b), length = word_clamped(c);
     const s64 shifted = a >> (at > 63 ? 63 : at);
     const u32 last = at + length > 64 ? 64 : at + length;
     const u32 have = last > at ? last - at : 0;
@@ -285,7 +290,7 @@ u32 x_bfi_b32(u32 a, u32 b, u32 c, u32 d)
 }
 u64 x_bfi_b64(u64 a, u64 b, u32 c, u32 d)
 {
-    const u32 at = c & 0xff, length = d & 0xff;
+    const u32 at = word_clamped(c), length = word_clamped(d);
     const u64 ones = length > 63 ? ~0ull : (1ull << (length & 63)) - 1;
     const u64 mask = at > 63 ? 0 : ones << (at & 63);
     const u64 moved = at > 63 ? 0 : a << (at & 63);

@@ -30,7 +30,8 @@ typedef enum kind {
     KIND_SMALL,
     KIND_FLAG,
     KIND_FEW,
-    KIND_ANGLE
+    KIND_ANGLE,
+    KIND_EDGE
 } kind;
 
 typedef struct value_type {

@@ -115,7 +115,8 @@ static uint32_t corner_count(const value_type *type)
     case KIND_F64: return LENGTH(corners_f64);
     case KIND_SHIFT: return LENGTH(corners_shift);
     case KIND_ANGLE: return LENGTH(corners_angle);
-    case KIND_LANE: return 32;
+    case KIND_LANE:
+    case KIND_EDGE: return 32;
     case KIND_SMALL: return 17;
     case KIND_FLAG: return 2;
     case KIND_FEW: return 4;
@@ -144,6 +145,7 @@ static uint64_t corner(const value_type *type, uint32_t i)
     case KIND_SHIFT: return corners_shift[i];
     case KIND_ANGLE: return corners_angle[i];
     case KIND_SMALL: return (uint32_t)((int32_t)i - 8);
+    case KIND_EDGE: return 0x3f800000u + i - 24;
     case KIND_LANE:
     case KIND_FLAG:
     case KIND_FEW: return i;
@@ -189,6 +191,7 @@ static uint64_t random_value(const value_type *type, uint64_t *state)
     case KIND_ANGLE: return moderate(r, 32, 23, 3); /* below 2, and so below 2 pi */
     case KIND_SHIFT: return choice & 1 ? r % 70 : corner(type, (uint32_t)(r >> 8));
     case KIND_LANE: return r % 32;
+    case KIND_EDGE: return (0x3f800000u - 40 + (uint32_t)(r % 64)) | (choice & 1) << 31;
     case KIND_SMALL: return (uint32_t)((int32_t)(r % 17) - 8);
     case KIND_FLAG: return r & 1;
     case KIND_FEW: return r & 3;

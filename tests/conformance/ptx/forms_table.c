@@ -22,6 +22,7 @@ static const value_type types[] = {
     {"shift", "u32", 4, 32, KIND_SHIFT}, {"lane", "u32", 4, 32, KIND_LANE},
     {"small", "s32", 4, 32, KIND_SMALL}, {"flag", "u32", 4, 32, KIND_FLAG},
     {"few", "u32", 4, 32, KIND_FEW},     {"angle", "f32", 4, 32, KIND_ANGLE},
+    {"edge", "f32", 4, 32, KIND_EDGE},
 };
 
 const value_type *type_find(const char *name)
