@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a device consists of: its memory, its pools, and the engine that all share. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "softcuda/device/device.h"
@@ -30,24 +29,19 @@ const gph_allocator *soft_allocator(void)
     return &heap;
 }
 
-static CUresult start_engine(void)
+static CUresult start_engine(uint32_t workers)
 {
     if (engine != NULL)
         return CUDA_SUCCESS;
-    const char *workers = getenv("SOFTCUDA_WORKERS");
-    const long count = workers ? strtol(workers, NULL, 10) : 0;
-    if (count < 0 || count > 1024)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "SOFTCUDA_WORKERS is '%s', not 1 to 1024", workers);
     gph_error error = {0};
-    const soft_engine_options options = {.workers = (uint32_t)count,
+    const soft_engine_options options = {.workers = workers,
                                          .allocator = soft_allocator()};
     return soft_pass(soft_engine_create(&options, &engine, &error), &error);
 }
 
-CUresult soft_device_start(soft_device *device)
+CUresult soft_device_start(soft_device *device, uint32_t workers)
 {
-    SOFT_TRY(start_engine());
+    SOFT_TRY(start_engine(workers));
     device->engine = engine;
     gph_error error = {0};
     if (device->memory == NULL) {

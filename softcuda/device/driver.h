@@ -27,8 +27,9 @@ int soft_compute_capability(void);
 CUresult soft_primary_prepare(soft_device *device);
 void soft_primary_set_flags(soft_device *device, uint32_t flags);
 
-/* device.c: the memory and the engine of a device. */
-CUresult soft_device_start(soft_device *device);
+/* device.c: the memory of a device, and the engine with so many workers (0: one a CPU).
+ */
+CUresult soft_device_start(soft_device *device, uint32_t workers);
 
 /* device.c: the allocator of the folders below, which fails when soft_new() does. */
 const gph_allocator *soft_allocator(void);

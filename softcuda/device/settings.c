@@ -135,14 +135,16 @@ static void read_visible(soft_settings *out, int total)
 
 CUresult soft_settings_read(soft_settings *out)
 {
-    long total, blocking;
+    long total, blocking, workers;
     SOFT_TRY(read_count("SOFTCUDA_DEVICES", 1, SOFT_DEVICE_MAX, &total));
-    SOFT_TRY(read_count("CUDA_LAUNCH_BLOCKING", 0, 1, &blocking));
+    SOFT_TRY(read_count("CUDA_LAUNCH_BLOCKING", 0, 0x7fffffff, &blocking));
+    SOFT_TRY(read_count("SOFTCUDA_WORKERS", 0, 1024, &workers));
     const size_t ram = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     const size_t half = ram / 2 < MEMORY_LIMIT ? ram / 2 / CHUNK * CHUNK : MEMORY_LIMIT;
     SOFT_TRY(read_bytes("SOFTCUDA_MEMORY", half, &out->memory_bytes));
     SOFT_TRY(read_capability(&out->compute_capability));
     read_visible(out, (int)total);
     out->launch_blocking = blocking != 0;
+    out->workers = (uint32_t)workers;
     return CUDA_SUCCESS;
 }

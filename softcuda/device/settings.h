@@ -12,7 +12,8 @@ typedef struct soft_settings {
                                       CUDA_VISIBLE_DEVICES */
     size_t memory_bytes;           /* a device: SOFTCUDA_MEMORY */
     int compute_capability;        /* 90: SOFTCUDA_COMPUTE_CAPABILITY=9.0 */
-    bool launch_blocking;          /* CUDA_LAUNCH_BLOCKING=1 */
+    uint32_t workers;              /* SOFTCUDA_WORKERS; 0: one a CPU */
+    bool launch_blocking;          /* CUDA_LAUNCH_BLOCKING is not 0 */
 } soft_settings;
 
 /* Refuses a value that it does not understand, with the value. */

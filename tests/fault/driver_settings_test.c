@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "conformance/driver.h"
+#include "conformance/kernels.h"
 
 struct setting {
     const char *name, *value;
@@ -143,6 +144,29 @@ static void compute_capability_can_be_another(void)
     CHECK(SEES(refused, {"SOFTCUDA_COMPUTE_CAPABILITY", "1.0"}));
 }
 
+static bool launches(void)
+{
+    CUcontext context;
+    CUmodule module;
+    CUfunction f;
+    return cu.cuInit(0) == CUDA_SUCCESS &&
+           cu.cuCtxCreate(&context, NULL, 0, 0) == CUDA_SUCCESS &&
+           cu.cuModuleLoadData(&module, kernels_ptx) == CUDA_SUCCESS &&
+           cu.cuModuleGetFunction(&f, module, "nothing") == CUDA_SUCCESS &&
+           cu.cuLaunchKernel(f, 8, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS &&
+           cu.cuCtxSynchronize() == CUDA_SUCCESS;
+}
+
+static void workers_and_blocking_launches(void)
+{
+    CHECK(SEES(launches, {"SOFTCUDA_WORKERS", "1"}));
+    CHECK(SEES(launches, {"SOFTCUDA_WORKERS", "7"}));
+    CHECK(SEES(refused, {"SOFTCUDA_WORKERS", "some"}));
+    CHECK(SEES(refused, {"SOFTCUDA_WORKERS", "-1"}));
+    CHECK(SEES(launches, {"CUDA_LAUNCH_BLOCKING", "1"}));
+    CHECK(SEES(launches, {"CUDA_LAUNCH_BLOCKING", "2"}));
+}
+
 static char path[] = "/tmp/gph-settings-XXXXXX";
 
 static bool file_has(const char *wanted)
@@ -229,6 +253,7 @@ int main(void)
     RUN(devices_can_be_more_and_hidden);
     RUN(memory_has_the_size_that_is_asked_for);
     RUN(compute_capability_can_be_another);
+    RUN(workers_and_blocking_launches);
     RUN(log_and_summary_go_to_files);
     RUN(two_devices_are_peers);
     return test_done();
