@@ -41,6 +41,7 @@ END
 "$GPH" inspect --ptx good.ptx | grep -E '^kernel|cut at'
 echo "exit $?"
 "$GPH" inspect --ptx --slow good.ptx | grep -E '^kernel'
+"$GPH" inspect --ptx --quick good.ptx | grep -c 'machine code'
 "$GPH" inspect --ptx --asm good.ptx | grep -q ret && echo "machine code is shown"
 "$GPH" inspect --ptx --ir good.ptx | grep -q define && echo "IR is shown"
 "$GPH" inspect --ptx --json good.ptx | head -c 1

@@ -148,6 +148,7 @@ int cmd_inspect(const command_line *line)
     } flags[] = {{INSPECT_IR, GPH_PTX_REPORT_IR},
                  {INSPECT_ASM, GPH_PTX_REPORT_ASM},
                  {INSPECT_SLOW, GPH_PTX_REPORT_SLOW},
+                 {INSPECT_QUICK, GPH_PTX_REPORT_NO_JIT},
                  {INSPECT_JSON, GPH_PTX_REPORT_JSON}};
     const bool is_ptx = line->values[INSPECT_PTX] != NULL;
     unsigned int wanted = 0;
@@ -156,8 +157,7 @@ int cmd_inspect(const command_line *line)
             wanted |= flags[i].flag;
     if ((wanted != 0 && !is_ptx) || (is_ptx && line->values[INSPECT_DOT] != NULL)) {
         fprintf(stderr,
-                "gph inspect: --ir, --asm, --slow and --json go with --ptx, --dot "
-                "does not\n");
+                "gph inspect: --dot is for graphs, the other options for --ptx\n");
         return EXIT_USAGE;
     }
     return is_ptx ? inspect_ptx(line->operands[0], wanted)

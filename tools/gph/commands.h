@@ -11,7 +11,15 @@ int cmd_run(const command_line *line);
 enum { ENV_DRIVER };
 int cmd_env(const command_line *line);
 
-enum { INSPECT_DOT, INSPECT_PTX, INSPECT_IR, INSPECT_ASM, INSPECT_SLOW, INSPECT_JSON };
+enum {
+    INSPECT_DOT,
+    INSPECT_PTX,
+    INSPECT_IR,
+    INSPECT_ASM,
+    INSPECT_SLOW,
+    INSPECT_QUICK,
+    INSPECT_JSON
+};
 int cmd_inspect(const command_line *line);
 
 enum { BENCH_DRIVER, BENCH_NODES, BENCH_LAUNCHES };

@@ -48,6 +48,8 @@ const command commands[] = {
                  {"ir", NULL, "with --ptx: show the LLVM IR", NULL},
                  {"asm", NULL, "with --ptx: show the machine code", NULL},
                  {"slow", NULL, "with --ptx: force the slow path", NULL},
+                 {"quick", NULL, "with --ptx: path and cuts alone, without machine code",
+                  NULL},
                  {"json", NULL, "with --ptx: report in JSON", NULL}},
      .run = cmd_inspect},
     {.name = "bench",

@@ -3,7 +3,7 @@
 # uniformly lies in an array by thread, and that its loads are gathers.
 gph=$1 folder=$2 bad=0
 inspect() {
-    text=$("$gph" inspect --ptx "$folder/$1.ptx" 2>&1)
+    text=$("$gph" inspect --ptx --quick "$folder/$1.ptx" 2>&1)
     case $text in
     *"no softcuda"* | *"has no gph_softcuda_ptx_report"*)
         echo "SKIPPED: $text"
