@@ -221,7 +221,7 @@ static soft_queue *find_open(soft_worker *worker, const soft_queue *except)
             soft_queue *queue = atomic_load_explicit(
                 &engine->queues[i * 64 + (uint32_t)__builtin_ctzll(bits)],
                 memory_order_acquire);
-            if (queue != except && soft_step_wants_hands(queue))
+            if (queue != except && soft_queue_wants_hands(queue))
                 return queue;
         }
     return NULL;
@@ -249,7 +249,7 @@ static bool work_once(soft_worker *worker)
     if (queue == NULL)
         return false;
     no_longer_idle(engine);
-    if (soft_step_join(queue, worker))
+    if (soft_queue_join(queue, worker))
         soft_queue_advance(queue, worker, UINT64_MAX);
     atomic_fetch_add(&engine->idle, 1);
     return true;
@@ -264,7 +264,7 @@ bool soft_worker_relieve(soft_worker *worker)
         queue = find_open(worker, before);
     if (queue == NULL)
         return false;
-    if (pending || soft_step_join(queue, worker))
+    if (pending || soft_queue_join(queue, worker))
         soft_queue_advance(queue, worker,
                            atomic_load_explicit(&queue->done, memory_order_relaxed) + 1);
     worker->current = before;
@@ -323,12 +323,12 @@ static bool help(soft_engine *engine, soft_point point)
                                  atomic_load(&queue->blocked_until)};
             continue;
         }
-        if (state == QUEUE_RUNNING && !soft_step_wants_hands(queue))
+        if (state == QUEUE_RUNNING && !soft_queue_wants_hands(queue))
             return false;
         if (!place_take(engine, PLACE_HELPER))
             return false;
         const bool owned = state == QUEUE_IDLE ? soft_queue_own(queue)
-                                               : soft_step_join(queue, &engine->helper);
+                                               : soft_queue_join(queue, &engine->helper);
         if (owned)
             soft_queue_advance(queue, &engine->helper, point.sequence);
         place_give(engine);
@@ -446,6 +446,7 @@ static void set_up(soft_engine *engine, const soft_engine_options *options)
     const uint32_t spin_us = options->spin_us ? options->spin_us : SPIN_DEFAULT_US;
     engine->seed = options->random_seed;
     engine->tick_ns = soft_tick_ns();
+    engine->tick_cost = soft_tick_cost();
     engine->spin_ticks = (uint64_t)(spin_us * 1000.0 / engine->tick_ns);
     engine->worker_count = options->workers ? options->workers : cpus;
     engine->crowded = engine->worker_count > cpus;

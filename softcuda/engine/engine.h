@@ -25,15 +25,39 @@ typedef struct soft_queue
 typedef struct soft_program soft_program; /* immutable: any thread */
 typedef struct soft_worker soft_worker;   /* the thread that runs work just now */
 
-/* Parts of one piece of work that the workers of a team share (blocks of a grid). */
-typedef struct soft_parts soft_parts;
+/* Parts of one piece of work that the workers of a team share (blocks of a grid): those
+ * that one worker has in hand, and where it gets more. The engine's alone to look into;
+ * here so that a claim of a single part costs no call. */
+typedef struct soft_parts {
+    uint64_t first, have; /* claimed, not yet given out */
+    uint64_t total;
+    struct soft_step *step; /* shared by the team; NULL: there is nothing more */
+    uint32_t epoch;
+    uint32_t share; /* a claim takes what is left / share */
+    uint32_t units; /* claimed from the step so far */
+} soft_parts;
+bool soft_parts_refill(soft_parts *parts, uint64_t want);
+
 /* Claims up to `want` parts that follow each other; returns how many, 0 when none is
  * left. want 0: as many as pay, by the measured cost and what is left (what a kernel
  * whose blocks do not wait for each other should ask for). Parts are given out in index
  * order. A run_parts whose parts wait for later ones must go on claiming while they wait.
  * Thread: any worker that runs this work. */
-uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64_t *first);
-uint64_t soft_parts_total(const soft_parts *parts);
+static inline uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64_t *first)
+{
+    if (parts->have == 0 && (parts->step == NULL || !soft_parts_refill(parts, want)))
+        return 0;
+    const uint64_t count = want == 0 || want > parts->have ? parts->have : want;
+    *first = parts->first;
+    parts->first += count;
+    parts->have -= count;
+    return count;
+}
+
+static inline uint64_t soft_parts_total(const soft_parts *parts)
+{
+    return parts->total;
+}
 
 typedef enum soft_work_kind {
     SOFT_WORK_EMPTY, /* order only */

@@ -25,6 +25,7 @@ enum {
     RING_WAITS = 4,     /* points one place holds; more take places of their own */
     QUEUE_WORDS = 1024, /* of 64 queues each */
     QUEUE_MAX = QUEUE_WORDS * 64,
+    VISITS_MAX = 4,
     WIDE_MIN_NS = 5000,  /* cheaper work is not split: a hand-over costs 0.3 us */
     WAKE_MIN_NS = 60000, /* cheaper work is not worth a wake (25 us, 9 of them ours) */
 };
@@ -38,7 +39,8 @@ static inline uint64_t soft_ticks(void)
 #else
 uint64_t soft_ticks(void);
 #endif
-double soft_tick_ns(void); /* nanoseconds a tick, measured once */
+double soft_tick_ns(void);     /* nanoseconds a tick, measured once */
+uint64_t soft_tick_cost(void); /* ticks that a time stamp takes, at least */
 
 static inline void soft_relax(void)
 {
@@ -48,17 +50,6 @@ static inline void soft_relax(void)
     __asm__ volatile("yield");
 #endif
 }
-
-/* The part of one piece of work that one worker has in hand. Without a step: all of it.
- */
-struct soft_parts {
-    uint64_t first, have; /* claimed, not yet given out */
-    uint64_t total;
-    struct soft_step *step; /* NULL: nothing left to claim */
-    uint32_t epoch;
-    uint32_t share; /* a claim takes what is left / share */
-    uint32_t units; /* claimed from the step so far */
-};
 
 /* Work that is open to the team: one a queue, used again for each wide piece of work.
  * `claim` is epoch << 32 | units left; an epoch is closed when none is left, which this
@@ -123,10 +114,13 @@ struct soft_queue {
     /* The run of the head submission: the owner's. */
     uint32_t waits_met;
     bool started;
-    uint32_t position;   /* node of the program's order */
-    bool measure;        /* this launch takes a time stamp a node */
-    bool is_open;        /* its bit in queue_bits.open is set */
-    uint32_t *step_cost; /* of the node that the step runs; may be NULL */
+    uint32_t position;                /* node of the program's order */
+    bool measure;                     /* this launch takes a time stamp a node */
+    bool is_open;                     /* its bit in queue_bits.open is set */
+    uint32_t *step_cost;              /* of the node that the step runs; may be NULL */
+    uint32_t tickets;                 /* runs of plans so far */
+    _Atomic uint32_t plan_ticket;     /* not 0: the plan that runs has items to claim */
+    _Atomic(struct soft_plan *) plan; /* that runs */
 
     soft_step step;
 };
@@ -138,8 +132,10 @@ struct soft_worker {
     uint32_t sample; /* counts runs, to time some of them */
     uint64_t random;
     soft_queue *current; /* the queue whose work runs on this stack */
+    uint32_t visits;     /* of `visiting`; more than one where work relieves */
     pthread_t thread;
-    alignas(CACHE_LINE) _Atomic uint32_t asleep; /* futex: 1 while it sleeps */
+    _Atomic(struct soft_plan *) visiting[VISITS_MAX]; /* plans it may look at */
+    alignas(CACHE_LINE) _Atomic uint32_t asleep;      /* futex: 1 while it sleeps */
 };
 
 /* The host thread's list: queues whose head wants a host function run. */
@@ -163,6 +159,7 @@ struct soft_engine {
     uint64_t spin_ticks;
     uint64_t seed;
     double tick_ns;
+    uint64_t tick_cost;
     bool crowded; /* more workers than CPUs: spinning gives way */
     soft_worker *workers;
     soft_worker helper; /* the last worker's slot, while a waiting thread has its place */
@@ -179,6 +176,14 @@ struct soft_engine {
     _Atomic uint32_t sleeping;
     alignas(CACHE_LINE) struct queue_bits bits[QUEUE_WORDS];
 };
+
+/* Nanoseconds between two time stamps, without what the second one took. */
+static inline uint64_t soft_span_ns(const soft_engine *engine, uint64_t ticks)
+{
+    return ticks <= engine->tick_cost
+               ? 0
+               : (uint64_t)((double)(ticks - engine->tick_cost) * engine->tick_ns);
+}
 
 enum { PLACE_FREE, PLACE_WORKER, PLACE_HELPER };
 
@@ -206,11 +211,14 @@ void soft_queue_fini(soft_queue *queue);
  * the queue; false if the queue has gone to another thread. */
 bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work,
                    uint32_t *cost_ns);
-/* Whether the step of a queue has units left. */
-bool soft_step_wants_hands(const soft_queue *queue);
 /* Takes part in the open step of a queue. True if this thread finished the step and so
  * owns the queue now. */
 bool soft_step_join(soft_queue *queue, soft_worker *worker);
+/* planrun.c: the same for the plan that runs in it. */
+bool soft_plan_join(soft_queue *queue, soft_worker *worker);
+/* queue.c: whether what runs in a queue can use another thread; and one takes part. */
+bool soft_queue_wants_hands(const soft_queue *queue);
+bool soft_queue_join(soft_queue *queue, soft_worker *worker);
 void soft_work_inline(const soft_work *work, soft_worker *worker);
 void soft_cost_update(uint32_t *cost_ns, uint64_t ns);
 

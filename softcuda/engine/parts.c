@@ -40,11 +40,9 @@ static uint32_t claim_units(soft_step *step, uint32_t epoch, uint32_t want,
     }
 }
 
-static bool refill(soft_parts *parts, uint64_t want)
+bool soft_parts_refill(soft_parts *parts, uint64_t want)
 {
     soft_step *step = parts->step;
-    if (step == NULL)
-        return false;
     const uint64_t unit = atomic_load_explicit(&step->unit, memory_order_relaxed);
     const uint64_t units = want / unit + (want % unit != 0);
     uint32_t first;
@@ -59,22 +57,6 @@ static bool refill(soft_parts *parts, uint64_t want)
     if (parts->have > parts->total - parts->first)
         parts->have = parts->total - parts->first;
     return true;
-}
-
-uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64_t *first)
-{
-    if (parts->have == 0 && !refill(parts, want))
-        return 0;
-    const uint64_t count = want == 0 || want > parts->have ? parts->have : want;
-    *first = parts->first;
-    parts->first += count;
-    parts->have -= count;
-    return count;
-}
-
-uint64_t soft_parts_total(const soft_parts *parts)
-{
-    return parts->total;
 }
 
 /* A mean that follows a change in a few samples; a single outlier (an interrupt) moves it
@@ -109,7 +91,7 @@ static void run_timed(const soft_work *work, soft_worker *worker, uint32_t *cost
     const uint64_t from = soft_ticks();
     soft_work_inline(work, worker);
     const uint64_t ticks = soft_ticks() - from;
-    soft_cost_update(cost_ns, (uint64_t)((double)ticks * worker->engine->tick_ns));
+    soft_cost_update(cost_ns, soft_span_ns(worker->engine, ticks));
 }
 
 /* Returns the epoch. From here on the queue may go to another thread at any time. */
@@ -179,12 +161,6 @@ static void close_step(soft_queue *queue)
     soft_cost_update(queue->step.work.cost_ns, ns);
     if (queue->step_cost != queue->step.work.cost_ns)
         soft_cost_update(queue->step_cost, ns);
-}
-
-bool soft_step_wants_hands(const soft_queue *queue)
-{
-    /* Relaxed: a hint. */
-    return (uint32_t)atomic_load_explicit(&queue->step.claim, memory_order_relaxed) != 0;
 }
 
 bool soft_step_join(soft_queue *queue, soft_worker *worker)

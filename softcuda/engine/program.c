@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/log.h"
 #include "softcuda/engine/program.h"
 
 /* ---- compiling --------------------------------------------------------------------- */
@@ -176,6 +177,7 @@ static gph_status lay_out(soft_program *program, const uint32_t *order,
         if (kinds[i] > SOFT_WORK_HOST)
             return gphi_fail(error, GPH_E_INVALID, "node %u has kind %u", i, kinds[i]);
         program->count += kinds[i] != SOFT_WORK_EMPTY;
+        program->has_host = program->has_host || kinds[i] == SOFT_WORK_HOST;
     }
     if (program->count == 0)
         return GPH_OK;
@@ -197,9 +199,53 @@ static gph_status lay_out(soft_program *program, const uint32_t *order,
     return GPH_OK;
 }
 
+/* Predecessors by place in the order: what a plan is made from. Two or more workers. */
+static gph_status keep_edges(soft_program *program, const soft_edge *edges,
+                             const uint32_t *order, gph_error *error)
+{
+    const gph_allocator heap = program->engine->heap;
+    const uint32_t n = program->node_count, e = program->edge_count;
+    uint32_t *rank = NULL;
+    program->pred_first = gphi_heap_array(heap, n + 1, sizeof(uint32_t));
+    program->pred = gphi_heap_array(heap, (size_t)e + 1, sizeof(uint32_t));
+    if (order != NULL) {
+        program->topo = gphi_heap_array(heap, n, sizeof(uint32_t));
+        rank = gphi_heap_array(heap, n, sizeof(uint32_t));
+    }
+    if (program->pred_first == NULL || program->pred == NULL ||
+        (order != NULL && (program->topo == NULL || rank == NULL))) {
+        gphi_heap_free(heap, rank, n * sizeof(uint32_t));
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u edges", e);
+    }
+    for (uint32_t i = 0; order != NULL && i < n; i++) {
+        program->topo[i] = order[i];
+        rank[order[i]] = i;
+    }
+    uint32_t *const first = program->pred_first;
+    for (uint32_t i = 0; i < e; i++)
+        first[rank == NULL ? edges[i].to : rank[edges[i].to]]++;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i <= n; i++) {
+        sum += first[i];
+        first[i] = sum;
+    }
+    for (uint32_t i = e; i-- > 0;) {
+        const uint32_t to = rank == NULL ? edges[i].to : rank[edges[i].to];
+        program->pred[--first[to]] = rank == NULL ? edges[i].from : rank[edges[i].from];
+    }
+    gphi_heap_free(heap, rank, n * sizeof(uint32_t));
+    return GPH_OK;
+}
+
 static void program_free(soft_program *program)
 {
     const gph_allocator heap = program->engine->heap;
+    const size_t n = program->node_count;
+    soft_plan_destroy(program->engine, program->plan);
+    gphi_heap_free(heap, program->topo, n * sizeof(uint32_t));
+    gphi_heap_free(heap, program->pred_first, (n + 1) * sizeof(uint32_t));
+    gphi_heap_free(heap, program->pred,
+                   ((size_t)program->edge_count + 1) * sizeof(uint32_t));
     gphi_heap_free(heap, program->order, program->count * sizeof(uint32_t));
     gphi_heap_free(heap, program->cost, program->count * sizeof(uint32_t));
     gphi_heap_free(heap, program->mode, program->count);
@@ -220,6 +266,12 @@ static bool numbered_in_order(const soft_edge *edges, uint64_t edge_count,
     return true;
 }
 
+/* Whether its nodes may ever run on several workers at once. */
+static bool may_plan(const soft_program *program)
+{
+    return program->engine->worker_count > 1 && !program->has_host && program->count > 1;
+}
+
 static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
                                    const uint8_t *kinds, gph_error *error)
 {
@@ -235,6 +287,8 @@ static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
         }
     } else {
         status = lay_out(program, sort->order, kinds, error);
+        if (status == GPH_OK && may_plan(program))
+            status = keep_edges(program, sort->edges, sort->order, error);
     }
     sort_free(sort);
     return status;
@@ -251,12 +305,15 @@ gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
         return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u nodes", node_count);
     program->engine = engine;
     program->node_count = node_count;
+    program->edge_count = (uint32_t)edge_count;
     atomic_init(&program->references, 1);
     pthread_mutex_init(&program->mutex, NULL);
 
     gph_status status;
     if (numbered_in_order(edges, edge_count, priorities, node_count)) {
         status = lay_out(program, NULL, kinds, error);
+        if (status == GPH_OK && may_plan(program))
+            status = keep_edges(program, edges, NULL, error);
     } else {
         soft_sort sort = {.heap = engine->heap,
                           .node_count = node_count,
@@ -326,6 +383,17 @@ static uint32_t run_inline(const soft_program *program, uint32_t position,
     return position;
 }
 
+/* The first launches are cold and few: of those the least counts. */
+static void update_cost(soft_program *program, uint32_t position, uint64_t ns)
+{
+    uint32_t *const cost = &program->cost[position];
+    const uint32_t old = __atomic_load_n(cost, __ATOMIC_RELAXED);
+    if (program->launches > MEASURE_FIRST || old == 0)
+        soft_cost_update(cost, ns);
+    else if (ns < old)
+        __atomic_store_n(cost, ns == 0 ? 1 : (uint32_t)ns, __ATOMIC_RELAXED);
+}
+
 /* The same, with a time stamp a node. */
 static uint32_t run_measured(soft_program *program, uint32_t position,
                              const soft_work *works, soft_worker *worker)
@@ -336,8 +404,8 @@ static uint32_t run_measured(soft_program *program, uint32_t position,
         const soft_work *work = &works[program->order[position]];
         soft_work_inline(work, worker);
         const uint64_t now = soft_ticks();
-        const uint64_t ns = (uint64_t)((double)(now - from) * program->engine->tick_ns);
-        soft_cost_update(&program->cost[position], ns);
+        const uint64_t ns = soft_span_ns(program->engine, now - from);
+        update_cost(program, position, ns);
         soft_cost_update(work->cost_ns, ns);
         from = now;
     }
@@ -357,20 +425,90 @@ static void choose_modes(soft_program *program, const soft_work *works)
     }
 }
 
-bool soft_program_run(soft_queue *queue, soft_worker *worker,
-                      const soft_submission *launch)
+/* Whether all of its nodes run inline, so that a plan could spread them. */
+static bool is_narrow(const soft_program *program)
 {
-    soft_program *program = launch->u.launch.program;
-    const soft_work *works = launch->u.launch.works;
-    if (queue->position == 0) {
-        program->launches++;
-        queue->measure =
-            program->launches <= MEASURE_FIRST || program->launches % MEASURE_EVERY == 0;
+    for (uint32_t i = 0; i < program->count; i++)
+        if (program->mode[i] >= MODE_STEP)
+            return false;
+    return true;
+}
+
+static uint64_t sum_of_costs(const soft_program *program)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < program->count; i++)
+        sum += __atomic_load_n(&program->cost[i], __ATOMIC_RELAXED);
+    return sum;
+}
+
+static void make_plan(soft_program *program)
+{
+    soft_plan_destroy(program->engine, program->plan);
+    program->plan = is_narrow(program) ? soft_plan_create(program) : NULL;
+    program->plan_launches = 0;
+    program->plan_best_ns = UINT64_MAX;
+    if (program->plan != NULL)
+        gphi_log(
+            "engine", GPH_LOG_DEBUG,
+            "program of %u nodes: plan of %u items and %u waits, %llu us on %u "
+            "workers instead of %llu us on one",
+            program->node_count, program->plan->item_count, program->plan->wait_count,
+            (unsigned long long)program->plan->estimate_ns / 1000,
+            program->plan->list_count, (unsigned long long)program->serial_ns / 1000);
+    /* Thinking again costs as much as hundreds of launches: ever more rarely. */
+    program->plan_pause = program->plan_pause == 0 ? MEASURE_EVERY : program->plan_pause;
+    program->plan_next = program->launches + program->plan_pause;
+    if (program->plan_pause < 1u << 20)
+        program->plan_pause *= 2;
+}
+
+/* After a launch without a plan that was measured. */
+static void judge_order(soft_program *program)
+{
+    if (program->launches < MEASURE_FIRST && program->engine->seed == 0)
+        return;
+    if (program->launches <= MEASURE_FIRST) {
+        make_plan(program);
+        return;
     }
-    soft_queue *const before = worker->current;
-    worker->current = queue;
-    bool here = true;
-    while (here && queue->position < program->count) {
+    if (program->launches < program->plan_next)
+        return;
+    const uint64_t sum = sum_of_costs(program), old = program->serial_ns;
+    if (sum > old + old / 4 || sum < old - old / 4 || program->plan_dropped)
+        make_plan(program);
+    program->plan_dropped = false;
+}
+
+/* After a launch with a plan: a plan that is slower than one thread goes; one that is
+ * slower than it should be is made again from fresh costs. */
+static void judge_plan(soft_program *program, uint64_t ns)
+{
+    if (ns < program->plan_best_ns)
+        program->plan_best_ns = ns;
+    if (++program->plan_launches % PLAN_TRIAL != 0 || program->engine->seed != 0)
+        return;
+    const uint64_t best = program->plan_best_ns;
+    program->plan_best_ns = UINT64_MAX;
+    if (best > program->serial_ns) {
+        gphi_log("engine", GPH_LOG_DEBUG,
+                 "program of %u nodes: plan dropped, %llu us where one worker takes %llu",
+                 program->node_count, (unsigned long long)best / 1000,
+                 (unsigned long long)program->serial_ns / 1000);
+        soft_plan_destroy(program->engine, program->plan);
+        program->plan = NULL;
+        program->plan_dropped = true;
+    } else if (best > program->plan->estimate_ns * 5 / 4 &&
+               program->launches >= program->plan_next) {
+        make_plan(program);
+    }
+}
+
+/* Runs nodes in order, from where the queue's run is. */
+static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *program,
+                         const soft_work *works)
+{
+    while (queue->position < program->count) {
         queue->position = queue->measure
                               ? run_measured(program, queue->position, works, worker)
                               : run_inline(program, queue->position, works, worker);
@@ -380,14 +518,55 @@ bool soft_program_run(soft_queue *queue, soft_worker *worker,
         if (program->mode[position] == MODE_HOST) {
             soft_queue_close(queue);
             soft_host_post(queue);
-            here = false;
-        } else {
-            here = soft_step_run(queue, worker, &works[program->order[position]],
-                                 &program->cost[position]);
+            return false;
         }
+        if (!soft_step_run(queue, worker, &works[program->order[position]],
+                           &program->cost[position]))
+            return false;
+    }
+    return true;
+}
+
+static void begin_launch(soft_queue *queue, soft_program *program)
+{
+    program->launches++;
+    program->planned = program->plan != NULL;
+    program->started_ticks = soft_ticks();
+    queue->measure =
+        program->launches <= MEASURE_FIRST || program->launches % MEASURE_EVERY == 0;
+}
+
+static void end_launch(soft_queue *queue, soft_program *program, const soft_work *works)
+{
+    if (program->planned) {
+        const uint64_t ticks = soft_ticks() - program->started_ticks;
+        if (!queue->measure)
+            judge_plan(program, (uint64_t)((double)ticks * program->engine->tick_ns));
+    } else if (queue->measure) {
+        choose_modes(program, works);
+        if (program->pred != NULL)
+            judge_order(program);
+    }
+}
+
+bool soft_program_run(soft_queue *queue, soft_worker *worker,
+                      const soft_submission *launch)
+{
+    soft_program *program = launch->u.launch.program;
+    const soft_work *works = launch->u.launch.works;
+    soft_queue *const before = worker->current;
+    worker->current = queue;
+    bool here = true;
+    if (queue->position == 0)
+        begin_launch(queue, program);
+    if (!program->planned) {
+        here = run_in_order(queue, worker, program, works);
+    } else if (queue->position == 0) {
+        queue->position = 1;
+        here = soft_plan_run(queue, worker, program, works, queue->measure);
     }
     worker->current = before;
-    if (here && queue->measure)
-        choose_modes(program, works);
+    if (here)
+        end_launch(queue, program, works);
     return here;
 }

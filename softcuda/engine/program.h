@@ -1,27 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The compiled program, shared by program.c (compiling, running) and plan.c. */
+/* The compiled program and its plan, shared by program.c (compiling, running in order),
+ * plan.c (planning) and planrun.c (running a plan). */
 #ifndef SOFT_ENGINE_PROGRAM_H
 #define SOFT_ENGINE_PROGRAM_H
 #include "softcuda/engine/internal.h"
 
 enum {
-    MEASURE_FIRST = 3,  /* launches that take a time stamp a node (10 ns each) */
-    MEASURE_EVERY = 64, /* and every so many after that: costs change */
+    MEASURE_FIRST = 3,   /* launches that take a time stamp a node (10 ns each) */
+    MEASURE_EVERY = 64,  /* and every so many after that: costs change */
+    PLAN_MIN_NS = 20000, /* programs shorter than this stay on one thread */
+    PLAN_TRIAL = 8,      /* launches after which a plan is judged */
 };
 
 enum { MODE_CALL, MODE_PARTS, MODE_STEP, MODE_HOST };
 
+#define PLAN_NO_FLAG UINT32_MAX
+
+/* Nodes that one worker runs in a row, without waiting in between. */
+typedef struct plan_item {
+    uint32_t node_first, node_end; /* into plan.nodes */
+    uint32_t wait_first, wait_end; /* into plan.waits: flags that must be up first */
+} plan_item;
+
+typedef struct plan_node {
+    uint32_t node;     /* the caller's number */
+    uint32_t position; /* of its cost; UINT32_MAX: an EMPTY node, nothing to run */
+    uint32_t flag;     /* put up when it has run, or PLAN_NO_FLAG */
+} plan_node;
+
+/* A list of items a worker, made from measured costs.
+ *
+ *   list 0   [a b c] [d]     [e f]      items: claimed by one compare and swap from
+ *   list 1   [g]  ^[h i]  ^[j]  [k]     epoch - 1 to epoch, when their waits are over
+ *                 '-- waits for the flag of a
+ *
+ * Who has the list's number takes its items in order; whoever has nothing ready takes the
+ * first ready item of another list. So the plan decides what is likely, never what is
+ * right. A flag or a claim that equals the launch's epoch is set: nothing is reset. */
+typedef struct soft_plan {
+    gph_allocator heap;
+    uint32_t list_count, item_count, node_count, wait_count, flag_count;
+    uint32_t *list_first; /* list_count + 1, into items */
+    plan_item *items;
+    plan_node *nodes;
+    uint32_t *waits;
+    uint64_t estimate_ns;
+    _Atomic uint32_t *flags;
+    _Atomic uint32_t *claims; /* one an item */
+    struct plan_cursor {
+        alignas(CACHE_LINE) _Atomic uint64_t at; /* epoch << 32 | first unclaimed item */
+    } * cursors;                                 /* hints */
+
+    /* Of the launch that runs. */
+    soft_program *program;
+    const soft_work *works; /* read after a claim only */
+    bool measure;
+    alignas(CACHE_LINE) _Atomic uint32_t epoch;
+    _Atomic uint32_t drained; /* the epoch in which all items are claimed */
+    alignas(CACHE_LINE) _Atomic uint32_t finished; /* items; added in batches */
+} soft_plan;
+
 struct soft_program {
     soft_engine *engine;
     _Atomic uint32_t references; /* the creator's, one a launch */
-    uint32_t node_count;
-    uint32_t count; /* positions */
-    uint32_t *order;
-    uint32_t *cost; /* relaxed __atomic accesses */
-    uint8_t *mode;  /* changed between launches only */
-    uint64_t launches;
+    uint32_t node_count, edge_count;
+    uint32_t count;       /* positions */
+    uint32_t *order;      /* node at each position */
+    uint32_t *cost;       /* by position; relaxed __atomic accesses */
+    uint8_t *mode;        /* changed between launches only */
+    uint32_t *topo;       /* all nodes in order; NULL: by number */
+    uint32_t *pred_first; /* by place in topo, node_count + 1 */
+    uint32_t *pred;       /* places in topo */
+    bool has_host;
     pthread_mutex_t mutex; /* of `last` */
     soft_point last;       /* the launch submitted last */
+
+    /* Of the running launch's owner, between launches. */
+    uint64_t launches;
+    uint64_t started_ticks;
+    soft_plan *plan;       /* NULL: run in order */
+    uint64_t serial_ns;    /* the sum of all costs when the plan was made */
+    uint64_t plan_best_ns; /* the shortest launch with the plan */
+    uint32_t plan_launches;
+    bool planned;        /* the running launch has a plan */
+    bool plan_dropped;   /* it was slower than one thread */
+    uint64_t plan_next;  /* the launch after which planning is worth a thought again */
+    uint32_t plan_pause; /* launches from one such thought to the next */
 };
+
+/* plan.c: a plan for the costs measured so far; NULL if none pays, or memory is short. */
+soft_plan *soft_plan_create(soft_program *program);
+/* Waits for workers that still look at it. Takes NULL. */
+void soft_plan_destroy(soft_engine *engine, soft_plan *plan);
+
+/* planrun.c: like soft_step_run(), for the whole launch. */
+bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program,
+                   const soft_work *works, bool measure);
 
 #endif

@@ -56,6 +56,21 @@ void soft_queue_close(soft_queue *queue)
                               memory_order_relaxed);
 }
 
+bool soft_queue_wants_hands(const soft_queue *queue)
+{
+    /* Relaxed: hints. */
+    return (uint32_t)atomic_load_explicit(&queue->step.claim, memory_order_relaxed) !=
+               0 ||
+           atomic_load_explicit(&queue->plan_ticket, memory_order_relaxed) != 0;
+}
+
+bool soft_queue_join(soft_queue *queue, soft_worker *worker)
+{
+    if (atomic_load_explicit(&queue->plan_ticket, memory_order_relaxed) != 0)
+        return soft_plan_join(queue, worker);
+    return soft_step_join(queue, worker);
+}
+
 /* ---- creation ---------------------------------------------------------------------- */
 
 static gph_status new_queue(soft_engine *engine, soft_queue **out, gph_error *error)

@@ -39,3 +39,14 @@ double soft_tick_ns(void)
 }
 
 #endif
+
+uint64_t soft_tick_cost(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 100; i++) {
+        const uint64_t from = soft_ticks();
+        const uint64_t ticks = soft_ticks() - from;
+        least = ticks < least ? ticks : least;
+    }
+    return least;
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Running a plan (drawn in program.h).
+ *
+ * Who takes part claims items that are ready and nothing else, so nobody ever holds what
+ * another one waits for, and any number of threads will do, down to one. Finished items
+ * are counted locally and added up when a thread has nothing to claim: whoever brings the
+ * sum to the total owns the queue.
+ *
+ * A thread that comes late may still look at a plan whose launch is over, or at the next
+ * launch of it: all it does to shared state is to compare and swap a claim from its epoch
+ * - 1, which fails then. `visiting` keeps the plan itself allocated. */
+#include "softcuda/engine/program.h"
+
+enum {
+    PATIENCE = 100,      /* rounds (of 25 ns and more) before it looks at others' items */
+    PATIENCE_OWN = 4,    /* ... at its own further ones */
+    FLUSH_ROUNDS = 64,   /* rounds before it adds up what it has finished */
+    LEAVE_ROUNDS = 1024, /* rounds before it looks at other queues */
+    LOOK_AHEAD = 4,      /* unclaimed items of another list that it looks at */
+};
+
+/* What one thread knows while it takes part in a launch. */
+typedef struct visit {
+    soft_queue *queue;
+    soft_worker *worker;
+    soft_plan *plan;
+    uint32_t epoch;
+    uint32_t own;      /* its list */
+    uint32_t at;       /* first item of it that may be unclaimed */
+    uint32_t met;      /* waits of that item that are over */
+    uint32_t finished; /* items, not yet added up */
+    bool drained;      /* nothing is left to claim */
+    bool complete;     /* it owns the queue */
+} visit;
+
+/* Whether the waits of an item are over, from number *met on. */
+static bool is_ready(const visit *v, const plan_item *item, uint32_t *met)
+{
+    const uint32_t count = item->wait_end - item->wait_first;
+    for (; *met < count; (*met)++)
+        /* Acquire: pairs with the release in run_item(). */
+        if (atomic_load_explicit(&v->plan->flags[v->plan->waits[item->wait_first + *met]],
+                                 memory_order_acquire) != v->epoch)
+            return false;
+    return true;
+}
+
+static bool is_claimed(const visit *v, uint32_t item)
+{
+    return atomic_load_explicit(&v->plan->claims[item], memory_order_relaxed) !=
+           v->epoch - 1;
+}
+
+static bool claim(const visit *v, uint32_t item)
+{
+    uint32_t before = v->epoch - 1;
+    /* Acquire: nothing behind plan->works is read before the claim stands. */
+    return atomic_compare_exchange_strong_explicit(&v->plan->claims[item], &before,
+                                                   v->epoch, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static void run_node(visit *v, const plan_node *node, uint64_t *from)
+{
+    const soft_work *work = &v->plan->works[node->node];
+    soft_work_inline(work, v->worker);
+    if (!v->plan->measure)
+        return;
+    const uint64_t now = soft_ticks();
+    const uint64_t ns = soft_span_ns(v->worker->engine, now - *from);
+    soft_cost_update(&v->plan->program->cost[node->position], ns);
+    soft_cost_update(work->cost_ns, ns);
+    *from = now;
+}
+
+static void run_item(visit *v, uint32_t index)
+{
+    soft_plan *plan = v->plan;
+    const plan_item *item = &plan->items[index];
+    uint64_t from = plan->measure ? soft_ticks() : 0;
+    for (uint32_t k = item->node_first; k < item->node_end; k++) {
+        const plan_node *node = &plan->nodes[k];
+        if (node->position != UINT32_MAX)
+            run_node(v, node, &from);
+        /* Release: pairs with the acquire in is_ready(). */
+        if (node->flag != PLAN_NO_FLAG)
+            atomic_store_explicit(&plan->flags[node->flag], v->epoch,
+                                  memory_order_release);
+    }
+    v->finished++;
+}
+
+/* Adds up what was finished; true if that was all there is. */
+static bool flush(visit *v)
+{
+    if (v->finished == 0)
+        return false;
+    const uint32_t count = v->finished;
+    v->finished = 0;
+    /* Acquire and release: the last one sees what all nodes wrote. */
+    v->complete =
+        atomic_fetch_add_explicit(&v->plan->finished, count, memory_order_acq_rel) +
+            count ==
+        v->plan->item_count;
+    return v->complete;
+}
+
+/* The next of its own items, if it is ready. */
+static bool run_own(visit *v)
+{
+    soft_plan *plan = v->plan;
+    const uint32_t end = plan->list_first[v->own + 1];
+    const uint32_t before = v->at;
+    while (v->at < end && is_claimed(v, v->at)) {
+        v->at++;
+        v->met = 0;
+    }
+    if (v->at < end && is_ready(v, &plan->items[v->at], &v->met) && claim(v, v->at)) {
+        const uint32_t item = v->at++;
+        v->met = 0;
+        /* Relaxed: a hint for who steals. */
+        atomic_store_explicit(&plan->cursors[v->own].at, (uint64_t)v->epoch << 32 | v->at,
+                              memory_order_relaxed);
+        run_item(v, item);
+        return true;
+    }
+    if (v->at != before)
+        atomic_store_explicit(&plan->cursors[v->own].at, (uint64_t)v->epoch << 32 | v->at,
+                              memory_order_relaxed);
+    return false;
+}
+
+/* One of the first ready items of a list. *empty is cleared if it has unclaimed ones. */
+static bool run_other(visit *v, uint32_t list, bool *empty)
+{
+    soft_plan *plan = v->plan;
+    const uint32_t end = plan->list_first[list + 1];
+    const uint64_t cursor =
+        atomic_load_explicit(&plan->cursors[list].at, memory_order_relaxed);
+    uint32_t at =
+        (uint32_t)(cursor >> 32) == v->epoch ? (uint32_t)cursor : plan->list_first[list];
+    for (uint32_t seen = 0; at < end && seen < LOOK_AHEAD; at++) {
+        if (is_claimed(v, at))
+            continue;
+        *empty = false;
+        seen++;
+        uint32_t met = 0;
+        if (is_ready(v, &plan->items[at], &met) && claim(v, at)) {
+            run_item(v, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Any ready item of another list. *empty says that there is none left to claim. */
+static bool steal(visit *v, bool *empty)
+{
+    const uint32_t lists = v->plan->list_count;
+    *empty = v->at == v->plan->list_first[v->own + 1];
+    const uint32_t turn = (uint32_t)soft_random(v->worker);
+    for (uint32_t i = 1; i < lists; i++)
+        if (run_other(v, (v->own + 1 + (i - 1 + turn) % (lists - 1)) % lists, empty))
+            return true;
+    return false;
+}
+
+/* Claims and runs until nothing is left to claim, or nothing has been for a while. */
+static void take_part(visit *v)
+{
+    soft_plan *plan = v->plan;
+    for (uint32_t round = 0; round < LEAVE_ROUNDS; round++) {
+        const bool skip = soft_random(v->worker) % 4 == 1;
+        if (!skip && run_own(v)) {
+            round = 0;
+            continue;
+        }
+        bool unused;
+        if (round >= PATIENCE_OWN && run_other(v, v->own, &unused)) {
+            round = 0;
+            continue;
+        }
+        const bool own_done = v->at == plan->list_first[v->own + 1];
+        if (own_done || skip || round >= PATIENCE) {
+            bool empty;
+            if (steal(v, &empty)) {
+                round = 0;
+                continue;
+            }
+            v->drained = empty;
+            if (empty)
+                break;
+        }
+        if (round == FLUSH_ROUNDS && flush(v))
+            return;
+        for (uint32_t i = 0; i <= (round < 40 ? 0 : 4); i++)
+            soft_relax();
+        if (atomic_load_explicit(&plan->epoch, memory_order_relaxed) != v->epoch)
+            return; /* come late: the launch is over */
+    }
+    flush(v);
+}
+
+static void begin_visit(visit *v)
+{
+    v->epoch = atomic_load_explicit(&v->plan->epoch, memory_order_acquire);
+    v->own = v->worker->slot % v->plan->list_count;
+    const uint64_t cursor =
+        atomic_load_explicit(&v->plan->cursors[v->own].at, memory_order_relaxed);
+    v->at = (uint32_t)(cursor >> 32) == v->epoch ? (uint32_t)cursor
+                                                 : v->plan->list_first[v->own];
+}
+
+bool soft_plan_join(soft_queue *queue, soft_worker *worker)
+{
+    const uint32_t ticket =
+        atomic_load_explicit(&queue->plan_ticket, memory_order_acquire);
+    soft_plan *plan = atomic_load(&queue->plan);
+    if (ticket == 0 || plan == NULL)
+        return false;
+    if (worker->visits == VISITS_MAX)
+        return false;
+    /* Sequentially consistent, with soft_plan_destroy(): a plan is freed after
+     * queue->plan has been cleared and when no `visiting` names it. */
+    _Atomic(soft_plan *) *const visiting = &worker->visiting[worker->visits++];
+    atomic_store(visiting, plan);
+    visit v = {.queue = queue, .worker = worker, .plan = plan};
+    if (atomic_load(&queue->plan) == plan) {
+        begin_visit(&v);
+        soft_queue *const before = worker->current;
+        worker->current = queue;
+        take_part(&v);
+        worker->current = before;
+    }
+    atomic_store(visiting, NULL);
+    worker->visits--;
+    if (v.complete) {
+        atomic_store_explicit(&queue->plan_ticket, 0, memory_order_relaxed);
+        atomic_store(&queue->plan, NULL);
+    } else if (v.drained) {
+        /* Fails if another launch has begun. */
+        uint32_t same = ticket;
+        atomic_compare_exchange_strong(&queue->plan_ticket, &same, 0);
+    }
+    return v.complete;
+}
+
+bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program,
+                   const soft_work *works, bool measure)
+{
+    soft_plan *plan = program->plan;
+    plan->works = works;
+    plan->measure = measure;
+    const uint32_t epoch = atomic_load_explicit(&plan->epoch, memory_order_relaxed) + 1;
+    for (uint32_t i = 0; i < plan->list_count; i++)
+        atomic_store_explicit(&plan->cursors[i].at,
+                              (uint64_t)epoch << 32 | plan->list_first[i],
+                              memory_order_relaxed);
+    atomic_store_explicit(&plan->finished, 0, memory_order_relaxed);
+    /* Release: pairs with the acquire in soft_plan_join(). */
+    atomic_store_explicit(&plan->epoch, epoch, memory_order_release);
+    atomic_store(&queue->plan, plan);
+    queue->tickets += queue->tickets == UINT32_MAX ? 2 : 1; /* never 0 */
+    atomic_store_explicit(&queue->plan_ticket, queue->tickets, memory_order_release);
+    soft_queue_open(queue);
+    if (plan->estimate_ns >= WAKE_MIN_NS)
+        soft_engine_wake(queue->engine);
+    return soft_plan_join(queue, worker);
+}
