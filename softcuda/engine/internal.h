@@ -114,13 +114,15 @@ struct soft_queue {
     /* The run of the head submission: the owner's. */
     uint32_t waits_met;
     bool started;
-    uint32_t position;                /* node of the program's order */
-    bool measure;                     /* this launch takes a time stamp a node */
-    bool is_open;                     /* its bit in queue_bits.open is set */
-    uint32_t *step_cost;              /* of the node that the step runs; may be NULL */
-    uint32_t tickets;                 /* runs of plans so far */
-    _Atomic uint32_t plan_ticket;     /* not 0: the plan that runs has items to claim */
-    _Atomic(struct soft_plan *) plan; /* that runs */
+    uint32_t position;   /* node of the program's order */
+    bool measure;        /* this launch takes a time stamp a node */
+    bool is_open;        /* its bit in queue_bits.open is set */
+    uint32_t *step_cost; /* of the node that the step runs; may be NULL */
+    uint32_t tickets;    /* runs of plans so far */
+    /* Not 0: the plan that runs has items to claim. A number never used again << 32 | the
+     * epoch of the launch: all that a thread needs to know that it is not too late. */
+    _Atomic uint64_t plan_ticket;
+    _Atomic(struct soft_plan *) plan; /* meaningful while there is a ticket */
 
     soft_step step;
 };

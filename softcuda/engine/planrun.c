@@ -203,7 +203,6 @@ static void take_part(visit *v)
 
 static void begin_visit(visit *v)
 {
-    v->epoch = atomic_load_explicit(&v->plan->epoch, memory_order_acquire);
     v->own = v->worker->slot % v->plan->list_count;
     const uint64_t cursor =
         atomic_load_explicit(&v->plan->cursors[v->own].at, memory_order_relaxed);
@@ -213,19 +212,20 @@ static void begin_visit(visit *v)
 
 bool soft_plan_join(soft_queue *queue, soft_worker *worker)
 {
-    const uint32_t ticket =
+    /* Acquire: pairs with the release in soft_plan_run(). */
+    const uint64_t ticket =
         atomic_load_explicit(&queue->plan_ticket, memory_order_acquire);
     soft_plan *plan = atomic_load(&queue->plan);
-    if (ticket == 0 || plan == NULL)
+    if (ticket == 0)
         return false;
     if (worker->visits == VISITS_MAX)
         return false;
-    /* Sequentially consistent, with soft_plan_destroy(): a plan is freed after
-     * queue->plan has been cleared and when no `visiting` names it. */
+    /* Sequentially consistent, with soft_plan_destroy(): a plan is freed after its ticket
+     * is gone and when no `visiting` names it. */
     _Atomic(soft_plan *) *const visiting = &worker->visiting[worker->visits++];
     atomic_store(visiting, plan);
-    visit v = {.queue = queue, .worker = worker, .plan = plan};
-    if (atomic_load(&queue->plan) == plan) {
+    visit v = {.queue = queue, .worker = worker, .plan = plan, .epoch = (uint32_t)ticket};
+    if (atomic_load(&queue->plan_ticket) == ticket) {
         begin_visit(&v);
         soft_queue *const before = worker->current;
         worker->current = queue;
@@ -235,11 +235,10 @@ bool soft_plan_join(soft_queue *queue, soft_worker *worker)
     atomic_store(visiting, NULL);
     worker->visits--;
     if (v.complete) {
-        atomic_store_explicit(&queue->plan_ticket, 0, memory_order_relaxed);
-        atomic_store(&queue->plan, NULL);
+        atomic_store(&queue->plan_ticket, 0);
     } else if (v.drained) {
         /* Fails if another launch has begun. */
-        uint32_t same = ticket;
+        uint64_t same = ticket;
         atomic_compare_exchange_strong(&queue->plan_ticket, &same, 0);
     }
     return v.complete;
@@ -257,13 +256,17 @@ bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program
                               (uint64_t)epoch << 32 | plan->list_first[i],
                               memory_order_relaxed);
     atomic_store_explicit(&plan->finished, 0, memory_order_relaxed);
-    /* Release: pairs with the acquire in soft_plan_join(). */
-    atomic_store_explicit(&plan->epoch, epoch, memory_order_release);
-    atomic_store(&queue->plan, plan);
-    queue->tickets += queue->tickets == UINT32_MAX ? 2 : 1; /* never 0 */
-    atomic_store_explicit(&queue->plan_ticket, queue->tickets, memory_order_release);
+    const bool wake = plan->estimate_ns >= WAKE_MIN_NS;
     soft_queue_open(queue);
-    if (plan->estimate_ns >= WAKE_MIN_NS)
-        soft_engine_wake(queue->engine);
+    atomic_store_explicit(&plan->epoch, epoch, memory_order_relaxed);
+    atomic_store(&queue->plan, plan);
+    soft_engine *const engine = queue->engine;
+    queue->tickets += queue->tickets == UINT32_MAX ? 2 : 1; /* never 0 */
+    /* Release: pairs with the acquire in soft_plan_join(). From here on others may take
+     * part, finish the launch, and so own the queue and the plan. */
+    atomic_store_explicit(&queue->plan_ticket, (uint64_t)queue->tickets << 32 | epoch,
+                          memory_order_release);
+    if (wake)
+        soft_engine_wake(engine);
     return soft_plan_join(queue, worker);
 }

@@ -56,7 +56,6 @@ typedef struct soft_plan {
     const soft_work *works; /* read after a claim only */
     bool measure;
     alignas(CACHE_LINE) _Atomic uint32_t epoch;
-    _Atomic uint32_t drained; /* the epoch in which all items are claimed */
     alignas(CACHE_LINE) _Atomic uint32_t finished; /* items; added in batches */
 } soft_plan;
 
