@@ -92,15 +92,6 @@ bool option_number(const char *option, const char *text, long least, long most, 
     return false;
 }
 
-static void put_synopsis(const command *of, FILE *to)
-{
-    fprintf(to, "gph %s", of->name);
-    for (const option_spec *at = of->options; at->name != NULL; at++)
-        fprintf(to, " [--%s%s%s]", at->name, at->argument ? " " : "",
-                at->argument ? at->argument : "");
-    fprintf(to, "%s%s", of->operands[0] != '\0' ? " " : "", of->operands);
-}
-
 /* Words in lines of at most 79 columns, each behind `indent` spaces; the first line has
  * `used` columns already. Ends the last line. */
 static void put_wrapped(const char *text, int indent, int used, FILE *to)
@@ -119,11 +110,23 @@ static void put_wrapped(const char *text, int indent, int used, FILE *to)
     fputc('\n', to);
 }
 
+static void put_synopsis(const command *of, FILE *to)
+{
+    char text[512];
+    int used = snprintf(text, sizeof(text), "%s", of->name);
+    for (const option_spec *at = of->options; at->name != NULL; at++)
+        used +=
+            snprintf(text + used, sizeof(text) - (size_t)used, " [--%s%s%s]", at->name,
+                     at->argument ? " " : "", at->argument ? at->argument : "");
+    snprintf(text + used, sizeof(text) - (size_t)used, " %s", of->operands);
+    const int indent = fprintf(to, "usage: gph ");
+    put_wrapped(text, indent, indent, to);
+    fputc('\n', to);
+}
+
 void option_help(const command *of, FILE *to)
 {
-    fprintf(to, "usage: ");
     put_synopsis(of, to);
-    fprintf(to, "\n\n");
     put_wrapped(of->text, 0, 0, to);
     for (const option_spec *at = of->options; at->name != NULL; at++) {
         char left[64], right[256];
