@@ -30,6 +30,10 @@ typedef bool low_fn(low *l);
 bool low_supports(const ptx_module *module, const ptx_function *function,
                   const ptx_insn *insn, const char **reason);
 
+/* False for a call of an intrinsic with other arguments than it takes. */
+bool low_intrinsic_fits(const ptx_module *module, const ptx_function *function,
+                        const ptx_insn *insn);
+
 /* Sets the reason once; returns false. */
 bool low_fail(low *l, const char *reason);
 

@@ -40,7 +40,8 @@ static const char *predicate(low *l, ptx_type type)
             found = c->on_float;
         else
             found = low_is_signed(type) ? c->on_signed : c->on_unsigned;
-        if (found == NULL)
+        const bool ordered = c->modifier != PTX_MOD_EQ && c->modifier != PTX_MOD_NE;
+        if (found == NULL || (ordered && low_is_bits(type)))
             return NULL;
     }
     return found;

@@ -67,7 +67,12 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
     case PTX_OP_BRX: return PTX_ROLE_BRANCH;
     case PTX_OP_RET:
     case PTX_OP_EXIT: return PTX_ROLE_EXIT;
-    case PTX_OP_CALL: return PTX_ROLE_CALL;
+    case PTX_OP_CALL:
+        if (low_intrinsic_fits(module, function, insn))
+            return PTX_ROLE_CALL;
+        if (reason != NULL)
+            *reason = "the run time's function takes other arguments";
+        return PTX_ROLE_UNSUPPORTED;
     case PTX_OP_BAR:
     case PTX_OP_BARRIER: role = barrier_role(insn); break;
     case PTX_OP_SHFL:
