@@ -242,6 +242,14 @@ static bool assign_regions(shape *s)
 /* ---- where a region leads all its threads
  * ----------------------------------------------------- */
 
+/* Where threads sent to masked code meet the others again, if they do. */
+static uint32_t meeting_place(const shape *s, uint32_t block)
+{
+    while (block != SHAPE_EXIT && block != SHAPE_NONE && s->blocks[block].divergent)
+        block = s->blocks[block].ipdom;
+    return block == SHAPE_EXIT ? SHAPE_NONE : block;
+}
+
 static uint32_t edge_outcome(const shape *s, const uint32_t *outcome, uint32_t from,
                              uint32_t to)
 {
@@ -252,7 +260,7 @@ static uint32_t edge_outcome(const shape *s, const uint32_t *outcome, uint32_t f
         return divergent ? SHAPE_NONE : SHAPE_EXIT;
     if (s->blocks[to].region == b->region && to != b->region)
         return s->blocks[to].order <= b->order ? SHAPE_NONE : outcome[to];
-    return s->blocks[to].divergent ? SHAPE_NONE : to;
+    return s->blocks[to].divergent ? meeting_place(s, to) : to;
 }
 
 /* Successors of block b that must start a region are forced: true if there are any. */
