@@ -1,18 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuGetProcAddress(): from the name and version of a call to its symbol. */
+#include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "softcuda/api/exports.h"
 #include "softcuda/api/symbols.h"
 #include "softcuda/device/context.h"
 
+/* Chains of symbols by the hash of their name: a program asks for hundreds of names when
+ * it starts. Positions are one more than the index; 0 ends a chain. */
+#define BUCKETS 1024
+#define SYMBOLS_MAX 1024
+static uint16_t first_of[BUCKETS], next_of[SYMBOLS_MAX];
+static pthread_once_t chains_once = PTHREAD_ONCE_INIT;
+
+static uint32_t bucket_of(const char *name)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return (hash ^ hash >> 16) % BUCKETS;
+}
+
+static void make_chains(void)
+{
+    assert(soft_symbol_count < SYMBOLS_MAX);
+    for (size_t i = 0; i < soft_symbol_count; i++) {
+        const uint32_t bucket = bucket_of(soft_symbols[i].name);
+        next_of[i] = first_of[bucket];
+        first_of[bucket] = (uint16_t)(i + 1);
+    }
+}
+
 /* The newest signature that `version` may see; the per-thread one first, if wanted. */
 static const soft_symbol *newest(const char *name, int version, int per_thread,
                                  bool *known)
 {
     const soft_symbol *best = NULL;
-    for (size_t i = 0; i < soft_symbol_count; i++) {
-        const soft_symbol *entry = &soft_symbols[i];
+    pthread_once(&chains_once, make_chains);
+    for (uint32_t at = first_of[bucket_of(name)]; at != 0; at = next_of[at - 1]) {
+        const soft_symbol *entry = &soft_symbols[at - 1];
         if (strcmp(entry->name, name) != 0)
             continue;
         *known = true;
