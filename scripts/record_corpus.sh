@@ -10,9 +10,7 @@ folder=${1:-${OUT:-tests/conformance}}
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
 for name in corpus random; do
-    ${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -I. -Isrc -Iinclude -Itests \
-        -DSOFTCUDA_PATH='""' -DCORPUS_PTX='"kernels/corpus/ptx"' \
-        -DCORPUS_EXPECTED='""' -DRANDOM_EXPECTED='""' \
+    ${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -I. -Isrc -Iinclude -Itests -DSOFTCUDA_PATH='""' \
         "tests/conformance/${name}_test.c" -ldl -lm -o "$program"
     GPH_DRIVER=cuda "$program" --record "$folder/$name.expected"
 done

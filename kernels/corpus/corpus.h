@@ -8,7 +8,8 @@
 enum corpus_what { CORPUS_END, CORPUS_BUFFER, CORPUS_VALUE, CORPUS_STRUCT };
 enum corpus_type { B8, B16, B32, B64, F16, BF16, F32, F64 };
 
-/* What element i of a buffer starts with; h is a hash of i and of the argument's place. */
+/* What element i of a buffer starts with; h is a hash of i and of the argument's place.
+ */
 enum corpus_fill {
     ZERO,
     BITS,   /* h */
@@ -25,9 +26,9 @@ enum corpus_fill {
 };
 
 enum corpus_compare {
-    NOT,   /* an input */
-    EXACT, /* byte by byte */
-    NEAR,  /* |a - b| <= p * max(1, |b|) */
+    NOT,      /* an input */
+    EXACT,    /* byte by byte */
+    NEAR,     /* |a - b| <= p * max(1, |b|) */
     ANY_ORDER /* elements as a multiset: their places depend on timing */
 };
 

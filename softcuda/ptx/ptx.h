@@ -252,8 +252,8 @@ typedef struct ptx_insn {
     uint32_t operand_count;            /* vector elements counted */
     /* call: operands are return_count return operands, the callee (FUNC or REG),
      * argument_count arguments; an indirect call has then a FUNC operand that names its
-     * .callprototype, or the first function of its .calltargets. brx.idx: operands are the index register, then
-     * every label of its .branchtargets. */
+     * .callprototype, or the first function of its .calltargets. brx.idx: operands are
+     * the index register, then every label of its .branchtargets. */
     uint16_t return_count, argument_count;
     uint32_t line, column;
     uint32_t text,

@@ -11,6 +11,11 @@
 #include "corpus_run.h"
 #include "driver.h"
 
+#ifndef CORPUS_PTX /* built without CMake, run in the root of the repository */
+#define CORPUS_PTX "kernels/corpus/ptx"
+#define CORPUS_EXPECTED "tests/conformance/corpus.expected"
+#endif
+
 extern char **environ;
 
 /* ---- a pass: run everything, write it down

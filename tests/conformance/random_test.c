@@ -9,6 +9,10 @@
 #include "driver.h"
 #include "random_kernel.h"
 
+#ifndef RANDOM_EXPECTED /* built without CMake, run in the root of the repository */
+#define RANDOM_EXPECTED "tests/conformance/random.expected"
+#endif
+
 #define BLOCKS 2
 #define THREADS 96
 #define VALUES (BLOCKS * THREADS)
