@@ -30,7 +30,8 @@ static void replay(replay_peer *peer)
 #pragma omp single
     for (uint32_t i = 0; i < graph->node_count; i++) {
         uint32_t *const rounds = &graph->rounds[i];
-        const uint32_t first = graph->pred_first[i], end = graph->pred_first[i + 1];
+        const int first = (int)graph->pred_first[i]; /* an iterator is an int */
+        const int end = (int)graph->pred_first[i + 1];
         const uint32_t *const from = graph->from;
         /* gcc 12 does not count uses in an iterator. */
         (void)from, (void)first, (void)end, (void)token;

@@ -3,7 +3,7 @@
 add_library(gph_flags INTERFACE)
 target_compile_options(gph_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
-  -Wmissing-prototypes -Wvla -Wundef $<$<C_COMPILER_ID:Clang>:-Wthread-safety> $<$<BOOL:${GPH_WERROR}>:-Werror>)
+  -Wmissing-prototypes -Wvla -Wundef $<$<COMPILE_LANG_AND_ID:C,Clang>:-Wthread-safety> $<$<BOOL:${GPH_WERROR}>:-Werror>)
 target_include_directories(gph_flags INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 find_package(Threads REQUIRED)
