@@ -7,12 +7,14 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +39,22 @@ typedef struct part {
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMTargetMachineRef machine;
+    jmp_buf fatal; /* where LLVM's fatal errors go */
 } part;
+
+static _Thread_local part *current; /* what this thread compiles */
+
+/* LLVM ends the process on what it cannot do (an instruction it cannot select). Leaving
+ * it by a jump loses its memory, and keeps the program. */
+static void on_fatal(const char *reason)
+{
+    part *p = current;
+    if (p == NULL)
+        return; /* another user of LLVM in this process */
+    snprintf(p->message, sizeof(p->message), "LLVM: %s", reason);
+    p->failed = true;
+    longjmp(p->fatal, 1);
+}
 
 static void start(void)
 {
@@ -48,7 +65,9 @@ static void start(void)
     LLVMParseCommandLineOptions(2, arguments, NULL);
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser();
     LLVMInitializeNativeDisassembler();
+    LLVMInstallFatalErrorHandler(on_fatal);
     host.triple = LLVMGetDefaultTargetTriple();
     host.cpu = LLVMGetHostCPUName();
     host.features = LLVMGetHostCPUFeatures();
@@ -244,9 +263,8 @@ static bool emit(part *p)
     return copy ? true : fail(p, "no memory for the object", NULL);
 }
 
-static void *compile_part(void *argument)
+static void compile_whole(part *p)
 {
-    part *p = argument;
     p->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(p->context, on_diagnostic, p);
     if (parse(p) && make_machine(p) && keep_own(p)) {
@@ -263,6 +281,15 @@ static void *compile_part(void *argument)
     if (p->module)
         LLVMDisposeModule(p->module);
     LLVMContextDispose(p->context);
+}
+
+static void *compile_part(void *argument)
+{
+    part *p = argument;
+    current = p;
+    if (setjmp(p->fatal) == 0)
+        compile_whole(p);
+    current = NULL;
     return NULL;
 }
 
@@ -283,15 +310,24 @@ static void release(soft_jit_result *result)
 #define ONE_THREAD 0
 #endif
 
-/* Runs every part, the first on this thread; a thread that cannot be made costs time. */
+/* LLVM recurses; the program's threads may have small stacks. */
+#define STACK_BYTES (16u << 20)
+
+/* Runs every part in a thread of its own; what cannot get one runs on this thread. */
 static void run_parts(part *parts, uint32_t count)
 {
     pthread_t threads[SOFT_JIT_PARTS_MAX];
     bool made[SOFT_JIT_PARTS_MAX] = {false};
-    for (uint32_t i = 1; i < count && !ONE_THREAD; i++)
-        made[i] = pthread_create(&threads[i], NULL, compile_part, &parts[i]) == 0;
-    compile_part(&parts[0]);
-    for (uint32_t i = 1; i < count; i++) {
+    pthread_attr_t attributes;
+    const bool sized = pthread_attr_init(&attributes) == 0;
+    if (sized)
+        pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    for (uint32_t i = 0; i < count && !ONE_THREAD; i++)
+        made[i] = pthread_create(&threads[i], sized ? &attributes : NULL, compile_part,
+                                 &parts[i]) == 0;
+    if (sized)
+        pthread_attr_destroy(&attributes);
+    for (uint32_t i = 0; i < count; i++) {
         if (made[i])
             pthread_join(threads[i], NULL);
         else

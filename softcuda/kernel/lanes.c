@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LANE_STACK_BYTES (64u << 10)
+#define TURNS_BETWEEN_CHECKS 64u
 
 void soft_lanes_destroy(soft_lanes *lanes)
 {
@@ -188,9 +189,11 @@ void soft_lanes_run(soft_block *block)
     lanes->count = count;
     lanes->warp_count = block->view.grid->warp_count;
     start_lanes(lanes);
-    while (lanes->live != 0) {
+    for (uint32_t turns = 1; lanes->live != 0; turns++) {
         bool any_ready;
         const uint32_t progress = turn(lanes, &any_ready);
+        if (turns % TURNS_BETWEEN_CHECKS == 0)
+            soft_block_safepoint(block); /* a loop with a barrier in it may be endless */
         if (release_active(lanes) || progress != 0 || lanes->live == 0)
             continue;
         if (!any_ready)

@@ -147,7 +147,12 @@ void soft_place_fault(soft_fault_scope *scope)
     sigaddset(&signals, SIGSEGV);
     sigaddset(&signals, SIGBUS);
     sigaddset(&signals, SIGFPE);
+    sigaddset(&signals, SIGILL);
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    if (scope->signal == SIGILL)
+        soft_kernel_fault(SOFT_ERROR_ILLEGAL_INSTRUCTION, 0, NULL);
+    if (scope->signal == SIGBUS && scope->code == BUS_ADRALN)
+        soft_kernel_fault(SOFT_ERROR_MISALIGNED_ADDRESS, scope->address, NULL);
     if (scope->signal == SIGFPE)
         soft_kernel_fault(SOFT_ERROR_LAUNCH_FAILED, 0, "an arithmetic trap");
     soft_kernel_fault(SOFT_ERROR_ILLEGAL_ADDRESS, scope->address, NULL);

@@ -48,14 +48,14 @@ static void kernels_print(void)
 static void kernels_allocate(void)
 {
     for (int path = 0; path < 2; path++) {
-        static uint32_t out[256];
+        static uint32_t out[1024];
         struct {
             void *out;
             uint32_t n;
         } params = {out, 100};
-        kernel_call call = {.name = "heap", .block = {256}};
+        kernel_call call = {.name = "heap", .block = {1024}};
         CHECK_OK(kernel_run(units[path], &call, &params, &error), error);
-        for (uint32_t i = 0; i < 256; i++)
+        for (uint32_t i = 0; i < 1024; i++)
             CHECK(out[i] == 100 * i + 4950);
         params.n = 16 << 20; /* more than the heap has */
         call.block[0] = 1;

@@ -32,6 +32,12 @@ _Static_assert(offsetof(ptx_thread, index) == 20, "thread");
 #define PARAMS_AT "72"
 _Static_assert(offsetof(ptx_grid, params) == 72, "grid");
 
+#if defined(__x86_64__)
+#define ILLEGAL "ud2"
+#else
+#define ILLEGAL "udf #0"
+#endif
+
 static const char ir[] = HEAD
     /* out[ctaid] += ctaid + 1 */
     "define void @b.count(ptr %b) {\n"
@@ -95,6 +101,12 @@ static const char ir[] = HEAD
     "stay:\n  %r = call i32 @ptx_rt_barrier(ptr %t, i32 0, i32 0, i32 1, i32 1)\n"
     "  %p = getelementptr i32, ptr %o, i32 %i\n  store i32 %r, ptr %p\n  br label %end\n"
     "end:\n  ret void\n}\n"
+    "define void @t.rounds(ptr %b, ptr %t) {\n  br label %l\n"
+    "l:\n  %r = call i32 @ptx_rt_barrier(ptr %t, i32 0, i32 0, i32 0, i32 0)\n"
+    "  br label %l\n}\n"
+    "define void @b.illegal(ptr %b) {\n  call void asm sideeffect \"" ILLEGAL
+    "\", \"\"()\n"
+    "  ret void\n}\n"
     "define void @t.wild(ptr %b, ptr %t) {\n"
     "  %o = call ptr @params(ptr %b)\n  %i = call i32 @tid(ptr %t)\n"
     "  %r = call i32 @ptx_rt_barrier(ptr %t, i32 0, i32 0, i32 0, i32 0)\n"
@@ -160,6 +172,16 @@ static void an_endless_kernel_meets_its_time_limit(void)
                             .safepoints = 1, .workers = 2, .timeout_ns = 30000000};
     CHECK_OK(hand_run(&unit, &call, &error), error);
     CHECK(unit.fault.code == SOFT_ERROR_LAUNCH_TIMEOUT);
+    const hand_call rounds = {"t.rounds", .grid = 2, .block = 40, .timeout_ns = 30000000};
+    CHECK_OK(hand_run(&unit, &rounds, &error), error);
+    CHECK(unit.fault.code == SOFT_ERROR_LAUNCH_TIMEOUT);
+}
+
+static void an_illegal_instruction_ends_the_launch(void)
+{
+    const hand_call call = {"b.illegal", .grid = 3, .block = 1};
+    CHECK_OK(hand_run(&unit, &call, &error), error);
+    CHECK(unit.fault.code == SOFT_ERROR_ILLEGAL_INSTRUCTION);
 }
 
 static void parked_blocks_let_later_ones_run(void)
@@ -257,6 +279,20 @@ static void parts_call_each_other(void)
 static void bad_ir_is_refused_with_a_reason(void)
 {
     hand_unit other;
+    /* LLVM would end the process here. */
+    CHECK(hand_open(&other,
+                    "define void @b.x(ptr %b) {\n"
+                    "  %v = call i32 asm sideeffect \"\", \"={nosuchregister}\"()\n"
+                    "  store i32 %v, ptr %b\n  ret void\n}",
+                    1, &error) != 0);
+    hand_close(&other);
+    CHECK(hand_open(&other,
+                    "define i8 @b.x(ptr %b) {\n"
+                    "  %v = call i8 @llvm.experimental.gc.result.i8(token none)\n"
+                    "  ret i8 %v\n}\n"
+                    "declare i8 @llvm.experimental.gc.result.i8(token)\n",
+                    1, &error) != 0);
+    hand_close(&other);
     CHECK(hand_open(&other, "define void @b.x(ptr %b) { ret i32 0 }", 1, &error) != 0);
     CHECK(error.message[0] != '\0');
     hand_close(&other);
@@ -306,6 +342,7 @@ int main(void)
     RUN(a_wild_access_is_an_error_of_the_launch);
     RUN(a_trap_names_block_and_thread);
     RUN(an_endless_kernel_meets_its_time_limit);
+    RUN(an_illegal_instruction_ends_the_launch);
     RUN(parked_blocks_let_later_ones_run);
     RUN(threads_meet_at_a_barrier);
     RUN(lanes_meet_in_their_warp);
