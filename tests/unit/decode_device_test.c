@@ -200,6 +200,50 @@ static void a_tiny_nucleus_is_greedy(void)
     CHECK(same_tokens(&options, MODE_EAGER, false, wanted));
 }
 
+/* Opens, decodes and closes with a heap whose nth allocation fails. */
+static gph_status run_with(fault_heap *failing, gph_error *error)
+{
+    static fixture f;
+    const gph_allocator seam = {fault_realloc, failing};
+    const device_options how = {.kernels = KERNELS_DIR};
+    batch_stats stats;
+    f = (fixture){0};
+    gph_status status = device_open(&seam, &how, &f.d, error);
+    if (status != GPH_OK)
+        return status;
+    status = decoder_init(&f.m, &f.d, &model, &plain, error);
+    for (int i = 0; i < SEQUENCES; i++)
+        f.list[i] = (sequence){.prompt = tokens + i * LENGTH,
+                               .prompt_count = prompt_length(i),
+                               .new_max = LENGTH - prompt_length(i),
+                               .out = f.out[i]};
+    if (status == GPH_OK)
+        status = batch_run(&f.m, MODE_GRAPH, f.list, SEQUENCES, &stats, error);
+    if (status == GPH_OK)
+        check_steps(&f, &stats);
+    teardown(&f);
+    return status;
+}
+
+static void survives_every_failed_allocation(void)
+{
+    for (long nth = 0;; nth++) {
+        fault_heap failing = {.fail_at = nth};
+        gph_error error = {0};
+        const gph_status status = run_with(&failing, &error);
+        if (status == GPH_E_UNSUPPORTED)
+            SKIP("no driver here");
+        if (!CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY))
+            fprintf(stderr, "  allocation %ld: %s\n", nth, error.message);
+        CHECK(atomic_load(&failing.live_bytes) == 0);
+        if (status == GPH_OK) {
+            printf("# %ld allocations\n", nth);
+            CHECK(nth > 5);
+            return;
+        }
+    }
+}
+
 static void refuses_what_does_not_fit(void)
 {
     static fixture f;
@@ -238,6 +282,7 @@ int main(void)
     RUN(decode_gives_pytorchs_tokens_and_logits);
     RUN(samples_alike_in_every_mode_batch_and_queue);
     RUN(a_tiny_nucleus_is_greedy);
+    RUN(survives_every_failed_allocation);
     RUN(refuses_what_does_not_fit);
     weights_fini(&model);
     if (atomic_load(&heap.live_bytes) != 0) {
