@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The device heap, and the record that a context's launches share. */
 #include "softcuda/kernel/env.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* MurmurHash3 x64 128 (Austin Appleby, public domain), chained by its seed. */
 #include "softcuda/kernel/hash.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Finding and opening softcuda-jit.so. */
 #include "softcuda/kernel/jitload.h"
 
 #include <dlfcn.h>

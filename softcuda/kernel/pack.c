@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Writing compiled code as one block of bytes, and taking it apart again: see pack.h. */
 #include "softcuda/kernel/pack.h"
 
 #include <stdio.h>

@@ -184,8 +184,9 @@ void ptx_rt_nanosleep(ptx_block *view, uint32_t ns)
     X(exp)                                                                               \
     X(expf)                                                                              \
     X(exp2)                                                                              \
-    X(exp2f) X(log) X(logf) X(log2) X(log2f) X(log10) X(log10f) X(sin) X(sinf) X(cos)    \
-        X(cosf) X(tan) X(tanf) X(tanh) X(tanhf) X(pow) X(powf) X(sqrt) X(sqrtf) X(floor) \
+    X(exp2f)                                                                             \
+    X(log) X(logf) X(log2) X(log2f) X(log10) X(log10f) X(sin) X(sinf) X(cos) X(cosf)     \
+        X(tan) X(tanf) X(tanh) X(tanhf) X(pow) X(powf) X(sqrt) X(sqrtf) X(floor)         \
             X(floorf) X(ceil) X(ceilf) X(trunc) X(truncf) X(rint) X(rintf) X(nearbyint)  \
                 X(nearbyintf) X(round) X(roundf) X(roundeven) X(roundevenf) X(fmin)      \
                     X(fminf) X(fmax) X(fmaxf) X(ldexp) X(ldexpf) X(copysign)             \
@@ -208,6 +209,7 @@ COMPILER_CALLS(X)
 
 typedef void any_fn(void);
 
+/* clang-format off */
 static const struct call {
     const char *name;
     any_fn *address;
@@ -216,17 +218,18 @@ static const struct call {
     PTX_RUNTIME_CALLS(X)
 #undef X
 #define X(name) {#name, (any_fn *)name},
-        MATH_CALLS(X)
+    MATH_CALLS(X)
 #undef X
 #define X(name) {#name, name##_declared},
-            COMPILER_CALLS(X)
+    COMPILER_CALLS(X)
 #undef X
-                {"memcpy", (any_fn *)soft_text_copy},
+    {"memcpy", (any_fn *)soft_text_copy},
     {"memmove", (any_fn *)soft_text_move},
     {"memset", (any_fn *)soft_text_fill},
     {"memcmp", (any_fn *)soft_text_compare},
     {"bcmp", (any_fn *)soft_text_compare},
 };
+/* clang-format on */
 
 uint64_t soft_rtcall_find(const char *name)
 {
