@@ -86,6 +86,9 @@ typedef struct low_place {
     bool is_shared;  /* a block's own memory: needs no atomic instructions */
     bool is_private; /* a parameter or local memory */
 } low_place;
+/* lower_misc.c: whether a generic address (i64) lies in the block's shared memory (i1).
+ */
+ptx_value low_in_shared(low *l, ptx_value address);
 bool low_address(low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool write,
                  low_place *out);
 

@@ -90,9 +90,14 @@ static ptx_value exchange_or_modify(low *l, const atomic *a, const low_place *pl
     const uint32_t bytes = ptx_type_bytes(a->type);
     const ptx_value b = low_in(l, a->address + 1, a->type);
     if (!place->is_shared && a->type == PTX_F32 && a->word[0] == 'f') {
-        const low_arg args[] = {{"ptr", place->pointer}, {"float", b}};
+        ptx_value keeps = low_name("0");
+        if (l->insn->space == PTX_SPACE_GENERIC) {
+            const ptx_value address = low_op(l, "ptrtoint ptr %s to i64", at);
+            keeps = low_resize(l, low_in_shared(l, address), 1, 32, false);
+        }
+        const low_arg args[] = {{"ptr", place->pointer}, {"float", b}, {"i32", keeps}};
         ptx_value old_sum = {""};
-        (void)low_call(l, "atom_add_f32", "float", args, 2, &old_sum);
+        (void)low_call(l, "atom_add_f32", "float", args, 3, &old_sum);
         return old_sum;
     }
     if (!place->is_shared)

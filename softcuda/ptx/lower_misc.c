@@ -131,6 +131,20 @@ static bool convert_address(low *l)
     return true;
 }
 
+ptx_value low_in_shared(low *l, ptx_value address)
+{
+    const ptx_value base = low_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
+    const ptx_value offset = low_op(l, "sub i64 %s, %s", address.name, base.name);
+    const ptx_value at = low_op(l, "getelementptr i8, ptr %s, i64 %zu",
+                                l->emit->block.name, offsetof(ptx_block, grid));
+    const ptx_value grid = low_op(l, "load ptr, ptr %s", at.name);
+    const ptx_value field = low_op(l, "getelementptr i8, ptr %s, i64 %zu", grid.name,
+                                   offsetof(ptx_grid, shared_bytes));
+    const ptx_value bytes = low_op(l, "load i32, ptr %s", field.name);
+    const ptx_value limit = low_resize(l, bytes, 32, 64, false);
+    return low_op(l, "icmp ult i64 %s, %s", offset.name, limit.name);
+}
+
 /* A generic address is in .shared if it lies in the block's shared memory; the rest is
  * .global (constants and parameters have no window of their own). */
 static bool is_in_space(low *l)
@@ -142,19 +156,10 @@ static bool is_in_space(low *l)
         return false;
     if (l->emit == NULL)
         return true;
-    const ptx_value address = low_in(l, 1, PTX_U64);
-    const ptx_value base = low_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
-    const ptx_value offset = low_op(l, "sub i64 %s, %s", address.name, base.name);
-    const ptx_value at = low_op(l, "getelementptr i8, ptr %s, i64 %zu",
-                                l->emit->block.name, offsetof(ptx_block, grid));
-    const ptx_value grid = low_op(l, "load ptr, ptr %s", at.name);
-    const ptx_value field = low_op(l, "getelementptr i8, ptr %s, i64 %zu", grid.name,
-                                   offsetof(ptx_grid, shared_bytes));
-    const ptx_value bytes = low_op(l, "load i32, ptr %s", field.name);
-    const ptx_value limit = low_resize(l, bytes, 32, 64, false);
+    const ptx_value inside = low_in_shared(l, low_in(l, 1, PTX_U64));
     low_out(l, 0, PTX_PRED,
-            low_op(l, "icmp %s i64 %s, %s", space == PTX_SPACE_SHARED ? "ult" : "uge",
-                   offset.name, limit.name));
+            space == PTX_SPACE_SHARED ? inside
+                                      : low_op(l, "xor i1 %s, true", inside.name));
     return true;
 }
 

@@ -264,14 +264,16 @@ float x_fma_rm_f32(float a, float b, float c)
     return zero_down(p, c, x_cvt_rm_f32_f64(x_odd_add_f64(p, c)));
 }
 
-/* Global (and generic) atomic additions of f32 flush what they read and what they write.
- */
-float x_atom_add_f32(float *at, float b)
+/* Atomic additions of f32 in global memory flush what they read and what they write;
+ * those that a generic address leads to shared memory do not (`keeps`). */
+float x_atom_add_f32(float *at, float b, u32 keeps)
 {
     u32 *word = (u32 *)at, old = __atomic_load_n(word, __ATOMIC_RELAXED);
     u32 sum;
     do {
-        sum = bits32(x_ftz_f32(x_ftz_f32(float32(old)) + x_ftz_f32(b)));
+        const float a = float32(old);
+        const float flushed = x_ftz_f32(x_ftz_f32(a) + x_ftz_f32(b));
+        sum = bits32(keeps ? a + b : flushed);
     } while (!__atomic_compare_exchange_n(word, &old, sum, 1, __ATOMIC_ACQ_REL,
                                           __ATOMIC_ACQUIRE));
     return float32(old);
