@@ -3,7 +3,10 @@
  * same program, by oneTBB, OpenMP and a serial loop. Nanoseconds a node: medians of
  * rounds in which the executors take turns.
  *
- *   bench_replay [--threads N] [--rounds N] [--shape N] [--task N] [--least 1] [--ours]
+ *   bench_replay [--threads N] [--rounds N] [--shape N] [--task N] [--least 1] [--ours |
+ * --driver]
+ *
+ * --driver instead replays CUDA graphs of empty kernels through softcuda's driver API.
  *
  * Every executor calls the same function for a node, and is checked once: each node ran,
  * after its predecessors. */
@@ -285,6 +288,33 @@ static void measure(replay_graph *graph, const struct task *task, int threads, i
     fflush(stdout);
 }
 
+#ifdef REPLAY_SOFTCUDA
+static void measure_driver(int threads, int rounds, int only_shape)
+{
+    double times[ROUNDS_MAX];
+    printf(
+        "softcuda, %d workers: cuGraphLaunch and cuStreamSynchronize of empty kernels, "
+        "ns a node, %s of %d rounds\n",
+        threads, least ? "least" : "median", rounds);
+    for (int shape = 0; shape < SHAPE_COUNT; shape++) {
+        if (only_shape >= 0 && only_shape != shape)
+            continue;
+        replay_graph *graph = replay_graph_make(shape);
+        const uint64_t from = gphi_clock_ns();
+        replay_peer *peer = replay_softcuda.build(graph, NULL, threads);
+        const double build_ns = (double)(gphi_clock_ns() - from) / graph->node_count;
+        for (int r = 0; r < rounds; r++)
+            times[r] = turn(&replay_softcuda, peer, graph, 10);
+        replay_softcuda.destroy(peer);
+        qsort(times, (size_t)rounds, sizeof(double), compare);
+        printf("%-16s %9.1f   (adding and instantiating: %.0f)\n", graph->name,
+               times[least ? 0 : rounds / 2], build_ns);
+        fflush(stdout);
+        replay_graph_free(graph);
+    }
+}
+#endif
+
 static int number(int argc, char **argv, const char *name, int otherwise)
 {
     for (int i = 1; i + 1 < argc; i++)
@@ -316,6 +346,12 @@ int main(int argc, char **argv)
     const bool ours = argc > 1 && strcmp(argv[argc - 1], "--ours") == 0;
     const int end = ours ? 1 : EXECUTORS;
     rounds = rounds < 1 ? 1 : rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds;
+#ifdef REPLAY_SOFTCUDA
+    if (argc > 1 && strcmp(argv[argc - 1], "--driver") == 0) {
+        measure_driver(threads, rounds, only_shape);
+        return 0;
+    }
+#endif
     calibrate();
     const soft_engine_options options = {.workers = (uint32_t)threads};
     gph_error error = {0};

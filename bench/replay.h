@@ -31,7 +31,7 @@ typedef struct replay_executor {
 } replay_executor;
 
 extern const replay_executor replay_serial, replay_ours, replay_tbb_flow,
-    replay_tbb_light, replay_omp_depend;
+    replay_tbb_light, replay_omp_depend, replay_softcuda;
 
 /* shapes.c */
 enum { SHAPE_CHAIN, SHAPE_WAVE, SHAPE_LAYERED, SHAPE_TREE, SHAPE_FAN, SHAPE_COUNT };

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bench/replay --driver: the same shapes as CUDA graphs of empty kernels (one block of
+ * one thread) on softcuda, through the driver API: cuGraphLaunch and cuStreamSynchronize.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/abi.h"
+#include "replay.h"
+
+static const char ptx[] = ".version 7.0\n"
+                          ".target sm_70\n"
+                          ".address_size 64\n"
+                          ".visible .entry nothing() { ret; }\n";
+
+/* The calls that are needed, with the symbols that they have in a driver. */
+#define DRIVER_CALLS(X)                                                                  \
+    X(cuInit, (unsigned int))                                                            \
+    X(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                 \
+    X(cuCtxSetCurrent, (CUcontext))                                                      \
+    X(cuModuleLoadData, (CUmodule *, const void *))                                      \
+    X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
+    X(cuStreamCreate, (CUstream *, unsigned int))                                        \
+    X(cuStreamSynchronize, (CUstream))                                                   \
+    X(cuStreamDestroy_v2, (CUstream))                                                    \
+    X(cuGraphCreate, (CUgraph *, unsigned int))                                          \
+    X(cuGraphAddKernelNode_v2, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,     \
+                                const CUDA_KERNEL_NODE_PARAMS *))                        \
+    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))         \
+    X(cuGraphLaunch, (CUgraphExec, CUstream))                                            \
+    X(cuGraphExecDestroy, (CUgraphExec))                                                 \
+    X(cuGraphDestroy, (CUgraph))
+
+static struct {
+#define X(name, arguments) CUresult(*name) arguments;
+    DRIVER_CALLS(X)
+#undef X
+} cu;
+
+struct replay_peer {
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream stream;
+};
+
+static void must(CUresult result, const char *what)
+{
+    if (result != CUDA_SUCCESS) {
+        fprintf(stderr, "bench_replay: %s: error %d\n", what, (int)result);
+        exit(1);
+    }
+}
+#define CU(name, ...) must(cu.name(__VA_ARGS__), #name)
+
+static void find(void *library, const char *name, void *out)
+{
+    void *const symbol = dlsym(library, name);
+    if (symbol == NULL) {
+        fprintf(stderr, "bench_replay: softcuda has no %s\n", name);
+        exit(1);
+    }
+    memcpy(out, &symbol, sizeof(symbol));
+}
+
+static CUfunction open_driver(int threads)
+{
+    static CUfunction nothing;
+    if (nothing != NULL)
+        return nothing;
+    char count[16];
+    snprintf(count, sizeof(count), "%d", threads);
+    setenv("SOFTCUDA_WORKERS", count, 1);
+    void *library = dlopen(REPLAY_SOFTCUDA, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        fprintf(stderr, "bench_replay: %s\n", dlerror());
+        exit(1);
+    }
+#define X(name, arguments) find(library, #name, &cu.name);
+    DRIVER_CALLS(X)
+#undef X
+    CUcontext context;
+    CUmodule module;
+    CU(cuInit, 0);
+    CU(cuDevicePrimaryCtxRetain, &context, 0);
+    CU(cuCtxSetCurrent, context);
+    CU(cuModuleLoadData, &module, ptx);
+    CU(cuModuleGetFunction, &nothing, module, "nothing");
+    return nothing;
+}
+
+static replay_peer *build(const replay_graph *shape, replay_fn *fn, int threads)
+{
+    (void)fn;
+    const CUfunction nothing = open_driver(threads);
+    const CUDA_KERNEL_NODE_PARAMS params = {.func = nothing,
+                                            .gridDimX = 1,
+                                            .gridDimY = 1,
+                                            .gridDimZ = 1,
+                                            .blockDimX = 1,
+                                            .blockDimY = 1,
+                                            .blockDimZ = 1};
+    replay_peer *peer = calloc(1, sizeof(*peer));
+    CUgraphNode *nodes = calloc(shape->node_count, sizeof(CUgraphNode));
+    CUgraphNode *preds = calloc(shape->node_count, sizeof(CUgraphNode));
+    CU(cuGraphCreate, &peer->graph, 0);
+    for (uint32_t i = 0; i < shape->node_count; i++) {
+        size_t count = 0;
+        for (uint32_t e = shape->pred_first[i]; e < shape->pred_first[i + 1]; e++)
+            preds[count++] = nodes[shape->from[e]];
+        CU(cuGraphAddKernelNode_v2, &nodes[i], peer->graph, preds, count, &params);
+    }
+    CU(cuGraphInstantiateWithFlags, &peer->exec, peer->graph, 0);
+    CU(cuStreamCreate, &peer->stream, 1);
+    free(nodes);
+    free(preds);
+    return peer;
+}
+
+static void replay(replay_peer *peer)
+{
+    CU(cuGraphLaunch, peer->exec, peer->stream);
+    CU(cuStreamSynchronize, peer->stream);
+}
+
+static void destroy(replay_peer *peer)
+{
+    CU(cuGraphExecDestroy, peer->exec);
+    CU(cuGraphDestroy, peer->graph);
+    CU(cuStreamDestroy_v2, peer->stream);
+    free(peer);
+}
+
+const replay_executor replay_softcuda = {"softcuda", build, replay, destroy};
