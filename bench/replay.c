@@ -8,6 +8,8 @@
  *
  * --driver instead replays CUDA graphs of empty kernels through softcuda's driver API.
  *
+ * --team runs a chain of grids that are split over the team, beside OpenMP.
+ *
  * Every executor calls the same function for a node, and is checked once: each node ran,
  * after its predecessors. */
 #define _GNU_SOURCE
@@ -21,6 +23,7 @@
 
 #include "base/clock.h"
 #include "replay.h"
+#include "replay_team.h"
 #include "softcuda/engine/engine.h"
 
 /* ---- the node ---------------------------------------------------------------------- */
@@ -359,6 +362,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
+#ifdef REPLAY_OMP
+    if (argc > 1 && strcmp(argv[argc - 1], "--team") == 0) {
+        replay_team(engine, node_body, round_ns, threads, rounds, least);
+        soft_engine_destroy(engine);
+        return 0;
+    }
+#endif
     heading(threads, rounds, end);
     for (int shape = 0; shape < SHAPE_COUNT; shape++) {
         replay_graph *graph = replay_graph_make(shape);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bench/replay --team. */
+#ifndef BENCH_REPLAY_TEAM_H
+#define BENCH_REPLAY_TEAM_H
+#include "replay.h"
+#include "softcuda/engine/engine.h"
+
+void replay_team(soft_engine *engine, replay_fn *fn, double round_ns, int threads,
+                 int rounds, int least);
+#endif
