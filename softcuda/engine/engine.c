@@ -23,7 +23,7 @@
 #include "base/heap.h"
 #include "softcuda/engine/internal.h"
 
-enum { SPIN_DEFAULT_US = 400, WORKERS_MAX = 1024, HELP_DEPTH = 16 };
+enum { SPIN_DEFAULT_US = 400, WORKERS_MAX = 1024, HELP_DEPTH = 16, LINGER_ROUNDS = 200 };
 
 /* ---- small parts ------------------------------------------------------------------- */
 
@@ -234,6 +234,31 @@ static void no_longer_idle(soft_engine *engine)
         soft_engine_wake(engine);
 }
 
+/* Whether an open queue wants hands again soon: the next grid of a chain follows within a
+ * microsecond. A worker that stays neither counts itself in and out of the idle ones nor
+ * scans all queues, which costs more than the hand-over itself. */
+static bool linger(soft_worker *worker, const soft_queue *queue)
+{
+    soft_engine *engine = worker->engine;
+    const struct queue_bits *bits = &engine->bits[queue->index / 64];
+    const uint64_t bit = UINT64_C(1) << (queue->index % 64);
+    for (uint32_t round = 0; round < LINGER_ROUNDS; round++) {
+        if (round % 16 == 0 && any_pending(engine))
+            return false;
+        if (soft_queue_wants_hands(queue))
+            return true;
+        if ((atomic_load_explicit(&bits->open, memory_order_relaxed) & bit) == 0)
+            return false;
+        spin_once(engine, round);
+    }
+    return false;
+}
+
+static bool helper_waits(const soft_engine *engine)
+{
+    return atomic_load_explicit(&engine->helpers, memory_order_relaxed) != 0;
+}
+
 /* Runs one thing, if there is one. */
 static bool work_once(soft_worker *worker)
 {
@@ -249,8 +274,10 @@ static bool work_once(soft_worker *worker)
     if (queue == NULL)
         return false;
     no_longer_idle(engine);
-    if (soft_queue_join(queue, worker))
-        soft_queue_advance(queue, worker, UINT64_MAX);
+    do {
+        if (soft_queue_join(queue, worker))
+            soft_queue_advance(queue, worker, UINT64_MAX);
+    } while (linger(worker, queue) && !(is_last(worker) && helper_waits(engine)));
     atomic_fetch_add(&engine->idle, 1);
     return true;
 }
@@ -282,8 +309,7 @@ static void work_and_spin(soft_worker *worker)
             from = soft_ticks();
             round = 0;
         }
-        if (is_last(worker) &&
-            atomic_load_explicit(&engine->helpers, memory_order_relaxed) != 0)
+        if (is_last(worker) && helper_waits(engine))
             break;
         if (round % 16 == 15 &&
             (soft_ticks() - from > engine->spin_ticks ||
@@ -331,6 +357,9 @@ static bool help(soft_engine *engine, soft_point point)
                                                : soft_queue_join(queue, &engine->helper);
         if (owned)
             soft_queue_advance(queue, &engine->helper, point.sequence);
+        while (!soft_point_reached(point) && linger(&engine->helper, queue))
+            if (soft_queue_join(queue, &engine->helper))
+                soft_queue_advance(queue, &engine->helper, point.sequence);
         place_give(engine);
         return true;
     }
