@@ -92,12 +92,13 @@ typedef struct shape_reg {
     uint8_t home;     /* shape_home */
     uint8_t strict;   /* one value: every use is reached by the definition(s) alike */
     uint8_t warp_use; /* read or written by a warp operation or bar.red */
-    uint32_t offset;  /* of its context array: bytes a thread */
-    uint32_t cost;    /* SHAPE_REMAT: instructions to compute it */
-    uint32_t base;    /* SHAPE_AFFINE: the instruction that sets the base */
-    uint32_t loop;    /* SHAPE_AFFINE: the lockstep loop of its steps, or SHAPE_NONE */
-    uint32_t part;    /* SHAPE_AFFINE: the base adds a uniform value to this register, and
-                         that value starts the offset; or SHAPE_NONE */
+    uint8_t warp_write;
+    uint32_t offset; /* of its context array: bytes a thread */
+    uint32_t cost;   /* SHAPE_REMAT: instructions to compute it */
+    uint32_t base;   /* SHAPE_AFFINE: the instruction that sets the base */
+    uint32_t loop;   /* SHAPE_AFFINE: the lockstep loop of its steps, or SHAPE_NONE */
+    uint32_t part;   /* SHAPE_AFFINE: the base adds a uniform value to this register, and
+                        that value starts the offset; or SHAPE_NONE */
 } shape_reg;
 
 typedef struct shape_region {

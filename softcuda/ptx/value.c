@@ -76,6 +76,21 @@ static bool defined_step(const shape *s, uint32_t b, uint32_t *const *defs)
     return changed;
 }
 
+/* What warp operations touch lies in arrays; what they write cannot be computed again. */
+static void mark_warp_uses(shape *s)
+{
+    for (uint32_t n = 0; n < s->order_count; n++) {
+        const shape_block *b = &s->blocks[s->order[n]];
+        if (b->kind == SHAPE_CODE)
+            continue;
+        const shape_insn *insn = &s->insns[b->first];
+        for (uint32_t k = 0; k < insn->read_count; k++)
+            s->regs[insn->reads[k]].warp_use = 1;
+        for (uint32_t k = 0; k < insn->write_count; k++)
+            s->regs[insn->writes[k]].warp_use = s->regs[insn->writes[k]].warp_write = 1;
+    }
+}
+
 /* Alive is what may be read later; what no definition reaches is undefined, not alive. */
 void shape_liveness(shape *s)
 {
@@ -99,6 +114,7 @@ void shape_liveness(shape *s)
         reg->strict = reg->def_count == 1 && !s->function->insns[reg->def].guarded &&
                       !shape_bit(s->live_in[s->entry], r);
     }
+    mark_warp_uses(s);
     s->defs = defs;
     s->uses = uses;
 }
@@ -229,7 +245,7 @@ static bool can_remat(shape *s, uint8_t *state, uint32_t reg, uint32_t depth)
     if (state[reg] != REMAT_UNKNOWN || depth > REMAT_COST_MAX)
         return false;
     state[reg] = REMAT_VISITING;
-    const bool can = r->def_count > 0 && !r->warp_use && is_cheap(s, r->def) &&
+    const bool can = r->def_count > 0 && !r->warp_write && is_cheap(s, r->def) &&
                      one_meaning(s, reg) &&
                      operands_remat(s, state, r->def, depth, &cost);
     state[reg] = can ? REMAT_YES : REMAT_NO;
@@ -471,6 +487,22 @@ static bool is_induction(const shape *s, uint32_t loop, uint32_t reg)
     return steps == 1;
 }
 
+/* The loop starts from what the thread's index gives: not from data, where one thread may
+ * make many more rounds than its neighbours. */
+static bool starts_alike(shape *s, uint32_t loop, uint32_t reg)
+{
+    uint8_t *state = shape_alloc(s->memory, s->function->register_count, 1);
+    uint32_t cost;
+    for (uint32_t n = 0; n < s->order_count; n++) {
+        const shape_block *b = &s->blocks[s->order[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            if (!shape_in_loop(s, loop, s->order[n]) && defines(s, i, reg) &&
+                !(is_cheap(s, i) && operands_remat(s, state, i, 0, &cost)))
+                return false;
+    }
+    return true;
+}
+
 static bool is_steady(const shape *s, const ptx_operand *o)
 {
     return o->kind == PTX_OPERAND_INT ||
@@ -479,7 +511,7 @@ static bool is_steady(const shape *s, const ptx_operand *o)
 
 /* for (i = f(thread); i < uniform; i += uniform): trip counts differ by one at most, so
  * running all threads round by round under a mask costs next to nothing. */
-static bool is_lockstep(const shape *s, uint32_t loop)
+static bool is_lockstep(shape *s, uint32_t loop)
 {
     const uint32_t b = exit_block(s, loop);
     if (b == SHAPE_NONE || !plain_body(s, loop))
@@ -495,7 +527,7 @@ static bool is_lockstep(const shape *s, uint32_t loop)
     for (uint32_t k = 1; k <= 2; k++)
         if (o[k].kind == PTX_OPERAND_REG && is_induction(s, loop, o[k].index) &&
             is_steady(s, &o[3 - k]))
-            return true;
+            return starts_alike(s, loop, o[k].index);
     return false;
 }
 
@@ -508,20 +540,6 @@ void shape_find_lockstep(shape *s)
 }
 
 /* ---- homes ---- */
-
-static void mark_warp_uses(shape *s)
-{
-    for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
-        if (b->kind == SHAPE_CODE)
-            continue;
-        const shape_insn *insn = &s->insns[b->first];
-        for (uint32_t k = 0; k < insn->read_count; k++)
-            s->regs[insn->reads[k]].warp_use = 1;
-        for (uint32_t k = 0; k < insn->write_count; k++)
-            s->regs[insn->writes[k]].warp_use = 1;
-    }
-}
 
 static uint32_t array_bytes(const shape *s, uint32_t reg)
 {
@@ -566,7 +584,6 @@ void shape_find_homes(shape *s)
 {
     uint8_t *state = shape_alloc(s->memory, s->function->register_count, 1);
     uint32_t *crossing = shape_alloc(s->memory, s->reg_words, sizeof(*crossing));
-    mark_warp_uses(s);
     for (uint32_t n = 0; n < s->region_count; n++) {
         region_sets(s, &s->regions[n]);
         for (uint32_t w = 0; w < s->reg_words; w++)

@@ -336,8 +336,11 @@ static void make_kernel(maker *m, uint64_t seed, bool whole)
     m->length = 0;
     m->labels = m->masks = m->counters = m->uniforms = 0;
     m->budget = 40;
-    while (m->budget > 0)
-        statements(m, (place){.together = true, .whole = whole});
+    place top = {.together = true, .whole = whole};
+    while (m->budget > 0) {
+        m->budget--;
+        statement(m, &top);
+    }
     memcpy(body, m->text, m->length + 1);
     m->length = 0;
     say(m,

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which path a kernel takes, what cuts it and what lives across the cuts. */
+#include "fault.h"
+#include "softcuda/ptx/compile.h"
+#include "test.h"
+
+#define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
+#define KERNEL(body)                                                                     \
+    HEAD ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"                          \
+         ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<8>;\n"   \
+         ".shared .align 4 .b8 s[128];\n"                                                \
+         "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n"       \
+         "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n" body "\nret;\n}\n"
+
+typedef struct unit {
+    ptx_module *module;
+    ptx_program *program;
+    const ptx_kernel *kernel;
+} unit;
+
+static unit compile(const char *text, const ptx_compile_options *options)
+{
+    unit u = {0};
+    gph_error error = {0};
+    if (CHECK_OK(ptx_parse(text, strlen(text), NULL, &u.module, &error), error) &&
+        CHECK_OK(ptx_compile(u.module, options, &u.program, &error), error))
+        u.kernel = &u.program->kernels[0];
+    return u;
+}
+
+static void drop(unit *u)
+{
+    ptx_program_destroy(u->program);
+    ptx_module_destroy(u->module);
+}
+
+static bool has_cut(const ptx_kernel *k, const char *reason)
+{
+    for (uint32_t i = 0; i < k->cut_count; i++)
+        if (strcmp(k->cuts[i].reason, reason) == 0)
+            return true;
+    return false;
+}
+
+/* The path, the number of cuts and of registers kept in arrays. */
+static void expect(const char *text, ptx_path path, uint32_t cuts, uint32_t live)
+{
+    unit u = compile(text, NULL);
+    if (u.kernel != NULL &&
+        !CHECK(u.kernel->path == path && u.kernel->cut_count == cuts &&
+               u.kernel->live_across_cuts == live))
+        fprintf(stderr, "path %d, %u cuts, %u live: %s\n", u.kernel->path,
+                u.kernel->cut_count, u.kernel->live_across_cuts,
+                u.kernel->reason ? u.kernel->reason : "");
+    drop(&u);
+}
+
+static void expect_slow(const char *text, const char *reason)
+{
+    unit u = compile(text, NULL);
+    if (u.kernel != NULL && CHECK(u.kernel->path == PTX_PATH_SLOW)) {
+        CHECK(u.kernel->reason != NULL && strstr(u.kernel->reason, reason) != NULL);
+        CHECK(strncmp(u.kernel->reason, "line ", 5) == 0);
+        CHECK(strstr(u.program->ir, "@\"t.k\"") != NULL);
+    }
+    drop(&u);
+}
+
+#define BARRIER "bar.sync 0;\n"
+#define EARLY "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra END;\n"
+
+static void plain_kernels_have_no_cut(void)
+{
+    expect(KERNEL("st.global.u32 [%rd3], %r2;"), PTX_PATH_FAST, 0, 0);
+    expect(KERNEL(EARLY "st.global.u32 [%rd3], %r2;\nEND:"), PTX_PATH_FAST, 0, 0);
+    /* a loop whose trips differ by thread and by data stays by thread */
+    expect(KERNEL("ld.global.u32 %r3, [%rd3];\nL:\nadd.u32 %r3, %r3, -1;\n"
+                  "setp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\nst.global.u32 [%rd3], %r3;"),
+           PTX_PATH_FAST, 0, 0);
+}
+
+static void barriers_cut(void)
+{
+    /* %r3 was loaded: it needs an array; indices are computed again */
+    expect(KERNEL("ld.global.u32 %r3, [%rd3];\n" BARRIER "st.global.u32 [%rd3], %r3;"),
+           PTX_PATH_FAST, 1, 1);
+    expect(KERNEL(BARRIER "st.global.u32 [%rd3], %r2;\n" BARRIER), PTX_PATH_FAST, 2, 0);
+    /* threads that end early do not keep the others from a barrier */
+    expect(KERNEL(EARLY BARRIER "st.global.u32 [%rd3], %r2;\nEND:"), PTX_PATH_FAST, 1, 0);
+    /* under a condition that all threads share */
+    expect(KERNEL("setp.eq.u32 %p1, %r1, 3;\n@%p1 bra END;\n" BARRIER "END:"),
+           PTX_PATH_FAST, 1, 0);
+}
+
+static void uniform_loops_go_outside(void)
+{
+    static const char text[] =
+        KERNEL("mov.u32 %r3, 0;\nmov.f32 %f1, 0f00000000;\nmov.u64 %rd4, %rd3;\nL:\n"
+               "ld.global.f32 %f2, [%rd4];\nadd.f32 %f1, %f1, %f2;\n"
+               "add.s64 %rd4, %rd4, 512;\nadd.u32 %r3, %r3, 1;\n"
+               "setp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\nst.global.f32 [%rd3], %f1;");
+    unit u = compile(text, NULL);
+    /* the sum alone: the pointer is a base and a uniform offset */
+    if (u.kernel != NULL) {
+        CHECK(u.kernel->path == PTX_PATH_FAST && u.kernel->live_across_cuts == 1);
+        CHECK(has_cut(u.kernel, "uniform loop"));
+    }
+    drop(&u);
+}
+
+static void strided_loops_run_in_lockstep(void)
+{
+    static const char text[] =
+        KERNEL("mov.u32 %r3, %r2;\nmov.u32 %r4, %ntid.x;\nmov.u32 %r5, 0;\n" EARLY "L:\n"
+               "mul.wide.u32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\n"
+               "ld.global.u32 %r6, [%rd5];\nadd.u32 %r5, %r5, %r6;\n"
+               "add.u32 %r3, %r3, %r4;\nsetp.lt.u32 %p2, %r3, %r1;\n@%p2 bra L;\n"
+               "st.global.u32 [%rd3], %r5;\nEND:");
+    unit u = compile(text, NULL);
+    if (u.kernel != NULL) {
+        CHECK(u.kernel->path == PTX_PATH_FAST);
+        CHECK(has_cut(u.kernel, "lockstep loop"));
+    }
+    drop(&u);
+}
+
+static void warp_operations_stay_fast_under_conditions(void)
+{
+    expect(KERNEL("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\nst.global.u32 [%rd3], %r3;"),
+           PTX_PATH_FAST, 1, 2);
+    unit u = compile(KERNEL("setp.gt.u32 %p1, %r2, 31;\n@%p1 bra END;\n"
+                            "vote.sync.ballot.b32 %r3, %p1, -1;\n"
+                            "st.global.u32 [%rd3], %r3;\nEND:"
+                            "\nst.global.u32 [%rd3+4096], %r2;"),
+                     NULL);
+    if (u.kernel != NULL)
+        CHECK(u.kernel->path == PTX_PATH_FAST &&
+              has_cut(u.kernel, "vote.sync.ballot.b32"));
+    drop(&u);
+}
+
+static void what_has_no_fast_form_is_slow(void)
+{
+    expect_slow(KERNEL("setp.gt.u32 %p1, %r2, 31;\n@%p1 bra J;\n" BARRIER
+                       "J:\nst.global.u32 [%rd3], %r2;"),
+                "a barrier that not all threads reach together");
+    expect_slow(KERNEL("bar.sync 1, 64;"), "a named or partial barrier");
+    expect_slow(KERNEL("L:\nld.acquire.gpu.global.u32 %r3, [%rd3];\n"
+                       "setp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;"),
+                "a loop in which a thread may wait for another");
+    /* trying a compare-and-swap again is no waiting */
+    expect(
+        KERNEL("ld.global.u32 %r3, [%rd3];\nL:\nadd.u32 %r4, %r3, 1;\nmov.u32 %r5, %r3;\n"
+               "atom.global.cas.b32 %r3, [%rd3], %r5, %r4;\n"
+               "setp.ne.u32 %p1, %r3, %r5;\n@%p1 bra L;"),
+        PTX_PATH_FAST, 0, 0);
+}
+
+static void the_slow_path_can_be_asked_for(void)
+{
+    const ptx_compile_options options = {.force_slow = 1};
+    unit u = compile(KERNEL(BARRIER), &options);
+    if (u.kernel != NULL)
+        CHECK(u.kernel->path == PTX_PATH_SLOW && u.kernel->scratch_thread_bytes == 0);
+    drop(&u);
+}
+
+static void kernels_are_described(void)
+{
+    unit u = compile(KERNEL("red.global.add.u32 [%rd3], %r2;\n" BARRIER), NULL);
+    if (u.kernel != NULL) {
+        const ptx_kernel *k = u.kernel;
+        CHECK(strcmp(k->name, "k") == 0 && k->line == 4);
+        CHECK(k->param_count == 2 && k->params[1].offset == 8 && k->param_bytes == 12);
+        CHECK(k->static_shared_bytes == 128 && k->max_threads == 1024);
+        CHECK(k->uses_atomics && k->uses_barrier && !k->uses_printf);
+        CHECK(k->registers > 0 && k->registers <= 255);
+    }
+    drop(&u);
+}
+
+static void one_bad_kernel_leaves_the_others(void)
+{
+    unit u = compile(HEAD ".visible .entry bad()\n{\n.reg .b32 %r<4>;\n"
+                          "frobnicate.b32 %r1, %r2;\nret;\n}\n"
+                          ".visible .entry good()\n{\nret;\n}\n",
+                     NULL);
+    if (u.kernel != NULL && CHECK(u.program->kernel_count == 2)) {
+        CHECK(u.kernel[0].path == PTX_PATH_UNSUPPORTED);
+        CHECK(strstr(u.kernel[0].reason, "line 7") &&
+              strstr(u.kernel[0].reason, "frobnicate"));
+        CHECK(u.kernel[1].path == PTX_PATH_FAST);
+    }
+    drop(&u);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    static const char text[] =
+        KERNEL("ld.global.f32 %f1, [%rd3];\nmov.u32 %r3, 0;\nL:\n"
+               "shfl.sync.down.b32 %f2, %f1, 4, 31, -1;\nadd.f32 %f1, %f1, %f2;\n" BARRIER
+               "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\n"
+               "st.global.f32 [%rd3], %f1;");
+    ptx_module *module = NULL;
+    gph_error error = {0};
+    if (!CHECK_OK(ptx_parse(text, strlen(text), NULL, &module, &error), error))
+        return;
+    for (long nth = 0; nth < 10000; nth++) {
+        fault_heap heap = {.fail_at = nth};
+        const gph_allocator allocator = {fault_realloc, &heap};
+        const ptx_compile_options options = {.allocator = &allocator};
+        ptx_program *program = NULL;
+        const gph_status status = ptx_compile(module, &options, &program, &error);
+        CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY);
+        CHECK((program != NULL) == (status == GPH_OK));
+        ptx_program_destroy(program);
+        CHECK(atomic_load(&heap.live_bytes) == 0);
+        if (status == GPH_OK)
+            break;
+    }
+    ptx_module_destroy(module);
+}
+
+int main(void)
+{
+    RUN(plain_kernels_have_no_cut);
+    RUN(barriers_cut);
+    RUN(uniform_loops_go_outside);
+    RUN(strided_loops_run_in_lockstep);
+    RUN(warp_operations_stay_fast_under_conditions);
+    RUN(what_has_no_fast_form_is_slow);
+    RUN(the_slow_path_can_be_asked_for);
+    RUN(kernels_are_described);
+    RUN(one_bad_kernel_leaves_the_others);
+    RUN(survives_every_failed_allocation);
+    return test_done();
+}
