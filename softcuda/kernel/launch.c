@@ -108,8 +108,6 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     launch->on_fibers = kernel->uses_safepoints;
     launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
                         !kernel->uses_safepoints;
-    const uint32_t count = launch->grid.multiprocessors;
-    launch->multiprocessor_mask = (count & (count - 1)) == 0 ? count - 1 : 0;
     launch->safepoint_budget = dims->cooperative ? BUDGET_COOPERATIVE : BUDGET;
     return GPH_OK;
 }

@@ -76,10 +76,9 @@ typedef struct soft_kernel_launch {
     uint64_t local_bytes, scratch_bytes; /* of a block */
     uint64_t shared_room;                /* of a block, rounded up */
     uint32_t page_bytes, safepoint_budget;
-    uint32_t on_fibers;           /* the kernel has safepoints */
-    uint32_t is_single;           /* one block, fast path, no safepoints */
-    uint32_t multiprocessor_mask; /* count - 1 where that is a power of two */
-    atomic_uint fault;            /* 0 none, 1 being written, 2 there */
+    uint32_t on_fibers; /* the kernel has safepoints */
+    uint32_t is_single; /* one block, fast path, no safepoints */
+    atomic_uint fault;  /* 0 none, 1 being written, 2 there */
     uint32_t envreg[32];
     uint64_t workspace[8]; /* of grid.sync(), which nvcc emits inline */
 } soft_kernel_launch;

@@ -176,24 +176,17 @@ void ptx_rt_nanosleep(ptx_block *view, uint32_t ns)
  */
 
 /* Memory and math functions that LLVM may call for what has no instruction. */
+/* clang-format off */
 #define MATH_CALLS(X)                                                                    \
-    X(fma)                                                                               \
-    X(fmaf)                                                                              \
-    X(fmod)                                                                              \
-    X(fmodf)                                                                             \
-    X(exp)                                                                               \
-    X(expf)                                                                              \
-    X(exp2)                                                                              \
-    X(exp2f)                                                                             \
-    X(log) X(logf) X(log2) X(log2f) X(log10) X(log10f) X(sin) X(sinf) X(cos) X(cosf)     \
-        X(tan) X(tanf) X(tanh) X(tanhf) X(pow) X(powf) X(sqrt) X(sqrtf) X(floor)         \
-            X(floorf) X(ceil) X(ceilf) X(trunc) X(truncf) X(rint) X(rintf) X(nearbyint)  \
-                X(nearbyintf) X(round) X(roundf) X(roundeven) X(roundevenf) X(fmin)      \
-                    X(fminf) X(fmax) X(fmaxf) X(ldexp) X(ldexpf) X(copysign)             \
-                        X(copysignf) X(fabs) X(fabsf) X(asin) X(asinf) X(acos) X(acosf)  \
-                            X(atan) X(atanf) X(atan2) X(atan2f) X(sinh) X(sinhf) X(cosh) \
-                                X(coshf) X(exp10) X(exp10f) X(cbrt) X(cbrtf) X(expm1)    \
-                                    X(expm1f) X(log1p) X(log1pf) X(hypot) X(hypotf)
+    X(fma) X(fmaf) X(fmod) X(fmodf) X(exp) X(expf) X(exp2) X(exp2f) X(log) X(logf)       \
+    X(log2) X(log2f) X(log10) X(log10f) X(sin) X(sinf) X(cos) X(cosf) X(tan) X(tanf)     \
+    X(tanh) X(tanhf) X(pow) X(powf) X(sqrt) X(sqrtf) X(floor) X(floorf) X(ceil) X(ceilf) \
+    X(trunc) X(truncf) X(rint) X(rintf) X(nearbyint) X(nearbyintf) X(round) X(roundf)    \
+    X(roundeven) X(roundevenf) X(fmin) X(fminf) X(fmax) X(fmaxf) X(ldexp) X(ldexpf)      \
+    X(copysign) X(copysignf) X(fabs) X(fabsf) X(asin) X(asinf) X(acos) X(acosf) X(atan)  \
+    X(atanf) X(atan2) X(atan2f) X(sinh) X(sinhf) X(cosh) X(coshf) X(exp10) X(exp10f)     \
+    X(cbrt) X(cbrtf) X(expm1) X(expm1f) X(log1p) X(log1pf) X(hypot) X(hypotf)
+/* clang-format on */
 
 /* Of the compiler's run-time library: half precision and 128-bit division. */
 #if defined(__x86_64__)

@@ -45,20 +45,25 @@ static void set_block_index(soft_block *block, const soft_kernel_launch *launch,
     }
 }
 
-/* The next block of this worker, claiming more where none is left. A claim takes a small
- * share of what is left, so that the workers finish together. */
+/* How many blocks to claim: as many as pay (0), or, where blocks may wait for each other,
+ * a growing but small share of what is left, so that the workers finish together. */
+static uint64_t claim_size(soft_runner *runner)
+{
+    if (!runner->launch->on_fibers)
+        return 0;
+    const uint64_t share = (runner->launch->block_count - runner->end) / 16;
+    const uint64_t want = runner->want < share ? runner->want : share;
+    if (runner->want < CLAIM_MAX)
+        runner->want *= 2;
+    return want != 0 ? want : 1;
+}
+
+/* The next block of this worker, claiming more where none is left. */
 static bool next_block(soft_runner *runner, uint64_t *index)
 {
     if (runner->next == runner->end) {
-        const uint64_t total = runner->launch->block_count;
-        const uint64_t share = (total - runner->end) / 16;
-        uint64_t want = runner->want < share ? runner->want : share;
-        if (want == 0)
-            want = 1;
-        if (runner->want < CLAIM_MAX)
-            runner->want *= 2;
         uint64_t first;
-        const uint64_t got = soft_parts_claim(runner->parts, want, &first);
+        const uint64_t got = soft_parts_claim(runner->parts, claim_size(runner), &first);
         if (got == 0)
             return false;
         runner->next = first;
@@ -306,18 +311,29 @@ static __attribute__((cold, noinline)) void give_up(soft_runner *runner,
     drain(parts);
 }
 
-static void begin(soft_runner *runner, soft_kernel_launch *launch, soft_parts *parts)
+static inline void begin(soft_runner *runner, soft_kernel_launch *launch,
+                         const soft_worker *worker)
 {
     runner->launch = launch;
-    runner->parts = parts;
-    runner->next = runner->end = 0;
-    runner->want = 1;
     runner->current = &runner->home;
     runner->raised.code = GPH_OK;
     runner->raised.has_thread = false;
     runner->deadline_ns = 0;
-    if (launch->env->options.timeout_ns != 0)
-        runner->deadline_ns = gphi_clock_ns() + launch->env->options.timeout_ns;
+    if (runner->worker != worker) {
+        runner->worker = worker;
+        runner->smid =
+            worker != NULL ? soft_worker_slot(worker) % launch->grid.multiprocessors : 0;
+    }
+}
+
+/* What grids of more than one block, or with safepoints, need besides. */
+static void begin_parts(soft_runner *runner, soft_parts *parts)
+{
+    const uint64_t limit = runner->launch->env->options.timeout_ns;
+    runner->parts = parts;
+    runner->next = runner->end = 0;
+    runner->want = 1;
+    runner->deadline_ns = limit != 0 ? gphi_clock_ns() + limit : 0;
 }
 
 static __attribute__((cold, noinline)) void fail_for_memory(soft_runner *runner,
@@ -376,14 +392,12 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
         drain(parts);
         return;
     }
-    begin(runner, launch, parts);
-    const uint32_t slot = worker != NULL ? soft_worker_slot(worker) : 0;
-    runner->smid = launch->multiprocessor_mask != 0 ? slot & launch->multiprocessor_mask
-                                                    : slot % launch->grid.multiprocessors;
+    begin(runner, launch, worker);
     if (launch->is_single) {
         run_single(runner, launch, parts);
         return;
     }
+    begin_parts(runner, parts);
     bool left;
     if (launch->on_fibers) {
         left = soft_guard_call(&runner->guard, run_on_fibers, runner);

@@ -13,8 +13,7 @@
 
 #define BLOCK_STACK_BYTES (256u << 10)
 
-/* Initial-exec: a signal handler reads it, and that must not allocate. */
-static _Thread_local soft_runner *self __attribute__((tls_model("initial-exec")));
+_Thread_local soft_runner *soft_runner_own;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool ready;
@@ -44,7 +43,7 @@ static void runner_destroy(void *argument)
         block_fini(block);
         free(block);
     }
-    self = NULL;
+    soft_runner_own = NULL;
     free(runner);
 }
 
@@ -62,10 +61,10 @@ static void set_up(void)
 
 soft_runner *soft_runner_current(void)
 {
-    return self;
+    return soft_runner_own;
 }
 
-static soft_runner *make_runner(void)
+soft_runner *soft_runner_make(void)
 {
     pthread_once(&once, set_up);
     soft_runner *runner = ready ? calloc(1, sizeof(*runner)) : NULL;
@@ -82,13 +81,8 @@ static soft_runner *make_runner(void)
     runner->parked_tail = &runner->parked;
     runner->scope.recover = recover;
     soft_fault_enter(&runner->scope);
-    self = runner;
+    soft_runner_own = runner;
     return runner;
-}
-
-soft_runner *soft_runner_self(void)
-{
-    return self != NULL ? self : make_runner();
 }
 
 static size_t up(size_t bytes, size_t to)

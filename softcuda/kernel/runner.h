@@ -46,8 +46,9 @@ struct soft_runner {
     soft_block *current; /* whose code runs just now; read by signal handlers */
     soft_kernel_launch *launch;
     soft_parts *parts;
-    uint64_t next, end, want; /* claimed and not yet started; size of the next claim */
-    uint64_t deadline_ns;     /* of this launch, 0: none */
+    uint64_t next, end, want;  /* claimed and not yet started; size of the next claim */
+    uint64_t deadline_ns;      /* of this launch, 0: none */
+    const soft_worker *worker; /* the last one, and its slot as %smid */
     uint32_t smid;
     soft_block *idle;
     soft_block *parked, **parked_tail;
@@ -62,8 +63,17 @@ struct soft_runner {
     } raised; /* what soft_guard_leave() was called for */
 };
 
+/* Initial-exec: a signal handler reads it, and that must not allocate. */
+extern _Thread_local soft_runner *soft_runner_own
+    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+__attribute__((cold)) soft_runner *soft_runner_make(void);
+
 /* This thread's runner, or NULL: no memory. Freed when the thread ends. */
-soft_runner *soft_runner_self(void);
+static inline soft_runner *soft_runner_self(void)
+{
+    soft_runner *own = soft_runner_own;
+    return own != NULL ? own : soft_runner_make();
+}
 /* It, or NULL, never making one: async-signal-safe. */
 soft_runner *soft_runner_current(void);
 
