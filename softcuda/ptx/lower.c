@@ -48,7 +48,7 @@ static low_fn *const families[PTX_OP_COUNT] = {
     [PTX_OP_GRIDDEPCONTROL] = low_misc, [PTX_OP_DISCARD] = low_misc,
     [PTX_OP_APPLYPRIORITY] = low_misc,  [PTX_OP_CREATEPOLICY] = low_misc,
     [PTX_OP_SETMAXNREG] = low_misc,     [PTX_OP_MAPA] = low_misc,
-    [PTX_OP_GETCTARANK] = low_misc,
+    [PTX_OP_GETCTARANK] = low_misc,     [PTX_OP_MBARRIER] = low_mbarrier,
 };
 
 static low low_begin(ptx_emit *emit, const ptx_module *module,

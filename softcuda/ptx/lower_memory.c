@@ -328,6 +328,8 @@ static bool copy_async(low *l)
         return false;
     if (is_group_word(l))
         return l->insn->type_count == 0;
+    if (low_mod(l, PTX_MOD_MBARRIER))
+        return low_copy_arrive(l);
     const uint32_t extra = skip_hints(l);
     if (l->insn->space != PTX_SPACE_SHARED || l->insn->space2 != PTX_SPACE_GLOBAL ||
         l->count < 3 + extra || l->count > 4 + extra ||

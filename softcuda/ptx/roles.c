@@ -127,6 +127,8 @@ static uint32_t destinations(const ptx_insn *insn)
     case PTX_OP_BARRIER: return ptx_has(insn, PTX_MOD_RED) ? 1 : 0;
     case PTX_OP_CALL: return insn->return_count;
     case PTX_OP_MBARRIER:
+        if (ptx_has(insn, PTX_MOD_ARRIVE) || ptx_has(insn, PTX_MOD_ARRIVE_DROP))
+            return 1;
         return ptx_has(insn, PTX_MOD_INIT) || ptx_has(insn, PTX_MOD_INVAL) ||
                        ptx_has(insn, PTX_MOD_EXPECT_TX) ||
                        ptx_has(insn, PTX_MOD_COMPLETE_TX)
@@ -197,6 +199,8 @@ bool ptx_insn_reads_memory(const ptx_insn *insn)
     case PTX_OP_TLD4:
     case PTX_OP_MULTIMEM: return true;
     case PTX_OP_CP:
+        if (ptx_has(insn, PTX_MOD_MBARRIER))
+            return true;
         return insn->type_count == 0 && !ptx_has(insn, PTX_MOD_COMMIT_GROUP) &&
                !ptx_has(insn, PTX_MOD_WAIT_GROUP) && !ptx_has(insn, PTX_MOD_WAIT_ALL);
     default: return false;

@@ -61,6 +61,9 @@ static void roles_are_told(void)
         {"call (four), vprintf, (eight, eight);", PTX_ROLE_CALL},
         {"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%w0, {%f4, %f5}];",
          PTX_ROLE_UNSUPPORTED},
+        {"mbarrier.try_wait.shared.b64 %p0, [%r0], %w0;", PTX_ROLE_PLAIN},
+        {"mbarrier.arrive.expect_tx.shared.b64 _, [%r0], 16;", PTX_ROLE_PLAIN},
+        {"mbarrier.try_wait.shared.b64 %r1, [%r0], %w0;", PTX_ROLE_UNSUPPORTED},
         {"barrier.cluster.arrive;", PTX_ROLE_UNSUPPORTED},
         {"frobnicate.u32 %r0, %r1;", PTX_ROLE_UNSUPPORTED},
         {"cp.async.bulk.wait_group 0;", PTX_ROLE_UNSUPPORTED},
@@ -156,6 +159,10 @@ static void registers_are_told(void)
     check_registers("red.global.add.u32 [%w0], %r1;", "%r1 %w0 ", "");
     check_registers("atom.global.cas.b32 %r0, [%w0], %r1, %r2;", "%r1 %r2 %w0 ", "%r0 ");
     check_registers("shfl.sync.up.b32 %r0|%p0, %r1, 1, 0, -1;", "%r1 ", "%p0 %r0 ");
+    check_registers("mbarrier.arrive.expect_tx.shared.b64 %w0, [%r0], %r1;", "%r0 %r1 ",
+                    "%w0 ");
+    check_registers("mbarrier.expect_tx.relaxed.cta.shared.b64 [%r0], %r1;", "%r0 %r1 ",
+                    "");
     check_registers("bar.red.popc.u32 %r0, 0, %p1;", "%p1 ", "%r0 ");
 }
 
