@@ -46,13 +46,18 @@ static void write_name(FILE *to, const char *line)
     fputc('`', to);
 }
 
-static void write_row(FILE *to, const forms *all, const recording *r, uint32_t line)
+/* The heading before the first row of its section that there is. */
+static void write_row(FILE *to, const forms *all, const recording *r, uint32_t line,
+                      const char **heading)
 {
     size_t total, recorded;
     const form *f;
     count(all, r, line, &total, &recorded, &f);
     if (f == NULL || recorded == 0)
         return;
+    if (*heading != NULL)
+        fprintf(to, "\n%s\n\n| form | forms | compared |\n|---|---|---|\n", *heading);
+    *heading = NULL;
     fprintf(to, "| ");
     write_name(to, all->lines[line - 1]);
     fprintf(to, " | %zu | ", recorded);
@@ -76,12 +81,13 @@ bool docs_write(FILE *to, const forms *all, const recording *r)
             "other results are compared as the last column says. Forms that are not "
             "listed may work, but count as unsupported.\n",
             recorded, recording_source(r));
+    const char *heading = NULL;
     for (uint32_t line = 1; line <= all->line_count; line++) {
         const char *text = all->lines[line - 1];
         if (strncmp(text, "## ", 3) == 0)
-            fprintf(to, "\n%s\n\n| form | forms | compared |\n|---|---|---|\n", text);
+            heading = text;
         else if (text[0] != '#' && text[0] != '\0')
-            write_row(to, all, r, line);
+            write_row(to, all, r, line, &heading);
     }
     return !ferror(to);
 }
