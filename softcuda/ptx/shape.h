@@ -149,6 +149,7 @@ typedef struct shape {
     uint8_t *forced; /* blocks that start a region */
     /* By block, for the scalar part of its region: whether it goes on to after[block]
      * instead of branching as written. */
+    uint8_t *remat; /* by register: see shape_is_remat() */
     uint8_t *passes, *linked;
     uint32_t *after;
     uint8_t irreducible;
@@ -284,6 +285,8 @@ bool shape_cut_is_whole(const shape_cut *cut);
 void shape_find_lockstep(shape *s);
 void shape_find_homes(shape *s);
 void shape_liveness(shape *s);
+uint32_t shape_local_def(const shape *s, uint32_t insn, uint32_t reg);
+bool shape_is_remat(const shape *s, uint32_t reg);
 #define SHAPE_STEP_MAX 64u
 uint32_t shape_step(const shape *s, uint32_t i, uint32_t reg, uint32_t *chain);
 bool shape_is_step(const shape *s, uint32_t insn, uint32_t reg);

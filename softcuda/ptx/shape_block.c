@@ -87,7 +87,8 @@ static void init_fast(fast *f, shape *s)
     f->w.fast = true;
     f->inside = shape_alloc(s->memory, registers, 1);
     f->wanted = shape_alloc(s->memory, registers, 1);
-    f->chain = shape_alloc(s->memory, registers, sizeof(*f->chain));
+    /* An entry a register, and up to four next to each. */
+    f->chain = shape_alloc(s->memory, (size_t)registers * 5, sizeof(*f->chain));
     f->w.inside = f->inside;
     f->emit = (ptx_emit){.module = s->module,
                          .function = s->function,

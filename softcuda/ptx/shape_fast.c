@@ -332,6 +332,8 @@ static void store_thread(fast *f)
         store_flag(f, "%live.", 0, "%lv.");
 }
 
+static void collect_near(fast *f, uint32_t def);
+
 /* Definitions come in the order of the graph, so operands are there before their users.
  */
 static void collect_remat(fast *f, uint32_t reg, uint32_t def)
@@ -342,10 +344,44 @@ static void collect_remat(fast *f, uint32_t reg, uint32_t def)
     f->wanted[reg] = 1;
     for (uint32_t k = 0; k < insn->read_count; k++) {
         const uint32_t q = insn->reads[k];
-        if (f->s->regs[q].divergent)
+        if (!f->s->regs[q].divergent)
+            continue;
+        if (shape_is_remat(f->s, q))
             collect_remat(f, q, f->s->regs[q].def);
+        else
+            collect_near(f, shape_local_def(f->s, def, q));
+    }
+    /* Right before their user: other users may want other definitions of theirs. */
+    for (uint32_t k = 0; k < insn->read_count; k++) {
+        const uint32_t q = insn->reads[k];
+        if (f->s->regs[q].divergent && !shape_is_remat(f->s, q))
+            f->chain[f->chain_count++] = (fast_remat){q, shape_local_def(f->s, def, q)};
     }
     f->chain[f->chain_count++] = (fast_remat){reg, def};
+}
+
+/* What a definition next to its user reads. */
+static void collect_near(fast *f, uint32_t def)
+{
+    const shape_insn *insn = &f->s->insns[def];
+    for (uint32_t k = 0; k < insn->read_count; k++)
+        if (f->s->regs[insn->reads[k]].divergent)
+            collect_remat(f, insn->reads[k], f->s->regs[insn->reads[k]].def);
+}
+
+/* Registers whose slots served a definition next to its user get their own value back. */
+static void restore_near(fast *f)
+{
+    const shape *s = f->s;
+    for (uint32_t k = 0; k < f->chain_count; k++) {
+        const uint32_t q = f->chain[k].reg;
+        if (shape_is_remat(s, q) || !shape_bit(fast_region(f)->live_in, q))
+            continue;
+        if (s->regs[q].home == SHAPE_ARRAY)
+            load_context(f, q);
+        else if (s->regs[q].home == SHAPE_AFFINE && s->regs[q].part == SHAPE_NONE)
+            ptx_lower(&f->emit, &s->function->insns[s->regs[q].base]);
+    }
 }
 
 static void write_remat(fast *f)
@@ -368,6 +404,7 @@ static void write_remat(fast *f)
     }
     for (uint32_t k = 0; k < f->chain_count; k++)
         ptx_lower(&f->emit, &s->function->insns[f->chain[k].def]);
+    restore_near(f);
     for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
         if (shape_bit(r->live_in, reg) && f->inside[reg])
             shape_line(&f->emit, "store %s %%snap.%u.%u, ptr %%r.%u", fast_type(f, reg),

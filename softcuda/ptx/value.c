@@ -236,6 +236,53 @@ static bool operands_remat(shape *s, uint8_t *state, uint32_t i, uint32_t depth,
     return *cost <= REMAT_COST_MAX;
 }
 
+/* The one definition of q in the block of instruction i, before it; else SHAPE_NONE. What
+ * it gives is what i reads, however q is defined elsewhere. */
+uint32_t shape_local_def(const shape *s, uint32_t i, uint32_t q)
+{
+    const shape_block *b = &s->blocks[s->insns[i].block];
+    uint32_t found = SHAPE_NONE;
+    for (uint32_t k = b->first; k < b->first + b->count; k++) {
+        if (!defines(s, k, q))
+            continue;
+        if (found != SHAPE_NONE || k >= i)
+            return SHAPE_NONE;
+        found = k;
+    }
+    return found;
+}
+
+/* As operands_remat(), but an operand with other meanings elsewhere may be computed by
+ * its definition in the same block. */
+static bool operands_near(shape *s, uint8_t *state, uint32_t i, uint32_t depth,
+                          uint32_t *cost)
+{
+    *cost = 1;
+    for (uint32_t k = 0; k < s->insns[i].read_count; k++) {
+        const uint32_t q = s->insns[i].reads[k];
+        uint32_t more = 0;
+        if (!s->regs[q].divergent) {
+            if (!s->regs[q].strict)
+                return false;
+        } else if (can_remat(s, state, q, depth + 1)) {
+            more = s->regs[q].cost;
+        } else {
+            const uint32_t d = shape_local_def(s, i, q);
+            if (d == SHAPE_NONE || !is_cheap(s, d) ||
+                !operands_remat(s, state, d, depth + 1, &more))
+                return false;
+        }
+        *cost += more;
+    }
+    return *cost <= REMAT_COST_MAX;
+}
+
+/* Found when homes were: whether the register can be computed again anywhere. */
+bool shape_is_remat(const shape *s, uint32_t reg)
+{
+    return s->remat[reg] == REMAT_YES;
+}
+
 static bool can_remat(shape *s, uint8_t *state, uint32_t reg, uint32_t depth)
 {
     shape_reg *r = &s->regs[reg];
@@ -247,7 +294,8 @@ static bool can_remat(shape *s, uint8_t *state, uint32_t reg, uint32_t depth)
     state[reg] = REMAT_VISITING;
     const bool can = r->def_count > 0 && !r->warp_write && is_cheap(s, r->def) &&
                      one_meaning(s, reg) &&
-                     operands_remat(s, state, r->def, depth, &cost);
+                     (r->def_count == 1 ? operands_near(s, state, r->def, depth, &cost)
+                                        : operands_remat(s, state, r->def, depth, &cost));
     state[reg] = can ? REMAT_YES : REMAT_NO;
     r->cost = cost;
     return can;
@@ -583,6 +631,7 @@ static void region_sets(shape *s, shape_region *r)
 void shape_find_homes(shape *s)
 {
     uint8_t *state = shape_alloc(s->memory, s->function->register_count, 1);
+    s->remat = state;
     uint32_t *crossing = shape_alloc(s->memory, s->reg_words, sizeof(*crossing));
     for (uint32_t n = 0; n < s->region_count; n++) {
         region_sets(s, &s->regions[n]);
