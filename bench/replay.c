@@ -3,12 +3,14 @@
  * same program, by oneTBB, OpenMP and a serial loop. Nanoseconds a node: medians of
  * rounds in which the executors take turns.
  *
- *   bench_replay [--threads N] [--rounds N] [--shape N] [--task N] [--least 1] [--ours |
- * --driver]
+ *   bench_replay [--threads N] [--rounds N] [--shape N] [--task N] [--least 1]
+ *                [--ours | --driver | --team | --costs]
  *
  * --driver instead replays CUDA graphs of empty kernels through softcuda's driver API.
  *
  * --team runs a chain of grids that are split over the team, beside OpenMP.
+ *
+ * --costs times instantiating and submitting.
  *
  * Every executor calls the same function for a node, and is checked once: each node ran,
  * after its predecessors. */
@@ -291,6 +293,57 @@ static void measure(replay_graph *graph, const struct task *task, int threads, i
     fflush(stdout);
 }
 
+/* What instantiating and submitting cost. */
+static void measure_costs(void)
+{
+    enum { NODES = 100000, SUBMITS = 900 };
+    gph_error error = {0};
+    soft_queue *queue = NULL;
+    soft_edge *edges = calloc(NODES, sizeof(*edges));
+    uint8_t *kinds = calloc(NODES, 1); /* SOFT_WORK_EMPTY */
+    soft_work *works = calloc(NODES, sizeof(*works));
+    for (uint32_t i = 1; i < NODES; i++)
+        edges[i - 1] = (soft_edge){i / 3, i};
+    double create[9], launch[9], submit[9];
+    uint32_t rounds = (uint32_t)(1000 / round_ns);
+    const soft_work microsecond = {.kind = SOFT_WORK_PARTS,
+                                   .run_parts = ours_kernel,
+                                   .argument = &rounds,
+                                   .parts = 1};
+    ours_fn = node_body;
+    if (soft_queue_create(engine, 0, &queue, &error) != GPH_OK)
+        exit(1);
+    for (int r = 0; r < 9; r++) {
+        soft_program *program = NULL;
+        soft_point point = {0};
+        uint64_t from = gphi_clock_ns();
+        if (soft_program_create(engine, NODES, edges, NODES - 1, kinds, NULL, &program,
+                                &error) != GPH_OK)
+            exit(1);
+        create[r] = (double)(gphi_clock_ns() - from) / NODES;
+        from = gphi_clock_ns();
+        soft_queue_launch(queue, program, works, NULL, NULL, NULL, 0, &point);
+        soft_point_wait(engine, point);
+        launch[r] = (double)(gphi_clock_ns() - from) / NODES;
+        from = gphi_clock_ns();
+        for (int i = 0; i < SUBMITS; i++)
+            soft_queue_submit(queue, &microsecond, NULL, 0, &point);
+        submit[r] = (double)(gphi_clock_ns() - from) / SUBMITS;
+        soft_point_wait(engine, point);
+        soft_program_destroy(program);
+    }
+    qsort(create, 9, sizeof(double), compare);
+    qsort(launch, 9, sizeof(double), compare);
+    qsort(submit, 9, sizeof(double), compare);
+    const int at = least ? 0 : 4;
+    printf("%d empty nodes: instantiate %.1f ns a node, launch %.2f ns a node; a submit "
+           "of 1 us of work: %.0f ns\n",
+           NODES, create[at], launch[at], submit[at]);
+    free(edges);
+    free(kinds);
+    free(works);
+}
+
 #ifdef REPLAY_SOFTCUDA
 static void measure_driver(int threads, int rounds, int only_shape)
 {
@@ -369,6 +422,11 @@ int main(int argc, char **argv)
         return 0;
     }
 #endif
+    if (argc > 1 && strcmp(argv[argc - 1], "--costs") == 0) {
+        measure_costs();
+        soft_engine_destroy(engine);
+        return 0;
+    }
     heading(threads, rounds, end);
     for (int shape = 0; shape < SHAPE_COUNT; shape++) {
         replay_graph *graph = replay_graph_make(shape);

@@ -91,6 +91,31 @@ static void random_schedules_keep_the_order(void)
             replay(1 + seed % 5, seed, &shapes[i]);
 }
 
+/* Plans are judged, dropped and made again: the nodes check that nobody notices. */
+static void costs_may_change_between_launches(void)
+{
+    for (uint32_t workers = 2; workers <= 4; workers++) {
+        soft_engine *engine = make(workers, 0);
+        soft_queue *queue = NULL;
+        gph_error error = {0};
+        CHECK_OK(soft_queue_create(engine, 0, &queue, &error), error);
+        check_graph *graph = check_graph_make(&shapes[7]);
+        soft_program *program = compile(engine, graph);
+        for (uint32_t i = 0; i < 200; i++) {
+            if (i % 40 == 0)
+                for (uint32_t n = 0; n < graph->node_count; n++)
+                    graph->nodes[n].spin = check_random(i % 80 == 0 ? 1500 : 30);
+            launch(queue, program, graph);
+            soft_point_wait(engine, soft_queue_tail(queue));
+        }
+        CHECK(atomic_load(&graph->finished) == 200);
+        CHECK(atomic_load(&graph->wrong) == 0);
+        soft_program_destroy(program);
+        check_graph_free(graph);
+        soft_engine_destroy(engine);
+    }
+}
+
 /* One program in several queues: its launches never overlap, which the nodes check. */
 static void launches_of_one_program_do_not_overlap(void)
 {
@@ -217,6 +242,7 @@ int main(void)
 {
     RUN(every_node_runs_once_and_in_order);
     RUN(random_schedules_keep_the_order);
+    RUN(costs_may_change_between_launches);
     RUN(launches_of_one_program_do_not_overlap);
     RUN(different_programs_run_at_once);
     RUN(empty_programs_complete);
