@@ -535,20 +535,35 @@ static bool is_induction(const shape *s, uint32_t loop, uint32_t reg)
     return steps == 1;
 }
 
-/* The loop starts from what the thread's index gives: not from data, where one thread may
- * make many more rounds than its neighbours. */
-static bool starts_alike(shape *s, uint32_t loop, uint32_t reg)
+/* No memory and no other thread has a say in the register. */
+static bool comes_from_index(const shape *s, uint32_t reg, uint32_t *seen, uint32_t depth)
 {
-    uint8_t *state = shape_alloc(s->memory, s->function->register_count, 1);
-    uint32_t cost;
+    if (!s->regs[reg].divergent || shape_bit(seen, reg))
+        return true;
+    if (depth > REMAT_COST_MAX)
+        return false;
+    shape_set(seen, reg);
     for (uint32_t n = 0; n < s->order_count; n++) {
         const shape_block *b = &s->blocks[s->order[n]];
-        for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (!shape_in_loop(s, loop, s->order[n]) && defines(s, i, reg) &&
-                !(is_cheap(s, i) && operands_remat(s, state, i, 0, &cost)))
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            if (!defines(s, i, reg))
+                continue;
+            if (s->insns[i].role != PTX_ROLE_PLAIN || s->insns[i].reads_memory)
                 return false;
+            for (uint32_t k = 0; k < s->insns[i].read_count; k++)
+                if (!comes_from_index(s, s->insns[i].reads[k], seen, depth + 1))
+                    return false;
+        }
     }
     return true;
+}
+
+/* The loop starts from what the thread's index gives: not from data, where one thread may
+ * make many more rounds than its neighbours. */
+static bool starts_alike(shape *s, uint32_t reg)
+{
+    uint32_t *seen = shape_alloc(s->memory, s->reg_words, sizeof(*seen));
+    return comes_from_index(s, reg, seen, 0);
 }
 
 static bool is_steady(const shape *s, const ptx_operand *o)
@@ -575,7 +590,7 @@ static bool is_lockstep(shape *s, uint32_t loop)
     for (uint32_t k = 1; k <= 2; k++)
         if (o[k].kind == PTX_OPERAND_REG && is_induction(s, loop, o[k].index) &&
             is_steady(s, &o[3 - k]))
-            return starts_alike(s, loop, o[k].index);
+            return starts_alike(s, o[k].index);
     return false;
 }
 

@@ -124,6 +124,22 @@ static void strided_loops_run_in_lockstep(void)
     drop(&u);
 }
 
+/* The index itself moves on, and starts another loop before: no less an index. */
+static void reused_indices_run_in_lockstep(void)
+{
+    static const char text[] =
+        KERNEL("mov.u32 %r3, %r2;\nmov.u32 %r4, %ntid.x;\nmov.u32 %r5, 0;\n" EARLY "A:\n"
+               "add.u32 %r5, %r5, %r3;\nadd.u32 %r3, %r3, %r4;\n"
+               "setp.lt.u32 %p2, %r3, %r1;\n@%p2 bra A;\nB:\n"
+               "add.u32 %r5, %r5, %r2;\nadd.u32 %r2, %r2, %r4;\n"
+               "setp.lt.u32 %p3, %r2, %r1;\n@%p3 bra B;\n"
+               "st.global.u32 [%rd3], %r5;\nEND:");
+    unit u = compile(text, NULL);
+    if (u.kernel != NULL)
+        CHECK(u.kernel->path == PTX_PATH_FAST && u.kernel->cut_count == 2);
+    drop(&u);
+}
+
 static void warp_operations_stay_fast_under_conditions(void)
 {
     expect(KERNEL("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\nst.global.u32 [%rd3], %r3;"),
@@ -227,6 +243,7 @@ int main(void)
     RUN(barriers_cut);
     RUN(uniform_loops_go_outside);
     RUN(strided_loops_run_in_lockstep);
+    RUN(reused_indices_run_in_lockstep);
     RUN(warp_operations_stay_fast_under_conditions);
     RUN(what_has_no_fast_form_is_slow);
     RUN(the_slow_path_can_be_asked_for);
