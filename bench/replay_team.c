@@ -34,7 +34,7 @@ static double engine_us(soft_engine *engine, soft_queue *queue, soft_program *pr
             exit(1);
         soft_point_wait(engine, point);
     }
-    return (double)(gphi_clock_ns() - from) / 1e3 / count / GRIDS;
+    return (double)(gphi_clock_ns() - from) / 1e3 / count / (double)GRIDS;
 }
 
 static double openmp_us(int threads, int count)
@@ -48,7 +48,7 @@ static double openmp_us(int threads, int count)
                 block_fn(&block_rounds);
         }
     }
-    return (double)(gphi_clock_ns() - from) / 1e3 / count / GRIDS;
+    return (double)(gphi_clock_ns() - from) / 1e3 / count / (double)GRIDS;
 }
 
 static int compare(const void *a, const void *b)
@@ -88,14 +88,14 @@ void replay_team(soft_engine *engine, replay_fn *fn, double round_ns, int thread
            GRIDS, BLOCKS, threads, rounds, "work", "bound", "engine", "OpenMP", "ratio");
     for (size_t c = 0; c < sizeof(grid_us) / sizeof(*grid_us); c++) {
         double ours[ROUNDS_MAX], theirs[ROUNDS_MAX];
-        block_rounds = (uint32_t)(grid_us[c] * 1e3 / BLOCKS / round_ns);
+        block_rounds = (uint32_t)(grid_us[c] * 1e3 / (double)BLOCKS / round_ns);
         if (soft_queue_create(engine, 0, &queue, &error) != GPH_OK ||
             soft_program_create(engine, GRIDS, edges, GRIDS - 1, kinds, NULL, &program,
                                 &error) != GPH_OK) {
             fprintf(stderr, "bench_replay: %s\n", error.message);
             exit(1);
         }
-        const int count = (int)(40000 / grid_us[c] / GRIDS) + 1;
+        const int count = (int)(40000 / grid_us[c] / (double)GRIDS) + 1;
         for (int r = 0; r < rounds; r++) {
             pause_ms(5);
             engine_us(engine, queue, program, works, 5 + count / 4);

@@ -59,9 +59,8 @@ struct soft_graph {
     uint64_t id;
     soft_node **nodes; /* in creation order */
     uint32_t node_count, node_capacity;
-    soft_node *parent; /* the child-graph node that owns it, or NULL */
-    struct soft_capture
-        *capture; /* captures into it now: not destroyable */
+    soft_node *parent;            /* the child-graph node that owns it, or NULL */
+    struct soft_capture *capture; /* captures into it now: not destroyable */
 };
 
 /* Every entry point of graphs and captures holds it. */

@@ -33,29 +33,22 @@ typedef struct ptx_word {
     uint8_t opcode, modifier, type, space, sreg, directive;
 } ptx_word;
 
+/* clang-format off */
 #define PTX_DIRECTIVES(X)                                                                \
-    X(VERSION, "version")                                                                \
-    X(TARGET, "target")                                                                  \
-    X(ADDRESS_SIZE, "address_size") X(VISIBLE, "visible") X(WEAK, "weak")                \
-        X(EXTERN, "extern") X(COMMON, "common") X(ENTRY, "entry") X(FUNC, "func")        \
-            X(PARAM, "param") X(REG, "reg") X(GLOBAL, "global") X(CONST, "const")        \
-                X(LOCAL, "local") X(SHARED, "shared") X(ALIGN, "align") X(PTR, "ptr") X( \
-                    ATTRIBUTE, "attribute") X(MAXNTID, "maxntid") X(REQNTID, "reqntid")  \
-                    X(MINNCTAPERSM, "minnctapersm") X(MAXNCTAPERSM, "maxnctapersm")      \
-                        X(MAXNREG, "maxnreg") X(NORETURN, "noreturn")                    \
-                            X(ABI_PRESERVE, "abi_preserve") X(ABI_PRESERVE_CONTROL,      \
-                                                              "abi_preserve_control")    \
-                                X(REQNCTAPERCLUSTER, "reqnctapercluster")                \
-                                    X(MAXCLUSTERRANK, "maxclusterrank")                  \
-                                        X(EXPLICITCLUSTER, "explicitcluster")            \
-                                            X(BLOCKSARECLUSTERS, "blocksareclusters")    \
-                                                X(PRAGMA, "pragma") X(FILE, "file") X(   \
-                                                    LOC, "loc") X(SECTION, "section")    \
-                                                    X(BRANCHTARGETS, "branchtargets")    \
-                                                        X(CALLTARGETS, "calltargets")    \
-                                                            X(CALLPROTOTYPE,             \
-                                                              "callprototype")           \
-                                                                X(ALIAS, "alias")
+    X(VERSION, "version") X(TARGET, "target") X(ADDRESS_SIZE, "address_size")            \
+    X(VISIBLE, "visible") X(WEAK, "weak") X(EXTERN, "extern") X(COMMON, "common")        \
+    X(ENTRY, "entry") X(FUNC, "func") X(PARAM, "param") X(REG, "reg")                    \
+    X(GLOBAL, "global") X(CONST, "const") X(LOCAL, "local") X(SHARED, "shared")          \
+    X(ALIGN, "align") X(PTR, "ptr") X(ATTRIBUTE, "attribute") X(MAXNTID, "maxntid")      \
+    X(REQNTID, "reqntid") X(MINNCTAPERSM, "minnctapersm")                                \
+    X(MAXNCTAPERSM, "maxnctapersm") X(MAXNREG, "maxnreg") X(NORETURN, "noreturn")        \
+    X(ABI_PRESERVE, "abi_preserve") X(ABI_PRESERVE_CONTROL, "abi_preserve_control")      \
+    X(REQNCTAPERCLUSTER, "reqnctapercluster") X(MAXCLUSTERRANK, "maxclusterrank")        \
+    X(EXPLICITCLUSTER, "explicitcluster") X(BLOCKSARECLUSTERS, "blocksareclusters")      \
+    X(PRAGMA, "pragma") X(FILE, "file") X(LOC, "loc") X(SECTION, "section")              \
+    X(BRANCHTARGETS, "branchtargets") X(CALLTARGETS, "calltargets")                      \
+    X(CALLPROTOTYPE, "callprototype") X(ALIAS, "alias")
+/* clang-format on */
 
 typedef enum ptx_directive {
     PTX_DIR_NONE,
