@@ -26,6 +26,10 @@ typedef struct fast {
 
 #define FAST_GUARDS_MAX 8u
 
+/* ---- shape_remat.c ---- */
+void fast_write_remat(fast *f);
+void fast_load_context(fast *f, uint32_t reg); /* shape_fast.c */
+
 /* ---- shape_guard.c ---- */
 /* Region copies for threads that are all or the first ones, and for those that flags
  * pick. `scan` tells how many threads take part; in its top bit, that they are not the

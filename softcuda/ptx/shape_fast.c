@@ -235,7 +235,7 @@ static void write_snapshots(fast *f)
 
 #define CONTEXT ", !llvm.access.group !1, !alias.scope !8"
 
-static void load_context(fast *f, uint32_t reg)
+void fast_load_context(fast *f, uint32_t reg)
 {
     const char *type = fast_memory_type(f, reg);
     const ptx_value at = shape_value(&f->emit, "getelementptr %s, ptr %%ctx.%u, i64 %s",
@@ -300,7 +300,7 @@ static void load_thread(fast *f, bool guarded)
             continue;
         const bool in = shape_bit(r->live_in, reg);
         if (in || (guarded && shape_bit(r->live_out, reg)))
-            load_context(f, reg);
+            fast_load_context(f, reg);
     }
     for (uint32_t m = 0; m < s->mask_count; m++) {
         if (m == r->mask)
@@ -330,97 +330,6 @@ static void store_thread(fast *f)
             store_flag(f, "%mask.", m, "%mk.");
     if (r->exits)
         store_flag(f, "%live.", 0, "%lv.");
-}
-
-static void collect_near(fast *f, uint32_t def);
-
-/* Definitions come in the order of the graph, so operands are there before their users.
- */
-static void collect_remat(fast *f, uint32_t reg, uint32_t def)
-{
-    const shape_insn *insn = &f->s->insns[def];
-    if (f->wanted[reg])
-        return;
-    f->wanted[reg] = 1;
-    for (uint32_t k = 0; k < insn->read_count; k++) {
-        const uint32_t q = insn->reads[k];
-        if (!f->s->regs[q].divergent)
-            continue;
-        if (shape_is_remat(f->s, q))
-            collect_remat(f, q, f->s->regs[q].def);
-        else
-            collect_near(f, shape_local_def(f->s, def, q));
-    }
-    /* Right before their user: other users may want other definitions of theirs. */
-    for (uint32_t k = 0; k < insn->read_count; k++) {
-        const uint32_t q = insn->reads[k];
-        if (f->s->regs[q].divergent && !shape_is_remat(f->s, q))
-            f->chain[f->chain_count++] = (fast_remat){q, shape_local_def(f->s, def, q)};
-    }
-    f->chain[f->chain_count++] = (fast_remat){reg, def};
-}
-
-/* What a definition next to its user reads. */
-static void collect_near(fast *f, uint32_t def)
-{
-    const shape_insn *insn = &f->s->insns[def];
-    for (uint32_t k = 0; k < insn->read_count; k++)
-        if (f->s->regs[insn->reads[k]].divergent)
-            collect_remat(f, insn->reads[k], f->s->regs[insn->reads[k]].def);
-}
-
-/* Registers whose slots served a definition next to its user get their own value back. */
-static void restore_near(fast *f)
-{
-    const shape *s = f->s;
-    for (uint32_t k = 0; k < f->chain_count; k++) {
-        const uint32_t q = f->chain[k].reg;
-        if (shape_is_remat(s, q) || !shape_bit(fast_region(f)->live_in, q))
-            continue;
-        if (s->regs[q].home == SHAPE_ARRAY)
-            load_context(f, q);
-        else if (s->regs[q].home == SHAPE_AFFINE && s->regs[q].part == SHAPE_NONE)
-            ptx_lower(&f->emit, &s->function->insns[s->regs[q].base]);
-    }
-}
-
-static void write_remat(fast *f)
-{
-    const shape *s = f->s;
-    const shape_region *r = fast_region(f);
-    f->chain_count = 0;
-    memset(f->wanted, 0, s->function->register_count);
-    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
-        if (!shape_bit(r->live_in, reg) || !s->regs[reg].divergent)
-            continue;
-        if (s->regs[reg].home == SHAPE_REMAT)
-            collect_remat(f, reg, s->regs[reg].def);
-        else if (s->regs[reg].home == SHAPE_AFFINE && s->regs[reg].part != SHAPE_NONE)
-            collect_remat(f, s->regs[reg].part, s->regs[s->regs[reg].part].def);
-        else if (s->regs[reg].home == SHAPE_AFFINE)
-            collect_remat(f, reg, s->regs[reg].base);
-        else if (s->regs[reg].home == SHAPE_LOCAL)
-            shape_line(&f->emit, "store %s undef, ptr %%r.%u", fast_type(f, reg), reg);
-    }
-    for (uint32_t k = 0; k < f->chain_count; k++)
-        ptx_lower(&f->emit, &s->function->insns[f->chain[k].def]);
-    restore_near(f);
-    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
-        if (shape_bit(r->live_in, reg) && f->inside[reg])
-            shape_line(&f->emit, "store %s %%snap.%u.%u, ptr %%r.%u", fast_type(f, reg),
-                       f->region, reg, reg);
-        if (!shape_bit(r->live_in, reg) || s->regs[reg].home != SHAPE_AFFINE)
-            continue;
-        if (s->regs[reg].loop != SHAPE_NONE &&
-            !shape_in_loop(s, s->regs[reg].loop, r->head))
-            continue; /* before its loop: the base alone */
-        const uint32_t part = s->regs[reg].part;
-        const ptx_value base =
-            ptx_load_register(&f->emit, part != SHAPE_NONE ? part : reg);
-        const ptx_value sum = shape_value(&f->emit, "add %s %s, %%moved.%u.%u",
-                                          fast_type(f, reg), base.name, f->region, reg);
-        ptx_store_register(&f->emit, reg, sum);
-    }
 }
 
 /* ---- the body of the loop over threads
@@ -595,7 +504,7 @@ void fast_write_loops(fast *f, char copy, const char *from, const char *bound)
                    f->name, f->name);
         ptx_text_add(f->emit.out, "%s.body:\n", f->name);
     }
-    write_remat(f);
+    fast_write_remat(f);
     shape_line(&f->emit, "br label %%%s.b%u", f->name, r->blocks[0]);
     write_body(f);
     ptx_text_add(f->emit.out, "%s.latch:\n", f->name);
