@@ -109,7 +109,7 @@ bool low_address(low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool wri
                               (long long)operand->imm);
     const bool checked = space == PTX_SPACE_GENERIC || space == PTX_SPACE_GLOBAL ||
                          space == PTX_SPACE_CONST;
-    if (checked && l->emit->options->check_memory)
+    if (checked && bytes != 0 && l->emit->options->check_memory)
         add_check(l, out, bytes, write);
     return true;
 }
@@ -320,6 +320,25 @@ static bool source_bytes(low *l, uint32_t bytes, ptx_value *out)
     return true;
 }
 
+/* Checks the bytes that are really read, which may be none. */
+static void check_source(low *l, const low_place *from, uint32_t bytes, ptx_value source)
+{
+    if (l->emit == NULL || !l->emit->options->check_memory)
+        return;
+    const uint32_t label = l->emit->next++;
+    const ptx_value reads = low_op(l, "icmp ne i32 %s, 0", source.name);
+    low_do(l, "br i1 %s, label %%reads%u, label %%read%u", reads.name, label, label);
+    ptx_text_add(l->emit->out, "reads%u:\n", label);
+    const ptx_value at = low_op(l, "ptrtoint ptr %s to i64", from->pointer.name);
+    const ptx_value length =
+        low_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", source.name, bytes);
+    low_do(l, "call void @ptx_rt_check(ptr %s, i32 %s, i64 %s, i32 %s, i32 %u)",
+           l->emit->block.name, l->emit->thread_index.name, at.name, length.name,
+           l->insn->line);
+    low_do(l, "br label %%read%u", label);
+    ptx_text_add(l->emit->out, "read%u:\n", label);
+}
+
 /* cp.async.ca.shared.global [to], [from], bytes{, bytes to read}. It is done when it is
  * issued, so committing and waiting have nothing left to do. */
 static bool copy_async(low *l)
@@ -350,6 +369,7 @@ static bool copy_async(low *l)
             copy_words(l, &to, &from, (uint32_t)bytes);
         return true;
     }
+    check_source(l, &from, (uint32_t)bytes, source);
     const low_arg args[] = {{"ptr", to.pointer},
                             {"ptr", from.pointer},
                             {"i32", low_name("%u", (uint32_t)bytes)},
