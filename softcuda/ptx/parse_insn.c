@@ -566,14 +566,18 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head)
     const ptx_token *opcode = &head->opcode;
     const ptx_word *word =
         ptx_words_find(&parser->words, opcode->text, opcode->length, opcode->hash);
-    reader r = {.parser = parser,
-                .insn = {.opcode = word == NULL ? PTX_OP_UNKNOWN : word->opcode,
-                         .operand = body->operands.count,
-                         .line = opcode->line,
-                         .column = opcode->column,
-                         .text = head->start,
-                         .source_line = body->source_line,
-                         .source_file = body->source_file}};
+    if (word == NULL || word->opcode == PTX_OP_UNKNOWN)
+        return ptx_fail_at(parser, opcode, NULL, "%s is no instruction of PTX",
+                           ptx_quote(opcode).text);
+    reader r = {
+        .parser = parser,
+        .insn = {.opcode = word->opcode == PTX_OP_COUNT ? PTX_OP_UNKNOWN : word->opcode,
+                 .operand = body->operands.count,
+                 .line = opcode->line,
+                 .column = opcode->column,
+                 .text = head->start,
+                 .source_line = body->source_line,
+                 .source_file = body->source_file}};
     if (head->is_guarded) {
         r.insn.guarded = 1;
         r.insn.guard_negate = head->guard_negate;

@@ -104,7 +104,7 @@ typedef enum ptx_space {
     X(VSUB, "vsub") X(WGMMA, "wgmma") X(WMMA, "wmma") X(XOR, "xor")
 
 typedef enum ptx_opcode {
-    PTX_OP_UNKNOWN, /* a word we do not know: the kernel that holds it cannot be launched */
+    PTX_OP_UNKNOWN, /* one we know by name only: its kernel cannot be launched */
 #define X(name, text) PTX_OP_##name,
     PTX_OPCODES(X)
 #undef X

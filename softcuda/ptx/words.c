@@ -50,6 +50,22 @@ static const char *const other_types[] = {
     "e2m1x2", "e2m1x4", "e2m3",    "e2m3x2", "e2m3x4", "e3m2",    "e3m2x2",
     "e3m2x4", "ue8m0",  "ue8m0x2", "ue4m3",  "texref", "surfref", "samplerref",
 };
+static const char *const other_opcodes[] = {
+    "clusterlaunchcontrol",
+    "suq",
+    "tcgen05",
+    "tensormap",
+    "vavrg2",
+    "vavrg4",
+    "vmax2",
+    "vmax4",
+    "vmin2",
+    "vmin4",
+    "vset2",
+    "vset4",
+    "vsub2",
+    "vsub4",
+};
 static const char *const other_sregs[] = {
     "%tid",
     "%ntid",
@@ -125,6 +141,8 @@ void ptx_words_init(ptx_words *words)
         slot(words, envregs[i])->sreg = (uint8_t)(PTX_SREG_ENVREG0 + i);
     for (ptx_type type = PTX_NONE + 1; type < PTX_TYPE_OTHER; type++)
         slot(words, ptx_type_name(type))->type = (uint8_t)type;
+    for (size_t i = 0; i < sizeof(other_opcodes) / sizeof(other_opcodes[0]); i++)
+        slot(words, other_opcodes[i])->opcode = PTX_OP_COUNT; /* PTX_OP_UNKNOWN */
     for (size_t i = 0; i < sizeof(other_types) / sizeof(other_types[0]); i++)
         slot(words, other_types[i])->type = PTX_TYPE_OTHER;
     for (size_t i = 0; i < sizeof(other_sregs) / sizeof(other_sregs[0]); i++)

@@ -146,7 +146,9 @@ static const struct bad_case bad_cases[] = {
      218},
     {"@%r1 ret;", 1, "line 1, column 2: '%r1' is no predicate register", 218},
     {"@%p9 ret;", 1, "line 1, column 2: register '%p9' is not defined", 218},
-    {"@%p1 L: ret;", 1, "line 1, column 7: found ':', expected an operand", 218},
+    {"@%p1 L: ret;", 1, "line 1, column 6: 'L' is no instruction of PTX", 218},
+    {"ret; nonsense;", 1, "line 1, column 6: 'nonsense' is no instruction of PTX", 218},
+    {"rn.u32 %r1, %r2;", 1, "line 1, column 1: 'rn' is no instruction of PTX", 218},
     {"selp.b32 %r1, 1, 2, !%r2;", 1, "line 1, column 22: '%r2' is no predicate register",
      218},
     {"ld.u32 %r1, [%p1;", 1, "line 1, column 17: found ';', expected ']'", 218},
@@ -253,7 +255,7 @@ static void check_limit(char *text, const char *message)
 static void limits_hold(void)
 {
     check_limit(repeat(HEAD ".func f ", "{", 100, ""), "scopes nest deeper than 64");
-    check_limit(repeat(HEAD ".func f { frob ", "1,", 300, "1; }"),
+    check_limit(repeat(HEAD ".func f { vset2 ", "1,", 300, "1; }"),
                 "more than 256 operands");
     check_limit(repeat(HEAD ".global .b32 x = ", "(", 100, "1;"),
                 "a constant with more than 32 operators open");

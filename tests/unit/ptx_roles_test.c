@@ -65,7 +65,7 @@ static void roles_are_told(void)
         {"mbarrier.arrive.expect_tx.shared.b64 _, [%r0], 16;", PTX_ROLE_PLAIN},
         {"mbarrier.try_wait.shared.b64 %r1, [%r0], %w0;", PTX_ROLE_UNSUPPORTED},
         {"barrier.cluster.arrive;", PTX_ROLE_UNSUPPORTED},
-        {"frobnicate.u32 %r0, %r1;", PTX_ROLE_UNSUPPORTED},
+        {"vset2.u32 %r0, %r1;", PTX_ROLE_UNSUPPORTED},
         {"cp.async.bulk.wait_group 0;", PTX_ROLE_UNSUPPORTED},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
