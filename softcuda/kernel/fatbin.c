@@ -211,6 +211,23 @@ static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_
     return GPH_OK;
 }
 
+/* What has no .version anywhere is no PTX; a driver says so before it asks the compiler.
+ */
+static bool is_ptx(const char *text, size_t bytes)
+{
+    static const char word[] = ".version";
+    const char *at = text;
+    size_t left = bytes;
+    while (left >= sizeof(word) - 1 && (at = memchr(at, '.', left)) != NULL) {
+        left = bytes - (size_t)(at - text);
+        if (left >= sizeof(word) - 1 && memcmp(at, word, sizeof(word) - 1) == 0)
+            return true;
+        at++;
+        left--;
+    }
+    return false;
+}
+
 gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *allocator,
                          soft_ptx_text *out, gph_error *error)
 {
@@ -243,6 +260,10 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
     } else {
         text.text = image;
         text.bytes = bytes != 0 ? strnlen(image, bytes) : strlen(image);
+        if (!is_ptx(text.text, text.bytes))
+            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                             "%zu bytes that are neither PTX (no .version) nor a fatbin",
+                             text.bytes);
     }
     *out = text;
     return GPH_OK;
