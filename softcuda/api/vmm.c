@@ -268,10 +268,15 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 {
     SOFT_ENTER();
     SOFT_TRY(check_flags(flags));
-    if (offset != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "offset is %zu, not 0", offset);
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
+    if (bytes == 0 || address % SOFT_CHUNK_BYTES != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at 0x%llx", bytes,
+                         (unsigned long long)address);
+    if (offset != 0 || bytes % SOFT_CHUNK_BYTES != 0)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "%zu bytes at offset %zu: only the whole memory can be mapped",
+                         bytes, offset);
     soft_physical *memory = memory_of(handle);
     if (memory == NULL)
         return no_handle(handle);

@@ -129,12 +129,12 @@ void soft_physical_retain(soft_physical *physical);
 void soft_physical_release(soft_physical *physical); /* mappings keep the chunks alive */
 uint64_t soft_physical_bytes(const soft_physical *physical);
 soft_memory *soft_physical_memory(const soft_physical *physical);
-/* Maps without access. Fails with 1 (not reserved, wrong size or offset, already mapped).
- */
+/* Maps without access. Fails with 1 (not reserved, already mapped), with 801 where the
+ * size is not the memory's. */
 GPH_CHECKED gph_status soft_range_map(soft_memory *memory, uint64_t address,
                                       uint64_t bytes, soft_physical *physical,
                                       gph_error *error);
-/* Exactly one mapped range, or several whole ones that follow each other. */
+/* Whole mappings, any number; what is reserved and not mapped stays as it is. */
 GPH_CHECKED gph_status soft_range_unmap(soft_memory *memory, uint64_t address,
                                         uint64_t bytes, gph_error *error);
 /* access: 0 none, 1 read, 3 read and write (CUmemAccess_flags). The range must be mapped.

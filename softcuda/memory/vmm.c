@@ -189,8 +189,10 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
         why = "is not reserved";
     else if (physical->memory != memory)
         why = "is on another device than the handle";
-    else if (count != physical->chunk_count)
+    else if (count != physical->chunk_count) {
         why = "differs in size from the handle";
+        status = 801;
+    }
     for (uint32_t i = 0; why == NULL && i < count; i++)
         if (memory->slots[slot + i].mapping)
             why = "has memory mapped in it already";
@@ -220,12 +222,16 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
     return GPH_OK;
 }
 
-/* Whether [slot, slot + count) is made of whole mappings. */
+/* Whether [slot, slot + count) is made of whole mappings, perhaps with gaps between. */
 static bool whole_mappings_locked(const soft_memory *memory, uint32_t slot,
-                                  uint32_t count)
+                                  uint32_t count, bool gaps)
 {
     for (uint32_t i = 0; i < count;) {
         const struct soft_mapping *mapping = memory->slots[slot + i].mapping;
+        if (mapping == NULL && gaps) {
+            i++;
+            continue;
+        }
         if (mapping == NULL || mapping->slot != slot + i ||
             mapping->slot_count > count - i)
             return false;
@@ -249,18 +255,20 @@ gph_status soft_range_unmap(soft_memory *memory, uint64_t address, uint64_t byte
     uint32_t slot, count;
     pthread_mutex_lock(&memory->mutex);
     const bool whole = reserved_locked(memory, address, bytes, &slot, &count) &&
-                       whole_mappings_locked(memory, slot, count);
+                       whole_mappings_locked(memory, slot, count, true);
     for (uint32_t i = 0; whole && i < count;) {
         struct soft_mapping *mapping = memory->slots[slot + i].mapping;
-        i += mapping->slot_count;
-        unmap_locked(memory, mapping);
+        i += mapping ? mapping->slot_count : 1;
+        if (mapping)
+            unmap_locked(memory, mapping);
     }
     if (whole)
         soft_memory_note_freed(memory, address, bytes);
     pthread_mutex_unlock(&memory->mutex);
     if (!whole)
-        return gphi_fail(error, 1, "%llu bytes at 0x%llx are not exactly what was mapped",
-                         (unsigned long long)bytes, (unsigned long long)address);
+        return gphi_fail(
+            error, 1, "%llu bytes at 0x%llx are reserved in part or end within a mapping",
+            (unsigned long long)bytes, (unsigned long long)address);
     return GPH_OK;
 }
 
@@ -276,7 +284,7 @@ gph_status soft_range_set_access(soft_memory *memory, uint64_t address, uint64_t
     uint32_t slot, count;
     pthread_mutex_lock(&memory->mutex);
     const bool whole = reserved_locked(memory, address, bytes, &slot, &count) &&
-                       whole_mappings_locked(memory, slot, count);
+                       whole_mappings_locked(memory, slot, count, false);
     const bool done = whole && soft_slots_protect(memory, slot, count, prot);
     for (uint32_t i = 0; done && i < count; i++)
         memory->slots[slot + i].mapping->access = access;

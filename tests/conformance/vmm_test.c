@@ -107,13 +107,17 @@ static void wrong_ways_are_refused(void)
     REFUSED(OUT_OF_MEMORY, cu.cuMemCreate(&handle, (size_t)1 << 46, &prop, 0));
     OK(cu.cuMemAddressReserve(&range, 2 * unit, 0, 0, 0));
     OK(cu.cuMemCreate(&handle, unit, &prop, 0));
-    REFUSED(INVALID_VALUE, cu.cuMemMap(range, unit, unit, handle, 0));
-    REFUSED(INVALID_VALUE, cu.cuMemMap(range, 2 * unit, 0, handle, 0));
+    /* An H100 maps the whole memory, or none of it. */
+    REFUSED(NOT_SUPPORTED, cu.cuMemMap(range, unit, unit, handle, 0));
+    REFUSED(NOT_SUPPORTED, cu.cuMemMap(range, 2 * unit, 0, handle, 0));
+    REFUSED(NOT_SUPPORTED, cu.cuMemMap(range, unit / 2, 0, handle, 0));
+    REFUSED(INVALID_VALUE, cu.cuMemMap(range, 0, 0, handle, 0));
     REFUSED(INVALID_VALUE, cu.cuMemMap(range, unit, 0, handle, 1));
     REFUSED(INVALID_VALUE, cu.cuMemMap(range + 1, unit, 0, handle, 0));
     OK(cu.cuMemMap(range, unit, 0, handle, 0));
     CHECK(cu.cuMemMap(range, unit, 0, handle, 0) != CUDA_SUCCESS); /* mapped already */
-    REFUSED(INVALID_VALUE, cu.cuMemUnmap(range + unit, unit));     /* not mapped */
+    OK(cu.cuMemUnmap(range + unit, unit)); /* nothing is mapped there: nothing to do */
+    REFUSED(INVALID_VALUE, cu.cuMemUnmap(range + 1, unit));
     REFUSED(INVALID_VALUE, cu.cuMemSetAccess(range, unit, NULL, 1));
     CHECK(cu.cuMemAddressFree(range, 2 * unit) != CUDA_SUCCESS); /* still mapped */
     REFUSED(INVALID_VALUE, cu.cuMemFree(range));
@@ -129,6 +133,31 @@ static void wrong_ways_are_refused(void)
     }
 }
 
+/* A mapping goes as a whole: half of one is refused, what lies beside it is not looked
+ * at. */
+static void mappings_end_as_a_whole(void)
+{
+    CUdeviceptr range = 0;
+    CUmemGenericAllocationHandle handle = 0;
+    unsigned char byte = 0;
+    OK(cu.cuMemAddressReserve(&range, 4 * unit, 0, 0, 0));
+    OK(cu.cuMemUnmap(range, unit));
+    OK(cu.cuMemCreate(&handle, 2 * unit, &prop, 0));
+    OK(cu.cuMemMap(range, 2 * unit, 0, handle, 0));
+    REFUSED(INVALID_VALUE, cu.cuMemSetAccess(range, unit, &both, 1));
+    OK(cu.cuMemSetAccess(range, 2 * unit, &both, 1));
+    OK(cu.cuMemsetD8(range, 5, 2 * unit));
+    REFUSED(INVALID_VALUE, cu.cuMemUnmap(range, unit));
+    REFUSED(INVALID_VALUE, cu.cuMemUnmap(range + unit, unit));
+    OK(cu.cuMemcpyDtoH(&byte, range + unit, 1));
+    CHECK(byte == 5);
+    OK(cu.cuMemUnmap(range, 3 * unit));
+    REFUSED(INVALID_VALUE, cu.cuMemcpyDtoH(&byte, range, 1));
+    OK(cu.cuMemRelease(handle));
+    OK(cu.cuMemAddressFree(range, 4 * unit));
+    REFUSED(INVALID_VALUE, cu.cuMemUnmap(range, unit));
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -139,5 +168,6 @@ int main(void)
     RUN(one_memory_at_two_addresses);
     RUN(neighbours_are_one_range);
     RUN(wrong_ways_are_refused);
+    RUN(mappings_end_as_a_whole);
     return test_done();
 }
