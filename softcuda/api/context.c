@@ -85,6 +85,8 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int 
 CUresult cuCtxDestroy_v2(CUcontext handle)
 {
     SOFT_ENTER();
+    if (handle == NULL)
+        return is_null("ctx");
     soft_context *context;
     SOFT_TRY(soft_context_find(handle, &context));
     return soft_context_destroy(context);
@@ -93,6 +95,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {
     SOFT_ENTER();
+    if (handle == NULL)
+        return is_null("ctx");
     soft_context *context;
     SOFT_TRY(soft_context_find(handle, &context));
     return soft_context_push(context);
@@ -228,13 +232,24 @@ CUresult cuCtxSetFlags(unsigned int flags)
 
 /* ---- limits and hints ---- */
 
+/* What an H100 does not have. */
+static CUresult check_limit(CUlimit limit)
+{
+    if (limit < 0 || limit >= CU_LIMIT_MAX)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no limit", (int)limit);
+    if (limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH ||
+        limit == CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED)
+        return soft_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %d is not supported",
+                         (int)limit);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
 {
     SOFT_ENTER_CONTEXT(context);
     if (out == NULL)
         return is_null("pvalue");
-    if (limit < 0 || limit >= CU_LIMIT_MAX)
-        return soft_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "%d is no limit", (int)limit);
+    SOFT_TRY(check_limit(limit));
     *out = context->limits[limit];
     return CUDA_SUCCESS;
 }
@@ -242,6 +257,7 @@ CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     SOFT_ENTER_CONTEXT(context);
+    SOFT_TRY(check_limit(limit));
     SOFT_TRY(soft_capture_check(context, true));
     switch ((int)limit) {
     case CU_LIMIT_MALLOC_HEAP_SIZE:
@@ -266,8 +282,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: break;
     default:
-        return soft_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %d cannot be set",
-                         (int)limit);
+        return soft_fail(CUDA_ERROR_NOT_PERMITTED, "limit %d cannot be set", (int)limit);
     }
     context->limits[limit] = value;
     return CUDA_SUCCESS;

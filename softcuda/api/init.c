@@ -57,7 +57,7 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          table == NULL ? "ppExportTable" : "pExportTableId");
     *table = NULL;
-    return soft_fail(CUDA_ERROR_NOT_FOUND,
+    return soft_fail(CUDA_ERROR_INVALID_VALUE,
                      "private tables do not exist here; a program with NVIDIA's static "
                      "runtime inside must be relinked with -cudart shared");
 }

@@ -223,9 +223,11 @@ CUresult cuKernelGetName(const char **out, CUkernel handle)
     return CUDA_SUCCESS;
 }
 
+/* The layout is that of the kernel in a context, so one must be current. */
 CUresult cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, size_t *size)
 {
-    SOFT_ENTER();
+    SOFT_ENTER_CONTEXT(context);
+    (void)context;
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     return soft_param_info(soft_kernel_info(kernel), index, offset, size);

@@ -19,6 +19,7 @@ static CUresult allocate(soft_context *context, soft_memory_kind kind, size_t by
 {
     if (out == NULL)
         return is_null("dptr");
+    *out = 0; /* no address on failure, as the real driver does it */
     SOFT_TRY(soft_capture_check(context, true));
     if (bytes == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
@@ -52,6 +53,9 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
     SOFT_ENTER_CONTEXT(context);
     if (pitch == NULL)
         return is_null("pPitch");
+    *pitch = 0;
+    if (out != NULL)
+        *out = 0;
     if (element != 4 && element != 8 && element != 16)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "elements of %u bytes, not 4, 8 or 16",
                          element);
@@ -110,12 +114,12 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
     SOFT_ENTER_CONTEXT(context);
-    if (free_bytes == NULL || total == NULL)
-        return is_null(total ? "free" : "total");
     soft_memory_info info;
     soft_memory_get_info(context->device->memory, &info);
-    *free_bytes = info.free_bytes;
-    *total = info.limit_bytes;
+    if (free_bytes != NULL)
+        *free_bytes = info.free_bytes;
+    if (total != NULL)
+        *total = info.limit_bytes;
     return CUDA_SUCCESS;
 }
 
@@ -124,15 +128,17 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     SOFT_ENTER_CONTEXT(context);
     (void)context;
     soft_device *device = soft_device_holding(address);
-    soft_allocation found;
-    if ((device == NULL || !soft_memory_find(device->memory, address, &found)) &&
-        !soft_host_find(address, &found))
+    soft_allocation found = {0};
+    const bool known =
+        (device != NULL && soft_memory_find(device->memory, address, &found)) ||
+        soft_host_find(address, &found);
+    if (base != NULL)
+        *base = known ? found.base : 0;
+    if (bytes != NULL)
+        *bytes = known ? found.bytes : 0;
+    if (!known)
         return soft_fail(CUDA_ERROR_NOT_FOUND, "0x%llx belongs to no allocation",
                          (unsigned long long)address);
-    if (base != NULL)
-        *base = found.base;
-    if (bytes != NULL)
-        *bytes = found.bytes;
     return CUDA_SUCCESS;
 }
 
@@ -143,12 +149,13 @@ static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
 {
     if (out == NULL)
         return is_null("pp");
+    *out = NULL;
     if ((flags & ~7u) != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no cuMemHostAlloc flags",
                          flags);
     SOFT_TRY(soft_capture_check(context, true));
     if (bytes == 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
+        return CUDA_SUCCESS; /* with NULL, unlike device memory */
     gph_error error = {0};
     uint64_t address;
     SOFT_TRY(soft_pass(soft_host_alloc(bytes, flags, context, &address, &error), &error));

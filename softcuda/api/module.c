@@ -102,10 +102,10 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
     soft_function *function = soft_module_function(module, name);
+    *out = (CUfunction)function; /* NULL, too */
     if (function == NULL)
         return soft_fail(CUDA_ERROR_NOT_FOUND, "no kernel of the module is named '%s'",
                          name);
-    *out = (CUfunction)function;
     return CUDA_SUCCESS;
 }
 
@@ -146,13 +146,14 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *bytes, CUmodule handle,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
-    uint64_t address, size;
-    if (!soft_module_global(module, name, &address, &size))
+    uint64_t address = 0, size = 0;
+    const bool found = soft_module_global(module, name, &address, &size);
+    if (out != NULL)
+        *out = found ? address : 0;
+    if (bytes != NULL)
+        *bytes = found ? size : 0;
+    if (!found)
         return soft_fail(CUDA_ERROR_NOT_FOUND, "no variable of the module is named '%s'",
                          name);
-    if (out != NULL)
-        *out = address;
-    if (bytes != NULL)
-        *bytes = size;
     return CUDA_SUCCESS;
 }

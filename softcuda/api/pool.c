@@ -322,11 +322,12 @@ static CUresult allocate(soft_context *context, bool per_thread, CUstream stream
 {
     if (out == NULL)
         return is_null("dptr");
-    if (bytes == 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
+    *out = 0;
     soft_queue *queue;
     bool capturing;
     SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    if (bytes == 0)
+        return CUDA_SUCCESS; /* with address 0, unlike cuMemAlloc */
     if (capturing)
         return refuse_capture();
     SOFT_TRY(soft_capture_check(context, true));

@@ -61,13 +61,15 @@ static CUresult find(const char *name, void **out, int version, cuuint64_t flags
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s is asked for CUDA %d, the driver is %d", name, version,
                          SOFT_DRIVER_VERSION);
-    if (flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+    const cuuint64_t allowed =
+        CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    if ((flags & ~allowed) != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%llx",
                          (unsigned long long)flags);
     bool known = false;
     const soft_symbol *entry = NULL;
     const soft_symbol *legacy = newest(name, version, 0, &known);
-    if (flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+    if ((flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0)
         entry = newest(name, version, 1, &known);
     if (entry == NULL)
         entry = legacy;

@@ -13,7 +13,5 @@ const soft_symbol soft_symbols[] = {
 #define X(symbol, name, version, per_thread, args) {#name, version, per_thread, symbol},
     GPHI_CUDA_SYMBOLS(X)
 #undef X
-    /* Renamed by CUDA 12: the name means the call with flags from then on. */
-    {"cuGraphInstantiate", 12000, 0, cuGraphInstantiateWithFlags},
 };
 const size_t soft_symbol_count = sizeof(soft_symbols) / sizeof(soft_symbols[0]);

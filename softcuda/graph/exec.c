@@ -350,7 +350,9 @@ CUresult soft_exec_find(CUgraphExec handle, soft_exec **out)
 
 uint64_t soft_exec_flags(const soft_exec *exec)
 {
-    return exec->flags & ~(uint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+    /* The others are used up by the instantiation; a driver does not tell them. */
+    return exec->flags & (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                          CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
 }
 
 CUresult soft_exec_destroy(soft_exec *exec)

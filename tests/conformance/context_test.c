@@ -84,7 +84,8 @@ static void stack_pushes_and_pops(void)
     OK(cu.cuCtxSetCurrent(NULL)); /* pops it */
     CHECK(current() == NULL);
     REFUSED(INVALID_CONTEXT, cu.cuCtxPopCurrent(&out));
-    REFUSED(INVALID_CONTEXT, cu.cuCtxPushCurrent(NULL));
+    REFUSED(INVALID_VALUE, cu.cuCtxPushCurrent(NULL));
+    REFUSED(INVALID_VALUE, cu.cuCtxDestroy(NULL));
     OK(cu.cuCtxDestroy(a));
     OK(cu.cuCtxDestroy(b));
 }
@@ -158,8 +159,12 @@ static void properties_can_be_read_and_set(void)
     CHECK(bytes == 2048);
     OK(cu.cuCtxGetLimit(&bytes, CU_LIMIT_MALLOC_HEAP_SIZE));
     CHECK(bytes == 8388608);
-    REFUSED(UNSUPPORTED_LIMIT, cu.cuCtxGetLimit(&bytes, (CUlimit)77));
-    REFUSED(UNSUPPORTED_LIMIT, cu.cuCtxSetLimit((CUlimit)77, 1));
+    REFUSED(INVALID_VALUE, cu.cuCtxGetLimit(&bytes, (CUlimit)77));
+    REFUSED(INVALID_VALUE, cu.cuCtxSetLimit((CUlimit)77, 1));
+    /* What an H100 does not have, and what can be read only. */
+    REFUSED(UNSUPPORTED_LIMIT, cu.cuCtxGetLimit(&bytes, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH));
+    REFUSED(UNSUPPORTED_LIMIT, cu.cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2));
+    REFUSED(NOT_PERMITTED, cu.cuCtxSetLimit(CU_LIMIT_SHMEM_SIZE, 1024));
     REFUSED(INVALID_VALUE, cu.cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE));
     int least = 9, greatest = 9;
     OK(cu.cuCtxGetStreamPriorityRange(&least, &greatest));
