@@ -15,7 +15,8 @@ bad=0
         name=$(basename "$source" .c)
         [ "$name" = corpus_test ] && continue # reads a build folder
         echo "== $name"
-        "$cc" -std=c11 -O1 -D_GNU_SOURCE -DSOFTCUDA_PATH='"none"' -Iinclude -Isrc -Itests \
+        "$cc" -std=c11 -O1 -D_GNU_SOURCE -DSOFTCUDA_PATH='"none"' \
+            -DRANDOM_EXPECTED='"tests/conformance/random.expected"' -Iinclude -Isrc -Itests \
             -I. "$source" -o "$out/conformance/$name" -ldl -lpthread -lm || { bad=1; continue; }
         GPH_DRIVER=cuda timeout 120 "$out/conformance/$name"
         case $? in 0 | 77) ;; *) bad=1 ;; esac
