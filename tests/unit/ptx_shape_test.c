@@ -198,13 +198,13 @@ static void kernels_are_described(void)
 static void one_bad_kernel_leaves_the_others(void)
 {
     unit u = compile(HEAD ".visible .entry bad()\n{\n.reg .b32 %r<4>;\n"
-                          "frobnicate.b32 %r1, %r2;\nret;\n}\n"
+                          "vset2.b32 %r1, %r2;\nret;\n}\n"
                           ".visible .entry good()\n{\nret;\n}\n",
                      NULL);
     if (u.kernel != NULL && CHECK(u.program->kernel_count == 2)) {
         CHECK(u.kernel[0].path == PTX_PATH_UNSUPPORTED);
         CHECK(strstr(u.kernel[0].reason, "line 7") &&
-              strstr(u.kernel[0].reason, "frobnicate"));
+              strstr(u.kernel[0].reason, "vset2"));
         CHECK(u.kernel[1].path == PTX_PATH_FAST);
     }
     drop(&u);
