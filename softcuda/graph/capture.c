@@ -437,10 +437,12 @@ static CUresult wait_locked(soft_stream *stream, soft_event *event, uint32_t fla
         return capture_node(stream, &params);
     }
     pthread_mutex_lock(&event->mutex);
-    const bool captured = event->state == SOFT_EVENT_CAPTURED;
+    const soft_event_state state = event->state;
     pthread_mutex_unlock(&event->mutex);
-    if (captured)
+    if (state == SOFT_EVENT_CAPTURED)
         return wait_captured(stream, event);
+    if (state == SOFT_EVENT_NEVER)
+        return CUDA_SUCCESS; /* nothing to wait for, as outside of a capture */
     if (mine == NULL)
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE, "the capture ended meanwhile");
     return invalidate(mine, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
