@@ -176,8 +176,13 @@ static void both_paths_give_the_same_values(void)
         compare("slow and fast", slow, fast);
 }
 
+/* The numbers drawn among the arguments of one call come in the compiler's order, so
+ * other compilers write other kernels; gcc's were recorded on an H100. */
 static void the_values_are_those_of_a_gpu(void)
 {
+#ifdef __clang__
+    SKIP("gcc's kernels were recorded");
+#endif
     if (first_kernel() != 0 || read_records(RANDOM_EXPECTED, gpu) < kernel_count())
         SKIP("random.expected was not recorded for these");
     compare("softcuda and a GPU", fast, gpu);
