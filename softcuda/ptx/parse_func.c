@@ -491,7 +491,7 @@ static gph_status parse_body(ptx_parser *parser, const function_head *head,
 gph_status ptx_parse_function(ptx_parser *parser, bool is_entry)
 {
     function_head head = {.function.is_entry = is_entry};
-    uint32_t index;
+    uint32_t index = 0;
     GPHI_TRY(ptx_next(parser));
     while (ptx_at_directive(parser) == PTX_DIR_ATTRIBUTE)
         GPHI_TRY(ptx_skip_attribute(parser));
