@@ -27,7 +27,7 @@ typedef struct soft_fault {
     uint32_t ctaid[3];
     uint32_t tid[3];
     bool has_thread; /* tid is known (a fault of the fast path knows the block only) */
-    char text[640];  /* a sentence with all of it */
+    char text[512];  /* a sentence with all of it */
 } soft_fault;
 
 typedef struct soft_kernel_env soft_kernel_env; /* any thread */
