@@ -11,14 +11,14 @@ cc=${CC:-cc}
 bad=0
 {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
-    for source in tests/conformance/*_test.c; do
+    for source in tests/conformance/*_test.c tests/conformance/rules/rules_*.c; do
         name=$(basename "$source" .c)
         [ "$name" = corpus_test ] && continue # reads a build folder
         echo "== $name"
         "$cc" -std=c11 -O1 -D_GNU_SOURCE -DSOFTCUDA_PATH='"none"' \
             -DRANDOM_EXPECTED='"tests/conformance/random.expected"' -Iinclude -Isrc -Itests \
             -I. "$source" -o "$out/conformance/$name" -ldl -lpthread -lm || { bad=1; continue; }
-        GPH_DRIVER=cuda timeout 120 "$out/conformance/$name"
+        GPH_DRIVER=cuda timeout 300 "$out/conformance/$name"
         case $? in 0 | 77) ;; *) bad=1 ;; esac
     done
     echo "differences: $bad"

@@ -9,7 +9,7 @@
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out)
 {
-    if (nodes == NULL && (count > 0 || data))
+    if (soft_rule(R1) && nodes == NULL && (count > 0 || data))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "dependencies are NULL with %zu of them", count);
     if (count > UINT32_MAX / 2)

@@ -5,6 +5,7 @@
 
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/graph.h"
+#include "softcuda/rules/rules.h"
 
 /* Dependency handles as nodes with their edge data; soft_delete() it. INVALID_VALUE for
  * what is no node, or NULL with a count (R1). Graph mutex held. */
