@@ -10,7 +10,8 @@ mkdir -p "$out/conformance"
 cc=${CC:-cc}
 bad=0
 {
-    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
+    echo "# $(date +%F), commit ${GPH_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}"
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sed 's/^/# /' || true
     for source in tests/conformance/*_test.c tests/conformance/rules/rules_*.c; do
         name=$(basename "$source" .c)
         [ "$name" = corpus_test ] && continue # reads a build folder
