@@ -2,7 +2,7 @@
 /* The kernels of kernels/bench.cu on softcuda against the same loops in C with OpenMP:
  * each in cache and out of cache, both sides in turn, medians, ratio. One sample is a few
  * launches in a row and a synchronize, against as many parallel regions. bench_kernels
- * [SAMPLES]          (default 15) */
+ * [SAMPLES [KERNEL]]          (default 15, all) */
 #include <gph/gph.h>
 #include <math.h>
 #include <stdbool.h>
@@ -219,8 +219,10 @@ static void open_soft(void)
 int main(int argc, char **argv)
 {
     int samples = argc > 1 ? atoi(argv[1]) : 15;
+    const char *only = argc > 2 ? argv[2] : NULL;
     if (samples < 1 || samples > SAMPLES_MAX) {
-        fprintf(stderr, "usage: bench_kernels [SAMPLES], 1 to %d\n", SAMPLES_MAX);
+        fprintf(stderr, "usage: bench_kernels [SAMPLES [KERNEL]], 1 to %d\n",
+                SAMPLES_MAX);
         return 2;
     }
     open_soft();
@@ -240,6 +242,8 @@ int main(int argc, char **argv)
            samples);
     printf("kernel     data             softcuda           C    ratio   bar\n");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (only != NULL && strcmp(only, rows[i].name) != 0)
+            continue;
         struct bench_case c = {.name = rows[i].name,
                                .n = rows[i].n,
                                .m = rows[i].m,

@@ -107,7 +107,7 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     launch->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     launch->on_fibers = kernel->uses_safepoints;
     launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
-                        !kernel->uses_safepoints;
+                        !kernel->uses_safepoints && env->options.timeout_ns == 0;
     launch->safepoint_budget = dims->cooperative ? BUDGET_COOPERATIVE : BUDGET;
     return GPH_OK;
 }

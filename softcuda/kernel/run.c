@@ -326,7 +326,7 @@ static inline void begin(soft_runner *runner, soft_kernel_launch *launch,
     }
 }
 
-/* What grids of more than one block, or with safepoints, need besides. */
+/* What grids of more than one block, that may wait or have a time limit need besides. */
 static void begin_parts(soft_runner *runner, soft_parts *parts)
 {
     const uint64_t limit = runner->launch->env->options.timeout_ns;

@@ -401,6 +401,25 @@ static const char *slow_reason(shape_program *p, const shape *s)
     return NULL;
 }
 
+/* Whether a function that `f` calls may wait. */
+static bool waits_below(const shape_program *p, const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_operand *callee = callee_of(f, &f->insns[i]);
+        if (callee == NULL)
+            continue;
+        if (callee->kind == PTX_OPERAND_FUNC) {
+            if (p->waits[callee->index])
+                return true;
+            continue;
+        }
+        for (uint32_t n = 0; n < p->module->function_count; n++)
+            if ((p->used_functions[n] & FUNCTION_OPEN) && p->waits[n])
+                return true;
+    }
+    return false;
+}
+
 static void write_kernel(shape_program *p, shape *s, ptx_kernel *k)
 {
     s->slow_reason = slow_reason(p, s);
@@ -419,7 +438,7 @@ static void write_kernel(shape_program *p, shape *s, ptx_kernel *k)
         k->reason = shape_format(&p->memory, "%s", s->slow_reason);
         shape_write_slow(s);
     }
-    k->uses_safepoints = s->loop_count > 0 || calls_functions(p->module, s->function);
+    k->uses_safepoints = shape_may_wait(s) || waits_below(p, s->function);
     want_callees(p, s->function);
 }
 
@@ -467,8 +486,8 @@ static shape *begin_function(shape_program *p, shape_memory *memory, uint32_t fu
     return s;
 }
 
-/* Which device functions cannot be written, or call one that cannot. */
-static void find_refusals(shape_program *p, shape_memory *memory)
+/* Of each device function: whether it can be written and may wait, it or one it calls. */
+static void find_facts(shape_program *p, shape_memory *memory)
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++) {
@@ -477,6 +496,8 @@ static void find_refusals(shape_program *p, shape_memory *memory)
         const shape *s = begin_function(p, memory, n);
         if (s->refusal != NULL)
             p->refusals[n] = shape_format(&p->memory, "%s", s->refusal);
+        else
+            p->waits[n] = shape_may_wait(s);
     }
     for (bool changed = true; changed;) {
         changed = false;
@@ -484,7 +505,9 @@ static void find_refusals(shape_program *p, shape_memory *memory)
             if (!is_body(m, n) || p->refusals[n] != NULL)
                 continue;
             p->refusals[n] = refusal_below(p, &m->functions[n]);
-            changed |= p->refusals[n] != NULL;
+            const bool waits = !p->waits[n] && waits_below(p, &m->functions[n]);
+            p->waits[n] |= waits;
+            changed |= p->refusals[n] != NULL || waits;
         }
     }
 }
@@ -612,9 +635,9 @@ static bool compile_one(shape_program *p, uint32_t function, ptx_kernel *k)
 
 typedef bool functions_fn(shape_program *p, shape_memory *memory);
 
-static bool refusals_step(shape_program *p, shape_memory *memory)
+static bool facts_step(shape_program *p, shape_memory *memory)
 {
-    find_refusals(p, memory);
+    find_facts(p, memory);
     return false;
 }
 
@@ -639,6 +662,7 @@ static void prepare(shape_program *p)
     p->used_functions = shape_alloc(&p->memory, m->function_count, 1);
     p->has_cuts = shape_alloc(&p->memory, m->function_count, 1);
     p->recursive = shape_alloc(&p->memory, m->function_count, 1);
+    p->waits = shape_alloc(&p->memory, m->function_count, 1);
     p->refusals = shape_alloc(&p->memory, m->function_count, sizeof(*p->refusals));
     p->used_globals = shape_alloc(&p->memory, m->variable_count, 1);
     find_open_functions(p);
@@ -665,7 +689,7 @@ static bool compile_module(shape_program *p, ptx_program *program)
     prepare(p);
     ptx_kernel *kernels = shape_alloc(&p->memory, count_kernels(m), sizeof(*kernels));
     program->kernels = kernels;
-    if (!step_functions(p, refusals_step, &more))
+    if (!step_functions(p, facts_step, &more))
         return false;
     for (uint32_t n = 0; n < m->function_count; n++)
         if (m->functions[n].is_entry && !m->functions[n].is_extern &&

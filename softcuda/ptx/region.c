@@ -41,11 +41,6 @@ static void check_barriers(shape *s)
 /* ---- loops
  * ------------------------------------------------------------------------------ */
 
-static const ptx_insn *insn_at(const shape *s, uint32_t i)
-{
-    return &s->function->insns[i];
-}
-
 static bool writes_register(const shape *s, uint32_t i, uint32_t reg)
 {
     for (uint32_t k = 0; k < s->insns[i].write_count; k++)
@@ -59,26 +54,6 @@ typedef struct slice {
     uint32_t *seen; /* registers */
     bool waits;
 } slice;
-
-/* A compare-and-swap whose comparand changes from round to round tries again until it
- * succeeds: it waits for nobody. */
-static bool is_retry(const shape *s, uint32_t loop, uint32_t i)
-{
-    const ptx_insn *insn = insn_at(s, i);
-    if (insn->opcode != PTX_OP_ATOM || !ptx_has(insn, PTX_MOD_CAS))
-        return false;
-    const ptx_operand *operands = &s->function->operands[insn->operand];
-    for (uint32_t k = 1; k < insn->operand_count; k++) {
-        if (operands[k].kind != PTX_OPERAND_REG)
-            continue;
-        for (uint32_t n = 0; n < s->function->insn_count; n++)
-            if (shape_in_loop(s, loop, s->insns[n].block) &&
-                writes_register(s, n, operands[k].index))
-                return true;
-        return false;
-    }
-    return false;
-}
 
 /* What the value of `reg` in a loop depends on: does another thread have a say? */
 static void follow(const shape *s, slice *q, uint32_t first)
@@ -97,7 +72,7 @@ static void follow(const shape *s, slice *q, uint32_t first)
             for (uint32_t i = b->first; i < b->first + b->count; i++) {
                 if (!writes_register(s, i, reg))
                     continue;
-                q->waits |= s->insns[i].is_volatile && !is_retry(s, q->loop, i);
+                q->waits |= s->insns[i].is_volatile && !shape_is_retry(s, q->loop, i);
                 for (uint32_t k = 0; k < s->insns[i].read_count; k++) {
                     const uint32_t r = s->insns[i].reads[k];
                     if (!shape_bit(q->seen, r)) {

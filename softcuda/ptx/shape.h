@@ -197,7 +197,15 @@ void shape_influence(const shape *s, uint32_t block, uint32_t *map);
 /* ---- uniform.c ---- */
 void shape_uniformity(shape *s);
 bool shape_is_uniform_insn(const shape *s, uint32_t insn);
+bool shape_is_steady_load(const shape *s, uint32_t insn);  /* a parameter or constant */
 bool shape_is_uniform_load(const shape *s, uint32_t insn); /* of memory that may change */
+
+/* ---- wait.c ---- */
+/* Whether a loop may go on until another thread does something. */
+bool shape_may_wait(const shape *s);
+/* A compare-and-swap whose comparand changes from round to round tries again until it
+ * succeeds: it waits for nobody. */
+bool shape_is_retry(const shape *s, uint32_t loop, uint32_t insn);
 
 /* ---- the module: compile.c ---- */
 typedef struct shape_program {
@@ -212,6 +220,7 @@ typedef struct shape_program {
     uint8_t *recursive;
     uint32_t *shared_offsets; /* of module-level .shared variables that functions use */
     uint8_t *used_globals;
+    uint8_t *waits;            /* by function: a loop, here or below, may wait */
     const char **refusals;     /* by function: why it cannot be written, or NULL */
     uint32_t *function_shared; /* by function: where its own .shared variables start */
     uint32_t function_shared_bytes;

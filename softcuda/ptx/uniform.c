@@ -42,7 +42,7 @@ static bool is_parameter_at(const shape *s, const ptx_insn *insn)
            last->base == PTX_OPERAND_REG;
 }
 
-static bool is_steady_load(const shape *s, uint32_t i)
+bool shape_is_steady_load(const shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
     if (is_parameter_load(s, insn) || is_parameter_at(s, insn))
@@ -74,7 +74,7 @@ static bool gives_uniform(const shape *s, uint32_t i)
         return true;
     if (s->insns[i].role != PTX_ROLE_PLAIN)
         return false;
-    return s->insns[i].keeps_uniformity || is_steady_load(s, i) ||
+    return s->insns[i].keeps_uniformity || shape_is_steady_load(s, i) ||
            shape_is_uniform_load(s, i);
 }
 

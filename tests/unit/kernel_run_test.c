@@ -146,6 +146,38 @@ static void a_kernel_that_ends_badly_ends_alone(void)
     }
 }
 
+/* Rounds that are counted: nobody waits for anybody, and yet somebody may be in a hurry.
+ */
+static void a_counted_loop_meets_the_time_limit(void)
+{
+    static const char text[] =
+        PTX_HEAD ".visible .entry k(.param .u64 out)\n{\n"
+                 ".reg .pred %p<2>; .reg .b64 %rd<4>; .reg .b32 %r<3>;\n"
+                 "ld.param.u64 %rd1, [out];\nmov.u64 %rd2, 0;\nmov.u32 %r1, %tid.x;\n"
+                 "L:\nmul.lo.u32 %r1, %r1, 1664525;\nxor.b32 %r1, %r1, 12345;\n"
+                 "add.u64 %rd2, %rd2, 1;\nsetp.lt.u64 %p1, %rd2, 0x10000000000;\n"
+                 "@%p1 bra L;\nst.global.u32 [%rd1], %r1;\nret;\n}\n"
+                 ".visible .entry one(.param .u64 out)\n{\n"
+                 ".reg .b64 %rd<2>;\nld.param.u64 %rd1, [out];\n"
+                 "st.global.u32 [%rd1], 1;\nret;\n}\n";
+    for (int path = 0; path < 2; path++)
+        for (uint32_t blocks = 1; blocks <= 9; blocks += 4) {
+            kernel_unit *unit = kernel_open(text, paths[path], &error);
+            if (!CHECK_OK(unit == NULL, error))
+                return;
+            uint32_t out = 0;
+            const uint64_t address = (uint64_t)(uintptr_t)&out;
+            kernel_call call = {.name = "k", .grid = {blocks}, .block = {64}};
+            unit->timeout_ns = 20000000;
+            CHECK(kernel_run(unit, &call, &address, &error) == SOFT_ERROR_LAUNCH_TIMEOUT);
+            CHECK(strstr(error.message, "SOFTCUDA_KERNEL_TIMEOUT_MS") != NULL);
+            call.name = "one";
+            CHECK_OK(kernel_run(unit, &call, &address, &error), error);
+            CHECK(out == 1);
+            kernel_close(unit);
+        }
+}
+
 static bool refuse(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
                    size_t room)
 {
@@ -206,6 +238,7 @@ int main(void)
     RUN(a_reduction_gives_the_same_on_both_paths);
     RUN(globals_have_their_initial_values);
     RUN(a_kernel_that_ends_badly_ends_alone);
+    RUN(a_counted_loop_meets_the_time_limit);
     RUN(checked_accesses_ask_first);
     RUN(bad_ptx_says_where);
     RUN(the_cache_spares_the_compiler);

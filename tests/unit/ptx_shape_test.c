@@ -237,10 +237,68 @@ static void survives_every_failed_allocation(void)
     ptx_module_destroy(module);
 }
 
+static void expect_waits(const char *text, bool waits)
+{
+    unit u = compile(text, NULL);
+    if (u.kernel != NULL && !CHECK(!u.kernel->uses_safepoints == !waits))
+        fprintf(stderr, "%s\n", text);
+    drop(&u);
+}
+
+#define ROUND(body) "mov.u32 %r3, 0;\nL:\n" body "@%p1 bra L;\n"
+#define COUNT "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n"
+
+/* Only where memory decides whether a loop goes on can a block wait for another. */
+static void only_waiting_loops_need_a_stack(void)
+{
+    expect_waits(KERNEL("st.global.u32 [%rd3], %r2;"), false);
+    expect_waits(KERNEL(ROUND(COUNT) "st.global.u32 [%rd3], %r3;"), false);
+    /* what is added up does not decide, nor does a bound that was read before */
+    expect_waits(
+        KERNEL(ROUND("ld.global.u32 %r4, [%rd3];\nadd.u32 %r5, %r5, %r4;\n" COUNT)),
+        false);
+    expect_waits(KERNEL("ld.global.u32 %r1, [%rd3];\n" ROUND(COUNT)), false);
+    expect_waits(KERNEL(ROUND("atom.global.add.u32 %r4, [%rd1], 1;\n" COUNT)), false);
+    /* a branch on what was read, that meets again inside */
+    expect_waits(KERNEL(ROUND("ld.global.u32 %r4, [%rd3];\nsetp.eq.u32 %p2, %r4, 0;\n"
+                              "@%p2 bra M;\nadd.u32 %r5, %r5, 1;\nM:\n" COUNT)),
+                 false);
+    /* not counted, but made of registers alone */
+    expect_waits(KERNEL("mov.u32 %r3, %r1;\nL:\nshr.u32 %r3, %r3, 1;\n"
+                        "setp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\n"),
+                 false);
+    /* trying again until a compare-and-swap succeeds */
+    expect_waits(
+        KERNEL("ld.global.u32 %r3, [%rd3];\nL:\nmov.u32 %r4, %r3;\n"
+               "add.u32 %r5, %r4, 1;\natom.global.cas.b32 %r3, [%rd3], %r4, %r5;\n"
+               "setp.ne.u32 %p1, %r3, %r4;\n@%p1 bra L;\n"),
+        false);
+
+    expect_waits(KERNEL(ROUND("ld.volatile.global.u32 %r4, [%rd1];\n"
+                              "setp.eq.u32 %p1, %r4, 0;\n")),
+                 true);
+    expect_waits(KERNEL(ROUND("ld.global.u32 %r4, [%rd1];\nsetp.eq.u32 %p1, %r4, 0;\n")),
+                 true);
+    expect_waits(KERNEL(ROUND("atom.global.cas.b32 %r4, [%rd1], 0, 1;\n"
+                              "setp.ne.u32 %p1, %r4, 0;\n")),
+                 true);
+    /* the value decides by way of a branch, through memory of the thread, or from within
+     */
+    expect_waits(KERNEL(ROUND("ld.global.u32 %r4, [%rd1];\nsetp.eq.u32 %p2, %r4, 0;\n"
+                              "@%p2 bra M;\nmov.u32 %r3, 7;\nM:\n"
+                              "setp.ne.u32 %p1, %r3, 7;\n")),
+                 true);
+    expect_waits(KERNEL(ROUND("ld.acquire.gpu.global.u32 %r4, [%rd1];\n"
+                              "setp.ne.u32 %p2, %r4, 0;\n@%p2 bra END;\n"
+                              "setp.eq.u32 %p1, %r1, %r1;\n") "END:\n"),
+                 true);
+}
+
 int main(void)
 {
     RUN(plain_kernels_have_no_cut);
     RUN(barriers_cut);
+    RUN(only_waiting_loops_need_a_stack);
     RUN(uniform_loops_go_outside);
     RUN(strided_loops_run_in_lockstep);
     RUN(reused_indices_run_in_lockstep);
