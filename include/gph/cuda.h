@@ -92,6 +92,7 @@ typedef struct gph_driver_info {
     X(CtxGetCurrent, (CUcontext *context))                                               \
     X(CtxGetDevice, (CUdevice *device))                                                  \
     X(CtxSynchronize, (void))                                                            \
+    X(ModuleLoad, (CUmodule *module, const char *path))                                  \
     X(ModuleLoadData, (CUmodule *module, const void *image))                             \
     X(ModuleLoadDataEx, (CUmodule *module, const void *image, unsigned int count,        \
                          int *options, void **values))                                   \

@@ -2,16 +2,11 @@
 /* All copies: each form becomes a CUDA_MEMCPY3D and goes the same way. */
 #include <string.h>
 
+#include "softcuda/api/copy.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/task.h"
-
-struct how {
-    CUstream stream;
-    bool per_thread; /* which default stream 0 means */
-    bool sync;       /* the call returns when the copy is done */
-};
 
 static bool is_device(const soft_task *task)
 {
@@ -58,7 +53,8 @@ static CUresult is_capturing(soft_context *context, struct how how, bool *out)
 
 /* A synchronous copy within device memory does not wait, as on a GPU; an asynchronous one
  * waits where the host memory is not known to the driver: the program may change it. */
-static CUresult submit(soft_context *context, const CUDA_MEMCPY3D *copy, struct how how)
+CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
+                              struct how how)
 {
     soft_task task;
     SOFT_TRY(soft_task_copy(context, copy, &task));
@@ -103,7 +99,7 @@ static CUresult copy_row(soft_context *context, struct row row, size_t bytes,
     case CU_MEMORYTYPE_ARRAY: c.dstXInBytes = row.dst; break;
     default: c.dstDevice = row.dst;
     }
-    return submit(context, &c, how);
+    return soft_api_copy_submit(context, &c, how);
 }
 
 #define SYNC(thread) ((struct how){.per_thread = thread, .sync = true})
@@ -233,7 +229,7 @@ static CUresult copy_2d(const char *call, const CUDA_MEMCPY2D *c, struct how how
                                 .WidthInBytes = c->WidthInBytes,
                                 .Height = c->Height,
                                 .Depth = 1};
-    return submit(context, &copy, how);
+    return soft_api_copy_submit(context, &copy, how);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy)
@@ -272,7 +268,7 @@ static CUresult copy_3d(const char *call, const CUDA_MEMCPY3D *copy, struct how 
     SOFT_TRY(soft_enter_context(call, &context));
     if (copy == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "pCopy is NULL");
-    return submit(context, copy, how);
+    return soft_api_copy_submit(context, copy, how);
 }
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy)
@@ -327,7 +323,7 @@ static CUresult copy_3d_peer(const char *call, const CUDA_MEMCPY3D_PEER *c,
                                 .WidthInBytes = c->WidthInBytes,
                                 .Height = c->Height,
                                 .Depth = c->Depth};
-    return submit(context, &copy, how);
+    return soft_api_copy_submit(context, &copy, how);
 }
 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *copy)
@@ -397,21 +393,27 @@ static CUDA_MEMCPY3D batch_item(const struct batch *b, size_t i)
                            .Depth = 1};
 }
 
+CUresult soft_api_copy_batch_stream(soft_context *context, struct how how)
+{
+    if (how.stream == CU_STREAM_LEGACY || (how.stream == NULL && !how.per_thread))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a batch cannot go to the legacy default stream");
+    bool capturing;
+    SOFT_TRY(is_capturing(context, how, &capturing));
+    if (capturing)
+        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                         "the stream captures: a batch cannot be captured");
+    return CUDA_SUCCESS;
+}
+
 /* Every copy is checked before the first is submitted. */
 static CUresult copy_batch(const char *call, const struct batch *b, struct how how,
                            size_t *failed)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(call, &context));
-    if (how.stream == CU_STREAM_LEGACY || (how.stream == NULL && !how.per_thread))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a batch cannot go to the legacy default stream");
     SOFT_TRY(check_batch(b));
-    bool capturing;
-    SOFT_TRY(is_capturing(context, how, &capturing));
-    if (capturing) /* and the capture stays valid (graph-errors C12) */
-        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                         "the stream captures: a batch cannot be captured");
+    SOFT_TRY(soft_api_copy_batch_stream(context, how));
     for (size_t i = 0; i < b->count; i++) {
         const CUDA_MEMCPY3D item = batch_item(b, i);
         soft_task task;
@@ -423,7 +425,7 @@ static CUresult copy_batch(const char *call, const struct batch *b, struct how h
     }
     for (size_t i = 0; i < b->count; i++) {
         const CUDA_MEMCPY3D item = batch_item(b, i);
-        SOFT_TRY(submit(context, &item, how));
+        SOFT_TRY(soft_api_copy_submit(context, &item, how));
     }
     return CUDA_SUCCESS;
 }

@@ -29,6 +29,11 @@ static unsigned format_bytes(CUarray_format format)
     }
 }
 
+size_t soft_array_element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    return (size_t)desc->NumChannels * format_bytes(desc->Format);
+}
+
 static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)

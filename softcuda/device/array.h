@@ -9,6 +9,7 @@ CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
                            CUarray *out);
 CUresult soft_array_destroy(CUarray handle);
 CUresult soft_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out);
+size_t soft_array_element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc);
 
 /* Its memory: bytes from row to row, and rows a plane. INVALID_HANDLE for what is none.
  */

@@ -108,6 +108,62 @@ static void batches(void)
             cu.cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream));
 }
 
+/* Rows of 64 bytes: a box of 16 x 3 x 2 out of layers of 4 rows, once through an array.
+ */
+static void batches_in_three_dimensions(void)
+{
+    if (cu.cuMemcpy3DBatchAsync == NULL)
+        SKIP("the driver has no cuMemcpy3DBatchAsync of CUDA 13");
+    start();
+    CUarray array;
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = 8,
+                                          .Height = 4,
+                                          .Depth = 2,
+                                          .Format = CU_AD_FORMAT_UNSIGNED_INT32,
+                                          .NumChannels = 1};
+    OK(cu.cuArray3DCreate(&array, &desc));
+#define POINTER(at, row, rows)                                                           \
+    {                                                                                    \
+        .type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {                              \
+            .ptr = at,                                                                   \
+            .rowLength = row,                                                            \
+            .layerHeight = rows                                                          \
+        }                                                                                \
+    }
+    CUDA_MEMCPY3D_BATCH_OP direct = {.src = POINTER(a, 64, 4),
+                                     .dst = POINTER(b, 0, 0),
+                                     .extent = {16, 3, 2},
+                                     .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    CUDA_MEMCPY3D_BATCH_OP in = direct, out = direct;
+    in.extent = out.extent =
+        (CUextent3D){4, 3, 2}; /* elements, now that one is an array */
+    in.src.op.ptr.rowLength = 16;
+    in.dst = (CUmemcpy3DOperand){.type = CU_MEMCPY_OPERAND_TYPE_ARRAY,
+                                 .op.array = {array, {2, 1, 0}}};
+    out.src = in.dst;
+    out.dst.op.ptr.ptr = b + 1024;
+    CUDA_MEMCPY3D_BATCH_OP both[] = {direct, in};
+    OK(cu.cuMemcpy3DBatchAsync(2, both, 0, stream));
+    OK(cu.cuMemcpy3DBatchAsync(1, &out, 0, stream));
+    OK(cu.cuMemcpyDtoHAsync(target, b, BYTES, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    for (int z = 0; z < 2; z++)
+        for (int y = 0; y < 3; y++) {
+            const int from = (z * 4 + y) * 64, to = (z * 3 + y) * 16;
+            CHECK(memcmp(target + to, source + from, 16) == 0);
+            CHECK(memcmp(target + 1024 + to, source + from, 16) == 0);
+        }
+    REFUSED(INVALID_VALUE, cu.cuMemcpy3DBatchAsync(0, both, 0, stream));
+    REFUSED(INVALID_VALUE, cu.cuMemcpy3DBatchAsync(1, &direct, 1, stream));
+    REFUSED(INVALID_VALUE, cu.cuMemcpy3DBatchAsync(1, &direct, 0, NULL));
+    direct.extent.depth = 0;
+    REFUSED(INVALID_VALUE, cu.cuMemcpy3DBatchAsync(1, &direct, 0, stream));
+    direct.extent.depth = 2;
+    direct.src.op.ptr.rowLength = 8;
+    REFUSED(INVALID_VALUE, cu.cuMemcpy3DBatchAsync(1, &direct, 0, stream));
+    OK(cu.cuArrayDestroy(array));
+}
+
 static void wrong_ranges_are_refused(void)
 {
     CUdeviceptr end;
@@ -339,6 +395,7 @@ int main(void)
     RUN(source_may_change_after_an_asynchronous_copy);
     RUN(small_copies_from_ordinary_memory_do_not_wait);
     RUN(batches);
+    RUN(batches_in_three_dimensions);
     RUN(wrong_ranges_are_refused);
     RUN(two_dimensions);
     RUN(three_dimensions);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of copies share. */
+#ifndef SOFT_API_COPY_H
+#define SOFT_API_COPY_H
+#include "softcuda/device/stream.h"
+
+struct how {
+    CUstream stream;
+    bool per_thread; /* which default stream 0 means */
+    bool sync;       /* the call returns when the copy is done */
+};
+
+CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
+                              struct how how);
+/* What a batch of copies may be sent to: not the legacy stream (1), and no stream that
+ * captures (900, and the capture stays valid: graph-errors C12). */
+CUresult soft_api_copy_batch_stream(soft_context *context, struct how how);
+#endif
