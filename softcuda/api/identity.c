@@ -17,7 +17,9 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_KERNEL_TIMEOUT_MS", "none",
      "a kernel that runs longer ends with error 702"},
     {"SOFTCUDA_PATH", "fast where it can", "slow: every kernel runs a fiber a thread"},
-    {"SOFTCUDA_CHECK", "none", "memory: accesses of kernels are checked byte by byte"},
+    {"SOFTCUDA_CHECK", "none",
+     "memory: accesses of kernels are checked byte by byte, and the host is kept out of "
+     "device memory"},
     {"SOFTCUDA_JIT", "beside libcuda.so.1", "where softcuda-jit.so lies"},
     {"SOFTCUDA_CACHE", "softcuda in XDG_CACHE_HOME, else ~/.cache/softcuda",
      "folder of compiled kernels; off: none are kept"},

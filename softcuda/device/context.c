@@ -149,8 +149,8 @@ static void on_fault(void *user, const soft_fault *fault)
 }
 
 /* SOFTCUDA_CHECK=memory. */
-static bool check_access(void *user, uint64_t address, uint64_t bytes, bool write,
-                         char *reason, size_t reason_bytes)
+static void *check_access(void *user, uint64_t address, uint64_t bytes, bool write,
+                          char *reason, size_t reason_bytes)
 {
     (void)user;
     soft_memory *memories[SOFT_DEVICE_MAX];
@@ -159,9 +159,9 @@ static bool check_access(void *user, uint64_t address, uint64_t bytes, bool writ
         memories[i] = soft_device_at(i)->memory;
     soft_check check;
     if (soft_check_access(memories, (uint32_t)count, address, bytes, write, &check))
-        return true;
+        return (void *)(uintptr_t)check.at;
     snprintf(reason, reason_bytes, "%s", check.reason);
-    return false;
+    return NULL;
 }
 
 static CUresult create_env(soft_context *context)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a device consists of: its memory, its pools, and the engine that all share. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/pool.h"
+#include "softcuda/memory/fault.h"
 
 static soft_engine *engine; /* one for all devices: their work shares the CPU anyway */
 
@@ -39,14 +42,38 @@ static CUresult start_engine(uint32_t workers)
     return soft_pass(soft_engine_create(&options, &engine, &error), &error);
 }
 
+/* The host touched an address without access: a device's, mostly. In a signal handler, on
+ * the thread that did it; the process ends next unless its own handler knows better. */
+static void say_host_access(uint64_t address, const char *verb)
+{
+    const soft_device *device = soft_device_holding(address);
+    char place[256], text[400];
+    if (device == NULL)
+        return;
+    soft_memory_describe(device->memory, address, place, sizeof(place));
+    const int length = snprintf(
+        text, sizeof(text),
+        "host code %s device memory at 0x%llx: %s; only kernels and copies reach "
+        "it (SOFTCUDA_CHECK)\n",
+        verb, (unsigned long long)address, place);
+    /* The bare call first: what comes behind it may not get through. */
+    if (write(STDERR_FILENO, text, (size_t)length) == length)
+        text[length - 1] = '\0';
+    soft_log(CU_LOG_LEVEL_ERROR, "%s", text);
+}
+
 CUresult soft_device_start(soft_device *device, uint32_t workers)
 {
     SOFT_TRY(start_engine(workers));
     device->engine = engine;
     gph_error error = {0};
+    const bool keep_out = soft_check_memory_wanted();
+    if (keep_out)
+        SOFT_TRY(soft_pass(soft_fault_watch_host(say_host_access, &error), &error));
     if (device->memory == NULL) {
         const soft_memory_options options = {.device = (uint32_t)device->ordinal,
                                              .limit_bytes = device->total_bytes,
+                                             .keeps_host_out = keep_out,
                                              .allocator = soft_allocator()};
         SOFT_TRY(
             soft_pass(soft_memory_create(&options, &device->memory, &error), &error));
@@ -65,6 +92,14 @@ soft_device *soft_device_holding(uint64_t address)
         if (soft_memory_contains(soft_device_at(i)->memory, address))
             return soft_device_at(i);
     return NULL;
+}
+
+void *soft_device_reach(uint64_t address)
+{
+    const soft_device *device = soft_device_holding(address);
+    if (device != NULL)
+        address = soft_memory_reach(device->memory, address);
+    return (void *)(uintptr_t)address;
 }
 
 void soft_context_free_memory(soft_context *context)

@@ -5,4 +5,8 @@
 
 /* The device whose address range holds an address, or NULL. */
 soft_device *soft_device_holding(uint64_t address);
+
+/* Where the driver itself reads or writes the bytes of an address that the program gave,
+ * host or device. Not the address itself in check mode, which keeps the host out. */
+void *soft_device_reach(uint64_t address);
 #endif

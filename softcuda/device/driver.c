@@ -10,7 +10,6 @@
 
 #include "softcuda/device/heap.h"
 #include "softcuda/device/settings.h"
-#include "softcuda/kernel/code.h"
 
 static _Atomic enum soft_phase phase = SOFT_PHASE_NEW;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -135,9 +134,7 @@ int soft_compute_capability(void)
 }
 bool soft_check_memory_wanted(void)
 {
-    soft_code_options options;
-    soft_code_options_init(&options);
-    return options.check_memory != 0;
+    return settings.check.memory;
 }
 bool soft_launch_blocking(void)
 {

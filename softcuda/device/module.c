@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/limits.h"
@@ -79,7 +80,7 @@ static CUresult bind(soft_module *module)
     for (uint32_t i = 0; i < module->global_count; i++)
         if (module->globals[i] != 0)
             soft_binding_init_global(module->binding, i,
-                                     (void *)(uintptr_t)module->globals[i]);
+                                     soft_device_reach(module->globals[i]));
     return CUDA_SUCCESS;
 }
 

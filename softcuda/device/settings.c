@@ -143,6 +143,12 @@ CUresult soft_settings_read(soft_settings *out)
     const size_t half = ram / 2 < MEMORY_LIMIT ? ram / 2 / CHUNK * CHUNK : MEMORY_LIMIT;
     SOFT_TRY(read_bytes("SOFTCUDA_MEMORY", half, &out->memory_bytes));
     SOFT_TRY(read_capability(&out->compute_capability));
+    char word[64];
+    if (!soft_check_mode_parse(getenv("SOFTCUDA_CHECK"), &out->check, word, sizeof(word)))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "SOFTCUDA_CHECK has the word '%s': memory, race, all, fatal and "
+                         "none are known",
+                         word);
     read_visible(out, (int)total);
     out->launch_blocking = blocking != 0;
     out->workers = (uint32_t)workers;

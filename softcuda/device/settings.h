@@ -4,6 +4,7 @@
 #define SOFT_DEVICE_SETTINGS_H
 #include <stdbool.h>
 
+#include "softcuda/check/mode.h"
 #include "softcuda/device/context.h"
 
 typedef struct soft_settings {
@@ -14,6 +15,7 @@ typedef struct soft_settings {
     int compute_capability;        /* 90: SOFTCUDA_COMPUTE_CAPABILITY=9.0 */
     uint32_t workers;              /* SOFTCUDA_WORKERS; 0: one a CPU */
     bool launch_blocking;          /* CUDA_LAUNCH_BLOCKING is not 0 */
+    soft_check_mode check;         /* SOFTCUDA_CHECK */
 } soft_settings;
 
 /* Refuses a value that it does not understand, with the value. */

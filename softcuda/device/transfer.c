@@ -227,19 +227,15 @@ CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *f,
 
 /* ---- doing them ---- */
 
-static void *at(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
 CUresult soft_copy_run(soft_context *context, const soft_copy *copy)
 {
     (void)context;
+    unsigned char *dst = soft_device_reach(copy->dst);
+    const unsigned char *src = soft_device_reach(copy->src);
     for (size_t z = 0; z < copy->depth; z++)
         for (size_t y = 0; y < copy->height; y++)
-            memmove(at(copy->dst + z * copy->dst_slice + y * copy->dst_pitch),
-                    at(copy->src + z * copy->src_slice + y * copy->src_pitch),
-                    copy->width);
+            memmove(dst + z * copy->dst_slice + y * copy->dst_pitch,
+                    src + z * copy->src_slice + y * copy->src_pitch, copy->width);
     return CUDA_SUCCESS;
 }
 
@@ -260,7 +256,8 @@ static void fill_row(void *row, const soft_fill *fill)
 CUresult soft_fill_run(soft_context *context, const soft_fill *fill)
 {
     (void)context;
+    unsigned char *dst = soft_device_reach(fill->dst);
     for (size_t y = 0; y < fill->height; y++)
-        fill_row(at(fill->dst + y * fill->pitch), fill);
+        fill_row(dst + y * fill->pitch, fill);
     return CUDA_SUCCESS;
 }

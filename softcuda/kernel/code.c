@@ -17,6 +17,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "softcuda/check/mode.h"
 #include "softcuda/kernel/binding.h"
 #include "softcuda/kernel/cache.h"
 #include "softcuda/kernel/fatbin.h"
@@ -35,9 +36,8 @@ void soft_code_options_init(soft_code_options *options)
 {
     *options = (soft_code_options){0};
     const char *path = getenv("SOFTCUDA_PATH");
-    const char *check = getenv("SOFTCUDA_CHECK");
     options->force_slow = path != NULL && strcmp(path, "slow") == 0;
-    options->check_memory = check != NULL && strstr(check, "memory") != NULL;
+    options->check_memory = soft_check_mode_wanted().memory;
 }
 
 /* ---- the key of the cache -----------------------------------------------------------

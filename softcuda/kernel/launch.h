@@ -40,10 +40,11 @@ typedef struct soft_kernel_env_options {
     /* Called once a faulted launch, on the worker that met the fault; later launches in
      * this env do nothing. May be NULL. */
     void (*on_fault)(void *user, const soft_fault *fault);
-    /* Memory check mode: false, with a reason, if the access is wrong. Called for what is
-     * not the block's shared, local or parameter memory. NULL: every access is fine. */
-    bool (*check)(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
-                  size_t reason_bytes);
+    /* Check mode: where the bytes of an access are; NULL, with a reason, if the access is
+     * wrong. Called for what is not the block's shared, local or parameter memory. NULL:
+     * every access is fine, and its address is where the bytes are. */
+    void *(*check)(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
+                   size_t reason_bytes);
     void *user;
     const gph_allocator *allocator;
 } soft_kernel_env_options;

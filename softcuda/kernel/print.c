@@ -13,6 +13,7 @@
 #define OUTPUT_BYTES 8192u
 
 struct print {
+    const ptx_block *block;
     uint64_t arguments; /* address of the next one */
     char out[OUTPUT_BYTES];
     size_t length;
@@ -22,7 +23,7 @@ static uint64_t argument(struct print *print, size_t bytes)
 {
     uint64_t value = 0;
     print->arguments = (print->arguments + bytes - 1) & ~(uint64_t)(bytes - 1);
-    soft_text_copy(&value, (const void *)(uintptr_t)print->arguments, bytes);
+    soft_text_copy(&value, soft_rtcall_reach(print->block, print->arguments), bytes);
     print->arguments += bytes;
     return value;
 }
@@ -113,7 +114,7 @@ static void put_string(struct print *print, const struct conversion *c)
         const size_t most = c->precision >= 0 && (size_t)c->precision < sizeof(text) - 1
                                 ? (size_t)c->precision
                                 : sizeof(text) - 1;
-        const char *from = (const char *)(uintptr_t)address;
+        const char *from = soft_rtcall_reach(print->block, address);
         const size_t length = soft_text_length(from, most);
         soft_text_copy(text, from, length);
         text[length] = '\0';
@@ -204,15 +205,15 @@ static uint32_t format_all(struct print *print, const char *format)
 uint32_t ptx_rt_vprintf(ptx_block *block, uint32_t thread, uint64_t format,
                         uint64_t arguments)
 {
-    (void)block;
     (void)thread;
     char text[FORMAT_BYTES];
     struct print print;
+    print.block = block;
     print.arguments = arguments;
     print.length = 0;
-    const char *from = (const char *)(uintptr_t)format;
-    if (from == NULL)
+    if (format == 0)
         return UINT32_MAX;
+    const char *from = soft_rtcall_reach(block, format);
     const size_t length = soft_text_length(from, sizeof(text) - 1);
     soft_text_copy(text, from, length);
     text[length] = '\0';

@@ -39,10 +39,47 @@ void ptx_rt_trap(ptx_block *view, uint32_t thread)
                      "a trap instruction");
 }
 
-/* Copies a text of the kernel's. The copy may fault, which ends the launch. */
-static void copy_text(char *to, size_t room, uint64_t address)
+static bool inside(uint64_t address, uint64_t bytes, const void *start, uint64_t room)
 {
-    const char *from = (const char *)(uintptr_t)address;
+    const uint64_t base = (uint64_t)(uintptr_t)start;
+    return address >= base && bytes <= room && address - base <= room - bytes;
+}
+
+/* Memory that belongs to the block itself, or to its launch. */
+static bool is_own(const soft_block *block, uint64_t address, uint64_t bytes)
+{
+    const ptx_grid *grid = block->view.grid;
+    const soft_kernel_launch *launch = block->runner->launch;
+    return inside(address, bytes, block->view.shared, grid->shared_bytes) ||
+           inside(address, bytes, block->view.local, launch->local_bytes) ||
+           inside(address, bytes, grid->params, launch->code->kernel->param_bytes) ||
+           inside(address, bytes, launch->workspace, sizeof(launch->workspace)) ||
+           soft_device_heap_holds(&env_of(block)->heap, address, bytes);
+}
+
+/* Where the bytes are, or NULL with a reason. */
+static void *reach(const soft_block *block, uint64_t address, uint32_t bytes, bool write,
+                   char *reason, size_t reason_bytes)
+{
+    const soft_kernel_env_options *options = &env_of(block)->options;
+    if (options->check == NULL || is_own(block, address, bytes))
+        return (void *)(uintptr_t)address;
+    return options->check(options->user, address, bytes, write, reason, reason_bytes);
+}
+
+const void *soft_rtcall_reach(const ptx_block *view, uint64_t address)
+{
+    char reason[8];
+    const soft_block *block = (const soft_block *)(const void *)view;
+    const void *at = reach(block, address, 1, false, reason, sizeof(reason));
+    /* What cannot be read faults where it is. */
+    return at != NULL ? at : (const void *)(uintptr_t)address;
+}
+
+/* Copies a text of the kernel's. The copy may fault, which ends the launch. */
+static void copy_text(const ptx_block *view, char *to, size_t room, uint64_t address)
+{
+    const char *from = address != 0 ? soft_rtcall_reach(view, address) : NULL;
     const size_t length = from != NULL ? soft_text_length(from, room - 1) : 0;
     if (length != 0)
         soft_text_copy(to, from, length);
@@ -55,9 +92,9 @@ void ptx_rt_assertfail(ptx_block *view, uint32_t thread, uint64_t message, uint6
     (void)char_bytes;
     soft_block *block = soft_block_from(view);
     char what[96], where[96], who[96], text[288];
-    copy_text(what, sizeof(what), message);
-    copy_text(where, sizeof(where), file);
-    copy_text(who, sizeof(who), function);
+    copy_text(view, what, sizeof(what), message);
+    copy_text(view, where, sizeof(where), file);
+    copy_text(view, who, sizeof(who), function);
     const uint32_t *n = view->grid->ntid, *c = view->ctaid;
     /* As CUDA prints it. */
     fprintf(stderr,
@@ -100,39 +137,22 @@ void ptx_rt_bad_target(ptx_block *view, uint32_t thread, uint64_t address)
                       "a call or branch to what is no target");
 }
 
-static bool inside(uint64_t address, uint64_t bytes, const void *start, uint64_t room)
-{
-    const uint64_t base = (uint64_t)(uintptr_t)start;
-    return address >= base && bytes <= room && address - base <= room - bytes;
-}
-
-/* Memory that belongs to the block itself, or to its launch. */
-static bool is_own(const soft_block *block, uint64_t address, uint64_t bytes)
-{
-    const ptx_grid *grid = block->view.grid;
-    const soft_kernel_launch *launch = block->runner->launch;
-    return inside(address, bytes, block->view.shared, grid->shared_bytes) ||
-           inside(address, bytes, block->view.local, launch->local_bytes) ||
-           inside(address, bytes, grid->params, launch->code->kernel->param_bytes) ||
-           inside(address, bytes, launch->workspace, sizeof(launch->workspace)) ||
-           soft_device_heap_holds(&env_of(block)->heap, address, bytes);
-}
-
-void ptx_rt_check(ptx_block *view, uint32_t thread, uint64_t address, uint32_t bytes,
-                  uint32_t line)
+void *ptx_rt_check(ptx_block *view, uint32_t thread, uint64_t address, uint32_t bytes,
+                   uint32_t line)
 {
     soft_block *block = soft_block_from(view);
-    const bool write = bytes >> 31 != 0;
-    bytes &= 0x7fffffffu;
-    char text[256], reason[160] = "";
+    const bool write = (bytes & PTX_CHECK_WRITE) != 0;
+    bytes &= ~(PTX_CHECK_WRITE | PTX_CHECK_STRONG);
+    char text[256], reason[200] = "";
     gph_status code = SOFT_ERROR_MISALIGNED_ADDRESS;
+    if (bytes == 0) /* cp.async that reads nothing */
+        return (void *)(uintptr_t)address;
     if ((bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) != 0) {
         snprintf(reason, sizeof(reason), "no multiple of %u", bytes);
     } else {
-        const soft_kernel_env_options *options = &env_of(block)->options;
-        if (is_own(block, address, bytes) || options->check == NULL ||
-            options->check(options->user, address, bytes, write, reason, sizeof(reason)))
-            return;
+        void *at = reach(block, address, bytes, write, reason, sizeof(reason));
+        if (at != NULL)
+            return at;
         code = SOFT_ERROR_ILLEGAL_ADDRESS;
     }
     snprintf(text, sizeof(text), "line %u of the PTX %s %u bytes: %s", line,

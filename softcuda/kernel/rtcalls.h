@@ -16,8 +16,8 @@ uint64_t ptx_rt_malloc(ptx_block *block, uint64_t bytes);
 void ptx_rt_free(ptx_block *block, uint64_t address);
 void ptx_rt_unsupported(ptx_block *block, uint32_t thread, uint32_t line);
 void ptx_rt_bad_target(ptx_block *block, uint32_t thread, uint64_t address);
-void ptx_rt_check(ptx_block *block, uint32_t thread, uint64_t address, uint32_t bytes,
-                  uint32_t line);
+void *ptx_rt_check(ptx_block *block, uint32_t thread, uint64_t address, uint32_t bytes,
+                   uint32_t line);
 uint64_t ptx_rt_clock(void);
 uint64_t ptx_rt_globaltimer(void);
 void ptx_rt_nanosleep(ptx_block *block, uint32_t ns);
@@ -38,6 +38,9 @@ uint32_t ptx_rt_activemask(ptx_thread *thread);
 void ptx_rt_thread_safepoint(ptx_thread *thread);
 uint64_t ptx_rt_mbarrier(ptx_thread *thread, uint64_t address, uint32_t operation,
                          uint64_t argument);
+
+/* Where to read a text of the kernel's: see soft_kernel_env_options.check. */
+const void *soft_rtcall_reach(const ptx_block *block, uint64_t address);
 
 /* The address of a run-time call, of a memory function or of a libm function that
  * generated code may call; 0: it is none. */

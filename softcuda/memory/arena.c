@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The address range of a device (slots) and its physical memory (chunks of a memfd). */
+/* The address range of a device (slots) and its physical memory (chunks of a memfd). In
+ * check mode there are two ranges: the one whose addresses are given out, without access,
+ * and the alias where the chunks are mapped. */
 #include "softcuda/memory/arena.h"
 
 #include <fcntl.h>
@@ -19,24 +21,53 @@
  * more. */
 #define POPULATE_CHUNKS 64u
 
+/* An aligned range without access, or NULL. */
+static unsigned char *reserve_range(uint64_t bytes)
+{
+    unsigned char *raw = mmap(NULL, bytes + SOFT_CHUNK_BYTES, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw == MAP_FAILED)
+        return NULL;
+    const uintptr_t aligned =
+        ((uintptr_t)raw + SOFT_CHUNK_BYTES - 1) & ~(uintptr_t)(SOFT_CHUNK_BYTES - 1);
+    if (aligned > (uintptr_t)raw)
+        munmap(raw, aligned - (uintptr_t)raw);
+    const uintptr_t end = (uintptr_t)raw + bytes + SOFT_CHUNK_BYTES;
+    if (end > aligned + bytes)
+        munmap((void *)(aligned + bytes), end - (aligned + bytes));
+    madvise((void *)aligned, bytes, MADV_DONTFORK);
+    madvise((void *)aligned, bytes, MADV_DONTDUMP);
+    return (unsigned char *)aligned;
+}
+
+/* The program's range, and the alias if there is to be one; both or none. */
+static bool reserve_both(soft_memory *memory, uint64_t bytes, bool with_alias)
+{
+    memory->base = reserve_range(bytes);
+    if (memory->base == NULL)
+        return false;
+    memory->range_bytes = bytes;
+    if (!with_alias)
+        return true;
+    memory->alias = reserve_range(bytes);
+    if (memory->alias == NULL) {
+        munmap(memory->base, bytes);
+        memory->base = NULL;
+        return false;
+    }
+    memory->shift =
+        (uint64_t)(uintptr_t)memory->alias - (uint64_t)(uintptr_t)memory->base;
+    return true;
+}
+
 /* RLIMIT_AS and overcommit limits show only when asking: halve until it fits. */
-static gph_status reserve(soft_memory *memory, uint64_t bytes, gph_error *error)
+static gph_status reserve(soft_memory *memory, uint64_t bytes, bool with_alias,
+                          gph_error *error)
 {
     const uint64_t asked = bytes;
     for (; bytes >= RANGE_LEAST; bytes /= 2) {
-        unsigned char *raw = mmap(NULL, bytes + SOFT_CHUNK_BYTES, PROT_NONE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (raw == MAP_FAILED)
+        if (!reserve_both(memory, bytes, with_alias))
             continue;
-        const uintptr_t aligned =
-            ((uintptr_t)raw + SOFT_CHUNK_BYTES - 1) & ~(uintptr_t)(SOFT_CHUNK_BYTES - 1);
-        if (aligned > (uintptr_t)raw)
-            munmap(raw, aligned - (uintptr_t)raw);
-        const uintptr_t end = (uintptr_t)raw + bytes + SOFT_CHUNK_BYTES;
-        if (end > aligned + bytes)
-            munmap((void *)(aligned + bytes), end - (aligned + bytes));
-        memory->base = (unsigned char *)aligned;
-        memory->range_bytes = bytes;
         if (bytes < asked)
             gphi_log("memory", GPH_LOG_WARN,
                      "device %u reserves %llu MiB of addresses, not %llu: the system "
@@ -78,9 +109,7 @@ gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *optio
                          "device memory of %llu bytes is below 2 MiB",
                          (unsigned long long)options->limit_bytes);
     GPHI_TRY(reserve(memory, options->range_bytes ? options->range_bytes : RANGE_DEFAULT,
-                     error));
-    madvise(memory->base, memory->range_bytes, MADV_DONTFORK);
-    madvise(memory->base, memory->range_bytes, MADV_DONTDUMP);
+                     options->keeps_host_out, error));
 
     memory->file = memfd_create("softcuda", MFD_CLOEXEC);
     if (memory->file < 0 ||
@@ -95,6 +124,8 @@ void soft_arena_fini(soft_memory *memory)
 {
     if (memory->base)
         munmap(memory->base, memory->range_bytes);
+    if (memory->alias)
+        munmap(memory->alias, memory->range_bytes);
     if (memory->file >= 0)
         close(memory->file);
     for (uint32_t i = 0; memory->slots && i < memory->slot_count; i++)
@@ -184,40 +215,71 @@ void soft_chunks_give(soft_memory *memory, uint32_t count, const uint32_t *chunk
     }
 }
 
+/* Maps neighbouring chunks from `chunk` on at `at`. */
+static bool map_run(soft_memory *memory, void *at, uint32_t chunk, uint64_t bytes,
+                    int prot)
+{
+    const bool populate =
+        prot != PROT_NONE && bytes <= POPULATE_CHUNKS * SOFT_CHUNK_BYTES;
+    memory->map_calls++;
+    if (mmap(at, bytes, prot, MAP_SHARED | MAP_FIXED | (populate ? MAP_POPULATE : 0),
+             memory->file, (off_t)(chunk * SOFT_CHUNK_BYTES)) == MAP_FAILED)
+        return false;
+    madvise(at, bytes, MADV_DONTFORK);
+    madvise(at, bytes, MADV_DONTDUMP);
+    return true;
+}
+
 bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
                     const uint32_t *chunks, int prot)
 {
-    const int populate = prot != PROT_NONE && count <= POPULATE_CHUNKS ? MAP_POPULATE : 0;
     for (uint32_t i = 0; i < count;) {
         uint32_t run = 1;
         while (i + run < count && chunks[i + run] == chunks[i] + run)
             run++;
-        void *at = (void *)(uintptr_t)soft_slot_address(memory, slot + i);
-        memory->map_calls++;
-        if (mmap(at, run * SOFT_CHUNK_BYTES, prot, MAP_SHARED | MAP_FIXED | populate,
-                 memory->file, (off_t)(chunks[i] * SOFT_CHUNK_BYTES)) == MAP_FAILED) {
+        if (!map_run(memory, soft_slot_mapped(memory, slot + i), chunks[i],
+                     run * SOFT_CHUNK_BYTES, prot)) {
             soft_slots_unmap(memory, slot, count);
             return false;
         }
         for (uint32_t k = 0; k < run; k++)
             memory->slots[slot + i + k].chunk = chunks[i + k];
-        madvise(at, run * SOFT_CHUNK_BYTES, MADV_DONTFORK);
-        madvise(at, run * SOFT_CHUNK_BYTES, MADV_DONTDUMP);
         i += run;
     }
     return true;
 }
 
-void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count)
+bool soft_slots_show(soft_memory *memory, uint32_t slot, uint32_t count)
 {
-    void *at = (void *)(uintptr_t)soft_slot_address(memory, slot);
+    for (uint32_t i = 0; memory->alias && i < count; i++) {
+        void *at = (void *)(uintptr_t)soft_slot_address(memory, slot + i);
+        if (map_run(memory, at, memory->slots[slot + i].chunk, SOFT_CHUNK_BYTES,
+                    PROT_READ | PROT_WRITE))
+            continue;
+        soft_slots_unmap(memory, slot, count);
+        return false;
+    }
+    return true;
+}
+
+static void unmap_run(soft_memory *memory, void *at, uint64_t bytes)
+{
     memory->map_calls++;
     /* A failure would leave the old pages readable: nothing is freed twice, so go on. */
-    if (mmap(at, count * SOFT_CHUNK_BYTES, PROT_NONE,
+    if (mmap(at, bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
              0) == MAP_FAILED)
-        gphi_log("memory", GPH_LOG_WARN, "unmapping %u slots at %p failed", count, at);
-    madvise(at, count * SOFT_CHUNK_BYTES, MADV_DONTFORK);
+        gphi_log("memory", GPH_LOG_WARN, "unmapping %llu bytes at %p failed",
+                 (unsigned long long)bytes, at);
+    madvise(at, bytes, MADV_DONTFORK);
+}
+
+void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count)
+{
+    unmap_run(memory, soft_slot_mapped(memory, slot), count * SOFT_CHUNK_BYTES);
+    if (memory->alias) /* shown slots, too */
+        unmap_run(memory, (void *)(uintptr_t)soft_slot_address(memory, slot),
+                  count * SOFT_CHUNK_BYTES);
     for (uint32_t i = 0; i < count; i++)
         memory->slots[slot + i].chunk = SOFT_NO_CHUNK;
 }
@@ -225,6 +287,5 @@ void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count)
 bool soft_slots_protect(soft_memory *memory, uint32_t slot, uint32_t count, int prot)
 {
     memory->map_calls++;
-    return mprotect((void *)(uintptr_t)soft_slot_address(memory, slot),
-                    count * SOFT_CHUNK_BYTES, prot) == 0;
+    return mprotect(soft_slot_mapped(memory, slot), count * SOFT_CHUNK_BYTES, prot) == 0;
 }

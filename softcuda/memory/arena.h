@@ -49,6 +49,7 @@ struct soft_heap {
     soft_pool *pool;        /* NULL: the heap of cuMemAlloc */
     uint32_t segment_slots; /* at least so many a segment */
     bool keeps_segments;    /* empty ones stay until trimmed */
+    bool is_shown;          /* check mode: the program may touch it, too */
     struct soft_segment *segments;
     uint64_t slot_count; /* held */
     struct soft_block *bins[SOFT_BINS];
@@ -73,6 +74,10 @@ struct soft_memory {
     int file;
     unsigned char *base;
     uint64_t range_bytes;
+    /* Check mode: the same range once more, `shift` bytes further on. There the chunks
+     * are mapped; at `base` the program finds managed memory only. NULL and 0 else. */
+    unsigned char *alias;
+    uint64_t shift;
     struct soft_slot *slots;
     uint32_t slot_count, slot_hint; /* the hint: where the next search begins */
     uint32_t *free_chunks;          /* a stack */
@@ -80,6 +85,7 @@ struct soft_memory {
     uint64_t map_calls, used_bytes, peak_bytes;
     gphi_map blocks; /* address -> struct soft_block *, in use or not */
     struct soft_heap device_heap;
+    struct soft_heap managed_heap; /* apart, as the host reads and writes its pages */
     soft_pool *pools;
     struct {
         uint64_t base, bytes;
@@ -107,9 +113,17 @@ bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
                     const uint32_t *chunks, int prot);
 void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count);
 bool soft_slots_protect(soft_memory *memory, uint32_t slot, uint32_t count, int prot);
+/* Check mode: maps what soft_slots_map() mapped where the program sees it, too. On false
+ * the slots are unmapped. */
+bool soft_slots_show(soft_memory *memory, uint32_t slot, uint32_t count);
 static inline uint64_t soft_slot_address(const soft_memory *memory, uint32_t slot)
 {
     return (uint64_t)(uintptr_t)memory->base + slot * SOFT_CHUNK_BYTES;
+}
+/* Where the chunks of a slot are mapped. */
+static inline void *soft_slot_mapped(const soft_memory *memory, uint32_t slot)
+{
+    return memory->base + memory->shift + slot * SOFT_CHUNK_BYTES;
 }
 static inline bool soft_slot_of(const soft_memory *memory, uint64_t address,
                                 uint32_t *slot)

@@ -44,6 +44,7 @@ static bool check_device(soft_memory *memory, uint64_t address, uint64_t bytes,
         return false;
     }
     last = (struct last_seen){memory, changes, found.base, found.bytes, writable};
+    out->at = soft_memory_reach(memory, address);
     return true;
 }
 
@@ -56,12 +57,15 @@ bool soft_check_access(soft_memory *const *memories, uint32_t count, uint64_t ad
         for (uint32_t i = 0; i < count; i++)
             if (memories[i] == seen.memory &&
                 atomic_load_explicit(&memories[i]->changes, memory_order_acquire) ==
-                    seen.changes)
+                    seen.changes) {
+                out->at = soft_memory_reach(seen.memory, address);
                 return true;
+            }
     for (uint32_t i = 0; i < count; i++)
         if (soft_memory_contains(memories[i], address))
             return check_device(memories[i], address, bytes, write, out);
     soft_allocation host;
+    out->at = address;
     if (soft_host_find(address, &host) && address + bytes <= host.base + host.bytes)
         return true;
     snprintf(out->reason, sizeof(out->reason),

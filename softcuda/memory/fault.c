@@ -19,7 +19,8 @@ static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 #define CAUGHT_COUNT (sizeof(caught) / sizeof(caught[0]))
 
 static struct sigaction previous[CAUGHT_COUNT];
-static bool (*in_generated_code)(uintptr_t pc);
+static _Atomic(bool (*)(uintptr_t pc)) in_generated_code;
+static _Atomic(void (*)(uint64_t address, const char *verb)) say_host;
 static _Thread_local soft_fault_scope *volatile current;
 
 static uintptr_t program_counter(const void *context)
@@ -58,11 +59,38 @@ static void pass_on(int signal, siginfo_t *info, void *context)
         raise(signal);
 }
 
+static const char *verb_of(const void *context)
+{
+#if defined(__x86_64__)
+    const ucontext_t *machine = context;
+    return machine->uc_mcontext.gregs[REG_ERR] & 2 ? "wrote" : "read";
+#else
+    (void)context;
+    return "touched";
+#endif
+}
+
+static void say_what_host_did(int signal, const siginfo_t *info, const void *context)
+{
+    static _Thread_local bool saying; /* a fault meanwhile is not talked about */
+    void (*const say)(uint64_t, const char *) =
+        atomic_load_explicit(&say_host, memory_order_relaxed);
+    if (say == NULL || saying || info->si_code <= 0 ||
+        (signal != SIGSEGV && signal != SIGBUS))
+        return;
+    saying = true;
+    say((uint64_t)(uintptr_t)info->si_addr, verb_of(context));
+    saying = false;
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     soft_fault_scope *scope = current;
     const uintptr_t pc = program_counter(context);
-    if (scope == NULL || info->si_code <= 0 || !in_generated_code(pc)) {
+    bool (*const in_code)(uintptr_t) =
+        atomic_load_explicit(&in_generated_code, memory_order_relaxed);
+    if (scope == NULL || info->si_code <= 0 || in_code == NULL || !in_code(pc)) {
+        say_what_host_did(signal, info, context);
         pass_on(signal, info, context);
         return;
     }
@@ -76,13 +104,12 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     siglongjmp(scope->jump, 1);
 }
 
-gph_status soft_fault_install(bool (*in_code)(uintptr_t pc), gph_error *error)
+static gph_status install(gph_error *error)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
     static bool installed;
     gph_status status = GPH_OK;
     pthread_mutex_lock(&once);
-    in_generated_code = in_code;
     for (size_t i = 0; !installed && i < CAUGHT_COUNT; i++) {
         struct sigaction action = {.sa_sigaction = on_fault,
                                    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
@@ -93,6 +120,19 @@ gph_status soft_fault_install(bool (*in_code)(uintptr_t pc), gph_error *error)
     installed = status == GPH_OK;
     pthread_mutex_unlock(&once);
     return status;
+}
+
+gph_status soft_fault_install(bool (*in_code)(uintptr_t pc), gph_error *error)
+{
+    atomic_store_explicit(&in_generated_code, in_code, memory_order_relaxed);
+    return install(error);
+}
+
+gph_status soft_fault_watch_host(void (*say)(uint64_t address, const char *verb),
+                                 gph_error *error)
+{
+    atomic_store_explicit(&say_host, say, memory_order_relaxed);
+    return install(error);
 }
 
 static pthread_key_t stack_key;

@@ -31,6 +31,12 @@ typedef struct soft_fault_scope {
  * async-signal-safe. */
 GPH_CHECKED gph_status soft_fault_install(bool (*in_code)(uintptr_t pc),
                                           gph_error *error);
+/* Check mode: `say` is called for a SIGSEGV or SIGBUS outside of generated code, before
+ * the signal goes its way; `verb` is "read", "wrote" or "touched". Installs the handlers
+ * if they are not there yet. */
+GPH_CHECKED gph_status soft_fault_watch_host(void (*say)(uint64_t address,
+                                                         const char *verb),
+                                             gph_error *error);
 /* Gives the calling thread an alternate signal stack, once; freed at thread end. Returns
  * false if that failed (faults then end the process). */
 bool soft_fault_prepare_thread(void);

@@ -189,7 +189,9 @@ static bool map_segment(soft_memory *memory, struct soft_segment *segment)
         if (slot->starts == NULL)
             goto give_slots;
     }
-    mapped = soft_slots_map(memory, segment->slot, count, chunks, PROT_READ | PROT_WRITE);
+    mapped =
+        soft_slots_map(memory, segment->slot, count, chunks, PROT_READ | PROT_WRITE) &&
+        (!segment->heap->is_shown || soft_slots_show(memory, segment->slot, count));
     if (mapped)
         goto free_list;
 

@@ -29,6 +29,8 @@ gph_status soft_memory_create(const soft_memory_options *options, soft_memory **
     pthread_mutex_init(&memory->mutex, NULL);
     gphi_map_init(&memory->blocks, heap);
     soft_heap_init(&memory->device_heap, memory, NULL, 1, false);
+    soft_heap_init(&memory->managed_heap, memory, NULL, 1, false);
+    memory->managed_heap.is_shown = true;
     const gph_status status = soft_arena_init(memory, options, error);
     if (status != GPH_OK) {
         soft_memory_destroy(memory);
@@ -47,6 +49,7 @@ void soft_memory_destroy(soft_memory *memory)
     soft_pools_drop(memory);
     soft_ranges_drop(memory);
     soft_heap_fini(&memory->device_heap);
+    soft_heap_fini(&memory->managed_heap);
     soft_arena_fini(memory);
     gphi_map_fini(&memory->blocks);
     pthread_mutex_destroy(&memory->mutex);
@@ -77,6 +80,17 @@ uint64_t soft_memory_base(const soft_memory *memory)
     return (uint64_t)(uintptr_t)memory->base;
 }
 
+uint64_t soft_memory_reach(const soft_memory *memory, uint64_t address)
+{
+    return address + memory->shift;
+}
+
+uint64_t soft_memory_unreach(const soft_memory *memory, uint64_t address)
+{
+    const uint64_t own = address - memory->shift;
+    return soft_memory_contains(memory, own) ? own : address;
+}
+
 void soft_memory_count(soft_memory *memory, int64_t bytes)
 {
     memory->used_bytes += (uint64_t)bytes;
@@ -93,6 +107,13 @@ void soft_memory_note_freed(soft_memory *memory, uint64_t base, uint64_t bytes)
     memory->freed[at].bytes = bytes;
 }
 
+/* Where the host is kept out, pages are either the host's, too, or not. */
+static struct soft_heap *heap_of(soft_memory *memory, soft_memory_kind kind)
+{
+    return memory->alias && kind == SOFT_MEMORY_MANAGED ? &memory->managed_heap
+                                                        : &memory->device_heap;
+}
+
 gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_t bytes,
                              uint32_t flags, void *owner, uint64_t *out, gph_error *error)
 {
@@ -100,7 +121,8 @@ gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_
         return gphi_fail(error, 1, "an allocation of 0 bytes");
 
     pthread_mutex_lock(&memory->mutex);
-    struct soft_block *block = soft_heap_take(&memory->device_heap, bytes, true);
+    struct soft_heap *heap = heap_of(memory, kind);
+    struct soft_block *block = soft_heap_take(heap, bytes, true);
     if (block == NULL) {
         const uint64_t left = memory->free_chunk_count * SOFT_CHUNK_BYTES;
         pthread_mutex_unlock(&memory->mutex);
@@ -152,10 +174,9 @@ gph_status soft_memory_free(soft_memory *memory, uint64_t address, gph_error *er
                      (unsigned long long)address, text);
 }
 
-void soft_memory_free_owner(soft_memory *memory, void *owner)
+static void free_owner_locked(soft_memory *memory, struct soft_heap *heap, void *owner)
 {
-    pthread_mutex_lock(&memory->mutex);
-    struct soft_segment *segment = memory->device_heap.segments;
+    struct soft_segment *segment = heap->segments;
     while (segment) {
         struct soft_segment *next = segment->behind;
         /* Merging changes the list, and the last free may drop the segment: begin anew.
@@ -165,10 +186,17 @@ void soft_memory_free_owner(soft_memory *memory, void *owner)
             block = block->behind;
         if (block) {
             free_block_locked(memory, block);
-            next = memory->device_heap.segments;
+            next = heap->segments;
         }
         segment = next;
     }
+}
+
+void soft_memory_free_owner(soft_memory *memory, void *owner)
+{
+    pthread_mutex_lock(&memory->mutex);
+    free_owner_locked(memory, &memory->device_heap, owner);
+    free_owner_locked(memory, &memory->managed_heap, owner);
     pthread_mutex_unlock(&memory->mutex);
 }
 

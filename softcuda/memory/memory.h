@@ -47,6 +47,10 @@ typedef struct soft_memory_options {
     uint32_t device;      /* ordinal, kept in the allocations */
     uint64_t limit_bytes; /* physical memory; rounded down to chunks */
     uint64_t range_bytes; /* 0: 64 GiB; halved until the reservation fits */
+    /* Check mode: the host is kept out. Addresses that are given out have no access;
+     * soft_memory_reach() says where kernels and the driver find the bytes. Managed
+     * memory is there at both places. */
+    bool keeps_host_out;
     const gph_allocator *allocator;
 } soft_memory_options;
 
@@ -65,6 +69,11 @@ void soft_memory_get_info(soft_memory *memory, soft_memory_info *out);
 /* True if the address lies in the device's range, allocated or not. */
 bool soft_memory_contains(const soft_memory *memory, uint64_t address);
 uint64_t soft_memory_base(const soft_memory *memory);
+/* Where a kernel or the driver finds the bytes of an address of the device's range: the
+ * address itself, but where the host is kept out. Runs keep their length. */
+uint64_t soft_memory_reach(const soft_memory *memory, uint64_t address);
+/* The other way round, for addresses of faults; others come back as they are. */
+uint64_t soft_memory_unreach(const soft_memory *memory, uint64_t address);
 
 /* Fails with 2 (CUDA_ERROR_OUT_OF_MEMORY), values in the message; bytes 0 with 1. `kind`
  * is DEVICE or MANAGED. The address is a multiple of 512. Contents are undefined. */
@@ -92,6 +101,7 @@ void soft_memory_for_each(soft_memory *memory,
  * ------------------------------------------------------------------------ */
 
 typedef struct soft_check {
+    uint64_t at;      /* where the bytes are, if the access is right */
     char reason[200]; /* what is wrong, of the address: "was freed ..." */
 } soft_check;
 

@@ -86,6 +86,12 @@ enum {
     PTX_MBARRIER_PENDING_COUNT /* state -> count; address unused */
 };
 
+/* Beside the bytes of an access in the argument of ptx_rt_check. A strong access is one
+ * that PTX's memory model lets race with its like: atomics, volatile, relaxed and so on.
+ */
+#define PTX_CHECK_WRITE 0x80000000u
+#define PTX_CHECK_STRONG 0x40000000u
+
 /* What generated code may call; the loader resolves exactly these (and memcpy, memset,
  * memmove, and the libm functions of PTX_LIBM_CALLS). X(name, LLVM return type, LLVM
  * parameter types). Faults do not return. */
@@ -105,8 +111,9 @@ enum {
     /* an indirect call or branch with a target that is none: (block, thread, address)   \
      */                                                                                  \
     X(ptx_rt_bad_target, "void", "ptr, i32, i64")                                        \
-    /* memory check mode: (block, thread, address, bytes | write << 31, PTX line) */     \
-    X(ptx_rt_check, "void", "ptr, i32, i64, i32, i32")                                   \
+    /* check mode: (block, thread, address, bytes | PTX_CHECK_..., PTX line) -> where to \
+     * find the bytes: what the access then uses */                                      \
+    X(ptx_rt_check, "ptr", "ptr, i32, i64, i32, i32")                                    \
     X(ptx_rt_clock, "i64", "")                                                           \
     X(ptx_rt_globaltimer, "i64", "")                                                     \
     X(ptx_rt_nanosleep, "void", "ptr, i32")                                              \

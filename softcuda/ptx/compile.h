@@ -14,7 +14,7 @@ typedef enum ptx_path {
 
 typedef struct ptx_compile_options {
     uint32_t force_slow;   /* every kernel on the slow path (tests) */
-    uint32_t check_memory; /* SOFTCUDA_CHECK=memory: a ptx_rt_check before each access */
+    uint32_t check_memory; /* SOFTCUDA_CHECK: a ptx_rt_check before each access */
     uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
     uint32_t vector_bits;  /* preferred width, 0: the target's */
     const gph_allocator *allocator;

@@ -20,7 +20,8 @@ typedef struct low {
     const ptx_operand *operands[LOW_OPERANDS_MAX]; /* vectors count as one */
     uint32_t count;
     bool too_many;
-    uint16_t used; /* bit i: mods[i] is understood */
+    bool is_strong; /* the access to come: see PTX_CHECK_STRONG */
+    uint16_t used;  /* bit i: mods[i] is understood */
     const char *reason;
 } low;
 
@@ -80,7 +81,8 @@ ptx_value low_bitcast(low *l, const char *from, ptx_value value, const char *to)
 low_fn low_integer, low_float, low_convert, low_compare, low_memory, low_atomic, low_misc,
     low_bits_family, low_carry, low_mbarrier, low_copy_arrive;
 
-/* lower_memory.c: an address operand as `ptr`, with a check call where asked for. */
+/* lower_memory.c: an address operand as `ptr`, with a check call where asked for, which
+ * then says where the bytes are. */
 typedef struct low_place {
     ptx_value pointer;
     bool is_shared;  /* a block's own memory: needs no atomic instructions */

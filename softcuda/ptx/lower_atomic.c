@@ -138,6 +138,7 @@ static bool add_half(low *l, const atomic *a)
     char name[48];
     snprintf(name, sizeof(name), "atom_add_%s", ptx_type_name(a->type));
     low_place place;
+    l->is_strong = true;
     if (!low_check_in(l, a->address + 1, a->type) ||
         !low_address(l, a->address, (ptx_space)l->insn->space, ptx_type_bytes(a->type),
                      true, &place))
@@ -184,6 +185,7 @@ static bool modify(low *l)
     if (!cas && (a.word = word_for(l, a.type)) == NULL)
         return false;
     low_place place;
+    l->is_strong = true;
     if (!low_address(l, a.address, (ptx_space)l->insn->space, ptx_type_bytes(a.type),
                      true, &place))
         return false;

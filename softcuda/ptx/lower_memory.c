@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#include "softcuda/ptx/abi.h"
+
 /* ---- addresses ------------------------------------------------------------------------
  */
 
@@ -40,12 +42,18 @@ static ptx_value base_pointer(const low *l, ptx_space space)
     }
 }
 
-static void add_check(low *l, const low_place *place, uint32_t bytes, bool write)
+/* The pointer to use, once an access is found good. `bytes` is PTX_CHECK_... too. */
+static ptx_value add_check(low *l, ptx_value pointer, ptx_value bytes)
 {
-    const ptx_value at = low_op(l, "ptrtoint ptr %s to i64", place->pointer.name);
-    low_do(l, "call void @ptx_rt_check(ptr %s, i32 %s, i64 %s, i32 %d, i32 %u)",
-           l->emit->block.name, l->emit->thread_index.name, at.name,
-           (int)(bytes | (write ? 0x80000000u : 0)), l->insn->line);
+    const ptx_value at = low_op(l, "ptrtoint ptr %s to i64", pointer.name);
+    return low_op(l, "call ptr @ptx_rt_check(ptr %s, i32 %s, i64 %s, i32 %s, i32 %u)",
+                  l->emit->block.name, l->emit->thread_index.name, at.name, bytes.name,
+                  l->insn->line);
+}
+
+static uint32_t access_flags(const low *l, bool write)
+{
+    return (write ? PTX_CHECK_WRITE : 0) | (l->is_strong ? PTX_CHECK_STRONG : 0);
 }
 
 static bool address_kind(low *l, const ptx_operand *operand, ptx_space *space,
@@ -110,7 +118,8 @@ bool low_address(low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool wri
     const bool checked = space == PTX_SPACE_GENERIC || space == PTX_SPACE_GLOBAL ||
                          space == PTX_SPACE_CONST;
     if (checked && bytes != 0 && l->emit->options->check_memory)
-        add_check(l, out, bytes, write);
+        out->pointer = add_check(l, out->pointer,
+                                 low_name("%d", (int)(bytes | access_flags(l, write))));
     return true;
 }
 
@@ -233,6 +242,7 @@ static bool load(low *l)
         return false;
     const uint32_t bytes = ptx_type_bytes(a.type), n = a.elements ? a.elements : 1;
     low_place place;
+    l->is_strong = a.order != NULL;
     if (!low_address(l, 1, a.space, bytes * n, false, &place))
         return false;
     if (l->emit == NULL)
@@ -261,6 +271,7 @@ static bool store(low *l)
         return false;
     const uint32_t bytes = ptx_type_bytes(a.type), n = a.elements ? a.elements : 1;
     low_place place;
+    l->is_strong = a.order != NULL;
     if (!low_address(l, 0, a.space, bytes * n, true, &place))
         return false;
     if (l->emit == NULL)
@@ -321,22 +332,13 @@ static bool source_bytes(low *l, uint32_t bytes, ptx_value *out)
 }
 
 /* Checks the bytes that are really read, which may be none. */
-static void check_source(low *l, const low_place *from, uint32_t bytes, ptx_value source)
+static void check_source(low *l, low_place *from, uint32_t bytes, ptx_value source)
 {
     if (l->emit == NULL || !l->emit->options->check_memory)
         return;
-    const uint32_t label = l->emit->next++;
-    const ptx_value reads = low_op(l, "icmp ne i32 %s, 0", source.name);
-    low_do(l, "br i1 %s, label %%reads%u, label %%read%u", reads.name, label, label);
-    ptx_text_add(l->emit->out, "reads%u:\n", label);
-    const ptx_value at = low_op(l, "ptrtoint ptr %s to i64", from->pointer.name);
     const ptx_value length =
         low_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", source.name, bytes);
-    low_do(l, "call void @ptx_rt_check(ptr %s, i32 %s, i64 %s, i32 %s, i32 %u)",
-           l->emit->block.name, l->emit->thread_index.name, at.name, length.name,
-           l->insn->line);
-    low_do(l, "br label %%read%u", label);
-    ptx_text_add(l->emit->out, "read%u:\n", label);
+    from->pointer = add_check(l, from->pointer, length);
 }
 
 /* cp.async.ca.shared.global [to], [from], bytes{, bytes to read}. It is done when it is

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* SOFTCUDA_CHECK=memory: accesses that no page protection catches end the kernel with
- * error 700, and the log says which bytes of which allocation they touched. */
+ * error 700, and the log says which bytes of which allocation they touched; the host
+ * faults where it touches device memory, and the log says which. */
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "driver.h"
 #include "kernels.h"
 
 static char log_text[4096];
+static sigjmp_buf touched;
+static volatile sig_atomic_t touching; /* a fault is expected on this thread */
 
 static void CUDA_CB note(void *user, CUlogLevel level, char *message, size_t bytes)
 {
@@ -68,6 +76,18 @@ static CUdeviceptr of_the_host(CUdeviceptr p)
     return (CUdeviceptr)(uintptr_t)&host_word;
 }
 
+static unsigned long long stack_word_at;
+
+static CUdeviceptr of_the_stack(CUdeviceptr p)
+{
+    static unsigned *word;
+    unsigned local[4];
+    (void)p;
+    word = (unsigned *)(((uintptr_t)local + 3) & ~(uintptr_t)3);
+    stack_word_at = (unsigned long long)(uintptr_t)word;
+    return (CUdeviceptr)(uintptr_t)word;
+}
+
 static void good_accesses_pass(void)
 {
     CHECK(store_at(last_word) == CUDA_SUCCESS);
@@ -90,7 +110,12 @@ static void freed_memory_is_caught(void)
 static void host_memory_is_caught(void)
 {
     REFUSED(ILLEGAL_ADDRESS, store_at(of_the_host));
-    CHECK(strstr(log_text, "host memory") != NULL);
+    CHECK(strstr(log_text, " of the PTX writes 4 bytes: no memory of the GPU; "
+                           "ordinary host memory is not for kernels") != NULL);
+    char stack_address[32];
+    REFUSED(ILLEGAL_ADDRESS, store_at(of_the_stack));
+    snprintf(stack_address, sizeof(stack_address), "0x%llx", stack_word_at);
+    CHECK(strstr(log_text, stack_address) != NULL);
     CHECK(host_word == 0);
     OK(cu.cuMemHostRegister(&host_word, sizeof(host_word), 0));
     CHECK(store_at(of_the_host) == CUDA_SUCCESS);
@@ -103,10 +128,201 @@ static void misaligned_accesses_are_caught(void)
     REFUSED(MISALIGNED_ADDRESS, store_at(odd));
 }
 
-int main(void)
+/* ---- the host and device memory ---- */
+
+static void on_signal(int number)
 {
+    if (!touching) { /* of the test itself */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    touching = 0;
+    siglongjmp(touched, 1);
+}
+
+static unsigned char bytes_here[64];
+
+static void read_word(void *at)
+{
+    bytes_here[0] = (unsigned char)*(volatile unsigned *)at;
+}
+
+static void write_word(void *at)
+{
+    *(volatile unsigned *)at = 1;
+}
+
+static void copy_from(void *at)
+{
+    memcpy(bytes_here, at, sizeof(bytes_here));
+}
+
+static void copy_to(void *at)
+{
+    memcpy(at, bytes_here, sizeof(bytes_here));
+}
+
+static bool faults(void (*touch)(void *at), CUdeviceptr at)
+{
+    log_text[0] = '\0';
+    if (sigsetjmp(touched, 1) != 0)
+        return true;
+    touching = 1;
+    touch((void *)(uintptr_t)at);
+    touching = 0;
+    return false;
+}
+
+static bool said(const char *verb, CUdeviceptr at, CUdeviceptr base, unsigned bytes)
+{
+    char sentence[400];
+    snprintf(sentence, sizeof(sentence),
+             "host code %s device memory at 0x%llx: %llu bytes into the allocation of %u "
+             "bytes at 0x%llx; only kernels and copies reach it (SOFTCUDA_CHECK)",
+             verb, (unsigned long long)at, (unsigned long long)(at - base), bytes,
+             (unsigned long long)base);
+    if (strstr(log_text, sentence) != NULL)
+        return true;
+    fprintf(stderr, "not said: %s\nbut: %s\n", sentence, log_text);
+    return false;
+}
+
+static void the_host_is_kept_out_of_device_memory(void)
+{
+    CUdeviceptr p;
+    OK(cu.cuMemAlloc(&p, 100));
+    CHECK(faults(read_word, p + 8) && said("read", p + 8, p, 100));
+    CHECK(faults(write_word, p + 96) && said("wrote", p + 96, p, 100));
+    CHECK(faults(copy_from, p) && said("read", p, p, 100));
+    CHECK(faults(copy_to, p) && said("wrote", p, p, 100));
+    OK(cu.cuMemFree(p));
+    CHECK(faults(read_word, p + 8));
+    CHECK(strstr(log_text, "host code read device memory") != NULL);
+    CHECK(strstr(log_text, "that was freed") != NULL);
+}
+
+/* Every way to device memory but the host's own still leads there. */
+static void copies_kernels_and_variables_reach_it(void)
+{
+    const unsigned from[4] = {1, 2, 3, 4};
+    unsigned to[4] = {0};
+    CUdeviceptr p, q, counter;
+    size_t bytes;
+    CUmodule module;
+    CUfunction bump;
+    OK(cu.cuMemAlloc(&p, sizeof(from)));
+    OK(cu.cuMemAllocAsync(&q, sizeof(from), NULL));
+    OK(cu.cuMemcpyHtoD(p, from, sizeof(from)));
+    OK(cu.cuMemcpyDtoD(q, p, sizeof(from)));
+    OK(cu.cuMemsetD32(q + 4, 9, 1));
+    OK(cu.cuMemcpyDtoH(to, q, sizeof(to)));
+    CHECK(to[0] == 1 && to[1] == 9 && to[2] == 3 && to[3] == 4);
+    CHECK(faults(read_word, q));
+    OK(cu.cuMemFreeAsync(q, NULL));
+    OK(cu.cuModuleLoadData(&module, kernels_ptx));
+    OK(cu.cuModuleGetFunction(&bump, module, "bump"));
+    OK(cu.cuLaunchKernel(bump, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cu.cuModuleGetGlobal(&counter, &bytes, module, "counter"));
+    OK(cu.cuMemcpyDtoH(to, counter, 4));
+    CHECK(to[0] == 8);
+    CHECK(faults(write_word, counter));
+    OK(cu.cuModuleUnload(module));
+    OK(cu.cuMemFree(p));
+}
+
+/* Pinned and managed memory is the host's, too. */
+static void shared_memory_stays_the_hosts(void)
+{
+    CUmodule module;
+    CUfunction store;
+    unsigned value = 17, *pinned;
+    CUdeviceptr p, neighbour;
+    OK(cu.cuModuleLoadData(&module, kernels_ptx));
+    OK(cu.cuModuleGetFunction(&store, module, "store"));
+    OK(cu.cuMemAlloc(&neighbour, 64));
+    OK(cu.cuMemAllocManaged(&p, 64, CU_MEM_ATTACH_GLOBAL));
+    OK(cu.cuMemAllocHost((void **)&pinned, 64));
+    CUdeviceptr ends[2] = {p, (CUdeviceptr)(uintptr_t)pinned};
+    for (int i = 0; i < 2; i++) {
+        volatile unsigned *word = (unsigned *)(uintptr_t)ends[i];
+        word[0] = word[1] = 1;
+        void *params[] = {&ends[i], &value};
+        OK(cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+        OK(cu.cuCtxSynchronize());
+        CHECK(word[0] == 17 && word[1] == 1);
+    }
+    CHECK(faults(read_word, neighbour));
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemFree(neighbour));
+    OK(cu.cuMemFreeHost(pinned));
+    OK(cu.cuModuleUnload(module));
+}
+
+static bool asked_to_die(int argc, char **argv)
+{
+    return argc > 1 && strcmp(argv[1], "die") == 0;
+}
+
+/* What a program without a handler comes to; in a process of its own. */
+static int die(void)
+{
+    CUdeviceptr p;
+    use_primary();
+    OK(cu.cuMemAlloc(&p, 100));
+    copy_from((void *)(uintptr_t)p);
+    return 0;
+}
+
+static const char *self;
+
+static void a_program_that_does_it_ends(void)
+{
+    char command[4096], line[1024] = "";
+    snprintf(command, sizeof(command), "exec '%s' die 2>&1", self);
+    FILE *child = popen(command, "r");
+    if (!CHECK(child != NULL))
+        return;
+    bool heard = false;
+    while (fgets(line, sizeof(line), child) != NULL)
+        heard |= strstr(line, "host code read device memory at 0x") != NULL;
+    const int status = pclose(child);
+    CHECK(heard);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    CHECK(status != 0); /* it has a handler of its own */
+#elif defined(__has_feature)
+    CHECK(status != 0);
+#else
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+#endif
+}
+
+static void an_unknown_word_is_refused(void)
+{
+    char command[4096], line[1024] = "";
+    snprintf(command, sizeof(command), "SOFTCUDA_CHECK=memry exec '%s' init 2>&1", self);
+    FILE *child = popen(command, "r");
+    if (!CHECK(child != NULL))
+        return;
+    bool heard = false;
+    while (fgets(line, sizeof(line), child) != NULL)
+        heard |= strstr(line, "SOFTCUDA_CHECK has the word 'memry'") != NULL;
+    CHECK(pclose(child) == 0 && heard);
+}
+
+int main(int argc, char **argv)
+{
+    self = argv[0];
+    if (argc > 1 && strcmp(argv[1], "init") == 0) {
+        setenv("CUDA_LOG_FILE", "stderr", 1);
+        DRIVER_OR_SKIP();
+        return cu.cuInit(0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1;
+    }
     setenv("SOFTCUDA_CHECK", "memory", 1);
+    if (!asked_to_die(argc, argv))
+        signal(SIGSEGV, on_signal); /* before the driver's: it is handed on */
     DEVICE_OR_SKIP();
+    if (asked_to_die(argc, argv))
+        return die();
     if (!driver_is_soft) {
         printf("check mode is softcuda's\n");
         return 77;
@@ -119,6 +335,11 @@ int main(void)
     RUN(freed_memory_is_caught);
     RUN(host_memory_is_caught);
     RUN(misaligned_accesses_are_caught);
+    RUN(the_host_is_kept_out_of_device_memory);
+    RUN(copies_kernels_and_variables_reach_it);
+    RUN(shared_memory_stays_the_hosts);
+    RUN(a_program_that_does_it_ends);
+    RUN(an_unknown_word_is_refused);
     OK(cu.cuLogsUnregisterCallback(handle));
     OK(cu.cuCtxSetCurrent(context));
     return test_done();

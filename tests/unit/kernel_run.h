@@ -26,8 +26,8 @@ typedef struct kernel_unit {
     void **globals;
     uint32_t workers;    /* 0: two */
     uint64_t timeout_ns; /* as of the next call */
-    bool (*check)(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
-                  size_t reason_bytes);
+    void *(*check)(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
+                   size_t reason_bytes);
     soft_fault fault; /* of the last call, code 0: none */
 } kernel_unit;
 

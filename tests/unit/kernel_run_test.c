@@ -178,14 +178,14 @@ static void a_counted_loop_meets_the_time_limit(void)
         }
 }
 
-static bool refuse(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
-                   size_t room)
+static void *refuse(void *user, uint64_t address, uint64_t bytes, bool write,
+                    char *reason, size_t room)
 {
     (void)user;
     (void)bytes;
     (void)write;
     snprintf(reason, room, "it is not yours");
-    return address % 4096 != 0;
+    return address % 4096 != 0 ? (void *)(uintptr_t)address : NULL;
 }
 
 static void checked_accesses_ask_first(void)
