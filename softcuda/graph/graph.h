@@ -67,7 +67,7 @@ struct soft_graph {
 void soft_graph_lock(void);
 void soft_graph_unlock(void);
 
-/* graph.c: all with the mutex held. */
+/* graph.c, node.c, edge.c, clone.c: all with the mutex held. */
 CUresult soft_graph_create(soft_graph **out);
 void soft_graph_destroy(soft_graph *graph); /* its nodes and child graphs too */
 CUresult soft_graph_find(CUgraph handle, soft_graph **out);

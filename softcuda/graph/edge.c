@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Edges of a graph, each in the lists of both of its ends. */
+#include <string.h>
+
+#include "softcuda/device/heap.h"
+#include "softcuda/graph/node.h"
+
+CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
+                             const CUgraphEdgeData *data)
+{
+    if (list->count == list->capacity) {
+        const uint32_t capacity = list->capacity ? 2 * list->capacity : 2;
+        soft_edge_end *fresh = soft_renew(list->ends, capacity * sizeof(*fresh));
+        if (fresh == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u edges",
+                             capacity);
+        list->ends = fresh;
+        list->capacity = capacity;
+    }
+    list->ends[list->count++] =
+        (soft_edge_end){node, data ? *data : (CUgraphEdgeData){0}};
+    return CUDA_SUCCESS;
+}
+
+static bool same_data(const CUgraphEdgeData *a, const CUgraphEdgeData *b)
+{
+    return a->from_port == b->from_port && a->to_port == b->to_port && a->type == b->type;
+}
+
+/* The order of the others stays: pairing at updates goes by it (R67). */
+void soft_edge_list_remove(soft_edge_list *list, const soft_node *node)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->ends[i].node != node)
+            continue;
+        memmove(&list->ends[i], &list->ends[i + 1],
+                (list->count - i - 1) * sizeof(list->ends[0]));
+        list->count--;
+        return;
+    }
+}
+
+static const soft_edge_end *find_edge(const soft_node *from, const soft_node *to)
+{
+    for (uint32_t i = 0; i < to->dependencies.count; i++)
+        if (to->dependencies.ends[i].node == from)
+            return &to->dependencies.ends[i];
+    return NULL;
+}
+
+bool soft_edge_exists(const soft_node *from, const soft_node *to)
+{
+    return find_edge(from, to) != NULL;
+}
+
+CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
+                         const CUgraphEdgeData *data)
+{
+    static const unsigned char zeros[5];
+    if (data == NULL)
+        return CUDA_SUCCESS;
+    if (memcmp(data->reserved, zeros, sizeof(zeros)) != 0 || data->to_port != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "edge data: to_port is %u and must be 0, as must reserved bytes",
+                         data->to_port);
+    if (data->type > 1 || data->from_port > 2)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "edge data: type %u, from_port %u are not known", data->type,
+                         data->from_port);
+    if (data->from_port != 0 && from->type != CU_GRAPH_NODE_TYPE_KERNEL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "edge data: from_port %u needs a kernel node", data->from_port);
+    if (data->type == 1 && (from->type != CU_GRAPH_NODE_TYPE_KERNEL ||
+                            to != CU_GRAPH_NODE_TYPE_KERNEL || data->from_port == 0))
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "a programmatic edge goes from port 1 or 2 of a kernel node to a "
+            "kernel node");
+    if (data->from_port == 1 && data->type != 1)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "edge data: port 1 needs the programmatic type");
+    return CUDA_SUCCESS;
+}
+
+/* Both ends or none. */
+CUresult soft_nodes_link(soft_node *from, soft_node *to, const CUgraphEdgeData *data)
+{
+    SOFT_TRY(soft_edge_list_push(&to->dependencies, from, data));
+    const CUresult result = soft_edge_list_push(&from->dependents, to, data);
+    if (result != CUDA_SUCCESS)
+        to->dependencies.count--;
+    return result;
+}
+
+void soft_nodes_unlink(soft_node *from, soft_node *to)
+{
+    soft_edge_list_remove(&to->dependencies, from);
+    soft_edge_list_remove(&from->dependents, to);
+}
+
+static CUresult check_new_edge(const soft_graph *graph, const soft_node *from,
+                               const soft_node *to, const CUgraphEdgeData *data)
+{
+    if (from->graph != graph || to->graph != graph)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the edge joins a node of another graph");
+    if (from == to)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the edge joins a node with itself");
+    if (find_edge(from, to))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the edge exists already");
+    return soft_edge_check(from, to->type, data);
+}
+
+CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *const *to,
+                        const CUgraphEdgeData *data, size_t count)
+{
+    CUresult result = CUDA_SUCCESS;
+    size_t done = 0;
+    for (; done < count && result == CUDA_SUCCESS; done++) {
+        const CUgraphEdgeData *edge = data ? &data[done] : NULL;
+        result = check_new_edge(graph, from[done], to[done], edge);
+        if (result == CUDA_SUCCESS)
+            result = soft_nodes_link(from[done], to[done], edge);
+        if (result != CUDA_SUCCESS)
+            break;
+    }
+    for (size_t i = done; result != CUDA_SUCCESS && i-- > 0;)
+        soft_nodes_unlink(from[i], to[i]);
+    return result;
+}
+
+CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
+                           soft_node *const *to, const CUgraphEdgeData *data,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const CUgraphEdgeData zero = {0};
+        const soft_edge_end *edge = from[i]->graph == graph && to[i]->graph == graph
+                                        ? find_edge(from[i], to[i])
+                                        : NULL;
+        if (edge == NULL)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu does not exist", i);
+        if (!same_data(&edge->data, data ? &data[i] : &zero))
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu has other edge data", i);
+    }
+    for (size_t i = 0; i < count; i++)
+        soft_nodes_unlink(from[i], to[i]);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Nodes: what they hold, how they come and go. */
+#include <string.h>
+
+#include "softcuda/device/heap.h"
+#include "softcuda/graph/node.h"
+
+CUresult soft_node_find(CUgraphNode handle, soft_node **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_GRAPH_NODE))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%p is no graph node, or it was destroyed", (void *)handle);
+    *out = (soft_node *)handle;
+    return CUDA_SUCCESS;
+}
+
+static void drop_arguments(soft_arguments *arguments)
+{
+    soft_delete(arguments->packed);
+    soft_delete(arguments->pointers);
+    *arguments = (soft_arguments){0};
+}
+
+/* The node's own copy of a kernel's parameters. */
+static CUresult copy_arguments(const soft_launch *launch, soft_arguments *out)
+{
+    const ptx_kernel *kernel = launch->function->code->kernel;
+    soft_arguments made = {0};
+    if (launch->param_bytes > 0) {
+        made.packed = soft_new(launch->param_bytes);
+        made.pointers = soft_new(kernel->param_count * sizeof(void *));
+        if (made.packed == NULL || made.pointers == NULL) {
+            drop_arguments(&made);
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                             "no memory for %u bytes of parameters", launch->param_bytes);
+        }
+        memcpy(made.packed, launch->params, launch->param_bytes);
+        for (uint32_t i = 0; i < kernel->param_count; i++)
+            made.pointers[i] = (char *)made.packed + kernel->params[i].offset;
+    }
+    *out = made;
+    return CUDA_SUCCESS;
+}
+
+/* What cuGraphMemcpyNodeGetParams() says of a captured copy. */
+static CUDA_MEMCPY3D copy_params(const soft_copy *copy)
+{
+    CUDA_MEMCPY3D out = {.WidthInBytes = copy->width,
+                         .Height = copy->height,
+                         .Depth = copy->depth,
+                         .srcMemoryType = copy->src_type,
+                         .dstMemoryType = copy->dst_type,
+                         .srcPitch = copy->src_pitch,
+                         .dstPitch = copy->dst_pitch,
+                         .srcHeight = copy->height,
+                         .dstHeight = copy->height};
+    if (copy->src_type == CU_MEMORYTYPE_HOST)
+        out.srcHost = (const void *)(uintptr_t)copy->src;
+    else
+        out.srcDevice = copy->src;
+    if (copy->dst_type == CU_MEMORYTYPE_HOST)
+        out.dstHost = (void *)(uintptr_t)copy->dst;
+    else
+        out.dstDevice = copy->dst;
+    return out;
+}
+
+/* Drops what the node owns but its edges. */
+static void drop_payload(soft_node *node)
+{
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL && node->task.u.launch.function)
+        soft_function_release(node->task.u.launch.function);
+    drop_arguments(&node->arguments);
+    if (node->event)
+        soft_event_release(node->event);
+    if (node->child)
+        soft_graph_destroy(node->child);
+    node->event = NULL;
+    node->child = NULL;
+    node->task = (soft_task){0};
+}
+
+/* Fills the payload of a node that has none. */
+static CUresult take_payload(soft_node *node, const soft_node_params *params)
+{
+    node->context = params->context;
+    switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
+        node->task = *params->task;
+        node->task.u.launch.params = node->arguments.packed;
+        soft_function_retain(node->task.u.launch.function);
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        node->task = *params->task;
+        node->copy = params->copy ? *params->copy : copy_params(&params->task->u.copy);
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+        const soft_fill *fill = &params->task->u.fill;
+        node->task = *params->task;
+        node->fill = params->fill
+                         ? *params->fill
+                         : (CUDA_MEMSET_NODE_PARAMS){.dst = fill->dst,
+                                                     .pitch = fill->pitch,
+                                                     .value = fill->value,
+                                                     .elementSize = fill->element,
+                                                     .width = fill->width,
+                                                     .height = fill->height};
+        return CUDA_SUCCESS;
+    }
+    case CU_GRAPH_NODE_TYPE_HOST: node->task = *params->task; return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        SOFT_TRY(soft_graph_clone(params->child, &node->child));
+        node->child->parent = node;
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        node->event = params->event;
+        soft_event_retain(node->event);
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
+    default:
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d are not built",
+                         (int)params->type);
+    }
+}
+
+CUresult soft_node_set(soft_node *node, const soft_node_params *params)
+{
+    soft_node fresh = {.type = node->type};
+    SOFT_TRY(take_payload(&fresh, params));
+    drop_payload(node);
+    node->context = fresh.context;
+    node->task = fresh.task;
+    node->arguments = fresh.arguments;
+    node->copy = fresh.copy;
+    node->fill = fresh.fill;
+    node->event = fresh.event;
+    node->child = fresh.child;
+    if (node->child)
+        node->child->parent = node;
+    return CUDA_SUCCESS;
+}
+
+static CUresult reserve_place(soft_graph *graph)
+{
+    if (graph->node_count < graph->node_capacity)
+        return CUDA_SUCCESS;
+    const uint32_t capacity = graph->node_capacity ? 2 * graph->node_capacity : 8;
+    soft_node **fresh = soft_renew(graph->nodes, capacity * sizeof(*fresh));
+    if (fresh == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u nodes", capacity);
+    graph->nodes = fresh;
+    graph->node_capacity = capacity;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_dependencies(const soft_graph *graph, CUgraphNodeType type,
+                                   const soft_edge_end *dependencies, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (dependencies[i].node->graph != graph)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "dependency %u is a node of another graph", i);
+        /* Quadratic, but dependencies are few; many of them are checked by marks. */
+        for (uint32_t k = 0; k < i && count <= 64; k++)
+            if (dependencies[k].node == dependencies[i].node)
+                return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                                 "dependencies %u and %u are the same node", k, i);
+        SOFT_TRY(soft_edge_check(dependencies[i].node, type, &dependencies[i].data));
+    }
+    if (count <= 64)
+        return CUDA_SUCCESS;
+    bool twice = false;
+    for (uint32_t i = 0; i < count; i++)
+        dependencies[i].node->mark = 0;
+    for (uint32_t i = 0; i < count; i++)
+        twice |= dependencies[i].node->mark++ > 0;
+    if (twice)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a dependency stands twice");
+    return CUDA_SUCCESS;
+}
+
+void soft_node_free(soft_node *node)
+{
+    drop_payload(node);
+    soft_delete(node->dependencies.ends);
+    soft_delete(node->dependents.ends);
+    soft_delete(node);
+}
+
+CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
+                       const soft_edge_end *dependencies, uint32_t count, soft_node **out)
+{
+    SOFT_TRY(check_dependencies(graph, params->type, dependencies, count));
+    SOFT_TRY(reserve_place(graph));
+    soft_node *node = soft_new(sizeof(*node));
+    if (node == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node");
+    node->graph = graph;
+    node->type = params->type;
+    node->id = soft_graph_next_id();
+    CUresult result = take_payload(node, params);
+    uint32_t linked = 0;
+    for (; result == CUDA_SUCCESS && linked < count; linked++) {
+        result =
+            soft_nodes_link(dependencies[linked].node, node, &dependencies[linked].data);
+        if (result != CUDA_SUCCESS)
+            break;
+    }
+    if (result == CUDA_SUCCESS)
+        result = soft_handle_add(node, SOFT_KIND_GRAPH_NODE);
+    if (result != CUDA_SUCCESS) {
+        while (linked-- > 0)
+            soft_nodes_unlink(dependencies[linked].node, node);
+        soft_node_free(node);
+        return result;
+    }
+    node->place = graph->node_count;
+    graph->nodes[graph->node_count++] = node;
+    *out = node;
+    return CUDA_SUCCESS;
+}
+
+void soft_node_destroy(soft_node *node)
+{
+    soft_graph *graph = node->graph;
+    soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
+    for (uint32_t i = 0; i < node->dependencies.count; i++)
+        soft_edge_list_remove(&node->dependencies.ends[i].node->dependents, node);
+    for (uint32_t i = 0; i < node->dependents.count; i++)
+        soft_edge_list_remove(&node->dependents.ends[i].node->dependencies, node);
+    memmove(&graph->nodes[node->place], &graph->nodes[node->place + 1],
+            (graph->node_count - node->place - 1) * sizeof(graph->nodes[0]));
+    graph->node_count--;
+    for (uint32_t i = node->place; i < graph->node_count; i++)
+        graph->nodes[i]->place = i;
+    soft_node_free(node);
+}
