@@ -12,6 +12,8 @@
 #include "softcuda/kernel/place.h"
 
 #define BLOCK_STACK_BYTES (256u << 10)
+/* 1,024 threads that read 16 bytes each */
+#define MARGIN_BYTES (16u << 10)
 
 _Thread_local soft_runner *soft_runner_own;
 static pthread_key_t key;
@@ -102,19 +104,25 @@ bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
     const size_t shared =
         launch->shared_room > memory->shared ? launch->shared_room : memory->shared;
     const size_t inside = up(local + scratch + shared, page);
-    unsigned char *base = mmap(NULL, inside + 2 * page, PROT_READ | PROT_WRITE,
+    const size_t margin = up(MARGIN_BYTES, page);
+    const size_t mapped = inside + margin + 2 * page;
+    unsigned char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return false;
-    if (mprotect(base, page, PROT_NONE) != 0 ||
-        mprotect(base + page + inside, page, PROT_NONE) != 0) {
-        munmap(base, inside + 2 * page);
+    unsigned char *end = base + page + inside;
+    if (mprotect(base, page, PROT_NONE) != 0 || mprotect(end, margin, PROT_READ) != 0 ||
+        mprotect(end + margin, page, PROT_NONE) != 0) {
+        munmap(base, mapped);
         return false;
     }
+    /* A page that was never touched is as slow as a guard page. */
+    for (size_t at = 0; at < margin; at += page)
+        (void)*(volatile unsigned char *)(end + at);
     memory_fini(memory);
     *memory = (soft_block_memory){.base = base,
-                                  .end = base + page + inside,
-                                  .mapped = inside + 2 * page,
+                                  .end = end,
+                                  .mapped = mapped,
                                   .local = local,
                                   .scratch = scratch,
                                   .shared = shared};

@@ -4,9 +4,11 @@
  *   runner (one a thread) ── home block: runs on the thread's own stack
  *                         ── blocks with a fiber: idle, or parked (in the order parked)
  *
- *   memory of a block     |guard| local | scratch | shared |guard|
- *   one mapping; shared memory ends at the guard page, so that running over its end
- *   faults */
+ *   memory of a block     |guard| local | scratch | shared | margin |guard|
+ *   one mapping; shared memory ends at the margin, which is read-only, so that a store
+ *   over its end faults. A load of a vector of which only some lanes are wanted may reach
+ *   over the end; where the others lie on a guard page, processors take hundreds of
+ *   cycles to find that out. */
 #ifndef SOFT_KERNEL_RUNNER_H
 #define SOFT_KERNEL_RUNNER_H
 

@@ -21,6 +21,7 @@ typedef struct fast {
     fast_remat *chain;
     uint32_t chain_count;
     bool round;          /* the copy in which all threads of a loop go round once more */
+    uint32_t rounds;     /* how many of them a thread makes in the copy being written */
     const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
 } fast;
 
@@ -49,6 +50,7 @@ void fast_write_helpers(ptx_text *out);
 const shape_region *fast_region(const fast *f); /* the current one */
 const char *fast_type(const fast *f, uint32_t reg);
 const char *fast_memory_type(const fast *f, uint32_t reg);
+void fast_move_offsets(fast *f);
 bool fast_is_array(const fast *f, uint32_t reg);
 bool fast_is_scalar(const shape *s, uint32_t insn);
 bool fast_is_inside(const shape *s, uint32_t insn);

@@ -85,6 +85,7 @@ static void init_fast(fast *f, shape *s)
     f->s = s;
     f->w.s = s;
     f->w.fast = true;
+    f->rounds = 1;
     f->inside = shape_alloc(s->memory, registers, 1);
     f->wanted = shape_alloc(s->memory, registers, 1);
     /* An entry a register, and up to four next to each. */

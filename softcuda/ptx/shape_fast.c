@@ -8,6 +8,7 @@
  *   T7a.*      the loop over all threads, or the first n of them
  *   T7b.*      the same for threads that a mask (or the live flags) picks
  *   T7f.*      all threads, when none turns off at a guard (shape_guard.c)
+ *   T7g.*      the same for several rounds of a loop at once
  *   R7.again:  behind it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
  *   R7.term:   behind the masked regions that hang on it: where all go from here */
@@ -148,6 +149,18 @@ static void move_offset(fast *f, uint32_t i)
         uint32_t chain[SHAPE_STEP_MAX];
         for (uint32_t n = shape_step(f->s, i, r, chain); n-- > 0;)
             move_by(f, chain[n], r);
+    }
+}
+
+/* The offsets as they are a round later, in a region without scalar instructions. */
+void fast_move_offsets(fast *f)
+{
+    const shape_region *r = fast_region(f);
+    fast_set_scalar(f, true);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            move_offset(f, i);
     }
 }
 
@@ -420,6 +433,24 @@ static void write_body(fast *f)
     }
 }
 
+/* As many rounds of the body as the copy holds, one behind the other. */
+static void write_bodies(fast *f)
+{
+    const uint32_t first = fast_region(f)->blocks[0];
+    char name[sizeof(f->name)];
+    memcpy(name, f->name, sizeof(name));
+    for (uint32_t k = f->rounds; k > 1; k--) {
+        snprintf(f->name, sizeof(f->name), "T%ug%u", f->region, k);
+        shape_line(&f->emit, "br label %%%s.b%u", f->name, first);
+        write_body(f);
+        ptx_text_add(f->emit.out, "%s.latch:\n", f->name);
+    }
+    memcpy(f->name, name, sizeof(name));
+    shape_line(&f->emit, "br label %%%s.b%u", f->name, first);
+    write_body(f);
+    ptx_text_add(f->emit.out, "%s.latch:\n", f->name);
+}
+
 /* ---- the loop over threads
  * ---------------------------------------------------------------------------------- */
 
@@ -505,9 +536,7 @@ void fast_write_loops(fast *f, char copy, const char *from, const char *bound)
         ptx_text_add(f->emit.out, "%s.body:\n", f->name);
     }
     fast_write_remat(f);
-    shape_line(&f->emit, "br label %%%s.b%u", f->name, r->blocks[0]);
-    write_body(f);
-    ptx_text_add(f->emit.out, "%s.latch:\n", f->name);
+    write_bodies(f);
     store_thread(f);
     close_loops(f, bound);
 }

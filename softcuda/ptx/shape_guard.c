@@ -13,6 +13,8 @@
 
 #define TERMS_MAX 8u
 #define DEPTH_MAX 6u
+#define JAM_ROUNDS 4u /* that a thread makes at once */
+#define JAM_INSNS_MAX 40u
 
 /* A sum of uniform terms and at most one index of the thread. */
 typedef struct sum {
@@ -286,19 +288,45 @@ static ptx_value write_sum(fast *f, const sum *from)
     return total;
 }
 
+/* `low` as it is `rounds` later, and whether it gets there without wrapping. */
+static ptx_value write_later(fast *f, const requirement *r, const sum *from,
+                             uint32_t rounds, ptx_value *low)
+{
+    ptx_emit *e = &f->emit;
+    ptx_value holds = {"true"};
+    if (rounds == 0 || from->offset == SHAPE_NONE)
+        return holds;
+    const ptx_value now = shape_value(e, "load i32, ptr %%off.%u", from->offset);
+    const ptx_value step =
+        shape_value(e, "sub i32 %s, %%moved.%u.%u", now.name, f->region, from->offset);
+    const ptx_value way = shape_value(e, "mul i32 %s, %u", step.name, rounds);
+    const ptx_value later = shape_value(e, "add i32 %s, %s", low->name, way.name);
+    const ptx_value small =
+        shape_value(e, "icmp ult i32 %s, %u", step.name, 0x40000000u / rounds);
+    const ptx_value ahead = shape_value(
+        e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule", low->name, later.name);
+    holds = shape_value(e, "and i1 %s, %s", small.name, ahead.name);
+    *low = later;
+    return holds;
+}
+
 /* Whether the first and the last thread give `value`, and the index does not wrap: then
- * all in between do. */
-static ptx_value write_requirement(fast *f, const requirement *r)
+ * all in between do. With `rounds`, so many rounds later: given that it holds now, then
+ * in all rounds up to there. */
+static ptx_value write_requirement(fast *f, const requirement *r, uint32_t rounds)
 {
     ptx_emit *e = &f->emit;
     const bool left = r->left.axis >= 0;
     const int axis = left ? r->left.axis : r->right.axis;
-    const ptx_value low = write_sum(f, left ? &r->left : &r->right);
+    const sum *moving = left ? &r->left : &r->right;
+    ptx_value low = write_sum(f, moving);
+    ptx_value holds = write_later(f, r, moving, rounds, &low);
     const ptx_value bound = write_sum(f, left ? &r->right : &r->left);
     const ptx_value last = shape_value(e, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
     const ptx_value high = shape_value(e, "add i32 %s, %s", low.name, last.name);
-    ptx_value holds = shape_value(e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule",
-                                  low.name, high.name);
+    const ptx_value rises = shape_value(
+        e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule", low.name, high.name);
+    holds = shape_value(e, "and i1 %s, %s", holds.name, rises.name);
     const ptx_value ends[2] = {low, high};
     for (int k = 0; k < 2; k++) {
         ptx_value is = shape_value(e, "icmp %s i32 %s, %s", r->predicate,
@@ -324,18 +352,17 @@ static bool goes_round(const fast *f, const uint8_t *ways)
 /* Whether all threads take the usual way at the branches of the region: an i1, worked
  * out once a block, and f->ways. False: there is no branch of which it can be said, or
  * the region is masked and not a loop by itself. */
-static bool write_guards(fast *f, ptx_value *out)
+static bool write_guards(fast *f, requirements *all, ptx_value *out)
 {
-    requirements all = {.count = 0};
     uint8_t *ways = shape_alloc(f->s->memory, f->s->block_count, 1);
-    if (!find_all(f, ways, &all))
+    if (!find_all(f, ways, all))
         return false;
     if (f->s->regions[f->region].masked && !goes_round(f, ways))
         return false;
     fast_set_scalar(f, true);
     ptx_value holds = {"true"};
-    for (uint32_t i = 0; i < all.count; i++) {
-        const ptx_value one = write_requirement(f, &all.list[i]);
+    for (uint32_t i = 0; i < all->count; i++) {
+        const ptx_value one = write_requirement(f, &all->list[i], 0);
         holds = shape_value(&f->emit, "and i1 %s, %s", holds.name, one.name);
     }
     /* A value that this block of the kernel never comes to set stands for nothing: then
@@ -348,22 +375,81 @@ static bool write_guards(fast *f, ptx_value *out)
 /* ---- the copies of a region ----------------------------------------------------------
  */
 
+static uint32_t count_insns(const fast *f, bool scalar)
+{
+    const shape_region *r = fast_region(f);
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            count += !scalar || fast_is_scalar(f->s, i);
+    }
+    return count;
+}
+
+/* Whether a thread may make several rounds before the next thread makes its own: nothing
+ * but offsets changes from round to round for all of them. */
+static bool may_jam(const fast *f, const requirements *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        const requirement *r = &all->list[i];
+        const sum *bound = r->left.axis >= 0 ? &r->right : &r->left;
+        if (bound->offset != SHAPE_NONE)
+            return false;
+    }
+    return count_insns(f, true) == 0 && count_insns(f, false) <= JAM_INSNS_MAX;
+}
+
+/* The copy for several rounds at once. A row of threads reads a kilobyte or so and then
+ * strides on: rows of several rounds are in flight together, which hides what the
+ * prefetcher of the processor does not see, and what is added up stays in registers.
+ * Leaves the flow where one round is to be made. */
+static void write_jam(fast *f, const requirements *all)
+{
+    ptx_emit *e = &f->emit;
+    char from[32];
+    if (!may_jam(f, all))
+        return;
+    fast_set_scalar(f, true);
+    ptx_value holds = {"true"};
+    for (uint32_t i = 0; i < all->count; i++) {
+        const ptx_value one = write_requirement(f, &all->list[i], JAM_ROUNDS - 1);
+        holds = shape_value(e, "and i1 %s, %s", holds.name, one.name);
+    }
+    const ptx_value all_rounds = shape_value(e, "freeze i1 %s", holds.name);
+    shape_line(e, "br i1 %s, label %%C%u.g, label %%C%u.h", all_rounds.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.g", f->region);
+    ptx_text_add(e->out, "%s:\n", from);
+    for (uint32_t k = 1; k < JAM_ROUNDS; k++)
+        fast_move_offsets(f);
+    ptx_text_add(e->out, "  br label %%T%ug.z\n", f->region);
+    f->rounds = JAM_ROUNDS;
+    fast_write_loops(f, 'g', from, "%ntid.x");
+    f->rounds = 1;
+    ptx_text_add(e->out, "C%u.h:\n", f->region);
+}
+
 /* A loop that all threads go round, and will go round once more: no flags are looked at
  * or written, and the next round knows how many take part. */
 static void write_round(fast *f, const char *scan)
 {
     ptx_emit *e = &f->emit;
+    requirements guards = {.count = 0};
     ptx_value all;
     char from[32];
-    if (!fast_region(f)->masked || !write_guards(f, &all))
+    if (!fast_region(f)->masked || !write_guards(f, &guards, &all))
         return;
     const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
     const ptx_value go = shape_value(e, "and i1 %s, %s", full.name, all.name);
     shape_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region,
                f->region);
-    snprintf(from, sizeof(from), "C%u.f", f->region);
-    ptx_text_add(e->out, "%s:\n  br label %%T%uf.z\n", from, f->region);
+    ptx_text_add(e->out, "C%u.f:\n", f->region);
     f->round = true;
+    write_jam(f, &guards);
+    snprintf(from, sizeof(from), "C%u.one", f->region);
+    ptx_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,
+                 f->region);
     fast_write_loops(f, 'f', from, "%ntid.x");
     f->round = false;
     f->ways = NULL;
@@ -399,9 +485,10 @@ void fast_write_choice(fast *f, const char *scan)
 /* All threads of most blocks take the same way at a guard: see shape_guard.c. */
 bool fast_write_without_guards(fast *f)
 {
+    requirements guards = {.count = 0};
     ptx_value all;
     char from[32];
-    if (!write_guards(f, &all))
+    if (!write_guards(f, &guards, &all))
         return false;
     shape_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
                f->region);

@@ -57,11 +57,35 @@ static void restore_near(fast *f)
     }
 }
 
+/* Registers that the region sets on some of its ways only start as nothing, lest a thread
+ * seem to go on with what the thread before it had: no vectors then. */
+static void forget_others(fast *f)
+{
+    const shape *s = f->s;
+    const shape_region *r = fast_region(f);
+    memset(f->wanted, 0, s->function->register_count);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            for (uint32_t k = 0; k < s->insns[i].write_count; k++) {
+                const uint32_t reg = s->insns[i].writes[k];
+                const bool always = r->block_count == 1 && !s->function->insns[i].guarded;
+                if (always || f->wanted[reg] || !s->regs[reg].divergent ||
+                    shape_bit(r->live_in, reg))
+                    continue;
+                f->wanted[reg] = 1;
+                shape_line(&f->emit, "store %s undef, ptr %%r.%u", fast_type(f, reg),
+                           reg);
+            }
+    }
+}
+
 void fast_write_remat(fast *f)
 {
     const shape *s = f->s;
     const shape_region *r = fast_region(f);
     f->chain_count = 0;
+    forget_others(f);
     memset(f->wanted, 0, s->function->register_count);
     for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
         if (!shape_bit(r->live_in, reg) || !s->regs[reg].divergent)

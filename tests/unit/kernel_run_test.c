@@ -178,6 +178,76 @@ static void a_counted_loop_meets_the_time_limit(void)
         }
 }
 
+#define STRIDE(name, type)                                                               \
+    ".visible .entry " name "(.param .u64 out, .param .u32 from, .param .u32 n, "        \
+    ".param .u32 step)\n{\n"                                                             \
+    ".reg .pred %p<2>; .reg .b64 %rd<4>; .reg .b32 %r<9>;\n"                             \
+    "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [from];\nld.param.u32 %r2, [n];\n"     \
+    "ld.param.u32 %r3, [step];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 %rd2, %r4, 4;\n"      \
+    "add.s64 %rd1, %rd1, %rd2;\nadd.s32 %r5, %r1, %r4;\nmov.u32 %r6, 0;\n"               \
+    "setp.ge." type " %p1, %r5, %r2;\n@%p1 bra E;\n"                                     \
+    "L:\nmad.lo.u32 %r6, %r6, 31, %r5;\nadd.s32 %r5, %r5, %r3;\n"                        \
+    "setp.lt." type " %p1, %r5, %r2;\n@%p1 bra L;\n"                                     \
+    "E:\nst.global.u32 [%rd1], %r6;\nbar.sync 0;\nret;\n}\n"
+
+typedef struct stride_params {
+    uint64_t out;
+    uint32_t from, n, step;
+} stride_params;
+
+/* What a thread gets; false if it goes round too often for a test. */
+static bool stride_expected(const stride_params *p, uint32_t thread, bool is_signed,
+                            uint32_t *out)
+{
+    uint32_t i = p->from + thread, sum = 0;
+    for (int rounds = 0; rounds < 3000; rounds++, i += p->step) {
+        if (is_signed ? (int32_t)i >= (int32_t)p->n : i >= p->n) {
+            *out = sum;
+            return true;
+        }
+        sum = sum * 31 + i;
+    }
+    return false;
+}
+
+static void stride_once(kernel_unit *unit, bool is_signed, stride_params p)
+{
+    uint32_t out[96], expected[96];
+    p.out = (uint64_t)(uintptr_t)out;
+    for (uint32_t t = 0; t < 96; t++)
+        if (!stride_expected(&p, t, is_signed, &expected[t]))
+            return;
+    const kernel_call call = {.name = is_signed ? "s" : "u", .block = {96}};
+    if (CHECK_OK(kernel_run(unit, &call, &p, &error), error) &&
+        !CHECK(memcmp(out, expected, sizeof(out)) == 0))
+        fprintf(stderr, "%s from %x n %x step %x\n", call.name, p.from, p.n, p.step);
+}
+
+/* Several rounds at once end where single ones do, at the edges of the numbers, too. */
+static void strided_loops_make_every_round(void)
+{
+    static const char text[] = PTX_HEAD STRIDE("u", "u32") STRIDE("s", "s32");
+    static const uint32_t edges[] = {0,          1,          95,         96,
+                                     0x7fffff00, 0x7fffffff, 0x80000000, 0x80000060,
+                                     0xffffff00, 0xffffffff};
+    static const uint32_t steps[] = {1,          96,         97,         1000,
+                                     0x10000000, 0x15555555, 0x15555556, 0x40000000,
+                                     0x60000001, 0xffffffa0};
+    kernel_unit *unit = kernel_open(text, 0, &error);
+    if (!CHECK_OK(unit == NULL, error))
+        return;
+    for (size_t e = 0; e < sizeof(edges) / sizeof(edges[0]); e++)
+        for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++)
+            for (uint32_t more = 0; more < 12; more++) {
+                const uint32_t far = more * steps[s] + more % 3 * 40;
+                stride_once(unit, false,
+                            (stride_params){0, edges[e], edges[e] + far, steps[s]});
+                stride_once(unit, true,
+                            (stride_params){0, edges[e], edges[e] + far, steps[s]});
+            }
+    kernel_close(unit);
+}
+
 static void *refuse(void *user, uint64_t address, uint64_t bytes, bool write,
                     char *reason, size_t room)
 {
@@ -239,6 +309,7 @@ int main(void)
     RUN(globals_have_their_initial_values);
     RUN(a_kernel_that_ends_badly_ends_alone);
     RUN(a_counted_loop_meets_the_time_limit);
+    RUN(strided_loops_make_every_round);
     RUN(checked_accesses_ask_first);
     RUN(bad_ptx_says_where);
     RUN(the_cache_spares_the_compiler);
