@@ -181,13 +181,13 @@ static void a_counted_loop_meets_the_time_limit(void)
 #define STRIDE(name, type)                                                               \
     ".visible .entry " name "(.param .u64 out, .param .u32 from, .param .u32 n, "        \
     ".param .u32 step)\n{\n"                                                             \
-    ".reg .pred %p<2>; .reg .b64 %rd<4>; .reg .b32 %r<9>;\n"                             \
+    ".reg .pred %p<3>; .reg .b64 %rd<4>; .reg .b32 %r<9>;\n"                             \
     "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [from];\nld.param.u32 %r2, [n];\n"     \
     "ld.param.u32 %r3, [step];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 %rd2, %r4, 4;\n"      \
     "add.s64 %rd1, %rd1, %rd2;\nadd.s32 %r5, %r1, %r4;\nmov.u32 %r6, 0;\n"               \
     "setp.ge." type " %p1, %r5, %r2;\n@%p1 bra E;\n"                                     \
     "L:\nmad.lo.u32 %r6, %r6, 31, %r5;\nadd.s32 %r5, %r5, %r3;\n"                        \
-    "setp.lt." type " %p1, %r5, %r2;\n@%p1 bra L;\n"                                     \
+    "setp.lt." type " %p2, %r5, %r2;\n@%p2 bra L;\n"                                     \
     "E:\nst.global.u32 [%rd1], %r6;\nbar.sync 0;\nret;\n}\n"
 
 typedef struct stride_params {
