@@ -515,6 +515,7 @@ gph_status soft_engine_create(const soft_engine_options *options, soft_engine **
         set_up_worker(engine, &engine->workers[i], i);
     set_up_worker(engine, &engine->helper, engine->worker_count - 1);
 
+    soft_park_init(engine);
     gph_status status = soft_host_start(engine, error);
     if (status == GPH_OK) {
         status = start_workers(engine, error);
@@ -522,6 +523,7 @@ gph_status soft_engine_create(const soft_engine_options *options, soft_engine **
             soft_host_stop(engine);
     }
     if (status != GPH_OK) {
+        soft_park_stop(engine);
         engine_free(engine);
         return status;
     }
@@ -540,6 +542,7 @@ void soft_engine_destroy(soft_engine *engine)
         return;
     stop_workers(engine);
     soft_host_stop(engine);
+    soft_park_stop(engine);
     engine_free(engine);
 }
 

@@ -64,10 +64,13 @@ typedef enum soft_work_kind {
     SOFT_WORK_CALL,  /* run once, on one worker */
     SOFT_WORK_PARTS, /* run_parts on as many workers as pay, until all parts are claimed
                       */
-    SOFT_WORK_HOST   /* run once on the internal host thread, never on a worker */
+    SOFT_WORK_HOST,  /* run once on the internal host thread, never on a worker */
+    SOFT_WORK_POLL   /* asked again and again until it says that it is done, by one thread
+                      * at a time; holds up what comes after it and nothing else */
 } soft_work_kind;
 
 typedef void soft_run_fn(void *argument, soft_worker *worker);
+typedef bool soft_poll_fn(void *argument); /* true: done; must not block */
 typedef void soft_run_parts_fn(void *argument, soft_parts *parts, soft_worker *worker);
 
 /* What one node or one submission does. */
@@ -78,6 +81,7 @@ typedef struct soft_work {
     union {
         soft_run_fn *run;
         soft_run_parts_fn *run_parts;
+        soft_poll_fn *poll;
     };
     void *argument;
     uint64_t parts;    /* PARTS: how many, at least 1 */

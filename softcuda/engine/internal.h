@@ -6,6 +6,7 @@
  *   parts.c    one piece of work split over the team (the step of a queue)
  *   program.c  compiling a graph; running its nodes in order
  *   host.c     the thread for host functions
+ *   park.c     work that waits for the world outside
  *
  * Who may touch a queue's run: its owner, that is who moved `state` from QUEUE_IDLE to
  * QUEUE_RUNNING. Ownership passes from thread to thread without a lock: to whoever
@@ -149,6 +150,15 @@ typedef struct soft_host {
     bool stop;
 } soft_host;
 
+/* The thread of work that waits: started with the first of it. */
+typedef struct soft_park {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    soft_queue *fresh; /* posted, linked by next */
+    bool started, stop;
+} soft_park;
+
 struct queue_bits {
     _Atomic uint64_t pending; /* queues that want an owner */
     _Atomic uint64_t open;    /* queues whose step wants hands */
@@ -166,6 +176,7 @@ struct soft_engine {
     soft_worker *workers;
     soft_worker helper; /* the last worker's slot, while a waiting thread has its place */
     soft_host host;
+    soft_park park;
     pthread_mutex_t mutex; /* queues made and recycled */
     soft_queue *free_queues;
     _Atomic(soft_queue *) *queues;
@@ -236,6 +247,12 @@ soft_point soft_program_enqueue(soft_program *program, soft_point point);
 gph_status soft_host_start(soft_engine *engine, gph_error *error);
 void soft_host_stop(soft_engine *engine);
 void soft_host_post(soft_queue *queue); /* owned; the host thread has it now */
+/* park.c */
+void soft_park_init(soft_engine *engine);
+void soft_park_stop(soft_engine *engine);
+void soft_park_post(soft_queue *queue); /* owned; the head is asked until it may go on */
+const soft_submission *soft_queue_head(soft_queue *queue);
+
 /* The node of a launch that its queue is at. */
 const soft_work *soft_program_node(const soft_queue *queue,
                                    const soft_submission *launch);

@@ -174,10 +174,11 @@ static gph_status lay_out(soft_program *program, const uint32_t *order,
                           const uint8_t *kinds, gph_error *error)
 {
     for (uint32_t i = 0; i < program->node_count; i++) {
-        if (kinds[i] > SOFT_WORK_HOST)
+        if (kinds[i] > SOFT_WORK_POLL)
             return gphi_fail(error, GPH_E_INVALID, "node %u has kind %u", i, kinds[i]);
         program->count += kinds[i] != SOFT_WORK_EMPTY;
         program->has_host = program->has_host || kinds[i] == SOFT_WORK_HOST;
+        program->has_poll = program->has_poll || kinds[i] == SOFT_WORK_POLL;
     }
     if (program->count == 0)
         return GPH_OK;
@@ -242,6 +243,7 @@ static void program_free(soft_program *program)
     const gph_allocator heap = program->engine->heap;
     const size_t n = program->node_count;
     soft_plan_destroy(program->engine, program->plan);
+    soft_polled_destroy(program);
     gphi_heap_free(heap, program->topo, n * sizeof(uint32_t));
     gphi_heap_free(heap, program->pred_first, (n + 1) * sizeof(uint32_t));
     gphi_heap_free(heap, program->pred,
@@ -269,7 +271,18 @@ static bool numbered_in_order(const soft_edge *edges, uint64_t edge_count,
 /* Whether its nodes may ever run on several workers at once. */
 static bool may_plan(const soft_program *program)
 {
-    return program->engine->worker_count > 1 && !program->has_host && program->count > 1;
+    return program->engine->worker_count > 1 && !program->has_host &&
+           !program->has_poll && program->count > 1;
+}
+
+static gph_status keep_what_runs_need(soft_program *program, const soft_edge *edges,
+                                      const uint32_t *order, gph_error *error)
+{
+    if (program->has_poll)
+        GPHI_TRY(soft_polled_create(program, error));
+    return may_plan(program) || program->has_poll
+               ? keep_edges(program, edges, order, error)
+               : GPH_OK;
 }
 
 static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
@@ -287,8 +300,8 @@ static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
         }
     } else {
         status = lay_out(program, sort->order, kinds, error);
-        if (status == GPH_OK && may_plan(program))
-            status = keep_edges(program, sort->edges, sort->order, error);
+        if (status == GPH_OK)
+            status = keep_what_runs_need(program, sort->edges, sort->order, error);
     }
     sort_free(sort);
     return status;
@@ -312,8 +325,8 @@ gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
     gph_status status;
     if (numbered_in_order(edges, edge_count, priorities, node_count)) {
         status = lay_out(program, NULL, kinds, error);
-        if (status == GPH_OK && may_plan(program))
-            status = keep_edges(program, edges, NULL, error);
+        if (status == GPH_OK)
+            status = keep_what_runs_need(program, edges, NULL, error);
     } else {
         soft_sort sort = {.heap = engine->heap,
                           .node_count = node_count,
@@ -360,6 +373,8 @@ soft_point soft_program_enqueue(soft_program *program, soft_point point)
 const soft_work *soft_program_node(const soft_queue *queue, const soft_submission *launch)
 {
     const soft_program *program = launch->u.launch.program;
+    if (program->has_poll)
+        return soft_polled_host_work(program, launch->u.launch.works);
     return &launch->u.launch.works[program->order[queue->position - 1]];
 }
 
@@ -544,7 +559,7 @@ static void end_launch(soft_queue *queue, soft_program *program, const soft_work
             judge_plan(program, (uint64_t)((double)ticks * program->engine->tick_ns));
     } else if (queue->measure) {
         choose_modes(program, works);
-        if (program->pred != NULL)
+        if (may_plan(program))
             judge_order(program);
     }
 }
@@ -559,14 +574,16 @@ bool soft_program_run(soft_queue *queue, soft_worker *worker,
     bool here = true;
     if (queue->position == 0)
         begin_launch(queue, program);
-    if (!program->planned) {
+    if (program->has_poll) {
+        here = soft_polled_run(queue, worker, program, works);
+    } else if (!program->planned) {
         here = run_in_order(queue, worker, program, works);
     } else if (queue->position == 0) {
         queue->position = 1;
         here = soft_plan_run(queue, worker, program, works, queue->measure);
     }
     worker->current = before;
-    if (here)
+    if (here && !program->has_poll)
         end_launch(queue, program, works);
     return here;
 }

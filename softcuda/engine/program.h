@@ -70,9 +70,16 @@ struct soft_program {
     uint32_t *topo;       /* all nodes in order; NULL: by number */
     uint32_t *pred_first; /* by place in topo, node_count + 1 */
     uint32_t *pred;       /* places in topo */
-    bool has_host;
+    bool has_host, has_poll;
     pthread_mutex_t mutex; /* of `last` */
     soft_point last;       /* the launch submitted last */
+
+    /* With POLL nodes (park.c), of the running launch: which places have run, the POLL
+     * nodes that were not done, the host function that runs. */
+    uint8_t *ran;
+    uint32_t *waiting;
+    uint32_t waiting_count, host_place;
+    bool host_runs;
 
     /* Of the running launch's owner, between launches. */
     uint64_t launches;
@@ -95,5 +102,13 @@ void soft_plan_destroy(soft_engine *engine, soft_plan *plan);
 /* planrun.c: like soft_step_run(), for the whole launch. */
 bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program,
                    const soft_work *works, bool measure);
+
+/* park.c: launches with POLL nodes. The first fails with GPH_E_NO_MEMORY. */
+gph_status soft_polled_create(soft_program *program, gph_error *error);
+void soft_polled_destroy(soft_program *program);
+bool soft_polled_run(soft_queue *queue, soft_worker *worker, soft_program *program,
+                     const soft_work *works);
+const soft_work *soft_polled_host_work(const soft_program *program,
+                                       const soft_work *works);
 
 #endif

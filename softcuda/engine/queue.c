@@ -349,10 +349,14 @@ static bool waits_over(soft_queue *queue, const soft_submission *head)
     return true;
 }
 
+const soft_submission *soft_queue_head(soft_queue *queue)
+{
+    return place_of(queue, atomic_load_explicit(&queue->done, memory_order_relaxed) + 1);
+}
+
 const soft_work *soft_queue_host_work(soft_queue *queue)
 {
-    const soft_submission *head =
-        place_of(queue, atomic_load_explicit(&queue->done, memory_order_relaxed) + 1);
+    const soft_submission *head = soft_queue_head(queue);
     return head->kind == SUBMIT_WORK ? &head->u.work : soft_program_node(queue, head);
 }
 
@@ -371,6 +375,13 @@ static bool run_head(soft_queue *queue, soft_worker *worker, const soft_submissi
     if (head->u.work.kind == SOFT_WORK_HOST) {
         soft_queue_close(queue);
         soft_host_post(queue);
+        return false;
+    }
+    if (head->u.work.kind == SOFT_WORK_POLL) {
+        if (head->u.work.poll(head->u.work.argument))
+            return true;
+        soft_queue_close(queue);
+        soft_park_post(queue);
         return false;
     }
     return head->u.work.kind == SOFT_WORK_EMPTY ||
