@@ -21,6 +21,7 @@ static CUresult clone_edges(const soft_graph *graph, soft_graph *into)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
+        into->nodes[i]->sink_serial = node->sink_serial; /* keeps their order */
         for (uint32_t k = 0; k < node->dependencies.count; k++) {
             const soft_edge_end *end = &node->dependencies.ends[k];
             SOFT_TRY(soft_edge_list_push(&into->nodes[i]->dependencies,

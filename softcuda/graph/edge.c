@@ -22,6 +22,12 @@ CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
     return CUDA_SUCCESS;
 }
 
+void soft_node_note_sink(soft_node *node)
+{
+    if (node->dependents.count == 0)
+        node->sink_serial = soft_graph_next_id();
+}
+
 static bool same_data(const CUgraphEdgeData *a, const CUgraphEdgeData *b)
 {
     return a->from_port == b->from_port && a->to_port == b->to_port && a->type == b->type;
@@ -143,7 +149,9 @@ CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
         if (!same_data(&edge->data, data ? &data[i] : &zero))
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu has other edge data", i);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         soft_nodes_unlink(from[i], to[i]);
+        soft_node_note_sink(from[i]);
+    }
     return CUDA_SUCCESS;
 }

@@ -46,6 +46,7 @@ struct soft_node {
     soft_edge_list dependencies, dependents;
     uint32_t place;          /* in graph->nodes */
     uint32_t mark, mark_out; /* scratch of whoever walks, under the mutex */
+    uint64_t sink_serial;    /* when it last became a sink: rises (R67) */
     soft_context *context;
     soft_task task;           /* KERNEL, MEMCPY, MEMSET, HOST */
     soft_arguments arguments; /* KERNEL */
@@ -111,10 +112,12 @@ CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
 /* exec.c */
 CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
                           CUDA_GRAPH_INSTANTIATE_PARAMS *result);
-CUresult soft_exec_find(CUgraphExec handle, soft_exec **out);
+/* A reference, so that another thread cannot end it meanwhile; soft_exec_release(). */
+CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out);
+void soft_exec_release(soft_exec *exec);
 uint64_t soft_exec_flags(const soft_exec *exec);
 /* In flight: freed on completion (R37). */
-CUresult soft_exec_destroy(soft_exec *exec);
+CUresult soft_exec_destroy(CUgraphExec handle);
 CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream);
 CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream);
 

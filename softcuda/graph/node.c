@@ -199,7 +199,7 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node");
     node->graph = graph;
     node->type = params->type;
-    node->id = soft_graph_next_id();
+    node->id = node->sink_serial = soft_graph_next_id();
     CUresult result = take_payload(node, params);
     uint32_t linked = 0;
     for (; result == CUDA_SUCCESS && linked < count; linked++) {
@@ -226,8 +226,10 @@ void soft_node_destroy(soft_node *node)
 {
     soft_graph *graph = node->graph;
     soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
-    for (uint32_t i = 0; i < node->dependencies.count; i++)
+    for (uint32_t i = 0; i < node->dependencies.count; i++) {
         soft_edge_list_remove(&node->dependencies.ends[i].node->dependents, node);
+        soft_node_note_sink(node->dependencies.ends[i].node);
+    }
     for (uint32_t i = 0; i < node->dependents.count; i++)
         soft_edge_list_remove(&node->dependents.ends[i].node->dependencies, node);
     memmove(&graph->nodes[node->place], &graph->nodes[node->place + 1],

@@ -14,6 +14,9 @@ void soft_node_free(soft_node *node);
 /* Both ends or none. */
 CUresult soft_nodes_link(soft_node *from, soft_node *to, const CUgraphEdgeData *data);
 void soft_nodes_unlink(soft_node *from, soft_node *to);
+/* After its edges became fewer: without outgoing ones it becomes a sink now, and updates
+ * pair sinks in that order (R67). */
+void soft_node_note_sink(soft_node *node);
 /* The order of the others stays: pairing at updates goes by it (R67). */
 void soft_edge_list_remove(soft_edge_list *list, const soft_node *node);
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Executable graphs from the inside, for exec.c (life, launch), flat.c (making a graph
+ * flat), version.c (parameters), update.c (whole updates) and setters.c (one node).
+ *
+ *   soft_exec ─┬─ program          of the engine: order, never changes
+ *              ├─ shape            nodes and edges as they were, to pair others with
+ *              └─ version ... version     one is the current one
+ *                   ├─ works[i]    what the engine runs for flat node i
+ *                   └─ records[i]  its parameters, shared by versions that agree on them
+ *
+ * A launch takes the current version and counts itself in it until it is done. An edit
+ * changes the current version in place if no launch is in it, else an idle one, brought
+ * up to date from the journal of edits, becomes the current one. So a launch sees the
+ * parameters of the moment it was made (R34), and nothing is copied for it.
+ *
+ * Locks: the graph mutex (soft_graph_lock()), then the exec's. A launch takes the exec's
+ * alone. */
+#ifndef SOFT_GRAPH_EXEC_H
+#define SOFT_GRAPH_EXEC_H
+
+#include "softcuda/graph/graph.h"
+
+#define SOFT_NO_NODE UINT32_MAX
+
+/* What a memory operand of a copy stands on, as far as updates care (U07). */
+typedef struct soft_backing {
+    uint8_t kind;  /* enum soft_backing_kind */
+    void *context; /* the memory's, where it has one; compared only */
+} soft_backing;
+
+enum soft_backing_kind {
+    SOFT_BACKING_NONE,    /* no bytes, or an array */
+    SOFT_BACKING_CONTEXT, /* belongs to a context: cuMemAlloc, managed, host memory */
+    SOFT_BACKING_FREE     /* belongs to none: pools, mapped ranges, graph memory */
+};
+
+/* Parameters of one node. Versions that agree on them share it. */
+typedef struct soft_exec_record {
+    uint32_t references; /* of versions; under the exec's mutex */
+    bool in_slab;        /* its memory is the exec's */
+    soft_context *context;
+    soft_task task;          /* parameters are in `body` */
+    soft_function *function; /* KERNEL: retained */
+    soft_event *event;       /* event nodes: retained */
+    soft_backing backing[2]; /* MEMCPY: destination, source */
+    soft_work work;          /* of the enabled node */
+    soft_record body;        /* the last member: cut off behind the parameters */
+} soft_exec_record;
+
+typedef struct soft_version {
+    struct soft_exec *exec;
+    atomic_uint launches;       /* under way; raised under the exec's mutex */
+    uint64_t edits;             /* how many of the exec's edits it has seen */
+    soft_point last;            /* of the last launch with it */
+    soft_work *works;           /* by flat node */
+    soft_exec_record **records; /* by flat node; NULL: order only */
+} soft_version;
+
+/* A node of the flat graph. A child graph has an entry, its own nodes, and an exit. */
+typedef struct soft_exec_node {
+    const soft_node *source; /* compared only, with the id: it may be gone */
+    uint64_t id;             /* 0: an exit */
+    uint8_t type;            /* CUgraphNodeType */
+    uint8_t kind;            /* soft_work_kind */
+    bool enabled;
+    uint32_t level;     /* GRAPH: its child's */
+    uint32_t dep_first; /* into shape.deps */
+    uint32_t dep_count;
+} soft_exec_node;
+
+/* One graph: the top one is level 0, child graphs follow. */
+typedef struct soft_exec_level {
+    uint32_t owner; /* flat node of the child graph, SOFT_NO_NODE at the top */
+    uint32_t member_first, member_count; /* into shape.members: flat nodes in order */
+    uint32_t sink_first, sink_count;     /* into shape.sinks, in the order of R67 */
+} soft_exec_level;
+
+typedef struct soft_shape {
+    soft_exec_node *nodes; /* by flat number */
+    uint32_t node_count;
+    uint32_t *deps;    /* flat nodes, in the order of each node's dependencies */
+    uint8_t *dep_data; /* edge data of each, packed */
+    uint32_t *members, *sinks;
+    soft_exec_level *levels;
+    uint32_t level_count;
+} soft_shape;
+
+#define SOFT_VERSIONS_MAX 64u /* sets of parameters under way at once */
+#define SOFT_JOURNAL 64u
+
+struct soft_exec {
+    atomic_uint references; /* the handle's, each launch's, each call's */
+    uint64_t flags;
+    soft_device *device;
+    soft_program *program;
+    pthread_mutex_t mutex; /* of all below, and of the order of launches */
+    soft_shape shape;
+    uint32_t *costs; /* measured by the engine, by flat node */
+    void *slab;      /* the records made at instantiation */
+    soft_version *versions[SOFT_VERSIONS_MAX];
+    uint32_t version_count;
+    soft_version *current;
+    uint64_t edits;
+    uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
+    uint32_t *event_nodes;          /* flat nodes of event records and waits */
+    uint32_t event_count;
+};
+
+/* ---- flat.c */
+
+/* The graph, flat: what the program is made of, and the nodes behind the shape. */
+typedef struct soft_flat {
+    soft_shape shape;  /* moves into the exec */
+    soft_node **nodes; /* by flat number; NULL: entries and exits */
+    soft_edge *edges;
+    int *priorities;
+    uint8_t *kinds;
+    uint64_t edge_count;
+} soft_flat;
+
+/* Nodes' `mark` is their flat number afterwards. */
+CUresult soft_flat_init(soft_graph *graph, soft_flat *out);
+void soft_flat_fini(soft_flat *flat); /* not the shape, if it was taken */
+void soft_shape_fini(soft_shape *shape);
+/* The flat node of a node, by what the exec was made from or updated with last (U08);
+ * SOFT_NO_NODE if it is none of it. */
+uint32_t soft_shape_find(const soft_shape *shape, soft_node *node);
+uint8_t soft_pack_edge(const CUgraphEdgeData *data);
+/* The graph's sinks in the order in which they became sinks; `out` has room for all its
+ * nodes. */
+uint32_t soft_graph_sinks(const soft_graph *graph, soft_node **out);
+
+/* ---- version.c */
+
+/* What a node is to do. */
+typedef struct soft_content {
+    CUgraphNodeType type;
+    uint64_t id; /* for messages */
+    soft_context *context;
+    const soft_task *task; /* KERNEL, MEMCPY, MEMSET, HOST and what is run as a call */
+    soft_event *event;
+} soft_content;
+
+soft_content soft_content_of(const soft_node *node);
+size_t soft_record_bytes(const soft_content *content);
+/* A record of its own, or one in `room` (zeroed, soft_record_bytes() of them). */
+CUresult soft_exec_record_create(const soft_content *content, void *room,
+                                 soft_exec_record **out);
+/* One reference less. */
+void soft_exec_record_release(soft_exec_record *record);
+/* The first version, with a record for each node that does something; *offender is what
+ * cannot be run. */
+CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **offender);
+void soft_versions_free(soft_exec *exec);
+
+/* Waits, if it must, until an edit will find an idle version. No lock held. */
+void soft_exec_reserve(soft_exec *exec);
+/* An edit, under the exec's mutex: a version equal to the current one that no launch
+ * reads; it becomes the current one. */
+soft_version *soft_version_open(soft_exec *exec);
+/* Node `at` has this record from now on (taken; may be the one it has: NULL keeps it),
+ * enabled as the exec's node says. */
+void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
+                      soft_exec_record *record);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A graph made flat.
+ *
+ *   a ──► [ child: c ──► d ] ──► b        a  entry  c  d  exit  b
+ *                                         0    1    2  3   4    5
+ *
+ * A child graph becomes an entry node, its own nodes and an exit node; the engine elides
+ * the empty ones. The shape keeps what whole updates pair by: each node's dependencies in
+ * their order, and each graph's sinks in the order in which they became sinks. */
+#include "softcuda/graph/exec.h"
+
+#include <stdlib.h>
+
+#include "softcuda/device/heap.h"
+
+static uint8_t kind_of(const soft_node *node)
+{
+    switch (node->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return SOFT_WORK_PARTS;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return SOFT_WORK_CALL;
+    case CU_GRAPH_NODE_TYPE_HOST: return SOFT_WORK_HOST;
+    default: return SOFT_WORK_EMPTY;
+    }
+}
+
+struct counts {
+    uint64_t nodes, edges, deps, members, levels;
+};
+
+static void count_flat(const soft_graph *graph, struct counts *counts)
+{
+    counts->levels++;
+    counts->members += graph->node_count;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const soft_node *node = graph->nodes[i];
+        counts->nodes++;
+        counts->edges += node->dependencies.count;
+        counts->deps += node->dependencies.count;
+        if (node->child == NULL)
+            continue;
+        counts->nodes++;
+        counts->edges += 2ull * node->child->node_count + 1;
+        count_flat(node->child, counts);
+    }
+}
+
+uint8_t soft_pack_edge(const CUgraphEdgeData *data)
+{
+    return (uint8_t)(data->type << 4 | data->from_port);
+}
+
+static int by_serial(const void *a, const void *b)
+{
+    const uint64_t x = (*(soft_node *const *)a)->sink_serial;
+    const uint64_t y = (*(soft_node *const *)b)->sink_serial;
+    return x < y ? -1 : x > y;
+}
+
+uint32_t soft_graph_sinks(const soft_graph *graph, soft_node **out)
+{
+    uint32_t count = 0;
+    bool ordered = true;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        soft_node *node = graph->nodes[i];
+        if (node->dependents.count != 0)
+            continue;
+        ordered &= count == 0 || out[count - 1]->sink_serial < node->sink_serial;
+        out[count++] = node;
+    }
+    if (!ordered) /* rare: nodes are born as sinks */
+        qsort(out, count, sizeof(soft_node *), by_serial);
+    return count;
+}
+
+/* How far the arrays of a shape are filled. */
+struct filled {
+    uint32_t deps, members, sinks;
+};
+
+static uint32_t add_node(soft_flat *flat, soft_node *node, bool is_exit)
+{
+    const uint32_t at = flat->shape.node_count++;
+    const bool works = !is_exit && node->child == NULL;
+    flat->nodes[at] = works ? node : NULL;
+    flat->kinds[at] = works ? kind_of(node) : (uint8_t)SOFT_WORK_EMPTY;
+    flat->priorities[at] = works && node->type == CU_GRAPH_NODE_TYPE_KERNEL
+                               ? node->task.u.launch.priority
+                               : 0;
+    flat->shape.nodes[at] = (soft_exec_node){.source = is_exit ? NULL : node,
+                                             .id = is_exit ? 0 : node->id,
+                                             .type = (uint8_t)node->type,
+                                             .kind = flat->kinds[at],
+                                             .enabled = true};
+    return at;
+}
+
+static void add_edge(soft_flat *flat, uint32_t from, uint32_t to)
+{
+    flat->edges[flat->edge_count++] = (soft_edge){from, to};
+}
+
+/* A node's dependencies, for the program and for the shape. */
+static void add_dependencies(soft_flat *flat, struct filled *filled,
+                             const soft_node *node)
+{
+    soft_exec_node *out = &flat->shape.nodes[node->mark];
+    out->dep_first = filled->deps;
+    out->dep_count = node->dependencies.count;
+    for (uint32_t k = 0; k < node->dependencies.count; k++) {
+        const soft_edge_end *end = &node->dependencies.ends[k];
+        add_edge(flat, end->node->mark_out, node->mark);
+        flat->shape.deps[filled->deps] = end->node->mark;
+        flat->shape.dep_data[filled->deps++] = soft_pack_edge(&end->data);
+    }
+}
+
+/* Ties a child graph's roots to its entry and its sinks to its exit. */
+static void add_child_edges(soft_flat *flat, const soft_node *node)
+{
+    add_edge(flat, node->mark, node->mark_out);
+    for (uint32_t k = 0; k < node->child->node_count; k++) {
+        const soft_node *inner = node->child->nodes[k];
+        if (inner->dependencies.count == 0)
+            add_edge(flat, node->mark, inner->mark);
+        if (inner->dependents.count == 0)
+            add_edge(flat, inner->mark_out, node->mark_out);
+    }
+}
+
+/* Gives each node its place first (edges may point forwards), then the edges. */
+static void flatten(const soft_graph *graph, uint32_t owner, soft_flat *flat,
+                    struct filled *filled)
+{
+    soft_shape *shape = &flat->shape;
+    const uint32_t level = shape->level_count++;
+    uint32_t member = filled->members;
+    filled->members += graph->node_count;
+    shape->levels[level] = (soft_exec_level){
+        .owner = owner, .member_first = member, .member_count = graph->node_count};
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        soft_node *node = graph->nodes[i];
+        node->mark = node->mark_out = add_node(flat, node, false);
+        shape->members[member++] = node->mark;
+        if (node->child == NULL)
+            continue;
+        shape->nodes[node->mark].level = shape->level_count;
+        flatten(node->child, node->mark, flat, filled);
+        node->mark_out = add_node(flat, node, true);
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        add_dependencies(flat, filled, graph->nodes[i]);
+        if (graph->nodes[i]->child)
+            add_child_edges(flat, graph->nodes[i]);
+    }
+    /* The sinks' nodes stand where their numbers will: both arrays are large enough. */
+    soft_node **sinks = flat->nodes + shape->node_count;
+    const uint32_t count = soft_graph_sinks(graph, sinks);
+    shape->levels[level].sink_first = filled->sinks;
+    shape->levels[level].sink_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        shape->sinks[filled->sinks++] = sinks[i]->mark;
+        sinks[i] = NULL;
+    }
+}
+
+void soft_shape_fini(soft_shape *shape)
+{
+    soft_delete(shape->nodes);
+    soft_delete(shape->deps);
+    soft_delete(shape->dep_data);
+    soft_delete(shape->members);
+    soft_delete(shape->sinks);
+    soft_delete(shape->levels);
+    *shape = (soft_shape){0};
+}
+
+void soft_flat_fini(soft_flat *flat)
+{
+    soft_shape_fini(&flat->shape);
+    soft_delete(flat->nodes);
+    soft_delete(flat->edges);
+    soft_delete(flat->kinds);
+    soft_delete(flat->priorities);
+}
+
+CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
+{
+    struct counts counts = {0};
+    count_flat(graph, &counts);
+    if (counts.nodes >= UINT32_MAX / 4 || counts.edges >= UINT32_MAX / 4)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu nodes are too many",
+                         (unsigned long long)counts.nodes);
+    /* An empty graph is fine (R8); it becomes one empty node. Behind the nodes there is
+     * room for the sinks of one graph. */
+    const size_t room = counts.nodes + 1;
+    soft_flat flat = {.nodes = soft_new(2 * room * sizeof(soft_node *)),
+                      .edges = soft_new((counts.edges + 1) * sizeof(soft_edge)),
+                      .kinds = soft_new(room),
+                      .priorities = soft_new(room * sizeof(int))};
+    soft_shape *shape = &flat.shape;
+    shape->nodes = soft_new(room * sizeof(*shape->nodes));
+    shape->deps = soft_new((counts.deps + 1) * sizeof(*shape->deps));
+    shape->dep_data = soft_new(counts.deps + 1);
+    shape->members = soft_new((counts.members + 1) * sizeof(*shape->members));
+    shape->sinks = soft_new((counts.members + 1) * sizeof(*shape->sinks));
+    shape->levels = soft_new(counts.levels * sizeof(*shape->levels));
+    if (!flat.nodes || !flat.edges || !flat.kinds || !flat.priorities || !shape->nodes ||
+        !shape->deps || !shape->dep_data || !shape->members || !shape->sinks ||
+        !shape->levels) {
+        soft_flat_fini(&flat);
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to compile %llu nodes",
+                         (unsigned long long)counts.nodes);
+    }
+    flatten(graph, SOFT_NO_NODE, &flat, &(struct filled){0});
+    if (shape->node_count == 0) {
+        flat.kinds[0] = SOFT_WORK_EMPTY;
+        shape->node_count = 1;
+    }
+    *out = flat;
+    return CUDA_SUCCESS;
+}
+
+static bool is_it(const soft_exec_node *at, const soft_node *node)
+{
+    return at->source == node && at->id == node->id;
+}
+
+uint32_t soft_shape_find(const soft_shape *shape, soft_node *node)
+{
+    /* Who was made flat last left its number; else all are looked at. */
+    if (node->mark < shape->node_count && is_it(&shape->nodes[node->mark], node))
+        return node->mark;
+    for (uint32_t i = 0; i < shape->node_count; i++)
+        if (is_it(&shape->nodes[i], node))
+            return node->mark = i;
+    return SOFT_NO_NODE;
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The parameters of executable graphs: records, and the versions that hold them.
+ *
+ *   edits 0 .. 4:     put 7   put 2   put 7   put 9        journal
+ *   current           has seen 4
+ *   idle version      has seen 1: before it is edited, nodes 2, 7 and 9 are taken over
+ *
+ * Versions are made when an edit finds all of them in use, up to SOFT_VERSIONS_MAX; then,
+ * or if there is no memory for one, the edit waits for a launch to end. */
+#include <stddef.h>
+#include <string.h>
+
+#include "softcuda/device/device.h"
+#include "softcuda/device/heap.h"
+#include "softcuda/graph/exec.h"
+
+/* ---- records ----------------------------------------------------------------------- */
+
+soft_content soft_content_of(const soft_node *node)
+{
+    return (soft_content){node->type, node->id, node->context, &node->task, node->event};
+}
+
+size_t soft_record_bytes(const soft_content *content)
+{
+    size_t params = 0;
+    if (content->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        params = content->task->u.launch.param_bytes;
+    if (params > SOFT_RECORD_PARAM_BYTES) /* allocated apart */
+        params = 0;
+    const size_t bytes =
+        offsetof(soft_exec_record, body) + offsetof(soft_record, params) + params;
+    return (bytes + 15) / 16 * 16;
+}
+
+static soft_backing backing_of(uint64_t address, const soft_copy *copy, CUmemorytype type)
+{
+    if (copy->width * copy->height * copy->depth == 0 || type == CU_MEMORYTYPE_ARRAY)
+        return (soft_backing){SOFT_BACKING_NONE, NULL};
+    soft_allocation found;
+    soft_device *device = soft_device_holding(address);
+    if (device == NULL)
+        return (soft_backing){SOFT_BACKING_CONTEXT, NULL}; /* host memory of any kind */
+    if (!soft_memory_find(device->memory, address, &found) ||
+        found.kind == SOFT_MEMORY_POOL || found.kind == SOFT_MEMORY_GRAPH ||
+        found.kind == SOFT_MEMORY_VMM)
+        return (soft_backing){SOFT_BACKING_FREE, NULL};
+    return (soft_backing){SOFT_BACKING_CONTEXT, found.owner};
+}
+
+static void run_stamp(void *event)
+{
+    soft_event_stamp(event);
+}
+
+static CUresult fill(soft_exec_record *record, const soft_content *content)
+{
+    record->context = content->context;
+    if (content->task)
+        record->task = *content->task;
+    if (content->event) {
+        record->event = content->event;
+        soft_event_retain(record->event);
+    }
+    if (content->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+        return CUDA_SUCCESS; /* the launch waits */
+    if (content->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+        record->task.kind = SOFT_TASK_CALL;
+        record->task.u.call.function = run_stamp;
+        record->task.u.call.user = content->event;
+    }
+    SOFT_TRY(soft_record_fill(&record->body, content->context, &record->task,
+                              (int64_t)content->id, &record->work));
+    if (record->task.kind == SOFT_TASK_KERNEL) {
+        record->function = record->task.u.launch.function;
+        soft_function_retain(record->function);
+        record->task.u.launch.params =
+            record->body.large ? record->body.large : record->body.params;
+    }
+    if (record->task.kind == SOFT_TASK_COPY) {
+        const soft_copy *copy = &record->task.u.copy;
+        record->backing[0] = backing_of(copy->dst, copy, copy->dst_type);
+        record->backing[1] = backing_of(copy->src, copy, copy->src_type);
+    }
+    return CUDA_SUCCESS;
+}
+
+void soft_exec_record_release(soft_exec_record *record)
+{
+    if (record == NULL || --record->references > 0)
+        return;
+    soft_record_drop(&record->body);
+    if (record->function)
+        soft_function_release(record->function);
+    if (record->event)
+        soft_event_release(record->event);
+    if (!record->in_slab)
+        soft_delete(record);
+}
+
+CUresult soft_exec_record_create(const soft_content *content, void *room,
+                                 soft_exec_record **out)
+{
+    soft_exec_record *record = room ? room : soft_new(soft_record_bytes(content));
+    if (record == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node's parameters");
+    record->references = 1;
+    record->in_slab = room != NULL;
+    const CUresult result = fill(record, content);
+    if (result != CUDA_SUCCESS) {
+        soft_exec_record_release(record);
+        return result;
+    }
+    *out = record;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what a version runs ------------------------------------------------------------
+ */
+
+static void do_nothing(void *argument, soft_worker *worker)
+{
+    (void)argument, (void)worker;
+}
+
+static void do_no_parts(void *argument, soft_parts *parts, soft_worker *worker)
+{
+    (void)argument, (void)worker;
+    uint64_t first;
+    while (soft_parts_claim(parts, 0, &first) != 0)
+        ;
+}
+
+/* Of the kind that the program was compiled for: a disabled node is order only (R69h). */
+static soft_work work_of(const soft_exec *exec, uint32_t at,
+                         const soft_exec_record *record)
+{
+    const soft_exec_node *node = &exec->shape.nodes[at];
+    soft_work work = {.kind = node->kind};
+    if (node->enabled && record != NULL && record->work.kind != SOFT_WORK_EMPTY) {
+        work = record->work;
+        work.cost_ns = &exec->costs[at];
+    } else if (node->kind == SOFT_WORK_PARTS) {
+        work.run_parts = do_no_parts;
+        work.parts = 1;
+    } else if (node->kind != SOFT_WORK_EMPTY) {
+        work.run = do_nothing;
+    }
+    return work;
+}
+
+static void version_free(soft_version *version)
+{
+    if (version == NULL)
+        return;
+    for (uint32_t i = 0; version->records && i < version->exec->shape.node_count; i++)
+        soft_exec_record_release(version->records[i]);
+    soft_delete(version->works);
+    soft_delete(version->records);
+    soft_delete(version);
+}
+
+void soft_versions_free(soft_exec *exec)
+{
+    for (uint32_t i = 0; i < exec->version_count; i++)
+        version_free(exec->versions[i]);
+    exec->version_count = 0;
+    exec->current = NULL;
+}
+
+static soft_version *version_new(soft_exec *exec)
+{
+    if (exec->version_count == SOFT_VERSIONS_MAX)
+        return NULL;
+    soft_version *version = soft_new(sizeof(*version));
+    if (version == NULL)
+        return NULL;
+    version->exec = exec;
+    atomic_init(&version->launches, 0);
+    version->works = soft_new(exec->shape.node_count * sizeof(*version->works));
+    version->records = soft_new(exec->shape.node_count * sizeof(soft_exec_record *));
+    if (version->works == NULL || version->records == NULL) {
+        version_free(version);
+        return NULL;
+    }
+    exec->versions[exec->version_count++] = version;
+    return version;
+}
+
+/* ---- the first version --------------------------------------------------------------
+ */
+
+static CUresult out_of_memory(const soft_exec *exec)
+{
+    return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for the parameters of %u nodes",
+                     exec->shape.node_count);
+}
+
+/* A wait node does nothing in its place: the launch waits before it begins. */
+static bool has_record(const soft_node *node, uint8_t kind)
+{
+    return node != NULL &&
+           (kind != SOFT_WORK_EMPTY || node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+}
+
+static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < exec->shape.node_count; i++)
+        count += flat->nodes[i] && flat->nodes[i]->event;
+    if (count == 0)
+        return CUDA_SUCCESS;
+    exec->event_nodes = soft_new(count * sizeof(*exec->event_nodes));
+    if (exec->event_nodes == NULL)
+        return out_of_memory(exec);
+    for (uint32_t i = 0; i < exec->shape.node_count; i++)
+        if (flat->nodes[i] && flat->nodes[i]->event)
+            exec->event_nodes[exec->event_count++] = i;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **offender)
+{
+    const uint32_t count = exec->shape.node_count;
+    SOFT_TRY(keep_event_nodes(exec, flat));
+    exec->costs = soft_new(count * sizeof(*exec->costs));
+    soft_version *version = version_new(exec);
+    if (exec->costs == NULL || version == NULL)
+        return out_of_memory(exec);
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (has_record(flat->nodes[i], flat->kinds[i])) {
+            const soft_content content = soft_content_of(flat->nodes[i]);
+            bytes += soft_record_bytes(&content);
+        }
+    exec->slab = bytes ? soft_new(bytes) : NULL;
+    if (bytes && exec->slab == NULL)
+        return out_of_memory(exec);
+    char *room = exec->slab;
+    for (uint32_t i = 0; i < count; i++) {
+        if (has_record(flat->nodes[i], flat->kinds[i])) {
+            const soft_content content = soft_content_of(flat->nodes[i]);
+            const CUresult result =
+                soft_exec_record_create(&content, room, &version->records[i]);
+            if (result != CUDA_SUCCESS) {
+                *offender = flat->nodes[i];
+                return result;
+            }
+            room += soft_record_bytes(&content);
+        }
+        version->works[i] = work_of(exec, i, version->records[i]);
+    }
+    exec->current = version;
+    return CUDA_SUCCESS;
+}
+
+/* ---- edits ---------------------------------------------------------------------------
+ */
+
+static bool is_idle(soft_version *version)
+{
+    /* Acquire: what the launch read was read before it is written again. Pairs with the
+     * release in the end of a launch. */
+    return atomic_load_explicit(&version->launches, memory_order_acquire) == 0;
+}
+
+/* The current one if it can be edited in place, else another, else a new one. */
+static soft_version *find_idle(soft_exec *exec)
+{
+    if (is_idle(exec->current))
+        return exec->current;
+    for (uint32_t i = 0; i < exec->version_count; i++)
+        if (is_idle(exec->versions[i]))
+            return exec->versions[i];
+    return version_new(exec);
+}
+
+/* One of the launches that has to end before an edit can go on. */
+static soft_point oldest(const soft_exec *exec)
+{
+    for (uint32_t i = 0; i < exec->version_count; i++)
+        if (exec->versions[i] != exec->current)
+            return exec->versions[i]->last;
+    return exec->current->last;
+}
+
+void soft_exec_reserve(soft_exec *exec)
+{
+    for (;;) {
+        pthread_mutex_lock(&exec->mutex);
+        const bool idle = find_idle(exec) != NULL;
+        const soft_point point = idle ? (soft_point){0} : oldest(exec);
+        pthread_mutex_unlock(&exec->mutex);
+        if (idle)
+            return;
+        soft_point_wait(exec->device->engine, point);
+    }
+}
+
+static void take_over(soft_version *version, const soft_version *from, uint32_t at)
+{
+    version->works[at] = from->works[at];
+    if (version->records[at] == from->records[at])
+        return;
+    soft_exec_record_release(version->records[at]);
+    version->records[at] = from->records[at];
+    if (version->records[at])
+        version->records[at]->references++;
+}
+
+static void bring_up_to_date(soft_exec *exec, soft_version *version)
+{
+    if (version == exec->current)
+        return;
+    /* A new one has no records yet. */
+    const bool all = exec->edits - version->edits > SOFT_JOURNAL || version->edits == 0;
+    if (all)
+        for (uint32_t i = 0; i < exec->shape.node_count; i++)
+            take_over(version, exec->current, i);
+    for (uint64_t e = version->edits; !all && e < exec->edits; e++)
+        take_over(version, exec->current, exec->journal[e % SOFT_JOURNAL]);
+    version->edits = exec->edits;
+}
+
+soft_version *soft_version_open(soft_exec *exec)
+{
+    soft_version *version;
+    while ((version = find_idle(exec)) == NULL)
+        soft_point_wait(exec->device->engine, oldest(exec));
+    bring_up_to_date(exec, version);
+    exec->current = version;
+    return version;
+}
+
+void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
+                      soft_exec_record *record)
+{
+    if (record) {
+        soft_exec_record_release(version->records[at]);
+        version->records[at] = record;
+    }
+    version->works[at] = work_of(exec, at, version->records[at]);
+    exec->journal[exec->edits++ % SOFT_JOURNAL] = at;
+    version->edits = exec->edits;
+}
