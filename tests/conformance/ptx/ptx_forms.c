@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs every form of forms.txt on a driver.
  *
- *   ptx_forms --record FILE        writes what the driver gives (meant for a GPU)
+ *   ptx_forms --record FILE        writes what the driver gives (meant for a GPU);
+ *                                  with --add OLD only forms that OLD lacks are run,
+ *                                  and FILE gets what OLD has, too
  *   ptx_forms --check FILE         compares with a recording; exit 1 if anything differs
  *   ptx_forms --docs FILE          prints docs/ptx.md, made of the table and the
  * recording ptx_forms --ptx TEXT           prints the PTX of forms whose name holds TEXT
@@ -23,7 +25,7 @@
 #define MODULE_FORMS 32
 
 typedef struct options {
-    const char *table, *driver, *record, *check, *docs, *ptx, *only;
+    const char *table, *driver, *record, *add, *check, *docs, *ptx, *only;
     uint32_t every, show;
     bool verbose;
 } options;
@@ -46,6 +48,8 @@ static bool read_options(int argc, char **argv, options *o)
             o->driver = value;
         else if (strcmp(argv[i - 1], "--record") == 0)
             o->record = value;
+        else if (strcmp(argv[i - 1], "--add") == 0)
+            o->add = value;
         else if (strcmp(argv[i - 1], "--check") == 0)
             o->check = value;
         else if (strcmp(argv[i - 1], "--docs") == 0)
@@ -150,6 +154,72 @@ static int check(const forms *all, unsigned char **outputs, const outcome *outco
     return good == tried && tried > waiting ? 0 : 1;
 }
 
+/* Of forms that were recorded before: puts the bytes there, and leaves the others. */
+static bool take_recorded(const forms *all, const char *path, unsigned char **outputs,
+                          outcome *outcomes, forms *rest, size_t *places)
+{
+    recording *old = recording_load(path);
+    if (old == NULL)
+        return false;
+    for (size_t i = 0; i < all->count; i++) {
+        const form *f = &all->forms[i];
+        bool rejected;
+        const unsigned char *bytes = recording_find(old, f, &rejected);
+        outcomes[i] = rejected ? REJECTED : RAN;
+        if (bytes != NULL) {
+            memcpy(outputs[i], bytes, (size_t)f->threads * form_output_bytes(f));
+        } else if (!rejected) {
+            places[rest->count] = i;
+            rest->forms[rest->count++] = *f;
+        }
+    }
+    recording_free(old);
+    return true;
+}
+
+/* Runs what `o->add` lacks. */
+static bool run_new(driver *d, const forms *all, const options *o,
+                    unsigned char **outputs, outcome *outcomes)
+{
+    forms rest = {.forms = calloc(all->count + 1, sizeof(form))};
+    size_t *places = calloc(all->count + 1, sizeof(*places));
+    unsigned char **out = calloc(all->count + 1, sizeof(*out));
+    outcome *how = calloc(all->count + 1, sizeof(*how));
+    bool good = rest.forms != NULL && places != NULL && out != NULL && how != NULL &&
+                take_recorded(all, o->add, outputs, outcomes, &rest, places);
+    for (size_t i = 0; good && i < rest.count; i++)
+        out[i] = outputs[places[i]];
+    for (size_t i = 0; good && i < rest.count; i += MODULE_FORMS) {
+        const size_t n =
+            rest.count - i < MODULE_FORMS ? rest.count - i : (size_t)MODULE_FORMS;
+        driver_run(d, &rest.forms[i], n, how + i, out + i, o->verbose);
+    }
+    for (size_t i = 0; good && i < rest.count; i++)
+        outcomes[places[i]] = how[i];
+    if (good)
+        printf("%zu forms are new\n", rest.count);
+    free(rest.forms);
+    free(places);
+    free(out);
+    free(how);
+    return good;
+}
+
+static int record(const driver *d, const forms *all, const options *o,
+                  unsigned char **outputs, const outcome *outcomes)
+{
+    char source[128], day[16];
+    const time_t now = time(NULL);
+    strftime(day, sizeof(day), "%Y-%m-%d", gmtime(&now));
+    snprintf(source, sizeof(source), "%.90s, %s", driver_name(d), day);
+    size_t count[BROKE + 1] = {0};
+    for (size_t i = 0; i < all->count; i++)
+        count[outcomes[i]]++;
+    printf("%s: %zu forms ran, %zu rejected, %zu unsupported, %zu broke\n", source,
+           count[RAN], count[REJECTED], count[UNSUPPORTED], count[BROKE]);
+    return recording_save(o->record, source, all, outputs, outcomes) ? 0 : 1;
+}
+
 static int run(const forms *all, const options *o)
 {
     driver *d = driver_open(driver_path(o));
@@ -160,7 +230,10 @@ static int run(const forms *all, const options *o)
     bool *ran = calloc(all->count + 1, sizeof(*ran));
     if (outputs == NULL || outcomes == NULL || ran == NULL)
         return 1;
-    for (size_t i = 0; i < all->count; i += MODULE_FORMS) {
+    const bool adds = o->record != NULL && o->add != NULL;
+    if (adds && !run_new(d, all, o, outputs, outcomes))
+        return 1;
+    for (size_t i = 0; !adds && i < all->count; i += MODULE_FORMS) {
         if (i / MODULE_FORMS % o->every != 0)
             continue;
         const size_t n = all->count - i < MODULE_FORMS ? all->count - i : MODULE_FORMS;
@@ -170,16 +243,7 @@ static int run(const forms *all, const options *o)
     }
     int status = 0;
     if (o->record != NULL) {
-        char source[128], day[16];
-        const time_t now = time(NULL);
-        strftime(day, sizeof(day), "%Y-%m-%d", gmtime(&now));
-        snprintf(source, sizeof(source), "%.90s, %s", driver_name(d), day);
-        status = recording_save(o->record, source, all, outputs, outcomes) ? 0 : 1;
-        size_t count[BROKE + 1] = {0};
-        for (size_t i = 0; i < all->count; i++)
-            count[outcomes[i]]++;
-        printf("%s: %zu forms ran, %zu rejected, %zu unsupported, %zu broke\n", source,
-               count[RAN], count[REJECTED], count[UNSUPPORTED], count[BROKE]);
+        status = record(d, all, o, outputs, outcomes);
     } else {
         status = check(all, outputs, outcomes, ran, o);
     }
