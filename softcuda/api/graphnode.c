@@ -6,15 +6,6 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/api/graph.h"
 
-/* A checked description of a node, and the memory it borrows from. */
-struct description {
-    soft_node_params params;
-    soft_task task;
-    CUDA_MEMCPY3D copy;
-    CUDA_MEMSET_NODE_PARAMS fill;
-    _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX + 4];
-};
-
 static CUresult need(const void *pointer, const char *name)
 {
     if (pointer == NULL)
@@ -34,7 +25,7 @@ static CUresult context_of(CUcontext named, soft_context **out)
 }
 
 static CUresult describe_kernel(const CUDA_KERNEL_NODE_PARAMS *in,
-                                struct description *out)
+                                struct soft_description *out)
 {
     SOFT_TRY(need(in, "nodeParams"));
     soft_context *context;
@@ -70,7 +61,7 @@ static CUDA_KERNEL_NODE_PARAMS from_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *in)
 }
 
 static CUresult describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
-                              struct description *out)
+                              struct soft_description *out)
 {
     SOFT_TRY(need(in, "copyParams"));
     SOFT_TRY(context_of(named, &out->params.context));
@@ -83,7 +74,7 @@ static CUresult describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
 }
 
 static CUresult describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
-                              struct description *out)
+                              struct soft_description *out)
 {
     SOFT_TRY(need(in, "memsetParams"));
     SOFT_TRY(context_of(named, &out->params.context));
@@ -95,7 +86,8 @@ static CUresult describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named
     return CUDA_SUCCESS;
 }
 
-static CUresult describe_host(const CUDA_HOST_NODE_PARAMS *in, struct description *out)
+static CUresult describe_host(const CUDA_HOST_NODE_PARAMS *in,
+                              struct soft_description *out)
 {
     SOFT_TRY(need(in, "nodeParams"));
     SOFT_TRY(need((const void *)(uintptr_t)in->fn, "the host function"));
@@ -108,7 +100,7 @@ static CUresult describe_host(const CUDA_HOST_NODE_PARAMS *in, struct descriptio
 }
 
 static CUresult describe_event(CUevent handle, CUgraphNodeType type,
-                               struct description *out)
+                               struct soft_description *out)
 {
     SOFT_TRY(context_of(NULL, &out->params.context));
     SOFT_TRY(soft_event_find(handle, &out->params.event));
@@ -117,7 +109,7 @@ static CUresult describe_event(CUevent handle, CUgraphNodeType type,
 }
 
 static CUresult describe_child(CUgraph handle, const soft_graph *into,
-                               struct description *out)
+                               struct soft_description *out)
 {
     soft_graph *child;
     SOFT_TRY(soft_graph_find(handle, &child));
@@ -160,7 +152,7 @@ static CUresult add_described(const struct add_in *in, soft_graph *graph,
 #define ADD_NODE(in, expr)                                                               \
     do {                                                                                 \
         SOFT_TRY(need((in)->out, "phGraphNode"));                                        \
-        struct description d;                                                            \
+        struct soft_description d;                                                       \
         memset(&d.params, 0, sizeof(d.params));                                          \
         soft_graph *graph;                                                               \
         soft_graph_lock();                                                               \
@@ -229,7 +221,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph_handle,
     ADD_NODE(&in, describe_child(child, graph, &d));
 }
 
-static CUresult describe_empty(struct description *out)
+static CUresult describe_empty(struct soft_description *out)
 {
     out->params.type = CU_GRAPH_NODE_TYPE_EMPTY;
     return CUDA_SUCCESS;
@@ -261,8 +253,8 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph graph_handle,
     ADD_NODE(&in, describe_event(event, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &d));
 }
 
-static CUresult describe_any(CUgraphNodeParams *in, const soft_graph *into,
-                             struct description *out)
+CUresult soft_api_describe(const CUgraphNodeParams *in, const soft_graph *into,
+                           struct soft_description *out)
 {
     const CUDA_MEMSET_NODE_PARAMS fill = {.dst = in->memset.dst,
                                           .pitch = in->memset.pitch,
@@ -306,7 +298,7 @@ static CUresult describe_any(CUgraphNodeParams *in, const soft_graph *into,
     }
 }
 
-static CUresult check_reserved(const CUgraphNodeParams *in)
+CUresult soft_api_check_reserved(const CUgraphNodeParams *in)
 {
     SOFT_TRY(need(in, "nodeParams"));
     if (in->reserved0[0] || in->reserved0[1] || in->reserved0[2] || in->reserved2)
@@ -320,9 +312,9 @@ CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph_handle,
                            size_t count, CUgraphNodeParams *params)
 {
     SOFT_ENTER();
-    SOFT_TRY(check_reserved(params));
+    SOFT_TRY(soft_api_check_reserved(params));
     const struct add_in in = {out, graph_handle, dependencies, data, count};
-    ADD_NODE(&in, describe_any(params, graph, &d));
+    ADD_NODE(&in, soft_api_describe(params, graph, &d));
 }
 
 CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,
@@ -463,7 +455,7 @@ CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode handle, CUevent *out)
 
 #define SET_NODE(handle, type, expr)                                                     \
     do {                                                                                 \
-        struct description d;                                                            \
+        struct soft_description d;                                                       \
         memset(&d.params, 0, sizeof(d.params));                                          \
         WITH_NODE(handle, type, node, result, result = (expr);                           \
                   if (result == CUDA_SUCCESS) result = soft_node_set(node, &d.params);); \
@@ -518,4 +510,29 @@ CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode handle, CUevent event)
     SOFT_ENTER();
     SET_NODE(handle, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
              describe_event(event, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &d));
+}
+
+static CUresult set_any_locked(CUgraphNode handle, const CUgraphNodeParams *params,
+                               struct soft_description *d)
+{
+    soft_node *node;
+    SOFT_TRY(soft_node_find(handle, &node));
+    if (node->type != params->type)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the node has type %d, the parameters are for type %d",
+                         (int)node->type, (int)params->type);
+    SOFT_TRY(soft_api_describe(params, node->graph, d));
+    return soft_node_set(node, &d->params);
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
+{
+    SOFT_ENTER();
+    SOFT_TRY(soft_api_check_reserved(params));
+    struct soft_description d;
+    memset(&d.params, 0, sizeof(d.params));
+    soft_graph_lock();
+    const CUresult result = set_any_locked(handle, params, &d);
+    soft_graph_unlock();
+    return result;
 }

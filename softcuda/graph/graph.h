@@ -120,6 +120,18 @@ uint64_t soft_exec_flags(const soft_exec *exec);
 CUresult soft_exec_destroy(CUgraphExec handle);
 CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream);
 CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream);
+/* Returns when an edit of the executable graph would not have to wait for launches; to be
+ * called before the graph mutex is taken. */
+void soft_exec_reserve(soft_exec *exec);
+
+/* update.c, setters.c: all with the graph mutex held; they affect later launches only
+ * (R34), and change nothing where they fail. */
+CUresult soft_exec_update(soft_exec *exec, soft_graph *graph,
+                          CUgraphExecUpdateResultInfo *out);
+CUresult soft_exec_set_node(soft_exec *exec, soft_node *node,
+                            const soft_node_params *params);
+CUresult soft_exec_set_enabled(soft_exec *exec, soft_node *node, bool enabled);
+CUresult soft_exec_get_enabled(soft_exec *exec, soft_node *node, bool *out);
 
 /* dot.c */
 CUresult soft_graph_write_dot(const soft_graph *graph, const char *path, uint32_t flags);
