@@ -11,7 +11,6 @@
 static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
                             CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
-    soft_context *context = soft_context_current();
     if (out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
     if (params->flags & ~allowed)
@@ -24,8 +23,6 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "device launch is not built into softcuda");
-    if (context)
-        SOFT_TRY(soft_capture_check(context, true));
     soft_exec *exec;
     soft_graph_lock();
     soft_graph *graph;
@@ -141,13 +138,10 @@ CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
 CUresult cuGraphExecDestroy(CUgraphExec handle)
 {
     SOFT_ENTER();
-    soft_context *context = soft_context_current();
     if (!soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is no executable graph, or it was destroyed",
                          (void *)handle);
-    if (context)
-        SOFT_TRY(soft_capture_check(context, true));
     return soft_exec_destroy(handle);
 }
 

@@ -104,15 +104,13 @@ CUresult soft_streams_wait(soft_context *context);
 CUresult soft_streams_create(soft_context *context);
 void soft_streams_destroy(soft_context *context);
 
-/* device/stream.c: a call that synchronizes or allocates asks whether a capture forbids
- * it: STREAM_CAPTURE_UNSUPPORTED, and the capture is invalidated. `unsafe` are the calls
- * that the thread's capture mode decides on, else the call is forbidden in every mode
- * (cuCtxSynchronize). */
-CUresult soft_capture_check(soft_context *context, bool unsafe);
+/* device/stream.c: a call that waits for a context asks whether a capture forbids it. */
+CUresult soft_capture_check_context(soft_context *context);
 
-/* device/stream.c: a piece of work was refused that would have been captured by this
- * stream: ends its capture, if it has one, where the real driver does so. */
-void soft_capture_refuse(soft_context *context, CUstream stream, bool per_thread);
+/* device/stream.c: a launch was refused with `code` that would have been captured by this
+ * stream: its capture, if it has one, is invalid (C13). */
+void soft_capture_spoil(soft_context *context, CUstream stream, bool per_thread,
+                        CUresult code);
 
 /* device/stream.c: the engine's queue behind a stream, for what belongs to its order by
  * more than a task: stream-ordered memory. `*capturing`: the stream captures. */
