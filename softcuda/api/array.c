@@ -15,7 +15,6 @@ CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
     SOFT_ENTER_CONTEXT(context);
     if (out == NULL || desc == NULL)
         return is_null(out == NULL ? "pHandle" : "pAllocateArray");
-    SOFT_TRY(soft_capture_check(context, true));
     return soft_array_create(context, desc, out);
 }
 
@@ -24,7 +23,6 @@ CUresult cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *desc)
     SOFT_ENTER_CONTEXT(context);
     if (out == NULL || desc == NULL)
         return is_null(out == NULL ? "pHandle" : "pAllocateArray");
-    SOFT_TRY(soft_capture_check(context, true));
     const CUDA_ARRAY3D_DESCRIPTOR full = {.Width = desc->Width,
                                           .Height = desc->Height,
                                           .Format = desc->Format,
@@ -59,7 +57,6 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle)
 CUresult cuArrayDestroy(CUarray handle)
 {
     SOFT_ENTER_CONTEXT(context);
-    SOFT_TRY(soft_capture_check(context, true));
     SOFT_TRY(soft_streams_wait(context));
     return soft_array_destroy(handle);
 }

@@ -126,28 +126,13 @@ CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *out)
     return end(stream, true, out);
 }
 
-/* Asking about the legacy stream while a blocking stream captures is refused, but does
- * not invalidate that capture (R94). */
-static CUresult find_to_ask(soft_context *context, CUstream handle, bool per_thread,
-                            soft_stream **out)
-{
-    SOFT_TRY(soft_stream_find(context, handle, per_thread, out));
-    if ((*out)->kind == SOFT_STREAM_LEGACY &&
-        atomic_load(&(*out)->context->streams->blocking_captures) > 0)
-        return soft_fail(
-            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-            "the legacy stream is asked about while a blocking stream of the "
-            "context captures");
-    return CUDA_SUCCESS;
-}
-
 static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureStatus *out)
 {
     SOFT_ENTER_CONTEXT_AS("cuStreamIsCapturing", context);
     if (out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus is NULL");
     soft_stream *stream;
-    SOFT_TRY(find_to_ask(context, handle, per_thread, &stream));
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     soft_capture_info info;
     soft_graph_lock();
     soft_capture_get_info(stream, &info);
@@ -232,7 +217,7 @@ static CUresult get_info(CUstream handle, bool per_thread, const struct info_out
     if (out->status == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus_out is NULL");
     soft_stream *stream;
-    SOFT_TRY(find_to_ask(context, handle, per_thread, &stream));
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     soft_capture_info info;
     soft_graph_lock();
     soft_capture_get_info(stream, &info);

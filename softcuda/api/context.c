@@ -171,7 +171,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext handle)
 static CUresult synchronize(soft_context *context)
 {
     SOFT_TRY(soft_context_check(context));
-    SOFT_TRY(soft_capture_check(context, false));
+    SOFT_TRY(soft_capture_check_context(context));
     SOFT_TRY(soft_streams_wait(context));
     soft_memory_synchronized(context->device->memory);
     return CUDA_SUCCESS;
@@ -258,7 +258,6 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     SOFT_ENTER_CONTEXT(context);
     SOFT_TRY(check_limit(limit));
-    SOFT_TRY(soft_capture_check(context, true));
     switch ((int)limit) {
     case CU_LIMIT_MALLOC_HEAP_SIZE:
         if (value == context->limits[limit])
@@ -303,7 +302,6 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
                          (int)config);
-    SOFT_TRY(soft_capture_check(context, true));
     context->cache_config = config;
     return CUDA_SUCCESS;
 }

@@ -398,12 +398,8 @@ CUresult soft_api_copy_batch_stream(soft_context *context, struct how how)
     if (how.stream == CU_STREAM_LEGACY || (how.stream == NULL && !how.per_thread))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "a batch cannot go to the legacy default stream");
-    bool capturing;
-    SOFT_TRY(is_capturing(context, how, &capturing));
-    if (capturing)
-        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                         "the stream captures: a batch cannot be captured");
-    return CUDA_SUCCESS;
+    bool capturing; /* refused by the look-up of the stream (C12) */
+    return is_capturing(context, how, &capturing);
 }
 
 /* Every copy is checked before the first is submitted. */

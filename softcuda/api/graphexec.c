@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuGraphInstantiate*, cuGraphExec*, launches and uploads. */
+#include <string.h>
+
 #include "softcuda/api/exports.h"
 #include "softcuda/api/graph.h"
 
@@ -9,7 +11,6 @@
 static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
                             CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
-    soft_context *context = soft_context_current();
     if (out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
     if (params->flags & ~allowed)
@@ -22,15 +23,10 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "device launch is not built into softcuda");
-    if (context)
-        SOFT_TRY(soft_capture_check(context, true));
     soft_exec *exec;
     soft_graph_lock();
     soft_graph *graph;
     CUresult result = soft_graph_find(handle, &graph);
-    if (result == CUDA_SUCCESS && soft_rule(R63) && graph->moved)
-        result = soft_fail(CUDA_ERROR_INVALID_VALUE,
-                           "the graph was moved into a child node of another");
     if (result == CUDA_SUCCESS)
         result = soft_exec_create(graph, params->flags, &exec, params);
     soft_graph_unlock();
@@ -142,13 +138,10 @@ CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
 CUresult cuGraphExecDestroy(CUgraphExec handle)
 {
     SOFT_ENTER();
-    soft_context *context = soft_context_current();
     if (!soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is no executable graph, or it was destroyed",
                          (void *)handle);
-    if (context)
-        SOFT_TRY(soft_capture_check(context, true));
     return soft_exec_destroy(handle);
 }
 
@@ -174,4 +167,232 @@ CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
 {
     const struct launch_site site = {"cuGraphUpload", stream, true};
     return launch_or_upload(exec, site, soft_exec_upload);
+}
+
+/* ---- updates ------------------------------------------------------------------------
+ */
+
+static CUresult update_locked(soft_exec *exec, CUgraph handle,
+                              CUgraphExecUpdateResultInfo *out)
+{
+    soft_graph *graph;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    return soft_exec_update(exec, graph, out);
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
+                              CUgraphExecUpdateResultInfo *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "resultInfo is NULL");
+    soft_exec *exec;
+    SOFT_TRY(soft_exec_acquire(handle, &exec));
+    soft_exec_reserve(exec);
+    soft_graph_lock();
+    const CUresult result = update_locked(exec, graph, out);
+    soft_graph_unlock();
+    soft_exec_release(exec);
+    return result;
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error_node,
+                           CUgraphExecUpdateResult *out)
+{
+    CUgraphExecUpdateResultInfo info = {.result = CU_GRAPH_EXEC_UPDATE_ERROR};
+    const CUresult result = cuGraphExecUpdate_v2(handle, graph, &info);
+    if (error_node)
+        *error_node = info.errorNode;
+    if (out)
+        *out = info.result;
+    return result;
+}
+
+/* ---- single nodes -------------------------------------------------------------------
+ */
+
+static CUresult set_locked(soft_exec *exec, CUgraphNode handle,
+                           const CUgraphNodeParams *params, struct soft_description *d)
+{
+    soft_node *node;
+    SOFT_TRY(soft_node_find(handle, &node));
+    SOFT_TRY(soft_api_describe(params, NULL, d));
+    return soft_exec_set_node(exec, node, &d->params);
+}
+
+/* All setters of single nodes come here, with the parameters in their generic form. */
+static CUresult set_node(CUgraphExec handle, CUgraphNode node,
+                         const CUgraphNodeParams *params)
+{
+    soft_exec *exec;
+    struct soft_description d;
+    memset(&d.params, 0, sizeof(d.params));
+    SOFT_TRY(soft_exec_acquire(handle, &exec));
+    soft_exec_reserve(exec);
+    soft_graph_lock();
+    const CUresult result = set_locked(exec, node, params, &d);
+    soft_graph_unlock();
+    soft_exec_release(exec);
+    return result;
+}
+
+static CUresult need_params(const void *params)
+{
+    if (params == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "nodeParams is NULL");
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                  CUgraphNodeParams *params)
+{
+    SOFT_ENTER();
+    SOFT_TRY(soft_api_check_reserved(params));
+    return set_node(exec, node, params);
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS *in)
+{
+    SOFT_ENTER();
+    SOFT_TRY(need_params(in));
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL,
+                                      .kernel = {.func = in->func,
+                                                 .gridDimX = in->gridDimX,
+                                                 .gridDimY = in->gridDimY,
+                                                 .gridDimZ = in->gridDimZ,
+                                                 .blockDimX = in->blockDimX,
+                                                 .blockDimY = in->blockDimY,
+                                                 .blockDimZ = in->blockDimZ,
+                                                 .sharedMemBytes = in->sharedMemBytes,
+                                                 .kernelParams = in->kernelParams,
+                                                 .extra = in->extra,
+                                                 .kern = in->kern,
+                                                 .ctx = in->ctx}};
+    return set_node(exec, node, &params);
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1 *in)
+{
+    SOFT_ENTER();
+    SOFT_TRY(need_params(in));
+    const CUDA_KERNEL_NODE_PARAMS wider = {.func = in->func,
+                                           .gridDimX = in->gridDimX,
+                                           .gridDimY = in->gridDimY,
+                                           .gridDimZ = in->gridDimZ,
+                                           .blockDimX = in->blockDimX,
+                                           .blockDimY = in->blockDimY,
+                                           .blockDimZ = in->blockDimZ,
+                                           .sharedMemBytes = in->sharedMemBytes,
+                                           .kernelParams = in->kernelParams,
+                                           .extra = in->extra};
+    return cuGraphExecKernelNodeSetParams_v2(exec, node, &wider);
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D *in, CUcontext context)
+{
+    SOFT_ENTER();
+    SOFT_TRY(need_params(in));
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                                      .memcpy = {.copyCtx = context, .copyParams = *in}};
+    return set_node(exec, node, &params);
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS *in,
+                                        CUcontext context)
+{
+    SOFT_ENTER();
+    SOFT_TRY(need_params(in));
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEMSET,
+                                      .memset = {.dst = in->dst,
+                                                 .pitch = in->pitch,
+                                                 .value = in->value,
+                                                 .elementSize = in->elementSize,
+                                                 .width = in->width,
+                                                 .height = in->height,
+                                                 .ctx = context}};
+    return set_node(exec, node, &params);
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS *in)
+{
+    SOFT_ENTER();
+    SOFT_TRY(need_params(in));
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_HOST,
+                                      .host = {.fn = in->fn, .userData = in->userData}};
+    return set_node(exec, node, &params);
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            CUgraph child)
+{
+    SOFT_ENTER();
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH,
+                                      .graph = {.graph = child}};
+    return set_node(exec, node, &params);
+}
+
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node,
+                                            CUevent event)
+{
+    SOFT_ENTER();
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                      .eventRecord = {.event = event}};
+    return set_node(exec, node, &params);
+}
+
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node,
+                                          CUevent event)
+{
+    SOFT_ENTER();
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                      .eventWait = {.event = event}};
+    return set_node(exec, node, &params);
+}
+
+/* ---- enabled nodes ------------------------------------------------------------------
+ */
+
+static CUresult enabled_locked(soft_exec *exec, CUgraphNode handle, const bool *set,
+                               bool *get)
+{
+    soft_node *node;
+    SOFT_TRY(soft_node_find(handle, &node));
+    return set ? soft_exec_set_enabled(exec, node, *set)
+               : soft_exec_get_enabled(exec, node, get);
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, unsigned int value)
+{
+    SOFT_ENTER();
+    const bool enabled = value != 0;
+    soft_exec *exec;
+    SOFT_TRY(soft_exec_acquire(handle, &exec));
+    soft_exec_reserve(exec);
+    soft_graph_lock();
+    const CUresult result = enabled_locked(exec, node, &enabled, NULL);
+    soft_graph_unlock();
+    soft_exec_release(exec);
+    return result;
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode node, unsigned int *out)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "isEnabled is NULL");
+    soft_exec *exec;
+    bool enabled = false;
+    SOFT_TRY(soft_exec_acquire(handle, &exec));
+    soft_graph_lock();
+    const CUresult result = enabled_locked(exec, node, NULL, &enabled);
+    soft_graph_unlock();
+    soft_exec_release(exec);
+    if (result == CUDA_SUCCESS)
+        *out = enabled;
+    return result;
 }

@@ -14,7 +14,7 @@ static CUresult launch(soft_context *context, bool per_thread,
     if (status == CUDA_SUCCESS)
         return soft_stream_submit(context, config->hStream, per_thread, &task, NULL);
     /* A refused configuration ends a capture of the stream, as on the device. */
-    soft_capture_refuse(context, config->hStream, per_thread);
+    soft_capture_spoil(context, config->hStream, per_thread, status);
     return status;
 }
 

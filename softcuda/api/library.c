@@ -78,9 +78,6 @@ CUresult cuLibraryUnload(CUlibrary handle)
     SOFT_ENTER();
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
-    soft_context *context = soft_context_current();
-    if (context != NULL && atomic_load(&context->alive))
-        SOFT_TRY(soft_capture_check(context, true));
     return soft_library_destroy(library);
 }
 

@@ -20,7 +20,6 @@ static CUresult allocate(soft_context *context, soft_memory_kind kind, size_t by
     if (out == NULL)
         return is_null("dptr");
     *out = 0; /* no address on failure, as the real driver does it */
-    SOFT_TRY(soft_capture_check(context, true));
     if (bytes == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
     gph_error error = {0};
@@ -89,7 +88,6 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     SOFT_ENTER_CONTEXT(context);
     if (address == 0)
         return CUDA_SUCCESS;
-    SOFT_TRY(soft_capture_check(context, true));
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
     if (device == NULL || !soft_memory_find(device->memory, address, &found)) {
@@ -153,7 +151,6 @@ static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
     if ((flags & ~7u) != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no cuMemHostAlloc flags",
                          flags);
-    SOFT_TRY(soft_capture_check(context, true));
     if (bytes == 0)
         return CUDA_SUCCESS; /* with NULL, unlike device memory */
     gph_error error = {0};
@@ -178,7 +175,6 @@ CUresult cuMemAllocHost_v2(void **out, size_t bytes)
 CUresult cuMemFreeHost(void *address)
 {
     SOFT_ENTER_CONTEXT(context);
-    SOFT_TRY(soft_capture_check(context, true));
     soft_allocation found;
     const uint64_t at = (uint64_t)(uintptr_t)address;
     if (!soft_host_find(at, &found) || found.base != at || found.kind != SOFT_MEMORY_HOST)
@@ -197,7 +193,6 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
                          address, flags);
     if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "I/O memory cannot be registered");
-    SOFT_TRY(soft_capture_check(context, true));
     gph_error error = {0};
     return soft_pass(
         soft_host_register((uint64_t)(uintptr_t)address, bytes, flags, context, &error),
@@ -209,7 +204,6 @@ CUresult cuMemHostUnregister(void *address)
     SOFT_ENTER_CONTEXT(context);
     if (address == NULL)
         return is_null("p");
-    SOFT_TRY(soft_capture_check(context, true));
     SOFT_TRY(soft_streams_wait(context));
     gph_error error = {0};
     return soft_pass(soft_host_unregister((uint64_t)(uintptr_t)address, &error), &error);
@@ -271,13 +265,8 @@ static CUresult attach(soft_context *context, CUstream stream, bool per_thread,
                        CUdeviceptr address, size_t bytes, unsigned flags)
 {
     soft_queue *queue;
-    bool capturing;
+    bool capturing; /* refused by the look-up, as one that cannot be captured */
     SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
-    if (capturing) {
-        soft_capture_refuse(context, stream, per_thread);
-        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                         "the stream captures: attaching cannot be captured");
-    }
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
         flags != CU_MEM_ATTACH_SINGLE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x is no CU_MEM_ATTACH flag",
@@ -321,7 +310,6 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                         CUmemLocation location)
 {
     SOFT_ENTER_CONTEXT(context);
-    SOFT_TRY(soft_capture_check(context, true));
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
         advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
@@ -338,13 +326,8 @@ static CUresult prefetch(soft_context *context, CUstream stream, bool per_thread
     SOFT_TRY(check_managed(address, bytes));
     SOFT_TRY(check_location(location));
     soft_queue *queue;
-    bool capturing;
+    bool capturing; /* refused by the look-up, as one that cannot be captured */
     SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
-    if (capturing) {
-        soft_capture_refuse(context, stream, per_thread);
-        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                         "the stream captures: prefetching cannot be captured");
-    }
     return CUDA_SUCCESS;
 }
 

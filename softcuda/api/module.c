@@ -78,7 +78,6 @@ CUresult cuModuleUnload(CUmodule handle)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "module %p belongs to a library: cuLibraryUnload ends it",
                          (void *)module);
-    SOFT_TRY(soft_capture_check(context, true));
     return soft_module_unload(module);
 }
 

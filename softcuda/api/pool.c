@@ -33,15 +33,6 @@ static CUresult located(const CUmemLocation *location, soft_device **out)
     return device_of(location->id, out);
 }
 
-/* A capture forbids it as an unsafe call, where a context is current at all. */
-static CUresult check_capture(void)
-{
-    soft_context *context = soft_context_current();
-    return context != NULL && atomic_load(&context->alive)
-               ? soft_capture_check(context, true)
-               : CUDA_SUCCESS;
-}
-
 /* ---- pools ---- */
 
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
@@ -49,7 +40,6 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
     SOFT_ENTER();
     if (out == NULL || props == NULL)
         return is_null(out == NULL ? "pool" : "poolProps");
-    SOFT_TRY(check_capture());
     if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "allocation type %d, not CU_MEM_ALLOCATION_TYPE_PINNED",
@@ -79,7 +69,6 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
     SOFT_ENTER();
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    SOFT_TRY(check_capture());
     soft_pool_trim(object->pool, keep);
     return CUDA_SUCCESS;
 }
@@ -104,7 +93,6 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
         return is_null("value");
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    SOFT_TRY(check_capture());
     soft_pool_policy policy;
     soft_pool_get_policy(object->pool, &policy);
     int flag;
@@ -146,7 +134,6 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
         return is_null("value");
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    SOFT_TRY(check_capture());
     soft_pool_policy policy;
     soft_pool_stats stats;
     soft_pool_get_policy(object->pool, &policy);
@@ -188,7 +175,6 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
         return is_null("map");
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    SOFT_TRY(check_capture());
     for (size_t i = 0; i < count; i++) {
         soft_device *device;
         SOFT_TRY(located(&map[i].location, &device));
@@ -330,7 +316,6 @@ static CUresult allocate(soft_context *context, bool per_thread, CUstream stream
         return CUDA_SUCCESS; /* with address 0, unlike cuMemAlloc */
     if (capturing)
         return refuse_capture();
-    SOFT_TRY(soft_capture_check(context, true));
     gph_error error = {0};
     uint64_t address;
     soft_point wait = {0};
@@ -400,7 +385,6 @@ static CUresult free_async(soft_context *context, bool per_thread, CUstream stre
                          (unsigned long long)address);
     if (capturing)
         return refuse_capture();
-    SOFT_TRY(soft_capture_check(context, true));
     /* A place in the order of the stream, behind all that may use the memory. */
     const soft_task order = {.kind = SOFT_TASK_CALL, .u.call = {.function = nothing}};
     SOFT_TRY(soft_stream_submit(context, stream, per_thread, &order, NULL));

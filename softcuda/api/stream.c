@@ -167,8 +167,6 @@ CUresult cuStreamGetDevice_ptsz(CUstream handle, CUdevice *out)
 static CUresult query(CUstream handle, bool per_thread)
 {
     FIND_AS("cuStreamQuery", handle, per_thread);
-    if (!soft_stream_captures(stream))
-        SOFT_TRY(soft_capture_check(context, true));
     return soft_stream_query(stream);
 }
 
@@ -185,8 +183,6 @@ CUresult cuStreamQuery_ptsz(CUstream handle)
 static CUresult synchronize(CUstream handle, bool per_thread)
 {
     FIND_AS("cuStreamSynchronize", handle, per_thread);
-    if (!soft_stream_captures(stream))
-        SOFT_TRY(soft_capture_check(context, true));
     SOFT_TRY(soft_stream_synchronize(stream));
     soft_memory_synchronized(stream->context->device->memory);
     return CUDA_SUCCESS;
@@ -258,8 +254,6 @@ static CUresult add_callback(CUstream handle, bool per_thread, CUstreamCallback 
     NOT_NULL(function, "callback");
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
-    if (soft_stream_captures(stream))
-        return soft_capture_get_hooks()->refuse(stream, "given a callback");
     struct callback *callback = soft_new(sizeof(*callback));
     if (callback == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a callback");

@@ -14,6 +14,7 @@
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/limits.h"
+#include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
 #include "softcuda/kernel/launch.h"
 #include "softcuda/memory/memory.h"
@@ -50,7 +51,7 @@ soft_thread *soft_thread_self(void)
     return &self;
 }
 
-CUresult soft_enter(const char *call)
+static CUresult enter(const char *call)
 {
     self.call = call;
     const enum soft_phase phase = soft_driver_phase();
@@ -60,6 +61,19 @@ CUresult soft_enter(const char *call)
         return soft_fail(CUDA_ERROR_NOT_PERMITTED,
                          "a host function of a stream may not call the driver");
     return CUDA_SUCCESS;
+}
+
+/* Some calls are forbidden while something captures. */
+static CUresult check_captures(const char *call)
+{
+    return soft_capture_is_open() ? soft_capture_get_hooks()->entered(call)
+                                  : CUDA_SUCCESS;
+}
+
+CUresult soft_enter(const char *call)
+{
+    SOFT_TRY(enter(call));
+    return check_captures(call);
 }
 
 CUresult soft_context_check(soft_context *context)
@@ -77,12 +91,13 @@ CUresult soft_context_check(soft_context *context)
 
 CUresult soft_enter_context(const char *call, soft_context **out)
 {
-    SOFT_TRY(soft_enter(call));
+    SOFT_TRY(enter(call));
     if (self.depth == 0)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
                          "no context is current on this thread");
     soft_context *context = self.stack[self.depth - 1];
     SOFT_TRY(soft_context_check(context));
+    SOFT_TRY(check_captures(call));
     *out = context;
     return CUDA_SUCCESS;
 }

@@ -140,11 +140,17 @@ static bool is_captured(soft_event *event)
     return captured;
 }
 
+/* A captured event cannot be asked, and an open capture may forbid asking any. */
+static CUresult check_capture(soft_event *event)
+{
+    if (!is_captured(event) && !soft_capture_is_open())
+        return CUDA_SUCCESS;
+    return soft_capture_get_hooks()->event(event);
+}
+
 CUresult soft_event_query(soft_event *event)
 {
-    if (is_captured(event))
-        return soft_capture_get_hooks()->captured_event(event);
-    SOFT_TRY(soft_capture_check(event->context, true));
+    SOFT_TRY(check_capture(event));
     SOFT_TRY(soft_context_check(event->context));
     if (!soft_point_reached(soft_event_point(event)))
         return CUDA_ERROR_NOT_READY;
@@ -153,9 +159,7 @@ CUresult soft_event_query(soft_event *event)
 
 CUresult soft_event_synchronize(soft_event *event)
 {
-    if (is_captured(event))
-        return soft_capture_get_hooks()->captured_event(event);
-    SOFT_TRY(soft_capture_check(event->context, true));
+    SOFT_TRY(check_capture(event));
     soft_point_wait(event->context->device->engine, soft_event_point(event));
     return soft_context_check(event->context);
 }
@@ -163,8 +167,7 @@ CUresult soft_event_synchronize(soft_event *event)
 /* The time of the last record: NOT_READY, or INVALID_HANDLE if it has none (R114). */
 static CUresult time_of(soft_event *event, const char *name, uint64_t *out)
 {
-    if (is_captured(event))
-        return soft_capture_get_hooks()->captured_event(event);
+    SOFT_TRY(check_capture(event));
     if (event->flags & CU_EVENT_DISABLE_TIMING)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%s was created without timing",
                          name);

@@ -10,6 +10,7 @@
 #include "softcuda/device/summary.h"
 
 static const soft_capture_hooks *hooks;
+atomic_uint soft_captures_open;
 static atomic_ullong last_id;
 
 void soft_capture_set_hooks(const soft_capture_hooks *set)
@@ -177,8 +178,8 @@ static CUresult per_thread_stream(soft_context *context, soft_stream **out)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
-                          soft_stream **out)
+static CUresult find(soft_context *context, CUstream handle, bool per_thread,
+                     soft_stream **out)
 {
     if (handle == NULL)
         handle = per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
@@ -192,6 +193,17 @@ CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_threa
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "%p is no stream, or it was destroyed", (void *)handle);
     *out = (soft_stream *)handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
+                          soft_stream **out)
+{
+    soft_stream *found;
+    SOFT_TRY(find(context, handle, per_thread, &found));
+    if (soft_capture_is_open())
+        SOFT_TRY(hooks->stream(found));
+    *out = found;
     return CUDA_SUCCESS;
 }
 
@@ -240,16 +252,6 @@ static uint32_t order_waits(soft_stream *stream, soft_point *waits)
     return soft_point_reached(waits[0]) ? 0 : 1;
 }
 
-/* Using the legacy stream while a blocking stream of the context captures (R94). */
-static CUresult check_implicit(soft_stream *stream)
-{
-    if (stream->kind != SOFT_STREAM_LEGACY ||
-        atomic_load_explicit(&stream->context->streams->blocking_captures,
-                             memory_order_relaxed) == 0)
-        return CUDA_SUCCESS;
-    return hooks->implicit(stream->context);
-}
-
 /* ---- submitting
  * --------------------------------------------------------------------------- */
 
@@ -284,7 +286,6 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
     if (stream->context != context && task->kind == SOFT_TASK_KERNEL)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "the stream is of another context than the current one");
-    SOFT_TRY(check_implicit(stream));
 
     const bool is_kernel = task->kind == SOFT_TASK_KERNEL;
     const bool timed = is_kernel && soft_summary_wanted();
@@ -304,23 +305,23 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
     return result;
 }
 
-void soft_capture_refuse(soft_context *context, CUstream handle, bool per_thread)
+void soft_capture_spoil(soft_context *context, CUstream handle, bool per_thread,
+                        CUresult code)
 {
     const bool is_default =
         handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
     soft_stream *stream;
     if (!is_default && !soft_handle_is(handle, SOFT_KIND_STREAM))
         return;
-    if (soft_stream_find(context, handle, per_thread, &stream) == CUDA_SUCCESS &&
+    if (find(context, handle, per_thread, &stream) == CUDA_SUCCESS &&
         soft_stream_captures(stream))
-        hooks->spoil(stream);
+        hooks->spoil(stream, code);
 }
 
 CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
                             const soft_work *works, soft_run_fn *done, void *argument,
                             const soft_point *waits, uint32_t wait_count, soft_point *out)
 {
-    SOFT_TRY(check_implicit(stream));
     soft_point order[WAITS_MAX];
     pthread_mutex_lock(&stream->mutex);
     const uint32_t count = order_waits(stream, order);
@@ -391,9 +392,6 @@ static soft_point open_point(soft_stream *stream)
 
 CUresult soft_stream_query(soft_stream *stream)
 {
-    if (soft_stream_captures(stream))
-        return hooks->refuse(stream, "queried");
-    SOFT_TRY(check_implicit(stream));
     SOFT_TRY(soft_context_check(stream->context));
     if (open_point(stream).queue)
         return CUDA_ERROR_NOT_READY;
@@ -402,9 +400,6 @@ CUresult soft_stream_query(soft_stream *stream)
 
 CUresult soft_stream_synchronize(soft_stream *stream)
 {
-    if (soft_stream_captures(stream))
-        return hooks->refuse(stream, "synchronized");
-    SOFT_TRY(check_implicit(stream));
     soft_point_wait(stream->context->device->engine, soft_stream_tail(stream));
     return soft_context_check(stream->context);
 }
@@ -445,9 +440,9 @@ CUresult soft_streams_wait(soft_context *context)
     return soft_context_check(context);
 }
 
-CUresult soft_capture_check(soft_context *context, bool unsafe)
+CUresult soft_capture_check_context(soft_context *context)
 {
-    return hooks ? hooks->check(context, unsafe) : CUDA_SUCCESS;
+    return soft_capture_is_open() ? hooks->context(context) : CUDA_SUCCESS;
 }
 
 CUresult soft_stream_queue(soft_context *context, CUstream handle, bool per_thread,

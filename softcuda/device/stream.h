@@ -11,7 +11,7 @@
 #ifndef SOFT_DEVICE_STREAM_H
 #define SOFT_DEVICE_STREAM_H
 
-#include "softcuda/device/memop.h"
+#include "softcuda/device/task.h"
 #include "softcuda/kernel/launch.h"
 #include "softcuda/memory/memory.h"
 
@@ -30,7 +30,6 @@ typedef struct soft_record {
         soft_kernel_launch launch;
         soft_copy copy;
         soft_fill fill;
-        soft_batch_run batch;
         struct {
             CUhostFn function;
             void *user;
@@ -108,22 +107,27 @@ typedef struct soft_capture_hooks {
     CUresult (*record_event)(soft_stream *stream, soft_event *event, uint32_t flags);
     /* The stream captures, or the event was recorded in a capture. */
     CUresult (*wait_event)(soft_stream *stream, soft_event *event, uint32_t flags);
-    /* Work came to the legacy stream while a blocking stream captures: 906. */
-    CUresult (*implicit)(soft_context *context);
-    /* See soft_capture_check(). */
-    CUresult (*check)(soft_context *context, bool unsafe);
-    /* The stream is synchronized, queried or launched into while it captures: 900. */
-    CUresult (*refuse)(soft_stream *stream, const char *what);
-    /* Work for the stream was refused: the capture is invalid from now on. */
-    void (*spoil)(soft_stream *stream);
-    /* Query or wait of an event that was recorded in a capture: 907, or 1 if that is
-     * over. */
-    CUresult (*captured_event)(soft_event *event);
+    /* Work for the stream was refused with `code`: its capture is invalid from now on. */
+    void (*spoil)(soft_stream *stream, CUresult code);
+    /* What the call that this thread is in means to open captures, by the table of
+     * graph/capture_calls.c: it was entered; it concerns a stream, an event, a context.
+     * Called only while something captures, `event` also for a captured event. */
+    CUresult (*entered)(const char *call);
+    CUresult (*stream)(soft_stream *stream);
+    CUresult (*event)(soft_event *event);
+    CUresult (*context)(soft_context *context);
     /* The stream is destroyed. */
     void (*stream_gone)(soft_stream *stream);
 } soft_capture_hooks;
 void soft_capture_set_hooks(const soft_capture_hooks *hooks);
 const soft_capture_hooks *soft_capture_get_hooks(void);
+
+/* How many captures are open in the process. */
+extern atomic_uint soft_captures_open;
+static inline bool soft_capture_is_open(void)
+{
+    return atomic_load_explicit(&soft_captures_open, memory_order_relaxed) != 0;
+}
 
 /* The stream behind a handle: 0 is the legacy stream, or the per-thread one; 1 and 2 name
  * them. INVALID_HANDLE for what is none. */

@@ -20,9 +20,8 @@ typedef enum soft_task_kind {
     SOFT_TASK_KERNEL,
     SOFT_TASK_COPY,
     SOFT_TASK_FILL,
-    SOFT_TASK_HOST,  /* the program's function, on the callback thread */
-    SOFT_TASK_BATCH, /* memory operations: device/memop.h */
-    SOFT_TASK_CALL,  /* ours, on a worker, in stream order: frees, notifications */
+    SOFT_TASK_HOST, /* the program's function, on the callback thread */
+    SOFT_TASK_CALL, /* ours, on a worker, in stream order: frees, notifications */
 } soft_task_kind;
 
 typedef struct soft_launch {
@@ -54,18 +53,12 @@ typedef struct soft_fill {
     uint32_t element;
 } soft_fill;
 
-typedef struct soft_batch {
-    const CUstreamBatchMemOpParams *ops; /* borrowed */
-    uint32_t count;
-} soft_batch;
-
 typedef struct soft_task {
     soft_task_kind kind;
     union {
         soft_launch launch;
         soft_copy copy;
         soft_fill fill;
-        soft_batch batch;
         struct {
             CUhostFn function;
             void *user;
@@ -111,15 +104,13 @@ CUresult soft_streams_wait(soft_context *context);
 CUresult soft_streams_create(soft_context *context);
 void soft_streams_destroy(soft_context *context);
 
-/* device/stream.c: a call that synchronizes or allocates asks whether a capture forbids
- * it: STREAM_CAPTURE_UNSUPPORTED, and the capture is invalidated. `unsafe` are the calls
- * that the thread's capture mode decides on, else the call is forbidden in every mode
- * (cuCtxSynchronize). */
-CUresult soft_capture_check(soft_context *context, bool unsafe);
+/* device/stream.c: a call that waits for a context asks whether a capture forbids it. */
+CUresult soft_capture_check_context(soft_context *context);
 
-/* device/stream.c: a piece of work was refused that would have been captured by this
- * stream: ends its capture, if it has one, where the real driver does so. */
-void soft_capture_refuse(soft_context *context, CUstream stream, bool per_thread);
+/* device/stream.c: a launch was refused with `code` that would have been captured by this
+ * stream: its capture, if it has one, is invalid (C13). */
+void soft_capture_spoil(soft_context *context, CUstream stream, bool per_thread,
+                        CUresult code);
 
 /* device/stream.c: the engine's queue behind a stream, for what belongs to its order by
  * more than a task: stream-ordered memory. `*capturing`: the stream captures. */

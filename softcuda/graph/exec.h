@@ -93,7 +93,6 @@ struct soft_exec {
     uint64_t flags;
     soft_device *device;
     soft_program *program;
-    soft_object_list objects; /* references of its own to the graph's user objects */
     pthread_mutex_t mutex; /* of all below, and of the order of launches */
     soft_shape shape;
     uint32_t *costs; /* measured by the engine, by flat node */
@@ -154,8 +153,6 @@ void soft_exec_record_release(soft_exec_record *record);
 CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **offender);
 void soft_versions_free(soft_exec *exec);
 
-/* Waits, if it must, until an edit will find an idle version. No lock held. */
-void soft_exec_reserve(soft_exec *exec);
 /* An edit, under the exec's mutex: a version equal to the current one that no launch
  * reads; it becomes the current one. */
 soft_version *soft_version_open(soft_exec *exec);
@@ -163,5 +160,38 @@ soft_version *soft_version_open(soft_exec *exec);
  * enabled as the exec's node says. */
 void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
                       soft_exec_record *record);
+
+/* ---- pair.c */
+
+/* Who is whose partner. */
+typedef struct soft_pairing {
+    const soft_shape *shape;
+    soft_node **nodes; /* by flat number: the partner; `mark` of a node leads back */
+    uint32_t *stack;   /* pairs whose dependencies are to be looked at */
+    uint32_t depth;
+    CUgraphExecUpdateResult result; /* what did not fit, and where */
+    soft_node *node, *from;
+} soft_pairing;
+
+CUresult soft_pairing_init(soft_pairing *pairing, const soft_shape *shape);
+void soft_pairing_fini(soft_pairing *pairing);
+/* Pairs one graph with a level of the shape: GRAPH_EXEC_UPDATE_FAILURE if they differ. */
+CUresult soft_pair_level(soft_pairing *pairing, uint32_t level, soft_graph *graph);
+
+/* ---- update.c */
+
+/* New parameters for a node. */
+typedef struct soft_change {
+    CUgraphNodeType type;
+    uint64_t flags; /* of the instantiation */
+    bool whole;     /* of a whole update, not of one node */
+    const soft_exec_record *old, *new;
+    CUgraphExecUpdateResult result; /* why not */
+} soft_change;
+
+/* Whether the change may be made. */
+CUresult soft_change_check(soft_change *change);
+/* The parameters of a child graph's nodes. Both mutexes held. */
+CUresult soft_exec_set_child(soft_exec *exec, uint32_t at, soft_graph *graph);
 
 #endif

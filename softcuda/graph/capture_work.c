@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Streams that capture: their work becomes nodes, records of events copy the stream's
+ * frontier, and waits for such events bring streams into the capture or join them. */
+#include "softcuda/device/heap.h"
+#include "softcuda/graph/capturing.h"
+
+/* ---- work ---- */
+
+static CUresult ended(const soft_stream *stream)
+{
+    return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
+                     "another thread ended the capture of stream %p meanwhile",
+                     (const void *)stream);
+}
+
+/* The capture that a node or an event can be added to now. */
+static CUresult open_capture(const soft_stream *stream, struct soft_capture **out)
+{
+    struct soft_capture *capture = soft_capture_of(stream);
+    if (capture == NULL)
+        return ended(stream);
+    if (capture->invalidated && soft_rule(R97))
+        return soft_capture_refuse_invalidated(capture);
+    *out = capture;
+    return CUDA_SUCCESS;
+}
+
+/* Adds a node behind the stream's frontier and makes it the frontier. */
+static CUresult add_node(soft_stream *stream, const soft_node_params *params)
+{
+    struct soft_capture *capture;
+    SOFT_TRY(open_capture(stream, &capture));
+    soft_edge_list *list = soft_frontier_of(stream);
+    /* Room first, so that the frontier can always take the new node. */
+    SOFT_TRY(soft_edge_list_push(list, NULL, NULL));
+    list->count--;
+    soft_node *node;
+    SOFT_TRY(soft_node_add(capture->graph, params, list->ends, list->count, &node));
+    list->ends[0] = (soft_edge_end){.node = node};
+    list->count = 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
+{
+    soft_node_params params = {.context = stream->context, .task = task};
+    soft_task own = *task;
+    switch (task->kind) {
+    case SOFT_TASK_KERNEL:
+        params.type = CU_GRAPH_NODE_TYPE_KERNEL;
+        own.u.launch.priority = stream->priority; /* R38 */
+        params.task = &own;
+        break;
+    case SOFT_TASK_COPY: params.type = CU_GRAPH_NODE_TYPE_MEMCPY; break;
+    case SOFT_TASK_FILL: params.type = CU_GRAPH_NODE_TYPE_MEMSET; break;
+    case SOFT_TASK_HOST: params.type = CU_GRAPH_NODE_TYPE_HOST; break;
+    case SOFT_TASK_CALL:
+        return ended(stream); /* ours, of a stream that did not capture */
+    }
+    return add_node(stream, &params);
+}
+
+/* ---- records ---- */
+
+CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t flags)
+{
+    struct soft_capture *capture;
+    SOFT_TRY(open_capture(stream, &capture));
+    if ((flags & CU_EVENT_RECORD_EXTERNAL) && soft_rule(R92)) {
+        const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                         .context = stream->context,
+                                         .event = event};
+        return add_node(stream, &params);
+    }
+    const soft_edge_list *frontier = soft_frontier_of(stream);
+    soft_edge_list *copy;
+    SOFT_TRY(soft_frontier_copy(frontier->ends, frontier->count, &copy));
+    pthread_mutex_lock(&event->mutex);
+    soft_frontier_free(event->frontier);
+    event->frontier = copy;
+    event->drop_frontier = soft_frontier_free;
+    event->state = SOFT_EVENT_CAPTURED;
+    event->capture_id = capture->id;
+    pthread_mutex_unlock(&event->mutex);
+    return CUDA_SUCCESS;
+}
+
+/* ---- waits ---- */
+
+/* An event that was recorded in a capture, as it is now. */
+struct captured {
+    uint64_t capture_id;
+    soft_edge_list *frontier; /* ours to free */
+};
+
+/* Another thread may record the event while this one waits: its frontier is copied. Nodes
+ * that the program destroyed since are left out. */
+static CUresult look_at(soft_event *event, soft_event_state *state, struct captured *out)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&event->mutex);
+    *state = event->state;
+    if (event->state == SOFT_EVENT_CAPTURED) {
+        const soft_edge_list *list = event->frontier;
+        out->capture_id = event->capture_id;
+        result = soft_frontier_copy(list->ends, list->count, &out->frontier);
+    }
+    pthread_mutex_unlock(&event->mutex);
+    if (result != CUDA_SUCCESS || *state != SOFT_EVENT_CAPTURED)
+        return result;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < out->frontier->count; i++)
+        if (soft_handle_is(out->frontier->ends[i].node, SOFT_KIND_GRAPH_NODE))
+            out->frontier->ends[kept++] = out->frontier->ends[i];
+    out->frontier->count = kept;
+    return CUDA_SUCCESS;
+}
+
+static CUresult merge_captures(struct soft_capture *mine, struct soft_capture *theirs)
+{
+    char one[SOFT_CAPTURE_NAME_BYTES], other[SOFT_CAPTURE_NAME_BYTES];
+    const CUresult code = CUDA_ERROR_STREAM_CAPTURE_MERGE;
+    soft_capture_invalidate(mine, code);
+    soft_capture_invalidate(theirs, code);
+    return soft_fail(
+        code,
+        "the event belongs to %s, the stream to %s: both are now invalid; end "
+        "one before the other uses its events",
+        soft_capture_name(theirs, other), soft_capture_name(mine, one));
+}
+
+/* The event belongs to a capture: the stream joins it, or waits inside it. Takes the
+ * frontier of `event`. */
+static CUresult wait_captured(soft_stream *stream, struct captured event)
+{
+    struct soft_capture *theirs = soft_capture_by_id(event.capture_id);
+    struct soft_capture *mine = soft_capture_of(stream);
+    CUresult result = CUDA_SUCCESS;
+    if (theirs == NULL) {
+        result =
+            soft_fail(CUDA_ERROR_INVALID_VALUE,
+                      "the event was recorded in a capture that is over, so it is an "
+                      "edge of that graph; record it again");
+    } else if (theirs->invalidated) {
+        result = soft_capture_refuse_invalidated(theirs);
+    } else if (mine && mine->invalidated) {
+        result = soft_capture_refuse_invalidated(mine);
+    } else if (mine && mine != theirs && soft_rule(R91)) {
+        result = merge_captures(mine, theirs);
+    } else if (mine) {
+        result = soft_frontier_merge(soft_frontier_of(stream), event.frontier->ends,
+                                     event.frontier->count);
+    } else if (stream->kind == SOFT_STREAM_LEGACY) {
+        char name[SOFT_CAPTURE_NAME_BYTES];
+        soft_capture_invalidate(theirs, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+        result = soft_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                           "the legacy stream cannot join %s: use a created stream",
+                           soft_capture_name(theirs, name));
+    } else {
+        soft_capture_join(theirs, stream, event.frontier);
+        return CUDA_SUCCESS;
+    }
+    soft_frontier_free(event.frontier);
+    return result;
+}
+
+CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flags)
+{
+    struct soft_capture *mine = soft_capture_of(stream);
+    if ((flags & CU_EVENT_WAIT_EXTERNAL) && soft_rule(R92)) {
+        if (mine == NULL)
+            return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
+                             "CU_EVENT_WAIT_EXTERNAL is for streams that capture");
+        const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                         .context = stream->context,
+                                         .event = event};
+        return add_node(stream, &params);
+    }
+    soft_event_state state;
+    struct captured captured = {0};
+    SOFT_TRY(look_at(event, &state, &captured));
+    if (state == SOFT_EVENT_CAPTURED)
+        return wait_captured(stream, captured);
+    if (state == SOFT_EVENT_NEVER)
+        return CUDA_SUCCESS; /* nothing to wait for, as outside of a capture */
+    SOFT_TRY(open_capture(stream, &mine));
+    char name[SOFT_CAPTURE_NAME_BYTES];
+    if (!soft_rule(R91))
+        return CUDA_SUCCESS;
+    soft_capture_invalidate(mine, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+    return soft_fail(
+        CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+        "the event was not recorded in %s, which is now invalid: let the other "
+        "stream join first (record here, wait there), or wait with "
+        "CU_EVENT_WAIT_EXTERNAL",
+        soft_capture_name(mine, name));
+}
