@@ -83,6 +83,10 @@ static CUresult clone_locked(CUgraph *out, CUgraph handle)
 {
     soft_graph *graph, *fresh;
     SOFT_TRY(soft_graph_find(handle, &graph));
+    if (soft_rule(R23) &&
+        soft_graph_has(graph, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the graph has memory nodes: it cannot be cloned");
     SOFT_TRY(soft_graph_clone(graph, &fresh));
     *out = (CUgraph)fresh;
     return CUDA_SUCCESS;
@@ -94,6 +98,26 @@ CUresult cuGraphClone(CUgraph *out, CUgraph handle)
     if (out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphClone is NULL");
     LOCKED(clone_locked(out, handle));
+}
+
+static CUresult find_in_clone_locked(CUgraphNode *out, CUgraphNode handle,
+                                     CUgraph clone_handle)
+{
+    soft_node *node, *found;
+    soft_graph *clone;
+    SOFT_TRY(soft_node_find(handle, &node));
+    SOFT_TRY(soft_graph_find(clone_handle, &clone));
+    SOFT_TRY(soft_node_find_in_clone(node, clone, &found));
+    *out = (CUgraphNode)found;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode node, CUgraph clone)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phNode is NULL");
+    LOCKED(find_in_clone_locked(out, node, clone));
 }
 
 static CUresult dot_locked(CUgraph handle, const char *path, unsigned int flags)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "softcuda/api/exports.h"
-#include "softcuda/api/graph.h"
+#include "softcuda/api/describe.h"
 
 /* ---- instantiation ------------------------------------------------------------------
  */
@@ -27,6 +27,9 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
     soft_graph_lock();
     soft_graph *graph;
     CUresult result = soft_graph_find(handle, &graph);
+    if (result == CUDA_SUCCESS && soft_rule(R63) && graph->moved)
+        result = soft_fail(CUDA_ERROR_INVALID_VALUE,
+                           "the graph was moved into a child node of another");
     if (result == CUDA_SUCCESS)
         result = soft_exec_create(graph, params->flags, &exec, params);
     soft_graph_unlock();
@@ -212,11 +215,11 @@ CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error
  */
 
 static CUresult set_locked(soft_exec *exec, CUgraphNode handle,
-                           const CUgraphNodeParams *params, struct soft_description *d)
+                           const CUgraphNodeParams *params, soft_description *d)
 {
     soft_node *node;
     SOFT_TRY(soft_node_find(handle, &node));
-    SOFT_TRY(soft_api_describe(params, NULL, d));
+    SOFT_TRY(soft_describe_any(params, NULL, d));
     return soft_exec_set_node(exec, node, &d->params);
 }
 
@@ -225,7 +228,7 @@ static CUresult set_node(CUgraphExec handle, CUgraphNode node,
                          const CUgraphNodeParams *params)
 {
     soft_exec *exec;
-    struct soft_description d;
+    soft_description d;
     memset(&d.params, 0, sizeof(d.params));
     SOFT_TRY(soft_exec_acquire(handle, &exec));
     soft_exec_reserve(exec);
@@ -247,7 +250,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                   CUgraphNodeParams *params)
 {
     SOFT_ENTER();
-    SOFT_TRY(soft_api_check_reserved(params));
+    SOFT_TRY(soft_need(params, "nodeParams"));
     return set_node(exec, node, params);
 }
 

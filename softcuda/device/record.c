@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a checked task to what the engine runs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "softcuda/device/heap.h"
@@ -31,6 +32,31 @@ static void run_fill(void *argument, soft_worker *worker)
     const CUresult result = soft_fill_run(record->context, &record->u.fill);
     if (result != CUDA_SUCCESS)
         soft_context_fail(record->context, result, "a fill failed");
+}
+
+/* Memory operations; a context in error ends their waits. */
+static bool poll_batch(void *argument)
+{
+    soft_record *record = argument;
+    soft_batch_run *batch = &record->u.batch;
+    if (is_dead(record->context)) {
+        batch->next = 0;
+        return true;
+    }
+    const bool done = soft_batch_poll(batch);
+    if (batch->lost) {
+        char text[96];
+        snprintf(text, sizeof(text), "a memory operation found no memory at 0x%llx",
+                 (unsigned long long)batch->lost);
+        soft_context_fail(record->context, CUDA_ERROR_ILLEGAL_ADDRESS, text);
+    }
+    return done;
+}
+
+static void run_batch(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    (void)poll_batch(argument); /* nothing in it waits */
 }
 
 /* Not run if the context is in error (R25). */
@@ -83,6 +109,28 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
     return CUDA_SUCCESS;
 }
 
+static CUresult fill_batch(soft_record *record, const soft_batch *batch, soft_work *out)
+{
+    const size_t bytes = batch->count * sizeof(*batch->ops);
+    void *ops = record->params;
+    if (bytes > SOFT_RECORD_PARAM_BYTES) {
+        ops = soft_new(bytes);
+        if (ops == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                             "no memory for %u memory operations", batch->count);
+        record->large = ops;
+    }
+    memcpy(ops, batch->ops, bytes);
+    record->u.batch = (soft_batch_run){.ops = ops, .count = batch->count};
+    if (soft_batch_waits(batch->ops, batch->count)) {
+        out->kind = SOFT_WORK_POLL;
+        out->poll = poll_batch;
+    } else {
+        out->run = run_batch;
+    }
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_record_fill(soft_record *record, soft_context *context,
                           const soft_task *task, int64_t node, soft_work *out)
 {
@@ -105,6 +153,7 @@ CUresult soft_record_fill(soft_record *record, soft_context *context,
         out->kind = SOFT_WORK_HOST;
         out->run = run_host;
         return CUDA_SUCCESS;
+    case SOFT_TASK_BATCH: return fill_batch(record, &task->u.batch, out);
     case SOFT_TASK_CALL:
         record->u.call.function = task->u.call.function;
         record->u.call.user = task->u.call.user;

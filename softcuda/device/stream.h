@@ -11,7 +11,7 @@
 #ifndef SOFT_DEVICE_STREAM_H
 #define SOFT_DEVICE_STREAM_H
 
-#include "softcuda/device/task.h"
+#include "softcuda/device/memop.h"
 #include "softcuda/kernel/launch.h"
 #include "softcuda/memory/memory.h"
 
@@ -30,6 +30,7 @@ typedef struct soft_record {
         soft_kernel_launch launch;
         soft_copy copy;
         soft_fill fill;
+        soft_batch_run batch;
         struct {
             CUhostFn function;
             void *user;

@@ -20,8 +20,9 @@ typedef enum soft_task_kind {
     SOFT_TASK_KERNEL,
     SOFT_TASK_COPY,
     SOFT_TASK_FILL,
-    SOFT_TASK_HOST, /* the program's function, on the callback thread */
-    SOFT_TASK_CALL, /* ours, on a worker, in stream order: frees, notifications */
+    SOFT_TASK_HOST,  /* the program's function, on the callback thread */
+    SOFT_TASK_BATCH, /* memory operations: device/memop.h */
+    SOFT_TASK_CALL,  /* ours, on a worker, in stream order: frees, notifications */
 } soft_task_kind;
 
 typedef struct soft_launch {
@@ -53,12 +54,18 @@ typedef struct soft_fill {
     uint32_t element;
 } soft_fill;
 
+typedef struct soft_batch {
+    const CUstreamBatchMemOpParams *ops; /* borrowed */
+    uint32_t count;
+} soft_batch;
+
 typedef struct soft_task {
     soft_task_kind kind;
     union {
         soft_launch launch;
         soft_copy copy;
         soft_fill fill;
+        soft_batch batch;
         struct {
             CUhostFn function;
             void *user;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Copies of graphs. */
 #include "softcuda/graph/node.h"
+#include "softcuda/rules/rules.h"
 
 static CUresult clone_node(const soft_node *node, soft_graph *into)
 {
@@ -10,9 +11,13 @@ static CUresult clone_node(const soft_node *node, soft_graph *into)
                                      .copy = &node->copy,
                                      .fill = &node->fill,
                                      .event = node->event,
-                                     .child = node->child};
+                                     .child = node->child,
+                                     .by_extra = node->arguments.by_extra,
+                                     .attributes = node->attributes};
     soft_node *fresh;
-    return soft_node_add(into, &params, NULL, 0, &fresh);
+    SOFT_TRY(soft_node_add(into, &params, NULL, 0, &fresh));
+    fresh->origin = node->id;
+    return CUDA_SUCCESS;
 }
 
 /* Edges may go to later nodes, so they come when all nodes are there; each list keeps its
@@ -40,7 +45,8 @@ CUresult soft_graph_clone(const soft_graph *graph, soft_graph **out)
 {
     soft_graph *fresh;
     SOFT_TRY(soft_graph_create(&fresh));
-    CUresult result = CUDA_SUCCESS;
+    fresh->origin = graph->id;
+    CUresult result = soft_objects_hold(&fresh->objects, graph, false);
     for (uint32_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++)
         result = clone_node(graph->nodes[i], fresh);
     if (result == CUDA_SUCCESS)
@@ -51,4 +57,42 @@ CUresult soft_graph_clone(const soft_graph *graph, soft_graph **out)
     }
     *out = fresh;
     return CUDA_SUCCESS;
+}
+
+/* Copies come first and in the order of their originals, by rising id; what was added to
+ * the clone later has origin 0. */
+CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
+                                 soft_node **out)
+{
+    if (soft_rule(R24) && clone->origin != node->graph->id)
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE, "graph %llu is no clone of the node's graph %llu",
+            (unsigned long long)clone->id, (unsigned long long)node->graph->id);
+    uint32_t low = 0, high = clone->node_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const uint64_t origin = clone->nodes[middle]->origin;
+        if (origin != 0 && origin < node->id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == clone->node_count || clone->nodes[low]->origin != node->id)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the node has no copy in graph %llu: it came later, or the copy "
+                         "was destroyed",
+                         (unsigned long long)clone->id);
+    *out = clone->nodes[low];
+    return CUDA_SUCCESS;
+}
+
+bool soft_graph_has(const soft_graph *graph, CUgraphNodeType type, CUgraphNodeType other)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const soft_node *node = graph->nodes[i];
+        if (node->type == type || node->type == other ||
+            (node->child && soft_graph_has(node->child, type, other)))
+            return true;
+    }
+    return false;
 }

@@ -21,6 +21,7 @@ void soft_exec_release(soft_exec *exec)
         return;
     soft_program_destroy(exec->program);
     soft_versions_free(exec);
+    soft_objects_drop(&exec->objects);
     soft_shape_fini(&exec->shape);
     soft_delete(exec->costs);
     soft_delete(exec->event_nodes);
@@ -100,7 +101,7 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
     return result;
 }
 
-static CUresult create(soft_flat *flat, uint64_t flags, soft_exec **out,
+static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags, soft_exec **out,
                        CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
     soft_exec *exec = soft_new(sizeof(*exec));
@@ -111,6 +112,8 @@ static CUresult create(soft_flat *flat, uint64_t flags, soft_exec **out,
     exec->flags = flags;
     exec->device = device_of(flat);
     CUresult status = build(exec, flat, result);
+    if (status == CUDA_SUCCESS)
+        status = soft_objects_hold(&exec->objects, graph, true);
     if (status == CUDA_SUCCESS)
         status = soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC);
     if (status != CUDA_SUCCESS) {
@@ -128,7 +131,7 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
     result->hErrNode_out = NULL;
     soft_flat flat;
     SOFT_TRY(soft_flat_init(graph, &flat));
-    const CUresult status = create(&flat, flags, out, result);
+    const CUresult status = create(graph, &flat, flags, out, result);
     soft_flat_fini(&flat);
     SOFT_TRY(status);
     result->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;

@@ -21,6 +21,10 @@ static uint8_t kind_of(const soft_node *node)
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return SOFT_WORK_CALL;
     case CU_GRAPH_NODE_TYPE_HOST: return SOFT_WORK_HOST;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        return soft_batch_waits(node->operations, node->task.u.batch.count)
+                   ? SOFT_WORK_POLL
+                   : SOFT_WORK_CALL;
     default: return SOFT_WORK_EMPTY;
     }
 }

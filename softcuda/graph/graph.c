@@ -52,6 +52,7 @@ void soft_graph_destroy(soft_graph *graph)
         soft_handle_remove(graph->nodes[i], SOFT_KIND_GRAPH_NODE);
         soft_node_free(graph->nodes[i]);
     }
+    soft_objects_drop(&graph->objects);
     soft_delete(graph->nodes);
     soft_delete(graph);
 }

@@ -21,6 +21,7 @@
 typedef struct soft_node soft_node;
 typedef struct soft_graph soft_graph;
 typedef struct soft_exec soft_exec;
+typedef struct soft_object soft_object; /* CUuserObject */
 
 typedef struct soft_edge_end {
     soft_node *node;
@@ -32,12 +33,31 @@ typedef struct soft_edge_list {
     uint32_t count, capacity;
 } soft_edge_list;
 
+/* References to user objects that a graph, or an executable one, holds. */
+typedef struct soft_object_hold {
+    soft_object *object;
+    uint64_t count;
+} soft_object_hold;
+typedef struct soft_object_list {
+    soft_object_hold *holds;
+    uint32_t count, capacity;
+} soft_object_list;
+
 /* A kernel node's own arguments: `packed` in the kernel's layout, `pointers` into it, as
  * cuGraphKernelNodeGetParams() gives them out (R19). */
 typedef struct soft_arguments {
     void *packed;
     void **pointers;
+    bool by_extra;  /* given as `extra`, and so given out */
+    size_t bytes;   /* what extra[3] points to */
+    void *extra[5]; /* made anew by each cuGraphKernelNodeGetParams() */
 } soft_arguments;
+
+/* Of a kernel node, those that were set; priority and cooperative are in its launch. */
+typedef struct soft_node_attributes {
+    uint32_t set; /* a bit an id */
+    CUlaunchAttributeValue values[CU_LAUNCH_ATTRIBUTE_MAX];
+} soft_node_attributes;
 
 struct soft_node {
     soft_graph *graph;
@@ -52,8 +72,11 @@ struct soft_node {
     soft_arguments arguments; /* KERNEL */
     CUDA_MEMCPY3D copy;       /* MEMCPY, as given or as captured */
     CUDA_MEMSET_NODE_PARAMS fill;
-    soft_event *event; /* EVENT_RECORD, WAIT_EVENT; retained */
-    soft_graph *child; /* GRAPH; owned */
+    CUstreamBatchMemOpParams *operations; /* BATCH_MEM_OP; owned, task.u.batch has them */
+    soft_event *event;                    /* EVENT_RECORD, WAIT_EVENT; retained */
+    soft_graph *child;                    /* GRAPH; owned */
+    uint64_t origin;                  /* id of the node that it was cloned from, or 0 */
+    soft_node_attributes *attributes; /* KERNEL; NULL while none is set */
 };
 
 struct soft_graph {
@@ -61,6 +84,9 @@ struct soft_graph {
     soft_node **nodes; /* in creation order */
     uint32_t node_count, node_capacity;
     soft_node *parent;            /* the child-graph node that owns it, or NULL */
+    bool moved;                   /* it was a graph of the program's before */
+    uint64_t origin;              /* id of the graph that it was cloned from, or 0 */
+    soft_object_list objects;     /* object.c: references that it holds */
     struct soft_capture *capture; /* captures into it now: not destroyable */
 };
 
@@ -84,7 +110,10 @@ typedef struct soft_node_params {
     const CUDA_MEMCPY3D *copy;           /* MEMCPY; NULL: made from the task */
     const CUDA_MEMSET_NODE_PARAMS *fill; /* MEMSET; NULL: made from the task */
     soft_event *event;                   /* EVENT_RECORD, WAIT_EVENT */
-    const soft_graph *child;             /* GRAPH: cloned */
+    soft_graph *child;                   /* GRAPH: cloned, or taken if `move` */
+    bool move;
+    bool by_extra;                          /* KERNEL: arguments came as `extra` */
+    const soft_node_attributes *attributes; /* KERNEL; may be NULL */
 } soft_node_params;
 
 /* Adds a node behind `dependencies` (nodes of the same graph, no duplicates, R1-R3).
@@ -95,6 +124,18 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
 /* Replaces a node's parameters; its type stays. Nothing is changed on failure. */
 CUresult soft_node_set(soft_node *node, const soft_node_params *params);
 void soft_node_destroy(soft_node *node); /* severs its edges (R9) */
+/* The copy of a node in a clone of its graph (R24). */
+CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
+                                 soft_node **out);
+/* Whether a node of one of two types is in the graph or in a child of it. */
+bool soft_graph_has(const soft_graph *graph, CUgraphNodeType type, CUgraphNodeType other);
+
+/* attribute.c: of kernel nodes. */
+CUresult soft_node_attribute_get(const soft_node *node, CUlaunchAttributeID id,
+                                 CUlaunchAttributeValue *out);
+CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
+                                 const CUlaunchAttributeValue *value);
+CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from);
 
 /* Edges (R4-R6, R10-R14). `data` may be NULL: all zero. */
 CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *const *to,
@@ -108,6 +149,22 @@ CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
                          const CUgraphEdgeData *data);
 CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
                              const CUgraphEdgeData *data);
+
+/* object.c: user objects. Any thread; what takes a graph wants its mutex held. */
+CUresult soft_object_create(void *pointer, CUhostFn destroy, unsigned count,
+                            soft_object **out);
+CUresult soft_object_find(CUuserObject handle, soft_object **out);
+CUresult soft_object_retain(soft_object *object, unsigned count);
+CUresult soft_object_release(soft_object *object, unsigned count);
+CUresult soft_graph_retain_object(soft_graph *graph, soft_object *object, unsigned count,
+                                  bool move);
+CUresult soft_graph_release_object(soft_graph *graph, soft_object *object,
+                                   unsigned count);
+/* Adds what `graph` holds to `list`, with references of its own; child graphs' too if
+ * `deep` (what an executable graph holds). Nothing is changed on failure. */
+CUresult soft_objects_hold(soft_object_list *list, const soft_graph *graph, bool deep);
+/* Lets all of them go, and the list's memory; destructors run on the host thread. */
+void soft_objects_drop(soft_object_list *list);
 
 /* exec.c */
 CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,

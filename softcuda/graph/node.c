@@ -38,6 +38,7 @@ static CUresult copy_arguments(const soft_launch *launch, soft_arguments *out)
         for (uint32_t i = 0; i < kernel->param_count; i++)
             made.pointers[i] = (char *)made.packed + kernel->params[i].offset;
     }
+    made.bytes = launch->param_bytes;
     *out = made;
     return CUDA_SUCCESS;
 }
@@ -71,6 +72,10 @@ static void drop_payload(soft_node *node)
     if (node->type == CU_GRAPH_NODE_TYPE_KERNEL && node->task.u.launch.function)
         soft_function_release(node->task.u.launch.function);
     drop_arguments(&node->arguments);
+    soft_delete(node->operations);
+    soft_delete(node->attributes);
+    node->operations = NULL;
+    node->attributes = NULL;
     if (node->event)
         soft_event_release(node->event);
     if (node->child)
@@ -80,17 +85,53 @@ static void drop_payload(soft_node *node)
     node->task = (soft_task){0};
 }
 
+static CUresult take_kernel(soft_node *node, const soft_node_params *params)
+{
+    if (params->attributes) {
+        node->attributes = soft_new(sizeof(*node->attributes));
+        if (node->attributes == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for node attributes");
+        *node->attributes = *params->attributes;
+    }
+    SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
+    node->arguments.by_extra = params->by_extra;
+    node->task = *params->task;
+    node->task.u.launch.params = node->arguments.packed;
+    soft_function_retain(node->task.u.launch.function);
+    return CUDA_SUCCESS;
+}
+
+static CUresult take_batch(soft_node *node, const soft_node_params *params)
+{
+    const soft_batch *batch = &params->task->u.batch;
+    node->operations = soft_new(batch->count * sizeof(*batch->ops));
+    if (node->operations == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u memory operations",
+                         batch->count);
+    memcpy(node->operations, batch->ops, batch->count * sizeof(*batch->ops));
+    node->task = *params->task;
+    node->task.u.batch.ops = node->operations;
+    return CUDA_SUCCESS;
+}
+
+static CUresult take_child(soft_node *node, const soft_node_params *params)
+{
+    if (!params->move)
+        SOFT_TRY(soft_graph_clone(params->child, &node->child));
+    else
+        node->child = params->child;
+    node->child->moved = params->move;
+    node->child->parent = node;
+    return CUDA_SUCCESS;
+}
+
 /* Fills the payload of a node that has none. */
 static CUresult take_payload(soft_node *node, const soft_node_params *params)
 {
     node->context = params->context;
     switch (params->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
-        node->task = *params->task;
-        node->task.u.launch.params = node->arguments.packed;
-        soft_function_retain(node->task.u.launch.function);
-        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_KERNEL: return take_kernel(node, params);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return take_batch(node, params);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         node->task = *params->task;
         node->copy = params->copy ? *params->copy : copy_params(&params->task->u.copy);
@@ -109,10 +150,7 @@ static CUresult take_payload(soft_node *node, const soft_node_params *params)
         return CUDA_SUCCESS;
     }
     case CU_GRAPH_NODE_TYPE_HOST: node->task = *params->task; return CUDA_SUCCESS;
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-        SOFT_TRY(soft_graph_clone(params->child, &node->child));
-        node->child->parent = node;
-        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_GRAPH: return take_child(node, params);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         node->event = params->event;
@@ -128,7 +166,14 @@ static CUresult take_payload(soft_node *node, const soft_node_params *params)
 CUresult soft_node_set(soft_node *node, const soft_node_params *params)
 {
     soft_node fresh = {.type = node->type};
-    SOFT_TRY(take_payload(&fresh, params));
+    soft_node_params own = *params;
+    if (own.attributes == NULL) /* they stay (R19) */
+        own.attributes = node->attributes;
+    const CUresult result = take_payload(&fresh, &own);
+    if (result != CUDA_SUCCESS) {
+        drop_payload(&fresh);
+        return result;
+    }
     drop_payload(node);
     node->context = fresh.context;
     node->task = fresh.task;
@@ -136,6 +181,8 @@ CUresult soft_node_set(soft_node *node, const soft_node_params *params)
     node->copy = fresh.copy;
     node->fill = fresh.fill;
     node->event = fresh.event;
+    node->operations = fresh.operations;
+    node->attributes = fresh.attributes;
     node->child = fresh.child;
     if (node->child)
         node->child->parent = node;
@@ -201,6 +248,7 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
     node->type = params->type;
     node->id = node->sink_serial = soft_graph_next_id();
     CUresult result = take_payload(node, params);
+    const bool takes = params->move && node->child != NULL;
     uint32_t linked = 0;
     for (; result == CUDA_SUCCESS && linked < count; linked++) {
         result =
@@ -213,6 +261,11 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
     if (result != CUDA_SUCCESS) {
         while (linked-- > 0)
             soft_nodes_unlink(dependencies[linked].node, node);
+        if (takes) { /* it stays the program's */
+            node->child->parent = NULL;
+            node->child->moved = false;
+            node->child = NULL;
+        }
         soft_node_free(node);
         return result;
     }

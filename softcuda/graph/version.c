@@ -26,6 +26,8 @@ size_t soft_record_bytes(const soft_content *content)
     size_t params = 0;
     if (content->type == CU_GRAPH_NODE_TYPE_KERNEL)
         params = content->task->u.launch.param_bytes;
+    if (content->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        params = content->task->u.batch.count * sizeof(CUstreamBatchMemOpParams);
     if (params > SOFT_RECORD_PARAM_BYTES) /* allocated apart */
         params = 0;
     const size_t bytes =
@@ -77,6 +79,8 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
         record->task.u.launch.params =
             record->body.large ? record->body.large : record->body.params;
     }
+    if (record->task.kind == SOFT_TASK_BATCH)
+        record->task.u.batch.ops = record->body.u.batch.ops;
     if (record->task.kind == SOFT_TASK_COPY) {
         const soft_copy *copy = &record->task.u.copy;
         record->backing[0] = backing_of(copy->dst, copy, copy->dst_type);

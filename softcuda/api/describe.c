@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parameters of nodes: each struct of CUDA is checked by softcuda/device and becomes a
+ * soft_node_params, which borrows from the description. */
+#include "softcuda/api/describe.h"
+
+#include <string.h>
+
+#include "softcuda/device/memop.h"
+
+CUresult soft_need(const void *pointer, const char *name)
+{
+    if (pointer == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+    return CUDA_SUCCESS;
+}
+
+/* The context that a node names, or the current one. */
+static CUresult context_of(CUcontext named, soft_context **out)
+{
+    if (named)
+        return soft_context_find(named, out);
+    *out = soft_context_current();
+    if (*out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+    return soft_context_check(*out);
+}
+
+/* A function brings its context; a CUkernel is loaded into the one that is named, or
+ * current (R20). */
+static CUresult context_of_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_context **out)
+{
+    if (!soft_handle_is(in->func, SOFT_KIND_FUNCTION))
+        return context_of(in->func ? NULL : in->ctx, out);
+    *out = ((soft_function *)in->func)->module->context;
+    return soft_context_check(*out);
+}
+
+CUresult soft_describe_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_description *out)
+{
+    SOFT_TRY(soft_need(in, "nodeParams"));
+    soft_context *context;
+    const CUfunction function = in->func ? in->func : (CUfunction)in->kern;
+    if (soft_rule(R20) && function == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "func and kern are NULL");
+    SOFT_TRY(context_of_kernel(in, &context));
+    const CUlaunchConfig config = {.gridDimX = in->gridDimX,
+                                   .gridDimY = in->gridDimY,
+                                   .gridDimZ = in->gridDimZ,
+                                   .blockDimX = in->blockDimX,
+                                   .blockDimY = in->blockDimY,
+                                   .blockDimZ = in->blockDimZ,
+                                   .sharedMemBytes = in->sharedMemBytes};
+    SOFT_TRY(soft_task_launch(context, &config, function, in->kernelParams, in->extra,
+                              out->scratch, &out->task));
+    out->params.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    out->params.context = out->task.u.launch.function->module->context;
+    out->params.task = &out->task;
+    out->params.by_extra = in->extra != NULL;
+    return CUDA_SUCCESS;
+}
+
+CUDA_KERNEL_NODE_PARAMS soft_kernel_params_from_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *in)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = in->func,
+                                     .gridDimX = in->gridDimX,
+                                     .gridDimY = in->gridDimY,
+                                     .gridDimZ = in->gridDimZ,
+                                     .blockDimX = in->blockDimX,
+                                     .blockDimY = in->blockDimY,
+                                     .blockDimZ = in->blockDimZ,
+                                     .sharedMemBytes = in->sharedMemBytes,
+                                     .kernelParams = in->kernelParams,
+                                     .extra = in->extra};
+}
+
+CUresult soft_describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
+                            soft_description *out)
+{
+    SOFT_TRY(soft_need(in, "copyParams"));
+    SOFT_TRY(context_of(named, &out->params.context));
+    SOFT_TRY(soft_task_copy(out->params.context, in, &out->task));
+    out->copy = *in;
+    out->params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+    out->params.task = &out->task;
+    out->params.copy = &out->copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
+                            soft_description *out)
+{
+    SOFT_TRY(soft_need(in, "memsetParams"));
+    SOFT_TRY(context_of(named, &out->params.context));
+    SOFT_TRY(soft_task_fill(out->params.context, in, &out->task));
+    out->fill = *in;
+    out->params.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    out->params.task = &out->task;
+    out->params.fill = &out->fill;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_describe_host(const CUDA_HOST_NODE_PARAMS *in, soft_description *out)
+{
+    SOFT_TRY(soft_need(in, "nodeParams"));
+    SOFT_TRY(soft_need((const void *)(uintptr_t)in->fn, "the host function"));
+    SOFT_TRY(context_of(NULL, &out->params.context));
+    out->task =
+        (soft_task){.kind = SOFT_TASK_HOST, .u.host = {in->fn, in->userData, false}};
+    out->params.type = CU_GRAPH_NODE_TYPE_HOST;
+    out->params.task = &out->task;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_describe_event(CUevent handle, CUgraphNodeType type, soft_description *out)
+{
+    SOFT_TRY(context_of(NULL, &out->params.context));
+    SOFT_TRY(soft_event_find(handle, &out->params.event));
+    out->params.type = type;
+    return CUDA_SUCCESS;
+}
+
+/* Whether `graph` is `other`, or has it in a child graph. */
+static bool holds(const soft_graph *graph, const soft_graph *other)
+{
+    for (; other; other = other->parent ? other->parent->graph : NULL)
+        if (other == graph)
+            return true;
+    return false;
+}
+
+static CUresult check_move(const soft_graph *child, const soft_graph *into)
+{
+    if (soft_rule(R63) && child->parent)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the child graph belongs to a node already");
+    if (holds(child, into))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_copy(const soft_graph *child, const soft_graph *into)
+{
+    if (child == into)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
+    if (soft_rule(R62) &&
+        soft_graph_has(child, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the child graph has memory nodes: it can be moved, not copied");
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership ownership,
+                             const soft_graph *into, soft_description *out)
+{
+    soft_graph *child;
+    SOFT_TRY(soft_graph_find(handle, &child));
+    if (child->capture)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a stream captures into the child graph");
+    switch (ownership) {
+    case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE: SOFT_TRY(check_copy(child, into)); break;
+    case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE: SOFT_TRY(check_move(child, into)); break;
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "ownership is %d, not 0 or 1",
+                         (int)ownership);
+    }
+    out->params.type = CU_GRAPH_NODE_TYPE_GRAPH;
+    out->params.child = child;
+    out->params.move = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *in,
+                             soft_description *out)
+{
+    SOFT_TRY(soft_need(in, "nodeParams"));
+    if (in->ctx == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "ctx is NULL");
+    SOFT_TRY(context_of(in->ctx, &out->params.context));
+    SOFT_TRY(soft_task_batch(in->paramArray, in->count, in->flags, &out->task));
+    out->params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    out->params.task = &out->task;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_describe_empty(soft_description *out)
+{
+    out->params.type = CU_GRAPH_NODE_TYPE_EMPTY;
+    return CUDA_SUCCESS;
+}
+
+/* Reserved fields, and the bytes of the union behind the struct of this type (R15). */
+static CUresult check_reserved(const CUgraphNodeParams *in)
+{
+    if (soft_rule(R15) &&
+        (in->reserved0[0] || in->reserved0[1] || in->reserved0[2] || in->reserved2))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "reserved fields of nodeParams are set");
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
+                           soft_description *out)
+{
+    SOFT_TRY(check_reserved(in));
+    const CUDA_MEMSET_NODE_PARAMS fill = {.dst = in->memset.dst,
+                                          .pitch = in->memset.pitch,
+                                          .value = in->memset.value,
+                                          .elementSize = in->memset.elementSize,
+                                          .width = in->memset.width,
+                                          .height = in->memset.height};
+    switch (in->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: {
+        const CUDA_KERNEL_NODE_PARAMS kernel = {.func = in->kernel.func,
+                                                .gridDimX = in->kernel.gridDimX,
+                                                .gridDimY = in->kernel.gridDimY,
+                                                .gridDimZ = in->kernel.gridDimZ,
+                                                .blockDimX = in->kernel.blockDimX,
+                                                .blockDimY = in->kernel.blockDimY,
+                                                .blockDimZ = in->kernel.blockDimZ,
+                                                .sharedMemBytes =
+                                                    in->kernel.sharedMemBytes,
+                                                .kernelParams = in->kernel.kernelParams,
+                                                .extra = in->kernel.extra,
+                                                .kern = in->kernel.kern,
+                                                .ctx = in->kernel.ctx};
+        return soft_describe_kernel(&kernel, out);
+    }
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return soft_describe_copy(&in->memcpy.copyParams, in->memcpy.copyCtx, out);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return soft_describe_fill(&fill, in->memset.ctx, out);
+    case CU_GRAPH_NODE_TYPE_HOST: {
+        const CUDA_HOST_NODE_PARAMS host = {in->host.fn, in->host.userData};
+        return soft_describe_host(&host, out);
+    }
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return soft_describe_child(in->graph.graph, in->graph.ownership, into, out);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+        const CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {
+            in->memOp.ctx, in->memOp.count, in->memOp.paramArray, in->memOp.flags};
+        return soft_describe_batch(&batch, out);
+    }
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "external semaphores are not built into softcuda");
+    case CU_GRAPH_NODE_TYPE_EMPTY: return soft_describe_empty(out);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return soft_describe_event(in->eventWait.event, in->type, out);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return soft_describe_event(in->eventRecord.event, in->type, out);
+    default:
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "nodes of type %d are not built into softcuda", (int)in->type);
+    }
+}

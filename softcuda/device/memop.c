@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Batches of memory operations: waits for a value, writes of one, barriers. They run in
+ * their order; one that waits is asked again by the engine and holds no worker. */
+#include "softcuda/device/memop.h"
+
+#include "softcuda/device/device.h"
+#include "softcuda/device/stream.h"
+#include "softcuda/rules/rules.h"
+
+static bool is_wait(CUstreamBatchMemOpType type)
+{
+    return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+           type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+}
+
+static uint32_t width_of(CUstreamBatchMemOpType type)
+{
+    return type == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
+                   type == CU_STREAM_MEM_OP_WRITE_VALUE_64
+               ? 8
+               : 4;
+}
+
+bool soft_batch_waits(const CUstreamBatchMemOpParams *ops, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (is_wait(ops[i].operation))
+            return true;
+    return false;
+}
+
+/* ---- checks ---- */
+
+/* Where the word is: device memory but no managed one, or host memory that is known. */
+static bool find_word(CUdeviceptr address, uint32_t bytes, soft_allocation *out)
+{
+    soft_device *device = soft_device_holding(address);
+    const bool found = device ? soft_memory_find(device->memory, address, out)
+                              : soft_host_find(address, out);
+    return found && address + bytes <= out->base + out->bytes;
+}
+
+static CUresult check_word(uint32_t at, CUdeviceptr address, uint32_t bytes)
+{
+    soft_allocation word;
+    if (address % bytes != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "operation %u: address 0x%llx is no multiple of %u", at,
+                         (unsigned long long)address, bytes);
+    if (!find_word(address, bytes, &word))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "operation %u: no memory that the driver knows is at 0x%llx", at,
+                         (unsigned long long)address);
+    if (word.kind == SOFT_MEMORY_MANAGED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "operation %u: 0x%llx is managed memory", at,
+                         (unsigned long long)address);
+    return CUDA_SUCCESS;
+}
+
+static CUresult refuse_flags(uint32_t at, unsigned flags)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                     "operation %u: flags 0x%x are not known to it", at, flags);
+}
+
+static CUresult check_wait(uint32_t at, const CUstreamBatchMemOpParams *op)
+{
+    const unsigned flags = op->waitValue.flags;
+    if (flags & CU_STREAM_WAIT_VALUE_FLUSH)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "operation %u: remote writes cannot be flushed here", at);
+    if (flags > CU_STREAM_WAIT_VALUE_NOR)
+        return refuse_flags(at, flags);
+    return check_word(at, op->waitValue.address, width_of(op->operation));
+}
+
+static CUresult check_operation(uint32_t at, const CUstreamBatchMemOpParams *op)
+{
+    switch (op->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64: return check_wait(at, op);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        if (op->writeValue.flags & ~(unsigned)CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
+            return refuse_flags(at, op->writeValue.flags);
+        return check_word(at, op->writeValue.address, width_of(op->operation));
+    case CU_STREAM_MEM_OP_BARRIER:
+        if (op->memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU)
+            return refuse_flags(at, op->memoryBarrier.flags);
+        return CUDA_SUCCESS;
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "operation %u: remote writes cannot be flushed here", at);
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "operation %u has type %d", at,
+                         (int)op->operation);
+    }
+}
+
+CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
+                         unsigned flags, soft_task *out)
+{
+    if (soft_rule(R26) && (count == 0 || count > SOFT_BATCH_OPS_MAX))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%u memory operations, a batch has 1 to %d", count,
+                         SOFT_BATCH_OPS_MAX);
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    if (ops == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "paramArray is NULL");
+    for (unsigned i = 0; i < count; i++)
+        SOFT_TRY(check_operation(i, &ops[i]));
+    *out = (soft_task){.kind = SOFT_TASK_BATCH, .u.batch = {ops, count}};
+    return CUDA_SUCCESS;
+}
+
+/* ---- doing them ---- */
+
+/* GEQ compares cyclically: a counter may wrap. */
+static bool is_met(uint64_t there, uint64_t value, bool wide, unsigned flags)
+{
+    const uint64_t mask = wide ? UINT64_MAX : UINT32_MAX;
+    switch (flags & 3) {
+    case CU_STREAM_WAIT_VALUE_EQ: return ((there ^ value) & mask) == 0;
+    case CU_STREAM_WAIT_VALUE_AND: return (there & value & mask) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR: return (~(there | value) & mask) != 0;
+    default:
+        return wide ? (int64_t)(there - value) >= 0
+                    : (int32_t)((uint32_t)there - (uint32_t)value) >= 0;
+    }
+}
+
+/* The memory may have gone since the batch was given. */
+static void *reach(CUdeviceptr address, uint32_t bytes, soft_batch_run *run)
+{
+    soft_allocation word;
+    if (find_word(address, bytes, &word))
+        return soft_device_reach(address);
+    run->lost = address;
+    return NULL;
+}
+
+static bool wait_over(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
+{
+    const bool wide = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    const void *word = reach(op->waitValue.address, wide ? 8 : 4, run);
+    if (word == NULL)
+        return true;
+    /* Acquire: what the writer did before its write is there for what comes next. */
+    if (wide)
+        return is_met(__atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE),
+                      op->waitValue.value64, true, op->waitValue.flags);
+    return is_met(__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE),
+                  op->waitValue.value, false, op->waitValue.flags);
+}
+
+static void write_word(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
+{
+    const bool wide = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    void *word = reach(op->writeValue.address, wide ? 8 : 4, run);
+    if (word == NULL)
+        return;
+    if (wide)
+        __atomic_store_n((uint64_t *)word, op->writeValue.value64, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint32_t *)word, op->writeValue.value, __ATOMIC_RELEASE);
+}
+
+bool soft_batch_poll(soft_batch_run *run)
+{
+    for (; run->next < run->count && run->lost == 0; run->next++) {
+        const CUstreamBatchMemOpParams *op = &run->ops[run->next];
+        switch (op->operation) {
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+            if (!wait_over(op, run))
+                return false;
+            break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64: write_word(op, run); break;
+        default: __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        }
+    }
+    run->next = 0; /* for the next launch */
+    return true;
+}

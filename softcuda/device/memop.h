@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Batches of memory operations (cuStreamBatchMemOp, batch nodes of graphs). */
+#ifndef SOFT_DEVICE_MEMOP_H
+#define SOFT_DEVICE_MEMOP_H
+#include "softcuda/device/task.h"
+
+#define SOFT_BATCH_OPS_MAX 256 /* as on an H100 */
+
+/* From CUDA's structs, every argument checked; `ops` stays borrowed by `out`. */
+CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
+                         unsigned flags, soft_task *out);
+
+/* Whether one of them waits. */
+bool soft_batch_waits(const CUstreamBatchMemOpParams *ops, uint32_t count);
+
+/* A batch under way. */
+typedef struct soft_batch_run {
+    const CUstreamBatchMemOpParams *ops;
+    uint32_t count, next;
+    CUdeviceptr lost; /* not 0: no memory is there any more */
+} soft_batch_run;
+
+/* Does what can be done now; true when all is done, or memory is lost. */
+bool soft_batch_poll(soft_batch_run *run);
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Attributes of kernel nodes. What only tunes a GPU is kept and given back; priority and
+ * cooperative are part of the launch. */
+#include "softcuda/device/heap.h"
+#include "softcuda/graph/node.h"
+#include "softcuda/rules/rules.h"
+
+#define LEAST_PRIORITY 0
+#define GREATEST_PRIORITY (-5)
+
+static CUresult refuse(CUlaunchAttributeID id)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is none of a kernel node",
+                     (int)id);
+}
+
+/* Those of a node; the others are of launches or streams alone. */
+static bool is_of_node(CUlaunchAttributeID id)
+{
+    switch ((int)id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return true;
+    default: return false;
+    }
+}
+
+static CUlaunchAttributeValue initial_value(CUlaunchAttributeID id)
+{
+    CUlaunchAttributeValue value = {{0}};
+    if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
+        value.memSyncDomainMap.remote = 1;
+    return value;
+}
+
+CUresult soft_node_attribute_get(const soft_node *node, CUlaunchAttributeID id,
+                                 CUlaunchAttributeValue *out)
+{
+    if (!is_of_node(id))
+        return refuse(id);
+    CUlaunchAttributeValue value = initial_value(id);
+    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+        value.cooperative = node->task.u.launch.cooperative;
+    else if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+        value.priority = node->task.u.launch.priority;
+    else if (node->attributes && node->attributes->set & 1u << id)
+        value = node->attributes->values[id];
+    *out = value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_cluster(unsigned x, unsigned y, unsigned z)
+{
+    if (x <= 1 && y <= 1 && z <= 1)
+        return CUDA_SUCCESS;
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                     "cluster (%u, %u, %u): clusters of several blocks are not built", x,
+                     y, z);
+}
+
+static CUresult check_value(CUlaunchAttributeID id, const CUlaunchAttributeValue *value)
+{
+    switch ((int)id) {
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return check_cluster(value->clusterDim.x, value->clusterDim.y,
+                             value->clusterDim.z);
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        if (value->deviceUpdatableKernelNode.deviceUpdatable == 0)
+            return CUDA_SUCCESS;
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "kernel nodes that the device updates are not built");
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        if (value->accessPolicyWindow.hitRatio >= 0 &&
+            value->accessPolicyWindow.hitRatio <= 1)
+            return CUDA_SUCCESS;
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the hit ratio is %g, not 0 to 1",
+                         (double)value->accessPolicyWindow.hitRatio);
+    default: return CUDA_SUCCESS;
+    }
+}
+
+static CUresult keep(soft_node *node, CUlaunchAttributeID id,
+                     const CUlaunchAttributeValue *value)
+{
+    if (node->attributes == NULL)
+        node->attributes = soft_new(sizeof(*node->attributes));
+    if (node->attributes == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for node attributes");
+    node->attributes->set |= 1u << id;
+    node->attributes->values[id] = *value;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
+                                 const CUlaunchAttributeValue *value)
+{
+    soft_launch *launch = &node->task.u.launch;
+    if (!is_of_node(id))
+        return refuse(id);
+    SOFT_TRY(check_value(id, value));
+    switch ((int)id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        if (soft_rule(R18) && value->cooperative && node->arguments.by_extra)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "the node's arguments came as extra, which a cooperative "
+                             "kernel does not take");
+        launch->cooperative = value->cooperative != 0;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        launch->priority = value->priority;
+        return CUDA_SUCCESS;
+    default: return keep(node, id, value);
+    }
+}
+
+CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from)
+{
+    if (to == from)
+        return CUDA_SUCCESS;
+    soft_node_attributes *fresh = NULL;
+    if (from->attributes) {
+        fresh = soft_new(sizeof(*fresh));
+        if (fresh == NULL)
+            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for node attributes");
+        *fresh = *from->attributes;
+    }
+    soft_delete(to->attributes);
+    to->attributes = fresh;
+    to->task.u.launch.priority = from->task.u.launch.priority;
+    to->task.u.launch.cooperative = from->task.u.launch.cooperative;
+    return CUDA_SUCCESS;
+}
