@@ -221,7 +221,7 @@ static soft_queue *find_open(soft_worker *worker, const soft_queue *except)
             soft_queue *queue = atomic_load_explicit(
                 &engine->queues[i * 64 + (uint32_t)__builtin_ctzll(bits)],
                 memory_order_acquire);
-            if (queue != except && soft_queue_wants_hands(queue))
+            if (queue != except && soft_queue_wants_hands(queue, worker))
                 return queue;
         }
     return NULL;
@@ -236,18 +236,19 @@ static void no_longer_idle(soft_engine *engine)
 
 /* Whether an open queue wants hands again soon: the next grid of a chain follows within a
  * microsecond. A worker that stays neither counts itself in and out of the idle ones nor
- * scans all queues, which costs more than the hand-over itself. */
+ * scans all queues, which costs more than the hand-over itself: it looks at the word that
+ * opens the next step. */
 static bool linger(soft_worker *worker, const soft_queue *queue)
 {
     soft_engine *engine = worker->engine;
     const struct queue_bits *bits = &engine->bits[queue->index / 64];
     const uint64_t bit = UINT64_C(1) << (queue->index % 64);
     for (uint32_t round = 0; round < LINGER_ROUNDS; round++) {
-        if (round % 16 == 0 && any_pending(engine))
-            return false;
-        if (soft_queue_wants_hands(queue))
+        if (soft_queue_wants_hands(queue, worker))
             return true;
-        if ((atomic_load_explicit(&bits->open, memory_order_relaxed) & bit) == 0)
+        if (round % 8 == 7 &&
+            (any_pending(engine) ||
+             (atomic_load_explicit(&bits->open, memory_order_relaxed) & bit) == 0))
             return false;
         spin_once(engine, round);
     }
@@ -338,6 +339,14 @@ static void *worker_main(void *argument)
 
 /* ---- waiting and helping ----------------------------------------------------------- */
 
+static bool is_open(const soft_queue *queue)
+{
+    return (atomic_load_explicit(&queue->engine->bits[queue->index / 64].open,
+                                 memory_order_relaxed) >>
+                (queue->index % 64) &
+            1) != 0;
+}
+
 /* Runs what a point depends on, if this thread gets hold of it. */
 static bool help(soft_engine *engine, soft_point point)
 {
@@ -349,7 +358,7 @@ static bool help(soft_engine *engine, soft_point point)
                                  atomic_load(&queue->blocked_until)};
             continue;
         }
-        if (state == QUEUE_RUNNING && !soft_queue_wants_hands(queue))
+        if (state == QUEUE_RUNNING && !is_open(queue))
             return false;
         if (!place_take(engine, PLACE_HELPER))
             return false;
@@ -478,6 +487,8 @@ static void set_up(soft_engine *engine, const soft_engine_options *options)
     engine->tick_cost = soft_tick_cost();
     engine->spin_ticks = (uint64_t)(spin_us * 1000.0 / engine->tick_ns);
     engine->worker_count = options->workers ? options->workers : cpus;
+    engine->share_count =
+        engine->worker_count < SHARES_MAX ? engine->worker_count : SHARES_MAX;
     engine->crowded = engine->worker_count > cpus;
     pthread_mutex_init(&engine->mutex, NULL);
 }

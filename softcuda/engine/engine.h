@@ -31,21 +31,23 @@ typedef struct soft_worker soft_worker;   /* the thread that runs work just now 
 typedef struct soft_parts {
     uint64_t first, have; /* claimed, not yet given out */
     uint64_t total;
-    struct soft_step *step; /* shared by the team; NULL: there is nothing more */
-    uint32_t epoch;
-    uint32_t share; /* a claim takes what is left / share */
-    uint32_t units; /* claimed from the step so far */
+    soft_queue *queue; /* whose step it is; NULL: there is nothing more */
+    uint64_t open;     /* the step's word when this worker came */
+    uint32_t share;    /* which of the step's shares it takes from */
+    uint32_t units;    /* claimed so far */
 } soft_parts;
 bool soft_parts_refill(soft_parts *parts, uint64_t want);
 
-/* Claims up to `want` parts that follow each other; returns how many, 0 when none is
- * left. want 0: as many as pay, by the measured cost and what is left (what a kernel
- * whose blocks do not wait for each other should ask for). Parts are given out in index
- * order. A run_parts whose parts wait for later ones must go on claiming while they wait.
+/* Claims up to `want` parts that follow each other; returns how many, 0 when this call of
+ * run_parts has no more to do (it may be called again for others). want 0: as many as
+ * pay, by the measured cost and what is left (what a kernel whose blocks do not wait for
+ * each other should ask for). With in_order or all_at_once, parts are given out in index
+ * order; else each worker begins in a run of its own. A run_parts whose parts wait for
+ * later ones must go on claiming while they wait.
  * Thread: any worker that runs this work. */
 static inline uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64_t *first)
 {
-    if (parts->have == 0 && (parts->step == NULL || !soft_parts_refill(parts, want)))
+    if (parts->have == 0 && (parts->queue == NULL || !soft_parts_refill(parts, want)))
         return 0;
     const uint64_t count = want == 0 || want > parts->have ? parts->have : want;
     *first = parts->first;
@@ -76,8 +78,10 @@ typedef void soft_run_parts_fn(void *argument, soft_parts *parts, soft_worker *w
 /* What one node or one submission does. */
 typedef struct soft_work {
     uint32_t kind;        /* soft_work_kind */
-    uint32_t all_at_once; /* PARTS: may spin on each other: every part must get started
+    uint16_t all_at_once; /* PARTS: may spin on each other: every part must get started
                            * even if earlier ones never end (cooperative grids) */
+    uint16_t in_order;    /* PARTS: may wait for earlier ones: no part starts before all
+                           * earlier ones have been claimed */
     union {
         soft_run_fn *run;
         soft_run_parts_fn *run_parts;

@@ -27,8 +27,11 @@ enum {
     QUEUE_WORDS = 1024, /* of 64 queues each */
     QUEUE_MAX = QUEUE_WORDS * 64,
     VISITS_MAX = 4,
-    WIDE_MIN_NS = 5000,  /* cheaper work is not split: a hand-over costs 0.3 us */
-    WAKE_MIN_NS = 60000, /* cheaper work is not worth a wake (25 us, 9 of them ours) */
+    SHARES_MAX = 255, /* eight bits of a step's word */
+    UNITS_MAX = (1 << 24) - 1,
+    SPLIT_MIN_NS = 600,    /* gain for which work is split: two hand-overs and some */
+    CROWDED_MIN_NS = 5000, /* ... where workers outnumber CPUs */
+    WAKE_MIN_NS = 60000,   /* cheaper work is not worth a wake (25 us, 9 of them ours) */
 };
 
 /* Time stamps of about 10 ns each; cheaper than the clock where there is a counter. */
@@ -53,19 +56,32 @@ static inline void soft_relax(void)
 }
 
 /* Work that is open to the team: one a queue, used again for each wide piece of work.
- * `claim` is epoch << 32 | units left; an epoch is closed when none is left, which this
- * word alone decides, so that a worker that comes late cannot disturb the next epoch: its
- * compare and swap fails. Everything behind a pointer may be read only after a successful
- * claim. */
+ *
+ *   open       epoch:32 | shares:8 | units:24      all that a claim has to know
+ *   share[i]   epoch:32 | units left:32            a cache line each, behind the queue
+ *
+ * The units are cut into as many runs as there are workers (one run if they have to
+ * start in order), and each worker begins with the run of its slot: a line that only it
+ * writes, and the same part of the data in grid after grid. Who is done takes from other
+ * runs. A share of an older epoch is untouched, so opening writes one line; one of a
+ * later epoch says that the claimant is late. An epoch is over only when every unit of
+ * it has been claimed, so that the compare and swap of who comes late cannot succeed.
+ * Everything behind a pointer may be read only after a successful claim. */
 typedef struct soft_step {
-    alignas(CACHE_LINE) _Atomic uint64_t claim;
-    _Atomic uint32_t units;       /* total / unit, rounded up */
-    _Atomic uint32_t chunk_min;   /* units worth a claim */
-    _Atomic uint64_t total, unit; /* parts; parts a unit (1 but for absurd grids) */
-    soft_work work;               /* read after a claim only */
+    alignas(CACHE_LINE) _Atomic uint64_t open;
+    _Atomic uint32_t chunk;   /* units worth a claim */
+    _Atomic uint16_t base;    /* the slot whose share is the first */
+    _Atomic uint8_t timed;    /* this epoch adds up `ticks` */
+    _Atomic uint8_t patience; /* rounds for which others' shares are left alone */
+    _Atomic uint64_t unit;    /* parts a unit: 1 but for absurd grids */
+    soft_work work;           /* read after a claim only */
     alignas(CACHE_LINE) _Atomic uint32_t finished; /* units */
     _Atomic uint64_t ticks;                        /* spent in it, by all workers */
 } soft_step;
+
+typedef struct soft_share {
+    alignas(CACHE_LINE) _Atomic uint64_t word;
+} soft_share;
 
 enum submission_kind { SUBMIT_WORK, SUBMIT_LAUNCH };
 
@@ -126,6 +142,7 @@ struct soft_queue {
     _Atomic(struct soft_plan *) plan; /* meaningful while there is a ticket */
 
     soft_step step;
+    soft_share share[]; /* engine.share_count */
 };
 
 struct soft_worker {
@@ -136,6 +153,9 @@ struct soft_worker {
     uint64_t random;
     soft_queue *current; /* the queue whose work runs on this stack */
     uint32_t visits;     /* of `visiting`; more than one where work relieves */
+    /* The step it has last found nothing to claim in. */
+    const soft_queue *drained_queue;
+    uint64_t drained;
     pthread_t thread;
     _Atomic(struct soft_plan *) visiting[VISITS_MAX]; /* plans it may look at */
     alignas(CACHE_LINE) _Atomic uint32_t asleep;      /* futex: 1 while it sleeps */
@@ -167,7 +187,8 @@ struct queue_bits {
 struct soft_engine {
     gph_allocator heap;
     uint32_t worker_count;
-    uint32_t started; /* threads */
+    uint32_t share_count; /* of a step: a worker each, up to SHARES_MAX */
+    uint32_t started;     /* threads */
     uint64_t spin_ticks;
     uint64_t seed;
     double tick_ns;
@@ -189,6 +210,18 @@ struct soft_engine {
     _Atomic uint32_t sleeping;
     alignas(CACHE_LINE) struct queue_bits bits[QUEUE_WORDS];
 };
+
+/* Whether work of this measured cost is done sooner when it is split over the team. */
+static inline bool soft_pays_to_split(const soft_engine *engine, uint64_t parts,
+                                      uint32_t cost_ns)
+{
+    const uint64_t n = engine->worker_count;
+    if (parts < 2 || n < 2)
+        return false;
+    const uint64_t most = parts <= n ? 1 : (parts + n - 1) / n; /* parts of one worker */
+    const uint64_t split_ns = parts > UINT32_MAX ? cost_ns / n : cost_ns * most / parts;
+    return cost_ns - split_ns >= (engine->crowded ? CROWDED_MIN_NS : SPLIT_MIN_NS);
+}
 
 /* Nanoseconds between two time stamps, without what the second one took. */
 static inline uint64_t soft_span_ns(const soft_engine *engine, uint64_t ticks)
@@ -229,8 +262,10 @@ bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work
 bool soft_step_join(soft_queue *queue, soft_worker *worker);
 /* planrun.c: the same for the plan that runs in it. */
 bool soft_plan_join(soft_queue *queue, soft_worker *worker);
+/* parts.c: whether its step has units to claim, as far as this worker can see. */
+bool soft_step_wants_hands(const soft_queue *queue, soft_worker *worker);
 /* queue.c: whether what runs in a queue can use another thread; and one takes part. */
-bool soft_queue_wants_hands(const soft_queue *queue);
+bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker);
 bool soft_queue_join(soft_queue *queue, soft_worker *worker);
 void soft_work_inline(const soft_work *work, soft_worker *worker);
 void soft_cost_update(uint32_t *cost_ns, uint64_t ns);

@@ -434,8 +434,8 @@ static void choose_modes(soft_program *program, const soft_work *works)
         if (program->mode[i] != MODE_PARTS && program->mode[i] != MODE_STEP)
             continue;
         const uint32_t cost = program->cost[i];
-        const bool splits = works[program->order[i]].parts > 1 && cost >= WIDE_MIN_NS &&
-                            program->engine->worker_count > 1;
+        const bool splits =
+            soft_pays_to_split(program->engine, works[program->order[i]].parts, cost);
         program->mode[i] = splits || cost == 0 ? MODE_STEP : MODE_PARTS;
     }
 }

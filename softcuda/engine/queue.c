@@ -56,12 +56,11 @@ void soft_queue_close(soft_queue *queue)
                               memory_order_relaxed);
 }
 
-bool soft_queue_wants_hands(const soft_queue *queue)
+bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker)
 {
-    /* Relaxed: hints. */
-    return (uint32_t)atomic_load_explicit(&queue->step.claim, memory_order_relaxed) !=
-               0 ||
-           atomic_load_explicit(&queue->plan_ticket, memory_order_relaxed) != 0;
+    /* Relaxed: a hint. */
+    return atomic_load_explicit(&queue->plan_ticket, memory_order_relaxed) != 0 ||
+           soft_step_wants_hands(queue, worker);
 }
 
 bool soft_queue_join(soft_queue *queue, soft_worker *worker)
@@ -73,12 +72,17 @@ bool soft_queue_join(soft_queue *queue, soft_worker *worker)
 
 /* ---- creation ---------------------------------------------------------------------- */
 
+static size_t queue_bytes(const soft_engine *engine)
+{
+    return sizeof(soft_queue) + engine->share_count * sizeof(soft_share);
+}
+
 static gph_status new_queue(soft_engine *engine, soft_queue **out, gph_error *error)
 {
     const uint32_t index = atomic_load(&engine->queue_count);
     if (index == QUEUE_MAX)
         return gphi_fail(error, GPH_E_UNSUPPORTED, "%u queues exist already", index);
-    soft_queue *queue = soft_line_alloc(engine->heap, sizeof(*queue));
+    soft_queue *queue = soft_line_alloc(engine->heap, queue_bytes(engine));
     if (queue == NULL)
         goto out_of_memory;
     /* Not zeroed: pages of the ring that are never used are never there. */
@@ -95,7 +99,7 @@ static gph_status new_queue(soft_engine *engine, soft_queue **out, gph_error *er
     return GPH_OK;
 
 free_queue:
-    soft_line_free(engine->heap, queue, sizeof(*queue));
+    soft_line_free(engine->heap, queue, queue_bytes(engine));
 out_of_memory:
     return gphi_fail(error, GPH_E_NO_MEMORY, "making queue %u", index);
 }
@@ -149,7 +153,7 @@ void soft_queue_fini(soft_queue *queue)
     soft_engine *engine = queue->engine;
     pthread_mutex_destroy(&queue->submit);
     gphi_heap_free(engine->heap, queue->ring, RING_PLACES * sizeof(*queue->ring));
-    soft_line_free(engine->heap, queue, sizeof(*queue));
+    soft_line_free(engine->heap, queue, queue_bytes(engine));
 }
 
 /* ---- submission -------------------------------------------------------------------- */

@@ -120,7 +120,8 @@ void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *param
 void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work)
 {
     work->kind = SOFT_WORK_PARTS;
-    work->all_at_once = launch->grid.cooperative;
+    work->all_at_once = launch->grid.cooperative != 0;
+    work->in_order = launch->on_fibers != 0;
     work->run_parts = soft_kernel_launch_run;
     work->argument = launch;
     work->parts = launch->block_count;

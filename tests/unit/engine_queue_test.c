@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "engine_check.h"
 #include "fault.h"
+#include "softcuda/engine/internal.h"
 #include <pthread.h>
 
 static soft_engine *make(uint32_t workers, uint32_t seed)
@@ -119,6 +120,31 @@ static void runs_each_part_once(void)
         }
         soft_engine_destroy(engine);
     }
+}
+
+/* Steps are numbered with 32 bits, and a share that few steps use keeps an old number:
+ * both must survive the wrap. */
+static void step_numbers_may_wrap(void)
+{
+    const uint32_t starts[] = {0x3ffffff0, 0x7ffffff0, 0xbffffff0, 0xfffffff0};
+    soft_engine *engine = make(4, 0);
+    soft_queue *queue = queue_of(engine, 0);
+    for (uint32_t n = 0; n < sizeof(starts) / sizeof(starts[0]); n++) {
+        atomic_store(&queue->step.open, (uint64_t)starts[n] << 32);
+        for (uint32_t round = 0; round < 60; round++) {
+            const uint64_t count = round % 5 != 4 ? 2 : 64;
+            sums s = {.spin = 10};
+            const soft_work work = {.kind = SOFT_WORK_PARTS,
+                                    .run_parts = add_parts,
+                                    .argument = &s,
+                                    .parts = count};
+            soft_point point;
+            CHECK(soft_queue_submit(queue, &work, NULL, 0, &point) == GPH_OK);
+            CHECK(soft_point_wait_for(engine, point, UINT64_C(20000000000)));
+            CHECK(atomic_load(&s.parts) == count);
+        }
+    }
+    soft_engine_destroy(engine);
 }
 
 /* Queue i waits for queue i - 1, around a ring of queues, many times. */
@@ -252,6 +278,52 @@ static void blocked_work_lets_other_queues_run(void)
         CHECK(soft_queue_submit(b, &set, NULL, 0, NULL) == GPH_OK);
         finish(engine, a);
         finish(engine, b);
+        soft_engine_destroy(engine);
+    }
+}
+
+typedef struct row {
+    atomic_uint next; /* parts that are over */
+} row;
+
+static void wait_for_the_part_before(void *argument, soft_parts *parts,
+                                     soft_worker *worker)
+{
+    (void)worker;
+    row *r = argument;
+    uint64_t first;
+    while (soft_parts_claim(parts, 1, &first) != 0) {
+        while (atomic_load(&r->next) != first)
+            sched_yield();
+        atomic_store(&r->next, (unsigned)first + 1);
+    }
+}
+
+/* One worker is left, whichever it is: it must begin with the first part. */
+static void parts_in_order_may_wait_for_earlier_ones(void)
+{
+    for (uint32_t workers = 2; workers <= 4; workers++) {
+        soft_engine *engine = make(workers, 0);
+        atomic_int flag = 0;
+        const soft_work hold = {
+            .kind = SOFT_WORK_CALL, .run = wait_for_flag, .argument = &flag};
+        for (uint32_t i = 1; i < workers; i++)
+            CHECK(soft_queue_submit(queue_of(engine, 0), &hold, NULL, 0, NULL) == GPH_OK);
+        row r = {0};
+        const soft_work work = {.kind = SOFT_WORK_PARTS,
+                                .in_order = 1,
+                                .run_parts = wait_for_the_part_before,
+                                .argument = &r,
+                                .parts = 100};
+        soft_queue *queue = queue_of(engine, 0);
+        soft_point point = {0};
+        for (uint32_t i = 0; i < 20; i++) {
+            CHECK(soft_queue_submit(queue, &work, NULL, 0, &point) == GPH_OK);
+            CHECK(soft_point_wait_for(engine, point, UINT64_C(20000000000)));
+            CHECK(atomic_load(&r.next) == 100);
+            atomic_store(&r.next, 0);
+        }
+        atomic_store(&flag, 1);
         soft_engine_destroy(engine);
     }
 }
@@ -409,12 +481,14 @@ int main(void)
 {
     RUN(runs_in_order);
     RUN(runs_each_part_once);
+    RUN(step_numbers_may_wrap);
     RUN(waits_between_queues);
     RUN(waits_for_many_points);
     RUN(recycles_queues);
     RUN(a_full_ring_blocks_and_goes_on);
     RUN(submits_do_not_wait);
     RUN(blocked_work_lets_other_queues_run);
+    RUN(parts_in_order_may_wait_for_earlier_ones);
     RUN(waiting_work_can_relieve);
     RUN(host_functions_run_apart);
     RUN(runs_by_priority);
