@@ -19,7 +19,8 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_PATH", "fast where it can", "slow: every kernel runs a fiber a thread"},
     {"SOFTCUDA_CHECK", "none",
      "memory: accesses of kernels are checked byte by byte, and the host is kept out of "
-     "device memory"},
+     "device memory; race: that, and races between nodes of a graph; all; fatal: races "
+     "end the context"},
     {"SOFTCUDA_JIT", "beside libcuda.so.1", "where softcuda-jit.so lies"},
     {"SOFTCUDA_CACHE", "softcuda in XDG_CACHE_HOME, else ~/.cache/softcuda",
      "folder of compiled kernels; off: none are kept"},

@@ -7,7 +7,7 @@
 #include "softcuda/device/context.h"
 #include "softcuda/device/logring.h"
 
-#define LINE_BYTES 512
+#define LINE_BYTES 768
 #define CUT_NOTE "[earlier lines left out: the buffer is too small]\n"
 
 CUresult cuLogsRegisterCallback(CUlogsCallback function, void *user,

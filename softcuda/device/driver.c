@@ -136,6 +136,10 @@ bool soft_check_memory_wanted(void)
 {
     return settings.check.memory;
 }
+soft_check_mode soft_check_wanted(void)
+{
+    return settings.check;
+}
 bool soft_launch_blocking(void)
 {
     return settings.launch_blocking;

@@ -3,6 +3,7 @@
  * its own files. */
 #ifndef SOFT_DEVICE_DRIVER_H
 #define SOFT_DEVICE_DRIVER_H
+#include "softcuda/check/mode.h"
 #include "softcuda/device/context.h"
 
 enum soft_phase {
@@ -22,6 +23,9 @@ CUresult soft_driver_init(void);
 
 /* Compute capability that the devices claim, e.g. 90. */
 int soft_compute_capability(void);
+
+/* What SOFTCUDA_CHECK asks for. */
+soft_check_mode soft_check_wanted(void);
 
 /* context.c: the primary context of a new device, not alive yet. */
 CUresult soft_primary_prepare(soft_device *device);

@@ -19,7 +19,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/device/logring.h"
 
-#define LINE_BYTES 512
+#define LINE_BYTES 768
 #define RING_LINES 100 /* what CUDA keeps, too */
 
 struct callback {
@@ -162,6 +162,18 @@ void soft_log(CUlogLevel level, const char *format, ...)
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     write_line(level, text);
+}
+
+void soft_say(CUlogLevel level, const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    soft_log(level, "%s", text);
+    if (files[0] != stderr && files[1] != stderr)
+        fprintf(stderr, "softcuda: %s\n", text);
 }
 
 CUresult soft_log_callback_add(CUlogsCallback function, void *user, void **out)

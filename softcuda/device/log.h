@@ -19,6 +19,9 @@ void soft_refuse(CUresult code, const char *format, ...) GPH_PRINTF(2, 3);
 /* A line about something that is no refusal: a kernel fault found later, a warning. */
 void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
 
+/* A line that must not go unseen: to the log, and to stderr where that is not the log. */
+void soft_say(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
+
 /* What a status of the folders below comes to: CUDA_SUCCESS for GPH_OK, a CUresult as it
  * is, ours as the nearest CUresult; the message goes to the log. */
 CUresult soft_pass(gph_status status, const gph_error *error);

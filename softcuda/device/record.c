@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "softcuda/check/trace.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/stream.h"
 
@@ -12,12 +13,24 @@ static bool is_dead(const soft_context *context)
                                 memory_order_relaxed) != CUDA_SUCCESS;
 }
 
+static void note_copy(soft_trace *trace, const soft_copy *copy)
+{
+    for (size_t z = 0; z < copy->depth; z++) {
+        soft_trace_rows(trace, copy->src + z * copy->src_slice, copy->width, copy->height,
+                        copy->src_pitch, false);
+        soft_trace_rows(trace, copy->dst + z * copy->dst_slice, copy->width, copy->height,
+                        copy->dst_pitch, true);
+    }
+}
+
 static void run_copy(void *argument, soft_worker *worker)
 {
     (void)worker;
     soft_record *record = argument;
     if (is_dead(record->context))
         return;
+    if (record->trace != NULL)
+        note_copy(record->trace, &record->u.copy);
     const CUresult result = soft_copy_run(record->context, &record->u.copy);
     if (result != CUDA_SUCCESS)
         soft_context_fail(record->context, result, "a copy failed");
@@ -29,6 +42,10 @@ static void run_fill(void *argument, soft_worker *worker)
     soft_record *record = argument;
     if (is_dead(record->context))
         return;
+    const soft_fill *fill = &record->u.fill;
+    if (record->trace != NULL)
+        soft_trace_rows(record->trace, fill->dst, fill->width * fill->element,
+                        fill->height, fill->pitch, true);
     const CUresult result = soft_fill_run(record->context, &record->u.fill);
     if (result != CUDA_SUCCESS)
         soft_context_fail(record->context, result, "a fill failed");
@@ -167,4 +184,11 @@ void soft_record_drop(soft_record *record)
 {
     soft_delete(record->large);
     record->large = NULL;
+}
+
+void soft_record_watch(soft_record *record, soft_task_kind kind, soft_trace *trace)
+{
+    record->trace = trace;
+    if (kind == SOFT_TASK_KERNEL)
+        soft_kernel_launch_watch(&record->u.launch, trace);
 }

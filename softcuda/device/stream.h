@@ -26,6 +26,7 @@ typedef struct soft_record {
     soft_point point; /* when it is free again */
     soft_context *context;
     void *large; /* parameters that did not fit, freed with the next use */
+    struct soft_trace *trace; /* check mode: notes what is touched; borrowed, or NULL */
     union {
         soft_kernel_launch launch;
         soft_copy copy;
@@ -185,5 +186,8 @@ CUresult soft_event_elapsed(soft_event *start, soft_event *end, float *out_ms);
 CUresult soft_record_fill(soft_record *record, soft_context *context,
                           const soft_task *task, int64_t node, soft_work *out);
 void soft_record_drop(soft_record *record);
+/* Check mode: what the record of such a task touches is noted in `trace`. */
+void soft_record_watch(soft_record *record, soft_task_kind kind,
+                       struct soft_trace *trace);
 
 #endif

@@ -6,6 +6,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/graph/exec.h"
+#include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
 /* Between finding a handle and holding a reference nobody may end the graph. */
@@ -22,6 +23,7 @@ void soft_exec_release(soft_exec *exec)
     soft_program_destroy(exec->program);
     soft_versions_free(exec);
     soft_objects_drop(&exec->objects);
+    soft_watch_destroy(exec->watch);
     soft_shape_fini(&exec->shape);
     soft_delete(exec->costs);
     soft_delete(exec->event_nodes);
@@ -93,6 +95,9 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
     }
     SOFT_TRY(soft_pass(status, &error));
+    const soft_watch_graph watched = {flat->nodes, flat->shape.node_count, flat->edges,
+                                      flat->edge_count};
+    SOFT_TRY(soft_watch_create(&watched, &exec->watch));
     exec->shape = flat->shape;
     flat->shape = (soft_shape){0};
     soft_node *offender = NULL;
@@ -147,9 +152,10 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
 /* The reference of the launch goes last: the version belongs to the graph. */
 static void launch_done(void *argument, soft_worker *worker)
 {
-    (void)worker;
     soft_version *version = argument;
     soft_exec *exec = version->exec;
+    if (worker != NULL) /* it ran */
+        soft_watch_finish(exec->watch);
     /* Release: pairs with the acquire of an edit that finds the version idle. */
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
     soft_exec_release(exec);

@@ -105,6 +105,7 @@ struct soft_exec {
     uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
     uint32_t *event_nodes;          /* flat nodes of event records and waits */
     uint32_t event_count;
+    struct soft_watch *watch; /* SOFTCUDA_CHECK=race; NULL: not asked for */
 };
 
 /* ---- flat.c */

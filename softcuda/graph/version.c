@@ -13,6 +13,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
+#include "softcuda/graph/watch.h"
 
 /* ---- records ----------------------------------------------------------------------- */
 
@@ -117,6 +118,11 @@ CUresult soft_exec_record_create(const soft_content *content, void *room,
     }
     *out = record;
     return CUDA_SUCCESS;
+}
+
+static void watch(const soft_exec *exec, uint32_t at, soft_exec_record *record)
+{
+    soft_watch_record(exec->watch, at, record->task.kind, &record->body);
 }
 
 /* ---- what a version runs ------------------------------------------------------------
@@ -250,6 +256,7 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
                 *offender = flat->nodes[i];
                 return result;
             }
+            watch(exec, i, version->records[i]);
             room += soft_record_bytes(&content);
         }
         version->works[i] = work_of(exec, i, version->records[i]);
@@ -342,6 +349,7 @@ void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
     if (record) {
         soft_exec_record_release(version->records[at]);
         version->records[at] = record;
+        watch(exec, at, record);
     }
     version->works[at] = work_of(exec, at, version->records[at]);
     exec->journal[exec->edits++ % SOFT_JOURNAL] = at;

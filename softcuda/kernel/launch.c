@@ -117,6 +117,11 @@ void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *param
     launch->grid.params = params;
 }
 
+void soft_kernel_launch_watch(soft_kernel_launch *launch, struct soft_trace *trace)
+{
+    launch->trace = trace;
+}
+
 void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work)
 {
     work->kind = SOFT_WORK_PARTS;

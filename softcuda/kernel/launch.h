@@ -7,9 +7,9 @@
  *                        engine through soft_kernel_launch_run(), as often as wanted but
  *                        not twice at one time
  *
- * A worker runs the blocks it claims on its own stack; those of a kernel that may wait for
- * another block run on fibers, so that one that waits lets others run (see run.c); on the
- * slow path each thread has a fiber. */
+ * A worker runs the blocks it claims on its own stack; those of a kernel that may wait
+ * for another block run on fibers, so that one that waits lets others run (see run.c); on
+ * the slow path each thread has a fiber. */
 #ifndef SOFT_KERNEL_LAUNCH_H
 #define SOFT_KERNEL_LAUNCH_H
 
@@ -77,9 +77,10 @@ typedef struct soft_kernel_launch {
     uint64_t local_bytes, scratch_bytes; /* of a block */
     uint64_t shared_room;                /* of a block, rounded up */
     uint32_t page_bytes, safepoint_budget;
-    uint32_t on_fibers; /* a block may wait for another */
-    uint32_t is_single; /* one block, fast path, waits for nobody, no time limit */
-    atomic_uint fault;  /* 0 none, 1 being written, 2 there */
+    uint32_t on_fibers;       /* a block may wait for another */
+    uint32_t is_single;       /* one block, fast path, waits for nobody, no time limit */
+    struct soft_trace *trace; /* check mode: what it touches is noted there; or NULL */
+    atomic_uint fault;        /* 0 none, 1 being written, 2 there */
     uint32_t envreg[32];
     uint64_t workspace[8]; /* of grid.sync(), which nvcc emits inline */
 } soft_kernel_launch;
@@ -98,6 +99,10 @@ GPH_CHECKED gph_status soft_kernel_launch_init(soft_kernel_launch *launch,
                                                const soft_kernel_code *code,
                                                const soft_kernel_dims *dims,
                                                const void *params, gph_error *error);
+
+/* Check mode: what its blocks touch is noted in `trace` from now on (borrowed; NULL: no
+ * more). It must not be running. */
+void soft_kernel_launch_watch(soft_kernel_launch *launch, struct soft_trace *trace);
 
 /* The same launch with other parameters; it must not be running. */
 void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *params);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "softcuda/check/trace.h"
 #include "softcuda/kernel/env.h"
 #include "softcuda/kernel/lanes.h"
 #include "softcuda/kernel/place.h"
@@ -58,20 +59,25 @@ static bool is_own(const soft_block *block, uint64_t address, uint64_t bytes)
 }
 
 /* Where the bytes are, or NULL with a reason. */
-static void *reach(const soft_block *block, uint64_t address, uint32_t bytes, bool write,
-                   char *reason, size_t reason_bytes)
+static void *reach(const soft_block *block, const soft_touch *touch, char *reason,
+                   size_t reason_bytes)
 {
     const soft_kernel_env_options *options = &env_of(block)->options;
-    if (options->check == NULL || is_own(block, address, bytes))
-        return (void *)(uintptr_t)address;
-    return options->check(options->user, address, bytes, write, reason, reason_bytes);
+    if (options->check == NULL || is_own(block, touch->address, touch->bytes))
+        return (void *)(uintptr_t)touch->address;
+    void *at = options->check(options->user, touch->address, touch->bytes, touch->write,
+                              reason, reason_bytes);
+    if (at != NULL && block->runner->launch->trace != NULL)
+        soft_trace_touch(block->runner->launch->trace, &block->runner->seen, touch);
+    return at;
 }
 
 const void *soft_rtcall_reach(const ptx_block *view, uint64_t address)
 {
     char reason[8];
     const soft_block *block = (const soft_block *)(const void *)view;
-    const void *at = reach(block, address, 1, false, reason, sizeof(reason));
+    const soft_touch touch = {.address = address, .bytes = 1, .block = view->block_index};
+    const void *at = reach(block, &touch, reason, sizeof(reason));
     /* What cannot be read faults where it is. */
     return at != NULL ? at : (const void *)(uintptr_t)address;
 }
@@ -141,22 +147,28 @@ void *ptx_rt_check(ptx_block *view, uint32_t thread, uint64_t address, uint32_t 
                    uint32_t line)
 {
     soft_block *block = soft_block_from(view);
-    const bool write = (bytes & PTX_CHECK_WRITE) != 0;
-    bytes &= ~(PTX_CHECK_WRITE | PTX_CHECK_STRONG);
+    const soft_touch touch = {.address = address,
+                              .block = view->block_index,
+                              .bytes = bytes & ~(PTX_CHECK_WRITE | PTX_CHECK_STRONG),
+                              .thread = thread,
+                              .line = line,
+                              .write = (bytes & PTX_CHECK_WRITE) != 0,
+                              .strong = (bytes & PTX_CHECK_STRONG) != 0};
     char text[256], reason[200] = "";
     gph_status code = SOFT_ERROR_MISALIGNED_ADDRESS;
+    bytes = touch.bytes;
     if (bytes == 0) /* cp.async that reads nothing */
         return (void *)(uintptr_t)address;
     if ((bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) != 0) {
         snprintf(reason, sizeof(reason), "no multiple of %u", bytes);
     } else {
-        void *at = reach(block, address, bytes, write, reason, sizeof(reason));
+        void *at = reach(block, &touch, reason, sizeof(reason));
         if (at != NULL)
             return at;
         code = SOFT_ERROR_ILLEGAL_ADDRESS;
     }
     snprintf(text, sizeof(text), "line %u of the PTX %s %u bytes: %s", line,
-             write ? "writes" : "reads", bytes, reason);
+             touch.write ? "writes" : "reads", bytes, reason);
     block->runner->raised.has_thread = true;
     block->runner->raised.thread = thread;
     soft_runner_raise(block->runner, code, address, text);

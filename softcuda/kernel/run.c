@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "softcuda/check/trace.h"
 #include "softcuda/kernel/env.h"
 #include "softcuda/kernel/lanes.h"
 #include "softcuda/kernel/runner.h"
@@ -393,6 +394,9 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
         return;
     }
     begin(runner, launch, worker);
+    if (launch->trace != NULL)
+        soft_trace_kernel(launch->trace, launch->code->kernel->name, launch->grid.nctaid,
+                          launch->grid.ntid);
     if (launch->is_single) {
         run_single(runner, launch, parts);
         return;

@@ -12,6 +12,7 @@
 #ifndef SOFT_KERNEL_RUNNER_H
 #define SOFT_KERNEL_RUNNER_H
 
+#include "softcuda/check/trace.h"
 #include "softcuda/kernel/fiber.h"
 #include "softcuda/kernel/launch.h"
 #include "softcuda/memory/fault.h"
@@ -56,6 +57,7 @@ struct soft_runner {
     soft_block *parked, **parked_tail;
     uint32_t live;
     soft_fault_scope scope;
+    soft_trace_memory seen; /* check mode */
     struct {
         gph_status code;
         uint64_t address;

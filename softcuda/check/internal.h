@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Inside softcuda/check. */
+#ifndef SOFT_CHECK_INTERNAL_H
+#define SOFT_CHECK_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/map.h"
+#include "softcuda/check/race.h"
+
+#define TOUCHED_BYTES 4096u /* of memory, a struct touched */
+#define TOUCHED_WORDS (TOUCHED_BYTES / 64)
+#define FIRST_BYTES 256u
+#define FIRST_COUNT (TOUCHED_BYTES / FIRST_BYTES)
+#define SLAB_COUNT 64u
+/* What the records of a launch may take; more is left out and said. */
+#define TOUCHED_MOST ((2ull << 30) / sizeof(struct touched))
+
+enum { KIND_WRITE = 1, KIND_STRONG = 2 };
+
+struct touched {
+    struct touched *next; /* of the trace's table */
+    uint64_t page;
+    uint32_t line;
+    uint8_t kind, bytes;
+    _Atomic uint64_t bits[TOUCHED_WORDS];
+    _Atomic uint64_t first[FIRST_COUNT]; /* offset << 56 | block << 16 | thread */
+};
+
+struct slab {
+    struct slab *next;
+    struct touched entries[SLAB_COUNT];
+};
+
+struct span {
+    uint64_t start, end;
+    uint8_t kind;
+};
+
+struct soft_trace {
+    struct soft_race *race;
+    _Atomic uint64_t serial; /* another one each launch: what threads remember */
+    pthread_mutex_t mutex;   /* of all below */
+    struct touched **table;  /* by page and line */
+    uint32_t capacity, count;
+    struct span *spans;
+    uint32_t span_count, span_capacity;
+    const char *kernel;
+    uint32_t grid[3], block[3];
+};
+
+/* Who comes before whom. A row a node: a bit for each node with a column. */
+struct order {
+    uint64_t *rows;
+    uint32_t *columns; /* by node; SOFT_RACE_NO_NODE: none */
+    uint32_t node_count, words, column_count;
+};
+
+struct soft_race {
+    gph_allocator heap;
+    struct order order;
+    soft_trace **traces; /* by node; NULL: not watched */
+    soft_race_window *windows;
+    uint32_t window_count;
+    gphi_map known;        /* pairs reported */
+    pthread_mutex_t mutex; /* of all below */
+    struct slab *slabs, *filling;
+    uint32_t filled; /* entries of `filling` */
+    uint64_t touched_count;
+    atomic_bool incomplete;
+};
+
+/* order.c */
+gph_status order_init(struct order *order, const soft_race_options *options,
+                      const gph_allocator heap, gph_error *error);
+void order_fini(struct order *order, gph_allocator heap);
+/* A path leads from one to the other. Both must have a column. */
+static inline bool order_above(const struct order *order, uint32_t node, uint32_t other)
+{
+    const uint32_t column = order->columns[other];
+    return order->rows[(uint64_t)node * order->words + column / 64] >> (column % 64) & 1;
+}
+static inline bool order_has(const struct order *order, uint32_t a, uint32_t b)
+{
+    return a == b || order_above(order, a, b) || order_above(order, b, a);
+}
+/* One a node: not 0 where all others with a column come before or after it. */
+bool order_find_total(const struct order *order, gph_allocator heap, uint8_t *out);
+
+/* trace.c */
+soft_trace *trace_create(struct soft_race *race);
+void trace_destroy(soft_trace *trace);
+void trace_forget(soft_trace *trace);
+
+/* compare.c: every finding of the launch, by address; false: no memory. */
+struct findings {
+    soft_finding *list;
+    uint32_t count, capacity;
+};
+bool race_compare(struct soft_race *race, struct findings *out);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The life of a graph's race check, and its reports. */
+#include "softcuda/check/race.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/check/internal.h"
+
+static bool make_traces(soft_race *race, const soft_race_options *o)
+{
+    const gph_allocator heap = race->heap;
+    const size_t room = o->node_count + 1ull;
+    race->traces = gphi_heap_array(heap, room, sizeof(soft_trace *));
+    uint8_t *total = gphi_heap_alloc(heap, room);
+    bool made = race->traces && total && order_find_total(&race->order, heap, total);
+    for (uint32_t i = 0; made && i < o->node_count; i++) {
+        /* What all others come before or after can only be outside of a life. */
+        if (o->touches[i] == 0 || (total[i] && o->window_count == 0))
+            continue;
+        race->traces[i] = trace_create(race);
+        made = race->traces[i] != NULL;
+    }
+    gphi_heap_free(heap, total, room);
+    return made;
+}
+
+static bool copy_windows(soft_race *race, const soft_race_options *o)
+{
+    if (o->window_count == 0)
+        return true;
+    race->windows = gphi_heap_array(race->heap, o->window_count, sizeof(*race->windows));
+    if (race->windows == NULL)
+        return false;
+    memcpy(race->windows, o->windows, o->window_count * sizeof(*race->windows));
+    race->window_count = o->window_count;
+    return true;
+}
+
+gph_status soft_race_create(const soft_race_options *options, soft_race **out,
+                            gph_error *error)
+{
+    const gph_allocator heap = gphi_heap(options->allocator);
+    soft_race *race = gphi_heap_alloc(heap, sizeof(*race));
+    if (race == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a race check");
+    race->heap = heap;
+    pthread_mutex_init(&race->mutex, NULL);
+    gphi_map_init(&race->known, heap);
+    atomic_init(&race->incomplete, false);
+    gph_status status = order_init(&race->order, options, heap, error);
+    if (status == GPH_OK && (!copy_windows(race, options) || !make_traces(race, options)))
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "a race check of %u nodes",
+                           options->node_count);
+    if (status != GPH_OK) {
+        soft_race_destroy(race);
+        return status;
+    }
+    *out = race;
+    return GPH_OK;
+}
+
+void soft_race_destroy(soft_race *race)
+{
+    if (race == NULL)
+        return;
+    const gph_allocator heap = race->heap;
+    const uint32_t count = race->order.node_count;
+    for (uint32_t i = 0; race->traces && i < count; i++)
+        trace_destroy(race->traces[i]);
+    gphi_heap_free(heap, race->traces, (count + 1ull) * sizeof(soft_trace *));
+    gphi_heap_free(heap, race->windows, race->window_count * sizeof(*race->windows));
+    while (race->slabs) {
+        struct slab *next = race->slabs->next;
+        gphi_heap_free(heap, race->slabs, sizeof(*race->slabs));
+        race->slabs = next;
+    }
+    order_fini(&race->order, heap);
+    gphi_map_fini(&race->known);
+    pthread_mutex_destroy(&race->mutex);
+    gphi_heap_free(heap, race, sizeof(*race));
+}
+
+soft_trace *soft_race_trace(soft_race *race, uint32_t node)
+{
+    return race->traces[node];
+}
+
+/* Entries are used again; a launch that touched little keeps little. */
+static void forget(soft_race *race)
+{
+    for (uint32_t i = 0; i < race->order.node_count; i++)
+        if (race->traces[i])
+            trace_forget(race->traces[i]);
+    pthread_mutex_lock(&race->mutex);
+    struct slab *spare = race->filling ? race->filling->next : race->slabs;
+    if (race->filling)
+        race->filling->next = NULL;
+    race->filling = NULL;
+    race->filled = 0;
+    race->touched_count = 0;
+    pthread_mutex_unlock(&race->mutex);
+    while (spare) {
+        struct slab *next = spare->next;
+        gphi_heap_free(race->heap, spare, sizeof(*spare));
+        spare = next;
+    }
+}
+
+void soft_race_finish(soft_race *race, const soft_race_report *report)
+{
+    struct findings findings = {NULL, 0, 0};
+    const bool compared = race_compare(race, &findings);
+    if (!compared && report->incomplete)
+        report->incomplete(report->user, "no memory to compare what the nodes touched");
+    if (atomic_exchange_explicit(&race->incomplete, false, memory_order_relaxed) &&
+        report->incomplete)
+        report->incomplete(report->user, "no memory to note all that the nodes touched");
+    for (uint32_t i = 0; i < findings.count; i++) {
+        const soft_finding *f = &findings.list[i];
+        const uint32_t a = f->first.node, b = f->second.node;
+        /* Without memory for it, it will be said again. */
+        (void)gphi_map_set(&race->known,
+                           a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, 1);
+        if (report->found)
+            report->found(report->user, f);
+    }
+    gphi_heap_free(race->heap, findings.list, findings.capacity * sizeof(*findings.list));
+    forget(race);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Noting accesses. A thread remembers the pages that it met last, so that most accesses
+ * take no lock: they set bits that are set already. */
+#include "softcuda/check/trace.h"
+
+#include <string.h>
+
+#include "base/heap.h"
+#include "softcuda/check/internal.h"
+
+#define TABLE_LEAST 16u
+
+/* Of one trace in one launch, so what was forgotten is not found again. */
+static atomic_uint_fast64_t last_serial;
+
+static uint64_t next_serial(void)
+{
+    return atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
+}
+
+static uint64_t hash(uint64_t page, uint32_t line, uint8_t kind)
+{
+    uint64_t h = (page * 8 + kind) * 0x9e3779b97f4a7c15ull + line * 0xd6e8feb86659fd93ull;
+    return h ^ h >> 29;
+}
+
+soft_trace *trace_create(struct soft_race *race)
+{
+    soft_trace *trace = gphi_heap_alloc(race->heap, sizeof(*trace));
+    if (trace == NULL)
+        return NULL;
+    trace->race = race;
+    atomic_init(&trace->serial, next_serial());
+    pthread_mutex_init(&trace->mutex, NULL);
+    return trace;
+}
+
+void trace_destroy(soft_trace *trace)
+{
+    if (trace == NULL)
+        return;
+    const gph_allocator heap = trace->race->heap;
+    gphi_heap_free(heap, trace->table, trace->capacity * sizeof(*trace->table));
+    gphi_heap_free(heap, trace->spans, trace->span_capacity * sizeof(*trace->spans));
+    pthread_mutex_destroy(&trace->mutex);
+    gphi_heap_free(heap, trace, sizeof(*trace));
+}
+
+/* The entries themselves are the race's. */
+void trace_forget(soft_trace *trace)
+{
+    pthread_mutex_lock(&trace->mutex);
+    atomic_store_explicit(&trace->serial, next_serial(), memory_order_relaxed);
+    if (trace->count > 0)
+        memset(trace->table, 0, trace->capacity * sizeof(*trace->table));
+    trace->count = trace->span_count = 0;
+    trace->kernel = NULL;
+    pthread_mutex_unlock(&trace->mutex);
+}
+
+/* An empty entry, or NULL. */
+static struct touched *take_entry(struct soft_race *race)
+{
+    struct touched *entry = NULL;
+    pthread_mutex_lock(&race->mutex);
+    if (race->touched_count < TOUCHED_MOST) {
+        if (race->filling == NULL || race->filled == SLAB_COUNT) {
+            struct slab *next = race->filling ? race->filling->next : race->slabs;
+            if (next == NULL) {
+                next = gphi_heap_alloc(race->heap, sizeof(*next));
+                if (next != NULL && race->filling)
+                    race->filling->next = next;
+                else if (next != NULL)
+                    race->slabs = next;
+            }
+            if (next != NULL) {
+                race->filling = next;
+                race->filled = 0;
+            }
+        }
+        if (race->filling != NULL && race->filled < SLAB_COUNT) {
+            entry = &race->filling->entries[race->filled++];
+            race->touched_count++;
+        }
+    }
+    pthread_mutex_unlock(&race->mutex);
+    if (entry == NULL)
+        atomic_store_explicit(&race->incomplete, true, memory_order_relaxed);
+    return entry;
+}
+
+static bool grow_table(soft_trace *trace)
+{
+    const gph_allocator heap = trace->race->heap;
+    const uint32_t capacity = trace->capacity ? 2 * trace->capacity : TABLE_LEAST;
+    struct touched **table = gphi_heap_array(heap, capacity, sizeof(*table));
+    if (table == NULL)
+        return false;
+    for (uint32_t i = 0; i < trace->capacity; i++)
+        for (struct touched *t = trace->table[i], *next; t != NULL; t = next) {
+            struct touched **place =
+                &table[hash(t->page, t->line, t->kind) & (capacity - 1)];
+            next = t->next;
+            t->next = *place;
+            *place = t;
+        }
+    gphi_heap_free(heap, trace->table, trace->capacity * sizeof(*trace->table));
+    trace->table = table;
+    trace->capacity = capacity;
+    return true;
+}
+
+static struct touched *add_locked(soft_trace *trace, uint64_t page,
+                                  const soft_touch *touch, uint8_t kind)
+{
+    if (trace->count >= trace->capacity && !grow_table(trace) && trace->capacity == 0) {
+        atomic_store_explicit(&trace->race->incomplete, true, memory_order_relaxed);
+        return NULL;
+    }
+    struct touched *entry = take_entry(trace->race);
+    if (entry == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < TOUCHED_WORDS; i++)
+        atomic_store_explicit(&entry->bits[i], 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < FIRST_COUNT; i++)
+        atomic_store_explicit(&entry->first[i], UINT64_MAX, memory_order_relaxed);
+    entry->page = page;
+    entry->line = touch->line;
+    entry->kind = kind;
+    entry->bytes = (uint8_t)touch->bytes;
+    struct touched **place =
+        &trace->table[hash(page, touch->line, kind) & (trace->capacity - 1)];
+    entry->next = *place;
+    *place = entry;
+    trace->count++;
+    return entry;
+}
+
+static struct touched *find(soft_trace *trace, soft_trace_memory *memory, uint64_t page,
+                            const soft_touch *touch)
+{
+    const uint8_t kind =
+        (uint8_t)((touch->write ? KIND_WRITE : 0) | (touch->strong ? KIND_STRONG : 0));
+    const uint64_t key = hash(page, touch->line, kind);
+    const uint64_t serial = atomic_load_explicit(&trace->serial, memory_order_relaxed);
+    struct soft_trace_seen *seen =
+        &memory->seen[key % (sizeof(memory->seen) / sizeof(memory->seen[0]))];
+    if (seen->serial == serial && seen->page == page && seen->line == touch->line &&
+        seen->kind == kind)
+        return seen->touched;
+    pthread_mutex_lock(&trace->mutex);
+    struct touched *entry =
+        trace->capacity ? trace->table[key & (trace->capacity - 1)] : NULL;
+    while (entry != NULL &&
+           (entry->page != page || entry->line != touch->line || entry->kind != kind))
+        entry = entry->next;
+    if (entry == NULL)
+        entry = add_locked(trace, page, touch, kind);
+    pthread_mutex_unlock(&trace->mutex);
+    if (entry != NULL)
+        *seen = (struct soft_trace_seen){serial, page, touch->line, kind, entry};
+    return entry;
+}
+
+/* The least is kept: of the lowest address, then of the first block and thread. */
+static void note_first(struct touched *entry, uint32_t offset, const soft_touch *touch)
+{
+    _Atomic uint64_t *place = &entry->first[offset / FIRST_BYTES];
+    const uint64_t mine = (uint64_t)(offset % FIRST_BYTES) << 56 |
+                          (touch->block & 0xffffffffffull) << 16 |
+                          (touch->thread & 0xffff);
+    uint64_t now = atomic_load_explicit(place, memory_order_relaxed);
+    while (mine < now &&
+           !atomic_compare_exchange_weak_explicit(place, &now, mine, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+    }
+}
+
+static void set_bits(struct touched *entry, uint32_t offset, uint32_t bytes)
+{
+    while (bytes > 0) {
+        const uint32_t bit = offset % 64;
+        const uint32_t take = bytes < 64 - bit ? bytes : 64 - bit;
+        const uint64_t mask = (take == 64 ? ~0ull : (1ull << take) - 1) << bit;
+        _Atomic uint64_t *word = &entry->bits[offset / 64];
+        if ((atomic_load_explicit(word, memory_order_relaxed) & mask) != mask)
+            atomic_fetch_or_explicit(word, mask, memory_order_relaxed);
+        offset += take;
+        bytes -= take;
+    }
+}
+
+void soft_trace_touch(soft_trace *trace, soft_trace_memory *memory,
+                      const soft_touch *touch)
+{
+    uint64_t address = touch->address;
+    for (uint32_t left = touch->bytes; left > 0;) {
+        const uint32_t offset = (uint32_t)(address % TOUCHED_BYTES);
+        const uint32_t take =
+            left < TOUCHED_BYTES - offset ? left : TOUCHED_BYTES - offset;
+        struct touched *entry = find(trace, memory, address / TOUCHED_BYTES, touch);
+        if (entry == NULL)
+            return;
+        set_bits(entry, offset, take);
+        if (address == touch->address)
+            note_first(entry, offset, touch);
+        address += take;
+        left -= take;
+    }
+}
+
+static void add_span_locked(soft_trace *trace, uint64_t start, uint64_t bytes,
+                            uint8_t kind)
+{
+    if (trace->span_count == trace->span_capacity) {
+        const gph_allocator heap = trace->race->heap;
+        const uint32_t capacity = trace->span_capacity ? 2 * trace->span_capacity : 4;
+        struct span *spans = gphi_heap_array(heap, capacity, sizeof(*spans));
+        if (spans == NULL) {
+            atomic_store_explicit(&trace->race->incomplete, true, memory_order_relaxed);
+            return;
+        }
+        if (trace->span_count > 0)
+            memcpy(spans, trace->spans, trace->span_count * sizeof(*spans));
+        gphi_heap_free(heap, trace->spans, trace->span_capacity * sizeof(*spans));
+        trace->spans = spans;
+        trace->span_capacity = capacity;
+    }
+    trace->spans[trace->span_count++] = (struct span){start, start + bytes, kind};
+}
+
+void soft_trace_rows(soft_trace *trace, uint64_t address, uint64_t bytes, uint64_t rows,
+                     uint64_t pitch, bool write)
+{
+    if (bytes == 0 || rows == 0)
+        return;
+    pthread_mutex_lock(&trace->mutex);
+    if (rows > 1 && pitch == bytes) {
+        bytes *= rows;
+        rows = 1;
+    }
+    for (uint64_t y = 0; y < rows; y++)
+        add_span_locked(trace, address + y * pitch, bytes, write ? KIND_WRITE : 0);
+    pthread_mutex_unlock(&trace->mutex);
+}
+
+void soft_trace_kernel(soft_trace *trace, const char *name, const uint32_t grid[3],
+                       const uint32_t block[3])
+{
+    pthread_mutex_lock(&trace->mutex);
+    trace->kernel = name;
+    memcpy(trace->grid, grid, sizeof(trace->grid));
+    memcpy(trace->block, block, sizeof(trace->block));
+    pthread_mutex_unlock(&trace->mutex);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Findings of the race check as sentences, and with `fatal` as errors of the contexts. */
+#include "softcuda/graph/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "softcuda/device/device.h"
+#include "softcuda/device/driver.h"
+#include "softcuda/device/heap.h"
+
+struct watched {
+    uint64_t id;
+    soft_context *context;
+    CUgraphNodeType type;
+};
+
+struct soft_watch {
+    soft_race *race;
+    struct watched *nodes; /* by flat number */
+    bool fatal;
+};
+
+static bool touches(const soft_node *node)
+{
+    return node != NULL && (node->type == CU_GRAPH_NODE_TYPE_KERNEL ||
+                            node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+                            node->type == CU_GRAPH_NODE_TYPE_MEMSET);
+}
+
+static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching,
+                          soft_race **out)
+{
+    const soft_race_options options = {.node_count = graph->node_count,
+                                       .edges = graph->edges,
+                                       .edge_count = graph->edge_count,
+                                       .touches = touching,
+                                       .allocator = soft_allocator()};
+    gph_error error = {0};
+    const gph_status status = soft_race_create(&options, out, &error);
+    if (status != GPH_E_UNSUPPORTED)
+        return soft_pass(status, &error);
+    soft_say(CU_LOG_LEVEL_WARNING, "a graph is not checked for races: %s", error.message);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out)
+{
+    const soft_check_mode mode = soft_check_wanted();
+    *out = NULL;
+    if (!mode.race)
+        return CUDA_SUCCESS;
+    soft_watch *watch = soft_new(sizeof(*watch));
+    uint8_t *touching = soft_new(graph->node_count);
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (watch != NULL)
+        watch->nodes = soft_new(graph->node_count * sizeof(*watch->nodes));
+    if (watch != NULL && watch->nodes != NULL && touching != NULL) {
+        watch->fatal = mode.fatal;
+        for (uint32_t i = 0; i < graph->node_count; i++) {
+            const soft_node *node = graph->nodes[i];
+            touching[i] = touches(node);
+            if (node != NULL)
+                watch->nodes[i] = (struct watched){node->id, node->context, node->type};
+        }
+        result = make_race(graph, touching, &watch->race);
+    } else {
+        soft_refuse(result, "no memory to watch %u nodes", graph->node_count);
+    }
+    soft_delete(touching);
+    if (result != CUDA_SUCCESS || watch->race == NULL) {
+        soft_watch_destroy(watch);
+        return result;
+    }
+    *out = watch;
+    return CUDA_SUCCESS;
+}
+
+void soft_watch_destroy(soft_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    soft_race_destroy(watch->race);
+    soft_delete(watch->nodes);
+    soft_delete(watch);
+}
+
+void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
+                       soft_record *record)
+{
+    if (watch != NULL)
+        soft_record_watch(record, kind, soft_race_trace(watch->race, node));
+}
+
+/* ---- sentences ----------------------------------------------------------------------
+ */
+
+/* "kernel add (node 7) writes 4 bytes (line 20 of the PTX, block [0,0,0], thread
+ * [1,0,0])", "memset (node 8) writes". */
+static void describe_side(const soft_watch *watch, const soft_race_side *side, char *text,
+                          size_t bytes)
+{
+    const struct watched *node = &watch->nodes[side->node];
+    const char *verb = side->write ? "writes" : "reads";
+    if (side->kernel == NULL) {
+        snprintf(text, bytes, "%s (node %llu) %s",
+                 node->type == CU_GRAPH_NODE_TYPE_MEMSET ? "memset" : "memcpy",
+                 (unsigned long long)node->id, verb);
+        return;
+    }
+    char thread[80] = "";
+    if (side->has_thread)
+        snprintf(thread, sizeof(thread), ", block [%u,%u,%u], thread [%u,%u,%u]",
+                 side->block[0], side->block[1], side->block[2], side->thread[0],
+                 side->thread[1], side->thread[2]);
+    snprintf(
+        text, bytes, "kernel %.60s (node %llu) %s%s %u byte%s (line %u of the PTX%s)",
+        side->kernel, (unsigned long long)node->id, side->strong ? "atomically " : "",
+        verb, side->bytes, side->bytes == 1 ? "" : "s", side->line, thread);
+}
+
+static void describe_place(uint64_t address, char *text, size_t bytes)
+{
+    const soft_device *device = soft_device_holding(address);
+    soft_allocation host;
+    if (device != NULL)
+        soft_memory_describe(device->memory, address, text, bytes);
+    else if (soft_host_find(address, &host))
+        snprintf(text, bytes, "%llu bytes into the host memory of %llu bytes at 0x%llx",
+                 (unsigned long long)(address - host.base),
+                 (unsigned long long)host.bytes, (unsigned long long)host.base);
+    else
+        snprintf(text, bytes, "host memory");
+}
+
+/* What a node does to memory whose life does not hold it; the other node's number
+ * follows. */
+static const char *wrong_life(soft_finding_kind kind)
+{
+    switch (kind) {
+    case SOFT_FINDING_FREE_UNORDERED:
+        return "no path of dependencies leads from it to the free of that memory, node";
+    case SOFT_FINDING_ALLOC_UNORDERED:
+        return "no path of dependencies leads to it from the allocation of that memory, "
+               "node";
+    case SOFT_FINDING_AFTER_FREE: return "that memory was freed before it, by node";
+    default: return "that memory is allocated after it, by node";
+    }
+}
+
+static void fail(const soft_watch *watch, uint32_t node, const char *text)
+{
+    soft_context *context = watch->nodes[node].context;
+    if (watch->fatal && context != NULL)
+        soft_context_fail(context, CUDA_ERROR_LAUNCH_FAILED, text);
+}
+
+static void found(void *user, const soft_finding *finding)
+{
+    const soft_watch *watch = user;
+    char first[220], second[220], place[200], text[760];
+    describe_side(watch, &finding->first, first, sizeof(first));
+    describe_place(finding->address, place, sizeof(place));
+    if (finding->kind == SOFT_FINDING_RACE) {
+        describe_side(watch, &finding->second, second, sizeof(second));
+        snprintf(text, sizeof(text),
+                 "race: %s and %s at 0x%llx, %s; no path of dependencies orders them",
+                 first, second, (unsigned long long)finding->address, place);
+    } else {
+        snprintf(text, sizeof(text), "outside of its life: %s at 0x%llx, %s; %s %llu",
+                 first, (unsigned long long)finding->address, place,
+                 wrong_life(finding->kind),
+                 (unsigned long long)watch->nodes[finding->second.node].id);
+    }
+    soft_say(CU_LOG_LEVEL_ERROR, "%s", text);
+    fail(watch, finding->first.node, text);
+    fail(watch, finding->second.node, text);
+}
+
+static void incomplete(void *user, const char *why)
+{
+    (void)user;
+    soft_say(CU_LOG_LEVEL_WARNING, "races of a graph launch may go unseen: %s", why);
+}
+
+void soft_watch_finish(soft_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    const soft_race_report report = {watch, found, incomplete};
+    soft_race_finish(watch->race, &report);
+}

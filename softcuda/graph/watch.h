@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* SOFTCUDA_CHECK=race: the race check of an executable graph, and what it says. */
+#ifndef SOFT_GRAPH_WATCH_H
+#define SOFT_GRAPH_WATCH_H
+
+#include "softcuda/check/race.h"
+#include "softcuda/graph/graph.h"
+
+typedef struct soft_watch soft_watch;
+
+/* What of a flat graph matters here; arrays are borrowed for the call. */
+typedef struct soft_watch_graph {
+    soft_node *const *nodes; /* by flat number; NULL: order only */
+    uint32_t node_count;
+    const soft_edge *edges;
+    uint64_t edge_count;
+} soft_watch_graph;
+
+/* *out is NULL where SOFTCUDA_CHECK does not ask for it, and, with a warning, where the
+ * graph is too large. The graph has no cycle. */
+CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out);
+void soft_watch_destroy(soft_watch *watch); /* takes NULL */
+/* A record that a launch will run as this node; before it can run. Takes NULL. */
+void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
+                       soft_record *record);
+/* Behind the last node of a launch, before the next launch. Takes NULL. */
+void soft_watch_finish(soft_watch *watch);
+
+#endif
