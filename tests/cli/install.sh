@@ -39,7 +39,7 @@ if(NOT EXISTS ${GPH_STUB_DIR}/libcuda.so)
   message(FATAL_ERROR "no stub in ${GPH_STUB_DIR}")
 endif()
 END
-"$cmake" -S . -B b -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >log 2>&1 &&
+"$cmake" -G Ninja -S . -B b -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >log 2>&1 &&
     "$cmake" --build b >>log 2>&1 || { cat log; exit 1; }
 expect b/by_cmake "" "$version"
 expect "$prefix/bin/gph" version "gph $version, libgph $version"
