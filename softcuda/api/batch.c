@@ -97,8 +97,9 @@ static CUresult copy_of(const CUDA_MEMCPY3D_BATCH_OP *op, CUDA_MEMCPY3D *out)
 }
 
 /* Every copy is checked before the first is submitted. */
-static CUresult copy_all(const char *call, size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops,
-                         unsigned long long flags, struct how how, size_t *failed)
+static CUresult copy_all(const char *call, size_t count,
+                         const CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags,
+                         struct how how, size_t *failed)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(call, &context));

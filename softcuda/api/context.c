@@ -2,6 +2,7 @@
 /* Contexts: created ones, the primary ones, and the current one's properties. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/driver.h"
+#include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
 #include "softcuda/kernel/launch.h"
 #include "softcuda/memory/memory.h"
@@ -333,7 +334,7 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
     if (least != NULL)
         *least = 0;
     if (greatest != NULL)
-        *greatest = -5;
+        *greatest = SOFT_PRIORITY_GREATEST;
     return CUDA_SUCCESS;
 }
 

@@ -5,9 +5,6 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/heap.h"
 
-#define PRIORITY_LEAST 0
-#define PRIORITY_GREATEST (-5) /* as on an H100 */
-
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int priority)
 {
     SOFT_ENTER_CONTEXT(context);
@@ -16,12 +13,9 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int prior
     if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x: 0 and 1 (non-blocking) are known", flags);
-    if (priority > PRIORITY_LEAST)
-        priority = PRIORITY_LEAST;
-    if (priority < PRIORITY_GREATEST)
-        priority = PRIORITY_GREATEST;
     soft_stream *stream;
-    SOFT_TRY(soft_stream_create(context, flags, priority, &stream));
+    SOFT_TRY(soft_stream_create(context, flags, soft_stream_clamp_priority(priority),
+                                &stream));
     *out = (CUstream)stream;
     return CUDA_SUCCESS;
 }
@@ -276,35 +270,4 @@ CUresult cuStreamAddCallback_ptsz(CUstream handle, CUstreamCallback function, vo
                                   unsigned int flags)
 {
     return add_callback(handle, true, function, user, flags);
-}
-
-/* ---- attributes
- * --------------------------------------------------------------------------- */
-
-static CUresult get_attribute(CUstream handle, bool per_thread, CUstreamAttrID id,
-                              CUstreamAttrValue *out)
-{
-    FIND_AS("cuStreamGetAttribute", handle, per_thread);
-    NOT_NULL(out, "value_out");
-    switch ((int)id) {
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY: out->priority = stream->priority; break;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        out->syncPolicy = CU_SYNC_POLICY_AUTO;
-        break;
-    default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is none of a stream",
-                         (int)id);
-    }
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID id, CUstreamAttrValue *out)
-{
-    return get_attribute(handle, false, id, out);
-}
-
-CUresult cuStreamGetAttribute_ptsz(CUstream handle, CUstreamAttrID id,
-                                   CUstreamAttrValue *out)
-{
-    return get_attribute(handle, true, id, out);
 }

@@ -52,6 +52,8 @@ static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32
     stream->kind = kind;
     stream->flags = flags;
     stream->priority = priority;
+    stream->sync_policy = -1;
+    stream->domains.remote = 1;
     stream->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
     pthread_mutex_init(&stream->mutex, NULL);
     soft_streams *streams = context->streams;

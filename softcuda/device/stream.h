@@ -58,6 +58,11 @@ typedef struct soft_stream {
     uint32_t flags; /* CU_STREAM_NON_BLOCKING */
     int priority;
     soft_stream_kind kind;
+    /* Kept and given back; they steer caches and waiting, which CPUs do on their own. */
+    CUaccessPolicyWindow window;
+    CUlaunchMemSyncDomainMap domains;
+    CUlaunchMemSyncDomain domain;
+    int sync_policy;       /* CUsynchronizationPolicy; -1: never set, as a GPU says */
     pthread_mutex_t mutex; /* the ring, and the order of submissions */
     soft_record *ring;     /* SOFT_RECORD_COUNT of them */
     uint64_t submitted;
@@ -71,6 +76,15 @@ typedef struct soft_stream {
     uint32_t lent_capacity;
     struct soft_stream *next, *previous; /* of the context; under streams->mutex */
 } soft_stream;
+
+#define SOFT_PRIORITY_GREATEST (-5) /* as on an H100 */
+/* Out of 0 to SOFT_PRIORITY_GREATEST it becomes the nearest. */
+static inline int soft_stream_clamp_priority(int priority)
+{
+    return priority > 0                        ? 0
+           : priority < SOFT_PRIORITY_GREATEST ? SOFT_PRIORITY_GREATEST
+                                               : priority;
+}
 
 typedef struct soft_streams {
     pthread_mutex_t mutex;

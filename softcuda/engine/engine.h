@@ -127,7 +127,8 @@ bool soft_worker_relieve(soft_worker *worker);
  * priority: lower runs first. */
 GPH_CHECKED gph_status soft_queue_create(soft_engine *engine, int priority,
                                          soft_queue **out, gph_error *error);
-void soft_queue_release(soft_queue *queue); /* recycled once idle */
+void soft_queue_release(soft_queue *queue);                    /* recycled once idle */
+void soft_queue_set_priority(soft_queue *queue, int priority); /* any thread */
 
 /* Appends one piece of work. `waits` are copied. Never fails but for GPH_E_STATE (engine
  * shutting down). Blocks while the ring is full. `work` is copied; its argument must live

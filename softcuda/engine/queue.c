@@ -104,6 +104,13 @@ out_of_memory:
     return gphi_fail(error, GPH_E_NO_MEMORY, "making queue %u", index);
 }
 
+void soft_queue_set_priority(soft_queue *queue, int priority)
+{
+    atomic_store(&queue->priority, priority);
+    if (priority != 0)
+        atomic_store(&queue->engine->many_priorities, 1);
+}
+
 gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out,
                              gph_error *error)
 {
@@ -115,10 +122,8 @@ gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out
     else
         status = new_queue(engine, &queue, error);
     if (status == GPH_OK) {
-        atomic_store(&queue->priority, priority);
+        soft_queue_set_priority(queue, priority);
         atomic_store(&queue->released, 0);
-        if (priority != 0)
-            atomic_store(&engine->many_priorities, 1);
         *out = queue;
     }
     pthread_mutex_unlock(&engine->mutex);

@@ -223,6 +223,59 @@ static void a_destroyed_stream_finishes_its_work(void)
     OK(cu.cuMemFree(at));
 }
 
+/* What an H100 gives and takes. */
+static void attributes_are_kept_and_copied(void)
+{
+    CUstream from, to;
+    CUdeviceptr memory;
+    CUstreamAttrValue value, got;
+    OK(cu.cuStreamCreate(&from, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamCreateWithPriority(&to, CU_STREAM_NON_BLOCKING, -1));
+    OK(cu.cuMemAlloc(&memory, 1 << 20));
+    memset(&value, 0, sizeof(value));
+    memset(&got, 0, sizeof(got));
+#define GET(id) OK(cu.cuStreamGetAttribute(from, id, &got))
+#define SET(id) cu.cuStreamSetAttribute(from, id, &value)
+    GET(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP);
+    CHECK(got.memSyncDomainMap.default_ == 0 && got.memSyncDomainMap.remote == 1);
+    value.memSyncDomainMap.remote = 3;
+    OK(SET(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP));
+    value.memSyncDomainMap.remote = 9;
+    REFUSED(INVALID_VALUE, SET(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP));
+    value.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+    OK(SET(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN));
+    value.memSyncDomain = (CUlaunchMemSyncDomain)2;
+    REFUSED(INVALID_VALUE, SET(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN));
+    value.syncPolicy = CU_SYNC_POLICY_SPIN;
+    OK(SET(CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY));
+    value.syncPolicy = (CUsynchronizationPolicy)0;
+    REFUSED(INVALID_VALUE, SET(CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY));
+    REFUSED(INVALID_VALUE, SET(CU_LAUNCH_ATTRIBUTE_COOPERATIVE));
+    value.accessPolicyWindow =
+        (CUaccessPolicyWindow){(void *)(uintptr_t)memory, 4096, 0.5f,
+                               CU_ACCESS_PROPERTY_PERSISTING, CU_ACCESS_PROPERTY_NORMAL};
+    OK(SET(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW));
+    value.accessPolicyWindow.hitRatio = 2;
+    REFUSED(INVALID_VALUE, SET(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW));
+    value.priority = -2;
+    OK(SET(CU_LAUNCH_ATTRIBUTE_PRIORITY));
+    OK(cu.cuStreamCopyAttributes(to, from));
+    int priority = 0;
+    OK(cu.cuStreamGetPriority(to, &priority));
+    CHECK(priority == -2);
+    OK(cu.cuStreamGetAttribute(to, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &got));
+    CHECK(got.accessPolicyWindow.num_bytes == 4096);
+    OK(cu.cuStreamGetAttribute(to, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &got));
+    CHECK(got.syncPolicy == CU_SYNC_POLICY_SPIN);
+    OK(cu.cuStreamGetAttribute(to, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, &got));
+    CHECK(got.memSyncDomainMap.remote == 3);
+    REFUSED(INVALID_VALUE,
+            cu.cuStreamSetAttribute(NULL, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    OK(cu.cuMemFree(memory));
+    OK(cu.cuStreamDestroy(from));
+    OK(cu.cuStreamDestroy(to));
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -238,6 +291,7 @@ int main(void)
     RUN(events_measure_time);
     RUN(host_functions_may_not_call_cuda);
     RUN(a_destroyed_stream_finishes_its_work);
+    RUN(attributes_are_kept_and_copied);
     OK(cu.cuModuleUnload(module));
     return test_done();
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Attributes of streams: cuStreamGetAttribute, SetAttribute, CopyAttributes. */
+#include "softcuda/api/exports.h"
+#include "softcuda/device/stream.h"
+
+#define WINDOW_BYTES_MAX (128u << 20)
+
+static CUresult none(CUstreamAttrID id)
+{
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is none of a stream",
+                     (int)id);
+}
+
+static CUresult get(const char *call, CUstream handle, bool per_thread, CUstreamAttrID id,
+                    CUstreamAttrValue *out)
+{
+    SOFT_ENTER_CONTEXT_AS(call, context);
+    soft_stream *stream;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "value_out is NULL");
+    switch ((int)id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        out->accessPolicyWindow = stream->window;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        out->syncPolicy = (CUsynchronizationPolicy)stream->sync_policy;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: out->priority = stream->priority; break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        out->memSyncDomainMap = stream->domains;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: out->memSyncDomain = stream->domain; break;
+    default: return none(id);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_window(soft_stream *stream, const CUaccessPolicyWindow *window)
+{
+    if (!(window->hitRatio >= 0 && window->hitRatio <= 1))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "hitRatio is %g, not 0 to 1",
+                         (double)window->hitRatio);
+    if (window->num_bytes > WINDOW_BYTES_MAX)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a window of %zu bytes, at most %u",
+                         window->num_bytes, WINDOW_BYTES_MAX);
+    if (window->missProp != CU_ACCESS_PROPERTY_NORMAL &&
+        window->missProp != CU_ACCESS_PROPERTY_STREAMING)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "missProp is %d: only normal and streaming are possible",
+                         (int)window->missProp);
+    stream->window = *window;
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_domains(soft_stream *stream, const CUlaunchMemSyncDomainMap *map)
+{
+    if (map->default_ > 3 || map->remote > 3)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "domains %u and %u, of 0 to 3",
+                         map->default_, map->remote);
+    stream->domains = *map;
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_value(soft_stream *stream, CUstreamAttrID id,
+                          const CUstreamAttrValue *value)
+{
+    switch ((int)id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return set_window(stream, &value->accessPolicyWindow);
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        if (value->syncPolicy < CU_SYNC_POLICY_AUTO ||
+            value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no policy",
+                             (int)value->syncPolicy);
+        stream->sync_policy = (int)value->syncPolicy;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        stream->priority = soft_stream_clamp_priority(value->priority);
+        soft_queue_set_priority(stream->queue, stream->priority);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        return set_domains(stream, &value->memSyncDomainMap);
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        if (value->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no domain",
+                             (int)value->memSyncDomain);
+        stream->domain = value->memSyncDomain;
+        return CUDA_SUCCESS;
+    default: return none(id);
+    }
+}
+
+/* The default streams have no attributes to set. */
+static CUresult find_created(soft_context *context, CUstream handle, soft_stream **out)
+{
+    SOFT_TRY(soft_stream_find(context, handle, false, out));
+    if ((*out)->kind != SOFT_STREAM_CREATED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%p is a default stream: its attributes are fixed",
+                         (void *)handle);
+    return CUDA_SUCCESS;
+}
+
+static CUresult set(const char *call, CUstream handle, CUstreamAttrID id,
+                    const CUstreamAttrValue *value)
+{
+    SOFT_ENTER_CONTEXT_AS(call, context);
+    soft_stream *stream;
+    SOFT_TRY(find_created(context, handle, &stream));
+    if (value == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "value is NULL");
+    return set_value(stream, id, value);
+}
+
+static CUresult copy(const char *call, CUstream to, CUstream from, bool per_thread)
+{
+    SOFT_ENTER_CONTEXT_AS(call, context);
+    soft_stream *target, *source;
+    SOFT_TRY(find_created(context, to, &target));
+    SOFT_TRY(soft_stream_find(context, from, per_thread, &source));
+    target->window = source->window;
+    target->domains = source->domains;
+    target->domain = source->domain;
+    target->sync_policy = source->sync_policy;
+    target->priority = source->priority;
+    soft_queue_set_priority(target->queue, target->priority);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID id, CUstreamAttrValue *out)
+{
+    return get(__func__, handle, false, id, out);
+}
+
+CUresult cuStreamGetAttribute_ptsz(CUstream handle, CUstreamAttrID id,
+                                   CUstreamAttrValue *out)
+{
+    return get(__func__, handle, true, id, out);
+}
+
+CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID id,
+                              const CUstreamAttrValue *value)
+{
+    return set(__func__, handle, id, value);
+}
+
+CUresult cuStreamSetAttribute_ptsz(CUstream handle, CUstreamAttrID id,
+                                   const CUstreamAttrValue *value)
+{
+    return set(__func__, handle, id, value);
+}
+
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
+{
+    return copy(__func__, to, from, false);
+}
+
+CUresult cuStreamCopyAttributes_ptsz(CUstream to, CUstream from)
+{
+    return copy(__func__, to, from, true);
+}
