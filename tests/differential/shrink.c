@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One program: against the model, shown, and shortened. Shortening leaves steps out while
+ * the driver still differs; every try is a child process, for it may crash. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "batch.h"
+#include "generate.h"
+#include "record.h"
+
+static bool loud, all_steps;
+
+static void print_step(const struct transcript *t, int at)
+{
+    printf("%3d ", at);
+    step_print(&t->program.steps[at]);
+}
+
+static void say(struct generator *gen, const struct answer *predicted)
+{
+    const struct transcript *t = gen->transcript;
+    const int at = t->program.count - 1;
+    if (!loud)
+        return;
+    printf("seed %u step ", t->program.seed);
+    print_step(t, at);
+    printf(": the model has ");
+    answer_print(predicted);
+    printf(", the driver ");
+    answer_print(&t->answers[at]);
+    printf("\n");
+}
+
+static void execute(const struct step *step, struct answer *out)
+{
+    if (all_steps) {
+        step_print(step);
+        fflush(stdout);
+    }
+    run_step(step, out);
+    coverage_count(step, out);
+    if (!all_steps)
+        return;
+    printf(" -> ");
+    answer_print(out);
+    printf("\n");
+}
+
+static int judge_memory(const struct model *model, uint32_t seed,
+                        const struct finish *expected, const struct finish *got)
+{
+    int differences = got->code != expected->code;
+    for (int b = 0; b < BUFFER_FIXED; b++) {
+        if (got->hash[b] == expected->hash[b])
+            continue;
+        differences++;
+        const unsigned char *bytes = run_memory(b);
+        for (int i = 0; loud && i < BUFFER_BYTES; i++)
+            if (bytes[i] != model->memory[b][i]) {
+                printf("seed %u: buffer %d differs from byte %d on\n", seed, b, i);
+                break;
+            }
+    }
+    for (int i = 0; i < OBJECTS; i++)
+        if (got->destroyed[i] != expected->destroyed[i]) {
+            differences++;
+            if (loud)
+                printf("seed %u: object %d: destroyed %d, the model has %d\n", seed, i,
+                       got->destroyed[i], expected->destroyed[i]);
+        }
+    return differences;
+}
+
+int model_program(uint32_t seed, bool verbose)
+{
+    static struct transcript t;
+    struct model *model = model_create();
+    struct generator gen = {
+        .model = model, .transcript = &t, .execute = execute, .mismatch = say};
+    struct finish expected, got;
+    all_steps = verbose;
+    if (!run_begin()) {
+        model_destroy(model);
+        return -1;
+    }
+    generate(&gen, seed);
+    model_finish(model, &expected);
+    run_finish(expected.destroyed, &got);
+    int differences = gen.mismatches;
+    if (!model->lost)
+        differences += judge_memory(model, seed, &expected, &got);
+    model_destroy(model);
+    return differences;
+}
+
+int model_seeds(uint32_t first, uint32_t last)
+{
+    uint32_t programs = 0, differ = 0;
+    loud = true;
+    for (uint32_t seed = first; seed <= last; seed++) {
+        const int found = model_program(seed, false);
+        programs++;
+        differ += found != 0;
+        if (!run_is_alive())
+            break;
+    }
+    printf("%u programs, %u differ from the model\n", programs, differ);
+    return differ == 0 ? 0 : 1;
+}
+
+int show_program(uint32_t seed, bool verbose)
+{
+    loud = true;
+    const int differences = model_program(seed, verbose);
+    printf("seed %u: %d differences\n", seed, differences);
+    return differences != 0;
+}
+
+/* ---- shortening ---- */
+
+/* What the program should give: its recording, or the model. */
+static void predict(struct transcript *t)
+{
+    struct model *model = model_create();
+    for (int i = 0; i < t->program.count; i++)
+        model_step(model, &t->program.steps[i], NULL, &t->answers[i]);
+    model_finish(model, &t->finish);
+    model_destroy(model);
+}
+
+/* Against the model: answers it does not know, and memory after racy steps, are left. */
+static int try_model(struct transcript *t)
+{
+    struct answer got;
+    struct finish finish;
+    int differences = 0;
+    predict(t);
+    if (!run_begin())
+        return -1;
+    for (int i = 0; i < t->program.count && differences == 0; i++) {
+        run_step(&t->program.steps[i], &got);
+        if (t->answers[i].count == UNKNOWN)
+            got.count = UNKNOWN;
+        differences += got.code != t->answers[i].code || got.count != t->answers[i].count;
+    }
+    run_finish(t->finish.destroyed, &finish);
+    if (differences == 0)
+        differences = memcmp(finish.hash, t->finish.hash, sizeof(finish.hash)) != 0;
+    return differences;
+}
+
+/* In a child: true if it differs, or dies. */
+static bool differs(struct transcript *t, bool recorded)
+{
+    int how = 0;
+    const char *why = NULL;
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        alarm(20);
+        if (!run_open(&why))
+            _exit(77);
+        _exit((recorded ? compare_program(t, false, true) : try_model(t)) != 0);
+    }
+    (void)waitpid(pid, &how, 0);
+    return !WIFEXITED(how) || WEXITSTATUS(how) == 1;
+}
+
+static void drop(struct transcript *t, int at)
+{
+    const size_t left = (size_t)(t->program.count - at - 1);
+    memmove(&t->program.steps[at], &t->program.steps[at + 1],
+            left * sizeof(t->program.steps[0]));
+    memmove(&t->answers[at], &t->answers[at + 1], left * sizeof(t->answers[0]));
+    t->program.count--;
+}
+
+static bool find(const char *path, uint32_t seed, struct transcript *t)
+{
+    size_t bytes = 0;
+    unsigned char *all = file_read(path, &bytes);
+    const unsigned char *at = all;
+    bool found = false;
+    while (all && !found && file_next(&at, all + bytes, t))
+        found = t->program.seed == seed;
+    free(all);
+    return found;
+}
+
+/* The steps of a program as the generator draws it with the model alone. */
+static void draw_alone(struct transcript *t, uint32_t seed)
+{
+    struct model *model = model_create();
+    struct generator gen = {.model = model, .transcript = t};
+    generate(&gen, seed);
+    model_destroy(model);
+}
+
+int shrink_program(const char *path, uint32_t seed)
+{
+    static struct transcript t, tried;
+    if (path == NULL)
+        draw_alone(&t, seed);
+    else if (!find(path, seed, &t))
+        return (printf("no seed %u in %s\n", seed, path), 1);
+    if (!differs(&t, path != NULL)) {
+        printf("seed %u does not differ\n", seed);
+        return 1;
+    }
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int at = t.program.count - 1; at >= 0; at--) {
+            tried = t;
+            drop(&tried, at);
+            if (!differs(&tried, path != NULL))
+                continue;
+            t = tried;
+            changed = true;
+        }
+    }
+    if (path == NULL)
+        predict(&t);
+    printf("seed %u, shortened to %d steps:\n", seed, t.program.count);
+    for (int i = 0; i < t.program.count; i++) {
+        print_step(&t, i);
+        printf(" -> %s ", path ? "recorded" : "model");
+        answer_print(&t.answers[i]);
+        printf("\n");
+    }
+    return 0;
+}
