@@ -35,6 +35,8 @@ static bool draw_eager(struct generator *gen)
         spoil_work(gen, &work);
         if (work.bad == BAD_NULL)
             work.bad = BAD_NOTHING; /* a stream call has no parameter block */
+        if (work.bad == BAD_NOBODY && work.kind == WORK_MEMCPY)
+            work.bad = BAD_NOTHING; /* unknown is pageable: a driver may go and copy */
         if (work.bad == BAD_SHAPE &&
             (work.kind == WORK_MEMSET || work.kind == WORK_MEMCPY))
             work.bad = BAD_NOTHING;
@@ -127,8 +129,8 @@ static bool draw_captured_work(struct generator *gen)
         if (rng_chance(&gen->rng, 3)) {
             work.bad = work.kind == WORK_KERNEL || work.kind == WORK_HOST ? BAD_SHAPE
                                                                           : BAD_NOBODY;
-            if (work.kind == WORK_BATCH)
-                work.bad = BAD_SHAPE;
+            if (work.kind == WORK_BATCH || work.kind == WORK_MEMCPY)
+                work.bad = BAD_NOTHING;
         }
         return emit_work(gen, stream, &work);
     }

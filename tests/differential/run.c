@@ -276,6 +276,10 @@ static void destroy_all(void)
     for (int i = BUFFER_ALLOC; i < BUFFERS; i++)
         if (run.buffers[i])
             (void)cu.cuMemFree(run.buffers[i]);
+    int32_t created[OBJECTS];
+    for (int i = 0; i < OBJECTS; i++)
+        created[i] = run.objects[i] != NULL;
+    wait_for_destructors(created); /* the next program counts anew */
     for (int i = 0; i < EVENTS; i++)
         (void)cu.cuEventDestroy(run.events[i]);
     for (int i = 1; i < STREAMS; i++)

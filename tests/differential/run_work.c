@@ -56,7 +56,8 @@ static bool is_host(int32_t address)
 static void build_memcpy(const struct work *work, CUDA_MEMCPY3D *out)
 {
     const int32_t *p = work->p;
-    const bool unified = p[5] & 1;
+    const bool nobody = work->bad == BAD_NOBODY; /* of device type, for it is checked */
+    const bool unified = (p[5] & 1) && !nobody;
     const CUdeviceptr dst =
         run_address(work->bad == BAD_NOBODY ? ADDRESS(BUFFER_BAD, 0) : p[0]);
     const CUdeviceptr src = run_address(p[1]);
@@ -68,9 +69,9 @@ static void build_memcpy(const struct work *work, CUDA_MEMCPY3D *out)
     out->srcMemoryType = unified         ? CU_MEMORYTYPE_UNIFIED
                          : is_host(p[1]) ? CU_MEMORYTYPE_HOST
                                          : CU_MEMORYTYPE_DEVICE;
-    out->dstMemoryType = unified         ? CU_MEMORYTYPE_UNIFIED
-                         : is_host(p[0]) ? CU_MEMORYTYPE_HOST
-                                         : CU_MEMORYTYPE_DEVICE;
+    out->dstMemoryType = unified                    ? CU_MEMORYTYPE_UNIFIED
+                         : is_host(p[0]) && !nobody ? CU_MEMORYTYPE_HOST
+                                                    : CU_MEMORYTYPE_DEVICE;
     if (out->srcMemoryType == CU_MEMORYTYPE_HOST)
         out->srcHost = (const void *)src;
     else

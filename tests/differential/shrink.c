@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,21 +153,51 @@ static int try_model(struct transcript *t)
     return differences;
 }
 
-/* In a child: true if it differs, or dies. */
-static bool differs(struct transcript *t, bool recorded)
+/* What a try found: shared with the child that tries. */
+struct found {
+    int at; /* the first step that differs, -1: memory alone */
+    struct answer got;
+    bool differs;
+};
+
+/* Against a recording only the same difference counts: leaving out what a step needs
+ * makes others. */
+static void try_recorded(const struct transcript *t, struct found *out)
+{
+    struct answer got;
+    struct finish finish;
+    if (!run_begin())
+        return;
+    for (int i = 0; i < t->program.count; i++) {
+        run_step(&t->program.steps[i], &got);
+        if (answers_equal(&got, &t->answers[i]))
+            continue;
+        *out = (struct found){i, got, true};
+        break;
+    }
+    run_finish(t->finish.destroyed, &finish);
+}
+
+/* In a child: whether it differs, or dies. */
+static bool differs(struct transcript *t, bool recorded, struct found *shared)
 {
     int how = 0;
     const char *why = NULL;
+    *shared = (struct found){.at = -1};
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
         alarm(20);
         if (!run_open(&why))
             _exit(77);
-        _exit((recorded ? compare_program(t, false, true) : try_model(t)) != 0);
+        if (recorded)
+            try_recorded(t, shared);
+        else
+            shared->differs = try_model(t) != 0;
+        _exit(0);
     }
     (void)waitpid(pid, &how, 0);
-    return !WIFEXITED(how) || WEXITSTATUS(how) == 1;
+    return !WIFEXITED(how) || shared->differs;
 }
 
 static void drop(struct transcript *t, int at)
@@ -199,29 +230,51 @@ static void draw_alone(struct transcript *t, uint32_t seed)
     model_destroy(model);
 }
 
+/* Leaves out what can be left out; `found` says which difference has to stay. */
+static void shorten(struct transcript *t, bool recorded, struct found *found)
+{
+    static struct transcript tried;
+    const struct found first = *found;
+    struct step last = {0};
+    if (recorded && first.at >= 0) {
+        t->program.count = first.at + 1;
+        last = t->program.steps[first.at];
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int at = t->program.count - 1; at >= 0; at--) {
+            tried = *t;
+            drop(&tried, at);
+            if (!differs(&tried, recorded, found))
+                continue;
+            if (recorded && first.at >= 0 &&
+                (found->at != tried.program.count - 1 ||
+                 memcmp(&tried.program.steps[found->at], &last, sizeof(last)) != 0 ||
+                 !answers_equal(&found->got, &first.got)))
+                continue;
+            *t = tried;
+            changed = true;
+        }
+    }
+    printf("the driver answers ");
+    answer_print(&first.got);
+    printf("\n");
+}
+
 int shrink_program(const char *path, uint32_t seed)
 {
-    static struct transcript t, tried;
+    static struct transcript t;
     if (path == NULL)
         draw_alone(&t, seed);
     else if (!find(path, seed, &t))
         return (printf("no seed %u in %s\n", seed, path), 1);
-    if (!differs(&t, path != NULL)) {
-        printf("seed %u does not differ\n", seed);
+    struct found *found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED || !differs(&t, path != NULL, found)) {
+        printf("seed %u does not differ in an answer\n", seed);
         return 1;
     }
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int at = t.program.count - 1; at >= 0; at--) {
-            tried = t;
-            drop(&tried, at);
-            if (!differs(&tried, path != NULL))
-                continue;
-            t = tried;
-            changed = true;
-        }
-    }
+    shorten(&t, path != NULL, found);
     if (path == NULL)
         predict(&t);
     printf("seed %u, shortened to %d steps:\n", seed, t.program.count);
