@@ -115,6 +115,29 @@ static bool call(low *l, const char *name, uint32_t count, uint32_t traits,
     return true;
 }
 
+/* A GPU has some forms in ways of its own, which differ from what PTX says of them: those
+ * are left out. */
+static bool is_usual(uint32_t operation, uint32_t traits)
+{
+    const uint32_t into = traits >> 7 & 7, second = traits >> 20 & 3;
+    const bool d = traits >> 16 & 1, a = traits >> 17 & 1, b = traits >> 18 & 1;
+    const bool saturates = traits >> 19 & 1;
+    if (into == 6 || (into != 0 && saturates) || (operation == SHL && saturates) ||
+        (second != 0 && saturates && second != 1))
+        return false;
+    if (second < 2) /* none, or addition */
+        return true;
+    switch (operation) {
+    case ADD:
+    case SUB: return d;
+    case ABSDIFF: return !d;
+    case MIN:
+    case MAX: return d == a && d == b;
+    case SET: return !a && !b;
+    default: return false;
+    }
+}
+
 /* d{.sel}, a{.sel}, b{.sel}{, c}: c where d is merged into it, or a second operation. */
 static bool scalar(low *l, const video *v)
 {
@@ -128,7 +151,7 @@ static bool scalar(low *l, const video *v)
     if ((second != 0 && into != 0) || !check_operands(l, has_third ? 4 : 3))
         return false;
     traits |= into << 7 | selection(l, 1) << 10 | selection(l, 2) << 13 | second << 20;
-    return call(l, "video", l->count, traits, NULL);
+    return is_usual(v->operation, traits) && call(l, "video", l->count, traits, NULL);
 }
 
 /* {-}a, {-}b, {-}c: one of the product and c is negated at most, none with .po. */
@@ -147,6 +170,9 @@ static bool multiply_add(low *l)
     const uint32_t shift = low_mod(l, PTX_MOD_SHR7)    ? 7
                            : low_mod(l, PTX_MOD_SHR15) ? 15
                                                        : 0;
+    const bool is_signed = (traits >> 17 & 3) != 0 || product || third;
+    if (!is_signed && shift != 0 && (traits >> 19 & 1)) /* see is_usual() */
+        return false;
     traits |= shift | (uint32_t)product << 5 | (uint32_t)third << 6 |
               (uint32_t)more << 7 | selection(l, 1) << 10 | selection(l, 2) << 13;
     return call(l, "video_mad", 4, traits, NULL);

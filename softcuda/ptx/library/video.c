@@ -91,33 +91,27 @@ u32 x_video(u32 a, u32 b, u32 c, u32 traits)
     const s64 x = selected(a, traits >> 10 & 7, traits >> 17 & 1);
     const s64 y = selected(b, traits >> 13 & 7, traits >> 18 & 1);
     s64 result = computed(x, y, traits & 15, traits >> 4 & 7);
-    const u32 bits = into == WHOLE ? 32 : into >= HALF0 ? 16 : 8;
+    /* Nothing cuts unsigned results from above: so a GPU has it. */
     if (traits >> 19 & 1)
-        result = saturated(result, bits, is_signed);
+        result = is_signed ? saturated(result, 32, 1) : result < 0 ? 0 : result;
     if (into != WHOLE)
         return merged((u32)(u64)result, c, into);
     return seconded((u32)(u64)result, c, second, is_signed);
 }
 
-/* bits: as above for 10-15, 17-19; 0-4 shift; 5 product, 6 c negated; 7 plus one */
+/* bits: as above for 10-15, 17-19; 0-4 shift; 5 product, 6 c negated; 7 plus one. Whole
+ * operands and c count as signed whatever their type is: so a GPU has it. */
 u32 x_video_mad(u32 a, u32 b, u32 c, u32 traits)
 {
     const u32 negates = traits >> 5 & 1, less = traits >> 6 & 1;
     const u32 is_signed = (traits >> 17 & 3) != 0 || negates || less;
-    const s64 x = selected(a, traits >> 10 & 7, traits >> 17 & 1);
-    const s64 y = selected(b, traits >> 13 & 7, traits >> 18 & 1);
-    __int128 sum = (__int128)x * y;
-    const __int128 wide = is_signed ? (__int128)(s32)c : (__int128)c;
-    sum = negates ? wide - sum : less ? sum - wide : sum + wide;
-    sum = (sum + (traits >> 7 & 1)) >> (traits & 31);
-    s64 result = (s64)sum;
-    if (traits >> 19 & 1) {
-        const __int128 low = is_signed ? -((__int128)1 << 31) : 0;
-        const __int128 high =
-            is_signed ? ((__int128)1 << 31) - 1 : ((__int128)1 << 32) - 1;
-        result = (s64)(sum < low ? low : sum > high ? high : sum);
-    }
-    return (u32)(u64)result;
+    const u32 a_part = traits >> 10 & 7, b_part = traits >> 13 & 7;
+    const s64 x = selected(a, a_part, a_part == WHOLE || (traits >> 17 & 1));
+    const s64 y = selected(b, b_part, b_part == WHOLE || (traits >> 18 & 1));
+    const s64 product = x * y, wide = (s32)c;
+    const s64 sum = negates ? wide - product : less ? product - wide : product + wide;
+    const s64 result = (sum + (traits >> 7 & 1)) >> (traits & 31);
+    return (u32)(u64)(traits >> 19 & 1 ? saturated(result, 32, is_signed) : result);
 }
 
 /* Element `nth` of those in a and b, `bits` wide. */
