@@ -3,10 +3,11 @@
 #include "softcuda/graph/capture.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/api/graph.h"
+#include "softcuda/rules/rules.h"
 
 static CUresult check_mode(CUstreamCaptureMode mode)
 {
-    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED && soft_rule(R88))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "capture mode %d is none of 0, 1, 2",
                          (int)mode);
     return CUDA_SUCCESS;
@@ -59,12 +60,9 @@ static CUresult begin_to_graph_locked(soft_stream *stream, const struct begin_in
     soft_graph *graph;
     soft_edge_end *ends;
     SOFT_TRY(soft_graph_find(in->graph, &graph));
-    SOFT_TRY(soft_api_edge_ends(in->dependencies, in->data, in->count, &ends));
-    CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < in->count && result == CUDA_SUCCESS; i++)
-        if (ends[i].node->graph != graph)
-            result = soft_fail(CUDA_ERROR_INVALID_VALUE,
-                               "dependency %zu is a node of another graph", i);
+    SOFT_TRY(soft_api_edge_ends(in->dependencies, in->count ? in->data : NULL, in->count,
+                                &ends));
+    CUresult result = soft_capture_check_frontier(graph, ends, in->count);
     if (result == CUDA_SUCCESS)
         result = soft_capture_begin(stream, in->mode, graph, ends, (uint32_t)in->count);
     soft_delete(ends);
@@ -106,13 +104,12 @@ static CUresult end(CUstream handle, bool per_thread, CUgraph *out)
     SOFT_ENTER_CONTEXT_AS("cuStreamEndCapture", context);
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraph is NULL");
-    soft_graph *graph;
+    soft_graph *graph = NULL;
     soft_graph_lock();
-    const CUresult result = soft_capture_end(stream, &graph);
+    const CUresult result = soft_capture_end(stream, out ? &graph : NULL);
     soft_graph_unlock();
-    *out = (CUgraph)graph;
+    if (out) /* NULL: the graph is dropped, as an H100 does it */
+        *out = (CUgraph)graph;
     return result;
 }
 
@@ -198,6 +195,8 @@ static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
                                  "a dependency has edge data, and edgeData_out is NULL");
     SOFT_TRY(lend(stream, list));
     *out->status = info->status;
+    if (info->status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return CUDA_SUCCESS; /* the rest stays as it is */
     if (out->id)
         *out->id = info->id;
     if (out->graph)
@@ -293,18 +292,16 @@ static CUresult update(const struct update_in *in)
     SOFT_ENTER_CONTEXT_AS("cuStreamUpdateCaptureDependencies", context);
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
-    if (in->flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "flags are %u: 0 (add) and 1 (set) "
-                         "are known",
-                         in->flags);
     soft_edge_end *ends = NULL;
     soft_graph_lock();
-    CUresult result = CUDA_SUCCESS;
-    if (!soft_stream_captures(stream))
-        result = soft_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream does not capture");
+    CUresult result = soft_capture_check_open(stream);
+    if (result == CUDA_SUCCESS && in->flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES &&
+        soft_rule(R100))
+        result = soft_fail(CUDA_ERROR_INVALID_VALUE,
+                           "flags are %u: 0 (add) and 1 (set) are known", in->flags);
     if (result == CUDA_SUCCESS)
-        result = soft_api_edge_ends(in->nodes, in->data, in->count, &ends);
+        result =
+            soft_api_edge_ends(in->nodes, in->count ? in->data : NULL, in->count, &ends);
     if (result == CUDA_SUCCESS)
         result = soft_capture_set_frontier(
             stream, in->flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES, ends,
@@ -351,7 +348,8 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "mode is NULL");
     soft_thread *self = soft_thread_self();
     const CUstreamCaptureMode before = self->capture_mode;
-    self->capture_mode = *mode;
+    if (soft_rule(R96))
+        self->capture_mode = *mode; /* any value: others than 1 and 2 act as global */
     *mode = before;
     return CUDA_SUCCESS;
 }

@@ -57,6 +57,7 @@ CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
                               struct how how)
 {
     soft_task task;
+    SOFT_TRY(soft_capture_check_stream(context, how.stream, how.per_thread));
     SOFT_TRY(soft_task_copy(context, copy, &task));
     if (copy->WidthInBytes == 0 || copy->Height == 0 || copy->Depth == 0)
         return CUDA_SUCCESS;

@@ -154,9 +154,10 @@ CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership owne
 {
     soft_graph *child;
     SOFT_TRY(soft_graph_find(handle, &child));
-    if (child->capture)
+    if (child->capture && ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a stream captures into the child graph");
+                         "a stream captures into the child graph: it can be copied now, "
+                         "not moved");
     switch (ownership) {
     case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE: SOFT_TRY(check_copy(child, into)); break;
     case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE: SOFT_TRY(check_move(child, into)); break;

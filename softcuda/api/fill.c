@@ -9,6 +9,7 @@ static CUresult fill(const char *call, CUstream stream, bool per_thread,
     soft_context *context;
     SOFT_TRY(soft_enter_context(call, &context));
     soft_task task;
+    SOFT_TRY(soft_capture_check_stream(context, stream, per_thread));
     SOFT_TRY(soft_task_fill(context, &params, &task));
     if (params.width == 0 || params.height == 0)
         return CUDA_SUCCESS;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "softcuda/api/exports.h"
+#include "softcuda/rules/rules.h"
 
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out)
@@ -64,8 +65,9 @@ static CUresult destroy_locked(CUgraph handle)
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_find(handle, &graph));
-    if (graph->capture)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a stream captures into the graph");
+    if (graph->capture && soft_rule(M_R99_kept))
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
+                         "a stream captures into the graph: end that capture first");
     if (graph->parent)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the graph belongs to a child-graph node");
@@ -415,9 +417,9 @@ static CUresult destroy_node_locked(CUgraphNode handle)
 {
     soft_node *node;
     SOFT_TRY(soft_node_find(handle, &node));
-    if (node->graph->capture)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a stream captures into the graph (R99)");
+    if (node->graph->capture && soft_rule(M_R99_kept))
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
+                         "a stream captures into the graph: end that capture first");
     soft_node_destroy(node);
     return CUDA_SUCCESS;
 }

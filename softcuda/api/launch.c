@@ -1,7 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Launching kernels and host functions. */
 #include "softcuda/api/exports.h"
-#include "softcuda/device/task.h"
+#include "softcuda/device/stream.h"
+#include "softcuda/rules/rules.h"
+
+/* The event that a kernel records is an edge or a point of the stream, no more (R102). */
+static CUresult check_trigger(const soft_stream *stream, const soft_launch *launch)
+{
+    const bool external = launch->trigger_flags & CU_EVENT_RECORD_EXTERNAL;
+    if (launch->trigger == NULL || !soft_rule(R102))
+        return CUDA_SUCCESS;
+    if (external && !soft_stream_captures(stream))
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
+                         "an external record is for streams that capture, and no kernel "
+                         "can make one");
+    if (launch->trigger_flags != 0)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "flags are 0x%x: a kernel records no external event",
+                         (unsigned)launch->trigger_flags);
+    if (!(launch->trigger->flags & CU_EVENT_DISABLE_TIMING))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "a kernel records only events of CU_EVENT_DISABLE_TIMING");
+    return CUDA_SUCCESS;
+}
+
+/* An event that the kernel records counts as reached when the kernel is done, which is
+ * never too early. */
+static CUresult submit(soft_context *context, CUstream handle, bool per_thread,
+                       const soft_task *task)
+{
+    if (task->u.launch.trigger == NULL)
+        return soft_stream_submit(context, handle, per_thread, task, NULL);
+    soft_stream *stream;
+    bool captured;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    SOFT_TRY(check_trigger(stream, &task->u.launch));
+    SOFT_TRY(soft_stream_submit(context, handle, per_thread, task, &captured));
+    return captured ? CUDA_SUCCESS : soft_event_record(task->u.launch.trigger, stream);
+}
+
+/* A configuration that no launch can have ends the capture of its stream, as on an H100
+ * (C13); a handle of another context, or what is not built, does not. */
+static bool spoils(CUresult result)
+{
+    return result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_NOT_SUPPORTED;
+}
 
 static CUresult launch(soft_context *context, bool per_thread,
                        const CUlaunchConfig *config, CUfunction function, void **params,
@@ -9,12 +52,13 @@ static CUresult launch(soft_context *context, bool per_thread,
 {
     _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX];
     soft_task task;
+    SOFT_TRY(soft_capture_check_stream(context, config->hStream, per_thread));
     const CUresult status =
         soft_task_launch(context, config, function, params, extra, scratch, &task);
     if (status == CUDA_SUCCESS)
-        return soft_stream_submit(context, config->hStream, per_thread, &task, NULL);
-    /* A refused configuration ends a capture of the stream, as on the device. */
-    soft_capture_spoil(context, config->hStream, per_thread, status);
+        return submit(context, config->hStream, per_thread, &task);
+    if (spoils(status))
+        soft_capture_spoil(context, config->hStream, per_thread, status);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "softcuda/device/limits.h"
 #include "softcuda/device/occupancy.h"
+#include "softcuda/device/stream.h"
 
 static CUresult check_grid(const CUlaunchConfig *c)
 {
@@ -144,6 +145,14 @@ static CUresult read_cluster(const CUlaunchAttribute *a)
                      y, z);
 }
 
+/* An event that the kernel itself records (R102); api/launch.c judges it. */
+static CUresult read_trigger(CUevent handle, int flags, uint8_t port, soft_launch *launch)
+{
+    launch->trigger_flags = flags;
+    launch->trigger_port = port;
+    return soft_event_find(handle, &launch->trigger);
+}
+
 static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
 {
     switch (a->id) {
@@ -158,14 +167,26 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        launch->programmatic = a->value.programmaticStreamSerializationAllowed != 0;
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        launch->trigger_type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+        return read_trigger(a->value.programmaticEvent.event,
+                            a->value.programmaticEvent.flags,
+                            a->value.programmaticEvent.triggerAtBlockStart
+                                ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+                                : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                            launch);
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        return read_trigger(a->value.launchCompletionEvent.event,
+                            a->value.launchCompletionEvent.flags,
+                            CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER, launch);
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "launch attribute %d is not built",
                          (int)a->id);

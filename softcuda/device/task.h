@@ -33,6 +33,13 @@ typedef struct soft_launch {
     const void *params; /* packed in the kernel's layout; borrowed */
     bool cooperative;
     int priority;
+    /* Programmatic dependent launch: orders a capture's edges (R102). A launch itself
+     * waits for all that is before it, as it always may. */
+    bool programmatic; /* may begin before what precedes it in the stream is done */
+    struct soft_event *trigger; /* recorded by the kernel, or NULL; borrowed */
+    int trigger_flags;
+    uint8_t trigger_port; /* CU_GRAPH_KERNEL_NODE_PORT_*: when it counts as reached */
+    uint8_t trigger_type; /* CU_GRAPH_DEPENDENCY_TYPE_* of edges from there */
 } soft_launch;
 
 /* width bytes x height rows x depth planes. Addresses are of the first byte. */
@@ -110,6 +117,12 @@ CUresult soft_streams_wait(soft_context *context);
 /* device/stream.c: the streams of a fresh context; and their end, work done first. */
 CUresult soft_streams_create(soft_context *context);
 void soft_streams_destroy(soft_context *context);
+
+/* device/stream.c: whether an open capture forbids the call for this stream; for calls
+ * that check their other arguments before they look for the stream, since an H100 looks
+ * at captures first. Costs nothing while nothing captures. */
+CUresult soft_capture_check_stream(soft_context *context, CUstream stream,
+                                   bool per_thread);
 
 /* device/stream.c: a call that waits for a context asks whether a capture forbids it. */
 CUresult soft_capture_check_context(soft_context *context);

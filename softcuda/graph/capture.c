@@ -28,27 +28,44 @@ void soft_frontier_free(void *frontier)
     soft_delete(list);
 }
 
-static bool frontier_has(const soft_edge_list *list, const soft_node *node)
+static soft_edge_end *find_end(const soft_edge_list *list, const soft_node *node)
 {
     for (uint32_t i = 0; i < list->count; i++)
         if (list->ends[i].node == node)
-            return true;
-    return false;
+            return &list->ends[i];
+    return NULL;
+}
+
+static CUresult reserve(soft_edge_list *list, uint32_t count)
+{
+    if (count <= list->capacity - list->count)
+        return CUDA_SUCCESS;
+    const uint32_t capacity = 2 * list->capacity + count;
+    soft_edge_end *fresh = soft_renew(list->ends, capacity * sizeof(*fresh));
+    if (fresh == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u dependencies",
+                         capacity);
+    list->ends = fresh;
+    list->capacity = capacity;
+    return CUDA_SUCCESS;
+}
+
+static bool is_full(const CUgraphEdgeData *data)
+{
+    return data->type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && data->from_port == 0;
 }
 
 /* Adds the ends that are not there yet; on failure `list` is as before. */
 CUresult soft_frontier_merge(soft_edge_list *list, const soft_edge_end *ends,
                              uint32_t count)
 {
-    const uint32_t before = list->count;
+    SOFT_TRY(reserve(list, count));
     for (uint32_t i = 0; i < count; i++) {
-        if (frontier_has(list, ends[i].node))
-            continue;
-        const CUresult result = soft_edge_list_push(list, ends[i].node, &ends[i].data);
-        if (result != CUDA_SUCCESS) {
-            list->count = before;
-            return result;
-        }
+        soft_edge_end *there = find_end(list, ends[i].node);
+        if (there == NULL)
+            list->ends[list->count++] = ends[i];
+        else if (is_full(&ends[i].data))
+            there->data = ends[i].data;
     }
     return CUDA_SUCCESS;
 }
@@ -107,7 +124,9 @@ static void finish(struct soft_capture *capture)
         at = &(*at)->next;
     *at = capture->next;
     atomic_fetch_sub_explicit(&soft_captures_open, 1, memory_order_relaxed);
-    capture->graph->capture = NULL;
+    if (capture->graph)
+        capture->graph->capture = NULL;
+    soft_delete(capture->orphans.ends);
     soft_delete(capture);
 }
 
@@ -171,17 +190,30 @@ CUresult soft_capture_refuse_invalidated(const struct soft_capture *capture)
 /* ---- begin, end
  * ----------------------------------------------------------------------------- */
 
+static CUresult check_begin(const soft_stream *stream, const soft_graph *graph)
+{
+    char name[SOFT_CAPTURE_NAME_BYTES];
+    if (stream->kind == SOFT_STREAM_LEGACY)
+        return soft_fail(
+            CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            "the legacy default stream cannot capture: use a created stream, "
+            "or CU_STREAM_PER_THREAD");
+    if (soft_capture_of(stream))
+        return soft_fail(
+            CUDA_ERROR_ILLEGAL_STATE, "stream %p takes part in %s: end that first",
+            (const void *)stream, soft_capture_name(soft_capture_of(stream), name));
+    if (graph && graph->capture)
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE, "%s goes into the graph already",
+                         soft_capture_name(graph->capture, name));
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
                             soft_graph *graph, const soft_edge_end *frontier,
                             uint32_t count)
 {
-    if (stream->kind == SOFT_STREAM_LEGACY)
-        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                         "the legacy default stream cannot capture");
-    if (soft_capture_of(stream))
-        return soft_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream captures already");
-    if (graph && graph->capture)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a stream captures into the graph");
+    if (soft_rule(R88))
+        SOFT_TRY(check_begin(stream, graph));
     soft_edge_list *list;
     SOFT_TRY(soft_frontier_copy(frontier, count, &list));
     struct soft_capture *capture = soft_new(sizeof(*capture));
@@ -212,66 +244,92 @@ CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
     return CUDA_SUCCESS;
 }
 
-/* Marks all ancestors of the origin's frontier, then looks for a frontier that is none.
- */
-static CUresult has_unjoined(const struct soft_capture *capture, bool *out)
+/* Whether a node of the frontier is no ancestor of what the origin waits for. */
+static bool has_unmarked(const soft_edge_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->ends[i].node->mark == 0)
+            return true;
+    return false;
+}
+
+/* Marks a node and puts it onto the stack: mark_out is the place + 1 of the next one. */
+static uint32_t mark(soft_node *node, uint32_t top)
+{
+    node->mark = 1;
+    node->mark_out = top;
+    return node->place + 1;
+}
+
+/* A stream whose work the origin does not wait for, or NULL; *lost: it is destroyed.
+ * Marks all ancestors of the origin's frontier, with no memory of its own: an end cannot
+ * fail for the lack of it. */
+static const soft_stream *find_unjoined(const struct soft_capture *capture, bool *lost)
 {
     const soft_graph *graph = capture->graph;
-    soft_node **stack = soft_new((graph->node_count + 1ull) * sizeof(*stack));
-    if (stack == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to end a capture");
     for (uint32_t i = 0; i < graph->node_count; i++)
         graph->nodes[i]->mark = 0;
-    uint32_t depth = 0;
+    uint32_t top = 0;
     const soft_edge_list *roots = soft_frontier_of(capture->origin);
-    for (uint32_t i = 0; i < roots->count; i++) {
-        roots->ends[i].node->mark = 1;
-        stack[depth++] = roots->ends[i].node;
+    for (uint32_t i = 0; i < roots->count; i++)
+        if (roots->ends[i].node->mark == 0)
+            top = mark(roots->ends[i].node, top);
+    while (top > 0) {
+        const soft_node *node = graph->nodes[top - 1];
+        top = node->mark_out;
+        for (uint32_t i = 0; i < node->dependencies.count; i++)
+            if (node->dependencies.ends[i].node->mark == 0)
+                top = mark(node->dependencies.ends[i].node, top);
     }
-    while (depth > 0) {
-        const soft_node *node = stack[--depth];
-        for (uint32_t i = 0; i < node->dependencies.count; i++) {
-            soft_node *before = node->dependencies.ends[i].node;
-            if (before->mark)
-                continue;
-            before->mark = 1;
-            stack[depth++] = before;
-        }
-    }
-    soft_delete(stack);
-    *out = false;
     for (const soft_stream *s = capture->streams; s; s = s->next_in_capture)
-        for (uint32_t i = 0; i < soft_frontier_of(s)->count; i++)
-            *out |= soft_frontier_of(s)->ends[i].node->mark == 0;
+        if (has_unmarked(soft_frontier_of(s)))
+            return s;
+    *lost = has_unmarked(&capture->orphans);
+    return NULL;
+}
+
+/* In the order that an H100 judges by. */
+static CUresult judge_end(struct soft_capture *capture)
+{
+    char name[SOFT_CAPTURE_NAME_BYTES];
+    soft_capture_name(capture, name);
+    if (capture->invalidated && (soft_rule(R97) || capture->graph == NULL))
+        return soft_capture_refuse_invalidated(capture);
+    bool lost = false;
+    const soft_stream *unjoined = find_unjoined(capture, &lost);
+    if ((unjoined || lost) && soft_rule(R90))
+        return soft_fail(
+            CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+            "%s has work of %sstream %p that it does not wait for: record an "
+            "event behind that work and let the origin wait for it",
+            name, lost ? "a destroyed " : "", (const void *)unjoined);
+    if (!soft_capture_is_mine(capture) &&
+        capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && soft_rule(R89))
+        return soft_fail(
+            CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+            "%s cannot be ended by thread %d, and is over now: only a relaxed "
+            "capture is ended by another thread",
+            name, soft_thread_number());
     return CUDA_SUCCESS;
 }
 
-static CUresult judge_end(struct soft_capture *capture)
+/* The graph of a capture that failed goes, the caller's too, as on an H100. A child graph
+ * stays: its node owns it. */
+static void drop_graph(soft_graph *graph)
 {
-    if (!soft_capture_is_mine(capture) && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED)
-        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
-                         "only a relaxed capture is ended by another thread");
-    if (capture->invalidated)
-        return soft_capture_refuse_invalidated(capture);
-    bool unjoined;
-    SOFT_TRY(has_unjoined(capture, &unjoined));
-    if (unjoined)
-        return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
-                         "a stream that joined the capture has work that the origin "
-                         "stream does not wait for");
-    return CUDA_SUCCESS;
+    if (graph && graph->parent == NULL)
+        soft_graph_destroy(graph);
 }
 
 CUresult soft_capture_end(soft_stream *stream, soft_graph **out)
 {
-    *out = NULL;
     char name[SOFT_CAPTURE_NAME_BYTES];
     struct soft_capture *capture = soft_capture_of(stream);
     if (capture == NULL)
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                          "stream %p does not capture: it was never begun, or is over",
                          (void *)stream);
-    if (capture->origin != stream) {
+    if (capture->origin != stream && soft_rule(R89)) {
         soft_capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
         return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
                          "stream %p joined %s and cannot end it: end it there",
@@ -281,11 +339,24 @@ CUresult soft_capture_end(soft_stream *stream, soft_graph **out)
     soft_graph *graph = capture->graph;
     const bool owned = capture->owns_graph;
     finish(capture);
-    if (result == CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS)
+        drop_graph(graph);
+    else if (out)
         *out = graph;
     else if (owned)
-        soft_graph_destroy(graph);
+        soft_graph_destroy(graph); /* nobody takes it */
     return result;
+}
+
+void soft_capture_graph_gone(soft_graph *graph)
+{
+    struct soft_capture *capture = graph->capture;
+    soft_capture_invalidate(capture, CUDA_SUCCESS);
+    graph->capture = NULL;
+    capture->graph = NULL;
+    capture->orphans.count = 0;
+    for (soft_stream *s = capture->streams; s; s = s->next_in_capture)
+        soft_frontier_of(s)->count = 0;
 }
 
 void soft_capture_get_info(const soft_stream *stream, soft_capture_info *out)
@@ -296,25 +367,34 @@ void soft_capture_get_info(const soft_stream *stream, soft_capture_info *out)
         return;
     out->status = capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                        : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    out->id = capture->id;
-    if (capture->invalidated)
+    if (capture->invalidated || !soft_rule(R99))
         return;
+    out->id = capture->id;
     out->graph = capture->graph;
     out->frontier = soft_frontier_of(stream);
+}
+
+/* What the next node may depend on: nodes of the graph, by edges that a node could have
+ * (R103). `to` is not there yet: a kernel is what allows most. */
+CUresult soft_capture_check_frontier(const soft_graph *graph, const soft_edge_end *ends,
+                                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ends[i].node->graph != graph && soft_rule(R100))
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "dependency %zu is no node of the captured graph", i);
+        if (soft_rule(R103))
+            SOFT_TRY(
+                soft_edge_check(ends[i].node, CU_GRAPH_NODE_TYPE_KERNEL, &ends[i].data));
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult soft_capture_set_frontier(soft_stream *stream, bool replace,
                                    const soft_edge_end *ends, uint32_t count)
 {
-    struct soft_capture *capture = soft_capture_of(stream);
-    if (capture == NULL)
-        return soft_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream does not capture");
-    if (capture->invalidated)
-        return soft_capture_refuse_invalidated(capture);
-    for (uint32_t i = 0; i < count; i++)
-        if (ends[i].node->graph != capture->graph)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "dependency %u is no node of the captured graph", i);
+    const struct soft_capture *capture = soft_capture_of(stream);
+    SOFT_TRY(soft_capture_check_frontier(capture->graph, ends, count));
     if (!replace)
         return soft_frontier_merge(soft_frontier_of(stream), ends, count);
     soft_edge_list *fresh;
@@ -334,16 +414,17 @@ static void hook_stream_gone(soft_stream *stream)
     struct soft_capture *capture = soft_capture_of(stream);
     if (capture && capture->origin == stream) {
         soft_graph *graph = capture->graph;
-        const bool owned = capture->owns_graph;
         finish(capture);
-        if (owned)
-            soft_graph_destroy(graph);
+        drop_graph(graph);
     } else if (capture) {
         soft_stream **at = &capture->streams;
         while (*at != stream)
             at = &(*at)->next_in_capture;
         *at = stream->next_in_capture;
-        soft_capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        /* Its work stays, and still has to be joined. */
+        const soft_edge_list *left = soft_frontier_of(stream);
+        if (soft_frontier_merge(&capture->orphans, left->ends, left->count))
+            soft_capture_invalidate(capture, CUDA_ERROR_OUT_OF_MEMORY);
         leave(stream);
     }
     soft_graph_unlock();

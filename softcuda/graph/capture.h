@@ -17,11 +17,18 @@ typedef struct soft_capture_info {
 CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
                             soft_graph *graph, const soft_edge_end *frontier,
                             uint32_t count);
-/* *out is NULL on failure; the capture is over in most cases (R89, R97). */
+/* `out` may be NULL. The capture is over, and the graph of one that failed destroyed, but
+ * after ILLEGAL_STATE and UNMATCHED (R89, R97). */
 CUresult soft_capture_end(soft_stream *stream, soft_graph **out);
 /* Status NONE where the stream does not capture. */
 void soft_capture_get_info(const soft_stream *stream, soft_capture_info *out);
-/* Adds to, or replaces, what the next captured node depends on (R100). */
+/* Nodes of the graph, by edges that they can have (R100, R103). */
+CUresult soft_capture_check_frontier(const soft_graph *graph, const soft_edge_end *ends,
+                                     size_t count);
+/* The stream's capture if it can be added to: ILLEGAL_STATE, INVALIDATED. */
+CUresult soft_capture_check_open(const soft_stream *stream);
+/* Adds to, or replaces, what the next captured node depends on (R100). The capture is
+ * open. */
 CUresult soft_capture_set_frontier(soft_stream *stream, bool replace,
                                    const soft_edge_end *frontier, uint32_t count);
 

@@ -25,6 +25,7 @@ struct class {
     bool unsafe_at_once; /* forbidden by modes and threads, whatever it is given */
     bool unsafe_aside;   /* likewise, unless its stream captures */
     const char *hint;
+    bool adds; /* something to the capture of its stream: 901 where that is invalid */
 };
 
 #define RELAX                                                                            \
@@ -33,15 +34,20 @@ struct class {
 static const struct class SAFE = {.hint = ""};
 static const struct class UNSAFE = {.unsafe_at_once = true, .hint = RELAX};
 static const struct class CONTEXT = {.hint = "end the capture first"};
-static const struct class WORK = {.legacy = INVALIDATE, .hint = ""};
-static const struct class SYNC = {INVALIDATE, INVALIDATE, false, false,
-                                  "use the asynchronous form of the call"};
-static const struct class WAIT = {INVALIDATE, INVALIDATE, false, true, RELAX};
-static const struct class MEMORY = {NONE, INVALIDATE, false, true, RELAX};
-static const struct class REFUSED = {INVALIDATE, INVALIDATE, false, false,
-                                     "make the call before or after the capture"};
-static const struct class DROPPED = {REFUSE, INVALIDATE, false, false,
-                                     "make the call before or after the capture"};
+static const struct class WORK = {.legacy = INVALIDATE, .hint = "", .adds = true};
+static const struct class STREAM = {.legacy = INVALIDATE, .hint = ""};
+static const struct class SYNC = {
+    INVALIDATE, INVALIDATE, false, false, "use the asynchronous form of the call", false};
+static const struct class ATTACH = {
+    INVALIDATE, INVALIDATE, false, true, "make the call before or after the capture",
+    false};
+static const struct class WAIT = {INVALIDATE, INVALIDATE, false, true, RELAX, false};
+static const struct class MEMORY = {NONE, INVALIDATE, false, true, RELAX, true};
+static const struct class REFUSED = {
+    INVALIDATE, INVALIDATE, false, false, "make the call before or after the capture",
+    false};
+static const struct class DROPPED = {
+    REFUSE, INVALIDATE, false, false, "make the call before or after the capture", false};
 static const struct class ASK = {.legacy = REFUSE, .hint = ""};
 static const struct class EVENT = {.unsafe_aside = true, .hint = RELAX};
 static const struct class TIME = {.hint = ""};
@@ -149,37 +155,39 @@ static CUresult refuse_capturing(const struct row *row, soft_stream *stream)
     if (waits ? !soft_rule(R93)
               : !(row->class == &DROPPED ? soft_rule(M_C12_dropped) : soft_rule(R98)))
         return CUDA_SUCCESS;
-    if (capture->invalidated)
+    if (capture->invalidated && !waits)
         return soft_capture_refuse_invalidated(capture);
     return refuse(row, capture, row->class->capturing == INVALIDATE,
                   waits ? "cannot be answered in" : "cannot become part of");
 }
 
-/* The capture that forbids an unsafe call to this thread (R95). */
-static struct soft_capture *forbidding(void)
+/* Whether the capture forbids this thread's unsafe calls (R95). */
+static bool forbids(const struct soft_capture *capture, CUstreamCaptureMode own)
 {
-    const CUstreamCaptureMode own = soft_thread_self()->capture_mode;
-    struct soft_capture *found = NULL;
     if (own == CU_STREAM_CAPTURE_MODE_RELAXED)
-        return NULL;
-    for (struct soft_capture *c = soft_captures; c; c = c->next) {
-        const bool mine = soft_capture_is_mine(c);
-        if (mine && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED)
-            return c;
-        if (!mine && own == CU_STREAM_CAPTURE_MODE_GLOBAL &&
-            c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL)
-            found = c;
-    }
-    return found;
+        return false;
+    if (soft_capture_is_mine(capture))
+        return capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    return own != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL &&
+           capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
+/* Every capture that forbids the call is invalid; the sentence names the caller's own. */
 static CUresult check_unsafe(const struct row *row)
 {
-    struct soft_capture *capture = soft_rule(R95) ? forbidding() : NULL;
-    if (capture == NULL)
+    const CUstreamCaptureMode own = soft_thread_self()->capture_mode;
+    struct soft_capture *named = NULL;
+    for (struct soft_capture *c = soft_captures; c && soft_rule(R95); c = c->next) {
+        if (!forbids(c, own))
+            continue;
+        soft_capture_invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+        if (named == NULL || !soft_capture_is_mine(named))
+            named = c;
+    }
+    if (named == NULL)
         return CUDA_SUCCESS;
-    return refuse(row, capture, true,
-                  soft_capture_is_mine(capture)
+    return refuse(row, named, true,
+                  soft_capture_is_mine(named)
                       ? "may not be called in the thread of"
                       : "may not be called, from this thread either, during");
 }
@@ -236,15 +244,18 @@ CUresult soft_capture_asks_stream(soft_stream *stream)
     if (row == NULL)
         return CUDA_SUCCESS;
     const bool legacy = stream->kind == SOFT_STREAM_LEGACY;
-    if (!legacy && row->class->capturing == NONE && !row->class->unsafe_aside)
+    if (!legacy && !soft_stream_captures(stream) && !row->class->unsafe_aside)
         return CUDA_SUCCESS;
     CUresult result = CUDA_SUCCESS;
     soft_graph_lock();
-    const bool captures = soft_stream_captures(stream);
+    const struct soft_capture *capture = soft_capture_of(stream);
+    const bool captures = capture != NULL;
     if (legacy)
         result = check_implicit(row, stream);
     else if (captures && row->class->capturing != NONE)
         result = refuse_capturing(row, stream);
+    else if (captures && capture->invalidated && row->class->adds && soft_rule(R97))
+        result = soft_capture_refuse_invalidated(capture);
     if (result == CUDA_SUCCESS && !captures && row->class->unsafe_aside)
         result = check_unsafe(row);
     soft_graph_unlock();
@@ -256,18 +267,18 @@ static CUresult refuse_captured(const struct row *row, const soft_event *event)
     char name[SOFT_CAPTURE_NAME_BYTES];
     const CUresult code = CUDA_ERROR_CAPTURED_EVENT;
     struct soft_capture *capture = soft_capture_by_id(event->capture_id);
-    if (capture == NULL)
+    if (capture == NULL || capture->invalidated)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%s: the event was recorded in a capture that is over, so it "
-                         "is an edge of that graph; record it again",
+                         "%s: the event was recorded in a capture that is over or "
+                         "invalid, so it is an edge of that graph; record it again",
                          row->name);
-    if (capture->invalidated)
-        return soft_capture_refuse_invalidated(capture);
-    soft_capture_invalidate(capture, code);
+    if (row->class == &EVENT)
+        soft_capture_invalidate(capture, code);
     return soft_fail(code,
-                     "%s: the event was recorded in %s, which is now invalid: it is an "
-                     "edge of a graph; CU_EVENT_RECORD_EXTERNAL records it at launch",
-                     row->name, soft_capture_name(capture, name));
+                     "%s: the event was recorded in %s%s: it is an edge of a graph; "
+                     "CU_EVENT_RECORD_EXTERNAL records it at launch",
+                     row->name, soft_capture_name(capture, name),
+                     row->class == &EVENT ? ", which is now invalid" : "");
 }
 
 CUresult soft_capture_asks_event(soft_event *event)
@@ -288,18 +299,29 @@ CUresult soft_capture_asks_event(soft_event *event)
     return result;
 }
 
+static bool is_in(const struct soft_capture *capture, const soft_context *context)
+{
+    for (const soft_stream *s = capture->streams; s; s = s->next_in_capture)
+        if (s->context == context)
+            return true;
+    return false;
+}
+
 CUresult soft_capture_asks_context(soft_context *context)
 {
     const struct row *row = find_row(soft_thread_self()->call);
     if (row == NULL || !soft_rule(R93))
         return CUDA_SUCCESS;
+    struct soft_capture *named = NULL;
     CUresult result = CUDA_SUCCESS;
     soft_graph_lock();
     for (struct soft_capture *c = soft_captures; c; c = c->next)
-        if (c->context == context) {
-            result = refuse(row, c, true, "cannot wait for a context during");
-            break;
+        if (is_in(c, context)) {
+            soft_capture_invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            named = c;
         }
+    if (named)
+        result = refuse(row, named, true, "cannot wait for a context during");
     soft_graph_unlock();
     return result;
 }

@@ -13,44 +13,136 @@ static CUresult ended(const soft_stream *stream)
                      (const void *)stream);
 }
 
+CUresult soft_capture_check_open(const soft_stream *stream)
+{
+    const struct soft_capture *capture = soft_capture_of(stream);
+    if (capture == NULL)
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE, "stream %p does not capture",
+                         (const void *)stream);
+    return capture->invalidated ? soft_capture_refuse_invalidated(capture) : CUDA_SUCCESS;
+}
+
 /* The capture that a node or an event can be added to now. */
 static CUresult open_capture(const soft_stream *stream, struct soft_capture **out)
 {
     struct soft_capture *capture = soft_capture_of(stream);
     if (capture == NULL)
         return ended(stream);
-    if (capture->invalidated && soft_rule(R97))
+    if (capture->invalidated && (soft_rule(R97) || capture->graph == NULL))
         return soft_capture_refuse_invalidated(capture);
     *out = capture;
     return CUDA_SUCCESS;
 }
 
-/* Adds a node behind the stream's frontier and makes it the frontier. */
-static CUresult add_node(soft_stream *stream, const soft_node_params *params)
+/* What could not be kept would be missing from the graph without a word (C12). */
+static CUresult or_spoil(struct soft_capture *capture, CUresult result)
+{
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        soft_capture_invalidate(capture, result);
+    return result;
+}
+
+/* Only a kernel can wait for less than the end of another one. */
+static void strengthen(soft_edge_list *list, CUgraphNodeType type)
+{
+    for (uint32_t i = 0; i < list->count && type != CU_GRAPH_NODE_TYPE_KERNEL; i++)
+        if (list->ends[i].data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+            list->ends[i].data = (CUgraphEdgeData){0};
+}
+
+/* Adds a node behind `behind`, or the stream's frontier, and makes it the frontier. */
+static CUresult add_node(soft_stream *stream, const soft_node_params *params,
+                         const soft_edge_list *behind)
 {
     struct soft_capture *capture;
     SOFT_TRY(open_capture(stream, &capture));
     soft_edge_list *list = soft_frontier_of(stream);
     /* Room first, so that the frontier can always take the new node. */
-    SOFT_TRY(soft_edge_list_push(list, NULL, NULL));
+    SOFT_TRY(or_spoil(capture, soft_edge_list_push(list, NULL, NULL)));
     list->count--;
+    strengthen(list, params->type);
+    if (behind == NULL)
+        behind = list;
     soft_node *node;
-    SOFT_TRY(soft_node_add(capture->graph, params, list->ends, list->count, &node));
+    SOFT_TRY(or_spoil(capture, soft_node_add(capture->graph, params, behind->ends,
+                                             behind->count, &node)));
     list->ends[0] = (soft_edge_end){.node = node};
     list->count = 1;
+    return CUDA_SUCCESS;
+}
+
+/* ---- kernels ---- */
+
+#define PROGRAMMATIC CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+
+/* What a launch with programmatic serialization depends on: the kernels before it only up
+ * to their trigger (R102). */
+static CUresult weaken(const soft_edge_list *list, soft_edge_list **out)
+{
+    SOFT_TRY(soft_frontier_copy(list->ends, list->count, out));
+    for (uint32_t i = 0; i < (*out)->count; i++) {
+        soft_edge_end *end = &(*out)->ends[i];
+        if (end->node->type == CU_GRAPH_NODE_TYPE_KERNEL && soft_rule(R102))
+            end->data =
+                (CUgraphEdgeData){.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                  .type = PROGRAMMATIC};
+    }
+    return CUDA_SUCCESS;
+}
+
+/* The event is part of a capture from now on; the frontier is the event's. */
+static void set_captured(soft_event *event, const struct soft_capture *capture,
+                         soft_edge_list *frontier)
+{
+    pthread_mutex_lock(&event->mutex);
+    soft_frontier_free(event->frontier);
+    event->frontier = frontier;
+    event->drop_frontier = soft_frontier_free;
+    event->state = SOFT_EVENT_CAPTURED;
+    event->capture_id = capture->id;
+    pthread_mutex_unlock(&event->mutex);
+}
+
+/* What the kernel itself records is the node's port (R102). */
+static CUresult add_kernel(soft_stream *stream, const soft_task *task)
+{
+    const soft_launch *launch = &task->u.launch;
+    soft_task own = *task;
+    own.u.launch.priority = stream->priority; /* R38 */
+    own.u.launch.programmatic = false;
+    own.u.launch.trigger = NULL;
+    const soft_node_params params = {
+        .type = CU_GRAPH_NODE_TYPE_KERNEL, .context = stream->context, .task = &own};
+    struct soft_capture *capture;
+    soft_edge_list *weak = NULL, *recorded = NULL;
+    SOFT_TRY(open_capture(stream, &capture));
+    CUresult result = CUDA_SUCCESS;
+    if (launch->trigger)
+        result = soft_frontier_copy(&(soft_edge_end){0}, 1, &recorded);
+    if (result == CUDA_SUCCESS && launch->programmatic)
+        result = weaken(soft_frontier_of(stream), &weak);
+    if (result == CUDA_SUCCESS)
+        result = add_node(stream, &params, weak);
+    soft_frontier_free(weak);
+    if (result != CUDA_SUCCESS) {
+        soft_frontier_free(recorded);
+        return or_spoil(capture, result);
+    }
+    if (launch->trigger) {
+        recorded->ends[0] = soft_frontier_of(stream)->ends[0];
+        if (soft_rule(R102))
+            recorded->ends[0].data = (CUgraphEdgeData){.from_port = launch->trigger_port,
+                                                       .type = launch->trigger_type};
+        set_captured(launch->trigger, capture, recorded);
+    }
     return CUDA_SUCCESS;
 }
 
 CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
 {
     soft_node_params params = {.context = stream->context, .task = task};
-    soft_task own = *task;
     switch (task->kind) {
-    case SOFT_TASK_KERNEL:
-        params.type = CU_GRAPH_NODE_TYPE_KERNEL;
-        own.u.launch.priority = stream->priority; /* R38 */
-        params.task = &own;
-        break;
+    case SOFT_TASK_KERNEL: return add_kernel(stream, task);
     case SOFT_TASK_COPY: params.type = CU_GRAPH_NODE_TYPE_MEMCPY; break;
     case SOFT_TASK_FILL: params.type = CU_GRAPH_NODE_TYPE_MEMSET; break;
     case SOFT_TASK_BATCH: params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; break;
@@ -58,7 +150,7 @@ CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
     case SOFT_TASK_CALL:
         return ended(stream); /* ours, of a stream that did not capture */
     }
-    return add_node(stream, &params);
+    return add_node(stream, &params, NULL);
 }
 
 /* ---- records ---- */
@@ -71,18 +163,13 @@ CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t fl
         const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
                                          .context = stream->context,
                                          .event = event};
-        return add_node(stream, &params);
+        return add_node(stream, &params, NULL);
     }
     const soft_edge_list *frontier = soft_frontier_of(stream);
     soft_edge_list *copy;
-    SOFT_TRY(soft_frontier_copy(frontier->ends, frontier->count, &copy));
-    pthread_mutex_lock(&event->mutex);
-    soft_frontier_free(event->frontier);
-    event->frontier = copy;
-    event->drop_frontier = soft_frontier_free;
-    event->state = SOFT_EVENT_CAPTURED;
-    event->capture_id = capture->id;
-    pthread_mutex_unlock(&event->mutex);
+    SOFT_TRY(
+        or_spoil(capture, soft_frontier_copy(frontier->ends, frontier->count, &copy)));
+    set_captured(event, capture, copy);
     return CUDA_SUCCESS;
 }
 
@@ -130,6 +217,24 @@ static CUresult merge_captures(struct soft_capture *mine, struct soft_capture *t
         soft_capture_name(theirs, other), soft_capture_name(mine, one));
 }
 
+static CUresult event_is_over(struct soft_capture *mine)
+{
+    if (mine)
+        soft_capture_invalidate(mine, CUDA_ERROR_INVALID_VALUE);
+    return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                     "the event was recorded in a capture that is over or invalid, so it "
+                     "is an edge of that graph; record it again");
+}
+
+static CUresult refuse_legacy(struct soft_capture *theirs)
+{
+    char name[SOFT_CAPTURE_NAME_BYTES];
+    const CUresult code = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    soft_capture_invalidate(theirs, code);
+    return soft_fail(code, "the legacy stream cannot join %s: use a created stream",
+                     soft_capture_name(theirs, name));
+}
+
 /* The event belongs to a capture: the stream joins it, or waits inside it. Takes the
  * frontier of `event`. */
 static CUresult wait_captured(soft_stream *stream, struct captured event)
@@ -137,32 +242,37 @@ static CUresult wait_captured(soft_stream *stream, struct captured event)
     struct soft_capture *theirs = soft_capture_by_id(event.capture_id);
     struct soft_capture *mine = soft_capture_of(stream);
     CUresult result = CUDA_SUCCESS;
-    if (theirs == NULL) {
-        result =
-            soft_fail(CUDA_ERROR_INVALID_VALUE,
-                      "the event was recorded in a capture that is over, so it is an "
-                      "edge of that graph; record it again");
-    } else if (theirs->invalidated) {
-        result = soft_capture_refuse_invalidated(theirs);
-    } else if (mine && mine->invalidated) {
+    if (mine && mine->invalidated && soft_rule(R97)) {
         result = soft_capture_refuse_invalidated(mine);
+    } else if (theirs == NULL || theirs->invalidated) {
+        result = event_is_over(mine);
     } else if (mine && mine != theirs && soft_rule(R91)) {
         result = merge_captures(mine, theirs);
     } else if (mine) {
-        result = soft_frontier_merge(soft_frontier_of(stream), event.frontier->ends,
-                                     event.frontier->count);
+        result = or_spoil(mine, soft_frontier_merge(soft_frontier_of(stream),
+                                                    event.frontier->ends,
+                                                    event.frontier->count));
     } else if (stream->kind == SOFT_STREAM_LEGACY) {
-        char name[SOFT_CAPTURE_NAME_BYTES];
-        soft_capture_invalidate(theirs, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-        result = soft_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                           "the legacy stream cannot join %s: use a created stream",
-                           soft_capture_name(theirs, name));
+        result = refuse_legacy(theirs);
     } else {
         soft_capture_join(theirs, stream, event.frontier);
         return CUDA_SUCCESS;
     }
     soft_frontier_free(event.frontier);
     return result;
+}
+
+/* No event of a capture: nothing of what the graph's launches would wait for. */
+static CUresult refuse_foreign(struct soft_capture *mine)
+{
+    char name[SOFT_CAPTURE_NAME_BYTES];
+    soft_capture_invalidate(mine, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+    return soft_fail(
+        CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+        "the event was not recorded in %s, which is now invalid: let the other "
+        "stream join first (record here, wait there), or wait with "
+        "CU_EVENT_WAIT_EXTERNAL",
+        soft_capture_name(mine, name));
 }
 
 CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flags)
@@ -175,24 +285,20 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
         const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                                          .context = stream->context,
                                          .event = event};
-        return add_node(stream, &params);
+        return add_node(stream, &params, NULL);
     }
     soft_event_state state;
     struct captured captured = {0};
-    SOFT_TRY(look_at(event, &state, &captured));
+    const CUresult looked = look_at(event, &state, &captured);
+    if (looked != CUDA_SUCCESS) {
+        struct soft_capture *theirs = soft_capture_by_id(captured.capture_id);
+        struct soft_capture *concerned = mine ? mine : theirs;
+        return concerned ? or_spoil(concerned, looked) : looked;
+    }
     if (state == SOFT_EVENT_CAPTURED)
         return wait_captured(stream, captured);
-    if (state == SOFT_EVENT_NEVER)
-        return CUDA_SUCCESS; /* nothing to wait for, as outside of a capture */
     SOFT_TRY(open_capture(stream, &mine));
-    char name[SOFT_CAPTURE_NAME_BYTES];
-    if (!soft_rule(R91))
-        return CUDA_SUCCESS;
-    soft_capture_invalidate(mine, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
-    return soft_fail(
-        CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-        "the event was not recorded in %s, which is now invalid: let the other "
-        "stream join first (record here, wait there), or wait with "
-        "CU_EVENT_WAIT_EXTERNAL",
-        soft_capture_name(mine, name));
+    if (state == SOFT_EVENT_NEVER || !soft_rule(R91))
+        return CUDA_SUCCESS; /* nothing to wait for, as outside of a capture */
+    return refuse_foreign(mine);
 }

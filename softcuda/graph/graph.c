@@ -47,6 +47,8 @@ CUresult soft_graph_find(CUgraph handle, soft_graph **out)
 
 void soft_graph_destroy(soft_graph *graph)
 {
+    if (graph->capture)
+        soft_capture_graph_gone(graph);
     soft_handle_remove(graph, SOFT_KIND_GRAPH);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         soft_handle_remove(graph->nodes[i], SOFT_KIND_GRAPH_NODE);

@@ -195,5 +195,7 @@ CUresult soft_graph_write_dot(const soft_graph *graph, const char *path, uint32_
 
 /* capture.c */
 void soft_capture_install(void); /* the hooks of device/stream.h */
+/* The graph, which has a capture, is destroyed: that capture is invalid. */
+void soft_capture_graph_gone(soft_graph *graph);
 
 #endif

@@ -155,9 +155,12 @@ static int check(const forms *all, unsigned char **outputs, const outcome *outco
 }
 
 /* Of forms that were recorded before: puts the bytes there, and leaves the others. */
-static void take_recorded(const forms *all, const recording *old, unsigned char **outputs,
+static bool take_recorded(const forms *all, const char *path, unsigned char **outputs,
                           outcome *outcomes, forms *rest, size_t *places)
 {
+    recording *old = recording_load(path);
+    if (old == NULL)
+        return false;
     for (size_t i = 0; i < all->count; i++) {
         const form *f = &all->forms[i];
         bool rejected;
@@ -170,24 +173,20 @@ static void take_recorded(const forms *all, const recording *old, unsigned char 
             rest->forms[rest->count++] = *f;
         }
     }
+    recording_free(old);
+    return true;
 }
 
-/* Runs what the earlier recording lacks; `source` stays its own if that is nothing. */
+/* Runs what `o->add` lacks. */
 static bool run_new(driver *d, const forms *all, const options *o,
-                    unsigned char **outputs, outcome *outcomes, char source[128])
+                    unsigned char **outputs, outcome *outcomes)
 {
-    recording *old = recording_load(o->add);
     forms rest = {.forms = calloc(all->count + 1, sizeof(form))};
     size_t *places = calloc(all->count + 1, sizeof(*places));
     unsigned char **out = calloc(all->count + 1, sizeof(*out));
     outcome *how = calloc(all->count + 1, sizeof(*how));
-    bool good =
-        rest.forms != NULL && places != NULL && out != NULL && how != NULL && old != NULL;
-    if (good)
-        take_recorded(all, old, outputs, outcomes, &rest, places);
-    if (good && rest.count == 0)
-        snprintf(source, 128, "%s", recording_source(old));
-    recording_free(old);
+    bool good = rest.forms != NULL && places != NULL && out != NULL && how != NULL &&
+                take_recorded(all, o->add, outputs, outcomes, &rest, places);
     for (size_t i = 0; good && i < rest.count; i++)
         out[i] = outputs[places[i]];
     for (size_t i = 0; good && i < rest.count; i += MODULE_FORMS) {
@@ -206,17 +205,13 @@ static bool run_new(driver *d, const forms *all, const options *o,
     return good;
 }
 
-static void name_source(const driver *d, char source[128])
-{
-    char day[16];
-    const time_t now = time(NULL);
-    strftime(day, sizeof(day), "%Y-%m-%d", gmtime(&now));
-    snprintf(source, 128, "%.90s, %s", driver_name(d), day);
-}
-
-static int record(const char *source, const forms *all, const options *o,
+static int record(const driver *d, const forms *all, const options *o,
                   unsigned char **outputs, const outcome *outcomes)
 {
+    char source[128], day[16];
+    const time_t now = time(NULL);
+    strftime(day, sizeof(day), "%Y-%m-%d", gmtime(&now));
+    snprintf(source, sizeof(source), "%.90s, %s", driver_name(d), day);
     size_t count[BROKE + 1] = {0};
     for (size_t i = 0; i < all->count; i++)
         count[outcomes[i]]++;
@@ -236,9 +231,7 @@ static int run(const forms *all, const options *o)
     if (outputs == NULL || outcomes == NULL || ran == NULL)
         return 1;
     const bool adds = o->record != NULL && o->add != NULL;
-    char source[128];
-    name_source(d, source);
-    if (adds && !run_new(d, all, o, outputs, outcomes, source))
+    if (adds && !run_new(d, all, o, outputs, outcomes))
         return 1;
     for (size_t i = 0; !adds && i < all->count; i += MODULE_FORMS) {
         if (i / MODULE_FORMS % o->every != 0)
@@ -250,7 +243,7 @@ static int run(const forms *all, const options *o)
     }
     int status = 0;
     if (o->record != NULL) {
-        status = record(source, all, o, outputs, outcomes);
+        status = record(d, all, o, outputs, outcomes);
     } else {
         status = check(all, outputs, outcomes, ran, o);
     }

@@ -286,6 +286,7 @@ CALL(alloc_pool_other, cu.cuMemAllocFromPoolAsync(&b.memory, 4096, b.pool, b.oth
 CALL(alloc_legacy, cu.cuMemAllocAsync(&b.memory, 4096, CU_STREAM_LEGACY))
 MADE(free_pooled, cu.cuMemFreeAsync(b.memory, b.other))
 BEFORE(have_pooled, OK(cu.cuMemAllocAsync(&b.memory, 4096, b.other)))
+CALL(free_legacy, cu.cuMemFreeAsync(b.memory, CU_STREAM_LEGACY))
 CALL(free_other, cu.cuMemFreeAsync(b.memory, b.other))
 CALL(free_capturing, cu.cuMemFreeAsync(b.memory, b.capturing))
 KEPT(kept_pooled, cu.cuMemFreeAsync(b.memory, b.other))
@@ -383,7 +384,12 @@ static CUresult primary_retain_release(void)
     const CUresult result = cu.cuDevicePrimaryCtxRetain(&context, 0);
     return result ? result : cu.cuDevicePrimaryCtxRelease(0);
 }
-CALL(ctx_record, cu.cuCtxRecordEvent(b.context, b.fresh))
+static CUresult ctx_flags(void)
+{
+    unsigned flags;
+    return cu.cuCtxGetFlags(&flags);
+}
+CALL(ctx_record, cu.cuCtxRecordEvent(b.context, b.event))
 CALL(ctx_wait, cu.cuCtxWaitEvent(b.context, b.recorded))
 CALL(profiler_start, cu.cuProfilerStart())
 CALL(profiler_stop, cu.cuProfilerStop())
@@ -449,6 +455,37 @@ static CUresult stream_set_attribute(void)
     return cu.cuStreamSetAttribute(b.capturing,
                                    CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value);
 }
+static CUresult stream_device(void)
+{
+    CUdevice device;
+    return cu.cuStreamGetDevice(b.capturing, &device);
+}
+static CUresult stream_flags_other(void)
+{
+    unsigned flags;
+    return cu.cuStreamGetFlags(b.other, &flags);
+}
+static CUresult stream_flags_legacy(void)
+{
+    unsigned flags;
+    return cu.cuStreamGetFlags(CU_STREAM_LEGACY, &flags);
+}
+static CUresult stream_priority_legacy(void)
+{
+    int priority;
+    return cu.cuStreamGetPriority(CU_STREAM_LEGACY, &priority);
+}
+static CUresult stream_device_legacy(void)
+{
+    CUdevice device;
+    return cu.cuStreamGetDevice(CU_STREAM_LEGACY, &device);
+}
+static CUresult stream_get_attribute_legacy(void)
+{
+    CUstreamAttrValue value;
+    return cu.cuStreamGetAttribute(CU_STREAM_LEGACY, CU_LAUNCH_ATTRIBUTE_PRIORITY,
+                                   &value);
+}
 CALL(stream_copy_attributes, cu.cuStreamCopyAttributes(b.capturing, b.other))
 CALL(attach_capturing,
      cu.cuStreamAttachMemAsync(b.capturing, b.managed, 0, CU_MEM_ATTACH_GLOBAL))
@@ -456,6 +493,10 @@ CALL(attach_other, cu.cuStreamAttachMemAsync(b.other, b.managed, 0, CU_MEM_ATTAC
 CALL(prefetch_capturing, cu.cuMemPrefetchAsync(b.managed, 4096, here(), 0, b.capturing))
 CALL(prefetch_other, cu.cuMemPrefetchAsync(b.managed, 4096, here(), 0, b.other))
 CALL(callback_capturing, cu.cuStreamAddCallback(b.capturing, ignore_status, NULL, 0))
+CALL(callback_legacy, cu.cuStreamAddCallback(CU_STREAM_LEGACY, ignore_status, NULL, 0))
+CALL(prefetch_legacy, cu.cuMemPrefetchAsync(b.managed, 4096, here(), 0, CU_STREAM_LEGACY))
+CALL(attach_legacy,
+     cu.cuStreamAttachMemAsync(CU_STREAM_LEGACY, b.managed, 0, CU_MEM_ATTACH_GLOBAL))
 CALL(callback_other, cu.cuStreamAddCallback(b.other, ignore_status, NULL, 0))
 CALL(begin_capturing,
      cu.cuStreamBeginCapture(b.capturing, CU_STREAM_CAPTURE_MODE_RELAXED))
@@ -474,6 +515,11 @@ static CUresult end_other(void)
 {
     CUgraph graph;
     return cu.cuStreamEndCapture(b.other, &graph);
+}
+static CUresult end_legacy(void)
+{
+    CUgraph graph;
+    return cu.cuStreamEndCapture(CU_STREAM_LEGACY, &graph);
 }
 static CUresult is_capturing(void)
 {
@@ -499,6 +545,13 @@ CALL(update_legacy,
      cu.cuStreamUpdateCaptureDependencies(CU_STREAM_LEGACY, NULL, NULL, 0, 0))
 CALL(write_capturing, cu.cuStreamWriteValue32(b.capturing, b.at, 1, 0))
 CALL(write_other, cu.cuStreamWriteValue32(b.other, b.at, 1, 0))
+CALL(write_legacy, cu.cuStreamWriteValue32(CU_STREAM_LEGACY, b.at, 1, 0))
+static CUresult batch_capturing(void)
+{
+    CUstreamBatchMemOpParams op = {
+        .writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = b.at}};
+    return cu.cuStreamBatchMemOp(b.capturing, 1, &op, 0);
+}
 CALL(wait_value_capturing, cu.cuStreamWaitValue32(b.capturing, b.at, 0, 0))
 CALL(event_create, cu.cuEventCreate(&b.event, 0))
 MADE(destroy_event, cu.cuEventDestroy(b.event))
@@ -560,6 +613,9 @@ CALL(copy_capturing, cu.cuMemcpyDtoDAsync(b.at, b.at + 1024, 64, b.capturing))
 CALL(copy_bad, cu.cuMemcpyDtoDAsync(b.at, 4096, 64, b.capturing))
 CALL(copy_other, cu.cuMemcpyDtoDAsync(b.at, b.at + 1024, 64, b.other))
 CALL(copy_legacy, cu.cuMemcpyDtoDAsync(b.at, b.at + 1024, 64, CU_STREAM_LEGACY))
+CALL(copy_pageable_in, cu.cuMemcpyHtoDAsync(b.at, ordinary + PAGE, 64, b.capturing))
+CALL(copy_pageable_out, cu.cuMemcpyDtoHAsync(ordinary + PAGE, b.at, 64, b.capturing))
+CALL(copy_pageable_other, cu.cuMemcpyDtoHAsync(ordinary + PAGE, b.at, 64, b.other))
 CALL(copy_to_host, cu.cuMemcpyDtoH(ordinary + PAGE, b.at, 64))
 CALL(copy_to_device, cu.cuMemcpyHtoD(b.at, ordinary + PAGE, 64))
 CALL(copy_in_device, cu.cuMemcpyDtoD(b.at, b.at + 1024, 64))
@@ -670,10 +726,16 @@ static CUresult exec_update(void)
     return cu.cuGraphExecUpdate(b.exec, b.graph, &info);
 }
 CALL(exec_upload_capturing, cu.cuGraphUpload(b.exec, b.capturing))
+CALL(exec_upload_legacy, cu.cuGraphUpload(b.exec, CU_STREAM_LEGACY))
 CALL(exec_upload_other, cu.cuGraphUpload(b.exec, b.other))
 CALL(exec_launch_capturing, cu.cuGraphLaunch(b.exec, b.capturing))
 CALL(exec_launch_other, cu.cuGraphLaunch(b.exec, b.other))
 CALL(exec_launch_legacy, cu.cuGraphLaunch(b.exec, CU_STREAM_LEGACY))
+static CUresult exec_flags(void)
+{
+    cuuint64_t flags;
+    return cu.cuGraphExecGetFlags(b.exec, &flags);
+}
 CALL(object_create, cu.cuUserObjectCreate(&b.object, ordinary, ignore, 1,
                                           CU_USER_OBJECT_NO_DESTRUCTOR_SYNC))
 MADE(release_object, cu.cuUserObjectRelease(b.object, 1))
