@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { WRONG_PERCENT = 12 };
-
 bool emit(struct generator *gen, const struct step *step)
 {
     struct transcript *t = gen->transcript;
@@ -149,15 +147,15 @@ static bool draw(struct generator *gen)
         return draw_capture(gen);
     if (pick_graph(gen) < 0 && dice < 80)
         return dice < 45 ? draw_graph(gen) : draw_capture(gen);
-    if (dice < 38)
+    if (dice < 32)
         return draw_graph(gen);
-    if (dice < 50)
+    if (dice < 41)
         return draw_query(gen);
-    if (dice < 80)
+    if (dice < 78)
         return draw_exec(gen);
-    if (dice < 88)
+    if (dice < 86)
         return draw_stream(gen);
-    if (dice < 96)
+    if (dice < 95)
         return draw_capture(gen);
     return draw_object(gen);
 }

@@ -55,12 +55,19 @@ static int graph_of(const struct generator *gen, const struct mexec *exec)
     return -1;
 }
 
-static int clone_of(const struct generator *gen, const struct mexec *exec)
+/* One that is likely to fit: the origin, or a clone, with as many nodes. */
+static int draw_fitting(struct generator *gen, const struct mexec *exec)
 {
-    for (int i = 0; i < GRAPHS; i++)
-        if (gen->model->graphs[i] && gen->model->graphs[i]->clone_of == exec->source)
-            return i;
-    return -1;
+    int found = -1, seen = 0;
+    for (int i = 0; i < GRAPHS; i++) {
+        const struct mgraph *graph = gen->model->graphs[i];
+        if (graph == NULL || graph->count != exec->graph->count ||
+            (graph->uid != exec->source && graph->clone_of != exec->source))
+            continue;
+        if (rng_below(&gen->rng, ++seen) == 0)
+            found = i;
+    }
+    return found;
 }
 
 static bool draw_update(struct generator *gen)
@@ -68,21 +75,12 @@ static bool draw_update(struct generator *gen)
     const int exec = pick_exec(gen);
     if (exec < 0)
         return false;
-    const int dice = rng_below(&gen->rng, 100);
-    int graph = dice < 45 ? graph_of(gen, gen->model->execs[exec])
-                          : clone_of(gen, gen->model->execs[exec]);
-    if (graph < 0 || dice >= 85)
+    int graph = draw_fitting(gen, gen->model->execs[exec]);
+    if (graph < 0 && rng_chance(&gen->rng, 60))
+        return false;
+    if (graph < 0 || wrong(gen))
         graph = rng_chance(&gen->rng, 3) ? NONE : pick_graph(gen);
     return EMIT(gen, OP_EXEC_UPDATE, exec, graph);
-}
-
-/* A node that the executable knows, or any. */
-static int draw_known(struct generator *gen, const struct mexec *exec)
-{
-    const int graph = graph_of(gen, exec);
-    if (graph < 0 || wrong(gen))
-        return pick_node(gen);
-    return pick_node_of(gen, gen->model->graphs[graph]);
 }
 
 static struct mnode *find(const struct mexec *exec, const struct mnode *node)
@@ -91,6 +89,20 @@ static struct mnode *find(const struct mexec *exec, const struct mnode *node)
         if (exec->graph->nodes[i]->origin == node->uid)
             return exec->graph->nodes[i];
     return NULL;
+}
+
+/* A node that the executable knows, or any. */
+static int draw_known(struct generator *gen, const struct mexec *exec)
+{
+    const int graph = graph_of(gen, exec);
+    if (graph < 0 || wrong(gen))
+        return rng_chance(&gen->rng, 40) ? pick_node(gen) : -1;
+    for (int tries = 0; tries < 4; tries++) {
+        const int node = pick_node_of(gen, gen->model->graphs[graph]);
+        if (node < 0 || find(exec, gen->model->nodes[node]))
+            return node;
+    }
+    return -1;
 }
 
 static bool draw_exec_set(struct generator *gen)
@@ -143,9 +155,9 @@ bool draw_exec(struct generator *gen)
 {
     const int exec = pick_exec(gen);
     const int dice = rng_below(&gen->rng, 100);
-    if (exec < 0 || dice < 17)
+    if (exec < 0 || dice < 9)
         return draw_instantiate(gen);
-    if (dice < 55)
+    if (dice < 52)
         return draw_launch(gen);
     if (dice < 72)
         return draw_update(gen);

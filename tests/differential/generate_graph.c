@@ -172,9 +172,26 @@ static bool draw_clone(struct generator *gen)
     return true;
 }
 
+static int graph_with(const struct generator *gen, uint32_t uid)
+{
+    for (int i = 0; i < GRAPHS; i++)
+        if (gen->model->graphs[i] && gen->model->graphs[i]->uid == uid)
+            return i;
+    return -1;
+}
+
 static bool draw_find(struct generator *gen)
 {
-    const int node = pick_node(gen), graph = pick_graph(gen);
+    int node = pick_node(gen), graph = pick_graph(gen);
+    const bool right = !wrong(gen);
+    for (int i = 0; i < GRAPHS && right; i++) {
+        const struct mgraph *clone = gen->model->graphs[i];
+        const int from = clone ? graph_with(gen, clone->clone_of) : -1;
+        if (from < 0)
+            continue;
+        graph = i;
+        node = pick_node_of(gen, gen->model->graphs[from]);
+    }
     if (node < 0 || graph < 0)
         return false;
     const int out = free_node(gen);
@@ -183,7 +200,13 @@ static bool draw_find(struct generator *gen)
 
 static bool draw_child(struct generator *gen)
 {
-    const int node = pick_node(gen), out = free_graph(gen);
+    int node = pick_node(gen);
+    const int out = free_graph(gen);
+    const bool right = !wrong(gen);
+    for (int i = 0; i < gen->next_node && right; i++)
+        if (gen->model->nodes[i] && gen->model->nodes[i]->child &&
+            gen->model->nodes[i]->child->slot < 0)
+            node = i;
     if (node < 0 || out < 0 || out > 12)
         return false;
     if (gen->model->nodes[node]->child == NULL && !wrong(gen))

@@ -230,7 +230,8 @@ bool draw_capture(struct generator *gen)
 
 bool draw_object(struct generator *gen)
 {
-    const int slot = rng_below(&gen->rng, OBJECTS), graph = pick_graph(gen);
+    const int slot = rng_below(&gen->rng, rng_chance(&gen->rng, 70) ? 2 : OBJECTS);
+    const int graph = pick_graph(gen);
     struct mobject *object = &gen->model->objects[slot];
     const int32_t count = rng_chance(&gen->rng, 8) ? 0 : 1 + rng_below(&gen->rng, 2);
     if (!object->exists)

@@ -51,7 +51,8 @@ static void mark_before(struct mnode *node)
         return;
     node->mark = 1;
     for (int i = 0; i < node->deps.count; i++)
-        mark_before(node->deps.at[i].node);
+        if (node->deps.at[i].data == 0)
+            mark_before(node->deps.at[i].node);
 }
 
 bool work_clashes(struct model *model, const struct mgraph *graph,

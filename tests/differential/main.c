@@ -78,13 +78,15 @@ static int without_driver(const struct options *o)
 
 int main(int count, char **words)
 {
-    struct options o = {.last = 199, .program = -1, .shrink = -1, .seconds = 1e9};
+    struct options o = {.last = UINT32_MAX, .program = -1, .shrink = -1, .seconds = 1e9};
     const char *why = NULL;
     int result;
     if (!parse(count, words, &o))
         return usage();
     if (o.never || o.pack)
         return without_driver(&o);
+    if (o.last == UINT32_MAX && !o.compare)
+        o.last = 199;
     if (o.record) /* the driver is opened in children alone */
         return record_seeds(o.record, o.first, o.last, o.seconds);
     if (!o.model && !o.compare && o.program < 0 && o.shrink < 0)

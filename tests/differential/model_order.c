@@ -204,7 +204,8 @@ static void flatten(struct flat *flat, const struct mgraph *graph)
     for (int i = 0; i < graph->count; i++) {
         const struct mnode *node = graph->nodes[i];
         for (int k = 0; k < node->deps.count; k++)
-            flat_edge(flat, node->deps.at[k].node->mark_out, node->mark);
+            if (node->deps.at[k].data == 0) /* others do not wait for the end */
+                flat_edge(flat, node->deps.at[k].node->mark_out, node->mark);
         if (node->child == NULL)
             continue;
         flat_edge(flat, node->mark, node->mark_out);
