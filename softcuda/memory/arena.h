@@ -123,7 +123,8 @@ static inline uint64_t soft_slot_address(const soft_memory *memory, uint32_t slo
 /* Where the chunks of a slot are mapped. */
 static inline void *soft_slot_mapped(const soft_memory *memory, uint32_t slot)
 {
-    return memory->base + memory->shift + slot * SOFT_CHUNK_BYTES;
+    return (void *)(uintptr_t)((uint64_t)(uintptr_t)memory->base + memory->shift +
+                               slot * SOFT_CHUNK_BYTES);
 }
 static inline bool soft_slot_of(const soft_memory *memory, uint64_t address,
                                 uint32_t *slot)
