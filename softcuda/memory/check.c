@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* SOFTCUDA_CHECK=memory: each access of a kernel against what is allocated, byte by byte.
  *
- * A thread remembers the allocation that it met last and the count of changes at that
- * time; as long as nothing was freed or unmapped since, further accesses to it take no
+ * A thread remembers the allocations that it met last and the count of changes at that
+ * time; as long as nothing was freed or unmapped since, further accesses to them take no
  * lock. */
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "softcuda/memory/arena.h"
 
-struct last_seen {
+#define SEEN_COUNT 8u /* a kernel goes round a handful of arrays */
+
+struct seen {
     const soft_memory *memory;
     uint64_t changes, base, bytes;
     bool writable;
 };
-static _Thread_local struct last_seen last;
+static _Thread_local struct seen seen[SEEN_COUNT];
+static _Thread_local uint32_t last, oldest;
 
 /* Device memory that `memory` holds: an allocation, or a mapped range with its access. */
 static bool check_device(soft_memory *memory, uint64_t address, uint64_t bytes,
@@ -43,24 +46,41 @@ static bool check_device(soft_memory *memory, uint64_t address, uint64_t bytes,
                  (unsigned long long)found.bytes, (unsigned long long)found.base);
         return false;
     }
-    last = (struct last_seen){memory, changes, found.base, found.bytes, writable};
+    last = oldest++ % SEEN_COUNT;
+    seen[last] = (struct seen){memory, changes, found.base, found.bytes, writable};
     out->at = soft_memory_reach(memory, address);
     return true;
+}
+
+/* The memory that a remembered allocation with all these bytes is of, or NULL. */
+static const soft_memory *recall(soft_memory *const *memories, uint32_t count,
+                                 uint64_t address, uint64_t bytes, bool write)
+{
+    for (uint32_t i = 0; i < SEEN_COUNT; i++) {
+        const uint32_t at = (last + i) % SEEN_COUNT;
+        const struct seen *s = &seen[at];
+        if (address - s->base >= s->bytes || bytes > s->bytes - (address - s->base) ||
+            (write && !s->writable))
+            continue;
+        for (uint32_t m = 0; m < count; m++) /* it may be gone: asked by its address */
+            if (memories[m] == s->memory &&
+                atomic_load_explicit(&memories[m]->changes, memory_order_acquire) ==
+                    s->changes) {
+                last = at;
+                return s->memory;
+            }
+    }
+    return NULL;
 }
 
 bool soft_check_access(soft_memory *const *memories, uint32_t count, uint64_t address,
                        uint64_t bytes, bool write, soft_check *out)
 {
-    const struct last_seen seen = last;
-    if (seen.memory && address - seen.base < seen.bytes &&
-        bytes <= seen.bytes - (address - seen.base) && (seen.writable || !write))
-        for (uint32_t i = 0; i < count; i++)
-            if (memories[i] == seen.memory &&
-                atomic_load_explicit(&memories[i]->changes, memory_order_acquire) ==
-                    seen.changes) {
-                out->at = soft_memory_reach(seen.memory, address);
-                return true;
-            }
+    const soft_memory *known = recall(memories, count, address, bytes, write);
+    if (known != NULL) {
+        out->at = soft_memory_reach(known, address);
+        return true;
+    }
     for (uint32_t i = 0; i < count; i++)
         if (soft_memory_contains(memories[i], address))
             return check_device(memories[i], address, bytes, write, out);
