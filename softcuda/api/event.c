@@ -111,3 +111,34 @@ CUresult cuEventElapsedTime(float *out, CUevent start, CUevent end)
 {
     return cuEventElapsedTime_v2(out, start, end);
 }
+
+/* ---- whole contexts
+ * --------------------------------------------------------------------------- */
+
+static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context **context,
+                          soft_event **event)
+{
+    if (handle == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "the context is NULL");
+    SOFT_TRY(soft_context_find(handle, context));
+    SOFT_TRY(soft_context_check(*context));
+    return soft_event_find(event_handle, event);
+}
+
+CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
+{
+    SOFT_ENTER();
+    soft_context *context;
+    soft_event *event;
+    SOFT_TRY(find_both(handle, event_handle, &context, &event));
+    return soft_streams_record(context, event);
+}
+
+CUresult cuCtxWaitEvent(CUcontext handle, CUevent event_handle)
+{
+    SOFT_ENTER();
+    soft_context *context;
+    soft_event *event;
+    SOFT_TRY(find_both(handle, event_handle, &context, &event));
+    return soft_streams_wait_event(context, event);
+}

@@ -2,8 +2,8 @@
 /* cuGraphInstantiate*, cuGraphExec*, launches and uploads. */
 #include <string.h>
 
-#include "softcuda/api/exports.h"
 #include "softcuda/api/describe.h"
+#include "softcuda/api/exports.h"
 
 /* ---- instantiation ------------------------------------------------------------------
  */

@@ -229,18 +229,20 @@ static void add_span_locked(soft_trace *trace, uint64_t start, uint64_t bytes,
     trace->spans[trace->span_count++] = (struct span){start, start + bytes, kind};
 }
 
-void soft_trace_rows(soft_trace *trace, uint64_t address, uint64_t bytes, uint64_t rows,
-                     uint64_t pitch, bool write)
+void soft_trace_rows(soft_trace *trace, const soft_touched_rows *touched)
 {
+    uint64_t bytes = touched->bytes, rows = touched->rows;
+    const uint8_t kind = (uint8_t)((touched->write ? KIND_WRITE : 0) |
+                                   (touched->strong ? KIND_STRONG : 0));
     if (bytes == 0 || rows == 0)
         return;
-    pthread_mutex_lock(&trace->mutex);
-    if (rows > 1 && pitch == bytes) {
+    if (rows > 1 && touched->pitch == bytes) {
         bytes *= rows;
         rows = 1;
     }
+    pthread_mutex_lock(&trace->mutex);
     for (uint64_t y = 0; y < rows; y++)
-        add_span_locked(trace, address + y * pitch, bytes, write ? KIND_WRITE : 0);
+        add_span_locked(trace, touched->address + y * touched->pitch, bytes, kind);
     pthread_mutex_unlock(&trace->mutex);
 }
 

@@ -41,7 +41,10 @@ void soft_trace_kernel(soft_trace *trace, const char *name, const uint32_t grid[
 void soft_trace_touch(soft_trace *trace, soft_trace_memory *memory,
                       const soft_touch *touch);
 /* `rows` times `bytes`, `pitch` from row to row. */
-void soft_trace_rows(soft_trace *trace, uint64_t address, uint64_t bytes, uint64_t rows,
-                     uint64_t pitch, bool write);
+typedef struct soft_touched_rows {
+    uint64_t address, bytes, rows, pitch;
+    bool write, strong;
+} soft_touched_rows;
+void soft_trace_rows(soft_trace *trace, const soft_touched_rows *touched);
 
 #endif

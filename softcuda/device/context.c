@@ -11,9 +11,11 @@
 
 #include <stdio.h>
 
+#include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/limits.h"
+#include "softcuda/device/pool.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
 #include "softcuda/kernel/launch.h"
@@ -163,20 +165,61 @@ static void on_fault(void *user, const soft_fault *fault)
     soft_context_fail(context, (CUresult)fault->code, fault->text);
 }
 
+/* Memory of another device, by what the program asked for: the mapping is wider. */
+static bool may_use_peer(const soft_context *context, uint64_t address)
+{
+    const soft_device *holder = soft_device_holding(address);
+    soft_allocation found;
+    if (holder == NULL || holder == context->device ||
+        !soft_memory_find(holder->memory, address, &found))
+        return true;
+    const int own = context->device->ordinal;
+    switch (found.kind) {
+    case SOFT_MEMORY_DEVICE:
+        return atomic_load_explicit(&((soft_context *)(uintptr_t)context)->peers,
+                                    memory_order_relaxed) >>
+                   holder->ordinal &
+               1;
+    case SOFT_MEMORY_POOL: {
+        soft_pool_object *pool = soft_pool_object_of(found.pool);
+        return pool == NULL || atomic_load(&pool->access[own]) != 0;
+    }
+    default: return true;
+    }
+}
+
+static const char *how_to_ask(uint64_t address)
+{
+    soft_allocation found;
+    const soft_device *holder = soft_device_holding(address);
+    return soft_memory_find(holder->memory, address, &found) &&
+                   found.kind == SOFT_MEMORY_POOL
+               ? "cuMemPoolSetAccess"
+               : "cuCtxEnablePeerAccess";
+}
+
 /* SOFTCUDA_CHECK=memory. */
 static void *check_access(void *user, uint64_t address, uint64_t bytes, bool write,
                           char *reason, size_t reason_bytes)
 {
-    (void)user;
+    const soft_context *context = user;
     soft_memory *memories[SOFT_DEVICE_MAX];
     const int count = soft_device_count();
     for (int i = 0; i < count; i++)
         memories[i] = soft_device_at(i)->memory;
     soft_check check;
-    if (soft_check_access(memories, (uint32_t)count, address, bytes, write, &check))
-        return (void *)(uintptr_t)check.at;
-    snprintf(reason, reason_bytes, "%s", check.reason);
-    return NULL;
+    if (!soft_check_access(memories, (uint32_t)count, address, bytes, write, &check)) {
+        snprintf(reason, reason_bytes, "%s", check.reason);
+        return NULL;
+    }
+    if (count > 1 && !may_use_peer(context, address)) {
+        snprintf(reason, reason_bytes,
+                 "memory of device %d, to which device %d was given no access (%s)",
+                 soft_device_holding(address)->ordinal, context->device->ordinal,
+                 how_to_ask(address));
+        return NULL;
+    }
+    return (void *)(uintptr_t)check.at;
 }
 
 static CUresult create_env(soft_context *context)

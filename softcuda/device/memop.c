@@ -29,6 +29,25 @@ bool soft_batch_waits(const CUstreamBatchMemOpParams *ops, uint32_t count)
     return false;
 }
 
+bool soft_batch_word(const CUstreamBatchMemOpParams *op, uint64_t *address,
+                     uint64_t *bytes, bool *write)
+{
+    *bytes = width_of(op->operation);
+    switch (op->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        *address = op->waitValue.address;
+        *write = false;
+        return true;
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        *address = op->writeValue.address;
+        *write = true;
+        return true;
+    default: return false;
+    }
+}
+
 /* ---- checks ---- */
 
 /* Where the word is: device memory but no managed one, or host memory that is known. */

@@ -13,6 +13,10 @@ CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
 /* Whether one of them waits. */
 bool soft_batch_waits(const CUstreamBatchMemOpParams *ops, uint32_t count);
 
+/* The word that an operation waits for or writes; false for a barrier. */
+bool soft_batch_word(const CUstreamBatchMemOpParams *op, uint64_t *address,
+                     uint64_t *bytes, bool *write);
+
 /* A batch under way. */
 typedef struct soft_batch_run {
     const CUstreamBatchMemOpParams *ops;

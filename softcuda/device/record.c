@@ -16,10 +16,36 @@ static bool is_dead(const soft_context *context)
 static void note_copy(soft_trace *trace, const soft_copy *copy)
 {
     for (size_t z = 0; z < copy->depth; z++) {
-        soft_trace_rows(trace, copy->src + z * copy->src_slice, copy->width, copy->height,
-                        copy->src_pitch, false);
-        soft_trace_rows(trace, copy->dst + z * copy->dst_slice, copy->width, copy->height,
-                        copy->dst_pitch, true);
+        const soft_touched_rows from = {.address = copy->src + z * copy->src_slice,
+                                        .bytes = copy->width,
+                                        .rows = copy->height,
+                                        .pitch = copy->src_pitch};
+        const soft_touched_rows to = {.address = copy->dst + z * copy->dst_slice,
+                                      .bytes = copy->width,
+                                      .rows = copy->height,
+                                      .pitch = copy->dst_pitch,
+                                      .write = true};
+        soft_trace_rows(trace, &from);
+        soft_trace_rows(trace, &to);
+    }
+}
+
+static void note_fill(soft_trace *trace, const soft_fill *fill)
+{
+    const soft_touched_rows to = {.address = fill->dst,
+                                  .bytes = fill->width * fill->element,
+                                  .rows = fill->height,
+                                  .pitch = fill->pitch,
+                                  .write = true};
+    soft_trace_rows(trace, &to);
+}
+
+static void note_batch(soft_trace *trace, const soft_batch_run *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        soft_touched_rows word = {.rows = 1, .strong = true};
+        if (soft_batch_word(&batch->ops[i], &word.address, &word.bytes, &word.write))
+            soft_trace_rows(trace, &word);
     }
 }
 
@@ -42,10 +68,8 @@ static void run_fill(void *argument, soft_worker *worker)
     soft_record *record = argument;
     if (is_dead(record->context))
         return;
-    const soft_fill *fill = &record->u.fill;
     if (record->trace != NULL)
-        soft_trace_rows(record->trace, fill->dst, fill->width * fill->element,
-                        fill->height, fill->pitch, true);
+        note_fill(record->trace, &record->u.fill);
     const CUresult result = soft_fill_run(record->context, &record->u.fill);
     if (result != CUDA_SUCCESS)
         soft_context_fail(record->context, result, "a fill failed");
@@ -61,6 +85,8 @@ static bool poll_batch(void *argument)
         return true;
     }
     const bool done = soft_batch_poll(batch);
+    if (done && record->trace != NULL)
+        note_batch(record->trace, batch);
     if (batch->lost) {
         char text[96];
         snprintf(text, sizeof(text), "a memory operation found no memory at 0x%llx",

@@ -221,20 +221,27 @@ static gph_status submit_empty(soft_stream *stream, const soft_point *waits,
     return soft_queue_submit(stream->queue, &empty, waits, count, NULL);
 }
 
-/* The legacy stream waits for all blocking streams. Stream mutex held. */
-static uint32_t legacy_waits(soft_stream *legacy, soft_point *waits)
+static bool is_behind_others(const soft_stream *stream)
 {
-    soft_streams *streams = legacy->context->streams;
+    return stream->kind == SOFT_STREAM_LEGACY || stream->kind == SOFT_STREAM_GATHER;
+}
+
+/* The legacy stream waits for all blocking streams, the gathering one for all. Stream
+ * mutex held. */
+static uint32_t others_to_wait_for(soft_stream *stream, soft_point *waits)
+{
+    const bool all = stream->kind == SOFT_STREAM_GATHER;
+    soft_streams *streams = stream->context->streams;
     uint32_t count = 0;
     pthread_mutex_lock(&streams->mutex);
     for (soft_stream *other = streams->list; other; other = other->next) {
-        if (!soft_stream_is_blocking(other))
+        if (other == stream || !(all || soft_stream_is_blocking(other)))
             continue;
         const soft_point tail = soft_queue_tail(other->queue);
         if (soft_point_reached(tail))
             continue;
         if (count == WAITS_MAX) {
-            (void)submit_empty(legacy, waits, count);
+            (void)submit_empty(stream, waits, count);
             count = 0;
         }
         waits[count++] = tail;
@@ -246,8 +253,8 @@ static uint32_t legacy_waits(soft_stream *legacy, soft_point *waits)
 /* What work that goes to a stream now has to wait for beside what is in its queue. */
 static uint32_t order_waits(soft_stream *stream, soft_point *waits)
 {
-    if (stream->kind == SOFT_STREAM_LEGACY)
-        return legacy_waits(stream, waits);
+    if (is_behind_others(stream))
+        return others_to_wait_for(stream, waits);
     if (!soft_stream_is_blocking(stream))
         return 0;
     waits[0] = soft_queue_tail(stream->context->streams->legacy->queue);
@@ -360,9 +367,9 @@ soft_point soft_stream_tail(soft_stream *stream)
 {
     soft_point waits[WAITS_MAX];
     /* Synchronizing the legacy stream includes what it would wait for (R94). */
-    if (stream->kind == SOFT_STREAM_LEGACY) {
+    if (is_behind_others(stream)) {
         pthread_mutex_lock(&stream->mutex);
-        const uint32_t count = legacy_waits(stream, waits);
+        const uint32_t count = others_to_wait_for(stream, waits);
         if (count > 0)
             (void)submit_empty(stream, waits, count);
         pthread_mutex_unlock(&stream->mutex);
@@ -440,6 +447,42 @@ CUresult soft_streams_wait(soft_context *context)
     if (context->streams != NULL)
         drain(context->streams);
     return soft_context_check(context);
+}
+
+static CUresult gather_of(soft_streams *streams, soft_stream **out)
+{
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&once);
+    CUresult result = CUDA_SUCCESS;
+    if (streams->gather == NULL)
+        result = make_stream(streams->context, SOFT_STREAM_GATHER, CU_STREAM_NON_BLOCKING,
+                             0, &streams->gather);
+    *out = streams->gather;
+    pthread_mutex_unlock(&once);
+    return result;
+}
+
+CUresult soft_streams_record(soft_context *context, soft_event *event)
+{
+    SOFT_TRY(soft_capture_check_context(context));
+    soft_stream *gather;
+    SOFT_TRY(gather_of(context->streams, &gather));
+    return soft_event_record(event, gather);
+}
+
+CUresult soft_streams_wait_event(soft_context *context, soft_event *event)
+{
+    SOFT_TRY(soft_capture_check_context(context));
+    const soft_point point = soft_event_point(event);
+    soft_streams *streams = context->streams;
+    gph_status status = GPH_OK;
+    pthread_mutex_lock(&streams->mutex);
+    for (soft_stream *s = streams->list; s && !soft_point_reached(point); s = s->next)
+        status = status ? status : submit_empty(s, &point, 1);
+    pthread_mutex_unlock(&streams->mutex);
+    return status == GPH_OK
+               ? CUDA_SUCCESS
+               : soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
 }
 
 CUresult soft_capture_check_stream(soft_context *context, CUstream handle,

@@ -48,7 +48,8 @@ typedef struct soft_record {
 typedef enum soft_stream_kind {
     SOFT_STREAM_CREATED,
     SOFT_STREAM_LEGACY,
-    SOFT_STREAM_PER_THREAD
+    SOFT_STREAM_PER_THREAD,
+    SOFT_STREAM_GATHER /* of no program: behind all others, for soft_streams_record() */
 } soft_stream_kind;
 
 typedef struct soft_stream {
@@ -91,6 +92,7 @@ typedef struct soft_streams {
     soft_context *context;
     soft_stream *list; /* all, the legacy one too */
     soft_stream *legacy;
+    soft_stream *gather; /* made when first used */
     /* Blocking streams of the context that capture: using the legacy stream is an error.
      */
     atomic_uint blocking_captures;
@@ -176,6 +178,11 @@ CUresult soft_stream_synchronize(soft_stream *stream);
 soft_point soft_stream_tail(soft_stream *stream);
 /* The stream's next work waits for a point. */
 CUresult soft_stream_wait_point(soft_stream *stream, soft_point point);
+
+/* The event stands for all work of the context so far; all streams of the context wait
+ * for the event. 900 while one of them captures. */
+CUresult soft_streams_record(soft_context *context, soft_event *event);
+CUresult soft_streams_wait_event(soft_context *context, soft_event *event);
 
 /* event.c */
 CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **out);

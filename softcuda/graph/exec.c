@@ -106,8 +106,8 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
     return result;
 }
 
-static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags, soft_exec **out,
-                       CUDA_GRAPH_INSTANTIATE_PARAMS *result)
+static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags,
+                       soft_exec **out, CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
     soft_exec *exec = soft_new(sizeof(*exec));
     if (exec == NULL)

@@ -94,7 +94,7 @@ struct soft_exec {
     soft_device *device;
     soft_program *program;
     soft_object_list objects; /* references of its own to the graph's user objects */
-    pthread_mutex_t mutex; /* of all below, and of the order of launches */
+    pthread_mutex_t mutex;    /* of all below, and of the order of launches */
     soft_shape shape;
     uint32_t *costs; /* measured by the engine, by flat node */
     void *slab;      /* the records made at instantiation */

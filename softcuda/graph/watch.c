@@ -25,7 +25,8 @@ static bool touches(const soft_node *node)
 {
     return node != NULL && (node->type == CU_GRAPH_NODE_TYPE_KERNEL ||
                             node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-                            node->type == CU_GRAPH_NODE_TYPE_MEMSET);
+                            node->type == CU_GRAPH_NODE_TYPE_MEMSET ||
+                            node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 }
 
 static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching,
@@ -95,6 +96,16 @@ void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
 /* ---- sentences ----------------------------------------------------------------------
  */
 
+static const char *work_name(CUgraphNodeType type)
+{
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_MEMSET: return "memset";
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return "memcpy";
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return "memory operation";
+    default: return "work";
+    }
+}
+
 /* "kernel add (node 7) writes 4 bytes (line 20 of the PTX, block [0,0,0], thread
  * [1,0,0])", "memset (node 8) writes". */
 static void describe_side(const soft_watch *watch, const soft_race_side *side, char *text,
@@ -103,9 +114,8 @@ static void describe_side(const soft_watch *watch, const soft_race_side *side, c
     const struct watched *node = &watch->nodes[side->node];
     const char *verb = side->write ? "writes" : "reads";
     if (side->kernel == NULL) {
-        snprintf(text, bytes, "%s (node %llu) %s",
-                 node->type == CU_GRAPH_NODE_TYPE_MEMSET ? "memset" : "memcpy",
-                 (unsigned long long)node->id, verb);
+        snprintf(text, bytes, "%s (node %llu) %s%s", work_name(node->type),
+                 (unsigned long long)node->id, side->strong ? "atomically " : "", verb);
         return;
     }
     char thread[80] = "";

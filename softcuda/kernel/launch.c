@@ -69,6 +69,7 @@ static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
     grid->multiprocessors = launch->env->options.multiprocessors;
     grid->envreg = launch->envreg;
     grid->launch = launch;
+    grid->param_bytes = kernel->param_bytes;
     if (grid->cooperative) {
         /* grid.sync() finds its workspace in envreg 1 and 2; the first word is its size
          * (cooperative_groups, grid_workspace). */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTX_ABI_VERSION 1u
+#define PTX_ABI_VERSION 2u
 #define PTX_WARP_SIZE 32u
 #define PTX_SHARED_ALIGN 128u
 
@@ -33,6 +33,8 @@ typedef struct ptx_grid {
     const uint32_t *envreg; /* 32 of them */
     const void *params; /* the parameter buffer, laid out as the kernel's .param space */
     void *launch;       /* the run time's own record of this launch */
+    uint32_t param_bytes; /* of `params` */
+    uint32_t reserved;
 } ptx_grid;
 
 /* One block that runs. */
@@ -68,7 +70,7 @@ typedef void ptx_thread_fn(ptx_block *block, ptx_thread *thread);
 
 /* Generic addresses: a window for shared and one for local memory is not needed, since a
  * generic address is a host address: cvta.shared gives block->shared + offset, cvta.local
- * the thread's block->local part + offset. isspacep compares against the block's ranges.
+ * the thread's block->local part + offset. isspacep compares against ranges.
  */
 
 /* Operations of ptx_rt_mbarrier and their argument. */

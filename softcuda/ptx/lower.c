@@ -49,6 +49,18 @@ static low_fn *const families[PTX_OP_COUNT] = {
     [PTX_OP_APPLYPRIORITY] = low_misc,  [PTX_OP_CREATEPOLICY] = low_misc,
     [PTX_OP_SETMAXNREG] = low_misc,     [PTX_OP_MAPA] = low_misc,
     [PTX_OP_GETCTARANK] = low_misc,     [PTX_OP_MBARRIER] = low_mbarrier,
+    [PTX_OP_VADD] = low_video,          [PTX_OP_VADD2] = low_video,
+    [PTX_OP_VADD4] = low_video,         [PTX_OP_VSUB] = low_video,
+    [PTX_OP_VSUB2] = low_video,         [PTX_OP_VSUB4] = low_video,
+    [PTX_OP_VABSDIFF] = low_video,      [PTX_OP_VABSDIFF2] = low_video,
+    [PTX_OP_VABSDIFF4] = low_video,     [PTX_OP_VMIN] = low_video,
+    [PTX_OP_VMIN2] = low_video,         [PTX_OP_VMIN4] = low_video,
+    [PTX_OP_VMAX] = low_video,          [PTX_OP_VMAX2] = low_video,
+    [PTX_OP_VMAX4] = low_video,         [PTX_OP_VAVRG2] = low_video,
+    [PTX_OP_VAVRG4] = low_video,        [PTX_OP_VSET] = low_video,
+    [PTX_OP_VSET2] = low_video,         [PTX_OP_VSET4] = low_video,
+    [PTX_OP_VSHL] = low_video,          [PTX_OP_VSHR] = low_video,
+    [PTX_OP_VMAD] = low_video,
 };
 
 static low low_begin(ptx_emit *emit, const ptx_module *module,

@@ -79,7 +79,7 @@ ptx_value low_bitcast(low *l, const char *from, ptx_value value, const char *to)
 
 /* ---- families */
 low_fn low_integer, low_float, low_convert, low_compare, low_memory, low_atomic, low_misc,
-    low_bits_family, low_carry, low_mbarrier, low_copy_arrive;
+    low_bits_family, low_carry, low_mbarrier, low_copy_arrive, low_video, low_pack;
 
 /* lower_memory.c: an address operand as `ptr`, with a check call where asked for, which
  * then says where the bytes are. */

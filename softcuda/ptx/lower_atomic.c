@@ -27,6 +27,7 @@ typedef struct atomic {
     const char *word;  /* of atomicrmw; NULL: cas */
     const char *order; /* monotonic ... */
     uint32_t address;  /* operand */
+    uint32_t elements; /* 0: no vector */
     bool returns;
 } atomic;
 
@@ -130,28 +131,79 @@ static ptx_value compare_and_swap(low *l, const atomic *a, const low_place *plac
     return old;
 }
 
-/* atom.add.noftz.f16x2 and so on: a compare-and-swap loop in the library. */
-static bool add_half(low *l, const atomic *a)
+/* atom.add.noftz.f16x2, red.min.noftz.v4.bf16 and so on: the library's name, which tries
+ * compare-and-swap in a loop; f32 flushes. */
+static bool float_name(low *l, const atomic *a, char *name, size_t bytes)
 {
-    if (!low_mod(l, PTX_MOD_NOFTZ) || !low_mod(l, PTX_MOD_ADD))
+    const bool half = low_is_half(a->type);
+    const char *word = low_mod(l, PTX_MOD_ADD)                       ? "add"
+                       : a->elements != 0 && low_mod(l, PTX_MOD_MIN) ? "min"
+                       : a->elements != 0 && low_mod(l, PTX_MOD_MAX) ? "max"
+                                                                     : NULL;
+    if (word == NULL || (half && !low_mod(l, PTX_MOD_NOFTZ)) ||
+        (!half && (a->type != PTX_F32 || word[0] != 'a')))
         return false;
+    snprintf(name, bytes, "atom_%s_%s", word, ptx_type_name(a->type));
+    return low_has_library(name);
+}
+
+static bool check_elements(low *l, uint32_t nth, const atomic *a, bool is_out)
+{
+    const ptx_operand *vector = l->operands[nth];
+    if (vector->kind != PTX_OPERAND_VECTOR || vector->index != a->elements)
+        return low_fail(l, "the vector has another length than the instruction");
+    for (uint32_t i = 0; i < a->elements; i++) {
+        low one = {.function = l->function, .module = l->module, .count = 1};
+        one.operands[0] = vector + 1 + i;
+        if (is_out ? !low_check_out(&one, 0, a->type) : !low_check_in(&one, 0, a->type))
+            return low_fail(l, one.reason);
+    }
+    return true;
+}
+
+/* One element after the other: PTX asks for no more. */
+static bool modify_floats(low *l, const atomic *a)
+{
     char name[48];
-    snprintf(name, sizeof(name), "atom_add_%s", ptx_type_name(a->type));
+    const uint32_t n = a->elements ? a->elements : 1, value = a->address + 1;
+    const uint32_t bytes = ptx_type_bytes(a->type);
+    const bool global =
+        l->insn->space == PTX_SPACE_GLOBAL || l->insn->space == PTX_SPACE_GENERIC;
+    if (!float_name(l, a, name, sizeof(name)) || (a->elements != 0 && !global) ||
+        (a->elements == 0 && !low_check_in(l, value, a->type)) ||
+        (a->elements != 0 && !check_elements(l, value, a, false)) ||
+        (a->elements != 0 && a->returns && !check_elements(l, 0, a, true)))
+        return false;
     low_place place;
     l->is_strong = true;
-    if (!low_check_in(l, a->address + 1, a->type) ||
-        !low_address(l, a->address, (ptx_space)l->insn->space, ptx_type_bytes(a->type),
-                     true, &place))
+    if (!low_address(l, a->address, (ptx_space)l->insn->space, n * bytes, true, &place))
         return false;
+    if (l->emit == NULL)
+        return true;
     const char *llvm = ptx_llvm_type(a->type);
-    const low_arg args[] = {{"ptr", place.pointer},
-                            {llvm, low_in(l, a->address + 1, a->type)}};
-    ptx_value old;
-    if (!low_call(l, name, llvm, args, 2, &old))
-        return false;
-    if (a->returns)
-        low_out(l, 0, a->type, old);
+    const uint32_t skip = a->elements ? 1 : 0;
+    ptx_value old[8];
+    for (uint32_t i = 0; i < n; i++) {
+        const ptx_value at =
+            low_op(l, "getelementptr i8, ptr %s, i64 %u", place.pointer.name, i * bytes);
+        const low_arg args[] = {
+            {"ptr", at},
+            {llvm, ptx_operand_value(l->emit, l->operands[value] + skip + i, a->type)},
+            {"i32", low_name("0")}};
+        (void)low_call(l, name, llvm, args, a->type == PTX_F32 ? 3 : 2, &old[i]);
+    }
+    for (uint32_t i = 0; i < n && a->returns; i++)
+        ptx_store_operand(l->emit, l->operands[0] + skip + i, a->type, old[i]);
     return true;
+}
+
+static uint32_t vector_length(low *l, ptx_type type)
+{
+    if (low_mod(l, PTX_MOD_V2))
+        return 2;
+    if (low_mod(l, PTX_MOD_V4))
+        return 4;
+    return (type == PTX_F16 || type == PTX_BF16) && low_mod(l, PTX_MOD_V8) ? 8 : 0;
 }
 
 static bool skip_scope(low *l)
@@ -169,14 +221,17 @@ static bool modify(low *l)
     a.address = a.returns ? 1 : 0;
     const bool hint = skip_scope(l);
     a.order = ordering(l);
+    a.elements = vector_length(l, a.type);
     const bool cas = low_mod(l, PTX_MOD_CAS);
     if (l->insn->type_count != 1 || l->count != a.address + 2u + cas + hint ||
-        (a.returns && !low_check_out(l, 0, a.type)) ||
+        (a.returns && a.elements == 0 && !low_check_out(l, 0, a.type)) ||
         l->insn->space == PTX_SPACE_LOCAL || l->insn->space == PTX_SPACE_PARAM)
         return false;
-    if (low_is_half(a.type))
-        return add_half(l, &a);
-    const bool known = low_is_int(a.type) || low_is_bits(a.type) ||
+    if (low_is_half(a.type) || a.elements != 0)
+        return modify_floats(l, &a);
+    const bool wide =
+        a.type == PTX_B128 && a.returns && (cas || ptx_has(l->insn, PTX_MOD_EXCH));
+    const bool known = low_is_int(a.type) || low_is_bits(a.type) || wide ||
                        (!cas && (a.type == PTX_F32 || a.type == PTX_F64));
     if (!known || low_bits(a.type) < (cas ? 16u : 32u) ||
         !low_check_in(l, a.address + 1, a.type) ||

@@ -257,6 +257,8 @@ static bool pack_pair(low *l, const conversion *c)
 bool low_convert(low *l)
 {
     conversion c = {.to = low_type(l, 0), .from = low_type(l, 1)};
+    if (ptx_has(l->insn, PTX_MOD_PACK))
+        return low_pack(l);
     if (l->insn->type_count != 2)
         return false;
     c.round = low_rounding(l);

@@ -78,6 +78,23 @@ static bool address_kind(low *l, const ptx_operand *operand, ptx_space *space,
     }
 }
 
+/* The address of a constant whose lower half is in a 32-bit register: constants of a
+ * module lie within 2 GiB of each other, so any of them has the upper half. */
+static ptx_value widen_constant(low *l, ptx_value half)
+{
+    uint32_t v = 0;
+    while (v < l->module->variable_count &&
+           l->module->variables[v].space != PTX_SPACE_CONST)
+        v++;
+    if (v == l->module->variable_count)
+        return half;
+    const ptx_value near = l->emit->variable_address(l->emit, v);
+    const ptx_value way = low_op(l, "sub i64 %s, %s", half.name, near.name);
+    const ptx_value low32 = low_op(l, "trunc i64 %s to i32", way.name);
+    const ptx_value wide = low_op(l, "sext i32 %s to i64", low32.name);
+    return low_op(l, "add i64 %s, %s", near.name, wide.name);
+}
+
 /* A register's value or a variable's offset behind the base of its space. */
 static ptx_value displaced(low *l, const ptx_operand *operand, ptx_space space)
 {
@@ -93,6 +110,9 @@ static ptx_value displaced(low *l, const ptx_operand *operand, ptx_space space)
         reg.kind = PTX_OPERAND_REG;
         reg.negate = 0;
         address = ptx_operand_value(l->emit, &reg, PTX_U64);
+        const ptx_type held = (ptx_type)l->function->registers[operand->index].type;
+        if (space == PTX_SPACE_CONST && ptx_type_bytes(held) == 4)
+            address = widen_constant(l, address);
     }
     return low_op(l, "getelementptr i8, ptr %s, i64 %s", base.name, address.name);
 }
@@ -196,8 +216,7 @@ static bool read_access(low *l, access *a, bool is_load, uint32_t *extra)
                        a->type == PTX_F32 || a->type == PTX_F64 || a->type == PTX_B128 ||
                        a->type == PTX_F16 || a->type == PTX_BF16 ||
                        a->type == PTX_F16X2 || a->type == PTX_BF16X2;
-    return known && l->insn->type_count == 1 && a->space != PTX_SPACE_REG &&
-           !(a->type == PTX_B128 && a->order != NULL);
+    return known && l->insn->type_count == 1 && a->space != PTX_SPACE_REG;
 }
 
 /* The register or value operand(s) at `nth`: one, or a vector of the right length. */

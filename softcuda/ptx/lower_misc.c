@@ -145,21 +145,103 @@ ptx_value low_in_shared(low *l, ptx_value address)
     return low_op(l, "icmp ult i64 %s, %s", offset.name, limit.name);
 }
 
-/* A generic address is in .shared if it lies in the block's shared memory; the rest is
- * .global (constants and parameters have no window of their own). */
+#define CONSTANTS_MAX 64u   /* of a module, to ask about each */
+#define FRAMES_BYTES 262144 /* of device functions on one stack */
+
+static ptx_value in_range(low *l, ptx_value address, ptx_value base, ptx_value bytes)
+{
+    const ptx_value offset = low_op(l, "sub i64 %s, %s", address.name, base.name);
+    return low_op(l, "icmp ult i64 %s, %s", offset.name, bytes.name);
+}
+
+static ptx_value field_of(low *l, const char *type, const char *base, size_t offset)
+{
+    const ptx_value at = low_op(l, "getelementptr i8, ptr %s, i64 %zu", base, offset);
+    return low_op(l, "load %s, ptr %s", type, at.name);
+}
+
+/* Local memory of a block's threads lies below its scratch memory; that of a device
+ * function in its frame, and in those of its callers above. */
+static ptx_value in_local(low *l, ptx_value address)
+{
+    const char *block = l->emit->block.name;
+    const ptx_value from = field_of(l, "i64", block, offsetof(ptx_block, local));
+    const ptx_value to = field_of(l, "i64", block, offsetof(ptx_block, scratch));
+    const ptx_value bytes = low_op(l, "sub i64 %s, %s", to.name, from.name);
+    const ptx_value kernels = in_range(l, address, from, bytes);
+    if (l->function->is_entry)
+        return kernels;
+    const ptx_value frame = low_op(l, "ptrtoint ptr %s to i64", l->emit->local.name);
+    const ptx_value own = in_range(l, address, frame, low_name("%d", FRAMES_BYTES));
+    return low_op(l, "or i1 %s, %s", kernels.name, own.name);
+}
+
+static ptx_value in_params(low *l, ptx_value address)
+{
+    const ptx_value grid =
+        field_of(l, "ptr", l->emit->block.name, offsetof(ptx_block, grid));
+    const ptx_value params = field_of(l, "i64", grid.name, offsetof(ptx_grid, params));
+    const ptx_value bytes =
+        field_of(l, "i32", grid.name, offsetof(ptx_grid, param_bytes));
+    return in_range(l, address, params, low_resize(l, bytes, 32, 64, false));
+}
+
+static ptx_value in_constants(low *l, ptx_value address)
+{
+    ptx_value any = low_name("false");
+    for (uint32_t v = 0; v < l->module->variable_count; v++) {
+        const ptx_variable *variable = &l->module->variables[v];
+        if (variable->space != PTX_SPACE_CONST || variable->is_extern)
+            continue;
+        const ptx_value base = l->emit->variable_address(l->emit, v);
+        const ptx_value in = in_range(
+            l, address, base, low_name("%llu", (unsigned long long)variable->bytes));
+        any = low_op(l, "or i1 %s, %s", any.name, in.name);
+    }
+    return any;
+}
+
+static uint32_t constant_count(const low *l)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < l->module->variable_count; v++)
+        count += l->module->variables[v].space == PTX_SPACE_CONST;
+    return count;
+}
+
+/* Memory of any other kind, parameters among it, is .global. */
+static ptx_value in_global(low *l, ptx_value address)
+{
+    const ptx_value shared = low_in_shared(l, address);
+    const ptx_value local = in_local(l, address);
+    const ptx_value constants = in_constants(l, address);
+    const ptx_value some = low_op(l, "or i1 %s, %s", shared.name, local.name);
+    const ptx_value any = low_op(l, "or i1 %s, %s", some.name, constants.name);
+    return low_op(l, "xor i1 %s, true", any.name);
+}
+
+/* Generic addresses are host addresses: which space one is in, ranges tell. */
 static bool is_in_space(low *l)
 {
     const ptx_space space = (ptx_space)l->insn->space;
     (void)low_mod(l, PTX_MOD_SHARED_CLUSTER);
-    if ((space != PTX_SPACE_SHARED && space != PTX_SPACE_GLOBAL) || l->count != 2 ||
-        !low_check_out(l, 0, PTX_PRED) || !low_check_in(l, 1, PTX_U64))
+    if (l->count != 2 || !low_check_out(l, 0, PTX_PRED) || !low_check_in(l, 1, PTX_U64))
+        return false;
+    if ((space == PTX_SPACE_CONST || space == PTX_SPACE_GLOBAL) &&
+        constant_count(l) > CONSTANTS_MAX)
+        return low_fail(l, "isspacep among more than 64 constants");
+    if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GLOBAL &&
+        space != PTX_SPACE_LOCAL && space != PTX_SPACE_CONST && space != PTX_SPACE_PARAM)
         return false;
     if (l->emit == NULL)
         return true;
-    const ptx_value inside = low_in_shared(l, low_in(l, 1, PTX_U64));
+    const ptx_value address = low_in(l, 1, PTX_U64);
     low_out(l, 0, PTX_PRED,
-            space == PTX_SPACE_SHARED ? inside
-                                      : low_op(l, "xor i1 %s, true", inside.name));
+            space == PTX_SPACE_SHARED  ? low_in_shared(l, address)
+            : space == PTX_SPACE_LOCAL ? in_local(l, address)
+            : space == PTX_SPACE_PARAM ? in_params(l, address)
+            : space == PTX_SPACE_CONST ? in_constants(l, address)
+                                       : in_global(l, address));
     return true;
 }
 

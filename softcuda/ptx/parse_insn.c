@@ -61,6 +61,8 @@ static gph_status parse_modifiers(reader *r)
                 add_modifier(insn, word->modifier);
         } else if (word->type != PTX_NONE && insn->type_count < PTX_INSN_TYPES_MAX) {
             insn->types[insn->type_count++] = word->type;
+            if (word->modifier != PTX_MOD_UNKNOWN) /* .u4 of cvt.pack */
+                add_modifier(insn, word->modifier);
         } else {
             add_modifier(insn, word->type != PTX_NONE ? PTX_MOD_UNKNOWN : word->modifier);
         }
@@ -144,23 +146,59 @@ static gph_status parse_sreg(reader *r, const ptx_token *name)
     return GPH_OK;
 }
 
-/* .x .y .z .w (or .r .g .b .a) of a vector register; .b0 ... .h1 of any other. */
-static gph_status parse_selector(reader *r, uint32_t width, uint32_t *lane,
-                                 uint8_t *select)
+/* Elements that a video instruction works on: 1, 2 or 4; 0: it is none. */
+static uint32_t video_elements(ptx_opcode opcode)
+{
+    const char *name = ptx_opcode_name(opcode);
+    if (name[0] != 'v' || opcode == PTX_OP_VOTE)
+        return 0;
+    const char last = name[strlen(name) - 1];
+    return last == '2' ? 2 : last == '4' ? 4 : 1;
+}
+
+/* .h32 of two elements, .b7654 of four: digits in `imm`, the last in the lowest nibble.
+ */
+static bool read_digits(const ptx_token *token, uint32_t elements, int64_t *imm)
+{
+    const char letter = elements == 2 ? 'h' : 'b';
+    const char top = elements == 2 ? '3' : '7';
+    if (token->length < 2 || token->length > elements + 1 || token->text[0] != letter)
+        return false;
+    *imm = (int64_t)(token->length - 1) << 16;
+    for (uint32_t i = 1; i < token->length; i++) {
+        if (token->text[i] < '0' || token->text[i] > top)
+            return false;
+        *imm |= (int64_t)(token->text[i] - '0') << (4 * (token->length - 1 - i));
+    }
+    return true;
+}
+
+typedef struct selector {
+    uint32_t lane;
+    uint8_t select;
+    int64_t digits;
+} selector;
+
+/* .x .y .z .w (or .r .g .b .a) of a vector register; .b0 ... .h1 of any other in a video
+ * instruction. */
+static gph_status parse_selector(reader *r, uint32_t width, selector *out)
 {
     ptx_parser *parser = r->parser;
     const ptx_token *token = &parser->token;
     const ptx_word *word = ptx_at_word(parser);
-    *select = 0;
+    const uint32_t elements = video_elements((ptx_opcode)r->insn.opcode);
     if (width > 1 && token->length == 1 && strchr("xyzwrgba", token->text[0]) != NULL) {
         const char *all = "xyzwrgba";
-        *lane = (uint32_t)(strchr(all, token->text[0]) - all) % 4;
-        if (*lane < width)
+        out->lane = (uint32_t)(strchr(all, token->text[0]) - all) % 4;
+        if (out->lane < width)
             return ptx_next(parser);
-    } else if (width == 1 && word != NULL &&
+    } else if (width == 1 && elements > 1 && read_digits(token, elements, &out->digits)) {
+        out->select = PTX_SELECT_DIGITS;
+        return ptx_next(parser);
+    } else if (width == 1 && elements == 1 && word != NULL &&
                (word->modifier == PTX_MOD_H0 || word->modifier == PTX_MOD_H1 ||
                 (word->modifier >= PTX_MOD_B0 && word->modifier <= PTX_MOD_B3))) {
-        *select = word->modifier;
+        out->select = word->modifier;
         return ptx_next(parser);
     }
     return ptx_fail_at(parser, token, NULL, "a register of %u element%s has no %s", width,
@@ -173,15 +211,16 @@ static gph_status parse_register_use(reader *r, const ptx_token *name,
 {
     const uint32_t width = symbol->width;
     const uint32_t first = symbol->index + member * width;
-    uint32_t at, lane = 0;
-    uint8_t select = 0;
+    uint32_t at;
+    selector part = {0};
     const bool is_selected = r->parser->token.kind == PTX_TOKEN_DOT;
     if (is_selected)
-        GPHI_TRY(parse_selector(r, width, &lane, &select));
+        GPHI_TRY(parse_selector(r, width, &part));
     if (width == 1 || is_selected) {
         GPHI_TRY(add_operand(r, name, PTX_OPERAND_REG, &at));
-        operand_at(r, at)->index = first + lane;
-        operand_at(r, at)->select = select;
+        operand_at(r, at)->index = first + part.lane;
+        operand_at(r, at)->select = part.select;
+        operand_at(r, at)->imm = part.digits;
         return GPH_OK;
     }
     if (!r->shape.has_vector) {
@@ -191,7 +230,7 @@ static gph_status parse_register_use(reader *r, const ptx_token *name,
     }
     GPHI_TRY(add_operand(r, name, PTX_OPERAND_VECTOR, &at));
     operand_at(r, at)->index = width;
-    for (lane = 0; lane < width; lane++) {
+    for (uint32_t lane = 0; lane < width; lane++) {
         GPHI_TRY(add_operand(r, name, PTX_OPERAND_REG, &at));
         operand_at(r, at)->index = first + lane;
     }
@@ -376,11 +415,29 @@ static gph_status parse_second(reader *r, uint32_t first)
     return GPH_OK;
 }
 
+/* -%r of vmad: of nothing else. */
+static gph_status parse_minus(reader *r)
+{
+    const uint32_t first = r->parser->body.operands.count;
+    GPHI_TRY(ptx_next(r->parser));
+    const ptx_token name = r->parser->token;
+    if (name.kind != PTX_TOKEN_WORD)
+        return ptx_fail_expected(r->parser, "a register behind '-'");
+    GPHI_TRY(parse_name(r));
+    if (operand_at(r, first)->kind != PTX_OPERAND_REG)
+        return ptx_fail_at(r->parser, &name, NULL, "%s is no register",
+                           ptx_quote(&name).text);
+    operand_at(r, first)->negate = 1;
+    return GPH_OK;
+}
+
 static gph_status parse_operand(reader *r)
 {
     ptx_parser *parser = r->parser;
     const uint32_t first = parser->body.operands.count;
     r->shape.count++;
+    if (r->insn.opcode == PTX_OP_VMAD && ptx_at(parser, '-'))
+        return parse_minus(r);
     if (ptx_at(parser, '{'))
         return parse_vector(r);
     if (ptx_at(parser, '['))

@@ -99,9 +99,11 @@ typedef enum ptx_space {
     X(SULD, "suld") X(SURED, "sured") X(SUST, "sust") X(SZEXT, "szext") X(TANH, "tanh")   \
     X(TESTP, "testp") X(TEX, "tex") X(TLD4, "tld4") X(TRAP, "trap") X(TXQ, "txq")         \
     X(VABSDIFF, "vabsdiff") X(VABSDIFF2, "vabsdiff2") X(VABSDIFF4, "vabsdiff4")           \
-    X(VADD, "vadd") X(VADD2, "vadd2") X(VADD4, "vadd4") X(VMAX, "vmax") X(VMIN, "vmin")   \
-    X(VMAD, "vmad") X(VSET, "vset") X(VSHL, "vshl") X(VSHR, "vshr") X(VOTE, "vote")       \
-    X(VSUB, "vsub") X(WGMMA, "wgmma") X(WMMA, "wmma") X(XOR, "xor")
+    X(VADD, "vadd") X(VADD2, "vadd2") X(VADD4, "vadd4") X(VAVRG2, "vavrg2")               \
+    X(VAVRG4, "vavrg4") X(VMAD, "vmad") X(VMAX, "vmax") X(VMAX2, "vmax2")                 \
+    X(VMAX4, "vmax4") X(VMIN, "vmin") X(VMIN2, "vmin2") X(VMIN4, "vmin4") X(VOTE, "vote") \
+    X(VSET, "vset") X(VSET2, "vset2") X(VSET4, "vset4") X(VSHL, "vshl") X(VSHR, "vshr")   \
+    X(VSUB, "vsub") X(VSUB2, "vsub2") X(VSUB4, "vsub4") X(WGMMA, "wgmma") X(WMMA, "wmma") X(XOR, "xor")
 
 typedef enum ptx_opcode {
     PTX_OP_UNKNOWN, /* one we know by name only: its kernel cannot be launched */
@@ -152,7 +154,8 @@ typedef enum ptx_opcode {
     X(FINITE, "finite") X(INFINITE, "infinite") X(NUMBER, "number")                       \
     X(NOTANUMBER, "notanumber") X(NORMAL, "normal") X(SUBNORMAL, "subnormal")             \
     X(PROXY, "proxy") X(ALIAS, "alias") X(B0, "b0") X(B1, "b1") X(B2, "b2") X(B3, "b3")   \
-    X(H0, "h0") X(H1, "h1")
+    X(H0, "h0") X(H1, "h1") X(PO, "po") X(SHR7, "shr7") X(SHR15, "shr15")                 \
+    X(PACK, "pack") X(U2, "u2") X(S2, "s2") X(U4, "u4") X(S4, "s4")
 
 typedef enum ptx_modifier {
     PTX_MOD_UNKNOWN, /* kept in the instruction's text only; the form is unsupported */
@@ -214,16 +217,21 @@ typedef enum ptx_operand_kind {
     PTX_OPERAND_SINK     /* _ */
 } ptx_operand_kind;
 
+#define PTX_SELECT_DIGITS 255u
+
 /* In an instruction's flat operand list a vector is followed by its elements. A pair
  * `p|q` (setp, shfl, elect, match) is two operands, the first with `pair` set. Vector
  * registers (.reg .v4 .f32 %v) are resolved by the parser to 2 or 4 scalar registers. */
 typedef struct ptx_operand {
     uint8_t kind;   /* ptx_operand_kind */
-    uint8_t negate; /* !%p */
+    uint8_t negate; /* !%p, and -%r of vmad */
     uint8_t pair;   /* p|q: the next operand is q */
     uint8_t single; /* PTX_OPERAND_FLOAT: imm is a float's bits in the low 32 */
     uint8_t base;   /* PTX_OPERAND_ADDRESS: REG, VAR, FUNC or INT (imm is absolute) */
-    uint8_t select; /* %r.b1, %r.h0 of video instructions: a ptx_modifier, else 0 */
+    /* %r.b1, %r.h0 of video instructions: a ptx_modifier; PTX_SELECT_DIGITS: %r.h32,
+     * %r.b7654, the digits in imm, a nibble each, the last lowest, their number in bits
+     * 16 and up; else 0 */
+    uint8_t select;
     uint8_t reserved[2];
     uint32_t index;
     uint32_t column;

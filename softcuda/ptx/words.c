@@ -55,16 +55,6 @@ static const char *const other_opcodes[] = {
     "suq",
     "tcgen05",
     "tensormap",
-    "vavrg2",
-    "vavrg4",
-    "vmax2",
-    "vmax4",
-    "vmin2",
-    "vmin4",
-    "vset2",
-    "vset4",
-    "vsub2",
-    "vsub4",
 };
 static const char *const other_sregs[] = {
     "%tid",

@@ -258,6 +258,58 @@ static void shared_memory_stays_the_hosts(void)
     OK(cu.cuModuleUnload(module));
 }
 
+/* ---- several devices ---- */
+
+/* A kernel of device 1 stores to `p`, in a fresh context that may be let in before. */
+static CUresult store_from_device_1(CUdeviceptr p, CUcontext owner)
+{
+    CUcontext context;
+    CUmodule code;
+    CUfunction store;
+    unsigned value = 3;
+    void *params[] = {&p, &value};
+    OK(cu.cuCtxCreate(&context, NULL, 0, 1));
+    if (owner != NULL)
+        OK(cu.cuCtxEnablePeerAccess(owner, 0));
+    OK(cu.cuModuleLoadData(&code, kernels_ptx));
+    OK(cu.cuModuleGetFunction(&store, code, "store"));
+    log_text[0] = '\0';
+    OK(cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    const CUresult result = cu.cuCtxSynchronize();
+    OK(cu.cuCtxDestroy(context));
+    return result;
+}
+
+static void peers_are_let_in_only_where_asked(void)
+{
+    CUcontext own;
+    CUdeviceptr p, q;
+    CUmemoryPool pool;
+    OK(cu.cuCtxGetCurrent(&own));
+    OK(cu.cuMemAlloc(&p, 64));
+    REFUSED(ILLEGAL_ADDRESS, store_from_device_1(p, NULL));
+    CHECK(strstr(log_text, "memory of device 0, to which device 1 was given no access "
+                           "(cuCtxEnablePeerAccess)") != NULL);
+    OK(store_from_device_1(p, own));
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemAllocManaged(&p, 64, CU_MEM_ATTACH_GLOBAL));
+    OK(store_from_device_1(p, NULL));
+    OK(cu.cuMemFree(p));
+
+    OK(cu.cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cu.cuMemAllocAsync(&q, 64, NULL));
+    OK(cu.cuCtxSynchronize());
+    REFUSED(ILLEGAL_ADDRESS, store_from_device_1(q, own)); /* pools have their own */
+    CHECK(strstr(log_text, "was given no access (cuMemPoolSetAccess)") != NULL);
+    CUmemAccessDesc access = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    OK(cu.cuMemPoolSetAccess(pool, &access, 1));
+    OK(store_from_device_1(q, NULL));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    OK(cu.cuMemPoolSetAccess(pool, &access, 1));
+    OK(cu.cuMemFreeAsync(q, NULL));
+}
+
 static bool asked_to_die(int argc, char **argv)
 {
     return argc > 1 && strcmp(argv[1], "die") == 0;
@@ -318,6 +370,7 @@ int main(int argc, char **argv)
         return cu.cuInit(0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1;
     }
     setenv("SOFTCUDA_CHECK", "memory", 1);
+    setenv("SOFTCUDA_DEVICES", "2", 1);
     if (!asked_to_die(argc, argv))
         signal(SIGSEGV, on_signal); /* before the driver's: it is handed on */
     DEVICE_OR_SKIP();
@@ -338,6 +391,7 @@ int main(int argc, char **argv)
     RUN(the_host_is_kept_out_of_device_memory);
     RUN(copies_kernels_and_variables_reach_it);
     RUN(shared_memory_stays_the_hosts);
+    RUN(peers_are_let_in_only_where_asked);
     RUN(a_program_that_does_it_ends);
     RUN(an_unknown_word_is_refused);
     OK(cu.cuLogsUnregisterCallback(handle));

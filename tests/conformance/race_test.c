@@ -29,12 +29,13 @@ static const char ptx[] = PTX_HEAD WORD_KERNEL("wr", "st.global.u32 [%d3], %r5")
 
 enum { WORDS = 1024, SIDE_MAX = 64 };
 
-typedef enum kind { WR, RD, AT, VW, VR, FILL, FROM, TO, KINDS } kind;
-static const char *const names[KINDS] = {"wr", "rd",     "at",        "vw",
-                                         "vr", "memset", "copy from", "copy to"};
+typedef enum kind { WR, RD, AT, VW, VR, FILL, FROM, TO, SET, AWAIT, KINDS } kind;
+static const char *const names[KINDS] = {
+    "wr", "rd", "at", "vw", "vr", "memset", "copy from", "copy to", "set", "await"};
 static const bool writes[KINDS] = {
-    [WR] = true, [AT] = true, [VW] = true, [FILL] = true, [TO] = true};
-static const bool strong[KINDS] = {[AT] = true, [VW] = true, [VR] = true};
+    [WR] = true, [AT] = true, [VW] = true, [FILL] = true, [TO] = true, [SET] = true};
+static const bool strong[KINDS] = {
+    [AT] = true, [VW] = true, [VR] = true, [SET] = true, [AWAIT] = true};
 
 static CUmodule module;
 static CUfunction functions[FILL];
@@ -77,6 +78,30 @@ static CUgraphNode add_copy(CUgraph graph, const CUgraphNode *deps, size_t dep_c
     return node;
 }
 
+/* Memory operations: writes a word, or waits for one that is not all ones. */
+static CUgraphNode add_operation(CUgraph graph, const CUgraphNode *deps, size_t dep_count,
+                                 CUdeviceptr word, bool write)
+{
+    CUgraphNode node = NULL;
+    CUstreamBatchMemOpParams op;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params;
+    memset(&op, 0, sizeof(op));
+    memset(&params, 0, sizeof(params));
+    if (write) {
+        op.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+        op.writeValue.address = word;
+    } else {
+        op.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+        op.waitValue.address = word;
+        op.waitValue.flags = CU_STREAM_WAIT_VALUE_NOR;
+    }
+    OK(cu.cuCtxGetCurrent(&params.ctx));
+    params.count = 1;
+    params.paramArray = &op;
+    OK(cu.cuGraphAddBatchMemOpNode(&node, graph, deps, dep_count, &params));
+    return node;
+}
+
 static CUgraphNode add(CUgraph graph, kind k, place at, const CUgraphNode *deps,
                        size_t dep_count)
 {
@@ -100,6 +125,8 @@ static CUgraphNode add(CUgraph graph, kind k, place at, const CUgraphNode *deps,
         const CUDA_MEMSET_NODE_PARAMS fill = {
             .dst = p, .elementSize = 4, .width = count, .height = 1};
         OK(cu.cuGraphAddMemsetNode(&node, graph, deps, dep_count, &fill, context));
+    } else if (k == SET || k == AWAIT) {
+        node = add_operation(graph, deps, dep_count, p, k == SET);
     } else {
         node = add_copy(graph, deps, dep_count, k == FROM ? aside : p,
                         k == FROM ? p : aside, 4ull * count);
@@ -407,7 +434,9 @@ static uint32_t plan_leaf(plan *p)
     const uint32_t at = p->count++;
     p->is_leaf[at] = true;
     p->kinds[at] = (kind)random_below(KINDS);
-    p->places[at] = (place){random_below(WORDS - 200), 1 + random_below(200), at};
+    const bool one_word = p->kinds[at] == SET || p->kinds[at] == AWAIT;
+    p->places[at] =
+        (place){random_below(WORDS - 200), one_word ? 1 : 1 + random_below(200), at};
     return at;
 }
 

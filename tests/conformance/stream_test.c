@@ -3,6 +3,8 @@
 #include "driver.h"
 #include "kernels.h"
 
+#include <time.h>
+
 static CUmodule module;
 static CUfunction store, bump;
 
@@ -276,6 +278,53 @@ static void attributes_are_kept_and_copied(void)
     OK(cu.cuStreamDestroy(to));
 }
 
+static atomic_int slow_done;
+
+static void CUDA_CB slow(void *user)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    (void)user;
+    nanosleep(&pause, NULL);
+    atomic_fetch_add(&slow_done, 1);
+}
+
+static void CUDA_CB see(void *user)
+{
+    *(int *)user = atomic_load(&slow_done);
+}
+
+static void an_event_may_stand_for_a_whole_context(void)
+{
+    CUcontext context;
+    CUstream a, b, after;
+    CUevent event;
+    CUgraph graph;
+    int seen = -1;
+    OK(cu.cuCtxGetCurrent(&context));
+    OK(cu.cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamCreate(&b, CU_STREAM_DEFAULT));
+    OK(cu.cuStreamCreate(&after, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuEventCreate(&event, CU_EVENT_DEFAULT));
+    atomic_store(&slow_done, 0);
+    OK(cu.cuLaunchHostFunc(a, slow, NULL));
+    OK(cu.cuLaunchHostFunc(b, slow, NULL));
+    OK(cu.cuCtxRecordEvent(context, event));
+    OK(cu.cuCtxWaitEvent(context, event));
+    OK(cu.cuLaunchHostFunc(after, see, &seen));
+    OK(cu.cuStreamSynchronize(after));
+    CHECK(seen == 2);
+    OK(cu.cuEventSynchronize(event));
+    REFUSED(INVALID_CONTEXT, cu.cuCtxRecordEvent(NULL, event));
+    REFUSED(INVALID_HANDLE, cu.cuCtxRecordEvent(context, NULL));
+    OK(cu.cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_RELAXED));
+    REFUSED(STREAM_CAPTURE_UNSUPPORTED, cu.cuCtxRecordEvent(context, event));
+    REFUSED(STREAM_CAPTURE_INVALIDATED, cu.cuStreamEndCapture(a, &graph));
+    OK(cu.cuEventDestroy(event));
+    OK(cu.cuStreamDestroy(a));
+    OK(cu.cuStreamDestroy(b));
+    OK(cu.cuStreamDestroy(after));
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -292,6 +341,7 @@ int main(void)
     RUN(host_functions_may_not_call_cuda);
     RUN(a_destroyed_stream_finishes_its_work);
     RUN(attributes_are_kept_and_copied);
+    RUN(an_event_may_stand_for_a_whole_context);
     OK(cu.cuModuleUnload(module));
     return test_done();
 }

@@ -155,7 +155,7 @@ enum { ROW_PITCH = 128 };
     OP(EVENT_SYNC, "event")                                                              \
     OP(EVENT_QUERY, "event")                                                             \
     OP(UNSAFE, "which")                                                                  \
-    OP(MEM_FREE, "address")                                                              \
+    OP(MEM_FREE, "slot")                                                                 \
     OP(MEM_ATTRIBUTE, "which")                                                           \
     OP(MEM_SET_ATTRIBUTE, "which value")                                                 \
     OP(MEM_TRIM, "device")                                                               \

@@ -143,6 +143,8 @@ static bool draw(struct generator *gen)
 {
     const struct model *model = gen->model;
     const int dice = rng_below(&gen->rng, 100);
+    if (gen->memory > 0 && rng_chance(&gen->rng, gen->memory))
+        return draw_memory(gen);
     if (any_capture(model) && dice < 62)
         return draw_capture(gen);
     if (pick_graph(gen) < 0 && dice < 80)
@@ -166,6 +168,9 @@ void generate(struct generator *gen, uint32_t seed)
     gen->next_node = 0;
     gen->full = false;
     gen->mismatches = 0;
+    gen->next_alloc = 0;
+    gen->scope = NULL;
+    gen->memory = rng_chance(&gen->rng, 35) ? 24 : 0;
     gen->transcript->program.seed = seed;
     gen->transcript->program.count = 0;
     gen->transcript->crashed = -1;

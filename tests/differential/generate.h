@@ -13,8 +13,10 @@ struct generator {
     void (*mismatch)(struct generator *gen, const struct answer *predicted);
     int next_node; /* slots of nodes are not used twice */
     int memory;    /* percent of the steps that are about graph memory */
+    int next_alloc;
+    const struct mgraph
+        *scope; /* whose allocations draw_work() may use; NULL: live ones */
     int mismatches;
-    bool quiet_memory; /* no memory nodes in this program */
     bool full;
 };
 
@@ -61,4 +63,5 @@ bool draw_exec(struct generator *gen);
 bool draw_capture(struct generator *gen);
 bool draw_stream(struct generator *gen);
 bool draw_object(struct generator *gen);
+bool draw_memory(struct generator *gen);
 #endif

@@ -37,6 +37,8 @@ static bool draw_launch(struct generator *gen)
         return false;
     if (captures && stream == 0 && !rng_chance(&gen->rng, 10))
         return false;
+    if (!memory_is_safe(gen->model, gen->model->execs[exec]))
+        return false;
     if (order_exec_conflicts(gen->model, gen->model->execs[exec], stream)) {
         order_behind(gen, stream);
         if (gen->model->execs[exec] == NULL ||
@@ -119,6 +121,7 @@ static bool draw_exec_set(struct generator *gen)
         return false;
     struct mnode *mine = find(exec, gen->model->nodes[node]);
     struct work work = {0};
+    gen->scope = gen->model->nodes[node]->graph;
     for (int tries = 0; tries < 6; tries++) {
         work = draw_work(gen, kind, false);
         if (mine == NULL || mine->work.kind != kind || kind == WORK_CHILD)

@@ -72,6 +72,7 @@ static bool draw_add(struct generator *gen)
     step.a[1] = slot;
     step.a[2] = rng_chance(&gen->rng, 35);
     step.a[3] = draw_deps(gen, graph, &step.a[4], deps);
+    gen->scope = graph;
     for (int tries = 0; tries < 10; tries++) {
         work = draw_work(gen, draw_kind(gen), false);
         if (work.kind == WORK_CHILD && gen->model->graphs[work.p[0]]->count > 12)
@@ -136,6 +137,7 @@ static bool draw_set_params(struct generator *gen)
         kind == WORK_FREE)
         return false;
     struct work work = {0};
+    gen->scope = node->graph;
     for (int tries = 0; tries < 6; tries++) {
         work = draw_work(gen, kind, false);
         if (kind != node->work.kind)

@@ -30,6 +30,7 @@ static bool draw_eager(struct generator *gen)
     const int stream = pick_stream(gen, false);
     if (stream < 0 || (stream == 0 && any_capture(gen->model) && !wrong(gen)))
         return false;
+    gen->scope = NULL;
     struct work work = draw_work(gen, stream_kind(gen), true);
     if (rng_chance(&gen->rng, 6)) {
         spoil_work(gen, &work);
@@ -122,6 +123,7 @@ static bool draw_captured_work(struct generator *gen)
         deps[count] = s->frontier.at[count].node;
         count++;
     }
+    gen->scope = s->capture->graph;
     for (int tries = 0; tries < 8; tries++) {
         struct work work = draw_work(gen, stream_kind(gen), false);
         if (work_clashes(gen->model, s->capture->graph, deps, count, &work))

@@ -84,9 +84,29 @@ bool work_clashes(struct model *model, const struct mgraph *graph,
 
 /* ---- operands ---- */
 
+/* A buffer that a graph allocation stands for: one of the scope's own, or a live one. */
+static int draw_allocation(struct generator *gen)
+{
+    int found = -1, seen = 0;
+    for (int i = 0; i < gen->next_alloc; i++) {
+        const struct mallocation *alloc = &gen->model->allocs[i];
+        const bool own = gen->scope && alloc->exists && alloc->graph == gen->scope->uid &&
+                         !alloc->freed_at_home;
+        const bool live = alloc->live && gen->model->cells[BUFFER_ALLOC + i][0].defined &&
+                          !alloc->freed_elsewhere;
+        if ((own || live) && rng_below(&gen->rng, ++seen) == 0)
+            found = BUFFER_ALLOC + i;
+    }
+    return found;
+}
+
 static int32_t draw_cell(struct generator *gen, int first, int buffers, int cells)
 {
-    const int buffer = first + rng_below(&gen->rng, buffers);
+    int buffer = first + rng_below(&gen->rng, buffers);
+    if (gen->memory > 0 && first == 0 && rng_chance(&gen->rng, 40)) {
+        const int alloc = draw_allocation(gen);
+        buffer = alloc < 0 ? buffer : alloc;
+    }
     const int cell = rng_below(&gen->rng, BUFFER_CELLS - cells + 1);
     return ADDRESS(buffer, cell * CELL_BYTES);
 }
@@ -146,7 +166,8 @@ struct work draw_work(struct generator *gen, int kind, bool eager)
     case WORK_WAIT:
     case WORK_RECORD: p[0] = EVENTS / 2 + rng_below(&gen->rng, EVENTS / 2); break;
     case WORK_BATCH:
-        p[0] = draw_cell(gen, BUFFER_DEVICE, BUFFER_POOL, 1);
+        p[0] = ADDRESS(rng_below(&gen->rng, BUFFER_POOL),
+                       CELL_BYTES * rng_below(&gen->rng, BUFFER_CELLS));
         p[1] = rng_below(&gen->rng, 1000);
         p[2] = 1 + rng_below(&gen->rng, 4);
         break;

@@ -92,6 +92,8 @@ void model_step(struct model *model, const struct step *step, const struct answe
         op_exec(model, step, out);
     else if (op_is_object(step->op))
         op_object(model, step, out);
+    else if (op_is_memory(step->op))
+        op_memory(model, step, out);
     else
         op_capture(model, step, out);
     model->actual = NULL;

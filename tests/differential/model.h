@@ -94,12 +94,13 @@ struct mcell {
 };
 
 /* A graph allocation, from its alloc node on. */
-struct malloc_state {
-    bool exists;   /* an alloc node made it */
-    bool mapped;   /* launched and not freed */
-    bool has_free; /* its graph holds a free node of it */
-    int kib;
-    struct mgraph *graph;
+struct mallocation {
+    bool exists;          /* an alloc node made it */
+    bool live;            /* launched and not freed since */
+    bool defined;         /* written since */
+    bool freed_at_home;   /* its graph holds a free node of it */
+    bool freed_elsewhere; /* another graph does */
+    uint32_t graph;       /* uid */
 };
 
 struct mobject {
@@ -116,7 +117,7 @@ struct model {
     struct mevent events[EVENTS];
     struct mstream streams[STREAMS];
     struct mobject objects[OBJECTS];
-    struct malloc_state allocs[ALLOCS];
+    struct mallocation allocs[ALLOCS];
     struct mcapture *captures[8];
     int capture_count;
     int thread_mode;
@@ -178,6 +179,18 @@ bool op_is_capture(int op);
 CUresult capture_check_unsafe(struct model *model);
 CUresult capture_check_legacy(struct model *model, int stream);
 void capture_invalidate(struct mcapture *capture);
+
+/* model_memory.c: graph memory */
+void op_memory(struct model *model, const struct step *step, struct answer *out);
+bool op_is_memory(int op);
+CUresult memory_check_node(const struct model *model, const struct mgraph *graph,
+                           const struct work *work);
+void memory_added(struct model *model, const struct mgraph *graph,
+                  const struct work *work);
+CUresult memory_check_launch(const struct model *model, const struct mexec *exec);
+/* Whether a launch touches live or own allocations alone. */
+bool memory_is_safe(const struct model *model, const struct mexec *exec);
+bool memory_any_live(const struct model *model);
 
 /* model_object.c */
 void op_object(struct model *model, const struct step *step, struct answer *out);

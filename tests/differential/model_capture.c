@@ -288,16 +288,34 @@ static CUresult check_work(struct model *model, int stream, const struct work *w
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* cuMemAllocAsync, cuMemFreeAsync: of graph memory here. */
+static CUresult check_memory(struct model *model, int stream, const struct work *work)
+{
+    const struct mcapture *capture = model->streams[stream].capture;
+    const CUresult code = check_work(model, stream, work);
+    if (code != CUDA_SUCCESS || (work->kind != WORK_ALLOC && work->kind != WORK_FREE))
+        return code;
+    if (capture)
+        return memory_check_node(model, capture->graph, work);
+    const CUresult unsafe_code = capture_check_unsafe(model);
+    if (unsafe_code != CUDA_SUCCESS || work->kind == WORK_ALLOC)
+        return unsafe_code;
+    const int slot = BUFFER_OF(work->p[0]) - BUFFER_ALLOC;
+    const bool live = slot >= 0 && slot < ALLOCS && model->allocs[slot].live;
+    return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static void stream_work(struct model *model, const struct step *step, struct answer *out)
 {
     const int32_t *a = step->a;
     const struct work work = step_work(step);
-    if (!model_decide(model, out, check_work(model, a[0], &work)))
+    if (!model_decide(model, out, check_memory(model, a[0], &work)))
         return;
     if (model->streams[a[0]].capture) {
         struct mnode *node = capture_node(model, a[0], &work);
         node->slot = a[1];
         model->nodes[a[1]] = node;
+        memory_added(model, node->graph, &work);
         answer_push(out, a[1]);
         return;
     }
@@ -449,7 +467,7 @@ static void event_sync(struct model *model, const struct step *step, struct answ
 }
 
 /* The first two are unsafe in a capture, the others are not. */
-static void unsafe(struct model *model, const int32_t *a, struct answer *out)
+static void unsafe_call(struct model *model, const int32_t *a, struct answer *out)
 {
     model_decide(model, out, a[0] < 2 ? capture_check_unsafe(model) : CUDA_SUCCESS);
 }
@@ -472,7 +490,6 @@ void op_capture(struct model *model, const struct step *step, struct answer *out
     case OP_CTX_SYNC: ctx_sync(model, out); return;
     case OP_EVENT_SYNC:
     case OP_EVENT_QUERY: event_sync(model, step, out); return;
-    case OP_UNSAFE: unsafe(model, step->a, out); return;
-    default: out->code = SKIPPED; return; /* memory: model_memory.c */
+    default: unsafe_call(model, step->a, out); return;
     }
 }

@@ -136,6 +136,8 @@ static void launch(struct model *model, const int32_t *a, struct answer *out)
     CUresult code = exec ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS)
         code = check_stream(model, a[1]);
+    if (code == CUDA_SUCCESS)
+        code = memory_check_launch(model, exec);
     if (!model_decide(model, out, code))
         return;
     struct mclock *clock = &model->streams[a[1]].clock;
@@ -214,6 +216,8 @@ static void exec_set(struct model *model, const struct step *step, struct answer
         code = work_check(model, &work);
     if (code == CUDA_SUCCESS)
         code = exec_node_change(mine, &work);
+    if (mine && (work.kind == WORK_ALLOC || work.kind == WORK_FREE))
+        code = CUDA_ERROR_NOT_SUPPORTED;
     if (!model_decide(model, out, code))
         return;
     mine->work = work;
@@ -223,7 +227,7 @@ static void exec_set(struct model *model, const struct step *step, struct answer
 static void enabled(struct model *model, const struct step *step, struct answer *out)
 {
     const int32_t *a = step->a;
-    const struct mexec *exec = model->execs[a[0]];
+    struct mexec *exec = model->execs[a[0]];
     const struct mnode *node = model->nodes[a[1]];
     if (exec == NULL || node == NULL) {
         out->code = SKIPPED;
@@ -233,10 +237,12 @@ static void enabled(struct model *model, const struct step *step, struct answer 
     const bool able = mine && mine->work.kind <= WORK_MEMSET;
     if (!model_decide(model, out, able ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE))
         return;
-    if (step->op == OP_SET_ENABLED)
+    if (step->op == OP_SET_ENABLED) {
         mine->enabled = a[2] != 0;
-    else
+        exec->racy = graph_is_racy(model, exec->graph);
+    } else {
         answer_push(out, mine->enabled);
+    }
 }
 
 void op_exec(struct model *model, const struct step *step, struct answer *out)

@@ -190,6 +190,10 @@ bool graph_has_cycle(struct model *model, const struct mgraph *graph)
 CUresult work_check(const struct model *model, const struct work *work)
 {
     (void)model;
+    if (work->kind == WORK_ALLOC && work->bad == BAD_SHAPE)
+        return CUDA_ERROR_OUT_OF_MEMORY; /* of SIZE_MAX bytes */
+    if (work->kind == WORK_ALLOC && work->bad == BAD_NOBODY)
+        return CUDA_ERROR_NOT_SUPPORTED; /* with a handle type */
     if (work->bad != BAD_NOTHING)
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
@@ -350,6 +354,8 @@ static void add_node(struct model *model, const struct step *step, struct answer
         code = work_check(model, &work);
     if (code == CUDA_SUCCESS && work.kind == WORK_CHILD)
         code = check_child(graph, child, work.p[1]);
+    if (code == CUDA_SUCCESS)
+        code = memory_check_node(model, graph, &work);
     if (!model_decide(model, out, code))
         return;
     struct mnode *node = node_new(model, graph, &work);
@@ -357,6 +363,7 @@ static void add_node(struct model *model, const struct step *step, struct answer
         link_add(model, deps[i], node, 0);
     if (child)
         take_child(model, node, child);
+    memory_added(model, graph, &work);
     put_node(model, a[0], node);
 }
 
@@ -464,6 +471,8 @@ static void set_params(struct model *model, const struct step *step, struct answ
     CUresult code = work_check(model, &work);
     if (node->work.kind != work.kind)
         code = CUDA_ERROR_INVALID_VALUE;
+    else if (work.kind == WORK_ALLOC || work.kind == WORK_FREE)
+        code = CUDA_ERROR_NOT_SUPPORTED;
     if (model_decide(model, out, code))
         node->work = work;
 }

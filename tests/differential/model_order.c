@@ -128,10 +128,21 @@ bool work_reads_undefined(const struct model *model, const struct work *work)
     return ask.bad;
 }
 
+/* A fresh or freed allocation holds nothing. */
+static void undefine(struct model *model, const struct work *work)
+{
+    const int buffer = work->kind == WORK_ALLOC  ? BUFFER_ALLOC + work->p[0]
+                       : work->kind == WORK_FREE ? BUFFER_OF(work->p[0])
+                                                 : 0;
+    for (int i = 0; buffer >= BUFFER_ALLOC && buffer < BUFFERS && i < BUFFER_CELLS; i++)
+        model->cells[buffer][i].defined = false;
+}
+
 void order_note(struct model *model, const struct work *work, int stream)
 {
     struct ask ask = {model, model->streams[stream].clock, stream, false};
     visit_cells(&ask, work, note_cell);
+    undefine(model, work);
 }
 
 static void graph_visit(struct ask *ask, const struct mgraph *graph, cell_visit *visit)
@@ -139,8 +150,10 @@ static void graph_visit(struct ask *ask, const struct mgraph *graph, cell_visit 
     for (int i = 0; i < graph->count; i++) {
         if (graph->nodes[i]->child)
             graph_visit(ask, graph->nodes[i]->child, visit);
-        else
+        else if (graph->nodes[i]->enabled)
             visit_cells(ask, &graph->nodes[i]->work, visit);
+        if (visit == note_cell)
+            undefine(ask->model, &graph->nodes[i]->work);
     }
 }
 
@@ -277,11 +290,66 @@ static bool clash(const struct flat *flat, int a, int b)
     return false;
 }
 
+static int memory_of(const struct mnode *node, int kind)
+{
+    if (node == NULL || node->work.kind != kind)
+        return -1;
+    return kind == WORK_ALLOC ? BUFFER_ALLOC + node->work.p[0]
+                              : BUFFER_OF(node->work.p[0]);
+}
+
+static bool touches(const struct flat *flat, int node, int cell)
+{
+    return (flat->reads[node][cell / 64] | flat->writes[node][cell / 64]) >> (cell % 64) &
+           1;
+}
+
+/* Of an allocation that the graph makes: each read has a write before it. */
+static bool reads_nothing(const struct flat *flat, int node, int buffer)
+{
+    for (int c = buffer * BUFFER_CELLS; c < (buffer + 1) * BUFFER_CELLS; c++) {
+        bool written = !(flat->reads[node][c / 64] >> (c % 64) & 1);
+        for (int w = 0; w < flat->count && !written; w++)
+            written = is_before(flat, w, node) &&
+                      memory_of(flat->nodes[w], WORK_ALLOC) < 0 &&
+                      (flat->writes[w][c / 64] >> (c % 64) & 1);
+        if (!written)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a node touches an allocation of the graph before it is made, after it is freed,
+ * or unwritten. */
+static bool breaks_lifetimes(const struct flat *flat)
+{
+    for (int a = 0; a < flat->count; a++) {
+        const int made = memory_of(flat->nodes[a], WORK_ALLOC);
+        const int freed = memory_of(flat->nodes[a], WORK_FREE);
+        const int buffer = made > freed ? made : freed;
+        if (buffer < BUFFER_ALLOC || buffer >= BUFFERS)
+            continue;
+        for (int i = 0; i < flat->count; i++) {
+            bool touched = false;
+            for (int c = 0; c < BUFFER_CELLS && i != a; c++)
+                touched = touched || touches(flat, i, buffer * BUFFER_CELLS + c);
+            if (!touched)
+                continue;
+            if (made >= 0 ? !is_before(flat, a, i) : !is_before(flat, i, a))
+                return true;
+            if (made >= 0 && memory_of(flat->nodes[i], WORK_FREE) < 0 &&
+                reads_nothing(flat, i, buffer))
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool flat_is_racy(struct flat *flat)
 {
     for (int i = 0; i < flat->count; i++) {
         struct flat_cells to = {flat, i};
-        if (flat->nodes[i])
+        if (flat->nodes[i] && flat->nodes[i]->enabled)
             work_spans(&flat->nodes[i]->work, mark_cells, &to);
     }
     if (!fill_ancestors(flat))
@@ -290,7 +358,7 @@ static bool flat_is_racy(struct flat *flat)
         for (int k = i + 1; k < flat->count; k++)
             if (!is_before(flat, i, k) && !is_before(flat, k, i) && clash(flat, i, k))
                 return true;
-    return false;
+    return breaks_lifetimes(flat);
 }
 
 bool graph_is_racy(struct model *model, const struct mgraph *graph)

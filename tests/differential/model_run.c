@@ -94,6 +94,8 @@ void work_run(struct model *model, const struct work *work)
                      word_get(cell, i) * 3u + (uint32_t)p[2] + (uint32_t)(i * p[0]));
         return;
     case WORK_BATCH: run_batch(model, p); return;
+    case WORK_ALLOC: model->allocs[p[0]].live = true; return;
+    case WORK_FREE: model->allocs[BUFFER_OF(p[0]) - BUFFER_ALLOC].live = false; return;
     default: return;
     }
 }

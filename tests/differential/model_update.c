@@ -152,6 +152,8 @@ void op_update(struct model *model, const struct step *step, struct answer *out)
                       ? (struct verdict){CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
                                          NULL, NULL}
                       : compare_graphs(exec, exec->graph, graph, false);
+        if (graph->exec && graph->exec != exec)
+            verdict.result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
         code = verdict.result ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS;
     }
     const bool good = model_decide(model, out, code);
@@ -160,6 +162,11 @@ void op_update(struct model *model, const struct step *step, struct answer *out)
         return;
     (void)compare_graphs(exec, exec->graph, graph, true);
     replace_objects(model, exec->graph, graph);
+    if (exec->owner) {
+        exec->owner->exec = NULL;
+        graph->exec = exec;
+        exec->owner = graph;
+    }
     exec->source = graph->uid;
     exec->racy = graph_is_racy(model, exec->graph);
 }

@@ -157,9 +157,12 @@ CUdeviceptr run_address(int32_t address)
 
 int32_t run_where(CUdeviceptr at)
 {
-    for (int i = 0; i < BUFFERS; i++)
+    for (int i = 0; i < BUFFER_FIXED; i++)
         if (run.buffers[i] && at >= run.buffers[i] && at < run.buffers[i] + BUFFER_BYTES)
             return ADDRESS(i, (int)(at - run.buffers[i]));
+    for (int i = BUFFER_ALLOC; i < BUFFERS; i++)
+        if (run.buffers[i] && at >= run.buffers[i] && at < run.buffers[i] + BUFFER_BYTES)
+            return ADDRESS(BUFFER_ALLOC, 0); /* two of them may share an address */
     return MISSING;
 }
 
@@ -200,6 +203,9 @@ bool run_begin(void)
         code = cu.cuCtxSynchronize();
     if (code == CUDA_SUCCESS)
         code = cu.cuDeviceGraphMemTrim(0);
+    cuuint64_t zero = 0;
+    (void)cu.cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero);
+    (void)cu.cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &zero);
     alive = code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_SUPPORTED;
     if (!alive)
         fprintf(stderr, "a program cannot begin: %d\n", (int)code);
@@ -318,6 +324,8 @@ void run_step(const struct step *step, struct answer *out)
         run_exec_step(step, out);
     else if (op_is_object(step->op))
         run_object_step(step, out);
+    else if (op_is_memory(step->op))
+        run_memory_step(step, out);
     else
         run_stream_step(step, out);
 }

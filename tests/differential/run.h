@@ -61,6 +61,7 @@ union work_params {
     CUDA_HOST_NODE_PARAMS host;
     CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
     CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+    CUdeviceptr free;
 };
 struct built {
     union work_params u;
@@ -78,6 +79,7 @@ void run_graph_step(const struct step *step, struct answer *out);
 void run_query_step(const struct step *step, struct answer *out);
 void run_exec_step(const struct step *step, struct answer *out);
 void run_stream_step(const struct step *step, struct answer *out);
+void run_memory_step(const struct step *step, struct answer *out);
 void run_object_step(const struct step *step, struct answer *out);
 void CUDA_CB run_object_destroyed(void *user);
 
@@ -86,4 +88,5 @@ bool op_is_graph(int op);
 bool op_is_query(int op);
 bool op_is_exec(int op);
 bool op_is_object(int op);
+bool op_is_memory(int op);
 #endif

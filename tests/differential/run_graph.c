@@ -81,6 +81,21 @@ static void find_in_clone(const int32_t *a, struct answer *out)
         run_put_node(a[0], found, graph);
 }
 
+/* Memory nodes: an alloc node gives its address out. */
+static CUresult add_memory(const struct work *work, CUgraph graph,
+                           const CUgraphNode *deps, size_t count, CUgraphNode *out)
+{
+    struct built b;
+    run_build(work, &b);
+    if (work->kind == WORK_FREE)
+        return cu.cuGraphAddMemFreeNode(out, graph, deps, count, b.u.free);
+    const CUresult code = cu.cuGraphAddMemAllocNode(
+        out, graph, deps, count, work->bad == BAD_NULL ? NULL : &b.u.alloc);
+    if (code == CUDA_SUCCESS)
+        run.buffers[BUFFER_ALLOC + work->p[0]] = b.u.alloc.dptr;
+    return code;
+}
+
 static CUresult add_typed(const struct work *work, CUgraph graph, const CUgraphNode *deps,
                           size_t count, CUgraphNode *out)
 {
@@ -111,6 +126,8 @@ static CUresult add_typed(const struct work *work, CUgraph graph, const CUgraphN
     case WORK_BATCH:
         return cu.cuGraphAddBatchMemOpNode(out, graph, deps, count,
                                            null ? NULL : &b.u.batch);
+    case WORK_ALLOC:
+    case WORK_FREE: return add_memory(work, graph, deps, count, out);
     default: return cu.cuGraphAddEmptyNode(out, graph, deps, count);
     }
 }
@@ -135,6 +152,8 @@ static void add_node(const struct step *step, struct answer *out)
         run_generic(&work, &built, &params);
         out->code =
             (int32_t)cu.cuGraphAddNode(&node, graph, list, NULL, (size_t)a[3], &params);
+        if (out->code == CUDA_SUCCESS && work.kind == WORK_ALLOC)
+            run.buffers[BUFFER_ALLOC + work.p[0]] = params.alloc.dptr;
     } else {
         out->code = (int32_t)add_typed(&work, graph, list, (size_t)a[3], &node);
     }

@@ -160,6 +160,24 @@ static void get_batch(CUgraphNode node, struct answer *out)
         answer_push(out, (int32_t)p.count);
 }
 
+static void get_memory(CUgraphNode node, int32_t kind, struct answer *out)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {0};
+    CUdeviceptr at = 0;
+    out->code = kind == WORK_ALLOC
+                    ? (int32_t)cu.cuGraphMemAllocNodeGetParams(node, &alloc)
+                    : (int32_t)cu.cuGraphMemFreeNodeGetParams(node, &at);
+    if (out->code != CUDA_SUCCESS)
+        return;
+    answer_push(out, run_where(kind == WORK_ALLOC ? alloc.dptr : at));
+    if (kind == WORK_FREE)
+        return;
+    answer_push(out, (int32_t)(alloc.bytesize >> 10));
+    answer_push(out, (int32_t)alloc.poolProps.allocType);
+    answer_push(out, (int32_t)alloc.poolProps.location.type);
+    answer_push(out, (int32_t)alloc.accessDescCount);
+}
+
 static void get_params(CUgraphNode node, int32_t kind, struct answer *out)
 {
     switch (kind) {
@@ -169,6 +187,8 @@ static void get_params(CUgraphNode node, int32_t kind, struct answer *out)
     case WORK_HOST: get_host(node, out); return;
     case WORK_WAIT:
     case WORK_RECORD: get_event(node, kind, out); return;
+    case WORK_ALLOC:
+    case WORK_FREE: get_memory(node, kind, out); return;
     default: get_batch(node, out); return;
     }
 }

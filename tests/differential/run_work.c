@@ -128,6 +128,22 @@ static void build_batch(const struct work *work, struct built *out)
         .paramArray = out->operations};
 }
 
+static void build_alloc(const struct work *work, CUDA_MEM_ALLOC_NODE_PARAMS *out)
+{
+    *out = (CUDA_MEM_ALLOC_NODE_PARAMS){
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .handleTypes = work->bad == BAD_NOBODY
+                                         ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                                         : CU_MEM_HANDLE_TYPE_NONE,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+        .bytesize = work->bad == BAD_SHAPE ? SIZE_MAX : (size_t)work->p[1] << 10};
+}
+
+static CUdeviceptr freed_address(const struct work *work)
+{
+    return work->bad == BAD_NOBODY ? 0x1000 : run_address(work->p[0]);
+}
+
 void run_build(const struct work *work, struct built *out)
 {
     memset(out, 0, sizeof(*out));
@@ -137,6 +153,8 @@ void run_build(const struct work *work, struct built *out)
     case WORK_MEMSET: build_memset(work, &out->u.memset); return;
     case WORK_HOST: build_host(work, &out->u.host); return;
     case WORK_BATCH: build_batch(work, out); return;
+    case WORK_ALLOC: build_alloc(work, &out->u.alloc); return;
+    case WORK_FREE: out->u.free = freed_address(work); return;
     default: return;
     }
 }
@@ -187,6 +205,11 @@ void run_generic(const struct work *work, struct built *built, CUgraphNodeParams
         out->memOp.count = built->u.batch.count;
         out->memOp.paramArray = built->u.batch.paramArray;
         break;
+    case WORK_ALLOC:
+        out->alloc.poolProps = built->u.alloc.poolProps;
+        out->alloc.bytesize = built->u.alloc.bytesize;
+        break;
+    case WORK_FREE: out->free.dptr = built->u.free; break;
     default: break;
     }
     if (work->bad == BAD_NULL)
@@ -246,6 +269,10 @@ CUresult run_on_stream(const struct work *work, CUstream stream)
     case WORK_BATCH:
         run_build(work, &built);
         return cu.cuStreamBatchMemOp(stream, built.u.batch.count, built.operations, 0);
+    case WORK_ALLOC:
+        return cu.cuMemAllocAsync(&run.buffers[BUFFER_ALLOC + work->p[0]],
+                                  (size_t)work->p[1] << 10, stream);
+    case WORK_FREE: return cu.cuMemFreeAsync(freed_address(work), stream);
     default: return CUDA_ERROR_UNKNOWN;
     }
 }

@@ -160,6 +160,13 @@ void work_spans(const struct work *work, span_visit *visit, void *user)
         visit(user, p[1], CELL_BYTES, false);
         visit(user, p[1], CELL_BYTES, true);
         return;
+    case WORK_ALLOC: /* what comes after may not be before, so it counts as a write */
+        visit(user, ADDRESS(BUFFER_ALLOC + p[0], 0), BUFFER_BYTES, true);
+        return;
+    case WORK_FREE:
+        if (BUFFER_OF(p[0]) >= BUFFER_ALLOC)
+            visit(user, p[0], BUFFER_BYTES, true);
+        return;
     case WORK_BATCH:
         visit(user, p[0], 8, false);
         visit(user, p[0], 8, true);

@@ -108,6 +108,17 @@ static int dead_byte(const model *m, uint32_t node)
     return -1;
 }
 
+static void rows(soft_trace *trace, uint64_t address, uint64_t bytes, uint64_t count,
+                 uint64_t pitch, bool write)
+{
+    const soft_touched_rows touched = {.address = address,
+                                       .bytes = bytes,
+                                       .rows = count,
+                                       .pitch = pitch,
+                                       .write = write};
+    soft_trace_rows(trace, &touched);
+}
+
 /* ---- accesses, told to both ---- */
 
 static void touch(model *m, soft_race *race, uint32_t node)
@@ -138,14 +149,14 @@ static void touch_rows(model *m, soft_race *race, uint32_t node)
 {
     soft_trace *trace = soft_race_trace(race, node);
     const bool write = random_below(2) == 0;
-    const uint32_t bytes = 1 + random_below(300), rows = 1 + random_below(5);
+    const uint32_t bytes = 1 + random_below(300), count = 1 + random_below(5);
     const uint32_t pitch = bytes + random_below(3) * 50;
     const uint32_t at = random_below(BYTES);
-    if (at + pitch * rows > BYTES)
+    if (at + pitch * count > BYTES)
         return;
     if (trace)
-        soft_trace_rows(trace, BASE + at, bytes, rows, pitch, write);
-    for (uint32_t y = 0; y < rows; y++)
+        rows(trace, BASE + at, bytes, count, pitch, write);
+    for (uint32_t y = 0; y < count; y++)
         for (uint32_t x = 0; x < bytes; x++)
             m->bytes[node][at + y * pitch + x] |= write ? WRITE : READ;
 }
@@ -239,7 +250,7 @@ static uint32_t check_seed(uint64_t seed)
         if (launch == 1) { /* reads of everything by all, then from anew */
             for (uint32_t n = 0; n < m.node_count; n++)
                 if (soft_race_trace(race, n))
-                    soft_trace_rows(soft_race_trace(race, n), BASE, BYTES, 1, 0, false);
+                    rows(soft_race_trace(race, n), BASE, BYTES, 1, 0, false);
             soft_race_finish(race, &report);
             CHECK(all.count == 0);
         }
@@ -338,7 +349,7 @@ static void what_is_wrong_with_a_life_is_said(void)
         return;
     for (uint32_t n = 1; n < 7; n++)
         if (n != 3)
-            soft_trace_rows(soft_race_trace(race, n), BASE + 8 * n, 8, 1, 0, true);
+            rows(soft_race_trace(race, n), BASE + 8 * n, 8, 1, 0, true);
     const soft_race_report report = {&all, note, note_incomplete};
     soft_race_finish(race, &report);
     CHECK(all.count == 4);
@@ -352,7 +363,7 @@ static void what_is_wrong_with_a_life_is_said(void)
     CHECK(f && f->kind == SOFT_FINDING_ALLOC_UNORDERED && f->address == BASE + 48);
     /* Said once. */
     all.count = 0;
-    soft_trace_rows(soft_race_trace(race, 4), BASE, 8, 1, 0, true);
+    rows(soft_race_trace(race, 4), BASE, 8, 1, 0, true);
     soft_race_finish(race, &report);
     CHECK(all.count == 0);
     soft_race_destroy(race);

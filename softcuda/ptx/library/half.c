@@ -268,16 +268,35 @@ static u32 add_pair_bf16(u32 a, u32 b)
     return (u32)x_add_bf16((u16)a, (u16)b) |
            (u32)x_add_bf16((u16)(a >> 16), (u16)(b >> 16)) << 16;
 }
-#define ATOM_ADD(suffix, word, add)                                                      \
-    word x_atom_add_##suffix(word *at, word b)                                           \
+#define PAIRWISE(name, operation)                                                        \
+    static u32 name(u32 a, u32 b)                                                        \
+    {                                                                                    \
+        return (u32)operation((u16)a, (u16)b) |                                          \
+               (u32)operation((u16)(a >> 16), (u16)(b >> 16)) << 16;                     \
+    }
+PAIRWISE(min_pair_f16, x_min_num_f16)
+PAIRWISE(max_pair_f16, x_max_num_f16)
+PAIRWISE(min_pair_bf16, x_min_num_bf16)
+PAIRWISE(max_pair_bf16, x_max_num_bf16)
+
+#define ATOM(name, suffix, word, operation)                                              \
+    word x_atom_##name##_##suffix(word *at, word b)                                      \
     {                                                                                    \
         word old = __atomic_load_n(at, __ATOMIC_RELAXED);                                \
-        while (!__atomic_compare_exchange_n(at, &old, add(old, b), 1, __ATOMIC_ACQ_REL,  \
-                                            __ATOMIC_ACQUIRE))                           \
+        while (!__atomic_compare_exchange_n(at, &old, operation(old, b), 1,              \
+                                            __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))         \
             ;                                                                            \
         return old;                                                                      \
     }
-ATOM_ADD(f16, u16, x_add_f16)
-ATOM_ADD(bf16, u16, x_add_bf16)
-ATOM_ADD(f16x2, u32, add_pair_f16)
-ATOM_ADD(bf16x2, u32, add_pair_bf16)
+ATOM(add, f16, u16, x_add_f16)
+ATOM(add, bf16, u16, x_add_bf16)
+ATOM(add, f16x2, u32, add_pair_f16)
+ATOM(add, bf16x2, u32, add_pair_bf16)
+ATOM(min, f16, u16, x_min_num_f16)
+ATOM(min, bf16, u16, x_min_num_bf16)
+ATOM(min, f16x2, u32, min_pair_f16)
+ATOM(min, bf16x2, u32, min_pair_bf16)
+ATOM(max, f16, u16, x_max_num_f16)
+ATOM(max, bf16, u16, x_max_num_bf16)
+ATOM(max, f16x2, u32, max_pair_f16)
+ATOM(max, bf16x2, u32, max_pair_bf16)

@@ -155,12 +155,9 @@ static int check(const forms *all, unsigned char **outputs, const outcome *outco
 }
 
 /* Of forms that were recorded before: puts the bytes there, and leaves the others. */
-static bool take_recorded(const forms *all, const char *path, unsigned char **outputs,
+static void take_recorded(const forms *all, const recording *old, unsigned char **outputs,
                           outcome *outcomes, forms *rest, size_t *places)
 {
-    recording *old = recording_load(path);
-    if (old == NULL)
-        return false;
     for (size_t i = 0; i < all->count; i++) {
         const form *f = &all->forms[i];
         bool rejected;
@@ -173,20 +170,24 @@ static bool take_recorded(const forms *all, const char *path, unsigned char **ou
             rest->forms[rest->count++] = *f;
         }
     }
-    recording_free(old);
-    return true;
 }
 
-/* Runs what `o->add` lacks. */
+/* Runs what the earlier recording lacks; `source` stays its own if that is nothing. */
 static bool run_new(driver *d, const forms *all, const options *o,
-                    unsigned char **outputs, outcome *outcomes)
+                    unsigned char **outputs, outcome *outcomes, char source[128])
 {
+    recording *old = recording_load(o->add);
     forms rest = {.forms = calloc(all->count + 1, sizeof(form))};
     size_t *places = calloc(all->count + 1, sizeof(*places));
     unsigned char **out = calloc(all->count + 1, sizeof(*out));
     outcome *how = calloc(all->count + 1, sizeof(*how));
-    bool good = rest.forms != NULL && places != NULL && out != NULL && how != NULL &&
-                take_recorded(all, o->add, outputs, outcomes, &rest, places);
+    bool good =
+        rest.forms != NULL && places != NULL && out != NULL && how != NULL && old != NULL;
+    if (good)
+        take_recorded(all, old, outputs, outcomes, &rest, places);
+    if (good && rest.count == 0)
+        snprintf(source, 128, "%s", recording_source(old));
+    recording_free(old);
     for (size_t i = 0; good && i < rest.count; i++)
         out[i] = outputs[places[i]];
     for (size_t i = 0; good && i < rest.count; i += MODULE_FORMS) {
@@ -205,13 +206,17 @@ static bool run_new(driver *d, const forms *all, const options *o,
     return good;
 }
 
-static int record(const driver *d, const forms *all, const options *o,
-                  unsigned char **outputs, const outcome *outcomes)
+static void name_source(const driver *d, char source[128])
 {
-    char source[128], day[16];
+    char day[16];
     const time_t now = time(NULL);
     strftime(day, sizeof(day), "%Y-%m-%d", gmtime(&now));
-    snprintf(source, sizeof(source), "%.90s, %s", driver_name(d), day);
+    snprintf(source, 128, "%.90s, %s", driver_name(d), day);
+}
+
+static int record(const char *source, const forms *all, const options *o,
+                  unsigned char **outputs, const outcome *outcomes)
+{
     size_t count[BROKE + 1] = {0};
     for (size_t i = 0; i < all->count; i++)
         count[outcomes[i]]++;
@@ -231,7 +236,9 @@ static int run(const forms *all, const options *o)
     if (outputs == NULL || outcomes == NULL || ran == NULL)
         return 1;
     const bool adds = o->record != NULL && o->add != NULL;
-    if (adds && !run_new(d, all, o, outputs, outcomes))
+    char source[128];
+    name_source(d, source);
+    if (adds && !run_new(d, all, o, outputs, outcomes, source))
         return 1;
     for (size_t i = 0; !adds && i < all->count; i += MODULE_FORMS) {
         if (i / MODULE_FORMS % o->every != 0)
@@ -243,7 +250,7 @@ static int run(const forms *all, const options *o)
     }
     int status = 0;
     if (o->record != NULL) {
-        status = record(d, all, o, outputs, outcomes);
+        status = record(source, all, o, outputs, outcomes);
     } else {
         status = check(all, outputs, outcomes, ran, o);
     }
