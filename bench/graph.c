@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bench/graph: what executable graphs cost, through the driver API of softcuda or, with
+ * GPH_DRIVER=cuda in the environment, of NVIDIA's driver.
+ *
+ *   bench_graph [ROUNDS]
+ *
+ * Medians of rounds: instantiating and replaying 100,000 nodes, updating 1,000 nodes as a
+ * whole, setting one of them. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cuda/abi.h"
+
+static const char ptx[] =
+    ".version 7.0\n"
+    ".target sm_70\n"
+    ".address_size 64\n"
+    ".visible .entry nothing(.param .u64 p, .param .u32 v) { ret; }\n";
+
+/* The calls that are needed, with the symbols that they have in a driver. */
+#define DRIVER_CALLS(X)                                                                  \
+    X(cuInit, (unsigned int))                                                            \
+    X(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                 \
+    X(cuCtxSetCurrent, (CUcontext))                                                      \
+    X(cuModuleLoadData, (CUmodule *, const void *))                                      \
+    X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
+    X(cuMemAlloc_v2, (CUdeviceptr *, size_t))                                            \
+    X(cuStreamCreate, (CUstream *, unsigned int))                                        \
+    X(cuStreamSynchronize, (CUstream))                                                   \
+    X(cuGraphCreate, (CUgraph *, unsigned int))                                          \
+    X(cuGraphAddKernelNode_v2, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,     \
+                                const CUDA_KERNEL_NODE_PARAMS *))                        \
+    X(cuGraphAddEmptyNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t))        \
+    X(cuGraphAddMemsetNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,        \
+                             const CUDA_MEMSET_NODE_PARAMS *, CUcontext))                \
+    X(cuGraphAddMemcpyNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,        \
+                             const CUDA_MEMCPY3D *, CUcontext))                          \
+    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))         \
+    X(cuGraphUpload, (CUgraphExec, CUstream))                                            \
+    X(cuGraphLaunch, (CUgraphExec, CUstream))                                            \
+    X(cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *))       \
+    X(cuGraphKernelNodeSetParams_v2, (CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *))     \
+    X(cuGraphExecKernelNodeSetParams_v2,                                                 \
+      (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *))                       \
+    X(cuGraphExecMemsetNodeSetParams,                                                    \
+      (CUgraphExec, CUgraphNode, const CUDA_MEMSET_NODE_PARAMS *, CUcontext))            \
+    X(cuGraphExecMemcpyNodeSetParams,                                                    \
+      (CUgraphExec, CUgraphNode, const CUDA_MEMCPY3D *, CUcontext))                      \
+    X(cuGraphNodeSetEnabled, (CUgraphExec, CUgraphNode, unsigned int))                   \
+    X(cuGraphExecDestroy, (CUgraphExec))                                                 \
+    X(cuGraphDestroy, (CUgraph))
+
+static struct {
+#define X(name, arguments) CUresult(CUDAAPI *name) arguments;
+    DRIVER_CALLS(X)
+#undef X
+} cu;
+
+enum { MANY = 100000, SOME = 1000, ROUNDS_MAX = 1001 };
+
+static CUcontext context;
+static CUfunction nothing;
+static CUstream stream;
+static CUdeviceptr memory;
+static int rounds = 15;
+static int missed;
+
+static void must(CUresult result, const char *what)
+{
+    if (result == CUDA_SUCCESS)
+        return;
+    fprintf(stderr, "bench_graph: %s: error %d\n", what, (int)result);
+    exit(1);
+}
+#define CU(name, ...) must(cu.name(__VA_ARGS__), #name)
+
+static void open_driver(void)
+{
+    const char *wanted = getenv("GPH_DRIVER");
+    const char *path =
+        wanted && strcmp(wanted, "cuda") == 0 ? "libcuda.so.1" : BENCH_SOFTCUDA;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        fprintf(stderr, "bench_graph: %s\n", dlerror());
+        exit(1);
+    }
+#define X(name, arguments) *(void **)&cu.name = dlsym(library, #name);
+    DRIVER_CALLS(X)
+#undef X
+    CUmodule module;
+    CU(cuInit, 0);
+    CU(cuDevicePrimaryCtxRetain, &context, 0);
+    CU(cuCtxSetCurrent, context);
+    CU(cuModuleLoadData, &module, ptx);
+    CU(cuModuleGetFunction, &nothing, module, "nothing");
+    CU(cuMemAlloc_v2, &memory, 1 << 20);
+    CU(cuStreamCreate, &stream, 1);
+}
+
+/* ---- graphs -------------------------------------------------------------------------
+ */
+
+typedef enum kind { EMPTY, KERNEL, FILL, COPY } kind;
+
+static unsigned value;
+static CUDA_KERNEL_NODE_PARAMS kernel_params(void)
+{
+    static void *arguments[] = {&memory, &value};
+    return (CUDA_KERNEL_NODE_PARAMS){.func = nothing,
+                                     .gridDimX = 1,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = 1,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = arguments};
+}
+
+static CUDA_MEMSET_NODE_PARAMS fill_params(void)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = memory, .value = value, .elementSize = 4, .width = 4, .height = 1};
+}
+
+static CUDA_MEMCPY3D copy_params(void)
+{
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = memory + 4096 + value % 64 * 16,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = memory,
+                           .WidthInBytes = 16,
+                           .Height = 1,
+                           .Depth = 1};
+}
+
+static CUgraphNode add(CUgraph graph, kind what, const CUgraphNode *after)
+{
+    const CUDA_KERNEL_NODE_PARAMS kernel = kernel_params();
+    const CUDA_MEMSET_NODE_PARAMS fill = fill_params();
+    const CUDA_MEMCPY3D copy = copy_params();
+    const size_t count = after != NULL;
+    CUgraphNode node = NULL;
+    switch (what) {
+    case EMPTY: CU(cuGraphAddEmptyNode, &node, graph, after, count); break;
+    case KERNEL: CU(cuGraphAddKernelNode_v2, &node, graph, after, count, &kernel); break;
+    case FILL:
+        CU(cuGraphAddMemsetNode, &node, graph, after, count, &fill, context);
+        break;
+    case COPY:
+        CU(cuGraphAddMemcpyNode, &node, graph, after, count, &copy, context);
+        break;
+    }
+    return node;
+}
+
+static CUgraph chain(kind what, int count, CUgraphNode *nodes)
+{
+    CUgraph graph;
+    CUgraphNode last = NULL;
+    CU(cuGraphCreate, &graph, 0);
+    for (int i = 0; i < count; i++) {
+        last = add(graph, what, last ? &last : NULL);
+        if (nodes)
+            nodes[i] = last;
+    }
+    return graph;
+}
+
+/* ---- measuring ----------------------------------------------------------------------
+ */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void report(const char *what, double *samples, double per, const char *unit,
+                   double asked)
+{
+    qsort(samples, (size_t)rounds, sizeof(*samples), by_size);
+    const double got = samples[rounds / 2] / per;
+    printf("%-46s %10.2f %s (least %.2f)", what, got, unit, samples[0] / per);
+    if (asked > 0)
+        printf(", asked %g%s", asked, got <= asked ? "" : ": MISSED");
+    printf("\n");
+    missed += asked > 0 && got > asked;
+}
+
+static double samples[3][ROUNDS_MAX];
+
+static void many_nodes(kind what, const char *name, double instantiate, double replay)
+{
+    CUgraph graph = chain(what, MANY, NULL);
+    for (int i = 0; i < rounds; i++) {
+        CUgraphExec exec;
+        uint64_t from = gphi_clock_ns();
+        CU(cuGraphInstantiateWithFlags, &exec, graph, 0);
+        samples[0][i] = (double)(gphi_clock_ns() - from);
+        CU(cuGraphUpload, exec, stream);
+        for (int k = 0; k < 5; k++) { /* the first launches are measured by softcuda */
+            CU(cuGraphLaunch, exec, stream);
+            CU(cuStreamSynchronize, stream);
+        }
+        from = gphi_clock_ns();
+        CU(cuGraphLaunch, exec, stream);
+        CU(cuStreamSynchronize, stream);
+        samples[1][i] = (double)(gphi_clock_ns() - from);
+        from = gphi_clock_ns();
+        CU(cuGraphExecDestroy, exec);
+        samples[2][i] = (double)(gphi_clock_ns() - from);
+    }
+    char line[100];
+    snprintf(line, sizeof(line), "instantiate a chain of %d %s", MANY, name);
+    report(line, samples[0], MANY, "ns a node", instantiate);
+    snprintf(line, sizeof(line), "replay it");
+    report(line, samples[1], MANY, "ns a node", replay);
+    report("destroy it", samples[2], MANY, "ns a node", 0);
+    CU(cuGraphDestroy, graph);
+}
+
+static void update_with(CUgraphExec exec, CUgraph graph)
+{
+    CUgraphExecUpdateResultInfo info;
+    CU(cuGraphExecUpdate_v2, exec, graph, &info);
+}
+
+static void whole_updates(kind what, const char *name, double asked)
+{
+    static CUgraphNode nodes[SOME];
+    value = 1;
+    CUgraph graph = chain(what, SOME, nodes), other = chain(what, SOME, NULL);
+    value = 2;
+    CUgraph changed = chain(what, SOME, NULL);
+    CUgraphExec exec;
+    CU(cuGraphInstantiateWithFlags, &exec, graph, 0);
+    CU(cuGraphUpload, exec, stream);
+    CU(cuStreamSynchronize, stream);
+    for (int i = 0; i < rounds; i++) {
+        update_with(exec, graph);
+        uint64_t from = gphi_clock_ns();
+        update_with(exec, other);
+        samples[0][i] = (double)(gphi_clock_ns() - from);
+        from = gphi_clock_ns();
+        update_with(exec, changed);
+        samples[1][i] = (double)(gphi_clock_ns() - from);
+    }
+    char line[100];
+    snprintf(line, sizeof(line), "update %d %s, none changed", SOME, name);
+    report(line, samples[0], 1e3, "us", asked);
+    snprintf(line, sizeof(line), "update %d %s, all changed", SOME, name);
+    report(line, samples[1], 1e3, "us", 0);
+    CU(cuGraphExecDestroy, exec);
+    CU(cuGraphDestroy, graph);
+    CU(cuGraphDestroy, other);
+    CU(cuGraphDestroy, changed);
+}
+
+static void set_one(CUgraphExec exec, kind what, CUgraphNode node)
+{
+    value++;
+    const CUDA_KERNEL_NODE_PARAMS kernel = kernel_params();
+    const CUDA_MEMSET_NODE_PARAMS fill = fill_params();
+    const CUDA_MEMCPY3D copy = copy_params();
+    switch (what) {
+    case KERNEL: CU(cuGraphExecKernelNodeSetParams_v2, exec, node, &kernel); break;
+    case FILL: CU(cuGraphExecMemsetNodeSetParams, exec, node, &fill, context); break;
+    case COPY: CU(cuGraphExecMemcpyNodeSetParams, exec, node, &copy, context); break;
+    case EMPTY: CU(cuGraphNodeSetEnabled, exec, node, value & 1); break;
+    }
+}
+
+/* `between` launches: every set finds a launch under way. */
+static void single_sets(kind graph_of, kind set, const char *name, int between)
+{
+    static CUgraphNode nodes[SOME];
+    CUgraph graph = chain(graph_of, SOME, nodes);
+    CUgraphExec exec;
+    CU(cuGraphInstantiateWithFlags, &exec, graph, 0);
+    CU(cuGraphUpload, exec, stream);
+    CU(cuGraphLaunch, exec, stream);
+    CU(cuStreamSynchronize, stream);
+    for (int i = 0; i < rounds; i++) {
+        double sum = 0;
+        for (int k = 0; k < 100; k++) {
+            if (between)
+                CU(cuGraphLaunch, exec, stream);
+            const uint64_t from = gphi_clock_ns();
+            set_one(exec, set, nodes[k * 7 % SOME]);
+            sum += (double)(gphi_clock_ns() - from);
+        }
+        samples[0][i] = sum / 100;
+        CU(cuStreamSynchronize, stream);
+    }
+    report(name, samples[0], 1e3, "us", 0);
+    CU(cuGraphExecDestroy, exec);
+    CU(cuGraphDestroy, graph);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        rounds = atoi(argv[1]);
+    if (rounds < 1 || rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: bench_graph [ROUNDS], 1 to %d\n", ROUNDS_MAX);
+        return 2;
+    }
+    open_driver();
+    many_nodes(EMPTY, "empty nodes", 500, 15);
+    many_nodes(KERNEL, "empty kernels", 500, 15);
+    whole_updates(KERNEL, "kernels", 60);
+    whole_updates(FILL, "fills", 0);
+    whole_updates(COPY, "copies", 0);
+    single_sets(KERNEL, KERNEL, "set one kernel of 1000", 0);
+    single_sets(KERNEL, KERNEL, "the same with launches under way", 1);
+    single_sets(FILL, FILL, "set one fill of 1000", 0);
+    single_sets(COPY, COPY, "set one copy of 1000", 0);
+    single_sets(KERNEL, EMPTY, "switch one kernel of 1000", 0);
+    return missed ? 3 : 0;
+}
