@@ -12,4 +12,7 @@
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out);
 
+/* NOT_SUPPORTED for memory nodes: nothing sets their parameters (R16). */
+CUresult soft_api_check_settable(CUgraphNodeType type);
+
 #endif

@@ -8,30 +8,40 @@
 /* ---- instantiation ------------------------------------------------------------------
  */
 
+static CUresult check_flags(uint64_t flags, uint64_t allowed)
+{
+    if (soft_rule(R29) && (flags & ~allowed))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "Invalid instantiation flags: 0x%llx",
+                         (unsigned long long)flags);
+    if (soft_rule(R29) && (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) &&
+        (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the flags for device launch and auto free exclude each other");
+    return CUDA_SUCCESS;
+}
+
+static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params,
+                                   soft_exec **out)
+{
+    soft_graph *graph;
+    SOFT_TRY(soft_graph_find(handle, &graph));
+    if (soft_rule(M_child_instantiate) && graph->parent)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the graph belongs to a child-graph node of another one");
+    return soft_exec_create(graph, params->flags, out, params);
+}
+
 static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
                             CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
+    params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+    params->hErrNode_out = NULL;
     if (out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
-    if (params->flags & ~allowed)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "Invalid instantiation flags: 0x%llx",
-                         (unsigned long long)params->flags);
-    if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) &&
-        (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "the flags for device launch and auto free exclude each other");
-    if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "device launch is not built into softcuda");
+    SOFT_TRY(check_flags(params->flags, allowed));
     soft_exec *exec;
     soft_graph_lock();
-    soft_graph *graph;
-    CUresult result = soft_graph_find(handle, &graph);
-    if (result == CUDA_SUCCESS && soft_rule(R63) && graph->moved)
-        result = soft_fail(CUDA_ERROR_INVALID_VALUE,
-                           "the graph was moved into a child node of another");
-    if (result == CUDA_SUCCESS)
-        result = soft_exec_create(graph, params->flags, &exec, params);
+    const CUresult result = instantiate_locked(handle, params, &exec);
     soft_graph_unlock();
     if (result == CUDA_SUCCESS)
         *out = (CUgraphExec)exec;
@@ -58,7 +68,7 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *err
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
     const CUresult result = instantiate(out, graph, 0, &params);
     if (error_node)
-        *error_node = params.hErrNode_out;
+        *error_node = NULL; /* an H100 tells it by the newer calls alone */
     if (log && log_bytes > 0)
         log[0] = '\0';
     return result;
@@ -95,7 +105,10 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
                                  CUDA_GRAPH_INSTANTIATE_PARAMS *params, bool per_thread)
 {
     static const char call[] = "cuGraphInstantiateWithParams";
-    SOFT_TRY(soft_enter(call));
+    const CUresult entered = soft_enter(call);
+    if (params != NULL) /* also where a capture forbids the call */
+        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+    SOFT_TRY(entered);
     if (params == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
     CUgraphExec exec = NULL;
@@ -187,8 +200,11 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
                               CUgraphExecUpdateResultInfo *out)
 {
     SOFT_ENTER();
+    CUgraphExecUpdateResultInfo unwanted;
     if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "resultInfo is NULL");
+        out = &unwanted;
+    /* All that is not about the graphs leaves SUCCESS in it, as on an H100. */
+    *out = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
     soft_exec *exec;
     SOFT_TRY(soft_exec_acquire(handle, &exec));
     soft_exec_reserve(exec);
@@ -214,11 +230,21 @@ CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error
 /* ---- single nodes -------------------------------------------------------------------
  */
 
+CUresult soft_api_check_settable(CUgraphNodeType type)
+{
+    if (soft_rule(R16) && (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+                           type == CU_GRAPH_NODE_TYPE_MEM_FREE))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the parameters of alloc and free nodes cannot be set");
+    return CUDA_SUCCESS;
+}
+
 static CUresult set_locked(soft_exec *exec, CUgraphNode handle,
                            const CUgraphNodeParams *params, soft_description *d)
 {
     soft_node *node;
     SOFT_TRY(soft_node_find(handle, &node));
+    SOFT_TRY(soft_api_check_settable(params->type));
     SOFT_TRY(soft_describe_any(params, NULL, d));
     return soft_exec_set_node(exec, node, &d->params);
 }
@@ -317,6 +343,19 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                  .width = in->width,
                                                  .height = in->height,
                                                  .ctx = context}};
+    return set_node(exec, node, &params);
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *in)
+{
+    SOFT_ENTER();
+    SOFT_TRY(need_params(in));
+    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                                      .memOp = {.ctx = in->ctx,
+                                                .count = in->count,
+                                                .paramArray = in->paramArray,
+                                                .flags = in->flags}};
     return set_node(exec, node, &params);
 }
 

@@ -33,15 +33,13 @@ static bool same_data(const CUgraphEdgeData *a, const CUgraphEdgeData *b)
     return a->from_port == b->from_port && a->to_port == b->to_port && a->type == b->type;
 }
 
-/* The order of the others stays: pairing at updates goes by it (R67). */
+/* The last one takes its place, as on an H100: pairing at updates goes by the order. */
 void soft_edge_list_remove(soft_edge_list *list, const soft_node *node)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->ends[i].node != node)
             continue;
-        memmove(&list->ends[i], &list->ends[i + 1],
-                (list->count - i - 1) * sizeof(list->ends[0]));
-        list->count--;
+        list->ends[i] = list->ends[--list->count];
         return;
     }
 }

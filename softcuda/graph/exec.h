@@ -29,9 +29,9 @@ typedef struct soft_backing {
 } soft_backing;
 
 enum soft_backing_kind {
-    SOFT_BACKING_NONE,    /* no bytes, or an array */
     SOFT_BACKING_CONTEXT, /* belongs to a context: cuMemAlloc, managed, host memory */
-    SOFT_BACKING_FREE     /* belongs to none: pools, mapped ranges, graph memory */
+    SOFT_BACKING_POOL,    /* to none: stream-ordered pools, mapped ranges */
+    SOFT_BACKING_GRAPH    /* of an alloc node */
 };
 
 /* Parameters of one node. Versions that agree on them share it. */
@@ -42,7 +42,7 @@ typedef struct soft_exec_record {
     soft_task task;          /* parameters are in `body` */
     soft_function *function; /* KERNEL: retained */
     soft_event *event;       /* event nodes: retained */
-    soft_backing backing[2]; /* MEMCPY: destination, source */
+    soft_backing backing[2]; /* MEMCPY: destination, source; MEMSET: destination */
     soft_work work;          /* of the enabled node */
     soft_record body;        /* the last member: cut off behind the parameters */
 } soft_exec_record;
@@ -148,6 +148,8 @@ size_t soft_record_bytes(const soft_content *content);
 /* A record of its own, or one in `room` (zeroed, soft_record_bytes() of them). */
 CUresult soft_exec_record_create(const soft_content *content, void *room,
                                  soft_exec_record **out);
+/* What a copy's destination and source, or a fill's destination, stand on now. */
+void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2]);
 /* One reference less. */
 void soft_exec_record_release(soft_exec_record *record);
 /* The first version, with a record for each node that does something; *offender is what
@@ -169,14 +171,17 @@ void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
 typedef struct soft_pairing {
     const soft_shape *shape;
     soft_node **nodes; /* by flat number: the partner; `mark` of a node leads back */
-    uint32_t *stack;   /* pairs whose dependencies are to be looked at */
-    uint32_t depth;
     CUgraphExecUpdateResult result; /* what did not fit, and where */
     soft_node *node, *from;
+    /* What else two partners must agree on. Says why not in the pairing. */
+    CUresult (*visit)(struct soft_pairing *pairing, uint32_t at, soft_node *node);
 } soft_pairing;
 
 CUresult soft_pairing_init(soft_pairing *pairing, const soft_shape *shape);
 void soft_pairing_fini(soft_pairing *pairing);
+/* Notes why the update is refused: the node of the new graph, a dependency of it. */
+CUresult soft_pairing_refuse(soft_pairing *pairing, CUgraphExecUpdateResult result,
+                             soft_node *node, soft_node *from);
 /* Pairs one graph with a level of the shape: GRAPH_EXEC_UPDATE_FAILURE if they differ. */
 CUresult soft_pair_level(soft_pairing *pairing, uint32_t level, soft_graph *graph);
 
@@ -191,8 +196,10 @@ typedef struct soft_change {
     CUgraphExecUpdateResult result; /* why not */
 } soft_change;
 
-/* Whether the change may be made. */
+/* change.c: whether the change may be made. */
 CUresult soft_change_check(soft_change *change);
+/* Whether the node wants what it has: most nodes of most updates. */
+bool soft_change_is_none(const soft_exec_record *old, const soft_node *node);
 /* The parameters of a child graph's nodes. Both mutexes held. */
 CUresult soft_exec_set_child(soft_exec *exec, uint32_t at, soft_graph *graph);
 

@@ -17,7 +17,7 @@ void soft_nodes_unlink(soft_node *from, soft_node *to);
 /* After its edges became fewer: without outgoing ones it becomes a sink now, and updates
  * pair sinks in that order (R67). */
 void soft_node_note_sink(soft_node *node);
-/* The order of the others stays: pairing at updates goes by it (R67). */
+/* The last one takes its place: pairing at updates goes by the order (R67). */
 void soft_edge_list_remove(soft_edge_list *list, const soft_node *node);
 
 #endif

@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pairing the nodes of a graph with those of an executable one (R64-R67).
+/* Pairing the nodes of a graph with those of an executable one (R64-R68), in the order
+ * in which an H100 does it, so that the first thing that does not fit is the same one.
  *
- *   executable   s1   s2        sinks in the order in which they became sinks: s1 = t1,
- *   graph        t1   t2        s2 = t2; then each pair's dependencies in their order,
- *                               and theirs, until every node has its partner
+ *   executable   s1 s2 s3      1. the sinks, from the last one back, each list in the
+ *   graph        t1 t2 t3         order in which its nodes became sinks
+ *                              2. pair by pair: as many dependencies? what else must
+ *                                 fit? then their dependencies are partners, in the
+ *                                 order of the lists, and go to the end of the queue
  *
- * Names and parameters play no part. A node that would get a second partner is a
- * mismatch. */
+ * Names and the order of creation play no part. A node that would get a second partner is
+ * a mismatch. */
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 
-static CUresult topology(soft_pairing *pairing, soft_node *node, soft_node *from,
-                         const char *what)
+#define FAILURE CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+#define TOPOLOGY CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+
+CUresult soft_pairing_refuse(soft_pairing *pairing, CUgraphExecUpdateResult result,
+                             soft_node *node, soft_node *from)
 {
-    pairing->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    pairing->result = result;
     pairing->node = node;
     pairing->from = from;
-    return soft_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "%s", what);
+    return FAILURE;
 }
 
-/* Makes partners of two; on the stack until their dependencies are looked at. */
-static bool join(soft_pairing *pairing, uint32_t at, soft_node *node)
+/* Pairs of one level whose dependencies are still to be looked at. */
+struct queue {
+    uint32_t *pairs; /* flat numbers */
+    uint32_t head, tail;
+};
+
+static bool join(soft_pairing *pairing, struct queue *queue, uint32_t at, soft_node *node)
 {
     if (pairing->nodes[at] == node)
         return true;
@@ -29,76 +40,101 @@ static bool join(soft_pairing *pairing, uint32_t at, soft_node *node)
         return false;
     pairing->nodes[at] = node;
     node->mark = at;
-    pairing->stack[pairing->depth++] = at;
+    queue->pairs[queue->tail++] = at;
     return true;
 }
 
-static CUresult join_dependencies(soft_pairing *pairing, uint32_t at)
+static CUresult join_dependencies(soft_pairing *pairing, struct queue *queue, uint32_t at)
 {
     const soft_shape *shape = pairing->shape;
     const soft_exec_node *old = &shape->nodes[at];
     soft_node *node = pairing->nodes[at];
-    if (soft_rule(R66) && old->dep_count != node->dependencies.count)
-        return topology(pairing, node, NULL, "a node has another number of dependencies");
-    const uint32_t count = old->dep_count < node->dependencies.count
-                               ? old->dep_count
-                               : node->dependencies.count;
-    for (uint32_t k = count; k-- > 0;) {
+    const uint32_t count = node->dependencies.count;
+    if (old->dep_count != count) {
+        soft_refuse(FAILURE, "a node has %u dependencies, its partner has %u", count,
+                    old->dep_count);
+        return soft_pairing_refuse(pairing, TOPOLOGY, soft_rule(R66) ? node : NULL, NULL);
+    }
+    SOFT_TRY(pairing->visit(pairing, at, node));
+    for (uint32_t k = 0; k < count; k++) {
         const soft_edge_end *end = &node->dependencies.ends[k];
         const uint32_t dep = old->dep_first + k;
-        if (soft_pack_edge(&end->data) != shape->dep_data[dep] ||
-            !join(pairing, shape->deps[dep], end->node))
-            return topology(pairing, node, end->node,
-                            "a dependency is not the partner of the old one");
+        if (soft_pack_edge(&end->data) == shape->dep_data[dep] &&
+            join(pairing, queue, shape->deps[dep], end->node))
+            continue;
+        soft_refuse(FAILURE,
+                    "dependency %u of a node is not the partner of its partner's", k);
+        return soft_pairing_refuse(pairing, TOPOLOGY, node,
+                                   soft_rule(R66) ? end->node : NULL);
     }
     return CUDA_SUCCESS;
 }
 
-static CUresult join_sinks(soft_pairing *pairing, const soft_exec_level *level,
-                           soft_node *const *sinks, uint32_t count)
+static CUresult check_counts(soft_pairing *pairing, const soft_exec_level *level,
+                             const soft_graph *graph, soft_node *const *sinks,
+                             uint32_t count)
 {
-    if (soft_rule(R65) && count > level->sink_count)
-        return topology(pairing, sinks[level->sink_count], NULL,
-                        "the graph has more nodes without dependents");
-    for (uint32_t i = 0; i < count && i < level->sink_count; i++) {
-        if (!join(pairing, pairing->shape->sinks[level->sink_first + i], sinks[i]))
-            return topology(pairing, sinks[i], NULL, "a sink has a partner already");
-        while (pairing->depth > 0)
-            SOFT_TRY(join_dependencies(pairing, pairing->stack[--pairing->depth]));
+    if (level->member_count != graph->node_count) {
+        soft_refuse(FAILURE, "the graph has %u nodes, the executable one has %u",
+                    graph->node_count, level->member_count);
+        return soft_pairing_refuse(
+            pairing, soft_rule(R64) ? TOPOLOGY : CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
     }
+    if (level->sink_count == count)
+        return CUDA_SUCCESS;
+    soft_refuse(FAILURE,
+                "the graph has %u nodes without dependents, the executable one has %u",
+                count, level->sink_count);
+    /* The lists are laid beside each other by their ends. */
+    const bool more = soft_rule(R65) && count > level->sink_count;
+    return soft_pairing_refuse(pairing, TOPOLOGY,
+                               more ? sinks[count - 1 - level->sink_count] : NULL, NULL);
+}
+
+static CUresult pair(soft_pairing *pairing, const soft_exec_level *level,
+                     soft_graph *graph, soft_node **sinks, struct queue *queue)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        graph->nodes[i]->mark = SOFT_NO_NODE;
+    const uint32_t count = soft_graph_sinks(graph, sinks);
+    SOFT_TRY(check_counts(pairing, level, graph, sinks, count));
+    for (uint32_t i = count; i-- > 0;)
+        (void)join(pairing, queue, pairing->shape->sinks[level->sink_first + i],
+                   sinks[i]); /* each is there once */
+    while (queue->head < queue->tail)
+        SOFT_TRY(join_dependencies(pairing, queue, queue->pairs[queue->head++]));
+    /* Nodes that no sink depends on stand on a cycle. */
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i]->mark == SOFT_NO_NODE) {
+            soft_refuse(FAILURE, "the graph has a cycle");
+            return soft_pairing_refuse(pairing, TOPOLOGY, graph->nodes[i], NULL);
+        }
     return CUDA_SUCCESS;
 }
 
 CUresult soft_pair_level(soft_pairing *pairing, uint32_t at, soft_graph *graph)
 {
-    const soft_exec_level *level = &pairing->shape->levels[at];
-    if (level->member_count != graph->node_count)
-        return topology(pairing, NULL, NULL, "the graph has another number of nodes");
-    soft_node **sinks = soft_new((graph->node_count + 1) * sizeof(soft_node *));
-    if (sinks == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to pair %u nodes",
-                         graph->node_count);
-    for (uint32_t i = 0; i < graph->node_count; i++)
-        graph->nodes[i]->mark = SOFT_NO_NODE;
-    const uint32_t count = soft_graph_sinks(graph, sinks);
-    CUresult result = join_sinks(pairing, level, sinks, count);
+    const size_t room = (size_t)graph->node_count + 1;
+    soft_node **sinks = soft_new(room * sizeof(soft_node *));
+    struct queue queue = {.pairs = soft_new(room * sizeof(uint32_t))};
+    CUresult result;
+    if (sinks && queue.pairs)
+        result = pair(pairing, &pairing->shape->levels[at], graph, sinks, &queue);
+    else
+        result = soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to pair %u nodes",
+                           graph->node_count);
     soft_delete(sinks);
-    /* Nodes that no sink depends on stand on a cycle. */
-    for (uint32_t i = 0; result == CUDA_SUCCESS && i < graph->node_count; i++)
-        if (graph->nodes[i]->mark == SOFT_NO_NODE)
-            result = topology(pairing, graph->nodes[i], NULL, "a node has no partner");
+    soft_delete(queue.pairs);
     return result;
 }
 
 CUresult soft_pairing_init(soft_pairing *pairing, const soft_shape *shape)
 {
-    *pairing = (soft_pairing){.shape = shape,
-                              .result = CU_GRAPH_EXEC_UPDATE_ERROR,
-                              .nodes = soft_new(shape->node_count * sizeof(soft_node *)),
-                              .stack = soft_new(shape->node_count * sizeof(uint32_t))};
-    if (pairing->nodes && pairing->stack)
+    pairing->shape = shape;
+    pairing->result = CU_GRAPH_EXEC_UPDATE_ERROR;
+    pairing->nodes = soft_new(shape->node_count * sizeof(soft_node *));
+    if (pairing->nodes)
         return CUDA_SUCCESS;
-    soft_pairing_fini(pairing);
     return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to pair %u nodes",
                      shape->node_count);
 }
@@ -106,7 +142,5 @@ CUresult soft_pairing_init(soft_pairing *pairing, const soft_shape *shape)
 void soft_pairing_fini(soft_pairing *pairing)
 {
     soft_delete(pairing->nodes);
-    soft_delete(pairing->stack);
     pairing->nodes = NULL;
-    pairing->stack = NULL;
 }

@@ -36,19 +36,34 @@ size_t soft_record_bytes(const soft_content *content)
     return (bytes + 15) / 16 * 16;
 }
 
-static soft_backing backing_of(uint64_t address, const soft_copy *copy, CUmemorytype type)
+static soft_backing backing_at(soft_context *context, uint64_t address)
 {
-    if (copy->width * copy->height * copy->depth == 0 || type == CU_MEMORYTYPE_ARRAY)
-        return (soft_backing){SOFT_BACKING_NONE, NULL};
-    soft_allocation found;
+    soft_backing backing = {SOFT_BACKING_CONTEXT, context};
+    soft_allocation found = {0};
     soft_device *device = soft_device_holding(address);
-    if (device == NULL)
-        return (soft_backing){SOFT_BACKING_CONTEXT, NULL}; /* host memory of any kind */
-    if (!soft_memory_find(device->memory, address, &found) ||
-        found.kind == SOFT_MEMORY_POOL || found.kind == SOFT_MEMORY_GRAPH ||
-        found.kind == SOFT_MEMORY_VMM)
-        return (soft_backing){SOFT_BACKING_FREE, NULL};
-    return (soft_backing){SOFT_BACKING_CONTEXT, found.owner};
+    if (device ? !soft_memory_find(device->memory, address, &found)
+               : !soft_host_find(address, &found))
+        return backing; /* ordinary host memory */
+    if (found.kind == SOFT_MEMORY_GRAPH)
+        backing.kind = SOFT_BACKING_GRAPH;
+    else if (found.kind == SOFT_MEMORY_POOL || found.kind == SOFT_MEMORY_VMM)
+        backing.kind = SOFT_BACKING_POOL;
+    else if (found.owner)
+        backing.context = found.owner;
+    return backing;
+}
+
+void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2])
+{
+    out[0] = out[1] = (soft_backing){SOFT_BACKING_CONTEXT, context};
+    if (task->kind == SOFT_TASK_FILL)
+        out[0] = backing_at(context, task->u.fill.dst);
+    if (task->kind != SOFT_TASK_COPY)
+        return;
+    if (task->u.copy.dst_type != CU_MEMORYTYPE_ARRAY)
+        out[0] = backing_at(context, task->u.copy.dst);
+    if (task->u.copy.src_type != CU_MEMORYTYPE_ARRAY)
+        out[1] = backing_at(context, task->u.copy.src);
 }
 
 static void run_stamp(void *event)
@@ -82,11 +97,8 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
     }
     if (record->task.kind == SOFT_TASK_BATCH)
         record->task.u.batch.ops = record->body.u.batch.ops;
-    if (record->task.kind == SOFT_TASK_COPY) {
-        const soft_copy *copy = &record->task.u.copy;
-        record->backing[0] = backing_of(copy->dst, copy, copy->dst_type);
-        record->backing[1] = backing_of(copy->src, copy, copy->src_type);
-    }
+    if (record->task.kind == SOFT_TASK_COPY || record->task.kind == SOFT_TASK_FILL)
+        soft_backing_of(record->context, &record->task, record->backing);
     return CUDA_SUCCESS;
 }
 
