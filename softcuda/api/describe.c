@@ -78,6 +78,10 @@ CUresult soft_describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
 {
     SOFT_TRY(soft_need(in, "copyParams"));
     SOFT_TRY(context_of(named, &out->params.context));
+    if (soft_rule(M_zero_size) &&
+        (in->WidthInBytes == 0 || in->Height == 0 || in->Depth == 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a copy of %zu x %zu x %zu bytes",
+                         in->WidthInBytes, in->Height, in->Depth);
     SOFT_TRY(soft_task_copy(out->params.context, in, &out->task));
     out->copy = *in;
     out->params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
@@ -91,6 +95,9 @@ CUresult soft_describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
 {
     SOFT_TRY(soft_need(in, "memsetParams"));
     SOFT_TRY(context_of(named, &out->params.context));
+    if (soft_rule(M_zero_size) && (in->width == 0 || in->height == 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a fill of %zu x %zu elements",
+                         in->width, in->height);
     SOFT_TRY(soft_task_fill(out->params.context, in, &out->task));
     out->fill = *in;
     out->params.type = CU_GRAPH_NODE_TYPE_MEMSET;

@@ -232,8 +232,8 @@ CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error
 
 CUresult soft_api_check_settable(CUgraphNodeType type)
 {
-    if (soft_rule(R16) && (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
-                           type == CU_GRAPH_NODE_TYPE_MEM_FREE))
+    if (soft_rule(R16) &&
+        (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the parameters of alloc and free nodes cannot be set");
     return CUDA_SUCCESS;
@@ -244,7 +244,7 @@ static CUresult set_locked(soft_exec *exec, CUgraphNode handle,
 {
     soft_node *node;
     SOFT_TRY(soft_node_find(handle, &node));
-    SOFT_TRY(soft_api_check_settable(params->type));
+    SOFT_TRY(soft_api_check_settable(node->type));
     SOFT_TRY(soft_describe_any(params, NULL, d));
     return soft_exec_set_node(exec, node, &d->params);
 }

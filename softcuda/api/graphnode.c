@@ -374,10 +374,7 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle,
 static CUresult set_any(soft_node *node, const CUgraphNodeParams *params,
                         soft_description *d)
 {
-    if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
-        node->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "parameters of memory nodes do not change");
+    SOFT_TRY(soft_api_check_settable(node->type));
     if (node->type != params->type && soft_rule(R15))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
                          (int)node->type, (int)params->type);

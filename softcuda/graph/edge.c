@@ -93,6 +93,8 @@ CUresult soft_nodes_link(soft_node *from, soft_node *to, const CUgraphEdgeData *
     const CUresult result = soft_edge_list_push(&from->dependents, to, data);
     if (result != CUDA_SUCCESS)
         to->dependencies.count--;
+    else if (to->dependencies.count == 1)
+        to->behind_serial = soft_graph_next_id();
     return result;
 }
 

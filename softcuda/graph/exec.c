@@ -12,6 +12,39 @@
 /* Between finding a handle and holding a reference nobody may end the graph. */
 static pthread_mutex_t handles = PTHREAD_MUTEX_INITIALIZER;
 
+/* ---- what user objects are held -----------------------------------------------------
+ */
+
+CUresult soft_object_set_create(const soft_graph *graph, soft_object_set **out)
+{
+    soft_object_list list = {0};
+    *out = NULL;
+    SOFT_TRY(soft_objects_hold(&list, graph, true));
+    if (list.count == 0) {
+        soft_objects_drop(&list);
+        return CUDA_SUCCESS;
+    }
+    soft_object_set *set = soft_new(sizeof(*set));
+    if (set == NULL) {
+        soft_objects_drop(&list);
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for user objects");
+    }
+    atomic_init(&set->references, 1);
+    set->list = list;
+    *out = set;
+    return CUDA_SUCCESS;
+}
+
+void soft_object_set_release(soft_object_set *set)
+{
+    /* acq_rel: the last one sees what others did with the objects. */
+    if (set == NULL ||
+        atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) != 1)
+        return;
+    soft_objects_drop(&set->list);
+    soft_delete(set);
+}
+
 /* ---- life ---------------------------------------------------------------------------
  */
 
@@ -22,7 +55,7 @@ void soft_exec_release(soft_exec *exec)
         return;
     soft_program_destroy(exec->program);
     soft_versions_free(exec);
-    soft_objects_drop(&exec->objects);
+    soft_object_set_release(exec->objects);
     soft_watch_destroy(exec->watch);
     soft_shape_fini(&exec->shape);
     soft_delete(exec->costs);
@@ -90,8 +123,6 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
         flat->kinds, by_node ? flat->priorities : NULL, &exec->program, &error);
     if (status == GPH_E_INVALID) {
         out->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-        if (error.has_node)
-            out->hErrNode_out = (CUgraphNode)flat->shape.nodes[error.node].source;
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
     }
     SOFT_TRY(soft_pass(status, &error));
@@ -118,7 +149,7 @@ static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags,
     exec->device = device_of(flat);
     CUresult status = build(exec, flat, result);
     if (status == CUDA_SUCCESS)
-        status = soft_objects_hold(&exec->objects, graph, true);
+        status = soft_object_set_create(graph, &exec->objects);
     if (status == CUDA_SUCCESS)
         status = soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC);
     if (status != CUDA_SUCCESS) {
@@ -129,15 +160,49 @@ static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags,
     return CUDA_SUCCESS;
 }
 
+/* What a device graph may hold (R70). */
+static CUresult check_device_nodes(const soft_graph *graph,
+                                   CUDA_GRAPH_INSTANTIATE_PARAMS *out)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        soft_node *node = graph->nodes[i];
+        if (node->child)
+            SOFT_TRY(check_device_nodes(node->child, out));
+        if (node->child || node->type == CU_GRAPH_NODE_TYPE_KERNEL ||
+            node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+            node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+            continue;
+        out->result_out = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+        out->hErrNode_out = (CUgraphNode)node;
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a device graph cannot hold nodes of type %d", (int)node->type);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_device_graph(const soft_graph *graph,
+                                   CUDA_GRAPH_INSTANTIATE_PARAMS *out)
+{
+    if (graph->node_count == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a device graph needs a node");
+    SOFT_TRY(check_device_nodes(graph, out));
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                     "device launch is not built into softcuda");
+}
+
 CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
                           CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
     result->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     result->hErrNode_out = NULL;
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        SOFT_TRY(check_device_graph(graph, result));
     soft_flat flat;
     SOFT_TRY(soft_flat_init(graph, &flat));
     const CUresult status = create(graph, &flat, flags, out, result);
     soft_flat_fini(&flat);
+    if (result->result_out == CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE)
+        result->hErrNode_out = (CUgraphNode)soft_graph_find_cycle(graph);
     SOFT_TRY(status);
     result->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     atomic_fetch_add_explicit(&soft_counted.graphs, 1, memory_order_relaxed);
@@ -154,10 +219,12 @@ static void launch_done(void *argument, soft_worker *worker)
 {
     soft_version *version = argument;
     soft_exec *exec = version->exec;
-    if (worker != NULL) /* it ran */
+    soft_object_set *objects = version->objects; /* an edit may exchange them below */
+    if (worker != NULL)                          /* it ran */
         soft_watch_finish(exec->watch);
     /* Release: pairs with the acquire of an edit that finds the version idle. */
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
+    soft_object_set_release(objects);
     soft_exec_release(exec);
 }
 
@@ -203,6 +270,8 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     SOFT_TRY(collect_waits(exec, stream, waits, &count));
     tell_events(exec, NULL);
     soft_version *version = exec->current;
+    if (version->objects)
+        atomic_fetch_add_explicit(&version->objects->references, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&version->launches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
     soft_point done;

@@ -49,11 +49,12 @@ typedef struct soft_exec_record {
 
 typedef struct soft_version {
     struct soft_exec *exec;
-    atomic_uint launches;       /* under way; raised under the exec's mutex */
-    uint64_t edits;             /* how many of the exec's edits it has seen */
-    soft_point last;            /* of the last launch with it */
-    soft_work *works;           /* by flat node */
-    soft_exec_record **records; /* by flat node; NULL: order only */
+    atomic_uint launches;            /* under way; raised under the exec's mutex */
+    uint64_t edits;                  /* how many of the exec's edits it has seen */
+    soft_point last;                 /* of the last launch with it */
+    struct soft_object_set *objects; /* the exec's, when a launch last took it */
+    soft_work *works;                /* by flat node */
+    soft_exec_record **records;      /* by flat node; NULL: order only */
 } soft_version;
 
 /* A node of the flat graph. A child graph has an entry, its own nodes, and an exit. */
@@ -85,6 +86,16 @@ typedef struct soft_shape {
     uint32_t level_count;
 } soft_shape;
 
+/* References to user objects. They go with the last launch that may use them. */
+typedef struct soft_object_set {
+    atomic_uint references;
+    soft_object_list list;
+} soft_object_set;
+
+/* exec.c: what `graph` and its child graphs hold; *out is NULL where that is nothing. */
+CUresult soft_object_set_create(const soft_graph *graph, soft_object_set **out);
+void soft_object_set_release(soft_object_set *set); /* takes NULL */
+
 #define SOFT_VERSIONS_MAX 64u /* sets of parameters under way at once */
 #define SOFT_JOURNAL 64u
 
@@ -93,8 +104,8 @@ struct soft_exec {
     uint64_t flags;
     soft_device *device;
     soft_program *program;
-    soft_object_list objects; /* references of its own to the graph's user objects */
-    pthread_mutex_t mutex;    /* of all below, and of the order of launches */
+    struct soft_object_set *objects; /* what it holds; launches hold it, too (R107) */
+    pthread_mutex_t mutex;           /* of all below, and of the order of launches */
     soft_shape shape;
     uint32_t *costs; /* measured by the engine, by flat node */
     void *slab;      /* the records made at instantiation */
@@ -127,6 +138,8 @@ void soft_shape_fini(soft_shape *shape);
 /* The flat node of a node, by what the exec was made from or updated with last (U08);
  * SOFT_NO_NODE if it is none of it. */
 uint32_t soft_shape_find(const soft_shape *shape, soft_node *node);
+/* cycle.c: the node that a refusal names; NULL if there is no cycle, or no memory. */
+soft_node *soft_graph_find_cycle(soft_graph *graph);
 uint8_t soft_pack_edge(const CUgraphEdgeData *data);
 /* The graph's sinks in the order in which they became sinks; `out` has room for all its
  * nodes. */

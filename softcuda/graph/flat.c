@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "softcuda/device/heap.h"
+#include "softcuda/rules/rules.h"
 
 static uint8_t kind_of(const soft_node *node)
 {
@@ -73,7 +74,7 @@ uint32_t soft_graph_sinks(const soft_graph *graph, soft_node **out)
         ordered &= count == 0 || out[count - 1]->sink_serial < node->sink_serial;
         out[count++] = node;
     }
-    if (!ordered) /* rare: nodes are born as sinks */
+    if (!ordered && soft_rule(R67)) /* rare: nodes are born as sinks */
         qsort(out, count, sizeof(soft_node *), by_serial);
     return count;
 }

@@ -19,6 +19,7 @@ struct update {
     soft_exec *exec;
     struct edit *edits;
     uint32_t count;
+    soft_object_set *objects; /* of the new graph */
 };
 
 /* Its parameters, if they differ and may, become an edit. */
@@ -61,15 +62,21 @@ static CUresult visit(soft_pairing *pairing, uint32_t at, soft_node *node)
                        : prepare(update, at, node);
 }
 
-/* From here on nothing fails. */
-static void commit(struct update *update)
+/* From here on nothing fails. The old objects go with the launches under way (R107). */
+static void commit(struct update *update, bool whole)
 {
-    if (update->count == 0)
+    soft_exec *exec = update->exec;
+    const bool other_objects = whole && (exec->objects || update->objects);
+    if (other_objects) {
+        soft_object_set *old = exec->objects;
+        exec->objects = update->objects;
+        update->objects = old;
+    }
+    if (update->count == 0 && !other_objects)
         return;
-    soft_version *version = soft_version_open(update->exec);
+    soft_version *version = soft_version_open(exec);
     for (uint32_t i = 0; i < update->count; i++)
-        soft_version_put(update->exec, version, update->edits[i].at,
-                         update->edits[i].record);
+        soft_version_put(exec, version, update->edits[i].at, update->edits[i].record);
     update->count = 0;
 }
 
@@ -106,8 +113,11 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
         result = soft_pair_level(&update->pairing, level, graph);
     if (result == CUDA_SUCCESS && level != 0)
         result = check_order(update, level, graph);
+    if (result == CUDA_SUCCESS && level == 0)
+        result = soft_object_set_create(graph, &update->objects);
     if (result == CUDA_SUCCESS)
-        commit(update);
+        commit(update, level == 0);
+    soft_object_set_release(update->objects);
     for (uint32_t i = 0; i < update->count; i++)
         soft_exec_record_release(update->edits[i].record);
     soft_delete(update->edits);

@@ -351,6 +351,7 @@ soft_version *soft_version_open(soft_exec *exec)
     while ((version = find_idle(exec)) == NULL)
         soft_point_wait(exec->device->engine, oldest(exec));
     bring_up_to_date(exec, version);
+    version->objects = exec->objects;
     exec->current = version;
     return version;
 }
