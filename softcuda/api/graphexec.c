@@ -115,7 +115,9 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
     SOFT_TRY(instantiate(out != NULL ? &exec : NULL, graph,
                          FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, params));
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
-        const struct launch_site site = {call, params->hUploadStream, per_thread};
+        /* As an upload of its own, also to a capture. */
+        const struct launch_site site = {"cuGraphUpload", params->hUploadStream,
+                                         per_thread};
         const CUresult result = launch_or_upload(exec, site, soft_exec_upload);
         if (result != CUDA_SUCCESS) {
             params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;

@@ -151,6 +151,8 @@ static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags,
     if (status == CUDA_SUCCESS)
         status = soft_object_set_create(graph, &exec->objects);
     if (status == CUDA_SUCCESS)
+        exec->current->objects = exec->objects;
+    if (status == CUDA_SUCCESS)
         status = soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC);
     if (status != CUDA_SUCCESS) {
         soft_exec_release(exec);
