@@ -23,7 +23,13 @@
 #include "base/heap.h"
 #include "softcuda/engine/internal.h"
 
-enum { SPIN_DEFAULT_US = 400, WORKERS_MAX = 1024, HELP_DEPTH = 16, LINGER_ROUNDS = 200 };
+enum {
+    SPIN_DEFAULT_US = 400,
+    WORKERS_MAX = 1024,
+    HELP_DEPTH = 16,
+    LINGER_ROUNDS = 200,
+    YIELD_ROUNDS = 1000
+};
 
 /* ---- small parts ------------------------------------------------------------------- */
 
@@ -86,10 +92,11 @@ static bool any_pending(soft_engine *engine)
     return false;
 }
 
-/* Once around a loop that waits: gives the CPU away where threads outnumber CPUs. */
+/* Once around a loop that waits: gives the CPU away where threads outnumber CPUs, and to
+ * other programs after 40 us or so. */
 static void spin_once(const soft_engine *engine, uint32_t round)
 {
-    if (engine->crowded && round % 64 == 63)
+    if (round % 64 == 63 && (engine->crowded || round > YIELD_ROUNDS))
         sched_yield();
     else
         soft_relax();
@@ -275,6 +282,9 @@ static bool work_once(soft_worker *worker)
     if (queue == NULL)
         return false;
     no_longer_idle(engine);
+    if (worker->woken && atomic_load_explicit(&queue->calls, memory_order_relaxed))
+        soft_engine_wake(engine);
+    worker->woken = false;
     do {
         if (soft_queue_join(queue, worker))
             soft_queue_advance(queue, worker, UINT64_MAX);
@@ -333,6 +343,7 @@ static void *worker_main(void *argument)
             place_give(engine);
         }
         sleep_until_woken(worker);
+        worker->woken = true;
     }
     return NULL;
 }

@@ -134,6 +134,7 @@ struct soft_queue {
     uint32_t position;   /* node of the program's order */
     bool measure;        /* this launch takes a time stamp a node */
     bool is_open;        /* its bit in queue_bits.open is set */
+    _Atomic bool calls;  /* who was woken and takes part wakes another one */
     uint32_t *step_cost; /* of the node that the step runs; may be NULL */
     uint32_t tickets;    /* runs of plans so far */
     /* Not 0: the plan that runs has items to claim. A number never used again << 32 | the
@@ -149,6 +150,7 @@ struct soft_worker {
     alignas(CACHE_LINE) soft_engine *engine;
     uint32_t slot;
     uint32_t scan;   /* where to look for work first */
+    bool woken;      /* and has had no work since */
     uint32_t sample; /* counts runs, to time some of them */
     uint64_t random;
     soft_queue *current; /* the queue whose work runs on this stack */
@@ -251,6 +253,9 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit);
 /* The step of an owned queue wants hands, until the owner lets go of the queue. */
 void soft_queue_open(soft_queue *queue);
 void soft_queue_close(soft_queue *queue);
+/* What runs in an owned queue, until it is closed, is worth the wake of all workers: this
+ * wakes one, and each that is woken the next. */
+void soft_queue_call(soft_queue *queue);
 void soft_queue_fini(soft_queue *queue);
 
 /* parts.c: runs one piece of work. True if it is done and the caller still (or now) owns

@@ -354,7 +354,7 @@ bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work
     soft_queue_open(queue);
     const uint64_t open = open_step(queue, worker, work, cost);
     if (cost >= WAKE_MIN_NS || cost == 0)
-        soft_engine_wake(engine);
+        soft_queue_call(queue);
     if (!participate(queue, worker, open))
         return false;
     close_step(queue);

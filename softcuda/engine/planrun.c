@@ -9,11 +9,15 @@
  * A thread that comes late may still look at a plan whose launch is over, or at the next
  * launch of it: all it does to shared state is to compare and swap a claim from its epoch
  * - 1, which fails then. `visiting` keeps the plan itself allocated. */
+#include <sched.h>
+
 #include "softcuda/engine/program.h"
 
 enum {
-    PATIENCE = 100,      /* rounds (of 25 ns and more) before it looks at others' items */
+    PATIENCE = 100,      /* rounds (of 25 ns and more) before it looks at the items of
+                          * lists whose workers are there */
     PATIENCE_OWN = 4,    /* ... at its own further ones */
+    YIELD_ROUNDS = 150,  /* rounds, 15 us, before it gives its CPU to other threads */
     FLUSH_ROUNDS = 64,   /* rounds before it adds up what it has finished */
     LEAVE_ROUNDS = 1024, /* rounds before it looks at other queues */
     LOOK_AHEAD = 4,      /* unclaimed items of another list that it looks at */
@@ -105,6 +109,28 @@ static bool flush(visit *v)
     return v->complete;
 }
 
+static uint64_t absent_bit(uint32_t list)
+{
+    return UINT64_C(1) << (list % 64);
+}
+
+/* Lists whose workers are not there. */
+static uint64_t absent(const visit *v)
+{
+    return atomic_load_explicit(&v->plan->absent, memory_order_relaxed);
+}
+
+/* Relaxed: hints for who takes over. */
+static void move_cursor(visit *v)
+{
+    soft_plan *plan = v->plan;
+    atomic_store_explicit(&plan->cursors[v->own].at, (uint64_t)v->epoch << 32 | v->at,
+                          memory_order_relaxed);
+    if ((absent(v) & absent_bit(v->own)) != 0)
+        atomic_fetch_and_explicit(&plan->absent, ~absent_bit(v->own),
+                                  memory_order_relaxed);
+}
+
 /* The next of its own items, if it is ready. */
 static bool run_own(visit *v)
 {
@@ -118,15 +144,12 @@ static bool run_own(visit *v)
     if (v->at < end && is_ready(v, &plan->items[v->at], &v->met) && claim(v, v->at)) {
         const uint32_t item = v->at++;
         v->met = 0;
-        /* Relaxed: a hint for who steals. */
-        atomic_store_explicit(&plan->cursors[v->own].at, (uint64_t)v->epoch << 32 | v->at,
-                              memory_order_relaxed);
+        move_cursor(v);
         run_item(v, item);
         return true;
     }
     if (v->at != before)
-        atomic_store_explicit(&plan->cursors[v->own].at, (uint64_t)v->epoch << 32 | v->at,
-                              memory_order_relaxed);
+        move_cursor(v);
     return false;
 }
 
@@ -139,13 +162,21 @@ static bool run_other(visit *v, uint32_t list, bool *empty)
         atomic_load_explicit(&plan->cursors[list].at, memory_order_relaxed);
     uint32_t at =
         (uint32_t)(cursor >> 32) == v->epoch ? (uint32_t)cursor : plan->list_first[list];
+    uint32_t first = UINT32_MAX;
     for (uint32_t seen = 0; at < end && seen < LOOK_AHEAD; at++) {
         if (is_claimed(v, at))
             continue;
         *empty = false;
         seen++;
+        if (first == UINT32_MAX)
+            first = at;
         uint32_t met = 0;
         if (is_ready(v, &plan->items[at], &met) && claim(v, at)) {
+            /* Nobody else moves the cursor of an absent worker's list. */
+            if ((absent(v) & absent_bit(list)) != 0)
+                atomic_store_explicit(&plan->cursors[list].at,
+                                      (uint64_t)v->epoch << 32 | first,
+                                      memory_order_relaxed);
             run_item(v, at);
             return true;
         }
@@ -153,15 +184,24 @@ static bool run_other(visit *v, uint32_t list, bool *empty)
     return false;
 }
 
-/* Any ready item of another list. *empty says that there is none left to claim. */
-static bool steal(visit *v, bool *empty)
+/* Any ready item of another list among `lists`. *empty says that none of these has one
+ * left to claim. `missed`: the worker of that list is long due. */
+static bool steal(visit *v, uint64_t lists, bool missed, bool *empty)
 {
-    const uint32_t lists = v->plan->list_count;
+    const uint32_t count = v->plan->list_count;
     *empty = v->at == v->plan->list_first[v->own + 1];
     const uint32_t turn = (uint32_t)soft_random(v->worker);
-    for (uint32_t i = 1; i < lists; i++)
-        if (run_other(v, (v->own + 1 + (i - 1 + turn) % (lists - 1)) % lists, empty))
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t list = (v->own + 1 + (i - 1 + turn) % (count - 1)) % count;
+        if ((lists & absent_bit(list)) == 0)
+            continue;
+        if (run_other(v, list, empty)) {
+            if (missed && (absent(v) & absent_bit(list)) == 0)
+                atomic_fetch_or_explicit(&v->plan->absent, absent_bit(list),
+                                         memory_order_relaxed);
             return true;
+        }
+    }
     return false;
 }
 
@@ -181,18 +221,23 @@ static void take_part(visit *v)
             continue;
         }
         const bool own_done = v->at == plan->list_first[v->own + 1];
-        if (own_done || skip || round >= PATIENCE) {
+        const uint64_t lists = own_done || skip || round >= PATIENCE ? UINT64_MAX
+                               : round >= PATIENCE_OWN               ? absent(v)
+                                                                     : 0;
+        if (lists != 0) {
             bool empty;
-            if (steal(v, &empty)) {
+            if (steal(v, lists, round >= PATIENCE && !own_done, &empty)) {
                 round = 0;
                 continue;
             }
-            v->drained = empty;
-            if (empty)
+            v->drained = empty && lists == UINT64_MAX;
+            if (v->drained)
                 break;
         }
         if (round == FLUSH_ROUNDS && flush(v))
             return;
+        if (round >= YIELD_ROUNDS && round % 16 == 0)
+            sched_yield(); /* whoever it waits for has perhaps lost its CPU */
         for (uint32_t i = 0; i <= (round < 40 ? 0 : 4); i++)
             soft_relax();
         if (atomic_load_explicit(&plan->epoch, memory_order_relaxed) != v->epoch)
@@ -260,13 +305,12 @@ bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program
     soft_queue_open(queue);
     atomic_store_explicit(&plan->epoch, epoch, memory_order_relaxed);
     atomic_store(&queue->plan, plan);
-    soft_engine *const engine = queue->engine;
     queue->tickets += queue->tickets == UINT32_MAX ? 2 : 1; /* never 0 */
     /* Release: pairs with the acquire in soft_plan_join(). From here on others may take
      * part, finish the launch, and so own the queue and the plan. */
     atomic_store_explicit(&queue->plan_ticket, (uint64_t)queue->tickets << 32 | epoch,
                           memory_order_release);
     if (wake)
-        soft_engine_wake(engine);
+        soft_queue_call(queue);
     return soft_plan_join(queue, worker);
 }

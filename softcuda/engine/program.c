@@ -430,13 +430,16 @@ static uint32_t run_measured(soft_program *program, uint32_t position,
 /* What the costs say about how nodes are run. */
 static void choose_modes(soft_program *program, const soft_work *works)
 {
+    program->split_ns = 0;
     for (uint32_t i = 0; i < program->count; i++) {
         if (program->mode[i] != MODE_PARTS && program->mode[i] != MODE_STEP)
             continue;
         const uint32_t cost = program->cost[i];
-        const bool splits =
-            soft_pays_to_split(program->engine, works[program->order[i]].parts, cost);
+        const uint64_t parts = works[program->order[i]].parts;
+        const bool splits = soft_pays_to_split(program->engine, parts, cost);
         program->mode[i] = splits || cost == 0 ? MODE_STEP : MODE_PARTS;
+        if (splits)
+            program->split_ns += cost / 2;
     }
 }
 
@@ -462,7 +465,9 @@ static void make_plan(soft_program *program)
     soft_plan_destroy(program->engine, program->plan);
     program->plan = is_narrow(program) ? soft_plan_create(program) : NULL;
     program->plan_launches = 0;
-    program->plan_best_ns = UINT64_MAX;
+    program->plan_rest = PLAN_TRIAL;
+    program->rest_until = 0;
+    program->plan_best_ns = program->rest_best_ns = UINT64_MAX;
     if (program->plan != NULL)
         gphi_log(
             "engine", GPH_LOG_DEBUG,
@@ -474,11 +479,11 @@ static void make_plan(soft_program *program)
     /* Thinking again costs as much as hundreds of launches: ever more rarely. */
     program->plan_pause = program->plan_pause == 0 ? MEASURE_EVERY : program->plan_pause;
     program->plan_next = program->launches + program->plan_pause;
-    if (program->plan_pause < 1u << 20)
+    if (program->plan_pause < PLAN_PAUSE_MAX)
         program->plan_pause *= 2;
 }
 
-/* After a launch without a plan that was measured. */
+/* After a launch in order that was measured. */
 static void judge_order(soft_program *program)
 {
     if (program->launches < MEASURE_FIRST && program->engine->seed == 0)
@@ -490,12 +495,23 @@ static void judge_order(soft_program *program)
     if (program->launches < program->plan_next)
         return;
     const uint64_t sum = sum_of_costs(program), old = program->serial_ns;
-    if (sum > old + old / 4 || sum < old - old / 4 || program->plan_dropped)
+    if (sum > old + old / 4 || sum < old - old / 4)
         make_plan(program);
-    program->plan_dropped = false;
 }
 
-/* After a launch with a plan: a plan that is slower than one thread goes; one that is
+/* After a launch in order, though there is a plan: what one thread really takes. */
+static void judge_rest(soft_program *program, uint64_t ns)
+{
+    if (ns < program->rest_best_ns)
+        program->rest_best_ns = ns;
+    if (program->launches + 1 < program->rest_until)
+        return;
+    program->serial_ns = program->rest_best_ns;
+    program->rest_best_ns = UINT64_MAX;
+}
+
+/* After a launch with a plan. One that is slower than one thread, at its best, rests for
+ * a while: something else may have the CPUs just now, so it is tried again. One that is
  * slower than it should be is made again from fresh costs. */
 static void judge_plan(soft_program *program, uint64_t ns)
 {
@@ -507,16 +523,19 @@ static void judge_plan(soft_program *program, uint64_t ns)
     program->plan_best_ns = UINT64_MAX;
     if (best > program->serial_ns) {
         gphi_log("engine", GPH_LOG_DEBUG,
-                 "program of %u nodes: plan dropped, %llu us where one worker takes %llu",
-                 program->node_count, (unsigned long long)best / 1000,
+                 "program of %u nodes: plan rests for %u launches, %llu us where one "
+                 "worker takes %llu",
+                 program->node_count, program->plan_rest, (unsigned long long)best / 1000,
                  (unsigned long long)program->serial_ns / 1000);
-        soft_plan_destroy(program->engine, program->plan);
-        program->plan = NULL;
-        program->plan_dropped = true;
-    } else if (best > program->plan->estimate_ns * 5 / 4 &&
-               program->launches >= program->plan_next) {
-        make_plan(program);
+        program->rest_until = program->launches + 1 + program->plan_rest;
+        if (program->plan_rest < PLAN_REST_MAX)
+            program->plan_rest *= 2;
+        return;
     }
+    program->plan_rest = PLAN_TRIAL;
+    if (best > program->plan->estimate_ns * 5 / 4 &&
+        program->launches >= program->plan_next)
+        make_plan(program);
 }
 
 /* Runs nodes in order, from where the queue's run is. */
@@ -545,21 +564,28 @@ static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *p
 static void begin_launch(soft_queue *queue, soft_program *program)
 {
     program->launches++;
-    program->planned = program->plan != NULL;
+    program->planned = program->plan != NULL && program->launches >= program->rest_until;
     program->started_ticks = soft_ticks();
     queue->measure =
         program->launches <= MEASURE_FIRST || program->launches % MEASURE_EVERY == 0;
+    if (!program->planned && program->split_ns >= CALL_MIN_NS)
+        soft_queue_call(queue);
 }
 
 static void end_launch(soft_queue *queue, soft_program *program, const soft_work *works)
 {
+    const uint64_t ticks = soft_ticks() - program->started_ticks;
+    const uint64_t ns = (uint64_t)((double)ticks * program->engine->tick_ns);
     if (program->planned) {
-        const uint64_t ticks = soft_ticks() - program->started_ticks;
         if (!queue->measure)
-            judge_plan(program, (uint64_t)((double)ticks * program->engine->tick_ns));
-    } else if (queue->measure) {
+            judge_plan(program, ns);
+        return;
+    }
+    if (program->plan != NULL)
+        judge_rest(program, ns);
+    if (queue->measure) {
         choose_modes(program, works);
-        if (may_plan(program))
+        if (program->pred != NULL)
             judge_order(program);
     }
 }

@@ -8,8 +8,11 @@
 enum {
     MEASURE_FIRST = 3,   /* launches that take a time stamp a node (10 ns each) */
     MEASURE_EVERY = 64,  /* and every so many after that: costs change */
+    CALL_MIN_NS = 30000, /* a launch that splitting makes so much shorter wakes workers */
     PLAN_MIN_NS = 20000, /* programs shorter than this stay on one thread */
-    PLAN_TRIAL = 8,      /* launches after which a plan is judged */
+    PLAN_TRIAL = 8, /* launches after which a plan is judged, and of its first rest */
+    PLAN_REST_MAX = 512,
+    PLAN_PAUSE_MAX = 4096,
 };
 
 enum { MODE_CALL, MODE_PARTS, MODE_STEP, MODE_HOST };
@@ -56,6 +59,9 @@ typedef struct soft_plan {
     const soft_work *works; /* read after a claim only */
     bool measure;
     alignas(CACHE_LINE) _Atomic uint32_t epoch;
+    /* Bit i: the worker of list i (modulo 64) was not there when last looked for; it
+     * outlives the launch. Its items go to whoever comes, without patience. */
+    _Atomic uint64_t absent;
     alignas(CACHE_LINE) _Atomic uint32_t finished; /* items; added in batches */
 } soft_plan;
 
@@ -85,13 +91,16 @@ struct soft_program {
     uint64_t launches;
     uint64_t started_ticks;
     soft_plan *plan;       /* NULL: run in order */
-    uint64_t serial_ns;    /* the sum of all costs when the plan was made */
-    uint64_t plan_best_ns; /* the shortest launch with the plan */
+    uint64_t serial_ns;    /* one thread: the sum of all costs, or the shortest rest */
+    uint64_t plan_best_ns; /* the shortest launch of this trial */
+    uint64_t rest_best_ns; /* ... of this rest */
     uint32_t plan_launches;
+    uint32_t plan_rest;  /* launches of the next rest */
     bool planned;        /* the running launch has a plan */
-    bool plan_dropped;   /* it was slower than one thread */
+    uint64_t rest_until; /* launches before this one run in order: the plan was slower */
     uint64_t plan_next;  /* the launch after which planning is worth a thought again */
     uint32_t plan_pause; /* launches from one such thought to the next */
+    uint64_t split_ns;   /* what splitting its wide nodes gains */
 };
 
 /* plan.c: a plan for the costs measured so far; NULL if none pays, or memory is short. */

@@ -48,12 +48,21 @@ void soft_queue_open(soft_queue *queue)
 
 void soft_queue_close(soft_queue *queue)
 {
+    /* Relaxed: a hint. */
+    if (atomic_load_explicit(&queue->calls, memory_order_relaxed))
+        atomic_store_explicit(&queue->calls, false, memory_order_relaxed);
     if (!queue->is_open)
         return;
     queue->is_open = false;
     /* Relaxed: a hint; what is open is said by the step's claim word. */
     atomic_fetch_and_explicit(&bits_of(queue)->open, ~bit_of(queue),
                               memory_order_relaxed);
+}
+
+void soft_queue_call(soft_queue *queue)
+{
+    atomic_store_explicit(&queue->calls, true, memory_order_relaxed);
+    soft_engine_wake(queue->engine);
 }
 
 bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "engine_check.h"
 #include "fault.h"
+#include "softcuda/engine/program.h"
 
 static soft_engine *make(uint32_t workers, uint32_t seed)
 {
@@ -114,6 +115,49 @@ static void costs_may_change_between_launches(void)
         check_graph_free(graph);
         soft_engine_destroy(engine);
     }
+}
+
+static void launch_and_wait(soft_engine *engine, soft_queue *queue, soft_program *program,
+                            check_graph *graph)
+{
+    launch(queue, program, graph);
+    soft_point_wait(engine, soft_queue_tail(queue));
+}
+
+/* One thread seems to be faster, as when others have the CPUs: the plan is put aside,
+ * what one thread really takes is learnt, and the plan comes back. */
+static void slow_plans_rest_and_come_back(void)
+{
+    const check_shape wide = {.nodes = 400, .max_preds = 1, .window = 1, .spin = 4000};
+    soft_engine *engine = make(4, 0);
+    soft_queue *queue = NULL;
+    gph_error error = {0};
+    CHECK_OK(soft_queue_create(engine, 0, &queue, &error), error);
+    check_graph *graph = check_graph_make(&wide);
+    graph->edge_count = 0; /* all at once */
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        graph->nodes[i].pred_count = 0;
+    soft_program *program = compile(engine, graph);
+    for (uint32_t i = 0; i < MEASURE_FIRST; i++)
+        launch_and_wait(engine, queue, program, graph);
+    CHECK(program->plan != NULL);
+    program->serial_ns = 1;
+    program->plan_next = UINT64_MAX; /* it stays the same plan */
+    for (uint32_t i = 0; i < PLAN_TRIAL; i++) {
+        launch_and_wait(engine, queue, program, graph);
+        CHECK(program->planned);
+    }
+    for (uint32_t i = 0; i < PLAN_TRIAL; i++) {
+        launch_and_wait(engine, queue, program, graph);
+        CHECK(!program->planned && program->plan != NULL);
+    }
+    CHECK(program->serial_ns > 1);
+    launch_and_wait(engine, queue, program, graph);
+    CHECK(program->planned);
+    CHECK(atomic_load(&graph->wrong) == 0);
+    soft_program_destroy(program);
+    check_graph_free(graph);
+    soft_engine_destroy(engine);
 }
 
 /* One program in several queues: its launches never overlap, which the nodes check. */
@@ -243,6 +287,7 @@ int main(void)
     RUN(every_node_runs_once_and_in_order);
     RUN(random_schedules_keep_the_order);
     RUN(costs_may_change_between_launches);
+    RUN(slow_plans_rest_and_come_back);
     RUN(launches_of_one_program_do_not_overlap);
     RUN(different_programs_run_at_once);
     RUN(empty_programs_complete);
