@@ -248,6 +248,14 @@ CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
             in->memOp.ctx, in->memOp.count, in->memOp.paramArray, in->memOp.flags};
         return soft_describe_batch(&batch, out);
     }
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
+        CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+        _Static_assert(sizeof(alloc) == sizeof(in->alloc), "the same fields");
+        memcpy(&alloc, &in->alloc, sizeof(alloc));
+        return soft_describe_alloc(&alloc, &out->params, &out->memory);
+    }
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return soft_describe_free(in->free.dptr, &out->params, &out->memory);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,

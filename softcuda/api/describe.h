@@ -11,6 +11,7 @@ typedef struct soft_description {
     soft_task task;
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS fill;
+    soft_memory_params memory;
     _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX + 4];
 } soft_description;
 
@@ -32,6 +33,11 @@ CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership owne
                              const soft_graph *into, soft_description *out);
 CUresult soft_describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *in,
                              soft_description *out);
+/* graphmemory.c */
+CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_params *out,
+                             soft_memory_params *scratch);
+CUresult soft_describe_free(CUdeviceptr address, soft_node_params *out,
+                            soft_memory_params *scratch);
 CUresult soft_describe_empty(soft_description *out);
 /* Any of them, and that what is reserved is 0 (R15). */
 CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,

@@ -420,6 +420,7 @@ static CUresult destroy_node_locked(CUgraphNode handle)
     if (node->graph->capture && soft_rule(M_R99_kept))
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                          "a stream captures into the graph: end that capture first");
+    SOFT_TRY(soft_memnode_check_delete(node->graph, "nodes"));
     soft_node_destroy(node);
     return CUDA_SUCCESS;
 }

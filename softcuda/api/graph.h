@@ -4,7 +4,8 @@
 #define SOFT_API_GRAPH_H
 
 #include "softcuda/device/heap.h"
-#include "softcuda/graph/graph.h"
+#include "softcuda/device/pool.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 
 /* Dependency handles as nodes with their edge data; soft_delete() it. INVALID_VALUE for
@@ -14,5 +15,9 @@ CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *dat
 
 /* NOT_SUPPORTED for memory nodes: nothing sets their parameters (R16). */
 CUresult soft_api_check_settable(CUgraphNodeType type);
+/* graphmemory.c: cuMemAllocAsync() and cuMemFreeAsync() on a stream that captures. */
+CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *pool,
+                                size_t bytes, CUdeviceptr *out);
+CUresult soft_api_capture_free(soft_stream *stream, CUdeviceptr address);
 
 #endif

@@ -131,6 +131,11 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph graph_handle,
     ADD_NODE(&in, soft_describe_event(event, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &d));
 }
 
+static CUresult add_any(const struct add_in *in, CUgraphNodeParams *params)
+{
+    ADD_NODE(in, soft_describe_any(params, graph, &d));
+}
+
 CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph_handle,
                            const CUgraphNode *dependencies, const CUgraphEdgeData *data,
                            size_t count, CUgraphNodeParams *params)
@@ -138,7 +143,13 @@ CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph_handle,
     SOFT_ENTER();
     SOFT_TRY(soft_need(params, "nodeParams"));
     const struct add_in in = {out, graph_handle, dependencies, data, count};
-    ADD_NODE(&in, soft_describe_any(params, graph, &d));
+    SOFT_TRY(add_any(&in, params));
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+    if (params->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        return CUDA_SUCCESS;
+    SOFT_TRY(cuGraphMemAllocNodeGetParams(*out, &alloc));
+    params->alloc.dptr = alloc.dptr;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,

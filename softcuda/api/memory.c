@@ -3,6 +3,7 @@
 #include "softcuda/memory/memory.h"
 
 #include "softcuda/api/exports.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/module.h"
 #include "softcuda/device/task.h"
@@ -77,7 +78,9 @@ static CUresult free_found(soft_context *context, soft_device *device,
     SOFT_TRY(soft_streams_wait(context));
     if (found->owner != context && soft_handle_is(found->owner, SOFT_KIND_CONTEXT))
         SOFT_TRY(soft_streams_wait((soft_context *)found->owner));
-    if (found->kind == SOFT_MEMORY_POOL || found->kind == SOFT_MEMORY_GRAPH)
+    if (found->kind == SOFT_MEMORY_GRAPH)
+        return soft_graph_memory_free(context, NULL, address);
+    if (found->kind == SOFT_MEMORY_POOL)
         return soft_pass(soft_pool_free(device->memory, address, (soft_point){0}, &error),
                          &error);
     return soft_pass(soft_memory_free(device->memory, address, &error), &error);

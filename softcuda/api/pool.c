@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "softcuda/api/exports.h"
+#include "softcuda/api/graph.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/task.h"
 
@@ -297,25 +298,19 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
 
 /* ---- allocation ---- */
 
-static CUresult refuse_capture(void)
-{
-    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                     "the stream captures: memory nodes of graphs are not built yet");
-}
-
 static CUresult allocate(soft_context *context, bool per_thread, CUstream stream,
                          soft_pool_object *object, size_t bytes, CUdeviceptr *out)
 {
     if (out == NULL)
         return is_null("dptr");
     *out = 0;
-    soft_queue *queue;
-    bool capturing;
-    SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    soft_stream *found;
+    SOFT_TRY(soft_stream_find(context, stream, per_thread, &found));
     if (bytes == 0)
         return CUDA_SUCCESS; /* with address 0, unlike cuMemAlloc */
-    if (capturing)
-        return refuse_capture();
+    if (soft_stream_captures(found))
+        return soft_api_capture_alloc(found, object, bytes, out);
+    soft_queue *queue = found->queue;
     gph_error error = {0};
     uint64_t address;
     soft_point wait = {0};
@@ -371,26 +366,28 @@ static void nothing(void *user)
 static CUresult free_async(soft_context *context, bool per_thread, CUstream stream,
                            CUdeviceptr address)
 {
-    soft_queue *queue;
-    bool capturing;
-    SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    soft_stream *in;
+    SOFT_TRY(soft_stream_find(context, stream, per_thread, &in));
     if (address == 0)
         return CUDA_SUCCESS;
+    if (soft_stream_captures(in))
+        return soft_api_capture_free(in, address);
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
     if (device == NULL || !soft_memory_find(device->memory, address, &found) ||
-        found.kind != SOFT_MEMORY_POOL || found.base != address)
+        (found.kind != SOFT_MEMORY_POOL && found.kind != SOFT_MEMORY_GRAPH) ||
+        found.base != address)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "0x%llx is no live allocation of a memory pool",
+                         "0x%llx is no live allocation of a memory pool or a graph",
                          (unsigned long long)address);
-    if (capturing)
-        return refuse_capture();
+    if (found.kind == SOFT_MEMORY_GRAPH)
+        return soft_graph_memory_free(context, in, address);
     /* A place in the order of the stream, behind all that may use the memory. */
     const soft_task order = {.kind = SOFT_TASK_CALL, .u.call = {.function = nothing}};
     SOFT_TRY(soft_stream_submit(context, stream, per_thread, &order, NULL));
     gph_error error = {0};
     return soft_pass(
-        soft_pool_free(device->memory, address, soft_queue_tail(queue), &error), &error);
+        soft_pool_free(device->memory, address, soft_queue_tail(in->queue), &error), &error);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)

@@ -292,6 +292,11 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
         *captured = soft_stream_captures(stream);
     if (soft_stream_captures(stream))
         return hooks->task(stream, task);
+    if ((task->kind == SOFT_TASK_COPY || task->kind == SOFT_TASK_FILL) &&
+        task->names_idle)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "an address belongs to a graph, and no launch has allocated it "
+                         "or it was freed since");
     if (stream->context != context && task->kind == SOFT_TASK_KERNEL)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "the stream is of another context than the current one");

@@ -68,6 +68,7 @@ typedef struct soft_batch {
 
 typedef struct soft_task {
     soft_task_kind kind;
+    bool names_idle; /* COPY, FILL: memory of a graph that is not allocated now */
     union {
         soft_launch launch;
         soft_copy copy;

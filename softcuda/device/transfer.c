@@ -6,16 +6,25 @@
 #include "softcuda/device/array.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/task.h"
-#include "softcuda/memory/memory.h"
+#include "softcuda/memory/graphmem.h"
+
+/* What an end of a transfer is, beside right. */
+struct nature {
+    bool pageable; /* host memory that the driver does not know */
+    bool idle;     /* memory of a graph that is not allocated now */
+};
 
 static CUresult check_device_range(soft_device *device, uint64_t address, uint64_t bytes,
-                                   const char *what)
+                                   const char *what, struct nature *nature)
 {
     const uint64_t end = address + bytes;
     for (uint64_t at = address; at < end;) {
         soft_allocation allocation;
         uint32_t access;
         if (!soft_memory_find(device->memory, at, &allocation)) {
+            nature->idle = soft_graph_known(device->memory, at, end - at, &allocation);
+            if (nature->idle)
+                return CUDA_SUCCESS;
             char text[256];
             soft_memory_describe(device->memory, at, text, sizeof(text));
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -57,9 +66,9 @@ static CUresult check_known_host(const soft_allocation *known, uint64_t address,
 
 /* One end of a copy; `bytes` from its first byte to its last. */
 static CUresult check_end(CUmemorytype type, uint64_t address, uint64_t bytes,
-                          const char *what, bool *pageable)
+                          const char *what, struct nature *nature)
 {
-    *pageable = false;
+    *nature = (struct nature){0};
     if (bytes == 0)
         return CUDA_SUCCESS;
     if (address == 0 || address + bytes < address)
@@ -67,7 +76,7 @@ static CUresult check_end(CUmemorytype type, uint64_t address, uint64_t bytes,
                          (unsigned long long)bytes, (unsigned long long)address);
     soft_device *device = soft_device_holding(address);
     if (device != NULL)
-        return check_device_range(device, address, bytes, what);
+        return check_device_range(device, address, bytes, what, nature);
     soft_allocation known;
     if (soft_host_find(address, &known))
         return check_known_host(&known, address, bytes, what);
@@ -76,7 +85,7 @@ static CUresult check_end(CUmemorytype type, uint64_t address, uint64_t bytes,
                          "%s of %llu bytes: 0x%llx is no device memory and no host "
                          "memory that the driver knows",
                          what, (unsigned long long)bytes, (unsigned long long)address);
-    *pageable = true;
+    nature->pageable = true;
     return CUDA_SUCCESS;
 }
 
@@ -180,10 +189,13 @@ CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *c, soft_task
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "a copy of %zu x %zu x %zu bytes exceeds the address range",
                          copy.width, copy.height, copy.depth);
-    SOFT_TRY(
-        check_end(copy.dst_type, copy.dst, dst_bytes, "destination", &copy.dst_pageable));
-    SOFT_TRY(check_end(copy.src_type, copy.src, src_bytes, "source", &copy.src_pageable));
+    struct nature dst, src;
+    SOFT_TRY(check_end(copy.dst_type, copy.dst, dst_bytes, "destination", &dst));
+    SOFT_TRY(check_end(copy.src_type, copy.src, src_bytes, "source", &src));
+    copy.dst_pageable = dst.pageable;
+    copy.src_pageable = src.pageable;
     out->kind = SOFT_TASK_COPY;
+    out->names_idle = dst.idle || src.idle;
     out->u.copy = copy;
     return CUDA_SUCCESS;
 }
@@ -211,11 +223,11 @@ CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *f,
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the pitch of %zu bytes is less than the %zu of a row", f->pitch,
                          row);
-    bool pageable;
+    struct nature dst = {0};
     if (row != 0 && f->height != 0)
-        SOFT_TRY(
-            check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &pageable));
+        SOFT_TRY(check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &dst));
     out->kind = SOFT_TASK_FILL;
+    out->names_idle = dst.idle;
     out->u.fill = (soft_fill){.dst = f->dst,
                               .pitch = f->pitch,
                               .width = f->width,

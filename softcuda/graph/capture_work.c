@@ -51,24 +51,40 @@ static void strengthen(soft_edge_list *list, CUgraphNodeType type)
 }
 
 /* Adds a node behind `behind`, or the stream's frontier, and makes it the frontier. */
-static CUresult add_node(soft_stream *stream, const soft_node_params *params,
-                         const soft_edge_list *behind)
+static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
+                           const soft_edge_list *behind, soft_node **out)
 {
     struct soft_capture *capture;
     SOFT_TRY(open_capture(stream, &capture));
     soft_edge_list *list = soft_frontier_of(stream);
     /* Room first, so that the frontier can always take the new node. */
-    SOFT_TRY(or_spoil(capture, soft_edge_list_push(list, NULL, NULL)));
+    SOFT_TRY(soft_edge_list_push(list, NULL, NULL));
     list->count--;
     strengthen(list, params->type);
     if (behind == NULL)
         behind = list;
     soft_node *node;
-    SOFT_TRY(or_spoil(capture, soft_node_add(capture->graph, params, behind->ends,
-                                             behind->count, &node)));
+    SOFT_TRY(soft_node_add(capture->graph, params, behind->ends, behind->count, &node));
     list->ends[0] = (soft_edge_end){.node = node};
     list->count = 1;
+    *out = node;
     return CUDA_SUCCESS;
+}
+
+static CUresult add_node(soft_stream *stream, const soft_node_params *params,
+                         const soft_edge_list *behind)
+{
+    soft_node *node;
+    const CUresult result = add_behind(stream, params, behind, &node);
+    struct soft_capture *capture = soft_capture_of(stream);
+    return capture ? or_spoil(capture, result) : result;
+}
+
+/* The program is told that an allocation failed: nothing is missing. */
+CUresult soft_capture_add(soft_stream *stream, const soft_node_params *params,
+                          soft_node **out)
+{
+    return add_behind(stream, params, NULL, out);
 }
 
 /* ---- kernels ---- */

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Copies of graphs. */
+#include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
 
 static CUresult clone_node(const soft_node *node, soft_graph *into)
 {
+    soft_memory_params memory; /* refused before, unless R23 or R62 are switched off */
+    if (node->memory)
+        memory = (soft_memory_params){.alloc = *soft_memnode_params(node),
+                                      .free = soft_memnode_address(node)};
     const soft_node_params params = {.type = node->type,
                                      .context = node->context,
                                      .task = &node->task,
@@ -12,6 +17,7 @@ static CUresult clone_node(const soft_node *node, soft_graph *into)
                                      .fill = &node->fill,
                                      .event = node->event,
                                      .child = node->child,
+                                     .memory = node->memory ? &memory : NULL,
                                      .by_extra = node->arguments.by_extra,
                                      .attributes = node->attributes};
     soft_node *fresh;

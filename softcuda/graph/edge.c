@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "softcuda/device/heap.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 
 CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
@@ -132,6 +133,8 @@ CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *co
     }
     for (size_t i = done; result != CUDA_SUCCESS && i-- > 0;)
         soft_nodes_unlink(from[i], to[i]);
+    if (result == CUDA_SUCCESS)
+        soft_memnode_edges_added(graph, to, count);
     return result;
 }
 
@@ -139,6 +142,7 @@ CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
                            soft_node *const *to, const CUgraphEdgeData *data,
                            size_t count)
 {
+    SOFT_TRY(soft_memnode_check_delete(graph, "edges"));
     for (size_t i = 0; i < count; i++) {
         const CUgraphEdgeData zero = {0};
         const soft_edge_end *edge = from[i]->graph == graph && to[i]->graph == graph

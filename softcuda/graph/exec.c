@@ -6,6 +6,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/graph/exec.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
@@ -53,6 +54,7 @@ void soft_exec_release(soft_exec *exec)
     /* acq_rel: what launches and calls read is read before the last one frees it. */
     if (atomic_fetch_sub_explicit(&exec->references, 1, memory_order_acq_rel) != 1)
         return;
+    soft_exec_memory_destroy(exec->memory);
     soft_program_destroy(exec->program);
     soft_versions_free(exec);
     soft_object_set_release(exec->objects);
@@ -89,7 +91,11 @@ CUresult soft_exec_destroy(CUgraphExec handle)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is no executable graph, or it was destroyed",
                          (void *)handle);
-    soft_exec_release((soft_exec *)handle);
+    soft_exec *exec = (soft_exec *)handle;
+    pthread_mutex_lock(&exec->mutex);
+    soft_exec_memory_disown(exec->memory);
+    pthread_mutex_unlock(&exec->mutex);
+    soft_exec_release(exec);
     return CUDA_SUCCESS;
 }
 
@@ -137,7 +143,7 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
     return result;
 }
 
-static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags,
+static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                        soft_exec **out, CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
     soft_exec *exec = soft_new(sizeof(*exec));
@@ -152,6 +158,9 @@ static CUresult create(const soft_graph *graph, soft_flat *flat, uint64_t flags,
         status = soft_object_set_create(graph, &exec->objects);
     if (status == CUDA_SUCCESS)
         exec->current->objects = exec->objects;
+    if (status == CUDA_SUCCESS)
+        status = soft_exec_memory_create(graph, flat->nodes, exec->shape.node_count, NULL,
+                                         &exec->memory);
     if (status == CUDA_SUCCESS)
         status = soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC);
     if (status != CUDA_SUCCESS) {
@@ -269,7 +278,9 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
 {
     soft_point waits[EVENT_WAITS];
     uint32_t count;
+    const bool auto_free = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
     SOFT_TRY(collect_waits(exec, stream, waits, &count));
+    SOFT_TRY(soft_exec_memory_begin(exec->memory, auto_free, stream));
     tell_events(exec, NULL);
     soft_version *version = exec->current;
     if (version->objects)
@@ -279,6 +290,7 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     soft_point done;
     const CUresult result = soft_stream_launch(stream, exec->program, version->works,
                                                launch_done, version, waits, count, &done);
+    soft_exec_memory_end(exec->memory, result == CUDA_SUCCESS ? &done : NULL);
     if (result != CUDA_SUCCESS) {
         launch_done(version, NULL);
         return result;
@@ -303,10 +315,11 @@ CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)
     return soft_launch_blocking() ? soft_stream_synchronize(stream) : CUDA_SUCCESS;
 }
 
-/* Everything is prepared at instantiation; what is left is the order (R36). */
+/* All but memory is prepared at instantiation (R36). */
 CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream)
 {
-    (void)exec;
-    (void)stream;
-    return CUDA_SUCCESS;
+    pthread_mutex_lock(&exec->mutex);
+    const CUresult result = soft_exec_memory_upload(exec->memory, stream);
+    pthread_mutex_unlock(&exec->mutex);
+    return result;
 }

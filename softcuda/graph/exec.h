@@ -116,7 +116,8 @@ struct soft_exec {
     uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
     uint32_t *event_nodes;          /* flat nodes of event records and waits */
     uint32_t event_count;
-    struct soft_watch *watch; /* SOFTCUDA_CHECK=race; NULL: not asked for */
+    struct soft_watch *watch;        /* SOFTCUDA_CHECK=race; NULL: not asked for */
+    struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
 
 /* ---- flat.c */

@@ -8,6 +8,7 @@
  * the empty ones. The shape keeps what whole updates pair by: each node's dependencies in
  * their order, and each graph's sinks in the order in which they became sinks. */
 #include "softcuda/graph/exec.h"
+#include "softcuda/graph/memnode.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,9 @@ static uint8_t kind_of(const soft_node *node)
         return soft_batch_waits(node->operations, node->task.u.batch.count)
                    ? SOFT_WORK_POLL
                    : SOFT_WORK_CALL;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return soft_memnode_has_work() ? SOFT_WORK_CALL : SOFT_WORK_EMPTY;
     default: return SOFT_WORK_EMPTY;
     }
 }

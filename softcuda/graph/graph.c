@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graphs as a whole: the lock, life, clones. Nodes: node.c; edges: edge.c. */
 #include "softcuda/device/heap.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -55,6 +56,7 @@ void soft_graph_destroy(soft_graph *graph)
         soft_node_free(graph->nodes[i]);
     }
     soft_objects_drop(&graph->objects);
+    soft_graph_memory_release(graph->memory);
     soft_delete(graph->nodes);
     soft_delete(graph);
 }

@@ -78,17 +78,20 @@ struct soft_node {
     soft_graph *child;                    /* GRAPH; owned */
     uint64_t origin;                  /* id of the node that it was cloned from, or 0 */
     soft_node_attributes *attributes; /* KERNEL; NULL while none is set */
+    struct soft_node_memory *memory;  /* MEM_ALLOC, MEM_FREE: memnode.c */
+    struct soft_reach *reach;         /* likewise: the frees that come before it */
 };
 
 struct soft_graph {
     uint64_t id;
     soft_node **nodes; /* in creation order */
     uint32_t node_count, node_capacity;
-    soft_node *parent;            /* the child-graph node that owns it, or NULL */
-    bool moved;                   /* it was a graph of the program's before */
-    uint64_t origin;              /* id of the graph that it was cloned from, or 0 */
-    soft_object_list objects;     /* object.c: references that it holds */
-    struct soft_capture *capture; /* captures into it now: not destroyable */
+    soft_node *parent;                /* the child-graph node that owns it, or NULL */
+    bool moved;                       /* it was a graph of the program's before */
+    uint64_t origin;                  /* id of the graph that it was cloned from, or 0 */
+    soft_object_list objects;         /* object.c: references that it holds */
+    struct soft_capture *capture;     /* captures into it now: not destroyable */
+    struct soft_graph_memory *memory; /* memnode.c; NULL: no memory nodes in it */
 };
 
 /* Every entry point of graphs and captures holds it. */
@@ -113,8 +116,9 @@ typedef struct soft_node_params {
     soft_event *event;                   /* EVENT_RECORD, WAIT_EVENT */
     soft_graph *child;                   /* GRAPH: cloned, or taken if `move` */
     bool move;
-    bool by_extra;                          /* KERNEL: arguments came as `extra` */
-    const soft_node_attributes *attributes; /* KERNEL; may be NULL */
+    bool by_extra;                           /* KERNEL: arguments came as `extra` */
+    const soft_node_attributes *attributes;  /* KERNEL; may be NULL */
+    const struct soft_memory_params *memory; /* MEM_ALLOC, MEM_FREE: memnode.h */
 } soft_node_params;
 
 /* Adds a node behind `dependencies` (nodes of the same graph, no duplicates, R1-R3).

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "softcuda/device/heap.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 
 CUresult soft_node_find(CUgraphNode handle, soft_node **out)
@@ -80,6 +81,7 @@ static void drop_payload(soft_node *node)
         soft_event_release(node->event);
     if (node->child)
         soft_graph_destroy(node->child);
+    soft_memnode_drop(node);
     node->event = NULL;
     node->child = NULL;
     node->task = (soft_task){0};
@@ -156,6 +158,8 @@ static CUresult take_payload(soft_node *node, const soft_node_params *params)
         node->event = params->event;
         soft_event_retain(node->event);
         return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: /* what needs the dependencies comes later */
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
     case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
     default:
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d are not built",
@@ -258,6 +262,13 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
     }
     if (result == CUDA_SUCCESS)
         result = soft_handle_add(node, SOFT_KIND_GRAPH_NODE);
+    if (result == CUDA_SUCCESS) {
+        result = soft_memnode_added(node, params->memory);
+        if (result == CUDA_SUCCESS && node->child)
+            result = soft_memnode_adopt(node);
+        if (result != CUDA_SUCCESS)
+            soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
+    }
     if (result != CUDA_SUCCESS) {
         while (linked-- > 0)
             soft_nodes_unlink(dependencies[linked].node, node);

@@ -59,12 +59,13 @@ struct soft_heap {
 struct soft_mapping; /* vmm.c */
 
 struct soft_slot {
-    enum { SOFT_SLOT_FREE, SOFT_SLOT_HEAP, SOFT_SLOT_RANGE } state;
+    enum { SOFT_SLOT_FREE, SOFT_SLOT_HEAP, SOFT_SLOT_RANGE, SOFT_SLOT_GRAPH } state;
     uint32_t chunk;                   /* mapped here, or SOFT_NO_CHUNK */
     uint64_t *starts;                 /* HEAP */
     struct soft_block *cover;         /* HEAP */
     uint32_t range_head, range_count; /* RANGE: the reservation */
     struct soft_mapping *mapping;     /* RANGE, if mapped */
+    struct soft_graph_arena *arena;   /* GRAPH: see grapharena.h */
 };
 
 struct soft_memory {
@@ -87,6 +88,7 @@ struct soft_memory {
     struct soft_heap device_heap;
     struct soft_heap managed_heap; /* apart, as the host reads and writes its pages */
     soft_pool *pools;
+    struct graph_pool *graphs; /* NULL until a graph has memory */
     struct {
         uint64_t base, bytes;
     } freed[SOFT_FREED_KEPT]; /* a ring of what was freed last */

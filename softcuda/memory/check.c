@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "softcuda/memory/arena.h"
+#include "softcuda/memory/grapharena.h"
 
 #define SEEN_COUNT 8u /* a kernel goes round a handful of arrays */
 
@@ -26,7 +26,9 @@ static bool check_device(soft_memory *memory, uint64_t address, uint64_t bytes,
     /* Read before the look-up: a change meanwhile makes the entry stale, not wrong. */
     const uint64_t changes = atomic_load_explicit(&memory->changes, memory_order_acquire);
     soft_allocation found;
-    if (!soft_memory_find(memory, address, &found)) {
+    bool is_graph;
+    if (!soft_graph_find_open(memory, address, &is_graph, &found) &&
+        (is_graph || !soft_memory_find(memory, address, &found))) {
         soft_memory_describe(memory, address, out->reason, sizeof(out->reason));
         return false;
     }

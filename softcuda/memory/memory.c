@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/memory/arena.h"
+#include "softcuda/memory/grapharena.h"
 
 uint64_t soft_next_buffer_id(void)
 {
@@ -47,6 +47,7 @@ void soft_memory_destroy(soft_memory *memory)
 
     const gph_allocator heap = memory->heap;
     soft_pools_drop(memory);
+    soft_graph_pool_drop(memory);
     soft_ranges_drop(memory);
     soft_heap_fini(&memory->device_heap);
     soft_heap_fini(&memory->managed_heap);
@@ -208,7 +209,8 @@ static bool find_locked(soft_memory *memory, uint64_t address, soft_allocation *
         *out = block->info;
         return true;
     }
-    return soft_range_find(memory, address, out);
+    return soft_range_find(memory, address, out) ||
+           soft_graph_find_live(memory, address, out);
 }
 
 bool soft_memory_find(soft_memory *memory, uint64_t address, soft_allocation *out)
@@ -256,7 +258,8 @@ void soft_memory_describe(soft_memory *memory, uint64_t address, char *text, siz
         snprintf(text, bytes, "%llu bytes into the allocation of %llu bytes at 0x%llx",
                  (unsigned long long)(address - found.base),
                  (unsigned long long)found.bytes, (unsigned long long)found.base);
-    else if (describe_freed(memory, address, text, bytes))
+    else if (soft_graph_describe(memory, address, text, bytes) ||
+             describe_freed(memory, address, text, bytes))
         ; /* said */
     else if (block)
         snprintf(text, bytes,

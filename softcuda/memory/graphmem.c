@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The addresses of a graph's memory: given when an alloc node is added, used again by
+ * nodes that come behind the free.
+ *
+ * Blocks of an arena are a sorted array. A request takes the tightest run of neighbouring
+ * blocks that are virgin, or whose free comes before the request. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/memory/grapharena.h"
+
+#define FIRST_REGION_SLOTS 4u
+
+/* ---- arenas
+ * --------------------------------------------------------------------------------- */
+
+gph_status soft_graph_arena_create(soft_memory *memory, soft_graph_arena **out,
+                                   gph_error *error)
+{
+    pthread_mutex_lock(&memory->mutex);
+    gph_status status = soft_graph_pool_create(memory);
+    soft_graph_arena *arena =
+        status == GPH_OK ? gphi_heap_alloc(memory->heap, sizeof(*arena)) : NULL;
+    if (arena) {
+        arena->memory = memory;
+        arena->references = 1;
+        arena->behind = memory->graphs->arenas;
+        if (arena->behind)
+            arena->behind->before = arena;
+        memory->graphs->arenas = arena;
+        *out = arena;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+    if (arena == NULL)
+        return gphi_fail(error, 2, "no host memory for the memory of a graph");
+    return GPH_OK;
+}
+
+void soft_graph_arena_retain(soft_graph_arena *arena)
+{
+    pthread_mutex_lock(&arena->memory->mutex);
+    arena->references++;
+    pthread_mutex_unlock(&arena->memory->mutex);
+}
+
+static void free_arena(soft_graph_arena *arena)
+{
+    soft_memory *memory = arena->memory;
+    const gph_allocator heap = memory->heap;
+    soft_arena_unbind(arena);
+    for (uint32_t r = 0; r < arena->region_count; r++) {
+        const struct graph_region *region = &arena->regions[r];
+        soft_slots_give(memory, region->slot, region->count);
+    }
+    if (arena->before)
+        arena->before->behind = arena->behind;
+    else
+        memory->graphs->arenas = arena->behind;
+    if (arena->behind)
+        arena->behind->before = arena->before;
+    while (arena->allocs) {
+        soft_graph_alloc *alloc = arena->allocs;
+        arena->allocs = alloc->next;
+        gphi_heap_free(heap, alloc, sizeof(*alloc));
+    }
+    soft_graph_use_fini(memory, &arena->use);
+    gphi_heap_free(heap, arena->regions,
+                   arena->region_capacity * sizeof(*arena->regions));
+    gphi_heap_free(heap, arena->blocks, arena->block_capacity * sizeof(*arena->blocks));
+    gphi_heap_free(heap, arena->segments,
+                   arena->segment_capacity * sizeof(struct graph_segment *));
+    gphi_heap_free(heap, arena->holds, arena->segment_capacity);
+    gphi_heap_free(heap, arena, sizeof(*arena));
+}
+
+void soft_arena_drop_reference(soft_graph_arena *arena)
+{
+    if (--arena->references == 0)
+        free_arena(arena);
+}
+
+void soft_graph_arena_release(soft_graph_arena *arena)
+{
+    if (arena == NULL)
+        return;
+    soft_memory *memory = arena->memory;
+    pthread_mutex_lock(&memory->mutex);
+    soft_arena_drop_reference(arena);
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+soft_memory *soft_graph_arena_memory(const soft_graph_arena *arena)
+{
+    return arena->memory;
+}
+
+uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *touched)
+{
+    uint32_t r = 0;
+    while (at - arena->regions[r].first >= arena->regions[r].count)
+        r++;
+    const struct graph_region *region = &arena->regions[r];
+    *touched = at - region->first < region->touched;
+    return region->slot + (at - region->first);
+}
+
+void soft_alloc_segments(const soft_graph_alloc *alloc, uint32_t *first, uint32_t *end)
+{
+    const soft_graph_arena *arena = alloc->arena;
+    const struct graph_region *region = &arena->regions[alloc->region];
+    const uint64_t offset =
+        alloc->info.base - soft_slot_address(arena->memory, region->slot);
+    const uint64_t last = offset + (alloc->info.bytes ? alloc->info.bytes - 1 : 0);
+    *first = (uint32_t)(region->first + offset / SOFT_CHUNK_BYTES) / SOFT_SEGMENT_CHUNKS;
+    *end = (uint32_t)(region->first + last / SOFT_CHUNK_BYTES) / SOFT_SEGMENT_CHUNKS + 1;
+}
+
+/* ---- growing
+ * -------------------------------------------------------------------------------- */
+
+/* Room for `count` items of an array; the old one stays on failure. */
+static bool grow(gph_allocator heap, void **array, uint32_t *capacity, uint32_t count,
+                 size_t item)
+{
+    if (count <= *capacity)
+        return true;
+    const uint32_t wanted = count > 2 * *capacity ? count : 2 * *capacity;
+    void *fresh = gphi_heap_array(heap, wanted, item);
+    if (fresh == NULL)
+        return false;
+    if (*capacity)
+        memcpy(fresh, *array, *capacity * item);
+    gphi_heap_free(heap, *array, *capacity * item);
+    *array = fresh;
+    *capacity = wanted;
+    return true;
+}
+
+static bool grow_segments(soft_graph_arena *arena, uint32_t slot_count)
+{
+    const uint32_t count = (slot_count + SOFT_SEGMENT_CHUNKS - 1) / SOFT_SEGMENT_CHUNKS;
+    if (count <= arena->segment_capacity)
+        return true;
+    const gph_allocator heap = arena->memory->heap;
+    uint32_t flags = arena->segment_capacity, segments = arena->segment_capacity;
+    void *holds = arena->holds, *list = arena->segments;
+    uint8_t *fresh = gphi_heap_array(heap, count > 2 * flags ? count : 2 * flags, 1);
+    if (fresh == NULL)
+        return false;
+    if (!grow(heap, &list, &segments, count, sizeof(struct graph_segment *))) {
+        gphi_heap_free(heap, fresh, count > 2 * flags ? count : 2 * flags);
+        return false;
+    }
+    gphi_heap_free(heap, holds, flags); /* scratch: nothing to keep */
+    arena->holds = fresh;
+    arena->segments = list;
+    arena->segment_capacity = segments;
+    return true;
+}
+
+static bool add_block(soft_graph_arena *arena, const struct graph_block *block)
+{
+    void *blocks = arena->blocks;
+    if (!grow(arena->memory->heap, &blocks, &arena->block_capacity,
+              arena->block_count + 1, sizeof(*block)))
+        return false;
+    arena->blocks = blocks;
+    uint32_t at = arena->block_count++;
+    for (; at > 0 && arena->blocks[at - 1].start > block->start; at--)
+        arena->blocks[at] = arena->blocks[at - 1];
+    arena->blocks[at] = *block;
+    return true;
+}
+
+/* Another region, of `slots` at least. Regions grow, so that there are few. */
+static bool add_region(soft_graph_arena *arena, uint32_t slots)
+{
+    soft_memory *memory = arena->memory;
+    void *regions = arena->regions;
+    if (!grow(memory->heap, &regions, &arena->region_capacity, arena->region_count + 1,
+              sizeof(*arena->regions)))
+        return false;
+    arena->regions = regions;
+    uint32_t count = arena->slot_count ? arena->slot_count : FIRST_REGION_SLOTS;
+    if (count < slots)
+        count = slots;
+    uint32_t slot = soft_slots_take(memory, count, SOFT_SLOT_GRAPH);
+    if (slot == SOFT_NO_CHUNK && count > slots) {
+        count = slots;
+        slot = soft_slots_take(memory, count, SOFT_SLOT_GRAPH);
+    }
+    if (slot == SOFT_NO_CHUNK)
+        return false;
+    const struct graph_block block = {.start = soft_slot_address(memory, slot),
+                                      .bytes = count * SOFT_CHUNK_BYTES,
+                                      .region = arena->region_count};
+    if (!grow_segments(arena, arena->slot_count + count) || !add_block(arena, &block)) {
+        soft_slots_give(memory, slot, count);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        memory->slots[slot + i].arena = arena;
+    arena->regions[arena->region_count++] =
+        (struct graph_region){.slot = slot, .count = count, .first = arena->slot_count};
+    arena->slot_count += count;
+    return true;
+}
+
+/* ---- allocations
+ * ---------------------------------------------------------------------------- */
+
+static bool usable(const struct graph_block *block, const soft_reach *before)
+{
+    if (block->state == GRAPH_FREED)
+        return before && block->chain < before->chains &&
+               block->number <= before->frees[block->chain];
+    return block->state == GRAPH_VIRGIN;
+}
+
+/* The tightest run of usable neighbours: its first block, or UINT32_MAX. */
+static uint32_t find_run(const soft_graph_arena *arena, uint64_t bytes,
+                         const soft_reach *before)
+{
+    uint32_t best = UINT32_MAX;
+    uint64_t best_bytes = UINT64_MAX;
+    for (uint32_t i = 0; i < arena->block_count;) {
+        if (!usable(&arena->blocks[i], before)) {
+            i++;
+            continue;
+        }
+        const uint32_t first = i;
+        uint64_t run = 0;
+        for (; i < arena->block_count && usable(&arena->blocks[i], before) &&
+               arena->blocks[i].region == arena->blocks[first].region;
+             i++)
+            run += arena->blocks[i].bytes;
+        if (run >= bytes && run < best_bytes) {
+            best = first;
+            best_bytes = run;
+        }
+    }
+    return best;
+}
+
+/* Makes [start, start + bytes) of a run one block of `alloc`. There is room for one. */
+static void take_run(soft_graph_arena *arena, uint32_t first, uint64_t bytes,
+                     soft_graph_alloc *alloc)
+{
+    struct graph_block *blocks = arena->blocks;
+    const struct graph_block taken = {.start = blocks[first].start,
+                                      .bytes = bytes,
+                                      .region = blocks[first].region,
+                                      .state = GRAPH_USED,
+                                      .alloc = alloc};
+    uint32_t end = first;
+    uint64_t left = bytes;
+    while (left >= blocks[end].bytes && left > 0)
+        left -= blocks[end++].bytes;
+    if (left > 0) {
+        blocks[end].start += left;
+        blocks[end].bytes -= left;
+    }
+    /* [first, end) become one. */
+    memmove(&blocks[first + 1], &blocks[end],
+            (arena->block_count - end) * sizeof(*blocks));
+    arena->block_count = arena->block_count - (end - first) + 1;
+    blocks[first] = taken;
+
+    struct graph_region *region = &arena->regions[taken.region];
+    const uint64_t offset =
+        taken.start + bytes - soft_slot_address(arena->memory, region->slot);
+    const uint32_t touched =
+        (uint32_t)((offset + SOFT_CHUNK_BYTES - 1) / SOFT_CHUNK_BYTES);
+    if (touched > region->touched) {
+        region->touched = touched;
+        arena->ready = false;
+    }
+}
+
+static soft_graph_alloc *add_locked(soft_graph_arena *arena, uint64_t bytes,
+                                    const soft_reach *before)
+{
+    soft_memory *memory = arena->memory;
+    if (bytes > memory->range_bytes)
+        return NULL;
+    const uint64_t rounded =
+        (bytes + SOFT_GRANULE_BYTES - 1) / SOFT_GRANULE_BYTES * SOFT_GRANULE_BYTES;
+    soft_graph_alloc *alloc = gphi_heap_alloc(memory->heap, sizeof(*alloc));
+    if (alloc == NULL)
+        return NULL;
+    uint32_t first = find_run(arena, rounded, before);
+    const uint32_t slots =
+        (uint32_t)((rounded + SOFT_CHUNK_BYTES - 1) / SOFT_CHUNK_BYTES);
+    if (first == UINT32_MAX && add_region(arena, slots))
+        first = find_run(arena, rounded, before);
+    void *blocks = arena->blocks;
+    if (first == UINT32_MAX || !grow(memory->heap, &blocks, &arena->block_capacity,
+                                     arena->block_count + 1, sizeof(*arena->blocks))) {
+        gphi_heap_free(memory->heap, alloc, sizeof(*alloc));
+        return NULL;
+    }
+    arena->blocks = blocks;
+    *alloc = (soft_graph_alloc){.arena = arena, .region = arena->blocks[first].region};
+    alloc->info = (soft_allocation){.base = arena->blocks[first].start,
+                                    .bytes = bytes,
+                                    .kind = SOFT_MEMORY_GRAPH,
+                                    .device = memory->device,
+                                    .buffer_id = soft_next_buffer_id()};
+    take_run(arena, first, rounded, alloc);
+    alloc->next = arena->allocs;
+    arena->allocs = alloc;
+    return alloc;
+}
+
+gph_status soft_graph_alloc_add(soft_graph_arena *arena, uint64_t bytes, uint32_t access,
+                                const soft_reach *before, soft_graph_alloc **out,
+                                gph_error *error)
+{
+    soft_memory *memory = arena->memory;
+    pthread_mutex_lock(&memory->mutex);
+    soft_graph_alloc *alloc = add_locked(arena, bytes, before);
+    if (alloc)
+        alloc->access = access;
+    pthread_mutex_unlock(&memory->mutex);
+    if (alloc == NULL)
+        return gphi_fail(error, 2, "no addresses for %llu bytes are left on device %u",
+                         (unsigned long long)bytes, memory->device);
+    *out = alloc;
+    return GPH_OK;
+}
+
+/* The block that holds an address, or NULL. */
+static struct graph_block *block_of(const soft_graph_arena *arena, uint64_t address)
+{
+    uint32_t low = 0, high = arena->block_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (arena->blocks[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct graph_block *block = low > 0 ? &arena->blocks[low - 1] : NULL;
+    return block && address - block->start < block->bytes ? block : NULL;
+}
+
+void soft_graph_alloc_end(soft_graph_alloc *alloc, uint32_t chain, uint32_t number)
+{
+    soft_memory *memory = alloc->arena->memory;
+    pthread_mutex_lock(&memory->mutex);
+    struct graph_block *block = block_of(alloc->arena, alloc->info.base);
+    if (block && block->alloc == alloc && block->state == GRAPH_USED) {
+        block->state = GRAPH_FREED;
+        block->chain = chain;
+        block->number = number;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+uint64_t soft_graph_alloc_base(const soft_graph_alloc *alloc)
+{
+    return alloc->info.base;
+}
+
+uint64_t soft_graph_alloc_bytes(const soft_graph_alloc *alloc)
+{
+    return alloc->info.bytes;
+}
+
+soft_graph_arena *soft_graph_alloc_arena(const soft_graph_alloc *alloc)
+{
+    return alloc->arena;
+}
+
+bool soft_graph_alloc_is_live(soft_graph_alloc *alloc)
+{
+    pthread_mutex_lock(&alloc->arena->memory->mutex);
+    const bool live = alloc->live;
+    pthread_mutex_unlock(&alloc->arena->memory->mutex);
+    return live;
+}
+
+/* ---- look-up
+ * -------------------------------------------------------------------------------- */
+
+static soft_graph_arena *arena_of(const soft_memory *memory, uint64_t address)
+{
+    uint32_t slot;
+    return soft_slot_of(memory, address, &slot) ? memory->slots[slot].arena : NULL;
+}
+
+static bool holds(const soft_graph_alloc *alloc, uint64_t address, uint64_t bytes)
+{
+    const uint64_t offset = address - alloc->info.base;
+    return offset < alloc->info.bytes && bytes <= alloc->info.bytes - offset;
+}
+
+bool soft_graph_alloc_find(soft_memory *memory, uint64_t address, soft_graph_alloc **out)
+{
+    pthread_mutex_lock(&memory->mutex);
+    soft_graph_arena *arena = arena_of(memory, address);
+    soft_graph_alloc *alloc = arena ? arena->allocs : NULL;
+    while (alloc && alloc->info.base != address)
+        alloc = alloc->next;
+    if (alloc) {
+        arena->references++;
+        *out = alloc;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+    return alloc != NULL;
+}
+
+bool soft_graph_alloc_find_live(soft_memory *memory, uint64_t address,
+                                soft_graph_alloc **out)
+{
+    pthread_mutex_lock(&memory->mutex);
+    soft_graph_arena *arena = arena_of(memory, address);
+    soft_graph_alloc *alloc = arena ? arena->allocs : NULL;
+    while (alloc && !(alloc->live && alloc->info.base == address))
+        alloc = alloc->next;
+    if (alloc) {
+        arena->references++;
+        *out = alloc;
+    }
+    pthread_mutex_unlock(&memory->mutex);
+    return alloc != NULL;
+}
+
+soft_graph_marks *soft_graph_alloc_marks(soft_graph_alloc *alloc)
+{
+    return &alloc->marks;
+}
+
+void soft_graph_alloc_open(soft_graph_alloc *alloc, bool open)
+{
+    soft_memory *memory = alloc->arena->memory;
+    pthread_mutex_lock(&memory->mutex);
+    alloc->open = open;
+    if (open)
+        /* Partner: the acquire loads in check.c. */
+        atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
+    else
+        soft_memory_note_freed(memory, alloc->info.base, alloc->info.bytes);
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+bool soft_graph_find_open(soft_memory *memory, uint64_t address, bool *is_graph,
+                          soft_allocation *out)
+{
+    pthread_mutex_lock(&memory->mutex);
+    const soft_graph_arena *arena = arena_of(memory, address);
+    const soft_graph_alloc *alloc = arena ? arena->allocs : NULL;
+    while (alloc && !(alloc->open && holds(alloc, address, 1)))
+        alloc = alloc->next;
+    if (alloc)
+        *out = alloc->info;
+    *is_graph = arena != NULL;
+    pthread_mutex_unlock(&memory->mutex);
+    return alloc != NULL;
+}
+
+bool soft_graph_known(soft_memory *memory, uint64_t address, uint64_t bytes,
+                      soft_allocation *out)
+{
+    pthread_mutex_lock(&memory->mutex);
+    const soft_graph_arena *arena = arena_of(memory, address);
+    const struct graph_block *block = arena ? block_of(arena, address) : NULL;
+    const soft_graph_alloc *alloc = block ? block->alloc : NULL;
+    /* Other allocations have had the address, of which a node may still speak. */
+    if (alloc == NULL || !holds(alloc, address, bytes))
+        for (alloc = arena ? arena->allocs : NULL;
+             alloc && !holds(alloc, address, bytes);)
+            alloc = alloc->next;
+    if (alloc)
+        *out = alloc->info;
+    pthread_mutex_unlock(&memory->mutex);
+    return alloc != NULL;
+}
+
+bool soft_graph_find_live(const soft_memory *memory, uint64_t address,
+                          soft_allocation *out)
+{
+    const soft_graph_arena *arena = arena_of(memory, address);
+    if (arena == NULL || arena->live_count == 0)
+        return false;
+    for (const soft_graph_alloc *alloc = arena->allocs; alloc; alloc = alloc->next)
+        if (alloc->live && holds(alloc, address, 1)) {
+            *out = alloc->info;
+            return true;
+        }
+    return false;
+}
+
+bool soft_graph_describe(const soft_memory *memory, uint64_t address, char *text,
+                         size_t bytes)
+{
+    const soft_graph_arena *arena = arena_of(memory, address);
+    if (arena == NULL)
+        return false;
+    const struct graph_block *block = block_of(arena, address);
+    const soft_graph_alloc *alloc = block ? block->alloc : NULL;
+    if (alloc && holds(alloc, address, 1))
+        snprintf(text, bytes,
+                 "%llu bytes into the graph allocation of %llu bytes at 0x%llx, which is "
+                 "not allocated now",
+                 (unsigned long long)(address - alloc->info.base),
+                 (unsigned long long)alloc->info.bytes,
+                 (unsigned long long)alloc->info.base);
+    else
+        snprintf(text, bytes, "memory of a graph that no alloc node has");
+    return true;
+}

@@ -1,0 +1,627 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What stands behind the addresses of graphs: segments of a pool of the device, bound to
+ * arenas when a graph is uploaded or launched.
+ *
+ *   bind   1. keep    segments that nobody else uses now
+ *          2. find    for the others: a segment of the pool whose work is done or comes
+ *                     before in the same queue; a new one; one to wait for
+ *          3. map     slots whose chunk is not the segment's
+ *
+ * An arena is mapped anew only when nothing runs in it: where something does, the launch
+ * waits for the other user of its segment instead. Memory that is live belongs to one
+ * arena; others that had its segment before get another one at their next launch. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/heap.h"
+#include "softcuda/memory/grapharena.h"
+
+/* ---- points
+ * --------------------------------------------------------------------------------- */
+
+static void drop_reached(struct graph_use *use)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < use->count; i++)
+        if (!soft_point_reached(use->points[i].point))
+            use->points[kept++] = use->points[i];
+    use->count = kept;
+}
+
+bool soft_graph_use_reached(struct graph_use *use)
+{
+    drop_reached(use);
+    return use->count == 0;
+}
+
+static bool reserve_use(const soft_memory *memory, struct graph_use *use, uint32_t more)
+{
+    drop_reached(use);
+    if (use->capacity - use->count >= more)
+        return true;
+    const uint32_t capacity = 2 * (use->count + more);
+    const size_t item = sizeof(*use->points);
+    void *fresh = gphi_heap_array(memory->heap, capacity, item);
+    if (fresh == NULL)
+        return false;
+    if (use->count)
+        memcpy(fresh, use->points, use->count * item);
+    gphi_heap_free(memory->heap, use->points, use->capacity * item);
+    use->points = fresh;
+    use->capacity = capacity;
+    return true;
+}
+
+/* There is room: reserved by the bind, one for the launch and one for each free of what
+ * it leaves. */
+static void add_use(struct graph_use *use, soft_point point, uint64_t owner)
+{
+    drop_reached(use);
+    if (soft_point_reached(point))
+        return;
+    for (uint32_t i = 0; i < use->count; i++)
+        if (use->points[i].point.queue == point.queue && use->points[i].owner == owner) {
+            if (use->points[i].point.sequence < point.sequence)
+                use->points[i].point = point;
+            return;
+        }
+    if (use->count == use->capacity)
+        return; /* cannot be: see reserve_points() */
+    use->points[use->count].point = point;
+    use->points[use->count++].owner = owner;
+}
+
+void soft_graph_use_fini(soft_memory *memory, struct graph_use *use)
+{
+    gphi_heap_free(memory->heap, use->points, use->capacity * sizeof(*use->points));
+    *use = (struct graph_use){0};
+}
+
+void soft_graph_waits_fini(soft_graph_waits *waits)
+{
+    if (waits->capacity)
+        gphi_heap_free(waits->heap, waits->points,
+                       waits->capacity * sizeof(*waits->points));
+    *waits = (soft_graph_waits){0};
+}
+
+static bool add_wait(const soft_memory *memory, soft_graph_waits *waits, soft_point point)
+{
+    if (waits->count == waits->capacity) {
+        const uint32_t capacity = waits->capacity ? 2 * waits->capacity : 4;
+        soft_point *fresh = gphi_heap_array(memory->heap, capacity, sizeof(*fresh));
+        if (fresh == NULL)
+            return false;
+        if (waits->count)
+            memcpy(fresh, waits->points, waits->count * sizeof(*fresh));
+        const uint32_t count = waits->count;
+        soft_graph_waits_fini(waits);
+        *waits = (soft_graph_waits){fresh, count, capacity, memory->heap};
+    }
+    waits->points[waits->count++] = point;
+    return true;
+}
+
+/* ---- segments
+ * ------------------------------------------------------------------------------- */
+
+gph_status soft_graph_pool_create(soft_memory *memory)
+{
+    if (memory->graphs == NULL)
+        memory->graphs = gphi_heap_alloc(memory->heap, sizeof(*memory->graphs));
+    return memory->graphs ? GPH_OK : 2;
+}
+
+static struct graph_segment *new_segment(soft_memory *memory)
+{
+    struct graph_pool *pool = memory->graphs;
+    struct graph_segment *segment = gphi_heap_alloc(memory->heap, sizeof(*segment));
+    if (segment == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < SOFT_SEGMENT_CHUNKS; i++)
+        segment->chunks[i] = SOFT_NO_CHUNK;
+    segment->made = pool->stamp;
+    segment->next = pool->segments;
+    pool->segments = segment;
+    pool->segment_count++;
+    if (pool->segment_count > pool->segment_high)
+        pool->segment_high = pool->segment_count;
+    if (pool->segment_count > pool->used_high)
+        pool->used_high = pool->segment_count;
+    return segment;
+}
+
+/* Takes the slots [16 index, 16 index + 16) of an arena out of its segment. */
+static void unbind(soft_graph_arena *arena, uint32_t index)
+{
+    soft_memory *memory = arena->memory;
+    if (arena->segments[index] == NULL)
+        return;
+    uint32_t first = 0, run = 0; /* mapped slots that follow each other */
+    for (uint32_t i = 0; i <= SOFT_SEGMENT_CHUNKS; i++) {
+        const uint32_t at = index * SOFT_SEGMENT_CHUNKS + i;
+        uint32_t slot = SOFT_NO_CHUNK;
+        bool touched;
+        if (i < SOFT_SEGMENT_CHUNKS && at < arena->slot_count)
+            slot = soft_arena_slot(arena, at, &touched);
+        const bool mapped =
+            slot != SOFT_NO_CHUNK && memory->slots[slot].chunk != SOFT_NO_CHUNK;
+        if (run > 0 && mapped && slot == first + run) {
+            run++;
+            continue;
+        }
+        if (run > 0)
+            soft_slots_unmap(memory, first, run);
+        first = slot;
+        run = mapped;
+    }
+    arena->segments[index]->binders--;
+    arena->segments[index] = NULL;
+    arena->ready = false;
+    /* Partner: the acquire loads in check.c. */
+    atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
+}
+
+void soft_arena_unbind(soft_graph_arena *arena)
+{
+    for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
+        unbind(arena, i);
+}
+
+static void free_segment(soft_memory *memory, struct graph_segment **at)
+{
+    struct graph_pool *pool = memory->graphs;
+    struct graph_segment *segment = *at;
+    *at = segment->next;
+    for (uint32_t i = SOFT_SEGMENT_CHUNKS; i-- > 0;) {
+        if (segment->chunks[i] == SOFT_NO_CHUNK)
+            continue;
+        soft_chunks_give(memory, 1, &segment->chunks[i], true);
+        pool->chunk_count--;
+    }
+    pool->segment_count--;
+    soft_graph_use_fini(memory, &segment->use);
+    gphi_heap_free(memory->heap, segment, sizeof(*segment));
+}
+
+/* The other arenas that have a segment let go of it; false if something runs in one,
+ * which then keeps it until its next launch. */
+static bool evict_others(const soft_memory *memory, const struct graph_segment *segment,
+                         const soft_graph_arena *mine)
+{
+    bool all = true;
+    for (soft_graph_arena *a = memory->graphs->arenas; a; a = a->behind)
+        for (uint32_t i = 0; a != mine && i < soft_arena_segments(a); i++) {
+            if (a->segments[i] != segment)
+                continue;
+            if (soft_graph_use_reached(&a->use))
+                unbind(a, i);
+            else
+                all = false;
+        }
+    return all;
+}
+
+void soft_graph_trim(soft_memory *memory)
+{
+    pthread_mutex_lock(&memory->mutex);
+    struct graph_segment **at = memory->graphs ? &memory->graphs->segments : NULL;
+    while (at && *at) {
+        struct graph_segment *segment = *at;
+        if (segment->live > 0 || !soft_graph_use_reached(&segment->use) ||
+            !evict_others(memory, segment, NULL))
+            at = &segment->next;
+        else
+            free_segment(memory, at);
+    }
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+void soft_graph_pool_drop(soft_memory *memory)
+{
+    struct graph_pool *pool = memory->graphs;
+    if (pool == NULL)
+        return;
+    while (pool->arenas) {
+        pool->arenas->references = 1;
+        soft_arena_drop_reference(pool->arenas);
+    }
+    while (pool->segments)
+        free_segment(memory, &pool->segments);
+    gphi_heap_free(memory->heap, pool, sizeof(*pool));
+    memory->graphs = NULL;
+}
+
+/* ---- binding
+ * -------------------------------------------------------------------------------- */
+
+/* One bind on one device. */
+struct bind {
+    const soft_graph_user *user;
+    soft_queue *queue;
+    soft_memory *memory;
+    soft_graph_waits *waits;
+};
+
+/* Whether work that goes to the queue now comes behind every use of a segment. */
+static bool ordered(const struct bind *bind, struct graph_segment *segment)
+{
+    drop_reached(&segment->use);
+    for (uint32_t i = 0; i < segment->use.count; i++)
+        if (segment->use.points[i].point.queue != bind->queue &&
+            segment->use.points[i].owner != bind->user->id)
+            return false;
+    return true;
+}
+
+static bool wait_for(const struct bind *bind, const struct graph_segment *segment)
+{
+    for (uint32_t i = 0; i < segment->use.count; i++)
+        if (segment->use.points[i].point.queue != bind->queue &&
+            segment->use.points[i].owner != bind->user->id &&
+            !add_wait(bind->memory, bind->waits, segment->use.points[i].point))
+            return false;
+    return true;
+}
+
+/* Whether an arena may stand on a segment for this launch, but for the order. */
+static bool allowed(const struct bind *bind, const soft_graph_arena *arena,
+                    const struct graph_segment *segment)
+{
+    if (segment->stamp == bind->memory->graphs->stamp)
+        return false; /* another part of the same launch does */
+    return segment->live == 0 || segment->holder == arena;
+}
+
+static void take(const struct bind *bind, soft_graph_arena *arena, uint32_t index,
+                 struct graph_segment *segment)
+{
+    segment->stamp = bind->memory->graphs->stamp;
+    if (arena->segments[index] != segment) {
+        unbind(arena, index);
+        arena->segments[index] = segment;
+        segment->binders++;
+    }
+    if (arena->holds[index] && segment->binders > 1)
+        (void)evict_others(bind->memory, segment, arena); /* as far as they can */
+}
+
+/* The best segment of the pool for a part that has none it can keep. */
+static struct graph_segment *
+find_segment(const struct bind *bind, const soft_graph_arena *arena, bool must_be_ordered)
+{
+    for (struct graph_segment *s = bind->memory->graphs->segments; s; s = s->next)
+        if (allowed(bind, arena, s) && (!must_be_ordered || ordered(bind, s)))
+            return s;
+    return NULL;
+}
+
+/* How many chunks a part of an arena needs beyond those that a segment has. */
+static uint32_t chunks_short(const soft_graph_arena *arena, uint32_t index,
+                             const struct graph_segment *segment)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < SOFT_SEGMENT_CHUNKS; i++) {
+        const uint32_t at = index * SOFT_SEGMENT_CHUNKS + i;
+        bool touched = false;
+        if (at < arena->slot_count)
+            (void)soft_arena_slot(arena, at, &touched);
+        count += touched && (!segment || segment->chunks[i] == SOFT_NO_CHUNK);
+    }
+    return count;
+}
+
+static bool fill_chunks(soft_graph_arena *arena, uint32_t index)
+{
+    soft_memory *memory = arena->memory;
+    struct graph_pool *pool = memory->graphs;
+    struct graph_segment *segment = arena->segments[index];
+    if (chunks_short(arena, index, segment) > memory->free_chunk_count)
+        return false;
+    for (uint32_t i = 0; i < SOFT_SEGMENT_CHUNKS; i++) {
+        const uint32_t at = index * SOFT_SEGMENT_CHUNKS + i;
+        bool touched = false;
+        if (at < arena->slot_count)
+            (void)soft_arena_slot(arena, at, &touched);
+        if (!touched || segment->chunks[i] != SOFT_NO_CHUNK)
+            continue;
+        (void)soft_chunks_take(memory, 1, &segment->chunks[i]); /* counted above */
+        if (++pool->chunk_count > pool->chunk_high)
+            pool->chunk_high = pool->chunk_count;
+    }
+    return true;
+}
+
+/* Finds a segment for a part of an arena that nothing runs in. */
+static bool find_other(const struct bind *bind, soft_graph_arena *arena, uint32_t index)
+{
+    struct graph_pool *pool = bind->memory->graphs;
+    struct graph_segment *segment = find_segment(bind, arena, true);
+    const uint32_t needed = chunks_short(arena, index, NULL);
+    if (segment == NULL && pool->promised + needed <= bind->memory->free_chunk_count) {
+        segment = new_segment(bind->memory);
+        pool->promised += needed;
+    }
+    if (segment == NULL) {
+        segment = find_segment(bind, arena, false);
+        if (segment == NULL || !wait_for(bind, segment))
+            return false;
+    }
+    take(bind, arena, index, segment);
+    return true;
+}
+
+static bool has_part(const soft_graph_arena *arena, uint32_t index)
+{
+    return arena->ready ? arena->segments[index] != NULL
+                        : chunks_short(arena, index, NULL) > 0;
+}
+
+/* Steps 1 and 2 for one arena. */
+static soft_graph_bound choose(const struct bind *bind, soft_graph_arena *arena,
+                               soft_point *wait)
+{
+    const bool idle = soft_graph_use_reached(&arena->use);
+    for (uint32_t i = 0; i < soft_arena_segments(arena); i++) {
+        struct graph_segment *segment = arena->segments[i];
+        if (!has_part(arena, i))
+            continue;
+        const bool stays = segment && allowed(bind, arena, segment);
+        if (stays && (ordered(bind, segment) || !idle)) {
+            if (!wait_for(bind, segment))
+                return SOFT_GRAPH_NO_ROOM;
+            take(bind, arena, i, segment);
+        } else if (!idle && segment) {
+            *wait = arena->use.points[0].point;
+            return SOFT_GRAPH_BUSY;
+        } else if (!find_other(bind, arena, i)) {
+            return SOFT_GRAPH_NO_ROOM;
+        }
+    }
+    return SOFT_GRAPH_BOUND;
+}
+
+/* Step 3: maps runs of slots whose chunks are not the segments' yet. */
+static bool map_arena(soft_graph_arena *arena)
+{
+    soft_memory *memory = arena->memory;
+    for (uint32_t at = 0; at < arena->slot_count;) {
+        uint32_t chunks[SOFT_SEGMENT_CHUNKS], count = 0;
+        bool touched;
+        const uint32_t first = soft_arena_slot(arena, at, &touched);
+        for (; touched && count < SOFT_SEGMENT_CHUNKS; count++) {
+            const uint32_t next = at + count;
+            if (next / SOFT_SEGMENT_CHUNKS != at / SOFT_SEGMENT_CHUNKS ||
+                next >= arena->slot_count ||
+                soft_arena_slot(arena, next, &touched) != first + count || !touched)
+                break;
+            chunks[count] = arena->segments[at / SOFT_SEGMENT_CHUNKS]
+                                ->chunks[next % SOFT_SEGMENT_CHUNKS];
+            if (memory->slots[first + count].chunk == chunks[count])
+                break;
+        }
+        const uint64_t before = memory->map_calls;
+        if (count > 0 &&
+            !soft_slots_map(memory, first, count, chunks, PROT_READ | PROT_WRITE))
+            return false;
+        memory->graphs->maps += memory->map_calls - before;
+        at += count ? count : 1;
+    }
+    return true;
+}
+
+/* A bind failed: what it took anew goes back. */
+static void undo(const struct bind *bind)
+{
+    struct graph_pool *pool = bind->memory->graphs;
+    for (uint32_t a = 0; a < bind->user->arena_count; a++) {
+        soft_graph_arena *arena = bind->user->arenas[a];
+        if (arena->memory != bind->memory)
+            continue;
+        for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
+            if (arena->segments[i] && arena->segments[i]->made == pool->stamp)
+                unbind(arena, i);
+    }
+    pool->segment_high = pool->segment_high_before;
+    pool->used_high = pool->used_high_before;
+    for (struct graph_segment **at = &pool->segments; *at;)
+        if ((*at)->made == pool->stamp)
+            free_segment(bind->memory, at);
+        else
+            at = &(*at)->next;
+}
+
+/* Which parts will hold live memory. */
+static void mark_holds(const struct bind *bind)
+{
+    const soft_graph_user *user = bind->user;
+    for (uint32_t a = 0; a < user->arena_count; a++)
+        if (user->arenas[a]->memory == bind->memory && user->arenas[a]->holds)
+            memset(user->arenas[a]->holds, 0, user->arenas[a]->segment_capacity);
+    for (uint32_t i = 0; i < user->unfreed_count; i++) {
+        const soft_graph_alloc *alloc = user->unfreed[i];
+        uint32_t first, end;
+        if (alloc->arena->memory != bind->memory)
+            continue;
+        soft_alloc_segments(alloc, &first, &end);
+        for (; first < end; first++)
+            alloc->arena->holds[first] = 1;
+    }
+}
+
+/* Room for the point of the launch, and one for each free of what is live then. */
+static bool reserve_points(const struct bind *bind, soft_graph_arena *arena)
+{
+    const uint32_t more = bind->user->unfreed_count + 1;
+    if (!reserve_use(bind->memory, &arena->use, more + arena->live_count))
+        return false;
+    for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
+        if (arena->segments[i] && !reserve_use(bind->memory, &arena->segments[i]->use,
+                                               more + arena->segments[i]->live))
+            return false;
+    return true;
+}
+
+static soft_graph_bound bind_on(const struct bind *bind, soft_point *wait)
+{
+    const soft_graph_user *user = bind->user;
+    struct graph_pool *pool = bind->memory->graphs;
+    pool->stamp++;
+    pool->promised = 0;
+    pool->segment_high_before = pool->segment_high;
+    pool->used_high_before = pool->used_high;
+    soft_graph_bound bound = SOFT_GRAPH_BOUND;
+    mark_holds(bind);
+    for (uint32_t a = 0; bound == SOFT_GRAPH_BOUND && a < user->arena_count; a++)
+        if (user->arenas[a]->memory == bind->memory)
+            bound = choose(bind, user->arenas[a], wait);
+    for (uint32_t a = 0; bound == SOFT_GRAPH_BOUND && a < user->arena_count; a++) {
+        soft_graph_arena *arena = user->arenas[a];
+        if (arena->memory != bind->memory)
+            continue;
+        bool done = reserve_points(bind, arena);
+        for (uint32_t i = 0; done && !arena->ready && i < soft_arena_segments(arena); i++)
+            if (arena->segments[i])
+                done = fill_chunks(arena, i);
+        if (done && !arena->ready)
+            done = arena->ready = map_arena(arena);
+        if (!done)
+            bound = SOFT_GRAPH_NO_ROOM;
+    }
+    if (bound != SOFT_GRAPH_BOUND)
+        undo(bind);
+    return bound;
+}
+
+soft_graph_bound soft_graph_bind(const soft_graph_user *user, soft_queue *queue,
+                                 soft_graph_waits *waits, soft_point *wait)
+{
+    soft_graph_bound bound = SOFT_GRAPH_BOUND;
+    for (uint32_t a = 0; bound == SOFT_GRAPH_BOUND && a < user->arena_count; a++) {
+        soft_memory *memory = user->arenas[a]->memory;
+        bool seen = false;
+        for (uint32_t b = 0; b < a; b++)
+            seen |= user->arenas[b]->memory == memory;
+        if (seen)
+            continue;
+        const struct bind bind = {user, queue, memory, waits};
+        pthread_mutex_lock(&memory->mutex);
+        bound = bind_on(&bind, wait);
+        pthread_mutex_unlock(&memory->mutex);
+    }
+    return bound;
+}
+
+/* ---- live memory
+ * ---------------------------------------------------------------------------- */
+
+static void make_live(soft_graph_alloc *alloc)
+{
+    soft_graph_arena *arena = alloc->arena;
+    soft_memory *memory = arena->memory;
+    struct graph_pool *pool = memory->graphs;
+    if (alloc->live)
+        return; /* freed and allocated again by this launch */
+    alloc->live = true;
+    alloc->info.buffer_id = soft_next_buffer_id();
+    arena->live_count++;
+    arena->references++;
+    uint32_t first, end;
+    soft_alloc_segments(alloc, &first, &end);
+    for (; first < end; first++) {
+        arena->segments[first]->live++;
+        arena->segments[first]->holder = arena;
+    }
+    pool->live_bytes += alloc->info.bytes;
+    soft_memory_count(memory, (int64_t)alloc->info.bytes);
+}
+
+void soft_graph_launched(const soft_graph_user *user, soft_point done)
+{
+    for (uint32_t a = 0; a < user->arena_count; a++) {
+        soft_graph_arena *arena = user->arenas[a];
+        pthread_mutex_lock(&arena->memory->mutex);
+        add_use(&arena->use, done, user->id);
+        for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
+            if (arena->segments[i])
+                add_use(&arena->segments[i]->use, done, user->id);
+        pthread_mutex_unlock(&arena->memory->mutex);
+    }
+    for (uint32_t i = 0; i < user->unfreed_count; i++) {
+        soft_memory *memory = user->unfreed[i]->arena->memory;
+        pthread_mutex_lock(&memory->mutex);
+        make_live(user->unfreed[i]);
+        pthread_mutex_unlock(&memory->mutex);
+    }
+}
+
+bool soft_graph_alloc_claim(soft_graph_alloc *alloc)
+{
+    soft_memory *memory = alloc->arena->memory;
+    pthread_mutex_lock(&memory->mutex);
+    const bool live = alloc->live && !alloc->claimed;
+    if (live)
+        alloc->claimed = true;
+    pthread_mutex_unlock(&memory->mutex);
+    return live;
+}
+
+void soft_graph_alloc_keep(soft_graph_alloc *alloc)
+{
+    soft_memory *memory = alloc->arena->memory;
+    pthread_mutex_lock(&memory->mutex);
+    alloc->claimed = false;
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+void soft_graph_alloc_freed(soft_graph_alloc *alloc, soft_point freed)
+{
+    soft_graph_arena *arena = alloc->arena;
+    soft_memory *memory = arena->memory;
+    pthread_mutex_lock(&memory->mutex);
+    alloc->live = alloc->claimed = false;
+    arena->live_count--;
+    add_use(&arena->use, freed, 0);
+    uint32_t first, end;
+    soft_alloc_segments(alloc, &first, &end);
+    for (; first < end; first++) {
+        arena->segments[first]->live--;
+        add_use(&arena->segments[first]->use, freed, 0);
+    }
+    memory->graphs->live_bytes -= alloc->info.bytes;
+    soft_memory_count(memory, -(int64_t)alloc->info.bytes);
+    soft_memory_note_freed(memory, alloc->info.base, alloc->info.bytes);
+    soft_arena_drop_reference(arena);
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+/* ---- figures
+ * -------------------------------------------------------------------------------- */
+
+void soft_graph_get_stats(soft_memory *memory, soft_graph_stats *out)
+{
+    *out = (soft_graph_stats){0};
+    pthread_mutex_lock(&memory->mutex);
+    const struct graph_pool *pool = memory->graphs;
+    if (pool)
+        *out = (soft_graph_stats){
+            .live_bytes = pool->live_bytes,
+            .used_high_bytes = pool->used_high * SOFT_SEGMENT_BYTES,
+            .reserved_bytes = pool->segment_count * SOFT_SEGMENT_BYTES,
+            .reserved_high_bytes = pool->segment_high * SOFT_SEGMENT_BYTES,
+            .physical_bytes = pool->chunk_count * SOFT_CHUNK_BYTES,
+            .physical_high_bytes = pool->chunk_high * SOFT_CHUNK_BYTES,
+            .maps = pool->maps};
+    pthread_mutex_unlock(&memory->mutex);
+}
+
+void soft_graph_reset_high(soft_memory *memory, bool used, bool reserved)
+{
+    pthread_mutex_lock(&memory->mutex);
+    struct graph_pool *pool = memory->graphs;
+    if (pool && used)
+        pool->used_high = pool->segment_count;
+    if (pool && reserved)
+        pool->segment_high = pool->segment_count;
+    pthread_mutex_unlock(&memory->mutex);
+}
