@@ -40,8 +40,10 @@ CUresult soft_describe_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_descriptio
     SOFT_TRY(soft_need(in, "nodeParams"));
     soft_context *context;
     const CUfunction function = in->func ? in->func : (CUfunction)in->kern;
-    if (soft_rule(R20) && function == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "func and kern are NULL");
+    if (function == NULL && !soft_rule(R20))
+        return soft_describe_empty(out);
+    if (function == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "func and kern are NULL");
     SOFT_TRY(context_of_kernel(in, &context));
     const CUlaunchConfig config = {.gridDimX = in->gridDimX,
                                    .gridDimY = in->gridDimY,
@@ -73,10 +75,24 @@ CUDA_KERNEL_NODE_PARAMS soft_kernel_params_from_v1(const CUDA_KERNEL_NODE_PARAMS
                                      .extra = in->extra};
 }
 
+/* Copies and fills that name no context are refused where none is current. */
+static CUresult need_context(CUcontext named)
+{
+    if (named == NULL && soft_context_current() == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "no context is named, and none is current");
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
                             soft_description *out)
 {
     SOFT_TRY(soft_need(in, "copyParams"));
+    SOFT_TRY(need_context(named));
+    if (soft_rule(R22) && (in->WidthInBytes == 0 || in->Height == 0 || in->Depth == 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a node copies %zu x %zu x %zu bytes: none may be 0",
+                         in->WidthInBytes, in->Height, in->Depth);
     SOFT_TRY(context_of(named, &out->params.context));
     if (soft_rule(M_zero_size) &&
         (in->WidthInBytes == 0 || in->Height == 0 || in->Depth == 0))
@@ -94,6 +110,11 @@ CUresult soft_describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
                             soft_description *out)
 {
     SOFT_TRY(soft_need(in, "memsetParams"));
+    SOFT_TRY(need_context(named));
+    if (soft_rule(R21) && (in->width == 0 || in->height == 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a node fills %zu x %zu elements: neither may be 0", in->width,
+                         in->height);
     SOFT_TRY(context_of(named, &out->params.context));
     if (soft_rule(M_zero_size) && (in->width == 0 || in->height == 0))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a fill of %zu x %zu elements",
@@ -109,8 +130,9 @@ CUresult soft_describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
 CUresult soft_describe_host(const CUDA_HOST_NODE_PARAMS *in, soft_description *out)
 {
     SOFT_TRY(soft_need(in, "nodeParams"));
-    SOFT_TRY(soft_need((const void *)(uintptr_t)in->fn, "the host function"));
-    SOFT_TRY(context_of(NULL, &out->params.context));
+    if (soft_rule(R25))
+        SOFT_TRY(soft_need((const void *)(uintptr_t)in->fn, "the host function"));
+    out->params.context = soft_context_current(); /* it needs none */
     out->task =
         (soft_task){.kind = SOFT_TASK_HOST, .u.host = {in->fn, in->userData, false}};
     out->params.type = CU_GRAPH_NODE_TYPE_HOST;
@@ -120,6 +142,9 @@ CUresult soft_describe_host(const CUDA_HOST_NODE_PARAMS *in, soft_description *o
 
 CUresult soft_describe_event(CUevent handle, CUgraphNodeType type, soft_description *out)
 {
+    SOFT_TRY(soft_need(handle, "event"));
+    if (!soft_rule(R27))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "event nodes are switched off");
     SOFT_TRY(context_of(NULL, &out->params.context));
     SOFT_TRY(soft_event_find(handle, &out->params.event));
     out->params.type = type;
@@ -197,6 +222,28 @@ CUresult soft_describe_empty(soft_description *out)
     return CUDA_SUCCESS;
 }
 
+/* Of the struct of a type in the union. */
+static size_t bytes_of(CUgraphNodeType type)
+{
+    static const CUgraphNodeParams p;
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return sizeof(p.kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return sizeof(p.memcpy);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return sizeof(p.memset);
+    case CU_GRAPH_NODE_TYPE_HOST: return sizeof(p.host);
+    case CU_GRAPH_NODE_TYPE_GRAPH: return sizeof(p.graph);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return sizeof(p.eventWait);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return sizeof(p.eventRecord);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: return sizeof(p.extSemSignal);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return sizeof(p.extSemWait);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return sizeof(p.alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return sizeof(p.free);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return sizeof(p.memOp);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return sizeof(p.conditional);
+    default: return 0;
+    }
+}
+
 /* Reserved fields, and the bytes of the union behind the struct of this type (R15). */
 static CUresult check_reserved(const CUgraphNodeParams *in)
 {
@@ -204,6 +251,13 @@ static CUresult check_reserved(const CUgraphNodeParams *in)
         (in->reserved0[0] || in->reserved0[1] || in->reserved0[2] || in->reserved2))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "reserved fields of nodeParams are set");
+    const unsigned char *bytes = (const unsigned char *)in->reserved1;
+    for (size_t i = bytes_of(in->type); i < sizeof(in->reserved1) && soft_rule(R15); i++)
+        if (bytes[i] != 0)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "byte %zu of nodeParams' union is set, which a node of type "
+                             "%d does not use",
+                             i, (int)in->type);
     return CUDA_SUCCESS;
 }
 
@@ -258,6 +312,8 @@ CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
         return soft_describe_free(in->free.dptr, &out->params, &out->memory);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        if (!soft_rule(R28))
+            return soft_describe_empty(out);
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "external semaphores are not built into softcuda");
     case CU_GRAPH_NODE_TYPE_EMPTY: return soft_describe_empty(out);
@@ -265,8 +321,11 @@ CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
         return soft_describe_event(in->eventWait.event, in->type, out);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return soft_describe_event(in->eventRecord.event, in->type, out);
-    default:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "nodes of type %d are not built into softcuda", (int)in->type);
+    default:
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "there is no node type %d",
+                         (int)in->type);
     }
 }

@@ -3,7 +3,7 @@
  * graphexec.c. */
 #include "softcuda/api/graph.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "softcuda/api/exports.h"
 #include "softcuda/rules/rules.h"
@@ -109,6 +109,7 @@ static CUresult find_in_clone_locked(CUgraphNode *out, CUgraphNode handle,
     soft_graph *clone;
     SOFT_TRY(soft_node_find(handle, &node));
     SOFT_TRY(soft_graph_find(clone_handle, &clone));
+    *out = NULL; /* on failure, too, as on an H100 */
     SOFT_TRY(soft_node_find_in_clone(node, clone, &found));
     *out = (CUgraphNode)found;
     return CUDA_SUCCESS;
@@ -134,9 +135,6 @@ CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int fla
     SOFT_ENTER();
     if (path == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "path is NULL");
-    if (flags >> 16)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "flags are 0x%x: bits 0 to 15 are known", flags);
     LOCKED(dot_locked(handle, path, flags));
 }
 
@@ -145,17 +143,33 @@ CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int fla
 
 /* The count protocol (R10): NULL asks for the count; else up to *count are written, more
  * room than there is gets NULL, and *count becomes the number written. */
+static CUresult check_room(size_t count)
+{
+    if (soft_rule(R10) && count == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "there is an array, with room for 0");
+    return CUDA_SUCCESS;
+}
+
 static CUresult give_nodes(soft_node *const *nodes, size_t have, CUgraphNode *out,
                            size_t *count)
 {
     if (out) {
-        for (size_t i = 0; i < *count; i++)
+        SOFT_TRY(check_room(*count));
+        for (size_t i = 0; i < *count && (i < have || soft_rule(R10)); i++)
             out[i] = i < have ? (CUgraphNode)nodes[i] : NULL;
         *count = have < *count ? have : *count;
     } else {
         *count = have;
     }
     return CUDA_SUCCESS;
+}
+
+/* Roots are listed as on an H100: what became one last comes first. */
+static int by_root_serial(const void *a, const void *b)
+{
+    const uint64_t x = (*(soft_node *const *)a)->root_serial;
+    const uint64_t y = (*(soft_node *const *)b)->root_serial;
+    return x < y ? 1 : -(x > y);
 }
 
 static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count,
@@ -169,9 +183,16 @@ static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count
     if (found == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to list the root nodes");
     size_t have = 0;
-    for (uint32_t i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i]->dependencies.count == 0)
-            found[have++] = graph->nodes[i];
+    bool ordered = true;
+    for (uint32_t i = graph->node_count; i-- > 0;) {
+        if (graph->nodes[i]->dependencies.count != 0)
+            continue;
+        found[have++] = graph->nodes[i];
+        ordered = ordered && (have == 1 || found[have - 2]->root_serial >
+                                               found[have - 1]->root_serial);
+    }
+    if (!ordered)
+        qsort(found, have, sizeof(*found), by_root_serial);
     const CUresult result = give_nodes(found, have, out, count);
     soft_delete(found);
     return result;
@@ -200,8 +221,9 @@ static bool has_data(const soft_edge_end *end)
 
 static CUresult lossy(void)
 {
-    return soft_fail(CUDA_ERROR_LOSSY_QUERY,
-                     "an edge has edge data, and edgeData is NULL");
+    return soft_rule(R11) ? soft_fail(CUDA_ERROR_LOSSY_QUERY,
+                                      "an edge has edge data, and edgeData is NULL")
+                          : CUDA_SUCCESS;
 }
 
 /* Dependencies or dependents of one node. */
@@ -212,10 +234,11 @@ static CUresult give_ends(const soft_edge_list *list, CUgraphNode *nodes,
         *count = list->count;
         return CUDA_SUCCESS;
     }
+    SOFT_TRY(check_room(*count));
     const size_t written = list->count < *count ? list->count : *count;
     for (size_t i = 0; data == NULL && i < written; i++)
         if (has_data(&list->ends[i]))
-            return lossy();
+            SOFT_TRY(lossy());
     for (size_t i = 0; i < *count; i++) {
         nodes[i] = i < written ? (CUgraphNode)list->ends[i].node : NULL;
         if (data)
@@ -242,7 +265,7 @@ static CUresult get_ends_locked(CUgraphNode handle, const struct ends_out *out)
 
 static CUresult get_ends(CUgraphNode handle, const struct ends_out *out)
 {
-    if (out->count == NULL || (out->data && out->nodes == NULL))
+    if (out->count == NULL || (out->data && out->nodes == NULL && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          out->count ? "the node array" : "the count");
     LOCKED(get_ends_locked(handle, out));
@@ -283,6 +306,8 @@ static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode 
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_find(handle, &graph));
+    if (from)
+        SOFT_TRY(check_room(*count));
     size_t have = 0;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
@@ -291,7 +316,7 @@ static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode 
             if (from == NULL || have >= *count)
                 continue;
             if (data == NULL && has_data(end))
-                return lossy();
+                SOFT_TRY(lossy());
             from[have] = (CUgraphNode)node;
             to[have] = (CUgraphNode)end->node;
             if (data)
@@ -310,7 +335,8 @@ static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode 
 static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
                           CUgraphEdgeData *data, size_t *count)
 {
-    if (count == NULL || (from == NULL) != (to == NULL) || (data && from == NULL))
+    if (count == NULL || (from == NULL) != (to == NULL) ||
+        (data && from == NULL && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s",
                          count ? "only one of the arrays is NULL" : "numEdges is NULL");
     LOCKED(get_edges_locked(handle, from, to, data, count));
@@ -353,7 +379,7 @@ static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_find(handle, &graph));
-    if (in->count == 0) /* the arrays are ignored (R5) */
+    if (in->count == 0 && soft_rule(R5)) /* the arrays are ignored */
         return CUDA_SUCCESS;
     if (in->from == NULL || in->to == NULL || in->count > UINT32_MAX)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "from or to is NULL with %zu edges",

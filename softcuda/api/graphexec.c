@@ -25,6 +25,8 @@ static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_find(handle, &graph));
+    if (graph->node_count == 0 && !soft_rule(R8))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has no node");
     if (soft_rule(M_child_instantiate) && graph->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the graph belongs to a child-graph node of another one");

@@ -173,7 +173,7 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph graph_handle,
 static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, soft_node **out)
 {
     SOFT_TRY(soft_node_find(handle, out));
-    if ((*out)->type != type)
+    if ((*out)->type != type && soft_rule(R17))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
                          (int)(*out)->type, (int)type);
     return CUDA_SUCCESS;
@@ -210,10 +210,10 @@ static CUDA_KERNEL_NODE_PARAMS kernel_params(soft_node *node)
 {
     const soft_launch *launch = &node->task.u.launch;
     soft_arguments *own = &node->arguments;
-    own->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
-    own->extra[1] = own->packed;
-    own->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
-    own->extra[3] = &own->bytes;
+    own->extra[0] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+    own->extra[1] = &own->bytes;
+    own->extra[2] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+    own->extra[3] = own->packed;
     own->extra[4] = CU_LAUNCH_PARAM_END;
     return (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)launch->function,
                                      .gridDimX = launch->grid[0],

@@ -17,6 +17,8 @@ static CUresult submit(struct site site, unsigned count, CUstreamBatchMemOpParam
     SOFT_ENTER_CONTEXT_AS(site.call, context);
     soft_task task;
     SOFT_TRY(soft_task_batch(ops, count, flags, &task));
+    if (count == 0)
+        return CUDA_SUCCESS;
     return soft_stream_submit(context, site.stream, site.per_thread, &task, NULL);
 }
 

@@ -24,7 +24,8 @@ CUresult cuUserObjectCreate(CUuserObject *out, void *pointer, CUhostFn destroy,
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x, not CU_USER_OBJECT_NO_DESTRUCTOR_SYNC (1)",
                          flags);
-    SOFT_TRY(check_count("initialRefcount", count));
+    if (soft_rule(R104) && count == 0) /* more than INT_MAX is let pass, by an H100 */
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "initialRefcount is 0");
     soft_object *object;
     SOFT_TRY(soft_object_create(pointer, destroy, count, &object));
     *out = (CUuserObject)object;

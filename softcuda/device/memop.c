@@ -101,7 +101,7 @@ static CUresult check_operation(uint32_t at, const CUstreamBatchMemOpParams *op)
     case CU_STREAM_MEM_OP_WAIT_VALUE_64: return check_wait(at, op);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        if (op->writeValue.flags & ~(unsigned)CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
+        if (op->writeValue.flags != CU_STREAM_WRITE_VALUE_DEFAULT)
             return refuse_flags(at, op->writeValue.flags);
         return check_word(at, op->writeValue.address, width_of(op->operation));
     case CU_STREAM_MEM_OP_BARRIER:
@@ -120,13 +120,13 @@ static CUresult check_operation(uint32_t at, const CUstreamBatchMemOpParams *op)
 CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
                          unsigned flags, soft_task *out)
 {
-    if (soft_rule(R26) && (count == 0 || count > SOFT_BATCH_OPS_MAX))
+    if (soft_rule(R26) && count > SOFT_BATCH_OPS_MAX)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%u memory operations, a batch has 1 to %d", count,
+                         "%u memory operations, a batch has at most %d", count,
                          SOFT_BATCH_OPS_MAX);
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
-    if (ops == NULL)
+    if (ops == NULL && count > 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "paramArray is NULL");
     for (unsigned i = 0; i < count; i++)
         SOFT_TRY(check_operation(i, &ops[i]));

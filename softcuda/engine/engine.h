@@ -155,6 +155,14 @@ void soft_point_wait(soft_engine *engine, soft_point point);
 /* Sleeps or helps for at most timeout_ns: true if reached. */
 bool soft_point_wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns);
 
+/* A queue whose points are reached by hand, in their order: nothing is submitted to it.
+ * What waits for such a point is woken, and nothing runs on its behalf. */
+GPH_CHECKED gph_status soft_fence_create(soft_engine *engine, soft_queue **out,
+                                         gph_error *error);
+soft_point soft_fence_arm(soft_queue *fence); /* the next point */
+void soft_fence_reach(soft_queue *fence);     /* one more; may come before it is armed */
+void soft_fence_release(soft_queue *fence);   /* all points are reached; takes NULL */
+
 typedef struct soft_edge {
     uint32_t from, to;
 } soft_edge;

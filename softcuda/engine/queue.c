@@ -453,3 +453,33 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
     }
     let_go(queue);
 }
+
+/* ---- fences: owned for ever, so that nobody else is
+ * ------------------------------------
+ */
+
+gph_status soft_fence_create(soft_engine *engine, soft_queue **out, gph_error *error)
+{
+    GPHI_TRY(soft_queue_create(engine, 0, out, error));
+    while (!soft_queue_own(*out)) /* a recycled one: its last owner is just leaving */
+        soft_relax();
+    return GPH_OK;
+}
+
+soft_point soft_fence_arm(soft_queue *fence)
+{
+    return (soft_point){fence, atomic_fetch_add(&fence->tail, 1) + 1};
+}
+
+void soft_fence_reach(soft_queue *fence)
+{
+    complete(fence);
+}
+
+void soft_fence_release(soft_queue *fence)
+{
+    if (fence == NULL)
+        return;
+    atomic_store(&fence->state, QUEUE_IDLE);
+    soft_queue_release(fence);
+}

@@ -25,12 +25,23 @@ static bool is_of_node(CUlaunchAttributeID id)
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return true;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return true;
     default: return false;
     }
+}
+
+static bool fits(CUlaunchAttributeID id)
+{
+    return (int)id >= 0 && id < CU_LAUNCH_ATTRIBUTE_MAX;
+}
+
+/* What was asked for counts at updates (R69a); what is told is what the device has. */
+static int clamp(int priority)
+{
+    return priority > LEAST_PRIORITY      ? LEAST_PRIORITY
+           : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY
+                                          : priority;
 }
 
 static CUlaunchAttributeValue initial_value(CUlaunchAttributeID id)
@@ -44,45 +55,73 @@ static CUlaunchAttributeValue initial_value(CUlaunchAttributeID id)
 CUresult soft_node_attribute_get(const soft_node *node, CUlaunchAttributeID id,
                                  CUlaunchAttributeValue *out)
 {
-    if (!is_of_node(id))
+    if (!is_of_node(id) && (soft_rule(M_kernel_attributes) || !fits(id)))
         return refuse(id);
     CUlaunchAttributeValue value = initial_value(id);
-    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-        value.cooperative = node->task.u.launch.cooperative;
-    else if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
-        value.priority = node->task.u.launch.priority;
+    if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+        value.priority = clamp(node->task.u.launch.priority);
     else if (node->attributes && node->attributes->set & 1u << id)
         value = node->attributes->values[id];
+    else if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+        value.cooperative = node->task.u.launch.cooperative;
     *out = value;
     return CUDA_SUCCESS;
 }
 
-static CUresult check_cluster(unsigned x, unsigned y, unsigned z)
+static CUresult check_cluster(const uint32_t *grid, unsigned x, unsigned y, unsigned z)
 {
-    if (x <= 1 && y <= 1 && z <= 1)
+    if ((x == 0 && y == 0 && z == 0) || (x == 1 && y == 1 && z == 1))
         return CUDA_SUCCESS;
+    if (x == 0 || y == 0 || z == 0 || grid[0] % x != 0 || grid[1] % y != 0 ||
+        grid[2] % z != 0)
+        return soft_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                         "clusters (%u, %u, %u) do not divide the grid (%u, %u, %u)", x,
+                         y, z, grid[0], grid[1], grid[2]);
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                      "cluster (%u, %u, %u): clusters of several blocks are not built", x,
                      y, z);
 }
 
-static CUresult check_value(CUlaunchAttributeID id, const CUlaunchAttributeValue *value)
+static CUresult check_window(const CUaccessPolicyWindow *window)
+{
+    if (!(window->hitRatio >= 0 && window->hitRatio <= 1))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the hit ratio is %g, not 0 to 1",
+                         (double)window->hitRatio);
+    if (window->missProp == CU_ACCESS_PROPERTY_PERSISTING)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "what misses the window cannot be persisting");
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_range(const char *what, unsigned value, unsigned most)
+{
+    if (value <= most)
+        return CUDA_SUCCESS;
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is %d, not 0 to %u", what, (int)value,
+                     most);
+}
+
+static CUresult check_value(const soft_node *node, CUlaunchAttributeID id,
+                            const CUlaunchAttributeValue *value)
 {
     switch ((int)id) {
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return check_cluster(value->clusterDim.x, value->clusterDim.y,
-                             value->clusterDim.z);
+        return check_cluster(node->task.u.launch.grid, value->clusterDim.x,
+                             value->clusterDim.y, value->clusterDim.z);
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         if (value->deviceUpdatableKernelNode.deviceUpdatable == 0)
             return CUDA_SUCCESS;
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "kernel nodes that the device updates are not built");
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-        if (value->accessPolicyWindow.hitRatio >= 0 &&
-            value->accessPolicyWindow.hitRatio <= 1)
-            return CUDA_SUCCESS;
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the hit ratio is %g, not 0 to 1",
-                         (double)value->accessPolicyWindow.hitRatio);
+        return check_window(&value->accessPolicyWindow);
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        return check_range("the carveout", value->sharedMemCarveout, 100);
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        return check_range("the domain", (unsigned)value->memSyncDomain, 1);
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        SOFT_TRY(check_range("the default domain", value->memSyncDomainMap.default_, 3));
+        return check_range("the remote domain", value->memSyncDomainMap.remote, 3);
     default: return CUDA_SUCCESS;
     }
 }
@@ -103,15 +142,16 @@ CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
                                  const CUlaunchAttributeValue *value)
 {
     soft_launch *launch = &node->task.u.launch;
-    if (!is_of_node(id))
+    if (!is_of_node(id) && (soft_rule(M_kernel_attributes) || !fits(id)))
         return refuse(id);
-    SOFT_TRY(check_value(id, value));
+    SOFT_TRY(check_value(node, id, value));
     switch ((int)id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         if (soft_rule(R18) && value->cooperative && node->arguments.by_extra)
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
                              "the node's arguments came as extra, which a cooperative "
                              "kernel does not take");
+        SOFT_TRY(keep(node, id, value)); /* any number is given back as it came */
         launch->cooperative = value->cooperative != 0;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:

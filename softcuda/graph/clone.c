@@ -26,22 +26,19 @@ static CUresult clone_node(const soft_node *node, soft_graph *into)
     return CUDA_SUCCESS;
 }
 
-/* Edges may go to later nodes, so they come when all nodes are there; each list keeps its
- * order, which means something at updates (R67). */
+/* Edges may go to later nodes, so they come when all nodes are there. Dependencies keep
+ * their order, which means something at updates (R67); dependents come in the order of
+ * the nodes that have them, as in clones on an H100. */
 static CUresult clone_edges(const soft_graph *graph, soft_graph *into)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
-        into->nodes[i]->sink_serial = node->sink_serial; /* keeps their order */
+        into->nodes[i]->sink_serial = node->sink_serial; /* keep their order */
+        into->nodes[i]->root_serial = node->root_serial;
         for (uint32_t k = 0; k < node->dependencies.count; k++) {
             const soft_edge_end *end = &node->dependencies.ends[k];
-            SOFT_TRY(soft_edge_list_push(&into->nodes[i]->dependencies,
-                                         into->nodes[end->node->place], &end->data));
-        }
-        for (uint32_t k = 0; k < node->dependents.count; k++) {
-            const soft_edge_end *end = &node->dependents.ends[k];
-            SOFT_TRY(soft_edge_list_push(&into->nodes[i]->dependents,
-                                         into->nodes[end->node->place], &end->data));
+            SOFT_TRY(soft_nodes_link(into->nodes[end->node->place], into->nodes[i],
+                                     &end->data));
         }
     }
     return CUDA_SUCCESS;
@@ -70,7 +67,7 @@ CUresult soft_graph_clone(const soft_graph *graph, soft_graph **out)
 CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
                                  soft_node **out)
 {
-    if (soft_rule(R24) && clone->origin != node->graph->id)
+    if (clone->origin != node->graph->id || !soft_rule(R24))
         return soft_fail(
             CUDA_ERROR_INVALID_VALUE, "graph %llu is no clone of the node's graph %llu",
             (unsigned long long)clone->id, (unsigned long long)node->graph->id);

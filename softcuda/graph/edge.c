@@ -5,6 +5,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
+#include "softcuda/rules/rules.h"
 
 CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
                              const CUgraphEdgeData *data)
@@ -27,6 +28,12 @@ void soft_node_note_sink(soft_node *node)
 {
     if (node->dependents.count == 0)
         node->sink_serial = soft_graph_next_id();
+}
+
+void soft_node_note_root(soft_node *node)
+{
+    if (node->dependencies.count == 0)
+        node->root_serial = soft_graph_next_id();
 }
 
 static bool same_data(const CUgraphEdgeData *a, const CUgraphEdgeData *b)
@@ -58,23 +65,28 @@ bool soft_edge_exists(const soft_node *from, const soft_node *to)
     return find_edge(from, to) != NULL;
 }
 
-CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
-                         const CUgraphEdgeData *data)
+static CUresult check_ports(const soft_node *from, const CUgraphEdgeData *data)
 {
     static const unsigned char zeros[5];
-    if (data == NULL)
-        return CUDA_SUCCESS;
     if (memcmp(data->reserved, zeros, sizeof(zeros)) != 0 || data->to_port != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "edge data: to_port is %u and must be 0, as must reserved bytes",
                          data->to_port);
-    if (data->type > 1 || data->from_port > 2)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "edge data: type %u, from_port %u are not known", data->type,
+    if (data->from_port > 2)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge data: there is no from_port %u",
                          data->from_port);
     if (data->from_port != 0 && from->type != CU_GRAPH_NODE_TYPE_KERNEL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "edge data: from_port %u needs a kernel node", data->from_port);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_type(const soft_node *from, CUgraphNodeType to,
+                           const CUgraphEdgeData *data)
+{
+    if (data->type > 1)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge data: there is no type %u",
+                         data->type);
     if (data->type == 1 && (from->type != CU_GRAPH_NODE_TYPE_KERNEL ||
                             to != CU_GRAPH_NODE_TYPE_KERNEL || data->from_port == 0))
         return soft_fail(
@@ -85,6 +97,16 @@ CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "edge data: port 1 needs the programmatic type");
     return CUDA_SUCCESS;
+}
+
+CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
+                         const CUgraphEdgeData *data)
+{
+    if (data == NULL)
+        return CUDA_SUCCESS;
+    if (soft_rule(R14))
+        SOFT_TRY(check_ports(from, data));
+    return soft_rule(R13) ? check_type(from, to, data) : CUDA_SUCCESS;
 }
 
 /* Both ends or none. */
@@ -108,54 +130,58 @@ void soft_nodes_unlink(soft_node *from, soft_node *to)
 static CUresult check_new_edge(const soft_graph *graph, const soft_node *from,
                                const soft_node *to, const CUgraphEdgeData *data)
 {
-    if (from->graph != graph || to->graph != graph)
+    if (soft_rule(R3) && (from->graph != graph || to->graph != graph))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the edge joins a node of another graph");
-    if (from == to)
+    if (soft_rule(R4) && from == to)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the edge joins a node with itself");
-    if (find_edge(from, to))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the edge exists already");
     return soft_edge_check(from, to->type, data);
 }
 
+static CUresult add_edge(soft_node *from, soft_node *to, const CUgraphEdgeData *data)
+{
+    if (soft_rule(R4) && find_edge(from, to))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the edge exists already");
+    return soft_nodes_link(from, to, data);
+}
+
+/* As an H100 does: all are checked first, but for edges that exist; the edges before
+ * such a one stay. Where memory ends, none stays. */
 CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *const *to,
                         const CUgraphEdgeData *data, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        SOFT_TRY(check_new_edge(graph, from[i], to[i], data ? &data[i] : NULL));
     CUresult result = CUDA_SUCCESS;
     size_t done = 0;
-    for (; done < count && result == CUDA_SUCCESS; done++) {
-        const CUgraphEdgeData *edge = data ? &data[done] : NULL;
-        result = check_new_edge(graph, from[done], to[done], edge);
-        if (result == CUDA_SUCCESS)
-            result = soft_nodes_link(from[done], to[done], edge);
-        if (result != CUDA_SUCCESS)
-            break;
-    }
-    for (size_t i = done; result != CUDA_SUCCESS && i-- > 0;)
+    for (; done < count && result == CUDA_SUCCESS; done += result == CUDA_SUCCESS)
+        result = add_edge(from[done], to[done], data ? &data[done] : NULL);
+    for (size_t i = done; result == CUDA_ERROR_OUT_OF_MEMORY && i-- > 0;) {
         soft_nodes_unlink(from[i], to[i]);
-    if (result == CUDA_SUCCESS)
-        soft_memnode_edges_added(graph, to, count);
+        soft_node_note_sink(from[i]);
+    }
+    if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        soft_memnode_edges_added(graph, to, done);
     return result;
 }
 
+/* The edges before one that is refused are gone, as on an H100. */
 CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
                            soft_node *const *to, const CUgraphEdgeData *data,
                            size_t count)
 {
     SOFT_TRY(soft_memnode_check_delete(graph, "edges"));
     for (size_t i = 0; i < count; i++) {
-        const CUgraphEdgeData zero = {0};
         const soft_edge_end *edge = from[i]->graph == graph && to[i]->graph == graph
                                         ? find_edge(from[i], to[i])
                                         : NULL;
-        if (edge == NULL)
+        if (edge == NULL && soft_rule(R6))
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu does not exist", i);
-        if (!same_data(&edge->data, data ? &data[i] : &zero))
+        if (edge && data && soft_rule(R6) && !same_data(&edge->data, &data[i]))
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu has other edge data", i);
-    }
-    for (size_t i = 0; i < count; i++) {
         soft_nodes_unlink(from[i], to[i]);
         soft_node_note_sink(from[i]);
+        soft_node_note_root(to[i]);
     }
     return CUDA_SUCCESS;
 }

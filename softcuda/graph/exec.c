@@ -61,6 +61,9 @@ void soft_exec_release(soft_exec *exec)
     soft_watch_destroy(exec->watch);
     soft_shape_fini(&exec->shape);
     soft_delete(exec->costs);
+    for (uint32_t i = 0; i < exec->event_count; i++)
+        soft_fence_release(exec->fences[i]);
+    soft_delete(exec->fences);
     soft_delete(exec->event_nodes);
     soft_delete(exec->slab);
     pthread_mutex_destroy(&exec->mutex);
@@ -127,7 +130,7 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
     const gph_status status = soft_program_create(
         exec->device->engine, flat->shape.node_count, flat->edges, flat->edge_count,
         flat->kinds, by_node ? flat->priorities : NULL, &exec->program, &error);
-    if (status == GPH_E_INVALID) {
+    if (status == GPH_E_INVALID && soft_rule(R7)) {
         out->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
     }
@@ -259,16 +262,17 @@ static CUresult collect_waits(const soft_exec *exec, soft_stream *stream,
     return CUDA_SUCCESS;
 }
 
-/* Tells the events of record nodes that a launch begins, or which point it has. */
-static void tell_events(const soft_exec *exec, const soft_point *done)
+/* Tells the events of record nodes that a launch begins, or, when it was submitted, the
+ * points that their nodes will reach. */
+static void tell_events(const soft_exec *exec, bool submitted)
 {
     for (uint32_t i = 0; i < exec->event_count; i++) {
         const uint32_t at = exec->event_nodes[i];
         if (exec->shape.nodes[at].type != CU_GRAPH_NODE_TYPE_EVENT_RECORD)
             continue;
         soft_event *event = exec->current->records[at]->event;
-        if (done)
-            soft_event_set_point(event, *done);
+        if (submitted)
+            soft_event_set_point(event, soft_fence_arm(exec->fences[i]));
         else
             soft_event_begin_record(event);
     }
@@ -281,7 +285,7 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     const bool auto_free = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
     SOFT_TRY(collect_waits(exec, stream, waits, &count));
     SOFT_TRY(soft_exec_memory_begin(exec->memory, auto_free, stream));
-    tell_events(exec, NULL);
+    tell_events(exec, false);
     soft_version *version = exec->current;
     if (version->objects)
         atomic_fetch_add_explicit(&version->objects->references, 1, memory_order_relaxed);
@@ -296,7 +300,7 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
         return result;
     }
     version->last = done;
-    tell_events(exec, &done);
+    tell_events(exec, true);
     return CUDA_SUCCESS;
 }
 

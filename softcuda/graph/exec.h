@@ -42,6 +42,7 @@ typedef struct soft_exec_record {
     soft_task task;          /* parameters are in `body` */
     soft_function *function; /* KERNEL: retained */
     soft_event *event;       /* event nodes: retained */
+    soft_queue *fence;       /* EVENT_RECORD: the exec's for this node */
     soft_backing backing[2]; /* MEMCPY: destination, source; MEMSET: destination */
     soft_work work;          /* of the enabled node */
     soft_record body;        /* the last member: cut off behind the parameters */
@@ -116,6 +117,8 @@ struct soft_exec {
     uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
     uint32_t *event_nodes;          /* flat nodes of event records and waits */
     uint32_t event_count;
+    soft_queue **fences; /* of event records: a launch's event is reached when its node
+                          * runs; by event_nodes, NULL for waits */
     struct soft_watch *watch;        /* SOFTCUDA_CHECK=race; NULL: not asked for */
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };

@@ -66,6 +66,7 @@ struct soft_node {
     soft_edge_list dependencies, dependents;
     uint32_t place;          /* in graph->nodes */
     uint32_t mark, mark_out; /* scratch of whoever walks, under the mutex */
+    uint64_t root_serial;    /* when it last became a root: rises */
     uint64_t sink_serial;    /* when it last became a sink: rises (R67) */
     uint64_t behind_serial;  /* when it last got its first dependency: rises (cycle.c) */
     soft_context *context;

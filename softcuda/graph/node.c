@@ -5,6 +5,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
+#include "softcuda/rules/rules.h"
 
 CUresult soft_node_find(CUgraphNode handle, soft_node **out)
 {
@@ -96,7 +97,7 @@ static CUresult take_kernel(soft_node *node, const soft_node_params *params)
         *node->attributes = *params->attributes;
     }
     SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
-    node->arguments.by_extra = params->by_extra;
+    node->arguments.by_extra = params->by_extra && soft_rule(R19);
     node->task = *params->task;
     node->task.u.launch.params = node->arguments.packed;
     soft_function_retain(node->task.u.launch.function);
@@ -118,6 +119,8 @@ static CUresult take_batch(soft_node *node, const soft_node_params *params)
 
 static CUresult take_child(soft_node *node, const soft_node_params *params)
 {
+    if (!soft_rule(R61))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "child graphs are switched off");
     if (!params->move)
         SOFT_TRY(soft_graph_clone(params->child, &node->child));
     else
@@ -167,12 +170,29 @@ static CUresult take_payload(soft_node *node, const soft_node_params *params)
     }
 }
 
+/* New parameters of a kernel do not touch the attributes that the node has. */
+static CUresult keep_attributes(const soft_node *node, soft_node_params *params,
+                                soft_task *task)
+{
+    const soft_launch *old = &node->task.u.launch;
+    if (soft_rule(R18) && old->cooperative && params->by_extra)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the node is cooperative, which takes no arguments as extra");
+    *task = *params->task;
+    task->u.launch.cooperative = old->cooperative;
+    task->u.launch.priority = old->priority;
+    params->task = task;
+    params->attributes = node->attributes;
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_node_set(soft_node *node, const soft_node_params *params)
 {
     soft_node fresh = {.type = node->type};
     soft_node_params own = *params;
-    if (own.attributes == NULL) /* they stay (R19) */
-        own.attributes = node->attributes;
+    soft_task task;
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        SOFT_TRY(keep_attributes(node, &own, &task));
     const CUresult result = take_payload(&fresh, &own);
     if (result != CUDA_SUCCESS) {
         drop_payload(&fresh);
@@ -210,17 +230,17 @@ static CUresult check_dependencies(const soft_graph *graph, CUgraphNodeType type
                                    const soft_edge_end *dependencies, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (dependencies[i].node->graph != graph)
+        if (soft_rule(R3) && dependencies[i].node->graph != graph)
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
                              "dependency %u is a node of another graph", i);
         /* Quadratic, but dependencies are few; many of them are checked by marks. */
-        for (uint32_t k = 0; k < i && count <= 64; k++)
+        for (uint32_t k = 0; k < i && count <= 64 && soft_rule(R2); k++)
             if (dependencies[k].node == dependencies[i].node)
                 return soft_fail(CUDA_ERROR_INVALID_VALUE,
                                  "dependencies %u and %u are the same node", k, i);
         SOFT_TRY(soft_edge_check(dependencies[i].node, type, &dependencies[i].data));
     }
-    if (count <= 64)
+    if (count <= 64 || !soft_rule(R2))
         return CUDA_SUCCESS;
     bool twice = false;
     for (uint32_t i = 0; i < count; i++)
@@ -250,7 +270,7 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node");
     node->graph = graph;
     node->type = params->type;
-    node->id = node->sink_serial = soft_graph_next_id();
+    node->id = node->sink_serial = node->root_serial = soft_graph_next_id();
     CUresult result = take_payload(node, params);
     const bool takes = params->move && node->child != NULL;
     uint32_t linked = 0;
@@ -289,13 +309,16 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
 void soft_node_destroy(soft_node *node)
 {
     soft_graph *graph = node->graph;
-    soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
+    if (soft_rule(R9))
+        soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
     for (uint32_t i = 0; i < node->dependencies.count; i++) {
         soft_edge_list_remove(&node->dependencies.ends[i].node->dependents, node);
         soft_node_note_sink(node->dependencies.ends[i].node);
     }
-    for (uint32_t i = 0; i < node->dependents.count; i++)
+    for (uint32_t i = 0; i < node->dependents.count; i++) {
         soft_edge_list_remove(&node->dependents.ends[i].node->dependencies, node);
+        soft_node_note_root(node->dependents.ends[i].node);
+    }
     memmove(&graph->nodes[node->place], &graph->nodes[node->place + 1],
             (graph->node_count - node->place - 1) * sizeof(graph->nodes[0]));
     graph->node_count--;

@@ -113,7 +113,9 @@ static bool is_over_locked(soft_object *object)
 static void tell_host(bool tell)
 {
     const soft_work work = {.kind = SOFT_WORK_HOST, .run = run_destructors};
-    if (tell)
+    if (tell && !soft_rule(R108))
+        run_destructors(NULL, NULL);
+    else if (tell)
         (void)soft_queue_submit(destructors, &work, NULL, 0, NULL); /* at exit: none */
 }
 
@@ -225,7 +227,7 @@ CUresult soft_graph_release_object(soft_graph *graph, soft_object *object, unsig
 static uint32_t count_holds(const soft_graph *graph, bool deep)
 {
     uint32_t count = graph->objects.count;
-    for (uint32_t i = 0; deep && i < graph->node_count; i++)
+    for (uint32_t i = 0; deep && soft_rule(R107) && i < graph->node_count; i++)
         if (graph->nodes[i]->child)
             count += count_holds(graph->nodes[i]->child, true);
     return count;
@@ -235,7 +237,7 @@ static void hold_all_locked(soft_object_list *list, const soft_graph *graph, boo
 {
     for (uint32_t i = 0; i < graph->objects.count; i++)
         hold_locked(list, graph->objects.holds[i].object, graph->objects.holds[i].count);
-    for (uint32_t i = 0; deep && i < graph->node_count; i++)
+    for (uint32_t i = 0; deep && soft_rule(R107) && i < graph->node_count; i++)
         if (graph->nodes[i]->child)
             hold_all_locked(list, graph->nodes[i]->child, true);
 }

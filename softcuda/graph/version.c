@@ -66,9 +66,12 @@ void soft_backing_of(soft_context *context, const soft_task *task, soft_backing 
         out[1] = backing_at(context, task->u.copy.src);
 }
 
-static void run_stamp(void *event)
+/* The event of a record node is reached now, not with the launch. */
+static void run_stamp(void *user)
 {
-    soft_event_stamp(event);
+    soft_exec_record *record = user;
+    soft_event_stamp(record->event);
+    soft_fence_reach(record->fence);
 }
 
 static CUresult fill(soft_exec_record *record, const soft_content *content)
@@ -85,7 +88,7 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
     if (content->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
         record->task.kind = SOFT_TASK_CALL;
         record->task.u.call.function = run_stamp;
-        record->task.u.call.user = content->event;
+        record->task.u.call.user = record;
     }
     SOFT_TRY(soft_record_fill(&record->body, content->context, &record->task,
                               (int64_t)content->id, &record->work));
@@ -233,12 +236,37 @@ static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
     if (count == 0)
         return CUDA_SUCCESS;
     exec->event_nodes = soft_new(count * sizeof(*exec->event_nodes));
-    if (exec->event_nodes == NULL)
+    exec->fences = soft_new(count * sizeof(soft_queue *));
+    if (exec->event_nodes == NULL || exec->fences == NULL)
         return out_of_memory(exec);
-    for (uint32_t i = 0; i < exec->shape.node_count; i++)
-        if (flat->nodes[i] && flat->nodes[i]->event)
-            exec->event_nodes[exec->event_count++] = i;
+    gph_error error = {0};
+    for (uint32_t i = 0; i < exec->shape.node_count; i++) {
+        const soft_node *node = flat->nodes[i];
+        if (node == NULL || node->event == NULL)
+            continue;
+        if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+            SOFT_TRY(
+                soft_pass(soft_fence_create(exec->device->engine,
+                                            &exec->fences[exec->event_count], &error),
+                          &error));
+        exec->event_nodes[exec->event_count++] = i;
+    }
     return CUDA_SUCCESS;
+}
+
+/* The fence of an event record node; the numbers of event nodes rise. */
+static void set_fence(const soft_exec *exec, uint32_t at, soft_exec_record *record)
+{
+    uint32_t low = 0, high = exec->event_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (exec->event_nodes[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < exec->event_count && exec->event_nodes[low] == at)
+        record->fence = exec->fences[low];
 }
 
 CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **offender)
@@ -269,6 +297,7 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
                 return result;
             }
             watch(exec, i, version->records[i]);
+            set_fence(exec, i, version->records[i]);
             room += soft_record_bytes(&content);
         }
         version->works[i] = work_of(exec, i, version->records[i]);
@@ -363,6 +392,7 @@ void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
         soft_exec_record_release(version->records[at]);
         version->records[at] = record;
         watch(exec, at, record);
+        set_fence(exec, at, record);
     }
     version->works[at] = work_of(exec, at, version->records[at]);
     exec->journal[exec->edits++ % SOFT_JOURNAL] = at;
