@@ -231,7 +231,7 @@ int compare_program(const struct transcript *t, bool verbose, bool quiet)
     return differences;
 }
 
-int compare_file(const char *path, uint32_t first, uint32_t last, bool verbose)
+int compare_file(const char *path, const struct choice *choice, bool verbose)
 {
     static struct transcript t;
     size_t bytes = 0;
@@ -241,7 +241,8 @@ int compare_file(const char *path, uint32_t first, uint32_t last, bool verbose)
         return 1;
     const unsigned char *at = all;
     while (file_next(&at, all + bytes, &t)) {
-        if (t.program.seed < first || t.program.seed > last)
+        if (t.program.seed < choice->first || t.program.seed > choice->last ||
+            t.program.seed % choice->parts != choice->part)
             continue;
         crashed += t.crashed >= 0;
         if (t.crashed >= 0)

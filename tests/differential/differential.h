@@ -243,7 +243,11 @@ void coverage_print(void);
 
 /* record.c: files of transcripts */
 int record_seeds(const char *path, uint32_t first, uint32_t last, double seconds);
-int compare_file(const char *path, uint32_t first, uint32_t last, bool verbose);
+struct choice {
+    uint32_t first, last; /* seeds */
+    uint32_t part, parts; /* of them, those that leave this rest */
+};
+int compare_file(const char *path, const struct choice *choice, bool verbose);
 int pack_file(const char *from, const char *to);
 
 #endif

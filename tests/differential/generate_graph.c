@@ -194,7 +194,7 @@ static bool draw_find(struct generator *gen)
         graph = i;
         node = pick_node_of(gen, gen->model->graphs[from]);
     }
-    if (node < 0 || graph < 0)
+    if (node < 0 || graph < 0 || (right && gen->model->graphs[graph]->clone_of == 0))
         return false;
     const int out = free_node(gen);
     return out >= 0 && EMIT(gen, OP_FIND_IN_CLONE, out, node, graph);

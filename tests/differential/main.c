@@ -3,7 +3,7 @@
  *
  *   --model --seeds A..B        a driver against the reference model
  *   --record FILE --seeds A..B  what a driver answers (GPH_DRIVER=cuda: NVIDIA's)
- *   --compare FILE [--seeds A..B]  a driver against a recording
+ *   --compare FILE [--seeds A..B] [--part K/N]  a driver against a recording
  *   --program SEED [--verbose]  one program, printed as it runs
  *   --shrink SEED [--compare FILE]  the shortest program that still differs
  *   --pack FILE TO, --coverage (with one of the above), --never */
@@ -16,7 +16,7 @@
 
 struct options {
     const char *record, *compare, *pack, *to;
-    uint32_t first, last;
+    uint32_t first, last, part, parts;
     double seconds;
     long program, shrink;
     bool model, coverage, verbose, never;
@@ -51,7 +51,10 @@ static bool parse(int count, char **words, struct options *o)
             o->record = next;
         else if (strcmp(word, "--compare") == 0)
             o->compare = next;
-        else if (strcmp(word, "--program") == 0)
+        else if (strcmp(word, "--part") == 0) {
+            if (sscanf(next, "%u/%u", &o->part, &o->parts) != 2 || o->parts == 0)
+                return false;
+        } else if (strcmp(word, "--program") == 0)
             o->program = strtol(next, NULL, 10);
         else if (strcmp(word, "--shrink") == 0)
             o->shrink = strtol(next, NULL, 10);
@@ -78,7 +81,8 @@ static int without_driver(const struct options *o)
 
 int main(int count, char **words)
 {
-    struct options o = {.last = UINT32_MAX, .program = -1, .shrink = -1, .seconds = 1e9};
+    struct options o = {
+        .last = UINT32_MAX, .parts = 1, .program = -1, .shrink = -1, .seconds = 1e9};
     const char *why = NULL;
     int result;
     if (!parse(count, words, &o))
@@ -100,7 +104,8 @@ int main(int count, char **words)
     if (o.program >= 0)
         result = show_program((uint32_t)o.program, o.verbose);
     else if (o.compare)
-        result = compare_file(o.compare, o.first, o.last, o.verbose);
+        result = compare_file(
+            o.compare, &(struct choice){o.first, o.last, o.part, o.parts}, o.verbose);
     else
         result = model_seeds(o.first, o.last);
     if (o.coverage)
