@@ -35,7 +35,8 @@ struct mnode {
     struct work work;
     bool captured;
     int32_t priority;
-    int32_t alloc; /* ALLOC: allocation slot */
+    int32_t alloc;       /* ALLOC: allocation slot */
+    uint32_t exit_since; /* when it last became a node without dependents */
     struct medges deps, dependents;
     struct mgraph *child;
 };
@@ -148,13 +149,13 @@ struct mgraph *graph_new(struct model *model);
 struct mgraph *graph_copy(struct model *model, const struct mgraph *from);
 struct mnode *node_new(struct model *model, struct mgraph *graph,
                        const struct work *work);
-void node_drop(struct mgraph *graph, struct mnode *node);
+void node_drop(struct model *model, struct mgraph *graph, struct mnode *node);
 void graph_drop(struct model *model, struct mgraph *graph);
 void edges_push(struct model *model, struct medges *list, struct mnode *node,
                 int32_t data);
 int edges_find(const struct medges *list, const struct mnode *node);
 void link_add(struct model *model, struct mnode *from, struct mnode *to, int32_t data);
-void link_remove(struct mnode *from, struct mnode *to);
+void link_remove(struct model *model, struct mnode *from, struct mnode *to);
 bool graph_has_memory(const struct mgraph *graph);
 bool graph_has_cycle(struct model *model, const struct mgraph *graph);
 CUresult work_check(const struct model *model, const struct work *work);

@@ -54,10 +54,8 @@ CUresult capture_check_legacy(struct model *model, int stream)
 
 static CUresult refuse_on(struct mcapture *capture)
 {
-    if (capture->invalidated)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     capture_invalidate(capture);
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* invalid already or not */
 }
 
 /* ---- begin, end ---- */
@@ -81,8 +79,10 @@ static CUresult check_begin(struct model *model, int stream, int mode)
 {
     if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (stream == 0)
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (stream == 0) {
+        const CUresult implicit = find_implicit(model, stream, true);
+        return implicit ? implicit : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     return model->streams[stream].capture ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS;
 }
 
@@ -118,7 +118,9 @@ static void capture_to_graph(struct model *model, const int32_t *a, struct answe
         return;
     }
     CUresult code = check_begin(model, a[0], a[2]);
-    if (code == CUDA_SUCCESS && (graph->capture || graph->moved))
+    if (code == CUDA_SUCCESS && graph->capture)
+        code = CUDA_ERROR_ILLEGAL_STATE;
+    if (code == CUDA_SUCCESS && graph->moved)
         code = CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < a[3]; i++)
         if (deps[i]->graph != graph && code == CUDA_SUCCESS)
@@ -186,7 +188,7 @@ static void capture_end(struct model *model, const int32_t *a, struct answer *ou
     finish(model, capture);
     struct mgraph *graph = capture->graph;
     if (!model_decide(model, out, code)) {
-        if (capture->own)
+        if (graph->parent == NULL) /* the caller's graph goes as well */
             graph_drop(model, graph);
         return;
     }
@@ -230,13 +232,13 @@ static void capture_deps(struct model *model, const int32_t *a, struct answer *o
         out->code = SKIPPED;
         return;
     }
-    CUresult code = CUDA_SUCCESS;
-    if (a[1] > 1)
-        code = CUDA_ERROR_INVALID_VALUE;
-    else if (capture == NULL)
+    CUresult code = find_implicit(model, a[0], true);
+    if (code == CUDA_SUCCESS && capture == NULL)
         code = CUDA_ERROR_ILLEGAL_STATE;
-    else if (capture->invalidated)
+    else if (code == CUDA_SUCCESS && capture->invalidated)
         code = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (code == CUDA_SUCCESS && a[1] > 1)
+        code = CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < a[2] && code == CUDA_SUCCESS; i++)
         if (deps[i]->graph != capture->graph)
             code = CUDA_ERROR_INVALID_VALUE;

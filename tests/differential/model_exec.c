@@ -42,10 +42,11 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
     }
     CUresult code = graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     int result = CUDA_GRAPH_INSTANTIATE_ERROR;
+    const CUresult disturbs = capture_check_unsafe(model);
+    if (disturbs != CUDA_SUCCESS)
+        code = disturbs;
     if (code == CUDA_SUCCESS)
         code = check_flags((uint64_t)a[2], a[3]);
-    if (code == CUDA_SUCCESS)
-        code = capture_check_unsafe(model);
     if (code == CUDA_SUCCESS && (graph->parent || graph->moved))
         code = graph->moved ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     if (code == CUDA_SUCCESS && graph_has_cycle(model, graph)) {

@@ -28,14 +28,12 @@ int edges_find(const struct medges *list, const struct mnode *node)
     return -1;
 }
 
+/* The last one takes its place, as updates on an H100 show. */
 static void edges_remove(struct medges *list, const struct mnode *node)
 {
     const int at = edges_find(list, node);
-    if (at < 0)
-        return;
-    memmove(&list->at[at], &list->at[at + 1],
-            (size_t)(list->count - at - 1) * sizeof(list->at[0]));
-    list->count--;
+    if (at >= 0)
+        list->at[at] = list->at[--list->count];
 }
 
 void link_add(struct model *model, struct mnode *from, struct mnode *to, int32_t data)
@@ -44,10 +42,12 @@ void link_add(struct model *model, struct mnode *from, struct mnode *to, int32_t
     edges_push(model, &from->dependents, to, data);
 }
 
-void link_remove(struct mnode *from, struct mnode *to)
+void link_remove(struct model *model, struct mnode *from, struct mnode *to)
 {
     edges_remove(&to->deps, from);
     edges_remove(&from->dependents, to);
+    if (from->dependents.count == 0)
+        from->exit_since = ++model->last_uid;
 }
 
 /* ---- objects ---- */
@@ -68,6 +68,7 @@ struct mnode *node_new(struct model *model, struct mgraph *graph, const struct w
                            .graph = graph,
                            .work = *work,
                            .alloc = MISSING};
+    node->exit_since = node->uid;
     if (graph->count == graph->capacity) {
         const int capacity = graph->capacity ? 2 * graph->capacity : 8;
         struct mnode **fresh =
@@ -94,6 +95,7 @@ struct mgraph *graph_copy(struct model *model, const struct mgraph *from)
         node->captured = old->captured;
         node->priority = old->priority;
         node->alloc = old->alloc;
+        node->exit_since = old->exit_since;
         if (old->child) {
             node->child = graph_copy(model, old->child);
             node->child->parent = node;
@@ -137,12 +139,17 @@ void graph_drop(struct model *model, struct mgraph *graph)
             object_change(model, i, -graph->objects[i]);
 }
 
-void node_drop(struct mgraph *graph, struct mnode *node)
+void node_drop(struct model *model, struct mgraph *graph, struct mnode *node)
 {
-    while (node->deps.count)
-        link_remove(node->deps.at[0].node, node);
+    const struct medges deps = node->deps;
+    for (int i = 0; i < deps.count; i++) { /* in their order: they become exits */
+        struct mnode *from = deps.at[i].node;
+        edges_remove(&from->dependents, node);
+        if (from->dependents.count == 0)
+            from->exit_since = ++model->last_uid;
+    }
     while (node->dependents.count)
-        link_remove(node, node->dependents.at[0].node);
+        link_remove(model, node, node->dependents.at[0].node);
     for (int i = node->place; i + 1 < graph->count; i++) {
         graph->nodes[i] = graph->nodes[i + 1];
         graph->nodes[i]->place = i;
@@ -239,8 +246,12 @@ static void graph_destroy(struct model *model, const int32_t *a, struct answer *
         out->code = SKIPPED;
         return;
     }
-    const bool bad = graph == NULL || graph->parent || graph->capture;
-    if (model_decide(model, out, bad ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS))
+    CUresult code = CUDA_SUCCESS;
+    if (graph && graph->capture)
+        code = CUDA_ERROR_ILLEGAL_STATE;
+    else if (graph == NULL || graph->parent)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (model_decide(model, out, code))
         graph_drop(model, graph);
 }
 
@@ -378,10 +389,10 @@ static void destroy_node(struct model *model, const int32_t *a, struct answer *o
     if (graph_has_memory(node->graph))
         code = CUDA_ERROR_NOT_SUPPORTED;
     else if (node->graph->capture)
-        code = CUDA_ERROR_INVALID_VALUE;
+        code = CUDA_ERROR_ILLEGAL_STATE;
     if (!model_decide(model, out, code))
         return;
-    node_drop(node->graph, node);
+    node_drop(model, node->graph, node);
     forget_node(model, node);
 }
 
@@ -457,7 +468,7 @@ static void remove_edges(struct model *model, const int32_t *a, struct answer *o
     if (!model_decide(model, out, code))
         return;
     for (int i = 0; i < a[1]; i++)
-        link_remove(pairs[i].from, pairs[i].to);
+        link_remove(model, pairs[i].from, pairs[i].to);
 }
 
 static void set_params(struct model *model, const struct step *step, struct answer *out)

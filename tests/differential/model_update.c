@@ -32,6 +32,12 @@ static int exits_of(const struct mgraph *graph, struct mnode **out)
     for (int i = 0; i < graph->count; i++)
         if (graph->nodes[i]->dependents.count == 0)
             out[count++] = graph->nodes[i];
+    for (int i = 1; i < count; i++) /* as they became exits */
+        for (int k = i; k > 0 && out[k]->exit_since < out[k - 1]->exit_since; k--) {
+            struct mnode *swap = out[k];
+            out[k] = out[k - 1];
+            out[k - 1] = swap;
+        }
     return count;
 }
 

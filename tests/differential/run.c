@@ -220,6 +220,14 @@ static bool is_slot_graph(CUgraph graph)
     return false;
 }
 
+static bool is_inner_graph(CUgraph graph)
+{
+    for (int i = 0; i < GRAPHS; i++)
+        if (run.graphs[i] == graph && run.graph_of[i] != NULL)
+            return true;
+    return false;
+}
+
 /* Twice: the end of another stream than the origin only spoils the capture. */
 static void end_captures(void)
 {
@@ -235,7 +243,7 @@ static void end_captures(void)
             run_forget_graph(graph);
             (void)cu.cuGraphDestroy(graph);
         } else if (code != CUDA_SUCCESS && run.capturing[i % STREAMS] &&
-                   !is_slot_graph(run.capturing[i % STREAMS])) {
+                   !is_inner_graph(run.capturing[i % STREAMS])) {
             run_forget_graph(run.capturing[i % STREAMS]);
         }
     }

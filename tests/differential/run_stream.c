@@ -78,7 +78,10 @@ static void capture_end(const int32_t *a, struct answer *out)
     if (old == NULL || (cu.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
                         status != CU_STREAM_CAPTURE_STATUS_NONE))
         return;
-    if (slot_of_graph(old) < 0)
+    bool inner = false; /* of a node, which keeps it */
+    for (int i = 0; i < GRAPHS; i++)
+        inner = inner || (run.graphs[i] == old && run.graph_of[i] != NULL);
+    if (!inner)
         run_forget_graph(old);
     run.capturing[a[0]] = NULL;
 }
