@@ -228,6 +228,20 @@ static bool is_ptx(const char *text, size_t bytes)
     return false;
 }
 
+/* Whether what begins with the magic of ELF goes on as machine code for a GPU does: 64
+ * bits, little endian, version 1, for machine 190. bytes 0: as many as there are. */
+static bool is_gpu_code(const unsigned char *data, size_t bytes)
+{
+    static const unsigned char ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    if (bytes != 0 && bytes < 64)
+        return false;
+    for (size_t i = 0; i < sizeof(ident);
+         i++) /* what is shorter differs before its end */
+        if (data[i] != ident[i])
+            return false;
+    return read_word(data + 18, 2) == 190;
+}
+
 gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *allocator,
                          soft_ptx_text *out, gph_error *error)
 {
@@ -254,6 +268,9 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
     } else if (magic == DATA_MAGIC) {
         GPHI_TRY(read_fatbin(data, bytes, &text, error));
     } else if (magic == 0x464c457fu) { /* "\177ELF" */
+        if (!is_gpu_code(data, bytes))
+            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                             "the image begins as ELF and is no machine code for a GPU");
         gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
                   "the image is machine code for a GPU (ELF), PTX is needed");
         return SOFT_ERROR_NO_BINARY_FOR_GPU;

@@ -16,6 +16,8 @@ typedef struct reader {
 
 static void add_modifier(ptx_insn *insn, uint8_t modifier)
 {
+    if (modifier == PTX_MOD_COUNT) /* known by name only */
+        modifier = PTX_MOD_UNKNOWN;
     if (insn->mod_count < PTX_INSN_MODS_MAX)
         insn->mods[insn->mod_count++] = modifier;
     else
@@ -43,6 +45,36 @@ static bool looks_like_type(const ptx_token *token)
     return true;
 }
 
+/* Opcodes that this build does not execute, so that it need not know all their words. */
+static bool takes_any_modifier(ptx_opcode opcode)
+{
+    switch (opcode) {
+    case PTX_OP_UNKNOWN:
+    case PTX_OP_CP: /* .bulk.tensor */
+    case PTX_OP_ISTYPEP:
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_MMA:
+    case PTX_OP_MOVMATRIX:
+    case PTX_OP_MULTIMEM:
+    case PTX_OP_STMATRIX:
+    case PTX_OP_SULD:
+    case PTX_OP_SURED:
+    case PTX_OP_SUST:
+    case PTX_OP_TEX:
+    case PTX_OP_TLD4:
+    case PTX_OP_TXQ:
+    case PTX_OP_WGMMA:
+    case PTX_OP_WMMA: return true;
+    default: return false;
+    }
+}
+
+static bool is_modifier(const ptx_word *word)
+{
+    return word != NULL && (word->modifier != PTX_MOD_UNKNOWN || word->type != PTX_NONE ||
+                            word->space != PTX_SPACE_GENERIC);
+}
+
 static gph_status parse_modifiers(reader *r)
 {
     ptx_parser *parser = r->parser;
@@ -52,6 +84,9 @@ static gph_status parse_modifiers(reader *r)
         if (word == NULL && looks_like_type(&parser->token))
             return ptx_fail_at(parser, &parser->token,
                                "types are u, s, b 8 to 64, f16 to f64", "%s is no type",
+                               ptx_quote(&parser->token).text);
+        if (!is_modifier(word) && !takes_any_modifier((ptx_opcode)insn->opcode))
+            return ptx_fail_at(parser, &parser->token, NULL, "%s is no modifier of PTX",
                                ptx_quote(&parser->token).text);
         if (word == NULL) {
             add_modifier(insn, PTX_MOD_UNKNOWN);

@@ -50,6 +50,24 @@ static const char *const other_types[] = {
     "e2m1x2", "e2m1x4", "e2m3",    "e2m3x2", "e2m3x4", "e3m2",    "e3m2x2",
     "e3m2x4", "ue8m0",  "ue8m0x2", "ue4m3",  "texref", "surfref", "samplerref",
 };
+static const char *const other_modifiers[] = {
+    "L2::evict_unchanged",
+    "async::generic",
+    "fractional",
+    "mask",
+    "mbarrier::complete_tx::bytes",
+    "mbarrier_init",
+    "op_restrict::mbarrier_init",
+    "range",
+    "read",
+    "rs",
+    "scaled::n2::ue8m0",
+    "sync_restrict::shared::cluster",
+    "sync_restrict::shared::cta",
+    "tensormap",
+    "tensormap::generic",
+    "unified",
+};
 static const char *const other_opcodes[] = {
     "clusterlaunchcontrol",
     "suq",
@@ -133,6 +151,8 @@ void ptx_words_init(ptx_words *words)
         slot(words, ptx_type_name(type))->type = (uint8_t)type;
     for (size_t i = 0; i < sizeof(other_opcodes) / sizeof(other_opcodes[0]); i++)
         slot(words, other_opcodes[i])->opcode = PTX_OP_COUNT; /* PTX_OP_UNKNOWN */
+    for (size_t i = 0; i < sizeof(other_modifiers) / sizeof(other_modifiers[0]); i++)
+        slot(words, other_modifiers[i])->modifier = PTX_MOD_COUNT; /* PTX_MOD_UNKNOWN */
     for (size_t i = 0; i < sizeof(other_types) / sizeof(other_types[0]); i++)
         slot(words, other_types[i])->type = PTX_TYPE_OTHER;
     for (size_t i = 0; i < sizeof(other_sregs) / sizeof(other_sregs[0]); i++)

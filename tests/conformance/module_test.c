@@ -80,6 +80,10 @@ static void wrong_images_are_refused(void)
     REFUSED(INVALID_PTX, cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k() {"));
     REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "this is no image at all"));
     REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "// only a comment\n"));
+    REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "\177ELF and then garbage"));
+    REFUSED(INVALID_PTX,
+            cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k() { .reg .b32 r;\n"
+                                                  "add.bogus.u32 r, r, r; }\n"));
     REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, ""));
     REFUSED(INVALID_PTX, cu.cuModuleLoadData(&module, ".version 7.0\n"));
     REFUSED(INVALID_PTX, cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k()\n"

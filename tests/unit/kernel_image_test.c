@@ -128,8 +128,18 @@ static void images_without_ptx_are_told_apart(void)
     add(&f, 2, 90, 0, "cubin", 6, 0);
     CHECK(soft_ptx_find(f.bytes, f.count, NULL, &text, &error) ==
           SOFT_ERROR_NO_BINARY_FOR_GPU);
-    CHECK(soft_ptx_find("\177ELF\2\1\1", 8, NULL, &text, &error) ==
+    /* machine code is for another GPU; what only begins as ELF is nothing */
+    unsigned char elf[64] = "\177ELF\2\1\1";
+    elf[18] = 190;
+    CHECK(soft_ptx_find(elf, sizeof(elf), NULL, &text, &error) ==
           SOFT_ERROR_NO_BINARY_FOR_GPU);
+    CHECK(soft_ptx_find(elf, 0, NULL, &text, &error) == SOFT_ERROR_NO_BINARY_FOR_GPU);
+    CHECK(soft_ptx_find(elf, 63, NULL, &text, &error) == SOFT_ERROR_INVALID_IMAGE);
+    elf[18] = 62;
+    CHECK(soft_ptx_find(elf, sizeof(elf), NULL, &text, &error) ==
+          SOFT_ERROR_INVALID_IMAGE);
+    CHECK(soft_ptx_find("\177ELF garbage", 0, NULL, &text, &error) ==
+          SOFT_ERROR_INVALID_IMAGE);
     CHECK(soft_ptx_find(NULL, 0, NULL, &text, &error) == SOFT_ERROR_INVALID_IMAGE);
     const uint64_t wrapper[3] = {0x1466243b1, 0, 0};
     CHECK(soft_ptx_find(wrapper, 0, NULL, &text, &error) == SOFT_ERROR_INVALID_IMAGE);
