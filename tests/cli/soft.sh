@@ -46,7 +46,7 @@ echo "exit $?"
 "$GPH" inspect --ptx --ir good.ptx | grep -q define && echo "IR is shown"
 "$GPH" inspect --ptx --json good.ptx | head -c 1
 echo
-sed 's/bar.sync 0/bar.sink 0/' good.ptx >strange.ptx
+sed 's/bar.sync 0/bar.bfly 0/' good.ptx >strange.ptx
 "$GPH" inspect --ptx strange.ptx | grep -E '^kernel'
 sed 's/%r1, %tid/%r1 %tid/' good.ptx >bad.ptx
 "$GPH" inspect --ptx bad.ptx
