@@ -3,10 +3,10 @@
 #include "softcuda/memory/memory.h"
 
 #include "softcuda/api/exports.h"
-#include "softcuda/graph/memnode.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/module.h"
 #include "softcuda/device/task.h"
+#include "softcuda/graph/memnode.h"
 
 #define PITCH_UNIT 512
 

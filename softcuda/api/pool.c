@@ -387,7 +387,8 @@ static CUresult free_async(soft_context *context, bool per_thread, CUstream stre
     SOFT_TRY(soft_stream_submit(context, stream, per_thread, &order, NULL));
     gph_error error = {0};
     return soft_pass(
-        soft_pool_free(device->memory, address, soft_queue_tail(in->queue), &error), &error);
+        soft_pool_free(device->memory, address, soft_queue_tail(in->queue), &error),
+        &error);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)

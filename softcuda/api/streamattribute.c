@@ -91,23 +91,12 @@ static CUresult set_value(soft_stream *stream, CUstreamAttrID id,
     }
 }
 
-/* The default streams have no attributes to set. */
-static CUresult find_created(soft_context *context, CUstream handle, soft_stream **out)
-{
-    SOFT_TRY(soft_stream_find(context, handle, false, out));
-    if ((*out)->kind != SOFT_STREAM_CREATED)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%p is a default stream: its attributes are fixed",
-                         (void *)handle);
-    return CUDA_SUCCESS;
-}
-
-static CUresult set(const char *call, CUstream handle, CUstreamAttrID id,
+static CUresult set(const char *call, CUstream handle, bool per_thread, CUstreamAttrID id,
                     const CUstreamAttrValue *value)
 {
     SOFT_ENTER_CONTEXT_AS(call, context);
     soft_stream *stream;
-    SOFT_TRY(find_created(context, handle, &stream));
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     if (value == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "value is NULL");
     return set_value(stream, id, value);
@@ -117,7 +106,7 @@ static CUresult copy(const char *call, CUstream to, CUstream from, bool per_thre
 {
     SOFT_ENTER_CONTEXT_AS(call, context);
     soft_stream *target, *source;
-    SOFT_TRY(find_created(context, to, &target));
+    SOFT_TRY(soft_stream_find(context, to, per_thread, &target));
     SOFT_TRY(soft_stream_find(context, from, per_thread, &source));
     target->window = source->window;
     target->domains = source->domains;
@@ -142,13 +131,13 @@ CUresult cuStreamGetAttribute_ptsz(CUstream handle, CUstreamAttrID id,
 CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID id,
                               const CUstreamAttrValue *value)
 {
-    return set(__func__, handle, id, value);
+    return set(__func__, handle, false, id, value);
 }
 
 CUresult cuStreamSetAttribute_ptsz(CUstream handle, CUstreamAttrID id,
                                    const CUstreamAttrValue *value)
 {
-    return set(__func__, handle, id, value);
+    return set(__func__, handle, true, id, value);
 }
 
 CUresult cuStreamCopyAttributes(CUstream to, CUstream from)

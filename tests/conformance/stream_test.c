@@ -271,8 +271,9 @@ static void attributes_are_kept_and_copied(void)
     CHECK(got.syncPolicy == CU_SYNC_POLICY_SPIN);
     OK(cu.cuStreamGetAttribute(to, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, &got));
     CHECK(got.memSyncDomainMap.remote == 3);
-    REFUSED(INVALID_VALUE,
-            cu.cuStreamSetAttribute(NULL, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    OK(cu.cuStreamSetAttribute(NULL, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    value.priority = 0;
+    OK(cu.cuStreamSetAttribute(NULL, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
     OK(cu.cuMemFree(memory));
     OK(cu.cuStreamDestroy(from));
     OK(cu.cuStreamDestroy(to));
