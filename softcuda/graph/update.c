@@ -115,7 +115,7 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
         result = check_order(update, level, graph);
     if (result == CUDA_SUCCESS && level == 0)
         result = soft_object_set_create(graph, &update->objects);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS || !soft_rule(R69j))
         commit(update, level == 0);
     soft_object_set_release(update->objects);
     for (uint32_t i = 0; i < update->count; i++)

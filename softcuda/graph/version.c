@@ -13,6 +13,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
+#include "softcuda/rules/rules.h"
 #include "softcuda/graph/watch.h"
 
 /* ---- records ----------------------------------------------------------------------- */
@@ -319,7 +320,7 @@ static bool is_idle(soft_version *version)
 /* The current one if it can be edited in place, else another, else a new one. */
 static soft_version *find_idle(soft_exec *exec)
 {
-    if (is_idle(exec->current))
+    if (is_idle(exec->current) || !soft_rule(R34))
         return exec->current;
     for (uint32_t i = 0; i < exec->version_count; i++)
         if (is_idle(exec->versions[i]))
