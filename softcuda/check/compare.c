@@ -19,8 +19,13 @@ struct item {
 struct sweep {
     struct soft_race *race;
     struct item *items;
-    struct item **active;
-    uint32_t count, active_count;
+    /* Those that reach to the current one, readers and writers apart: readers are many
+     * where nodes share an input, and need not be compared with each other. */
+    struct active {
+        struct item **list;
+        uint32_t count;
+    } active[2];
+    uint32_t count;
     gphi_map pairs; /* of this launch: place in findings */
     struct findings *out;
     bool failed; /* no memory */
@@ -303,20 +308,32 @@ static void compare_windows(struct sweep *s, const struct item *item)
 /* ---- all of it -----------------------------------------------------------------------
  */
 
+/* Drops what ends before the item, compares it with the rest. */
+static void compare_active(struct sweep *s, struct active *active,
+                           const struct item *item)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < active->count; k++) {
+        struct item *other = active->list[k];
+        if (other->end <= item->start)
+            continue;
+        compare(s, other, item);
+        active->list[kept++] = other;
+    }
+    active->count = kept;
+}
+
 static void run(struct sweep *s)
 {
     qsort(s->items, s->count, sizeof(*s->items), by_address);
     for (uint32_t i = 0; i < s->count; i++) {
         struct item *item = &s->items[i];
-        uint32_t kept = 0;
-        for (uint32_t k = 0; k < s->active_count; k++) {
-            if (s->active[k]->end <= item->start)
-                continue;
-            compare(s, s->active[k], item);
-            s->active[kept++] = s->active[k];
-        }
-        s->active[kept] = item;
-        s->active_count = kept + 1;
+        const bool writes = (item->kind & KIND_WRITE) != 0;
+        compare_active(s, &s->active[1], item);
+        if (writes)
+            compare_active(s, &s->active[0], item);
+        struct active *own = &s->active[writes];
+        own->list[own->count++] = item;
         compare_windows(s, item);
     }
 }
@@ -338,14 +355,16 @@ bool race_compare(struct soft_race *race, struct findings *out)
         return true;
     gphi_map_init(&s.pairs, race->heap);
     s.items = gphi_heap_array(race->heap, room, sizeof(*s.items));
-    s.active = gphi_heap_array(race->heap, room, sizeof(struct item *));
-    s.failed = s.items == NULL || s.active == NULL;
+    struct item **lists = gphi_heap_array(race->heap, 2ull * room, sizeof(struct item *));
+    s.failed = s.items == NULL || lists == NULL;
     if (!s.failed) {
+        s.active[0].list = lists;
+        s.active[1].list = lists + room;
         gather(&s);
         run(&s);
     }
     gphi_heap_free(race->heap, s.items, room * sizeof(*s.items));
-    gphi_heap_free(race->heap, s.active, room * sizeof(struct item *));
+    gphi_heap_free(race->heap, lists, 2ull * room * sizeof(struct item *));
     gphi_map_fini(&s.pairs);
     if (out->count > 0)
         qsort(out->list, out->count, sizeof(*out->list), by_place);
