@@ -233,7 +233,9 @@ static bool covers(const struct sweep *s, const soft_race_window *w, uint32_t no
 static uint64_t alive_to(const struct sweep *s, uint32_t node, uint64_t address)
 {
     uint64_t end = 0;
-    for (uint32_t i = 0; i < s->race->window_count; i++) {
+    uint32_t i, last;
+    race_find_windows(s->race, address, address + 1, &i, &last);
+    for (; i < last; i++) {
         const soft_race_window *w = &s->race->windows[i];
         if (address - w->base < w->bytes && w->base + w->bytes > end &&
             covers(s, w, node))
@@ -279,8 +281,9 @@ static void compare_windows(struct sweep *s, const struct item *item)
 {
     uint64_t best_at = UINT64_MAX;
     soft_finding_kind best = SOFT_FINDING_RACE;
-    uint32_t best_other = SOFT_RACE_NO_NODE;
-    for (uint32_t i = 0; i < s->race->window_count; i++) {
+    uint32_t best_other = SOFT_RACE_NO_NODE, i, last;
+    race_find_windows(s->race, item->start, item->end, &i, &last);
+    for (; i < last; i++) {
         const soft_race_window *w = &s->race->windows[i];
         if (item->end <= w->base || item->start >= w->base + w->bytes ||
             item->node == w->alloc || item->node == w->free || covers(s, w, item->node))

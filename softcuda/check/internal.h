@@ -60,9 +60,11 @@ struct order {
 struct soft_race {
     gph_allocator heap;
     struct order order;
-    soft_trace **traces; /* by node; NULL: not watched */
-    soft_race_window *windows;
+    soft_trace **traces;       /* by node; NULL: not watched */
+    pthread_mutex_t lives;     /* of the windows */
+    soft_race_window *windows; /* by base */
     uint32_t window_count;
+    uint64_t window_bytes; /* the most that one has */
     gphi_map known;        /* pairs reported */
     pthread_mutex_t mutex; /* of all below */
     struct slab *slabs, *filling;
@@ -87,6 +89,10 @@ static inline bool order_has(const struct order *order, uint32_t a, uint32_t b)
 }
 /* One a node: not 0 where all others with a column come before or after it. */
 bool order_find_total(const struct order *order, gph_allocator heap, uint8_t *out);
+
+/* race.c: the windows [*first, *end) are all that may have a byte of [start, end). */
+void race_find_windows(const struct soft_race *race, uint64_t start, uint64_t end,
+                       uint32_t *first, uint32_t *last);
 
 /* trace.c */
 soft_trace *trace_create(struct soft_race *race);

@@ -2,6 +2,7 @@
 /* The life of a graph's race check, and its reports. */
 #include "softcuda/check/race.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -26,16 +27,59 @@ static bool make_traces(soft_race *race, const soft_race_options *o)
     return made;
 }
 
-static bool copy_windows(soft_race *race, const soft_race_options *o)
+static int by_base(const void *left, const void *right)
 {
-    if (o->window_count == 0)
-        return true;
-    race->windows = gphi_heap_array(race->heap, o->window_count, sizeof(*race->windows));
-    if (race->windows == NULL)
-        return false;
-    memcpy(race->windows, o->windows, o->window_count * sizeof(*race->windows));
-    race->window_count = o->window_count;
-    return true;
+    const soft_race_window *a = left, *b = right;
+    if (a->base != b->base)
+        return a->base < b->base ? -1 : 1;
+    return (a->alloc > b->alloc) - (a->alloc < b->alloc);
+}
+
+gph_status soft_race_set_windows(soft_race *race, const soft_race_window *windows,
+                                 uint32_t count, gph_error *error)
+{
+    soft_race_window *fresh = NULL;
+    uint64_t most = 0;
+    if (count > 0) {
+        fresh = gphi_heap_array(race->heap, count, sizeof(*fresh));
+        if (fresh == NULL)
+            return gphi_fail(error, GPH_E_NO_MEMORY, "the lives of %u allocations",
+                             count);
+        memcpy(fresh, windows, count * sizeof(*fresh));
+        qsort(fresh, count, sizeof(*fresh), by_base);
+        for (uint32_t i = 0; i < count; i++)
+            most = fresh[i].bytes > most ? fresh[i].bytes : most;
+    }
+    pthread_mutex_lock(&race->lives);
+    gphi_heap_free(race->heap, race->windows,
+                   race->window_count * sizeof(*race->windows));
+    race->windows = fresh;
+    race->window_count = count;
+    race->window_bytes = most;
+    pthread_mutex_unlock(&race->lives);
+    return GPH_OK;
+}
+
+/* The first window whose base is not below `address`. */
+static uint32_t first_from(const soft_race *race, uint64_t address)
+{
+    uint32_t low = 0, high = race->window_count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (race->windows[middle].base < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void race_find_windows(const soft_race *race, uint64_t start, uint64_t end,
+                       uint32_t *first, uint32_t *last)
+{
+    *first =
+        first_from(race, start > race->window_bytes ? start - race->window_bytes : 0);
+    *last = first_from(race, end);
 }
 
 gph_status soft_race_create(const soft_race_options *options, soft_race **out,
@@ -47,10 +91,14 @@ gph_status soft_race_create(const soft_race_options *options, soft_race **out,
         return gphi_fail(error, GPH_E_NO_MEMORY, "a race check");
     race->heap = heap;
     pthread_mutex_init(&race->mutex, NULL);
+    pthread_mutex_init(&race->lives, NULL);
     gphi_map_init(&race->known, heap);
     atomic_init(&race->incomplete, false);
     gph_status status = order_init(&race->order, options, heap, error);
-    if (status == GPH_OK && (!copy_windows(race, options) || !make_traces(race, options)))
+    if (status == GPH_OK)
+        status =
+            soft_race_set_windows(race, options->windows, options->window_count, error);
+    if (status == GPH_OK && !make_traces(race, options))
         status = gphi_fail(error, GPH_E_NO_MEMORY, "a race check of %u nodes",
                            options->node_count);
     if (status != GPH_OK) {
@@ -78,6 +126,7 @@ void soft_race_destroy(soft_race *race)
     }
     order_fini(&race->order, heap);
     gphi_map_fini(&race->known);
+    pthread_mutex_destroy(&race->lives);
     pthread_mutex_destroy(&race->mutex);
     gphi_heap_free(heap, race, sizeof(*race));
 }
@@ -111,7 +160,9 @@ static void forget(soft_race *race)
 void soft_race_finish(soft_race *race, const soft_race_report *report)
 {
     struct findings findings = {NULL, 0, 0};
+    pthread_mutex_lock(&race->lives);
     const bool compared = race_compare(race, &findings);
+    pthread_mutex_unlock(&race->lives);
     if (!compared && report->incomplete)
         report->incomplete(report->user, "no memory to compare what the nodes touched");
     if (atomic_exchange_explicit(&race->incomplete, false, memory_order_relaxed) &&

@@ -255,3 +255,18 @@ void soft_trace_kernel(soft_trace *trace, const char *name, const uint32_t grid[
     memcpy(trace->block, block, sizeof(trace->block));
     pthread_mutex_unlock(&trace->mutex);
 }
+
+bool soft_trace_excuses(soft_trace *trace, uint64_t address, uint64_t bytes)
+{
+    struct soft_race *race = trace->race;
+    bool excused = false;
+    uint32_t i, end;
+    pthread_mutex_lock(&race->lives);
+    race_find_windows(race, address, address + bytes, &i, &end);
+    for (; i < end && !excused; i++) {
+        const soft_race_window *w = &race->windows[i];
+        excused = address >= w->base && address + bytes <= w->base + w->bytes;
+    }
+    pthread_mutex_unlock(&race->lives);
+    return excused;
+}

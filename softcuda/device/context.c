@@ -230,6 +230,7 @@ static CUresult create_env(soft_context *context)
         .multiprocessors = SOFT_MULTIPROCESSORS,
         .on_fault = on_fault,
         .check = soft_check_memory_wanted() ? check_access : NULL,
+        .place = soft_device_reach,
         .user = context,
         .allocator = soft_allocator()};
     gph_error error = {0};

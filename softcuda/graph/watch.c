@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
+#include "softcuda/graph/memnode.h"
 
 struct watched {
     uint64_t id;
@@ -29,16 +31,104 @@ static bool touches(const soft_node *node)
                             node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 }
 
+/* ---- lives of the graph's own memory ------------------------------------------------
+ */
+
+struct lives {
+    soft_race_window *list;
+    uint32_t count;
+    gphi_map by_alloc; /* place in the list */
+};
+
+static bool has_type(const soft_node *node, CUgraphNodeType type)
+{
+    return node != NULL && node->type == type;
+}
+
+static soft_race_window window_of(const soft_graph_alloc *alloc, uint32_t begins,
+                                  uint32_t ends)
+{
+    return (soft_race_window){soft_graph_alloc_base(alloc), soft_graph_alloc_bytes(alloc),
+                              begins, ends};
+}
+
+static bool add_lives(struct lives *lives, soft_node *const *nodes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!has_type(nodes[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC))
+            continue;
+        soft_graph_alloc *alloc = soft_memnode_alloc(nodes[i]);
+        if (gphi_map_set(&lives->by_alloc, (uint64_t)(uintptr_t)alloc, lives->count) !=
+            GPH_OK)
+            return false;
+        lives->list[lives->count++] = window_of(alloc, i, SOFT_RACE_NO_NODE);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!has_type(nodes[i], CU_GRAPH_NODE_TYPE_MEM_FREE))
+            continue;
+        soft_graph_alloc *alloc = soft_memnode_alloc(nodes[i]);
+        const uint64_t *at = gphi_map_get(&lives->by_alloc, (uint64_t)(uintptr_t)alloc);
+        if (at != NULL)
+            lives->list[*at].free = i;
+        else /* another graph has allocated it */
+            lives->list[lives->count++] = window_of(alloc, SOFT_RACE_NO_NODE, i);
+    }
+    return true;
+}
+
+/* The list is to be deleted by the caller. */
+static CUresult find_lives(soft_node *const *nodes, uint32_t count, struct lives *lives)
+{
+    size_t room = 0;
+    *lives = (struct lives){.count = 0};
+    for (uint32_t i = 0; i < count; i++)
+        room += has_type(nodes[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC) ||
+                has_type(nodes[i], CU_GRAPH_NODE_TYPE_MEM_FREE);
+    if (room == 0)
+        return CUDA_SUCCESS;
+    gphi_map_init(&lives->by_alloc, *soft_allocator());
+    lives->list = soft_new(room * sizeof(*lives->list));
+    const bool found = lives->list != NULL && add_lives(lives, nodes, count);
+    gphi_map_fini(&lives->by_alloc);
+    if (found)
+        return CUDA_SUCCESS;
+    soft_delete(lives->list);
+    return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to watch %zu memory nodes",
+                     room);
+}
+
+CUresult soft_watch_set_memory(soft_watch *watch, soft_node *const *nodes,
+                               uint32_t node_count)
+{
+    if (watch == NULL)
+        return CUDA_SUCCESS;
+    struct lives lives;
+    gph_error error = {0};
+    SOFT_TRY(find_lives(nodes, node_count, &lives));
+    const gph_status status =
+        soft_race_set_windows(watch->race, lives.list, lives.count, &error);
+    soft_delete(lives.list);
+    return soft_pass(status, &error);
+}
+
+/* ---- life of the watch --------------------------------------------------------------
+ */
+
 static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching,
                           soft_race **out)
 {
+    struct lives lives;
+    SOFT_TRY(find_lives(graph->nodes, graph->node_count, &lives));
     const soft_race_options options = {.node_count = graph->node_count,
+                                       .window_count = lives.count,
                                        .edges = graph->edges,
                                        .edge_count = graph->edge_count,
                                        .touches = touching,
+                                       .windows = lives.list,
                                        .allocator = soft_allocator()};
     gph_error error = {0};
     const gph_status status = soft_race_create(&options, out, &error);
+    soft_delete(lives.list);
     if (status != GPH_E_UNSUPPORTED)
         return soft_pass(status, &error);
     soft_say(CU_LOG_LEVEL_WARNING, "a graph is not checked for races: %s", error.message);
@@ -132,8 +222,13 @@ static void describe_side(const soft_watch *watch, const soft_race_side *side, c
 static void describe_place(uint64_t address, char *text, size_t bytes)
 {
     const soft_device *device = soft_device_holding(address);
-    soft_allocation host;
-    if (device != NULL)
+    soft_allocation host, own;
+    if (device != NULL && soft_graph_known(device->memory, address, 1, &own))
+        snprintf(text, bytes,
+                 "%llu bytes into the graph allocation of %llu bytes at 0x%llx",
+                 (unsigned long long)(address - own.base), (unsigned long long)own.bytes,
+                 (unsigned long long)own.base);
+    else if (device != NULL)
         soft_memory_describe(device->memory, address, text, bytes);
     else if (soft_host_find(address, &host))
         snprintf(text, bytes, "%llu bytes into the host memory of %llu bytes at 0x%llx",

@@ -67,8 +67,14 @@ static void *reach(const soft_block *block, const soft_touch *touch, char *reaso
         return (void *)(uintptr_t)touch->address;
     void *at = options->check(options->user, touch->address, touch->bytes, touch->write,
                               reason, reason_bytes);
-    if (at != NULL && block->runner->launch->trace != NULL)
-        soft_trace_touch(block->runner->launch->trace, &block->runner->seen, touch);
+    soft_trace *trace = block->runner->launch->trace;
+    if (trace == NULL)
+        return at;
+    if (at == NULL && options->place != NULL &&
+        soft_trace_excuses(trace, touch->address, touch->bytes))
+        at = options->place(touch->address);
+    if (at != NULL)
+        soft_trace_touch(trace, &block->runner->seen, touch);
     return at;
 }
 
