@@ -62,6 +62,26 @@ GPH_API const gph_softcuda_setting *gph_softcuda_settings(size_t *count);
  *  Returns 1, 0, or -1 for what is no exported symbol. Thread: any. */
 GPH_API int gph_softcuda_has(const char *symbol);
 
+/** What the memory of a device did so far. */
+typedef struct gph_softcuda_memory {
+    uint64_t map_calls;       /**< mapping calls to the system, of all kinds */
+    uint64_t graph_map_calls; /**< of them, to put memory behind graphs: a launch that
+                                 needs no remap adds none */
+    uint64_t graph_bytes; /**< physical memory behind graphs now, in chunks of 2 MiB */
+    uint64_t graph_peak_bytes; /**< the most there was */
+    uint64_t graph_live_bytes; /**< allocations that outlived the launch they are of */
+} gph_softcuda_memory;
+
+/** Tells what the memory of a device did.
+ *
+ *  device  its ordinal.
+ *  out     the caller's. Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (no such device; before cuInit there is none). Thread: any.
+ */
+GPH_API GPH_CHECKED gph_status gph_softcuda_memory_info(int device,
+                                                        gph_softcuda_memory *out);
+
 /** softcuda's version as text. Its presence tells softcuda from NVIDIA's driver. */
 GPH_API const char *gph_softcuda_version(void);
 

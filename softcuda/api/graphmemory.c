@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory nodes of graphs and the memory behind them: cuGraph*Mem*, cuDevice*GraphMem*,
  * and what stream-ordered allocation comes to in a capture. */
+#include <gph/softcuda.h>
 #include <string.h>
 
 #include "softcuda/api/describe.h"
 #include "softcuda/api/exports.h"
+#include "softcuda/device/device.h"
 #include "softcuda/graph/capture.h"
 
 /* ---- adding
@@ -160,7 +162,9 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
     /* What is used is what is reserved: what a launch took counts until a trim. */
     switch ((int)attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: value = stats.reserved_bytes; break;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+        value = soft_rule(M_reserved_steps) ? stats.reserved_bytes : stats.physical_bytes;
+        break;
     case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: value = stats.used_high_bytes; break;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: value = stats.reserved_high_bytes; break;
     default:
@@ -190,12 +194,31 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
     return CUDA_SUCCESS;
 }
 
+gph_status gph_softcuda_memory_info(int ordinal, gph_softcuda_memory *out)
+{
+    const soft_device *device = soft_device_at(ordinal);
+    if (device == NULL || out == NULL)
+        return GPH_E_INVALID;
+    soft_memory_info info;
+    soft_graph_stats stats;
+    soft_memory_get_info(device->memory, &info);
+    soft_graph_get_stats(device->memory, &stats);
+    *out = (gph_softcuda_memory){.map_calls = info.map_calls,
+                                 .graph_map_calls = stats.maps,
+                                 .graph_bytes = stats.physical_bytes,
+                                 .graph_peak_bytes = stats.physical_high_bytes,
+                                 .graph_live_bytes = stats.live_bytes};
+    return GPH_OK;
+}
+
 /* ---- captures
  * ------------------------------------------------------------------------------- */
 
 CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *pool,
                                 size_t bytes, CUdeviceptr *out)
 {
+    if (!soft_rule(R59))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "allocations are not captured");
     CUmemAccessDesc access[SOFT_DEVICE_MAX];
     CUDA_MEM_ALLOC_NODE_PARAMS params = {
         .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -224,6 +247,8 @@ CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *poo
 
 CUresult soft_api_capture_free(soft_stream *stream, CUdeviceptr address)
 {
+    if (!soft_rule(M_free_not_captured) && soft_device_holding(address) == NULL)
+        return CUDA_SUCCESS;
     soft_node_params described = {0};
     soft_memory_params scratch;
     SOFT_TRY(soft_describe_free(address, &described, &scratch));

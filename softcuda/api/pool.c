@@ -71,6 +71,8 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     soft_pool_trim(object->pool, keep);
+    if (!soft_rule(R58))
+        soft_graph_memory_trim(object->device);
     return CUDA_SUCCESS;
 }
 
@@ -374,6 +376,8 @@ static CUresult free_async(soft_context *context, bool per_thread, CUstream stre
         return soft_api_capture_free(in, address);
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
+    if (!soft_rule(R60) && device && soft_graph_known(device->memory, address, 1, &found))
+        return CUDA_SUCCESS;
     if (device == NULL || !soft_memory_find(device->memory, address, &found) ||
         (found.kind != SOFT_MEMORY_POOL && found.kind != SOFT_MEMORY_GRAPH) ||
         found.base != address)

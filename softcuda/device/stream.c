@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/summary.h"
+#include "softcuda/rules/rules.h"
 
 static const soft_capture_hooks *hooks;
 atomic_uint soft_captures_open;
@@ -293,7 +294,7 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
     if (soft_stream_captures(stream))
         return hooks->task(stream, task);
     if ((task->kind == SOFT_TASK_COPY || task->kind == SOFT_TASK_FILL) &&
-        task->names_idle)
+        task->names_idle && soft_rule(M_idle_address))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "an address belongs to a graph, and no launch has allocated it "
                          "or it was freed since");

@@ -94,6 +94,7 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
     soft_exec_memory *memory = soft_new(sizeof(*memory));
     if (memory) {
         memory->user.id = ++last_id;
+        memory->user.alone = !soft_rule(R53);
         memory->user.arenas = soft_new(allocs * sizeof(soft_graph_arena *));
         memory->user.unfreed = soft_new(allocs * sizeof(soft_graph_alloc *));
         memory->foreign = soft_new(frees * sizeof(soft_graph_alloc *));
@@ -104,6 +105,12 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
                          allocs + frees - 2);
     }
     collect(memory, nodes, count);
+    if (!soft_rule(R54)) { /* memory at once */
+        soft_graph_waits waits = {0};
+        soft_point busy;
+        (void)soft_graph_bind(&memory->user, NULL, &waits, &busy);
+        soft_graph_waits_fini(&waits);
+    }
     memory->owner = graph->memory;
     soft_graph_memory_retain(memory->owner);
     atomic_store(soft_graph_memory_exec(memory->owner), memory);
@@ -124,6 +131,9 @@ void soft_exec_memory_destroy(soft_exec_memory *memory)
     if (memory == NULL)
         return;
     soft_exec_memory_disown(memory);
+    for (uint32_t i = 0; !soft_rule(R57) && i < memory->user.unfreed_count; i++)
+        if (soft_graph_alloc_claim(memory->user.unfreed[i]))
+            soft_graph_alloc_freed(memory->user.unfreed[i], (soft_point){0});
     for (uint32_t i = 0; i < memory->user.arena_count; i++)
         soft_graph_arena_release(memory->user.arenas[i]);
     for (uint32_t i = 0; i < memory->foreign_count; i++)
@@ -165,6 +175,8 @@ static CUresult claim_foreign(const soft_exec_memory *memory)
     for (uint32_t i = 0; i < memory->foreign_count; i++) {
         soft_graph_alloc *alloc = memory->foreign[i];
         if (soft_graph_alloc_claim(alloc))
+            continue;
+        if (!soft_rule(M_frees_unallocated))
             continue;
         keep_foreign(memory, i);
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -221,7 +233,8 @@ void soft_exec_memory_end(soft_exec_memory *memory, const soft_point *done)
     if (done) {
         soft_graph_launched(&memory->user, *done);
         for (uint32_t i = 0; i < memory->foreign_count; i++)
-            soft_graph_alloc_freed(memory->foreign[i], *done);
+            if (soft_graph_alloc_is_live(memory->foreign[i]))
+                soft_graph_alloc_freed(memory->foreign[i], *done);
     } else {
         keep_foreign(memory, memory->foreign_count);
     }
@@ -240,6 +253,8 @@ CUresult soft_exec_memory_upload(soft_exec_memory *memory, soft_stream *stream)
 
 void soft_graph_memory_trim(soft_device *device)
 {
+    if (!soft_rule(R55))
+        return;
     pthread_mutex_lock(&launching);
     soft_graph_trim(device->memory);
     pthread_mutex_unlock(&launching);
@@ -278,7 +293,8 @@ CUresult soft_graph_memory_free(soft_context *context, soft_stream *stream,
 {
     soft_device *device = soft_device_holding(address);
     soft_graph_alloc *alloc;
-    if (device == NULL || !soft_graph_alloc_find_live(device->memory, address, &alloc))
+    if (device == NULL || !soft_rule(R47) ||
+        !soft_graph_alloc_find_live(device->memory, address, &alloc))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "no live allocation of a graph begins at 0x%llx",
                          (unsigned long long)address);

@@ -223,7 +223,7 @@ CUresult soft_memory_params_check(const CUDA_MEM_ALLOC_NODE_PARAMS *params)
     if (!soft_rule(R43))
         return CUDA_SUCCESS;
     SOFT_TRY(check_props(props));
-    if (params->bytesize == 0)
+    if (soft_rule(M_alloc_zero) && params->bytesize == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     if (params->accessDescCount > (size_t)soft_device_count())
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -296,7 +296,7 @@ static CUresult add_alloc(soft_node *node, const CUDA_MEM_ALLOC_NODE_PARAMS *par
                                             soft_rule(R52) ? node->reach : NULL,
                                             &memory->alloc, &error),
                        &error));
-    memory->params.dptr = soft_graph_alloc_base(memory->alloc);
+    memory->params.dptr = soft_rule(R42) ? soft_graph_alloc_base(memory->alloc) : 0;
     soft_graph_alloc_marks(memory->alloc)->owner = node;
     soft_graph_arena_retain(arena);
     return CUDA_SUCCESS;
@@ -470,6 +470,8 @@ CUresult soft_memnode_adopt(soft_node *node)
 {
     if (node->child->memory == NULL)
         return CUDA_SUCCESS;
+    if (!soft_rule(R49))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "the child graph has memory nodes");
     for (soft_graph *graph = node->graph; graph;
          graph = graph->parent ? graph->parent->graph : NULL)
         SOFT_TRY(begin_memory(graph));

@@ -89,6 +89,7 @@ typedef struct soft_graph_user {
     uint32_t arena_count;
     soft_graph_alloc **unfreed; /* live after the launch */
     uint32_t unfreed_count;
+    bool alone; /* shares no memory with others, even if they do not overlap */
 } soft_graph_user;
 
 typedef enum soft_graph_bound {

@@ -264,12 +264,23 @@ static bool wait_for(const struct bind *bind, const struct graph_segment *segmen
     return true;
 }
 
+static bool has_segment(const soft_graph_arena *arena,
+                        const struct graph_segment *segment)
+{
+    for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
+        if (arena->segments[i] == segment)
+            return true;
+    return false;
+}
+
 /* Whether an arena may stand on a segment for this launch, but for the order. */
 static bool allowed(const struct bind *bind, const soft_graph_arena *arena,
                     const struct graph_segment *segment)
 {
     if (segment->stamp == bind->memory->graphs->stamp)
         return false; /* another part of the same launch does */
+    if (bind->user->alone && segment->binders > 0 && !has_segment(arena, segment))
+        return false;
     return segment->live == 0 || segment->holder == arena;
 }
 
