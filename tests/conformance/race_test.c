@@ -1,205 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* SOFTCUDA_CHECK=race: two nodes of one launch that touch the same byte, one of them
  * writing, without a path of dependencies between them, are named; nothing else is. */
-#include <unistd.h>
+#include "race_graphs.h"
 
-#include "driver.h"
-#include "kernels.h"
+/* ---- pairs ---- */
 
-/* One access of four bytes a thread: i-th word of p, i < n. */
-#define WORD_KERNEL(name, what)                                                          \
-    ".visible .entry " name "(.param .u64 p, .param .u32 n)\n"                           \
-    "{\n"                                                                                \
-    "  .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %d<4>;\n"                            \
-    "  ld.param.u64 %d1, [p]; ld.param.u32 %r1, [n];\n"                                  \
-    "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"              \
-    "  mad.lo.s32 %r5, %r2, %r3, %r4;\n"                                                 \
-    "  setp.ge.u32 %p1, %r5, %r1;\n"                                                     \
-    "  @%p1 bra done;\n"                                                                 \
-    "  mul.wide.u32 %d2, %r5, 4; add.s64 %d3, %d1, %d2;\n"                               \
-    "  " what ";\n"                                                                      \
-    "done:\n"                                                                            \
-    "  ret;\n"                                                                           \
-    "}\n"
-static const char ptx[] = PTX_HEAD WORD_KERNEL("wr", "st.global.u32 [%d3], %r5")
-    WORD_KERNEL("rd", "ld.global.u32 %r2, [%d3]")
-        WORD_KERNEL("at", "red.global.add.u32 [%d3], 1")
-            WORD_KERNEL("vw", "st.volatile.global.u32 [%d3], 1")
-                WORD_KERNEL("vr", "ld.volatile.global.u32 %r2, [%d3]")
-    /* Stores to data, then says so in a flag; and who waits for the flag. */
-    ".visible .entry tell(.param .u64 data, .param .u64 flag)\n"
-    "{\n"
-    "  .reg .b64 %d<3>;\n"
-    "  ld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n"
-    "  st.global.u32 [%d1], 7;\n"
-    "  st.release.gpu.global.u32 [%d2], 1;\n"
-    "  ret;\n"
-    "}\n"
-    ".visible .entry hear(.param .u64 data, .param .u64 flag)\n"
-    "{\n"
-    "  .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %d<3>;\n"
-    "  ld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n"
-    "again:\n"
-    "  ld.acquire.gpu.global.u32 %r1, [%d2];\n"
-    "  setp.eq.u32 %p1, %r1, 0;\n"
-    "  @%p1 bra again;\n"
-    "  ret;\n"
-    "}\n";
-
-enum { WORDS = 1024, SIDE_MAX = 64 };
-
-typedef enum kind { WR, RD, AT, VW, VR, FILL, FROM, TO, SET, AWAIT, KINDS } kind;
-static const char *const names[KINDS] = {
-    "wr", "rd", "at", "vw", "vr", "memset", "copy from", "copy to", "set", "await"};
 static const bool writes[KINDS] = {
     [WR] = true, [AT] = true, [VW] = true, [FILL] = true, [TO] = true, [SET] = true};
 static const bool strong[KINDS] = {
     [AT] = true, [VW] = true, [VR] = true, [SET] = true, [AWAIT] = true};
-
-static CUmodule module;
-static CUfunction functions[FILL];
-static CUdeviceptr buffer, side; /* side: what copies copy to and from, apart */
-static char log_text[1 << 18];
-
-static void CUDA_CB note(void *user, CUlogLevel level, char *message, size_t bytes)
-{
-    (void)user, (void)level;
-    const size_t have = strlen(log_text);
-    snprintf(log_text + have, sizeof(log_text) - have, "%.*s\n", (int)bytes, message);
-}
+static const place whole_too = {0, 1000, 1};
 
 static bool race(kind a, kind b)
 {
     return (writes[a] || writes[b]) && !(strong[a] && strong[b]);
 }
-
-/* ---- building ---- */
-
-typedef struct place {
-    uint32_t first, count; /* words of the buffer */
-    uint32_t side;         /* of the side memory, WORDS words each */
-} place;
-
-static CUgraphNode add_copy(CUgraph graph, const CUgraphNode *deps, size_t dep_count,
-                            CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-    CUcontext context;
-    CUgraphNode node = NULL;
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                                .srcDevice = from,
-                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                .dstDevice = to,
-                                .WidthInBytes = bytes,
-                                .Height = 1,
-                                .Depth = 1};
-    OK(cu.cuCtxGetCurrent(&context));
-    OK(cu.cuGraphAddMemcpyNode(&node, graph, deps, dep_count, &copy, context));
-    return node;
-}
-
-/* Memory operations: writes a word, or waits for one that is not all ones. */
-static CUgraphNode add_operation(CUgraph graph, const CUgraphNode *deps, size_t dep_count,
-                                 CUdeviceptr word, bool write)
-{
-    CUgraphNode node = NULL;
-    CUstreamBatchMemOpParams op;
-    CUDA_BATCH_MEM_OP_NODE_PARAMS params;
-    memset(&op, 0, sizeof(op));
-    memset(&params, 0, sizeof(params));
-    if (write) {
-        op.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-        op.writeValue.address = word;
-    } else {
-        op.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
-        op.waitValue.address = word;
-        op.waitValue.flags = CU_STREAM_WAIT_VALUE_NOR;
-    }
-    OK(cu.cuCtxGetCurrent(&params.ctx));
-    params.count = 1;
-    params.paramArray = &op;
-    OK(cu.cuGraphAddBatchMemOpNode(&node, graph, deps, dep_count, &params));
-    return node;
-}
-
-static CUgraphNode add(CUgraph graph, kind k, place at, const CUgraphNode *deps,
-                       size_t dep_count)
-{
-    CUgraphNode node = NULL;
-    CUcontext context;
-    CUdeviceptr p = buffer + 4ull * at.first, aside = side + 4ull * WORDS * at.side;
-    uint32_t count = at.count;
-    void *params[] = {&p, &count};
-    OK(cu.cuCtxGetCurrent(&context));
-    if (k < FILL) {
-        const CUDA_KERNEL_NODE_PARAMS kernel = {.func = functions[k],
-                                                .gridDimX = (count + 63) / 64,
-                                                .gridDimY = 1,
-                                                .gridDimZ = 1,
-                                                .blockDimX = 64,
-                                                .blockDimY = 1,
-                                                .blockDimZ = 1,
-                                                .kernelParams = params};
-        OK(cu.cuGraphAddKernelNode(&node, graph, deps, dep_count, &kernel));
-    } else if (k == FILL) {
-        const CUDA_MEMSET_NODE_PARAMS fill = {
-            .dst = p, .elementSize = 4, .width = count, .height = 1};
-        OK(cu.cuGraphAddMemsetNode(&node, graph, deps, dep_count, &fill, context));
-    } else if (k == SET || k == AWAIT) {
-        node = add_operation(graph, deps, dep_count, p, k == SET);
-    } else {
-        node = add_copy(graph, deps, dep_count, k == FROM ? aside : p,
-                        k == FROM ? p : aside, 4ull * count);
-    }
-    return node;
-}
-
-static void launch(CUgraph graph, int times)
-{
-    CUgraphExec exec;
-    log_text[0] = '\0';
-    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
-    for (int i = 0; i < times; i++)
-        OK(cu.cuGraphLaunch(exec, NULL));
-    OK(cu.cuCtxSynchronize());
-    OK(cu.cuGraphExecDestroy(exec));
-}
-
-static uint32_t reports(void)
-{
-    uint32_t count = 0;
-    for (const char *at = log_text; (at = strstr(at, "race: ")) != NULL; at += 6)
-        count++;
-    return count;
-}
-
-/* What messages call a node, from the graph's DOT. */
-static unsigned long long id_of(CUgraph graph, CUgraphNode node)
-{
-    char path[64], line[512];
-    unsigned long long id = 0, found = 0;
-    snprintf(path, sizeof(path), "/tmp/race_test.%ld.dot", (long)getpid());
-    OK(cu.cuGraphDebugDotPrint(graph, path, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES));
-    FILE *file = fopen(path, "r");
-    if (!CHECK(file != NULL))
-        return 0;
-    while (fgets(line, sizeof(line), file) != NULL) {
-        const char *at = strstr(line, "\"node_");
-        if (at != NULL)
-            id = strtoull(at + 6, NULL, 10);
-        char plain[64];
-        snprintf(plain, sizeof(plain), "handle %p", (void *)node);
-        if ((at = strstr(line, plain)) != NULL &&
-            !(at[strlen(plain)] >= '0' && at[strlen(plain)] <= '9') &&
-            !(at[strlen(plain)] >= 'a' && at[strlen(plain)] <= 'f'))
-            found = id;
-    }
-    fclose(file);
-    (void)remove(path);
-    CHECK(found != 0);
-    return found;
-}
-
-/* ---- pairs ---- */
 
 static void expect(const char *how, kind a, kind b, bool expected)
 {
@@ -208,9 +23,6 @@ static void expect(const char *how, kind a, kind b, bool expected)
         fprintf(stderr, "%s, %s and %s: %u reports\n%s", how, names[a], names[b], count,
                 log_text);
 }
-
-static const place whole = {0, 1000, 0}, whole_too = {0, 1000, 1};
-static const place lower = {0, 100, 0}, upper = {100, 100, 1};
 
 static void every_pair_of_kinds_unordered(void)
 {
@@ -311,14 +123,6 @@ static void captured_forks_too(void)
 
 /* ---- the sentences ---- */
 
-static bool said(const char *sentence)
-{
-    if (strstr(log_text, sentence) != NULL)
-        return true;
-    fprintf(stderr, "not said: %s\nbut: %s", sentence, log_text);
-    return false;
-}
-
 static void a_report_names_both_accesses(void)
 {
     CUgraph graph;
@@ -378,196 +182,6 @@ static void pinned_host_memory_is_watched(void)
     OK(cu.cuGraphDestroy(graph));
     buffer = keep;
     OK(cu.cuMemFreeHost(host));
-}
-
-/* ---- memory of the graph's own ---- */
-
-static CUgraphNode add_alloc(CUgraph graph, CUdeviceptr *out)
-{
-    CUgraphNode node = NULL;
-    CUDA_MEM_ALLOC_NODE_PARAMS params;
-    memset(&params, 0, sizeof(params));
-    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    params.bytesize = 4 * WORDS;
-    OK(cu.cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
-    *out = params.dptr;
-    return node;
-}
-
-/* A node that touches the allocation, `deps` before it. */
-static CUgraphNode use(CUgraph graph, kind k, CUdeviceptr memory, CUgraphNode before)
-{
-    const CUdeviceptr keep = buffer;
-    buffer = memory;
-    CUgraphNode node = add(graph, k, lower, &before, before != NULL);
-    buffer = keep;
-    return node;
-}
-
-static CUgraphNode add_free(CUgraph graph, CUgraphNode before, CUdeviceptr memory)
-{
-    CUgraphNode node = NULL;
-    OK(cu.cuGraphAddMemFreeNode(&node, graph, &before, before != NULL, memory));
-    return node;
-}
-
-static void uses_within_a_life_are_fine(void)
-{
-    for (kind k = 0; k < SET; k++) {
-        CUgraph graph;
-        CUdeviceptr memory, again;
-        OK(cu.cuGraphCreate(&graph, 0));
-        CUgraphNode alloc = add_alloc(graph, &memory);
-        CUgraphNode user = use(graph, k, memory, alloc);
-        CUgraphNode end = add_free(graph, user, memory);
-        /* The addresses once more, behind the free; and somebody beside it all. */
-        CUDA_MEM_ALLOC_NODE_PARAMS params;
-        CUgraphNode next;
-        memset(&params, 0, sizeof(params));
-        params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-        params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-        params.bytesize = 4 * WORDS;
-        OK(cu.cuGraphAddMemAllocNode(&next, graph, &end, 1, &params));
-        again = params.dptr;
-        user = use(graph, k, again, next);
-        add_free(graph, user, again);
-        add(graph, RD, whole, NULL, 0);
-        launch(graph, 3);
-        if (!CHECK(reports() == 0 && strstr(log_text, "life") == NULL))
-            fprintf(stderr, "%s: %s", names[k], log_text);
-        OK(cu.cuGraphDestroy(graph));
-    }
-}
-
-static bool told(CUgraph graph, CUgraphNode user, const char *what, CUdeviceptr memory,
-                 const char *how, CUgraphNode end)
-{
-    char sentence[800];
-    snprintf(
-        sentence, sizeof(sentence),
-        "outside of its life: %s (node %llu) writes%s at 0x%llx, 0 bytes into the "
-        "graph allocation of 4096 bytes at 0x%llx; %s %llu\n",
-        what, id_of(graph, user),
-        what[0] == 'k' ? " 4 bytes (line 13 of the PTX, block [0,0,0], thread [0,0,0])"
-                       : "",
-        (unsigned long long)memory, (unsigned long long)memory, how, id_of(graph, end));
-    return said(sentence);
-}
-
-static const char *const no_way_to_free =
-    "no path of dependencies leads from it to the free of that memory, node";
-
-static void uses_outside_of_a_life_are_told(void)
-{
-    CUgraph graph;
-    CUdeviceptr memory;
-    OK(cu.cuGraphCreate(&graph, 0));
-    CUgraphNode early = add(graph, RD, (place){1010, 1, 2}, NULL, 0);
-    CUgraphNode alloc = add_alloc(graph, &memory);
-    OK(cu.cuGraphAddDependencies(graph, &early, &alloc, NULL, 1));
-    CUgraphNode in = use(graph, RD, memory, alloc);
-    CUgraphNode end = add_free(graph, in, memory);
-    CUgraphNode beside = use(graph, WR, memory, alloc);
-    CUgraphNode after = use(graph, FILL, memory, end);
-    CUgraphNode lost = use(graph, FILL, memory, NULL);
-    launch(graph, 2);
-    CHECK(told(graph, beside, "kernel wr", memory, no_way_to_free, end));
-    CHECK(told(graph, after, "memset", memory, "that memory was freed before it, by node",
-               end));
-    CHECK(told(graph, lost, "memset", memory, no_way_to_free, end));
-    OK(cu.cuGraphDestroy(graph));
-}
-
-static void a_use_before_the_allocation_is_told(void)
-{
-    CUgraph graph, ordered;
-    CUdeviceptr memory;
-    OK(cu.cuGraphCreate(&graph, 0));
-    CUgraphNode alloc = add_alloc(graph, &memory);
-    CUgraphNode fill = use(graph, FILL, memory, NULL);
-    add_free(graph, fill, memory);
-    OK(cu.cuGraphAddDependencies(graph, &alloc, &fill, NULL, 0));
-    launch(graph, 1);
-    CHECK(told(graph, fill, "memset", memory,
-               "no path of dependencies leads to it from the allocation of that memory, "
-               "node",
-               alloc));
-    OK(cu.cuGraphDestroy(graph));
-
-    OK(cu.cuGraphCreate(&ordered, 0));
-    alloc = add_alloc(ordered, &memory);
-    fill = use(ordered, FILL, memory, NULL);
-    OK(cu.cuGraphAddDependencies(ordered, &fill, &alloc, NULL, 1));
-    add_free(ordered, alloc, memory);
-    launch(ordered, 1);
-    CHECK(told(ordered, fill, "memset", memory,
-               "that memory is allocated after it, by node", alloc));
-    OK(cu.cuGraphDestroy(ordered));
-}
-
-/* The memory of one graph, freed by another. */
-static void a_free_of_another_graph_counts(void)
-{
-    for (int ordered = 0; ordered < 2; ordered++) {
-        CUgraph first, second;
-        CUgraphExec exec;
-        CUdeviceptr memory;
-        OK(cu.cuGraphCreate(&first, 0));
-        CUgraphNode alloc = add_alloc(first, &memory);
-        use(first, FILL, memory, alloc);
-        OK(cu.cuGraphInstantiateWithFlags(&exec, first, 0));
-        OK(cu.cuGraphLaunch(exec, NULL));
-        OK(cu.cuGraphCreate(&second, 0));
-        CUgraphNode user = use(second, WR, memory, NULL);
-        CUgraphNode end = add_free(second, ordered ? user : NULL, memory);
-        launch(second, 1);
-        if (ordered)
-            CHECK(strstr(log_text, "life") == NULL);
-        else
-            CHECK(told(second, user, "kernel wr", memory, no_way_to_free, end));
-        OK(cu.cuGraphExecDestroy(exec));
-        OK(cu.cuGraphDestroy(first));
-        OK(cu.cuGraphDestroy(second));
-    }
-}
-
-/* `hear` returns only when `tell` has stored: still nothing orders `tell` before the
- * free. */
-static void a_flag_is_no_dependency(void)
-{
-    CUgraph graph;
-    CUdeviceptr memory, flag = buffer;
-    CUfunction tell, hear;
-    CUgraphNode nodes[2];
-    OK(cu.cuModuleGetFunction(&tell, module, "tell"));
-    OK(cu.cuModuleGetFunction(&hear, module, "hear"));
-    OK(cu.cuMemsetD32(flag, 0, 1));
-    OK(cu.cuGraphCreate(&graph, 0));
-    CUgraphNode alloc = add_alloc(graph, &memory);
-    for (int i = 0; i < 2; i++) {
-        void *params[] = {&memory, &flag};
-        const CUDA_KERNEL_NODE_PARAMS kernel = {.func = i ? hear : tell,
-                                                .gridDimX = 1,
-                                                .gridDimY = 1,
-                                                .gridDimZ = 1,
-                                                .blockDimX = 1,
-                                                .blockDimY = 1,
-                                                .blockDimZ = 1,
-                                                .kernelParams = params};
-        OK(cu.cuGraphAddKernelNode(&nodes[i], graph, &alloc, 1, &kernel));
-    }
-    CUgraphNode end = add_free(graph, nodes[1], memory);
-    launch(graph, 1);
-    char sentence[400];
-    snprintf(sentence, sizeof(sentence), "outside of its life: kernel tell (node %llu) ",
-             id_of(graph, nodes[0]));
-    CHECK(said(sentence));
-    snprintf(sentence, sizeof(sentence), "; %s %llu\n", no_way_to_free,
-             id_of(graph, end));
-    CHECK(said(sentence));
-    CHECK(reports() == 0); /* the flag itself is fine */
-    OK(cu.cuGraphDestroy(graph));
 }
 
 /* ---- edits ---- */
@@ -793,15 +407,6 @@ static void a_race_is_told_on_stderr_and_fatal_only_if_asked(void)
           heard);
 }
 
-static void set_up(void)
-{
-    OK(cu.cuModuleLoadData(&module, ptx));
-    for (kind k = 0; k < FILL; k++)
-        OK(cu.cuModuleGetFunction(&functions[k], module, names[k]));
-    OK(cu.cuMemAlloc(&buffer, 4 * WORDS));
-    OK(cu.cuMemAlloc(&side, 4ull * WORDS * SIDE_MAX));
-}
-
 int main(int argc, char **argv)
 {
     self = argv[0];
@@ -828,11 +433,6 @@ int main(int argc, char **argv)
     RUN(a_report_names_both_accesses);
     RUN(a_report_names_threads_where_it_is_sure);
     RUN(pinned_host_memory_is_watched);
-    RUN(uses_within_a_life_are_fine);
-    RUN(uses_outside_of_a_life_are_told);
-    RUN(a_use_before_the_allocation_is_told);
-    RUN(a_free_of_another_graph_counts);
-    RUN(a_flag_is_no_dependency);
     RUN(edits_are_watched);
     RUN(random_graphs_give_just_their_races);
     RUN(a_race_is_told_on_stderr_and_fatal_only_if_asked);
