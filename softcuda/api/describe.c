@@ -261,6 +261,24 @@ static CUresult check_reserved(const CUgraphNodeParams *in)
     return CUDA_SUCCESS;
 }
 
+/* The same fields in two structures of CUDA's. */
+static CUresult describe_any_kernel(const CUgraphNodeParams *in, soft_description *out)
+{
+    const CUDA_KERNEL_NODE_PARAMS kernel = {.func = in->kernel.func,
+                                            .gridDimX = in->kernel.gridDimX,
+                                            .gridDimY = in->kernel.gridDimY,
+                                            .gridDimZ = in->kernel.gridDimZ,
+                                            .blockDimX = in->kernel.blockDimX,
+                                            .blockDimY = in->kernel.blockDimY,
+                                            .blockDimZ = in->kernel.blockDimZ,
+                                            .sharedMemBytes = in->kernel.sharedMemBytes,
+                                            .kernelParams = in->kernel.kernelParams,
+                                            .extra = in->kernel.extra,
+                                            .kern = in->kernel.kern,
+                                            .ctx = in->kernel.ctx};
+    return soft_describe_kernel(&kernel, out);
+}
+
 CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
                            soft_description *out)
 {
@@ -272,22 +290,7 @@ CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
                                           .width = in->memset.width,
                                           .height = in->memset.height};
     switch (in->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: {
-        const CUDA_KERNEL_NODE_PARAMS kernel = {.func = in->kernel.func,
-                                                .gridDimX = in->kernel.gridDimX,
-                                                .gridDimY = in->kernel.gridDimY,
-                                                .gridDimZ = in->kernel.gridDimZ,
-                                                .blockDimX = in->kernel.blockDimX,
-                                                .blockDimY = in->kernel.blockDimY,
-                                                .blockDimZ = in->kernel.blockDimZ,
-                                                .sharedMemBytes =
-                                                    in->kernel.sharedMemBytes,
-                                                .kernelParams = in->kernel.kernelParams,
-                                                .extra = in->kernel.extra,
-                                                .kern = in->kernel.kern,
-                                                .ctx = in->kernel.ctx};
-        return soft_describe_kernel(&kernel, out);
-    }
+    case CU_GRAPH_NODE_TYPE_KERNEL: return describe_any_kernel(in, out);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         return soft_describe_copy(&in->memcpy.copyParams, in->memcpy.copyCtx, out);
     case CU_GRAPH_NODE_TYPE_MEMSET: return soft_describe_fill(&fill, in->memset.ctx, out);
