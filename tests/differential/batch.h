@@ -9,6 +9,9 @@ int compare_program(const struct transcript *t, bool verbose, bool quiet);
 /* One program of the generator against the model; prints differences unless quiet. */
 int model_program(uint32_t seed, bool verbose);
 int model_seeds(uint32_t first, uint32_t last);
+/* The model against what was recorded, without a driver. */
+int judge_model(const char *path);
 int show_program(uint32_t seed, bool verbose);
+int show_transcript(const char *path, uint32_t seed);
 int shrink_program(const char *path, uint32_t seed);
 #endif

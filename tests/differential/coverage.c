@@ -46,6 +46,8 @@ static const struct {
      "the driver follows the pointer: cuStreamIsCapturing() crashes"},
     {"any call with a destroyed graph, node or executable",
      "the handle may be that of a newer object by now: the answer is chance"},
+    {"cuGraphAddChildGraphNode() of a graph to itself or to a graph inside it",
+     "crashes"},
     {"cuThreadExchangeStreamCaptureMode(NULL)", "crashes"},
     {"cuEventDestroy() of an event that a live executable waits for",
      "the launch crashes"},

@@ -60,6 +60,15 @@ static void spoil_add(struct generator *gen, struct step *step, struct work *wor
     }
 }
 
+/* A graph inside itself: crashes NVIDIA's driver. */
+static bool is_inside(const struct mgraph *graph, int child, const struct model *model)
+{
+    for (; graph != model->graphs[child]; graph = graph->parent->graph)
+        if (graph->parent == NULL)
+            return false;
+    return true;
+}
+
 static bool draw_add(struct generator *gen)
 {
     const int slot = pick_graph(gen);
@@ -75,7 +84,8 @@ static bool draw_add(struct generator *gen)
     gen->scope = graph;
     for (int tries = 0; tries < 10; tries++) {
         work = draw_work(gen, draw_kind(gen), false);
-        if (work.kind == WORK_CHILD && gen->model->graphs[work.p[0]]->count > 12)
+        if (work.kind == WORK_CHILD && (gen->model->graphs[work.p[0]]->count > 12 ||
+                                        is_inside(graph, work.p[0], gen->model)))
             continue;
         if (!work_clashes(gen->model, graph, deps, step.a[3], &work))
             break;

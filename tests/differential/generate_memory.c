@@ -197,7 +197,11 @@ static bool draw_attribute(struct generator *gen)
 static bool draw_move(struct generator *gen)
 {
     const int graph = pick_graph(gen), child = pick_graph(gen);
-    if (graph < 0 || child == graph || gen->model->graphs[child]->count > 12)
+    for (const struct mgraph *g = graph < 0 ? NULL : gen->model->graphs[graph]; g;
+         g = g->parent ? g->parent->graph : NULL)
+        if (g == gen->model->graphs[child])
+            return false; /* inside itself */
+    if (graph < 0 || gen->model->graphs[child]->count > 12)
         return false;
     const struct work work = {.kind = WORK_CHILD, .p = {child, 1}};
     struct step step = {.op = OP_ADD_NODE};

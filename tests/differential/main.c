@@ -4,7 +4,9 @@
  *   --model --seeds A..B        a driver against the reference model
  *   --record FILE --seeds A..B  what a driver answers (GPH_DRIVER=cuda: NVIDIA's)
  *   --compare FILE [--seeds A..B] [--part K/N]  a driver against a recording
+ *   --model --compare FILE      the model against a recording
  *   --program SEED [--verbose]  one program, printed as it runs
+ *   --program SEED --compare FILE  a recorded one, as it went
  *   --shrink SEED [--compare FILE]  the shortest program that still differs
  *   --pack FILE TO, --coverage (with one of the above), --never */
 #include <stdio.h>
@@ -95,6 +97,14 @@ int main(int count, char **words)
         return record_seeds(o.record, o.first, o.last, o.seconds);
     if (!o.model && !o.compare && o.program < 0 && o.shrink < 0)
         return usage();
+    if (o.program >= 0 && o.compare)
+        return show_transcript(o.compare, (uint32_t)o.program);
+    if (o.model && o.compare) {
+        result = judge_model(o.compare);
+        if (o.coverage)
+            coverage_print();
+        return result;
+    }
     if (o.shrink >= 0)
         return shrink_program(o.compare, (uint32_t)o.shrink);
     if (!run_open(&why)) {

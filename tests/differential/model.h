@@ -101,6 +101,7 @@ struct mallocation {
     bool defined;         /* written since */
     bool freed_at_home;   /* its graph holds a free node of it */
     bool freed_elsewhere; /* another graph does */
+    bool left_unfreed;    /* its graph was instantiated without a free node of it */
     uint32_t graph;       /* uid */
 };
 
@@ -171,6 +172,9 @@ void op_exec(struct model *model, const struct step *step, struct answer *out);
 bool op_is_exec(int op);
 /* model_update.c */
 void op_update(struct model *model, const struct step *step, struct answer *out);
+/* A child graph of an executable against a graph that is to replace it. */
+CUresult child_check(struct mexec *exec, struct mgraph *mine, struct mgraph *theirs);
+void child_take(struct mexec *exec, struct mgraph *mine, struct mgraph *theirs);
 CUresult exec_node_change(const struct mnode *old, const struct work *work);
 
 /* model_capture.c */
@@ -185,7 +189,10 @@ void capture_invalidate(struct mcapture *capture);
 void op_memory(struct model *model, const struct step *step, struct answer *out);
 bool op_is_memory(int op);
 CUresult memory_check_node(const struct model *model, const struct mgraph *graph,
-                           const struct work *work);
+                           const struct work *work, bool captured);
+/* The graph was instantiated; the graph is gone. */
+void memory_instantiated(struct model *model, const struct mgraph *graph);
+void memory_graph_gone(struct model *model, const struct mgraph *graph);
 void memory_added(struct model *model, const struct mgraph *graph,
                   const struct work *work);
 CUresult memory_check_launch(const struct model *model, const struct mexec *exec);

@@ -277,6 +277,8 @@ static struct mnode *capture_node(struct model *model, int stream,
 static CUresult check_work(struct model *model, int stream, const struct work *work)
 {
     struct mcapture *capture = model->streams[stream].capture;
+    if (work->kind == WORK_HOST && work->bad != BAD_NOTHING)
+        return CUDA_ERROR_INVALID_VALUE;
     const CUresult implicit = capture_check_legacy(model, stream);
     if (implicit != CUDA_SUCCESS)
         return implicit;
@@ -285,6 +287,8 @@ static CUresult check_work(struct model *model, int stream, const struct work *w
                                                : CUDA_SUCCESS;
     if (capture && capture->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (capture && work->kind == WORK_MEMSET)
+        return CUDA_SUCCESS; /* looked at later */
     if (capture && work->kind == WORK_KERNEL)
         capture_invalidate(capture);
     return CUDA_ERROR_INVALID_VALUE;
@@ -298,7 +302,7 @@ static CUresult check_memory(struct model *model, int stream, const struct work 
     if (code != CUDA_SUCCESS || (work->kind != WORK_ALLOC && work->kind != WORK_FREE))
         return code;
     if (capture)
-        return memory_check_node(model, capture->graph, work);
+        return memory_check_node(model, capture->graph, work, true);
     const CUresult unsafe_code = capture_check_unsafe(model);
     if (unsafe_code != CUDA_SUCCESS || work->kind == WORK_ALLOC)
         return unsafe_code;
@@ -367,8 +371,10 @@ static CUresult check_captured(struct model *model, struct mstream *stream,
     struct mcapture *mine = stream->capture, *theirs = event->capture;
     if (theirs->over)
         return CUDA_ERROR_INVALID_VALUE;
-    if (theirs->invalidated || (mine && mine->invalidated))
+    if (mine && mine->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (theirs->invalidated)
+        return CUDA_ERROR_INVALID_VALUE;
     if (mine && mine != theirs) {
         capture_invalidate(mine);
         capture_invalidate(theirs);

@@ -2,6 +2,8 @@
 /* The model's executables: instantiate, launch, upload, per-node changes. */
 #include "model.h"
 
+#include <string.h>
+
 bool op_is_exec(int op)
 {
     return op >= OP_INSTANTIATE && op <= OP_GET_ENABLED;
@@ -47,8 +49,8 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
         code = disturbs;
     if (code == CUDA_SUCCESS)
         code = check_flags((uint64_t)a[2], a[3]);
-    if (code == CUDA_SUCCESS && (graph->parent || graph->moved))
-        code = graph->moved ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    if (code == CUDA_SUCCESS && graph->parent)
+        code = CUDA_ERROR_NOT_SUPPORTED;
     if (code == CUDA_SUCCESS && graph_has_cycle(model, graph)) {
         code = CUDA_ERROR_INVALID_VALUE;
         result = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
@@ -66,6 +68,7 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
     *exec = (struct mexec){
         .graph = graph_copy(model, graph), .source = graph->uid, .flags = (uint64_t)a[2]};
     exec->racy = graph_is_racy(model, exec->graph);
+    memory_instantiated(model, graph);
     if (graph_has_memory(graph)) {
         graph->exec = exec;
         exec->owner = graph;
@@ -109,10 +112,8 @@ static CUresult check_stream(struct model *model, int stream)
     struct mcapture *capture = model->streams[stream].capture;
     if (code != CUDA_SUCCESS || capture == NULL)
         return code;
-    if (capture->invalidated)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     capture_invalidate(capture);
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* invalid already or not */
 }
 
 static void record_events(struct model *model, const struct mgraph *graph,
@@ -171,16 +172,28 @@ static bool is_host(int32_t address)
     return buffer >= BUFFER_PINNED && buffer < BUFFER_FIXED;
 }
 
-/* Memory that belongs to no context: pools and graph allocations. */
-static bool is_free_of_context(int32_t address)
+/* Memory of a context, of a pool, of a graph (U07 and what an H100 adds to it). */
+static int backing_of(int32_t address)
 {
     const int buffer = BUFFER_OF(address);
-    return (buffer >= BUFFER_POOL && buffer < BUFFER_PINNED) || buffer >= BUFFER_ALLOC;
+    if (buffer >= BUFFER_ALLOC)
+        return 2;
+    return buffer >= BUFFER_POOL && buffer < BUFFER_PINNED;
 }
 
-static bool same_backing(int32_t a, int32_t b)
+static bool same_operand(int32_t a, int32_t b, bool unified)
 {
-    return is_host(a) == is_host(b) && is_free_of_context(a) == is_free_of_context(b);
+    return backing_of(a) == backing_of(b) && (unified || is_host(a) == is_host(b));
+}
+
+/* A copy of several rows stays as it is; of one row the declared kinds stay. */
+static bool copy_may_change(const int32_t *p, const int32_t *q)
+{
+    const bool unified = p[5] & 1;
+    if (p[3] != 1 || q[3] != 1)
+        return memcmp(p, q, WORK_PARAMS * sizeof(*p)) == 0;
+    return unified == (q[5] & 1) && same_operand(p[0], q[0], unified) &&
+           same_operand(p[1], q[1], unified);
 }
 
 CUresult exec_node_change(const struct mnode *old, const struct work *work)
@@ -188,10 +201,8 @@ CUresult exec_node_change(const struct mnode *old, const struct work *work)
     const int32_t *p = old->work.p, *q = work->p;
     switch (work->kind) {
     case WORK_MEMCPY:
-        if (p[3] != 1 || q[3] != 1 || !same_backing(p[0], q[0]) ||
-            !same_backing(p[1], q[1]))
-            return CUDA_ERROR_INVALID_VALUE;
-        return CUDA_SUCCESS;
+        return copy_may_change(p, q) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case WORK_BATCH: return p[2] == q[2] ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case WORK_MEMSET:
         if (p[4] != q[4] || (p[4] > 1 && (p[2] != q[2] || p[3] != q[3])))
             return CUDA_ERROR_INVALID_VALUE;
@@ -205,7 +216,10 @@ static void exec_set(struct model *model, const struct step *step, struct answer
     struct mexec *exec = model->execs[step->a[0]];
     struct mnode *node = model->nodes[step->a[1]];
     const struct work work = step_work(step);
-    if (exec == NULL || node == NULL) {
+    struct mgraph *child =
+        work.kind == WORK_CHILD && work.p[0] >= 0 ? model->graphs[work.p[0]] : NULL;
+    if (exec == NULL || node == NULL ||
+        (work.kind == WORK_CHILD && work.p[0] >= 0 && child == NULL)) {
         out->code = SKIPPED;
         return;
     }
@@ -215,13 +229,18 @@ static void exec_set(struct model *model, const struct step *step, struct answer
         code = CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS)
         code = work_check(model, &work);
-    if (code == CUDA_SUCCESS)
+    if (code == CUDA_SUCCESS && work.kind == WORK_CHILD)
+        code = child ? child_check(exec, mine->child, child) : CUDA_ERROR_INVALID_VALUE;
+    else if (code == CUDA_SUCCESS)
         code = exec_node_change(mine, &work);
     if (mine && (work.kind == WORK_ALLOC || work.kind == WORK_FREE))
         code = CUDA_ERROR_NOT_SUPPORTED;
     if (!model_decide(model, out, code))
         return;
-    mine->work = work;
+    if (child)
+        child_take(exec, mine->child, child);
+    else
+        mine->work = work;
     exec->racy = graph_is_racy(model, exec->graph);
 }
 

@@ -134,6 +134,7 @@ void graph_drop(struct model *model, struct mgraph *graph)
         forget_node(model, graph->nodes[i]);
     if (graph->slot >= 0)
         model->graphs[graph->slot] = NULL;
+    memory_graph_gone(model, graph);
     for (int i = 0; i < OBJECTS; i++)
         if (graph->objects[i])
             object_change(model, i, -graph->objects[i]);
@@ -333,7 +334,9 @@ static CUresult check_child(const struct mgraph *graph, const struct mgraph *chi
         return CUDA_ERROR_INVALID_VALUE;
     if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
         return graph_has_memory(child) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
-    return child->parent || child->capture ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    if (child->parent || (graph_has_memory(child) && child->exec))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return child->capture ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 static void take_child(struct model *model, struct mnode *node, struct mgraph *child)
@@ -366,7 +369,7 @@ static void add_node(struct model *model, const struct step *step, struct answer
     if (code == CUDA_SUCCESS && work.kind == WORK_CHILD)
         code = check_child(graph, child, work.p[1]);
     if (code == CUDA_SUCCESS)
-        code = memory_check_node(model, graph, &work);
+        code = memory_check_node(model, graph, &work, false);
     if (!model_decide(model, out, code))
         return;
     struct mnode *node = node_new(model, graph, &work);
@@ -457,12 +460,11 @@ static void remove_edges(struct model *model, const int32_t *a, struct answer *o
         return;
     }
     CUresult code = graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    if (graph && a[1] > 0 && graph_has_memory(graph))
+    if (graph && graph_has_memory(graph))
         code = CUDA_ERROR_NOT_SUPPORTED;
     for (int i = 0; i < a[1] && code == CUDA_SUCCESS; i++) {
         const int at = edges_find(&pairs[i].to->deps, pairs[i].from);
-        if (pairs[i].from->graph != graph || at < 0 ||
-            pairs[i].to->deps.at[at].data != a[6])
+        if (pairs[i].from->graph != graph || at < 0) /* edge data is not looked at */
             code = CUDA_ERROR_INVALID_VALUE;
     }
     if (!model_decide(model, out, code))

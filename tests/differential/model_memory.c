@@ -34,7 +34,7 @@ static bool frees(const struct mgraph *graph, int32_t address)
 }
 
 CUresult memory_check_node(const struct model *model, const struct mgraph *graph,
-                           const struct work *work)
+                           const struct work *work, bool captured)
 {
     if (work->kind != WORK_ALLOC && work->kind != WORK_FREE)
         return CUDA_SUCCESS;
@@ -46,7 +46,8 @@ CUresult memory_check_node(const struct model *model, const struct mgraph *graph
     if (alloc == NULL || !alloc->exists || frees(graph, work->p[0]))
         return CUDA_ERROR_INVALID_VALUE;
     const bool home = alloc->graph == graph->uid;
-    if (home ? alloc->freed_elsewhere : alloc->freed_at_home)
+    if (home ? alloc->freed_elsewhere || alloc->left_unfreed
+             : alloc->freed_at_home && !captured)
         return CUDA_ERROR_INVALID_VALUE; /* R46 */
     return CUDA_SUCCESS;
 }
@@ -64,6 +65,21 @@ void memory_added(struct model *model, const struct mgraph *graph,
         alloc->freed_at_home = true;
     else
         alloc->freed_elsewhere = true;
+}
+
+void memory_instantiated(struct model *model, const struct mgraph *graph)
+{
+    for (int i = 0; i < ALLOCS; i++)
+        if (model->allocs[i].exists && model->allocs[i].graph == graph->uid &&
+            !model->allocs[i].freed_at_home)
+            model->allocs[i].left_unfreed = true;
+}
+
+void memory_graph_gone(struct model *model, const struct mgraph *graph)
+{
+    for (int i = 0; i < ALLOCS; i++)
+        if (model->allocs[i].graph == graph->uid && !model->allocs[i].live)
+            model->allocs[i].exists = false;
 }
 
 static bool allocates(const struct mgraph *graph, int32_t slot)

@@ -349,6 +349,8 @@ static bool flat_is_racy(struct flat *flat)
 {
     for (int i = 0; i < flat->count; i++) {
         struct flat_cells to = {flat, i};
+        if (flat->nodes[i] && flat->nodes[i]->work.bad)
+            return true; /* an address that a driver did not look at */
         if (flat->nodes[i] && flat->nodes[i]->enabled)
             work_spans(&flat->nodes[i]->work, mark_cells, &to);
     }

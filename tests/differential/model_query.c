@@ -36,6 +36,8 @@ static void push_list(struct answer *out, const struct mnode *const *nodes, int 
     answer_push(out, room < 0 || count < places ? count : places);
     for (int i = 0; i < places; i++)
         answer_push(out, i < count ? slot_of(nodes[i]) : NONE);
+    if (places > 0 && count > 1)
+        out->count = UNKNOWN; /* the order is a driver's own */
 }
 
 static void get_roots(struct model *model, const struct mgraph *graph, int32_t room,
@@ -89,17 +91,23 @@ static void get_ends(struct model *model, const struct medges *list, int32_t roo
     push_list(out, nodes, list->count, room);
 }
 
+/* Two allocations may share an address, so all of them read the same. */
+static int32_t seen(int32_t address)
+{
+    return BUFFER_OF(address) >= BUFFER_ALLOC ? ADDRESS(BUFFER_ALLOC, 0) : address;
+}
+
 static void push_kernel(const struct work *work, struct answer *out)
 {
     const int32_t *p = work->p;
     answer_push(out, p[0]);
     answer_push(out, 1);
     answer_push(out, p[0] == KERNEL_ATOMIC ? 64 : 16);
-    answer_push(out, p[1]);
+    answer_push(out, seen(p[1]));
     if (p[0] == KERNEL_MIX || p[0] == KERNEL_ADD || p[0] == KERNEL_FLOAT)
-        answer_push(out, p[2]);
+        answer_push(out, seen(p[2]));
     if (p[0] == KERNEL_ADD || p[0] == KERNEL_FLOAT)
-        answer_push(out, p[3]);
+        answer_push(out, seen(p[3]));
     if (p[0] != KERNEL_ADD && p[0] != KERNEL_FLOAT)
         answer_push(out, p[4]);
 }

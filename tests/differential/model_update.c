@@ -3,8 +3,6 @@
  * the exits up, along dependencies in their order, then compares the pairs. */
 #include "model.h"
 
-#include <string.h>
-
 struct verdict {
     int result; /* CUgraphExecUpdateResult */
     const struct mnode *node, *from;
@@ -92,9 +90,6 @@ static struct verdict compare_nodes(struct mexec *exec, struct mnode *mine,
         mine->work.kind == WORK_KERNEL && mine->priority != theirs->priority)
         return (struct verdict){CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, theirs,
                                 NULL};
-    if (mine->work.kind == WORK_MEMCPY && mine->work.p[3] == theirs->work.p[3] &&
-        memcmp(&mine->work, &theirs->work, sizeof(mine->work)) == 0)
-        return fine;
     if (exec_node_change(mine, &theirs->work) != CUDA_SUCCESS)
         return (struct verdict){CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, theirs,
                                 NULL};
@@ -132,6 +127,19 @@ static struct verdict compare_graphs(struct mexec *exec, struct mgraph *mine,
     return fine;
 }
 
+CUresult child_check(struct mexec *exec, struct mgraph *mine, struct mgraph *theirs)
+{
+    return compare_graphs(exec, mine, theirs, false).result ==
+                   CU_GRAPH_EXEC_UPDATE_SUCCESS
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+void child_take(struct mexec *exec, struct mgraph *mine, struct mgraph *theirs)
+{
+    (void)compare_graphs(exec, mine, theirs, true);
+}
+
 static void replace_objects(struct model *model, struct mgraph *mine,
                             const struct mgraph *theirs)
 {
@@ -158,10 +166,12 @@ void op_update(struct model *model, const struct step *step, struct answer *out)
                       ? (struct verdict){CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
                                          NULL, NULL}
                       : compare_graphs(exec, exec->graph, graph, false);
-        if (graph->exec && graph->exec != exec)
-            verdict.result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
         code = verdict.result ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS;
     }
+    if (graph && graph->parent)
+        code = CUDA_ERROR_INVALID_VALUE;
+    else if (graph && graph_has_memory(graph) && graph->exec && graph->exec != exec)
+        code = CUDA_ERROR_NOT_SUPPORTED;
     const bool good = model_decide(model, out, code);
     out->count = UNKNOWN; /* which of several differences is named first */
     if (!good)
@@ -173,6 +183,7 @@ void op_update(struct model *model, const struct step *step, struct answer *out)
         graph->exec = exec;
         exec->owner = graph;
     }
+    memory_instantiated(model, graph);
     exec->source = graph->uid;
     exec->racy = graph_is_racy(model, exec->graph);
 }

@@ -112,6 +112,60 @@ int model_seeds(uint32_t first, uint32_t last)
     return differ == 0 ? 0 : 1;
 }
 
+/* The model against a recording: no driver is asked. */
+static int judge_transcript(const struct transcript *t)
+{
+    struct model *model = model_create();
+    struct answer predicted;
+    struct finish finish;
+    int differences = 0;
+    for (int i = 0; i < t->program.count && !model->lost; i++) {
+        model_step(model, &t->program.steps[i], &t->answers[i], &predicted);
+        coverage_count(&t->program.steps[i], &t->answers[i]);
+        if (predicted.count == UNKNOWN) {
+            predicted.count = t->answers[i].count;
+            memcpy(predicted.v, t->answers[i].v, sizeof(predicted.v));
+        }
+        if (answers_equal(&predicted, &t->answers[i]))
+            continue;
+        differences++;
+        printf("seed %u step ", t->program.seed);
+        print_step(t, i);
+        printf(": the model has ");
+        answer_print(&predicted);
+        printf(", recorded ");
+        answer_print(&t->answers[i]);
+        printf("\n");
+    }
+    model_finish(model, &finish);
+    if (!model->lost && memcmp(finish.hash, t->finish.hash, sizeof(finish.hash)) != 0) {
+        differences++;
+        printf("seed %u: the model's memory is not as recorded\n", t->program.seed);
+    }
+    model_destroy(model);
+    return differences;
+}
+
+int judge_model(const char *path)
+{
+    static struct transcript t;
+    size_t bytes = 0;
+    uint32_t programs = 0, differ = 0;
+    unsigned char *all = file_read(path, &bytes);
+    if (all == NULL)
+        return 1;
+    const unsigned char *at = all;
+    while (file_next(&at, all + bytes, &t)) {
+        if (t.crashed >= 0)
+            continue;
+        programs++;
+        differ += judge_transcript(&t) != 0;
+    }
+    free(all);
+    printf("%u programs: the model differs from %u\n", programs, differ);
+    return programs > 0 && differ == 0 ? 0 : 1;
+}
+
 int show_program(uint32_t seed, bool verbose)
 {
     loud = true;
@@ -259,6 +313,22 @@ static void shorten(struct transcript *t, bool recorded, struct found *found)
     printf("the driver answers ");
     answer_print(&first.got);
     printf("\n");
+}
+
+int show_transcript(const char *path, uint32_t seed)
+{
+    static struct transcript t;
+    if (!find(path, seed, &t)) {
+        printf("no seed %u in %s\n", seed, path);
+        return 1;
+    }
+    for (int i = 0; i < t.program.count; i++) {
+        print_step(&t, i);
+        printf(" -> ");
+        answer_print(&t.answers[i]);
+        printf("\n");
+    }
+    return 0;
 }
 
 int shrink_program(const char *path, uint32_t seed)
