@@ -60,6 +60,8 @@ static CUresult begin_to_graph_locked(soft_stream *stream, const struct begin_in
     soft_graph *graph;
     soft_edge_end *ends;
     SOFT_TRY(soft_graph_find(in->graph, &graph));
+    if (soft_rule(R88))
+        SOFT_TRY(soft_capture_check_begin(stream, graph));
     SOFT_TRY(soft_api_edge_ends(in->dependencies, in->count ? in->data : NULL, in->count,
                                 &ends));
     CUresult result = soft_capture_check_frontier(graph, ends, in->count);

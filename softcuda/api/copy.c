@@ -7,6 +7,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/task.h"
+#include "softcuda/rules/rules.h"
 
 static bool is_device(const soft_task *task)
 {
@@ -58,7 +59,10 @@ CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
 {
     soft_task task;
     SOFT_TRY(soft_capture_check_stream(context, how.stream, how.per_thread));
-    SOFT_TRY(soft_task_copy(context, copy, &task));
+    const CUresult checked = soft_task_copy(context, copy, &task);
+    if (checked != CUDA_SUCCESS && !soft_rule(M_C12_address))
+        soft_capture_spoil(context, how.stream, how.per_thread, checked);
+    SOFT_TRY(checked);
     if (copy->WidthInBytes == 0 || copy->Height == 0 || copy->Depth == 0)
         return CUDA_SUCCESS;
     bool captured = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* All memsets. None waits: they are asynchronous to the host, as on a GPU. */
 #include "softcuda/api/exports.h"
-#include "softcuda/device/task.h"
+#include "softcuda/device/stream.h"
+#include "softcuda/rules/rules.h"
 
 static CUresult fill(const char *call, CUstream stream, bool per_thread,
                      CUDA_MEMSET_NODE_PARAMS params)
@@ -9,8 +10,14 @@ static CUresult fill(const char *call, CUstream stream, bool per_thread,
     soft_context *context;
     SOFT_TRY(soft_enter_context(call, &context));
     soft_task task;
-    SOFT_TRY(soft_capture_check_stream(context, stream, per_thread));
-    SOFT_TRY(soft_task_fill(context, &params, &task));
+    bool capturing = false;
+    soft_queue *queue;
+    if (soft_capture_is_open())
+        SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    if (capturing && soft_rule(M_capture_fill))
+        SOFT_TRY(soft_task_fill_captured(&params, &task));
+    else
+        SOFT_TRY(soft_task_fill(context, &params, &task));
     if (params.width == 0 || params.height == 0)
         return CUDA_SUCCESS;
     return soft_stream_submit(context, stream, per_thread, &task, NULL);

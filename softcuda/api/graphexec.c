@@ -20,6 +20,23 @@ static CUresult check_flags(uint64_t flags, uint64_t allowed)
     return CUDA_SUCCESS;
 }
 
+/* A capture takes fills of any destination. */
+static CUresult check_fills(const soft_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const soft_node *node = graph->nodes[i];
+        if (node->type == CU_GRAPH_NODE_TYPE_MEMSET && node->task.u.fill.misplaced)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "node %u fills %zu x %zu elements at 0x%llx, which were not "
+                             "allocated when it was captured",
+                             i, node->task.u.fill.width, node->task.u.fill.height,
+                             (unsigned long long)node->task.u.fill.dst);
+        if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            SOFT_TRY(check_fills(node->child));
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params,
                                    soft_exec **out)
 {
@@ -30,6 +47,9 @@ static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS
     if (soft_rule(M_child_instantiate) && graph->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the graph belongs to a child-graph node of another one");
+    if (graph->capture && !soft_rule(R39))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a stream captures into the graph");
+    SOFT_TRY(check_fills(graph));
     return soft_exec_create(graph, params->flags, out, params);
 }
 

@@ -39,25 +39,20 @@ static CUresult submit(soft_context *context, CUstream handle, bool per_thread,
     return captured ? CUDA_SUCCESS : soft_event_record(task->u.launch.trigger, stream);
 }
 
-/* A configuration that no launch can have ends the capture of its stream, as on an H100
- * (C13); a handle of another context, or what is not built, does not. */
-static bool spoils(CUresult result)
-{
-    return result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_NOT_SUPPORTED;
-}
-
 static CUresult launch(soft_context *context, bool per_thread,
                        const CUlaunchConfig *config, CUfunction function, void **params,
                        void **extra)
 {
     _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX];
-    soft_task task;
+    soft_task task = {.kind = SOFT_TASK_KERNEL};
     SOFT_TRY(soft_capture_check_stream(context, config->hStream, per_thread));
     const CUresult status =
         soft_task_launch(context, config, function, params, extra, scratch, &task);
     if (status == CUDA_SUCCESS)
         return submit(context, config->hStream, per_thread, &task);
-    if (spoils(status))
+    /* A configuration that no launch can have ends the capture of its stream, as on an
+     * H100; other mistakes do not (C13). */
+    if (task.u.launch.misconfigured)
         soft_capture_spoil(context, config->hStream, per_thread, status);
     return status;
 }

@@ -126,6 +126,10 @@ void soft_refuse(CUresult code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    if (soft_thread_self()->only_warns) {
+        write_line(CU_LOG_LEVEL_WARNING, text);
+        return;
+    }
     write_line(CU_LOG_LEVEL_ERROR, text);
     const char *call = soft_thread_self()->call;
     if (call != NULL) {

@@ -221,8 +221,10 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "function %s belongs to another context",
                          function->code->kernel->name);
+    out->u.launch.misconfigured = true;
     SOFT_TRY(check_grid(config));
     SOFT_TRY(check_function(function, config));
+    out->u.launch.misconfigured = false;
     SOFT_TRY(pack(function->code->kernel, params, extra, scratch));
     soft_launch launch = {
         .function = function,
@@ -236,6 +238,7 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
                          config->numAttrs);
     for (unsigned i = 0; i < config->numAttrs; i++)
         SOFT_TRY(read_attribute(&config->attrs[i], &launch));
+    out->u.launch.misconfigured = launch.cooperative;
     if (launch.cooperative)
         SOFT_TRY(check_residency(&launch));
     out->kind = SOFT_TASK_KERNEL;

@@ -200,10 +200,9 @@ CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *c, soft_task
     return CUDA_SUCCESS;
 }
 
-CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *f,
-                        soft_task *out)
+/* All but where it goes; *bytes from the first to the last. */
+static CUresult shape_of_fill(const CUDA_MEMSET_NODE_PARAMS *f, size_t *bytes)
 {
-    (void)context;
     if (f->elementSize != 1 && f->elementSize != 2 && f->elementSize != 4)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "elements of %u bytes, not 1, 2 or 4",
                          f->elementSize);
@@ -212,10 +211,10 @@ CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *f,
                          "destination 0x%llx, pitch %zu: no multiple of the %u bytes of "
                          "an element",
                          (unsigned long long)f->dst, f->pitch, f->elementSize);
-    size_t row, bytes;
+    size_t row;
     if (__builtin_mul_overflow(f->width, f->elementSize, &row) ||
-        __builtin_mul_overflow(f->height > 1 ? f->height - 1 : 0, f->pitch, &bytes) ||
-        __builtin_add_overflow(bytes, row, &bytes))
+        __builtin_mul_overflow(f->height > 1 ? f->height - 1 : 0, f->pitch, bytes) ||
+        __builtin_add_overflow(*bytes, row, bytes))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "a fill of %zu x %zu elements exceeds the address range",
                          f->width, f->height);
@@ -223,17 +222,49 @@ CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *f,
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the pitch of %zu bytes is less than the %zu of a row", f->pitch,
                          row);
-    struct nature dst = {0};
-    if (row != 0 && f->height != 0)
-        SOFT_TRY(check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &dst));
+    if (row == 0 || f->height == 0)
+        *bytes = 0;
+    return CUDA_SUCCESS;
+}
+
+static void make_fill(const CUDA_MEMSET_NODE_PARAMS *f, const struct nature *dst,
+                      soft_task *out)
+{
     out->kind = SOFT_TASK_FILL;
-    out->names_idle = dst.idle;
+    out->names_idle = dst->idle;
     out->u.fill = (soft_fill){.dst = f->dst,
                               .pitch = f->pitch,
                               .width = f->width,
                               .height = f->height,
                               .value = f->value,
                               .element = f->elementSize};
+}
+
+CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *f,
+                        soft_task *out)
+{
+    (void)context;
+    size_t bytes;
+    struct nature dst = {0};
+    SOFT_TRY(shape_of_fill(f, &bytes));
+    if (bytes != 0)
+        SOFT_TRY(check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &dst));
+    make_fill(f, &dst, out);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_task_fill_captured(const CUDA_MEMSET_NODE_PARAMS *f, soft_task *out)
+{
+    size_t bytes;
+    struct nature dst = {0};
+    SOFT_TRY(shape_of_fill(f, &bytes));
+    soft_thread *self = soft_thread_self();
+    self->only_warns = true;
+    const CUresult result =
+        check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &dst);
+    self->only_warns = false;
+    make_fill(f, &dst, out);
+    out->u.fill.misplaced = result != CUDA_SUCCESS;
     return CUDA_SUCCESS;
 }
 

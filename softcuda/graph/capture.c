@@ -50,11 +50,6 @@ static CUresult reserve(soft_edge_list *list, uint32_t count)
     return CUDA_SUCCESS;
 }
 
-static bool is_full(const CUgraphEdgeData *data)
-{
-    return data->type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && data->from_port == 0;
-}
-
 /* Adds the ends that are not there yet; on failure `list` is as before. */
 CUresult soft_frontier_merge(soft_edge_list *list, const soft_edge_end *ends,
                              uint32_t count)
@@ -64,7 +59,7 @@ CUresult soft_frontier_merge(soft_edge_list *list, const soft_edge_end *ends,
         soft_edge_end *there = find_end(list, ends[i].node);
         if (there == NULL)
             list->ends[list->count++] = ends[i];
-        else if (is_full(&ends[i].data))
+        else if (ends[i].data.from_port < there->data.from_port)
             there->data = ends[i].data;
     }
     return CUDA_SUCCESS;
@@ -190,7 +185,7 @@ CUresult soft_capture_refuse_invalidated(const struct soft_capture *capture)
 /* ---- begin, end
  * ----------------------------------------------------------------------------- */
 
-static CUresult check_begin(const soft_stream *stream, const soft_graph *graph)
+CUresult soft_capture_check_begin(const soft_stream *stream, const soft_graph *graph)
 {
     char name[SOFT_CAPTURE_NAME_BYTES];
     if (stream->kind == SOFT_STREAM_LEGACY)
@@ -213,7 +208,11 @@ CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
                             uint32_t count)
 {
     if (soft_rule(R88))
-        SOFT_TRY(check_begin(stream, graph));
+        SOFT_TRY(soft_capture_check_begin(stream, graph));
+    /* Without its rule a capture has to wait for what the stream did before. */
+    if (!soft_rule(R101) && !soft_point_reached(soft_queue_tail(stream->queue)))
+        return soft_fail(CUDA_ERROR_ILLEGAL_STATE, "stream %p is at work",
+                         (void *)stream);
     soft_edge_list *list;
     SOFT_TRY(soft_frontier_copy(frontier, count, &list));
     struct soft_capture *capture = soft_new(sizeof(*capture));
@@ -339,8 +338,10 @@ CUresult soft_capture_end(soft_stream *stream, soft_graph **out)
     soft_graph *graph = capture->graph;
     const bool owned = capture->owns_graph;
     finish(capture);
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS && (owned || soft_rule(M_R89_graph)))
         drop_graph(graph);
+    else if (result != CUDA_SUCCESS)
+        return result;
     else if (out)
         *out = graph;
     else if (owned)
@@ -412,7 +413,7 @@ static void hook_stream_gone(soft_stream *stream)
 {
     soft_graph_lock();
     struct soft_capture *capture = soft_capture_of(stream);
-    if (capture && capture->origin == stream) {
+    if (capture && capture->origin == stream && soft_rule(M_R89_origin)) {
         soft_graph *graph = capture->graph;
         finish(capture);
         drop_graph(graph);

@@ -13,6 +13,8 @@ typedef struct soft_capture_info {
     const soft_edge_list *frontier; /* valid until the stream's next call */
 } soft_capture_info;
 
+/* Whether it can begin: UNSUPPORTED, ILLEGAL_STATE. `graph` may be NULL. */
+CUresult soft_capture_check_begin(const soft_stream *stream, const soft_graph *graph);
 /* `graph` NULL: a new one. Else the first captured node depends on `frontier`. */
 CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
                             soft_graph *graph, const soft_edge_end *frontier,

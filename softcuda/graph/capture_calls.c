@@ -25,7 +25,7 @@ struct class {
     bool unsafe_at_once; /* forbidden by modes and threads, whatever it is given */
     bool unsafe_aside;   /* likewise, unless its stream captures */
     const char *hint;
-    bool adds; /* something to the capture of its stream: 901 where that is invalid */
+    bool adds; /* to the capture of its stream: 901 where that is invalid */
 };
 
 #define RELAX                                                                            \
@@ -35,6 +35,7 @@ static const struct class SAFE = {.hint = ""};
 static const struct class UNSAFE = {.unsafe_at_once = true, .hint = RELAX};
 static const struct class CONTEXT = {.hint = "end the capture first"};
 static const struct class WORK = {.legacy = INVALIDATE, .hint = "", .adds = true};
+static const struct class PROPERTY = {.legacy = INVALIDATE, .hint = "", .adds = true};
 static const struct class STREAM = {.legacy = INVALIDATE, .hint = ""};
 static const struct class SYNC = {
     INVALIDATE, INVALIDATE, false, false, "use the asynchronous form of the call", false};
@@ -155,7 +156,7 @@ static CUresult refuse_capturing(const struct row *row, soft_stream *stream)
     if (waits ? !soft_rule(R93)
               : !(row->class == &DROPPED ? soft_rule(M_C12_dropped) : soft_rule(R98)))
         return CUDA_SUCCESS;
-    if (capture->invalidated && !waits)
+    if (capture->invalidated && row->class == &DROPPED)
         return soft_capture_refuse_invalidated(capture);
     return refuse(row, capture, row->class->capturing == INVALIDATE,
                   waits ? "cannot be answered in" : "cannot become part of");
@@ -267,6 +268,8 @@ static CUresult refuse_captured(const struct row *row, const soft_event *event)
     char name[SOFT_CAPTURE_NAME_BYTES];
     const CUresult code = CUDA_ERROR_CAPTURED_EVENT;
     struct soft_capture *capture = soft_capture_by_id(event->capture_id);
+    if ((capture == NULL || capture->invalidated) && !soft_rule(M_C09_over))
+        return CUDA_SUCCESS;
     if (capture == NULL || capture->invalidated)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s: the event was recorded in a capture that is over or "

@@ -42,14 +42,6 @@ static CUresult or_spoil(struct soft_capture *capture, CUresult result)
     return result;
 }
 
-/* Only a kernel can wait for less than the end of another one. */
-static void strengthen(soft_edge_list *list, CUgraphNodeType type)
-{
-    for (uint32_t i = 0; i < list->count && type != CU_GRAPH_NODE_TYPE_KERNEL; i++)
-        if (list->ends[i].data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
-            list->ends[i].data = (CUgraphEdgeData){0};
-}
-
 /* Adds a node behind `behind`, or the stream's frontier, and makes it the frontier. */
 static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
                            const soft_edge_list *behind, soft_node **out)
@@ -60,11 +52,13 @@ static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
     /* Room first, so that the frontier can always take the new node. */
     SOFT_TRY(soft_edge_list_push(list, NULL, NULL));
     list->count--;
-    strengthen(list, params->type);
     if (behind == NULL)
         behind = list;
     soft_node *node;
-    SOFT_TRY(soft_node_add(capture->graph, params, behind->ends, behind->count, &node));
+    soft_node_params captured = *params;
+    captured.captured = true;
+    SOFT_TRY(
+        soft_node_add(capture->graph, &captured, behind->ends, behind->count, &node));
     list->ends[0] = (soft_edge_end){.node = node};
     list->count = 1;
     *out = node;
@@ -261,7 +255,7 @@ static CUresult wait_captured(soft_stream *stream, struct captured event)
     if (mine && mine->invalidated && soft_rule(R97)) {
         result = soft_capture_refuse_invalidated(mine);
     } else if (theirs == NULL || theirs->invalidated) {
-        result = event_is_over(mine);
+        result = soft_rule(M_C09_over) ? event_is_over(mine) : CUDA_SUCCESS;
     } else if (mine && mine != theirs && soft_rule(R91)) {
         result = merge_captures(mine, theirs);
     } else if (mine) {
@@ -291,6 +285,24 @@ static CUresult refuse_foreign(struct soft_capture *mine)
         soft_capture_name(mine, name));
 }
 
+/* The node waits for what the event is at each launch. */
+static CUresult wait_external(soft_stream *stream, soft_event *event)
+{
+    const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                     .context = stream->context,
+                                     .event = event};
+    struct soft_capture *mine, *theirs;
+    SOFT_TRY(open_capture(stream, &mine));
+    pthread_mutex_lock(&event->mutex);
+    const bool captured = event->state == SOFT_EVENT_CAPTURED;
+    const uint64_t id = event->capture_id;
+    pthread_mutex_unlock(&event->mutex);
+    theirs = captured ? soft_capture_by_id(id) : NULL;
+    if (captured && (theirs == NULL || theirs->invalidated) && soft_rule(M_C09_over))
+        return event_is_over(mine);
+    return add_node(stream, &params, NULL);
+}
+
 CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flags)
 {
     struct soft_capture *mine = soft_capture_of(stream);
@@ -298,10 +310,7 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
         if (mine == NULL)
             return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                              "CU_EVENT_WAIT_EXTERNAL is for streams that capture");
-        const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-                                         .context = stream->context,
-                                         .event = event};
-        return add_node(stream, &params, NULL);
+        return wait_external(stream, event);
     }
     soft_event_state state;
     struct captured captured = {0};

@@ -48,8 +48,8 @@ CUresult soft_capture_refuse_invalidated(const struct soft_capture *capture);
 void soft_frontier_free(void *frontier);
 CUresult soft_frontier_copy(const soft_edge_end *ends, uint32_t count,
                             soft_edge_list **out);
-/* Adds the ends that are not there yet; a node that is there by a weaker edge is then
- * waited for in full. On failure `list` is as before. */
+/* Adds the ends that are not there yet; of two edges from one node the one from the lower
+ * port stays, which waits for more. On failure `list` is as before. */
 CUresult soft_frontier_merge(soft_edge_list *list, const soft_edge_end *ends,
                              uint32_t count);
 static inline soft_edge_list *soft_frontier_of(const soft_stream *stream)

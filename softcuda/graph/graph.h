@@ -117,8 +117,9 @@ typedef struct soft_node_params {
     soft_event *event;                   /* EVENT_RECORD, WAIT_EVENT */
     soft_graph *child;                   /* GRAPH: cloned, or taken if `move` */
     bool move;
-    bool by_extra;                           /* KERNEL: arguments came as `extra` */
-    const soft_node_attributes *attributes;  /* KERNEL; may be NULL */
+    bool by_extra;                          /* KERNEL: arguments came as `extra` */
+    const soft_node_attributes *attributes; /* KERNEL; may be NULL */
+    bool captured; /* its edges are what the capture made: half edges of any kind */
     const struct soft_memory_params *memory; /* MEM_ALLOC, MEM_FREE: memnode.h */
 } soft_node_params;
 

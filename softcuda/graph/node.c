@@ -226,7 +226,8 @@ static CUresult reserve_place(soft_graph *graph)
     return CUDA_SUCCESS;
 }
 
-static CUresult check_dependencies(const soft_graph *graph, CUgraphNodeType type,
+static CUresult check_dependencies(const soft_graph *graph,
+                                   const soft_node_params *params,
                                    const soft_edge_end *dependencies, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -238,7 +239,9 @@ static CUresult check_dependencies(const soft_graph *graph, CUgraphNodeType type
             if (dependencies[k].node == dependencies[i].node)
                 return soft_fail(CUDA_ERROR_INVALID_VALUE,
                                  "dependencies %u and %u are the same node", k, i);
-        SOFT_TRY(soft_edge_check(dependencies[i].node, type, &dependencies[i].data));
+        if (!params->captured)
+            SOFT_TRY(soft_edge_check(dependencies[i].node, params->type,
+                                     &dependencies[i].data));
     }
     if (count <= 64 || !soft_rule(R2))
         return CUDA_SUCCESS;
@@ -263,7 +266,7 @@ void soft_node_free(soft_node *node)
 CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
                        const soft_edge_end *dependencies, uint32_t count, soft_node **out)
 {
-    SOFT_TRY(check_dependencies(graph, params->type, dependencies, count));
+    SOFT_TRY(check_dependencies(graph, params, dependencies, count));
     SOFT_TRY(reserve_place(graph));
     soft_node *node = soft_new(sizeof(*node));
     if (node == NULL)
