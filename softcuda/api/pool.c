@@ -8,6 +8,7 @@
 #include "softcuda/api/graph.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/task.h"
+#include "softcuda/rules/rules.h"
 
 static CUresult is_null(const char *name)
 {
@@ -36,6 +37,22 @@ static CUresult located(const CUmemLocation *location, soft_device **out)
 
 /* ---- pools ---- */
 
+/* What no pool of the host can be, whether such pools are built or not. */
+static CUresult check_host_pool(const CUmemPoolProps *props)
+{
+    const CUmemLocationType type = props->location.type;
+    if (type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a pool is made for a NUMA node by its number, not for the "
+                         "current one");
+    if ((type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA) &&
+        props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "handle type 0x%x: a pool of the host cannot be exported",
+                         (unsigned)props->handleTypes);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
     SOFT_ENTER();
@@ -45,6 +62,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "allocation type %d, not CU_MEM_ALLOCATION_TYPE_PINNED",
                          (int)props->allocType);
+    if (soft_rule(R111))
+        SOFT_TRY(check_host_pool(props));
     if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "handle type 0x%x: pools cannot be exported",
@@ -70,7 +89,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
     SOFT_ENTER();
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    soft_pool_trim(object->pool, keep);
+    soft_pool_trim(object->pool, soft_rule(R112) ? keep : 0);
     if (!soft_rule(R58))
         soft_graph_memory_trim(object->device);
     return CUDA_SUCCESS;
@@ -238,7 +257,7 @@ static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 {
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    if (object->device != device)
+    if (soft_rule(R110) && object->device != device)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the pool belongs to device %d, not to %d",
                          object->device->ordinal, device->ordinal);

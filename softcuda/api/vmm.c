@@ -10,6 +10,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/device/task.h"
 #include "softcuda/memory/memory.h"
+#include "softcuda/rules/rules.h"
 
 struct physical {
     soft_physical *memory;
@@ -297,7 +298,9 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     if (context != NULL && atomic_load(&context->alive))
         SOFT_TRY(soft_streams_wait(context));
     gph_error error = {0};
-    return soft_pass(soft_range_unmap(device->memory, address, bytes, &error), &error);
+    const CUresult result =
+        soft_pass(soft_range_unmap(device->memory, address, bytes, &error), &error);
+    return soft_rule(R113) ? result : CUDA_SUCCESS;
 }
 
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc,

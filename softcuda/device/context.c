@@ -20,6 +20,7 @@
 #include "softcuda/device/task.h"
 #include "softcuda/kernel/launch.h"
 #include "softcuda/memory/memory.h"
+#include "softcuda/rules/rules.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
 static atomic_uint_fast64_t next_id = 1;
@@ -299,7 +300,7 @@ CUresult soft_context_destroy(soft_context *context)
     pthread_mutex_lock(&lock);
     die_locked(context);
     pthread_mutex_unlock(&lock);
-    if (soft_context_current() == context) {
+    if (soft_rule(R115) && soft_context_current() == context) {
         self.depth--;
         let_go(context);
     }

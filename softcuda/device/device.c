@@ -9,6 +9,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/device/pool.h"
 #include "softcuda/memory/fault.h"
+#include "softcuda/rules/rules.h"
 
 static soft_engine *engine; /* one for all devices: their work shares the CPU anyway */
 
@@ -180,8 +181,9 @@ CUresult soft_pool_object_destroy(soft_pool_object *object)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no memory pool",
                          (void *)object);
     soft_pool_object *mine = object;
-    atomic_compare_exchange_strong(&object->device->current_pool, &mine,
-                                   object->device->default_pool);
+    if (soft_rule(R109))
+        atomic_compare_exchange_strong(&object->device->current_pool, &mine,
+                                       object->device->default_pool);
     take_out(object);
     soft_pool_destroy(object->pool);
     soft_delete(object);

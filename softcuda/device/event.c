@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/stream.h"
+#include "softcuda/rules/rules.h"
 
 CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **out)
 {
@@ -97,7 +98,7 @@ void soft_event_set_point(soft_event *event, soft_point point)
 
 CUresult soft_event_record(soft_event *event, soft_stream *stream)
 {
-    if (event->context != stream->context)
+    if (soft_rule(R114) && event->context != stream->context)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "the event and the stream are of different contexts");
     if (event->flags & CU_EVENT_DISABLE_TIMING) {
