@@ -108,7 +108,7 @@ static void child(FILE *file, uint32_t first, uint32_t last, struct shared *shar
 
 static int wait_for(pid_t pid)
 {
-    const double until = now() + SECONDS_IN_CHILD;
+    const double until = now() + (double)SECONDS_IN_CHILD;
     int how = 0;
     while (waitpid(pid, &how, WNOHANG) == 0) {
         if (now() > until) {
