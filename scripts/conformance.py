@@ -29,6 +29,7 @@ SECTIONS = {
     "update": "Updates of executable graphs",
     "capture": "Stream capture",
     "object": "User objects",
+    "devices": "Several devices",
     "pool": "Pools, virtual memory, events",
 }
 CLASSES = {

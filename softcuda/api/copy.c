@@ -175,8 +175,13 @@ static CUresult copy_peer(soft_context *context, CUcontext to, CUcontext from,
                           struct row row, size_t bytes, struct how how)
 {
     soft_context *peer;
-    SOFT_TRY(soft_context_find(to, &peer));
-    SOFT_TRY(soft_context_find(from, &peer));
+    if (to) /* NULL is the current one, to an H100 */
+        SOFT_TRY(soft_context_find(to, &peer));
+    if (from)
+        SOFT_TRY(soft_context_find(from, &peer));
+    if (!soft_rule(M_peer_copies) && to != from)
+        return soft_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+                         "copies between contexts are switched off");
     return copy_row(context, row, bytes, how);
 }
 

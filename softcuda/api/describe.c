@@ -89,10 +89,6 @@ CUresult soft_describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
 {
     SOFT_TRY(soft_need(in, "copyParams"));
     SOFT_TRY(need_context(named));
-    if (soft_rule(R22) && (in->WidthInBytes == 0 || in->Height == 0 || in->Depth == 0))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a node copies %zu x %zu x %zu bytes: none may be 0",
-                         in->WidthInBytes, in->Height, in->Depth);
     SOFT_TRY(context_of(named, &out->params.context));
     if (soft_rule(M_zero_size) &&
         (in->WidthInBytes == 0 || in->Height == 0 || in->Depth == 0))
@@ -111,10 +107,6 @@ CUresult soft_describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
 {
     SOFT_TRY(soft_need(in, "memsetParams"));
     SOFT_TRY(need_context(named));
-    if (soft_rule(R21) && (in->width == 0 || in->height == 0))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a node fills %zu x %zu elements: neither may be 0", in->width,
-                         in->height);
     SOFT_TRY(context_of(named, &out->params.context));
     if (soft_rule(M_zero_size) && (in->width == 0 || in->height == 0))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a fill of %zu x %zu elements",
@@ -163,7 +155,7 @@ static bool holds(const soft_graph *graph, const soft_graph *other)
 static CUresult check_move(const soft_graph *child, const soft_graph *into)
 {
     if (soft_rule(R63) && child->parent)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph belongs to a node already");
     if (holds(child, into))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
@@ -174,6 +166,9 @@ static CUresult check_copy(const soft_graph *child, const soft_graph *into)
 {
     if (child == into)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
+    if (soft_rule(R63) && child->parent)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the child graph belongs to a node already");
     if (soft_rule(R62) &&
         soft_graph_has(child, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
@@ -190,16 +185,12 @@ CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership owne
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "a stream captures into the child graph: it can be copied now, "
                          "not moved");
-    switch (ownership) {
-    case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE: SOFT_TRY(check_copy(child, into)); break;
-    case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE: SOFT_TRY(check_move(child, into)); break;
-    default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "ownership is %d, not 0 or 1",
-                         (int)ownership);
-    }
+    /* Other values than these two are let pass, by an H100, as a copy. */
+    const bool move = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    SOFT_TRY(move ? check_move(child, into) : check_copy(child, into));
     out->params.type = CU_GRAPH_NODE_TYPE_GRAPH;
     out->params.child = child;
-    out->params.move = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    out->params.move = move;
     return CUDA_SUCCESS;
 }
 
@@ -207,8 +198,7 @@ CUresult soft_describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *in,
                              soft_description *out)
 {
     SOFT_TRY(soft_need(in, "nodeParams"));
-    if (in->ctx == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "ctx is NULL");
+    SOFT_TRY(soft_need(in->ctx, "ctx"));
     SOFT_TRY(context_of(in->ctx, &out->params.context));
     SOFT_TRY(soft_task_batch(in->paramArray, in->count, in->flags, &out->task));
     out->params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;

@@ -7,7 +7,9 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/limits.h"
+#include "softcuda/device/peer.h"
 #include "softcuda/device/settings.h"
+#include "softcuda/rules/rules.h"
 
 static CUresult device_of(CUdevice ordinal, soft_device **out)
 {
@@ -301,13 +303,14 @@ CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
     if (peer->device == context->device)
-        return soft_fail(CUDA_ERROR_INVALID_DEVICE,
+        return soft_fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
                          "the peer context is on the same device, %d",
                          peer->device->ordinal);
     const uint32_t bit = 1u << peer->device->ordinal;
-    if (atomic_fetch_or(&context->peers, bit) & bit)
+    if ((atomic_fetch_or(&context->peers, bit) & bit) && soft_rule(M_peer_calls))
         return soft_fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
                          "access to device %d is enabled already", peer->device->ordinal);
+    soft_peer_changed();
     return CUDA_SUCCESS;
 }
 
@@ -320,5 +323,6 @@ CUresult cuCtxDisablePeerAccess(CUcontext handle)
     if (!(atomic_fetch_and(&context->peers, ~bit) & bit))
         return soft_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
                          "access to device %d is not enabled", peer->device->ordinal);
+    soft_peer_changed();
     return CUDA_SUCCESS;
 }

@@ -393,8 +393,8 @@ static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
     if (result == CUDA_SUCCESS)
         result = find_ends(in, from, to);
     if (result == CUDA_SUCCESS)
-        result = (in->remove ? soft_edges_remove : soft_edges_add)(graph, from, to,
-                                                                   in->data, in->count);
+        result = in->remove ? soft_edges_remove(graph, from, to, in->count)
+                            : soft_edges_add(graph, from, to, in->data, in->count);
     soft_delete(from);
     soft_delete(to);
     return result;

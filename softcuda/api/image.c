@@ -71,6 +71,8 @@ CUresult soft_image_compile(const void *image, size_t bytes, const soft_jit *jit
     soft_code_options options;
     soft_code_options_init(&options);
     options.allocator = soft_allocator();
+    if (soft_device_count() > 1) /* device/peer.h asks before each access */
+        options.check_memory = 1;
     gph_error error = {0};
     soft_code *code = NULL;
     const uint64_t begin = gphi_clock_ns();

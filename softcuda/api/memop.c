@@ -17,8 +17,7 @@ static CUresult submit(struct site site, unsigned count, CUstreamBatchMemOpParam
     SOFT_ENTER_CONTEXT_AS(site.call, context);
     soft_task task;
     SOFT_TRY(soft_task_batch(ops, count, flags, &task));
-    if (count == 0)
-        return CUDA_SUCCESS;
+    SOFT_TRY(soft_batch_check_words(ops, count));
     return soft_stream_submit(context, site.stream, site.per_thread, &task, NULL);
 }
 

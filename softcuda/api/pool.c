@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stream-ordered allocation and its pools. */
 #include "softcuda/device/pool.h"
+#include "softcuda/device/peer.h"
 
 #include <string.h>
 
@@ -212,6 +213,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     }
     for (size_t i = 0; i < count; i++)
         atomic_store(&object->access[map[i].location.id], (unsigned)map[i].flags);
+    soft_peer_changed();
     return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 #include "softcuda/device/stream.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/heap.h"
+#include "softcuda/rules/rules.h"
 
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int priority)
 {
@@ -209,6 +210,8 @@ static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handl
     if (flags & CU_EVENT_WAIT_EXTERNAL)
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                          "the external flag is for streams that capture");
+    if (!soft_rule(M_peer_events) && event->context != stream->context)
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "the event is of another context");
     return soft_stream_wait_point(stream, soft_event_point(event));
 }
 

@@ -8,6 +8,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/heap.h"
+#include "softcuda/device/peer.h"
 #include "softcuda/device/task.h"
 #include "softcuda/memory/memory.h"
 #include "softcuda/rules/rules.h"
@@ -325,10 +326,15 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
     }
     for (size_t i = 0; i < count; i++) {
         gph_error error = {0};
-        SOFT_TRY(soft_pass(soft_range_set_access(device->memory, address, bytes,
-                                                 (uint32_t)desc[i].flags, &error),
+        const int who = desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE
+                            ? desc[i].location.id
+                            : device->ordinal;
+        SOFT_TRY(soft_pass(soft_range_set_access_of(device->memory, address, bytes,
+                                                    (uint32_t)who,
+                                                    (uint32_t)desc[i].flags, &error),
                            &error));
     }
+    soft_peer_changed();
     return CUDA_SUCCESS;
 }
 
@@ -341,7 +347,11 @@ CUresult cuMemGetAccess(unsigned long long *out, const CUmemLocation *location,
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
     uint32_t access;
-    if (!soft_range_get_access(device->memory, address, &access))
+    const int who =
+        location->type == CU_MEM_LOCATION_TYPE_DEVICE ? location->id : device->ordinal;
+    if (soft_device_at(who) == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d", who);
+    if (!soft_range_get_access_of(device->memory, address, (uint32_t)who, &access))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at 0x%llx",
                          (unsigned long long)address);
     *out = access;

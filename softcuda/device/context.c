@@ -15,6 +15,7 @@
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/limits.h"
+#include "softcuda/device/peer.h"
 #include "softcuda/device/pool.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
@@ -166,39 +167,6 @@ static void on_fault(void *user, const soft_fault *fault)
     soft_context_fail(context, (CUresult)fault->code, fault->text);
 }
 
-/* Memory of another device, by what the program asked for: the mapping is wider. */
-static bool may_use_peer(const soft_context *context, uint64_t address)
-{
-    const soft_device *holder = soft_device_holding(address);
-    soft_allocation found;
-    if (holder == NULL || holder == context->device ||
-        !soft_memory_find(holder->memory, address, &found))
-        return true;
-    const int own = context->device->ordinal;
-    switch (found.kind) {
-    case SOFT_MEMORY_DEVICE:
-        return atomic_load_explicit(&((soft_context *)(uintptr_t)context)->peers,
-                                    memory_order_relaxed) >>
-                   holder->ordinal &
-               1;
-    case SOFT_MEMORY_POOL: {
-        soft_pool_object *pool = soft_pool_object_of(found.pool);
-        return pool == NULL || atomic_load(&pool->access[own]) != 0;
-    }
-    default: return true;
-    }
-}
-
-static const char *how_to_ask(uint64_t address)
-{
-    soft_allocation found;
-    const soft_device *holder = soft_device_holding(address);
-    return soft_memory_find(holder->memory, address, &found) &&
-                   found.kind == SOFT_MEMORY_POOL
-               ? "cuMemPoolSetAccess"
-               : "cuCtxEnablePeerAccess";
-}
-
 /* SOFTCUDA_CHECK=memory. */
 static void *check_access(void *user, uint64_t address, uint64_t bytes, bool write,
                           char *reason, size_t reason_bytes)
@@ -213,14 +181,23 @@ static void *check_access(void *user, uint64_t address, uint64_t bytes, bool wri
         snprintf(reason, reason_bytes, "%s", check.reason);
         return NULL;
     }
-    if (count > 1 && !may_use_peer(context, address)) {
-        snprintf(reason, reason_bytes,
-                 "memory of device %d, to which device %d was given no access (%s)",
-                 soft_device_holding(address)->ordinal, context->device->ordinal,
-                 how_to_ask(address));
+    if (count > 1 && !soft_peer_may_use(context, address, write)) {
+        soft_peer_explain(context, address, reason, reason_bytes);
         return NULL;
     }
     return (void *)(uintptr_t)check.at;
+}
+
+/* Several devices, and no check of each byte. */
+static void *check_peer(void *user, uint64_t address, uint64_t bytes, bool write,
+                        char *reason, size_t reason_bytes)
+{
+    const soft_context *context = user;
+    (void)bytes;
+    if (soft_peer_may_use(context, address, write))
+        return (void *)(uintptr_t)address;
+    soft_peer_explain(context, address, reason, reason_bytes);
+    return NULL;
 }
 
 static CUresult create_env(soft_context *context)
@@ -230,7 +207,9 @@ static CUresult create_env(soft_context *context)
         .timeout_ns = soft_kernel_timeout_from_environment(),
         .multiprocessors = SOFT_MULTIPROCESSORS,
         .on_fault = on_fault,
-        .check = soft_check_memory_wanted() ? check_access : NULL,
+        .check = soft_check_memory_wanted() ? check_access
+                 : soft_device_count() > 1  ? check_peer
+                                            : NULL,
         .place = soft_device_reach,
         .user = context,
         .allocator = soft_allocator()};

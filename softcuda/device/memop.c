@@ -59,21 +59,34 @@ static bool find_word(CUdeviceptr address, uint32_t bytes, soft_allocation *out)
     return found && address + bytes <= out->base + out->bytes;
 }
 
+static CUresult check_alignment(uint32_t at, CUdeviceptr address, uint32_t bytes)
+{
+    if (address % bytes == 0)
+        return CUDA_SUCCESS;
+    return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                     "operation %u: address 0x%llx is no multiple of %u", at,
+                     (unsigned long long)address, bytes);
+}
+
 static CUresult check_word(uint32_t at, CUdeviceptr address, uint32_t bytes)
 {
     soft_allocation word;
-    if (address % bytes != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "operation %u: address 0x%llx is no multiple of %u", at,
-                         (unsigned long long)address, bytes);
     if (!find_word(address, bytes, &word))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "operation %u: no memory that the driver knows is at 0x%llx", at,
                          (unsigned long long)address);
-    if (word.kind == SOFT_MEMORY_MANAGED)
+    if (soft_rule(R26) && word.kind == SOFT_MEMORY_MANAGED)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "operation %u: 0x%llx is managed memory", at,
                          (unsigned long long)address);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_batch_check_words(const CUstreamBatchMemOpParams *ops, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (ops[i].operation != CU_STREAM_MEM_OP_BARRIER)
+            SOFT_TRY(check_word(i, ops[i].waitValue.address, width_of(ops[i].operation)));
     return CUDA_SUCCESS;
 }
 
@@ -91,7 +104,7 @@ static CUresult check_wait(uint32_t at, const CUstreamBatchMemOpParams *op)
                          "operation %u: remote writes cannot be flushed here", at);
     if (flags > CU_STREAM_WAIT_VALUE_NOR)
         return refuse_flags(at, flags);
-    return check_word(at, op->waitValue.address, width_of(op->operation));
+    return check_alignment(at, op->waitValue.address, width_of(op->operation));
 }
 
 static CUresult check_operation(uint32_t at, const CUstreamBatchMemOpParams *op)
@@ -103,7 +116,7 @@ static CUresult check_operation(uint32_t at, const CUstreamBatchMemOpParams *op)
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
         if (op->writeValue.flags != CU_STREAM_WRITE_VALUE_DEFAULT)
             return refuse_flags(at, op->writeValue.flags);
-        return check_word(at, op->writeValue.address, width_of(op->operation));
+        return check_alignment(at, op->writeValue.address, width_of(op->operation));
     case CU_STREAM_MEM_OP_BARRIER:
         if (op->memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU)
             return refuse_flags(at, op->memoryBarrier.flags);

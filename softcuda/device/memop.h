@@ -4,11 +4,14 @@
 #define SOFT_DEVICE_MEMOP_H
 #include "softcuda/device/task.h"
 
-#define SOFT_BATCH_OPS_MAX 256 /* as on an H100 */
+#define SOFT_BATCH_OPS_MAX 255
 
 /* From CUDA's structs, every argument checked; `ops` stays borrowed by `out`. */
 CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
                          unsigned flags, soft_task *out);
+/* Whether every word is in memory that operations may use: what streams ask when they are
+ * given a batch, and graphs when they are launched. */
+CUresult soft_batch_check_words(const CUstreamBatchMemOpParams *ops, unsigned count);
 
 /* Whether one of them waits. */
 bool soft_batch_waits(const CUstreamBatchMemOpParams *ops, uint32_t count);

@@ -7,6 +7,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/task.h"
 #include "softcuda/memory/graphmem.h"
+#include "softcuda/rules/rules.h"
 
 /* What an end of a transfer is, beside right. */
 struct nature {
@@ -139,7 +140,7 @@ static CUresult place(const struct end *end, const soft_copy *copy, const char *
         *pitch = end->x + copy->width;
     if (rows == 0)
         rows = end->y + copy->height;
-    if (copy->height > 1 && *pitch < end->x + copy->width)
+    if (soft_rule(R22) && copy->height > 1 && *pitch < end->x + copy->width)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s: the pitch of %zu bytes is less than the %zu of a row", what,
                          *pitch, end->x + copy->width);
@@ -200,8 +201,7 @@ CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *c, soft_task
     return CUDA_SUCCESS;
 }
 
-/* All but where it goes; *bytes from the first to the last. */
-static CUresult shape_of_fill(const CUDA_MEMSET_NODE_PARAMS *f, size_t *bytes)
+static CUresult check_elements(const CUDA_MEMSET_NODE_PARAMS *f)
 {
     if (f->elementSize != 1 && f->elementSize != 2 && f->elementSize != 4)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "elements of %u bytes, not 1, 2 or 4",
@@ -211,6 +211,14 @@ static CUresult shape_of_fill(const CUDA_MEMSET_NODE_PARAMS *f, size_t *bytes)
                          "destination 0x%llx, pitch %zu: no multiple of the %u bytes of "
                          "an element",
                          (unsigned long long)f->dst, f->pitch, f->elementSize);
+    return CUDA_SUCCESS;
+}
+
+/* All but where it goes; *bytes from the first to the last. */
+static CUresult shape_of_fill(const CUDA_MEMSET_NODE_PARAMS *f, size_t *bytes)
+{
+    if (soft_rule(R21))
+        SOFT_TRY(check_elements(f));
     size_t row;
     if (__builtin_mul_overflow(f->width, f->elementSize, &row) ||
         __builtin_mul_overflow(f->height > 1 ? f->height - 1 : 0, f->pitch, bytes) ||

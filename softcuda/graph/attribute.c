@@ -109,6 +109,9 @@ static CUresult check_value(const soft_node *node, CUlaunchAttributeID id,
         return check_cluster(node->task.u.launch.grid, value->clusterDim.x,
                              value->clusterDim.y, value->clusterDim.z);
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        SOFT_TRY(check_range("deviceUpdatable",
+                             (unsigned)value->deviceUpdatableKernelNode.deviceUpdatable,
+                             1));
         if (value->deviceUpdatableKernelNode.deviceUpdatable == 0)
             return CUDA_SUCCESS;
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,

@@ -36,11 +36,6 @@ void soft_node_note_root(soft_node *node)
         node->root_serial = soft_graph_next_id();
 }
 
-static bool same_data(const CUgraphEdgeData *a, const CUgraphEdgeData *b)
-{
-    return a->from_port == b->from_port && a->to_port == b->to_port && a->type == b->type;
-}
-
 /* The last one takes its place, as on an H100: pairing at updates goes by the order. */
 void soft_edge_list_remove(soft_edge_list *list, const soft_node *node)
 {
@@ -165,10 +160,10 @@ CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *co
     return result;
 }
 
-/* The edges before one that is refused are gone, as on an H100. */
+/* As on an H100: the edges before one that is refused are gone, and the edge data that is
+ * given is not compared. */
 CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
-                           soft_node *const *to, const CUgraphEdgeData *data,
-                           size_t count)
+                           soft_node *const *to, size_t count)
 {
     SOFT_TRY(soft_memnode_check_delete(graph, "edges"));
     for (size_t i = 0; i < count; i++) {
@@ -177,8 +172,6 @@ CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
                                         : NULL;
         if (edge == NULL && soft_rule(R6))
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu does not exist", i);
-        if (edge && data && soft_rule(R6) && !same_data(&edge->data, &data[i]))
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu has other edge data", i);
         soft_nodes_unlink(from[i], to[i]);
         soft_node_note_sink(from[i]);
         soft_node_note_root(to[i]);

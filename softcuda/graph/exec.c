@@ -251,6 +251,9 @@ static CUresult collect_waits(const soft_exec *exec, soft_stream *stream,
     *count = 0;
     for (uint32_t i = 0; i < exec->event_count; i++) {
         const uint32_t at = exec->event_nodes[i];
+        const soft_task *task = &exec->current->records[at]->task;
+        if (exec->shape.nodes[at].type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+            SOFT_TRY(soft_batch_check_words(task->u.batch.ops, task->u.batch.count));
         if (exec->shape.nodes[at].type != CU_GRAPH_NODE_TYPE_WAIT_EVENT)
             continue;
         const soft_point point = soft_event_point(exec->current->records[at]->event);
@@ -278,11 +281,23 @@ static void tell_events(const soft_exec *exec, bool submitted)
     }
 }
 
+/* Without R41: a graph runs on the device of the stream that it is launched into. */
+static CUresult check_devices(const soft_exec *exec, const soft_stream *stream)
+{
+    for (uint32_t i = 0; i < exec->shape.node_count && !soft_rule(R41); i++) {
+        const soft_exec_record *record = exec->current->records[i];
+        if (record && record->context->device != stream->context->device)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "node %u is of another device", i);
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
 {
     soft_point waits[EVENT_WAITS];
     uint32_t count;
     const bool auto_free = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    SOFT_TRY(check_devices(exec, stream));
     SOFT_TRY(collect_waits(exec, stream, waits, &count));
     SOFT_TRY(soft_exec_memory_begin(exec->memory, auto_free, stream));
     tell_events(exec, false);

@@ -115,7 +115,7 @@ struct soft_exec {
     soft_version *current;
     uint64_t edits;
     uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
-    uint32_t *event_nodes;          /* flat nodes of event records and waits */
+    uint32_t *event_nodes;          /* flat nodes of event records and waits, batches */
     uint32_t event_count;
     soft_queue **fences; /* of event records: a launch's event is reached when its node
                           * runs; by event_nodes, NULL for waits */

@@ -148,8 +148,7 @@ CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from);
 CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *const *to,
                         const CUgraphEdgeData *data, size_t count);
 CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
-                           soft_node *const *to, const CUgraphEdgeData *data,
-                           size_t count);
+                           soft_node *const *to, size_t count);
 bool soft_edge_exists(const soft_node *from, const soft_node *to);
 /* Whether edge data between two types is allowed; INVALID_VALUE with the reason. */
 CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,

@@ -107,7 +107,7 @@ static CUresult take_kernel(soft_node *node, const soft_node_params *params)
 static CUresult take_batch(soft_node *node, const soft_node_params *params)
 {
     const soft_batch *batch = &params->task->u.batch;
-    node->operations = soft_new(batch->count * sizeof(*batch->ops));
+    node->operations = soft_new((batch->count + 1) * sizeof(*batch->ops));
     if (node->operations == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u memory operations",
                          batch->count);

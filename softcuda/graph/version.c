@@ -13,8 +13,8 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
-#include "softcuda/rules/rules.h"
 #include "softcuda/graph/watch.h"
+#include "softcuda/rules/rules.h"
 
 /* ---- records ----------------------------------------------------------------------- */
 
@@ -229,11 +229,18 @@ static bool has_record(const soft_node *node, uint8_t kind)
            (kind != SOFT_WORK_EMPTY || node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
 }
 
+/* What a launch looks at: events, and the words of memory operations. */
+static bool is_asked(const soft_node *node)
+{
+    return node != NULL &&
+           (node->event != NULL || node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+}
+
 static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < exec->shape.node_count; i++)
-        count += flat->nodes[i] && flat->nodes[i]->event;
+        count += is_asked(flat->nodes[i]);
     if (count == 0)
         return CUDA_SUCCESS;
     exec->event_nodes = soft_new(count * sizeof(*exec->event_nodes));
@@ -243,7 +250,7 @@ static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
     gph_error error = {0};
     for (uint32_t i = 0; i < exec->shape.node_count; i++) {
         const soft_node *node = flat->nodes[i];
-        if (node == NULL || node->event == NULL)
+        if (!is_asked(node))
             continue;
         if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
             SOFT_TRY(

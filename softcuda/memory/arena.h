@@ -93,6 +93,7 @@ struct soft_memory {
         uint64_t base, bytes;
     } freed[SOFT_FREED_KEPT]; /* a ring of what was freed last */
     uint64_t freed_count;
+    atomic_bool has_peers; /* see soft_range_has_peers() */
     atomic_uint_fast64_t changes; /* frees, unmaps, changes of access: for check.c */
 };
 

@@ -322,7 +322,7 @@ gph_status soft_graph_alloc_add(soft_graph_arena *arena, uint64_t bytes, uint32_
     pthread_mutex_lock(&memory->mutex);
     soft_graph_alloc *alloc = add_locked(arena, bytes, before);
     if (alloc)
-        alloc->access = access;
+        alloc->info.flags = alloc->access = access;
     pthread_mutex_unlock(&memory->mutex);
     if (alloc == NULL)
         return gphi_fail(error, 2, "no addresses for %llu bytes are left on device %u",

@@ -66,6 +66,8 @@ GPH_CHECKED gph_status soft_memory_create(const soft_memory_options *options,
                                           soft_memory **out, gph_error *error);
 void soft_memory_destroy(soft_memory *memory); /* takes NULL; everything in it dies */
 void soft_memory_get_info(soft_memory *memory, soft_memory_info *out);
+/* Rises with each free, unmapping or change of access. */
+uint64_t soft_memory_changes(const soft_memory *memory);
 /* True if the address lies in the device's range, allocated or not. */
 bool soft_memory_contains(const soft_memory *memory, uint64_t address);
 uint64_t soft_memory_base(const soft_memory *memory);
@@ -153,6 +155,15 @@ GPH_CHECKED gph_status soft_range_set_access(soft_memory *memory, uint64_t addre
                                              uint64_t bytes, uint32_t access,
                                              gph_error *error);
 bool soft_range_get_access(soft_memory *memory, uint64_t address, uint32_t *access);
+/* The same for one device: the range can be used as the device with the widest access
+ * may; which kernels may use it is looked up. The two above mean the memory's own. */
+GPH_CHECKED gph_status soft_range_set_access_of(soft_memory *memory, uint64_t address,
+                                                uint64_t bytes, uint32_t device,
+                                                uint32_t access, gph_error *error);
+bool soft_range_get_access_of(soft_memory *memory, uint64_t address, uint32_t device,
+                              uint32_t *access);
+/* Whether access was ever given to another device than the memory's own. */
+bool soft_range_has_peers(const soft_memory *memory);
 /* The handle mapped at an address, retained for the caller; NULL if none. */
 soft_physical *soft_range_physical(soft_memory *memory, uint64_t address);
 

@@ -8,6 +8,8 @@
 #include "base/heap.h"
 #include "softcuda/memory/arena.h"
 
+#define DEVICES 16u /* SOFT_DEVICE_MAX of softcuda/device */
+
 struct soft_physical {
     soft_memory *memory;
     uint32_t references; /* handles and mappings */
@@ -17,7 +19,9 @@ struct soft_physical {
 
 struct soft_mapping {
     soft_physical *physical;
-    uint32_t slot, slot_count, access;
+    uint32_t slot, slot_count;
+    uint32_t access; /* the widest of all devices': what is mapped */
+    uint8_t of_device[DEVICES];
     uint64_t buffer_id;
 };
 
@@ -272,22 +276,54 @@ gph_status soft_range_unmap(soft_memory *memory, uint64_t address, uint64_t byte
     return GPH_OK;
 }
 
-gph_status soft_range_set_access(soft_memory *memory, uint64_t address, uint64_t bytes,
-                                 uint32_t access, gph_error *error)
+static int prot_of(uint32_t access)
+{
+    return access == 3 ? PROT_READ | PROT_WRITE : access == 1 ? PROT_READ : PROT_NONE;
+}
+
+/* Gives one device its access to a mapping; true if what is mapped changes. */
+static bool give(struct soft_mapping *mapping, uint32_t device, uint32_t access)
+{
+    uint32_t widest = 0;
+    mapping->of_device[device] = (uint8_t)access;
+    for (uint32_t i = 0; i < DEVICES; i++)
+        widest = mapping->of_device[i] > widest ? mapping->of_device[i] : widest;
+    const bool changes = widest != mapping->access;
+    mapping->access = widest;
+    return changes;
+}
+
+/* Mapping by mapping: neighbours may be open to other devices. */
+static bool give_all_locked(soft_memory *memory, uint32_t slot, uint32_t count,
+                            uint32_t device, uint32_t access)
+{
+    bool done = true;
+    for (uint32_t i = 0; i < count;) {
+        struct soft_mapping *mapping = memory->slots[slot + i].mapping;
+        if (give(mapping, device, access))
+            done = soft_slots_protect(memory, mapping->slot, mapping->slot_count,
+                                      prot_of(mapping->access)) &&
+                   done;
+        i += mapping->slot_count;
+    }
+    return done;
+}
+
+gph_status soft_range_set_access_of(soft_memory *memory, uint64_t address, uint64_t bytes,
+                                    uint32_t device, uint32_t access, gph_error *error)
 {
     if (access != 0 && access != 1 && access != 3)
         return gphi_fail(error, 1, "access %u is none of 0, 1 (read), 3 (read and write)",
                          access);
-    const int prot = access == 3   ? PROT_READ | PROT_WRITE
-                     : access == 1 ? PROT_READ
-                                   : PROT_NONE;
+    if (device >= DEVICES)
+        return gphi_fail(error, 1, "there is no device %u", device);
     uint32_t slot, count;
     pthread_mutex_lock(&memory->mutex);
     const bool whole = reserved_locked(memory, address, bytes, &slot, &count) &&
                        whole_mappings_locked(memory, slot, count, false);
-    const bool done = whole && soft_slots_protect(memory, slot, count, prot);
-    for (uint32_t i = 0; done && i < count; i++)
-        memory->slots[slot + i].mapping->access = access;
+    const bool done = whole && give_all_locked(memory, slot, count, device, access);
+    if (device != memory->device)
+        atomic_store_explicit(&memory->has_peers, true, memory_order_relaxed);
     atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
     pthread_mutex_unlock(&memory->mutex);
     if (!whole)
@@ -297,6 +333,25 @@ gph_status soft_range_set_access(soft_memory *memory, uint64_t address, uint64_t
         return gphi_fail(error, 2, "the system refuses access %u to %llu bytes at 0x%llx",
                          access, (unsigned long long)bytes, (unsigned long long)address);
     return GPH_OK;
+}
+
+gph_status soft_range_set_access(soft_memory *memory, uint64_t address, uint64_t bytes,
+                                 uint32_t access, gph_error *error)
+{
+    return soft_range_set_access_of(memory, address, bytes, memory->device, access,
+                                    error);
+}
+
+bool soft_range_has_peers(const soft_memory *memory)
+{
+    return atomic_load_explicit(&((soft_memory *)(uintptr_t)memory)->has_peers,
+                                memory_order_relaxed);
+}
+
+uint64_t soft_memory_changes(const soft_memory *memory)
+{
+    return atomic_load_explicit(&((soft_memory *)(uintptr_t)memory)->changes,
+                                memory_order_acquire);
 }
 
 static struct soft_mapping *mapping_locked(const soft_memory *memory, uint64_t address)
@@ -314,6 +369,17 @@ bool soft_range_get_access(soft_memory *memory, uint64_t address, uint32_t *acce
     const struct soft_mapping *mapping = mapping_locked(memory, address);
     if (mapping)
         *access = mapping->access;
+    pthread_mutex_unlock(&memory->mutex);
+    return mapping != NULL;
+}
+
+bool soft_range_get_access_of(soft_memory *memory, uint64_t address, uint32_t device,
+                              uint32_t *access)
+{
+    pthread_mutex_lock(&memory->mutex);
+    const struct soft_mapping *mapping = mapping_locked(memory, address);
+    if (mapping)
+        *access = device < DEVICES ? mapping->of_device[device] : 0;
     pthread_mutex_unlock(&memory->mutex);
     return mapping != NULL;
 }

@@ -304,7 +304,7 @@ static void batches_are_copied_and_limited(void)
     OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cu.cuStreamBatchMemOp(stream, 0, ops, 0));
     OK(cu.cuStreamBatchMemOp(stream, 255, ops, 0));
-    REFUSED(INVALID_VALUE, cu.cuStreamBatchMemOp(stream, 257, ops, 0));
+    REFUSED(INVALID_VALUE, cu.cuStreamBatchMemOp(stream, 256, ops, 0));
     REFUSED(INVALID_VALUE, cu.cuStreamBatchMemOp(stream, 1, ops, 1));
     REFUSED(INVALID_VALUE, cu.cuStreamWriteValue32(stream, managed, 1, 0));
     REFUSED(INVALID_VALUE, cu.cuStreamWriteValue32(stream, words + 2, 1, 0));
@@ -317,6 +317,41 @@ static void batches_are_copied_and_limited(void)
             cu.cuStreamWaitValue32(stream, words, 1, CU_STREAM_WAIT_VALUE_FLUSH));
     OK(cu.cuStreamSynchronize(stream));
     OK(cu.cuStreamDestroy(stream));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuMemFree(managed));
+    OK(cu.cuMemFree(words));
+}
+
+/* A node takes any aligned address; the launch asks what is there. */
+static void a_batch_node_is_judged_at_its_launch(void)
+{
+    CUgraph graph = new_graph();
+    CUgraphNode node = UNTOUCHED;
+    CUdeviceptr words = new_words(), managed;
+    OK(cu.cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    CUstreamBatchMemOpParams op = write_of(words + 2, 1);
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {context, 1, &op, 0};
+    REFUSED(INVALID_VALUE, cu.cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
+    op = write_of(words, 1);
+    params.ctx = NULL;
+    REFUSED(INVALID_VALUE, cu.cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
+    params = (CUDA_BATCH_MEM_OP_NODE_PARAMS){context, 1, &op, 1};
+    REFUSED(INVALID_VALUE, cu.cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
+    CHECK(node == UNTOUCHED);
+    params.flags = 0;
+    params.count = 0;
+    OK(cu.cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
+    params.count = 1;
+    op = write_of(managed, 1);
+    OK(cu.cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
+    CUgraphExec exec = instantiate(graph);
+    REFUSED(INVALID_VALUE, cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuStreamSynchronize(NULL));
+    OK(cu.cuGraphExecDestroy(exec));
+    op = write_of(words, 7);
+    OK(cu.cuGraphBatchMemOpNodeSetParams(node, &params));
+    run_graph(graph);
+    CHECK(word_at(words) == 7);
     OK(cu.cuGraphDestroy(graph));
     OK(cu.cuMemFree(managed));
     OK(cu.cuMemFree(words));
@@ -555,6 +590,7 @@ static void run(void)
     RULE_TEST(R24, a_clone_knows_its_copies);
     RULE_TEST(R25, host_nodes_need_a_function);
     RULE_TEST(R26, batches_are_copied_and_limited);
+    RULE_TEST(R26, a_batch_node_is_judged_at_its_launch);
     RULE_TEST(R26, waits_compare_in_four_ways);
     RULE_TEST(R26, a_wait_holds_its_stream_only);
     RULE_TEST(R26, a_wait_holds_its_branch_only);
