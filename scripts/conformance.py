@@ -31,6 +31,7 @@ SECTIONS = {
     "object": "User objects",
     "devices": "Several devices",
     "pool": "Pools, virtual memory, events",
+    "check": "Uses that only a checker sees",
 }
 CLASSES = {
     "API": "a return code or an answer shows it",

@@ -178,6 +178,9 @@ static void *check_access(void *user, uint64_t address, uint64_t bytes, bool wri
         memories[i] = soft_device_at(i)->memory;
     soft_check check;
     if (!soft_check_access(memories, (uint32_t)count, address, bytes, write, &check)) {
+        if (soft_device_holding(address) ? !soft_rule(G_bounds)
+                                         : !soft_rule(G_host_pointer))
+            return soft_device_reach(address);
         snprintf(reason, reason_bytes, "%s", check.reason);
         return NULL;
     }

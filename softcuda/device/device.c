@@ -68,7 +68,7 @@ CUresult soft_device_start(soft_device *device, uint32_t workers)
     SOFT_TRY(start_engine(workers));
     device->engine = engine;
     gph_error error = {0};
-    const bool keep_out = soft_check_memory_wanted();
+    const bool keep_out = soft_check_memory_wanted() && soft_rule(G_device_pointer);
     if (keep_out)
         SOFT_TRY(soft_pass(soft_fault_watch_host(say_host_access, &error), &error));
     if (device->memory == NULL) {

@@ -10,6 +10,7 @@
 #include "softcuda/device/driver.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/memnode.h"
+#include "softcuda/rules/rules.h"
 
 struct watched {
     uint64_t id;
@@ -263,6 +264,8 @@ static void fail(const soft_watch *watch, uint32_t node, const char *text)
 static void found(void *user, const soft_finding *finding)
 {
     const soft_watch *watch = user;
+    if (finding->kind == SOFT_FINDING_RACE ? !soft_rule(G_unordered) : !soft_rule(R51))
+        return;
     char first[220], second[220], place[200], text[760];
     describe_side(watch, &finding->first, first, sizeof(first));
     describe_place(finding->address, place, sizeof(place));

@@ -493,22 +493,42 @@ bool soft_graph_find_live(const soft_memory *memory, uint64_t address,
     return false;
 }
 
+/* The allocation that has the byte, one that is allocated now before others; else the one
+ * that ends closest before it. */
+static const soft_graph_alloc *nearest(const soft_graph_arena *arena, uint64_t address)
+{
+    const soft_graph_alloc *best = NULL;
+    for (const soft_graph_alloc *alloc = arena->allocs; alloc; alloc = alloc->next) {
+        if (holds(alloc, address, 1)) {
+            if (alloc->open || alloc->live)
+                return alloc;
+            best = alloc;
+        } else if (alloc->info.base + alloc->info.bytes <= address &&
+                   (best == NULL ||
+                    (!holds(best, address, 1) && best->info.base < alloc->info.base))) {
+            best = alloc;
+        }
+    }
+    return best;
+}
+
 bool soft_graph_describe(const soft_memory *memory, uint64_t address, char *text,
                          size_t bytes)
 {
     const soft_graph_arena *arena = arena_of(memory, address);
     if (arena == NULL)
         return false;
-    const struct graph_block *block = block_of(arena, address);
-    const soft_graph_alloc *alloc = block ? block->alloc : NULL;
-    if (alloc && holds(alloc, address, 1))
-        snprintf(text, bytes,
-                 "%llu bytes into the graph allocation of %llu bytes at 0x%llx, which is "
-                 "not allocated now",
-                 (unsigned long long)(address - alloc->info.base),
-                 (unsigned long long)alloc->info.bytes,
-                 (unsigned long long)alloc->info.base);
-    else
+    const soft_graph_alloc *alloc = nearest(arena, address);
+    if (alloc == NULL) {
         snprintf(text, bytes, "memory of a graph that no alloc node has");
+        return true;
+    }
+    const uint64_t offset = address - alloc->info.base;
+    const bool into = offset < alloc->info.bytes;
+    snprintf(text, bytes, "%llu bytes %s the graph allocation of %llu bytes at 0x%llx%s",
+             (unsigned long long)(into ? offset : offset - alloc->info.bytes),
+             into ? "into" : "past the end of", (unsigned long long)alloc->info.bytes,
+             (unsigned long long)alloc->info.base,
+             alloc->open || alloc->live ? "" : ", which is not allocated now");
     return true;
 }
