@@ -33,13 +33,13 @@ const gph_allocator *soft_allocator(void)
     return &heap;
 }
 
-static CUresult start_engine(uint32_t workers)
+static CUresult start_engine(uint32_t workers, uint32_t seed)
 {
     if (engine != NULL)
         return CUDA_SUCCESS;
     gph_error error = {0};
-    const soft_engine_options options = {.workers = workers,
-                                         .allocator = soft_allocator()};
+    const soft_engine_options options = {
+        .workers = workers, .random_seed = seed, .allocator = soft_allocator()};
     return soft_pass(soft_engine_create(&options, &engine, &error), &error);
 }
 
@@ -63,9 +63,9 @@ static void say_host_access(uint64_t address, const char *verb)
     soft_log(CU_LOG_LEVEL_ERROR, "%s", text);
 }
 
-CUresult soft_device_start(soft_device *device, uint32_t workers)
+CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
 {
-    SOFT_TRY(start_engine(workers));
+    SOFT_TRY(start_engine(workers, seed));
     device->engine = engine;
     gph_error error = {0};
     const bool keep_out = soft_check_memory_wanted() && soft_rule(G_device_pointer);

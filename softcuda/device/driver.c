@@ -78,7 +78,7 @@ static CUresult make_devices(void)
         device->ordinal = i;
         device->physical = settings.physical[i];
         device->total_bytes = settings.memory_bytes;
-        SOFT_TRY(soft_device_start(device, settings.workers));
+        SOFT_TRY(soft_device_start(device, settings.workers, settings.schedule_seed));
         SOFT_TRY(soft_primary_prepare(device));
     }
     return CUDA_SUCCESS;

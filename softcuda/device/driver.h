@@ -33,7 +33,7 @@ void soft_primary_set_flags(soft_device *device, uint32_t flags);
 
 /* device.c: the memory of a device, and the engine with so many workers (0: one a CPU).
  */
-CUresult soft_device_start(soft_device *device, uint32_t workers);
+CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed);
 
 /* device.c: the allocator of the folders below, which fails when soft_new() does. */
 const gph_allocator *soft_allocator(void);

@@ -12,13 +12,16 @@
 #define MEMORY_LIMIT ((size_t)16 << 30)
 #define MEMORY_LEAST ((size_t)64 << 20)
 #define CHUNK ((size_t)2 << 20)
+#define WORKERS_MOST 64
 
 static CUresult refuse(const char *name, const char *value, const char *wanted)
 {
     return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is '%s': %s", name, value, wanted);
 }
 
-static CUresult read_count(const char *name, long fallback, long most, long *out)
+/* A number, or the fallback where there is none. */
+static CUresult read_number(const char *name, long fallback, long least, long most,
+                            long *out)
 {
     const char *text = getenv(name);
     *out = fallback;
@@ -27,8 +30,10 @@ static CUresult read_count(const char *name, long fallback, long most, long *out
     char *end;
     errno = 0;
     const long value = strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value < 0 || value > most)
-        return refuse(name, text, "no number in its range");
+    if (errno != 0 || *end != '\0' || value < least || value > most)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s is '%s': a whole number from %ld to %ld is needed", name,
+                         text, least, most);
     *out = value;
     return CUDA_SUCCESS;
 }
@@ -135,10 +140,11 @@ static void read_visible(soft_settings *out, int total)
 
 CUresult soft_settings_read(soft_settings *out)
 {
-    long total, blocking, workers;
-    SOFT_TRY(read_count("SOFTCUDA_DEVICES", 1, SOFT_DEVICE_MAX, &total));
-    SOFT_TRY(read_count("CUDA_LAUNCH_BLOCKING", 0, 0x7fffffff, &blocking));
-    SOFT_TRY(read_count("SOFTCUDA_WORKERS", 0, 1024, &workers));
+    long total, blocking, workers, seed;
+    SOFT_TRY(read_number("SOFTCUDA_DEVICES", 1, 0, SOFT_DEVICE_MAX, &total));
+    SOFT_TRY(read_number("CUDA_LAUNCH_BLOCKING", 0, 0, 0x7fffffff, &blocking));
+    SOFT_TRY(read_number("SOFTCUDA_WORKERS", 0, 1, WORKERS_MOST, &workers));
+    SOFT_TRY(read_number("SOFTCUDA_SCHEDULE_SEED", 0, 0, UINT32_MAX, &seed));
     const size_t ram = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     const size_t half = ram / 2 < MEMORY_LIMIT ? ram / 2 / CHUNK * CHUNK : MEMORY_LIMIT;
     SOFT_TRY(read_bytes("SOFTCUDA_MEMORY", half, &out->memory_bytes));
@@ -152,5 +158,6 @@ CUresult soft_settings_read(soft_settings *out)
     read_visible(out, (int)total);
     out->launch_blocking = blocking != 0;
     out->workers = (uint32_t)workers;
+    out->schedule_seed = (uint32_t)seed;
     return CUDA_SUCCESS;
 }

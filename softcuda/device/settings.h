@@ -13,7 +13,8 @@ typedef struct soft_settings {
                                       CUDA_VISIBLE_DEVICES */
     size_t memory_bytes;           /* a device: SOFTCUDA_MEMORY */
     int compute_capability;        /* 90: SOFTCUDA_COMPUTE_CAPABILITY=9.0 */
-    uint32_t workers;              /* SOFTCUDA_WORKERS; 0: one a CPU */
+    uint32_t workers;              /* SOFTCUDA_WORKERS, 1 to 64; 0: one a CPU */
+    uint32_t schedule_seed;        /* SOFTCUDA_SCHEDULE_SEED; 0: none */
     bool launch_blocking;          /* CUDA_LAUNCH_BLOCKING is not 0 */
     soft_check_mode check;         /* SOFTCUDA_CHECK */
 } soft_settings;

@@ -176,13 +176,25 @@ static void place_give(soft_engine *engine)
 
 /* ---- looking for work -------------------------------------------------------------- */
 
+/* Any of the queues in `bits`, each as likely as the others, whatever their priority. */
+static soft_queue *pick_any(soft_worker *worker, uint32_t word, uint64_t bits)
+{
+    uint32_t skip = (uint32_t)soft_random(worker) % (uint32_t)__builtin_popcountll(bits);
+    for (; skip > 0; skip--)
+        bits &= bits - 1;
+    return atomic_load_explicit(
+        &worker->engine->queues[word * 64 + (uint32_t)__builtin_ctzll(bits)],
+        memory_order_acquire);
+}
+
 /* One of the queues in `bits` (of word `word`): the first of the lowest priority, counted
  * from a place that changes, so that no queue is passed over for ever. */
 static soft_queue *pick(soft_worker *worker, uint32_t word, uint64_t bits)
 {
     soft_engine *engine = worker->engine;
-    const uint32_t turn =
-        (engine->seed != 0 ? (uint32_t)soft_random(worker) : worker->scan++) % 64;
+    if (engine->seed != 0)
+        return pick_any(worker, word, bits);
+    const uint32_t turn = worker->scan++ % 64;
     const uint64_t turned = bits >> turn | bits << (64 - turn) % 64;
     const uint32_t index = word * 64 + ((uint32_t)__builtin_ctzll(turned) + turn) % 64;
     soft_queue *best = atomic_load_explicit(&engine->queues[index], memory_order_acquire);
@@ -267,10 +279,24 @@ static bool helper_waits(const soft_engine *engine)
     return atomic_load_explicit(&engine->helpers, memory_order_relaxed) != 0;
 }
 
+/* With a seed: what is ready waits now and then, so that more gets ready. */
+static void dawdle(soft_worker *worker)
+{
+    soft_engine *engine = worker->engine;
+    if (!any_pending(engine) || soft_random(worker) % 4 != 0)
+        return;
+    const double us = (double)(1u << soft_random(worker) % 8);
+    const uint64_t from = soft_ticks(), ticks = (uint64_t)(us * 1000 / engine->tick_ns);
+    for (uint32_t round = 0; soft_ticks() - from < ticks; round++)
+        spin_once(engine, round);
+}
+
 /* Runs one thing, if there is one. */
 static bool work_once(soft_worker *worker)
 {
     soft_engine *engine = worker->engine;
+    if (engine->seed != 0)
+        dawdle(worker);
     soft_queue *queue = take_pending(worker);
     if (queue != NULL) {
         no_longer_idle(engine);
@@ -373,6 +399,11 @@ static bool help(soft_engine *engine, soft_point point)
             return false;
         if (!place_take(engine, PLACE_HELPER))
             return false;
+        if (soft_random(&engine->helper) % 4 ==
+            1) { /* with a seed: somebody else, perhaps */
+            place_give(engine);
+            return false;
+        }
         const bool owned = state == QUEUE_IDLE ? soft_queue_own(queue)
                                                : soft_queue_join(queue, &engine->helper);
         if (owned)

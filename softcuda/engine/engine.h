@@ -104,7 +104,10 @@ typedef struct soft_engine_options {
     uint32_t workers; /* 0: one a usable CPU (SOFTCUDA_WORKERS is read by the caller) */
     uint32_t
         spin_us; /* how long a worker spins after work before it sleeps; 0: default */
-    uint32_t random_seed; /* not 0: randomize order within the dependencies (tests) */
+    /* Not 0: what may run in any order runs in one that is drawn: nodes, parts, queues.
+     * Another order each launch, the same in each run: but for what depends on when
+     * something was submitted, and on which worker was faster. */
+    uint32_t random_seed;
     const gph_allocator *allocator;
 } soft_engine_options;
 

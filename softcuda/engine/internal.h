@@ -7,6 +7,7 @@
  *   program.c  compiling a graph; running its nodes in order
  *   host.c     the thread for host functions
  *   park.c     work that waits for the world outside
+ *   random.c   orders drawn from a seed
  *
  * Who may touch a queue's run: its owner, that is who moved `state` from QUEUE_IDLE to
  * QUEUE_RUNNING. Ownership passes from thread to thread without a lock: to whoever
@@ -74,7 +75,9 @@ typedef struct soft_step {
     _Atomic uint8_t timed;    /* this epoch adds up `ticks` */
     _Atomic uint8_t patience; /* rounds for which others' shares are left alone */
     _Atomic uint64_t unit;    /* parts a unit: 1 but for absurd grids */
-    soft_work work;           /* read after a claim only */
+    /* With a seed: unit i stands for i * stride + offset, modulo units. 0: for itself. */
+    _Atomic uint32_t stride, offset;
+    soft_work work;                                /* read after a claim only */
     alignas(CACHE_LINE) _Atomic uint32_t finished; /* units */
     _Atomic uint64_t ticks;                        /* spent in it, by all workers */
 } soft_step;
@@ -192,7 +195,8 @@ struct soft_engine {
     uint32_t share_count; /* of a step: a worker each, up to SHARES_MAX */
     uint32_t started;     /* threads */
     uint64_t spin_ticks;
-    uint64_t seed;
+    uint64_t seed;             /* 0: none */
+    _Atomic uint64_t programs; /* made so far: their numbers, with a seed */
     double tick_ns;
     uint64_t tick_cost;
     bool crowded; /* more workers than CPUs: spinning gives way */
@@ -244,6 +248,9 @@ void soft_engine_wake(soft_engine *engine);
 uint64_t soft_random(soft_worker *worker); /* 0 unless the engine has a seed */
 void soft_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
 void soft_futex_wake(_Atomic uint32_t *word, int count);
+
+/* random.c: a number for what three others name, the same in each run with this seed. */
+uint64_t soft_draw(const soft_engine *engine, uint64_t a, uint64_t b, uint64_t c);
 
 /* queue.c */
 bool soft_queue_own(soft_queue *queue); /* QUEUE_IDLE to QUEUE_RUNNING */

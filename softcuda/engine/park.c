@@ -18,11 +18,6 @@ enum { NAP_LEAST_NS = 20000, NAP_MOST_NS = 500000 };
 
 /* ---- launches ---------------------------------------------------------------------- */
 
-static uint32_t node_at(const soft_program *program, uint32_t place)
-{
-    return program->topo ? program->topo[place] : place;
-}
-
 gph_status soft_polled_create(soft_program *program, gph_error *error)
 {
     program->ran = gphi_heap_array(program->engine->heap, program->node_count, 1);
@@ -52,7 +47,7 @@ static bool is_ready(const soft_program *program, uint32_t place)
 const soft_work *soft_polled_host_work(const soft_program *program,
                                        const soft_work *works)
 {
-    return &works[node_at(program, program->host_place)];
+    return &works[soft_program_node_at(program, program->host_place)];
 }
 
 /* One pass. False if the queue was handed to the host thread. */
@@ -63,7 +58,7 @@ static bool run_pass(soft_queue *queue, soft_worker *worker, soft_program *progr
     for (uint32_t place = 0; place < program->node_count; place++) {
         if (program->ran[place] || !is_ready(program, place))
             continue;
-        const soft_work *work = &works[node_at(program, place)];
+        const soft_work *work = &works[soft_program_node_at(program, place)];
         if (work->kind == SOFT_WORK_HOST) {
             program->host_place = place;
             program->host_runs = true;
@@ -112,7 +107,8 @@ static bool may_go_on(soft_queue *queue)
     bool any = false;
     for (uint32_t i = 0; i < program->waiting_count; i++) {
         const uint32_t place = program->waiting[i];
-        const soft_work *work = &head->u.launch.works[node_at(program, place)];
+        const soft_work *work =
+            &head->u.launch.works[soft_program_node_at(program, place)];
         if (!program->ran[place] && work->poll(work->argument)) {
             program->ran[place] = 1;
             any = true;

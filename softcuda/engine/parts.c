@@ -82,9 +82,11 @@ static uint32_t claim_units(soft_queue *queue, uint64_t open, uint32_t share,
         const uint32_t left = left_in(open, seen, full);
         if (left == 0)
             return 0;
-        const uint32_t take = want == 0     ? claim_size(queue, open, left)
-                              : want < left ? want
-                                            : left;
+        uint32_t take = want == 0     ? claim_size(queue, open, left)
+                        : want < left ? want
+                                      : left;
+        if (queue->engine->seed != 0)
+            take = 1; /* units that follow each other are no run of parts */
         /* Success proves that the epoch is open, and keeps it so until these units are
          * finished. Acquire: nothing behind it is read before the claim stands. */
         if (atomic_compare_exchange_weak_explicit(
@@ -98,8 +100,13 @@ static uint32_t claim_units(soft_queue *queue, uint64_t open, uint32_t share,
 
 static void hold(soft_parts *parts, uint32_t first, uint32_t count)
 {
-    const uint64_t unit =
-        atomic_load_explicit(&parts->queue->step.unit, memory_order_relaxed);
+    const soft_step *step = &parts->queue->step;
+    const uint64_t unit = atomic_load_explicit(&step->unit, memory_order_relaxed);
+    const uint32_t stride = atomic_load_explicit(&step->stride, memory_order_relaxed);
+    if (stride != 0) {
+        const uint64_t offset = atomic_load_explicit(&step->offset, memory_order_relaxed);
+        first = (uint32_t)(((uint64_t)first * stride + offset) % units_of(parts->open));
+    }
     parts->units += count;
     parts->first = first * unit;
     parts->have = count * unit;
@@ -166,6 +173,39 @@ static void renew_shares(soft_queue *queue, uint32_t epoch)
                               memory_order_relaxed);
 }
 
+/* What has begun in a queue, as a number: the same in each run with the same seed. */
+static uint64_t draw_here(const soft_queue *queue)
+{
+    return soft_draw(queue->engine, queue->index,
+                     atomic_load_explicit(&queue->done, memory_order_relaxed),
+                     queue->position);
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b != 0) {
+        const uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* With a seed, units that need not start in order start in another one. */
+static void draw_units(soft_queue *queue, uint32_t units, bool ordered)
+{
+    uint32_t stride = 0, offset = 0;
+    if (queue->engine->seed != 0 && !ordered && units > 1) {
+        const uint64_t draw = draw_here(queue);
+        offset = (uint32_t)(draw >> 32) % units;
+        stride = (uint32_t)draw % units;
+        while (common_divisor(units, stride) != 1) /* so that each comes up once */
+            stride = (stride + 1) % units;
+    }
+    atomic_store_explicit(&queue->step.stride, stride, memory_order_relaxed);
+    atomic_store_explicit(&queue->step.offset, offset, memory_order_relaxed);
+}
+
 /* Returns the word. From here on the queue may go to another thread at any time. */
 static uint64_t open_step(soft_queue *queue, const soft_worker *worker,
                           const soft_work *work, uint32_t cost_ns)
@@ -198,6 +238,7 @@ static uint64_t open_step(soft_queue *queue, const soft_worker *worker,
                           shares > 1 && cost_ns >= PATIENT_MIN_NS ? PATIENCE : 0,
                           memory_order_relaxed);
     atomic_store_explicit(&step->unit, unit, memory_order_relaxed);
+    draw_units(queue, units, ordered);
     step->work = *work;
     const uint64_t open = open_word(epoch, shares, units);
     /* Release: pairs with the acquire in soft_step_join(). */
@@ -321,25 +362,26 @@ bool soft_step_join(soft_queue *queue, soft_worker *worker)
 }
 
 /* True if no hands are wanted: the work is cheap, or there is nobody to split it with. */
-static bool runs_inline(const soft_engine *engine, const soft_work *work,
-                        uint32_t cost_ns, soft_worker *worker)
+static bool runs_inline(const soft_queue *queue, const soft_work *work, uint32_t cost_ns)
 {
-    if (work->kind != SOFT_WORK_PARTS || work->parts < 2 || engine->worker_count < 2)
+    const soft_engine *engine = queue->engine;
+    if (work->kind != SOFT_WORK_PARTS || work->parts < 2)
         return true;
     if (engine->seed != 0)
-        return soft_random(worker) % 4 == 0;
+        return draw_here(queue) % 8 == 0;
+    if (engine->worker_count < 2)
+        return true;
     return cost_ns != 0 && !soft_pays_to_split(engine, work->parts, cost_ns);
 }
 
 bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work,
                    uint32_t *cost_ns)
 {
-    soft_engine *engine = queue->engine;
     uint32_t *const known = cost_ns != NULL ? cost_ns : work->cost_ns;
     uint32_t cost = known ? __atomic_load_n(known, __ATOMIC_RELAXED) : 0;
     if (cost == 0 && work->cost_ns != NULL)
         cost = __atomic_load_n(work->cost_ns, __ATOMIC_RELAXED);
-    if (runs_inline(engine, work, cost, worker)) {
+    if (runs_inline(queue, work, cost)) {
         soft_queue *const before = worker->current;
         worker->current = queue;
         /* Known costs are sampled: two time stamps are 20 ns. */

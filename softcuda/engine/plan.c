@@ -65,11 +65,6 @@ static bool planner_alloc(planner *p)
            p->by_below && p->scratch && p->item && p->rank;
 }
 
-static uint32_t node_at(const soft_program *program, uint32_t place)
-{
-    return program->topo == NULL ? place : program->topo[place];
-}
-
 /* Costs by place. Returns their sum. A cost is at least 1, so that time moves along every
  * edge. */
 static uint64_t read_costs(planner *p)
@@ -81,12 +76,14 @@ static uint64_t read_costs(planner *p)
         p->cost[i] = 1;
         p->position[i] = UINT32_MAX;
         if (position < program->count &&
-            program->order[position] == node_at(program, i)) {
+            program->order[position] == soft_program_node_at(program, i)) {
             const uint32_t cost =
                 __atomic_load_n(&program->cost[position], __ATOMIC_RELAXED);
             p->cost[i] = cost == 0 ? 1 : cost;
             p->position[i] = position++;
         }
+        if (program->shuffle != NULL) /* other costs, another plan */
+            p->cost[i] = soft_shuffle_cost(program, i);
         sum += p->cost[i];
     }
     return sum;
@@ -236,7 +233,7 @@ static void cut_items(planner *p, soft_plan *plan, const uint32_t *first,
             p->item[i] = count - 1;
             p->rank[i] = k;
             plan->items[count - 1].node_end = k + 1;
-            plan->nodes[k] = (plan_node){.node = node_at(p->program, i),
+            plan->nodes[k] = (plan_node){.node = soft_program_node_at(p->program, i),
                                          .position = p->position[i],
                                          .flag = PLAN_NO_FLAG};
         }
@@ -376,11 +373,12 @@ soft_plan *soft_plan_create(soft_program *program)
                   : item_ns > ITEM_MAX_NS ? ITEM_MAX_NS
                                           : item_ns;
         program->serial_ns = sum;
-        if (engine->seed != 0 ||
-            (sum >= PLAN_MIN_NS && sum / p.n >= NODE_MIN_NS && end < sum - sum / 8))
+        if (engine->seed != 0)
+            plan = make_plan(&p, soft_shuffle_cost(program, p.n));
+        else if (sum >= PLAN_MIN_NS && sum / p.n >= NODE_MIN_NS && end < sum - sum / 8)
             plan = make_plan(&p, item_ns);
         if (plan != NULL)
-            plan->estimate_ns = end;
+            plan->estimate_ns = engine->seed != 0 ? WAKE_MIN_NS : end;
     }
     gphi_heap_free(p.heap, available, p.workers * sizeof(uint64_t));
     planner_free(&p);

@@ -244,6 +244,7 @@ static void program_free(soft_program *program)
     const size_t n = program->node_count;
     soft_plan_destroy(program->engine, program->plan);
     soft_polled_destroy(program);
+    soft_shuffle_destroy(program);
     gphi_heap_free(heap, program->topo, n * sizeof(uint32_t));
     gphi_heap_free(heap, program->pred_first, (n + 1) * sizeof(uint32_t));
     gphi_heap_free(heap, program->pred,
@@ -268,21 +269,17 @@ static bool numbered_in_order(const soft_edge *edges, uint64_t edge_count,
     return true;
 }
 
-/* Whether its nodes may ever run on several workers at once. */
-static bool may_plan(const soft_program *program)
-{
-    return program->engine->worker_count > 1 && !program->has_host &&
-           !program->has_poll && program->count > 1;
-}
-
 static gph_status keep_what_runs_need(soft_program *program, const soft_edge *edges,
                                       const uint32_t *order, gph_error *error)
 {
+    const bool seeded = program->engine->seed != 0;
+    program->may_plan = program->engine->worker_count > 1 && !program->has_host &&
+                        !program->has_poll && program->count > 1;
     if (program->has_poll)
         GPHI_TRY(soft_polled_create(program, error));
-    return may_plan(program) || program->has_poll
-               ? keep_edges(program, edges, order, error)
-               : GPH_OK;
+    if (program->may_plan || program->has_poll || seeded)
+        GPHI_TRY(keep_edges(program, edges, order, error));
+    return seeded ? soft_shuffle_create(program, error) : GPH_OK;
 }
 
 static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
@@ -373,7 +370,7 @@ soft_point soft_program_enqueue(soft_program *program, soft_point point)
 const soft_work *soft_program_node(const soft_queue *queue, const soft_submission *launch)
 {
     const soft_program *program = launch->u.launch.program;
-    if (program->has_poll)
+    if (program->has_poll || program->shuffled)
         return soft_polled_host_work(program, launch->u.launch.works);
     return &launch->u.launch.works[program->order[queue->position - 1]];
 }
@@ -486,7 +483,7 @@ static void make_plan(soft_program *program)
 /* After a launch in order that was measured. */
 static void judge_order(soft_program *program)
 {
-    if (program->launches < MEASURE_FIRST && program->engine->seed == 0)
+    if (program->launches < MEASURE_FIRST)
         return;
     if (program->launches <= MEASURE_FIRST) {
         make_plan(program);
@@ -517,7 +514,7 @@ static void judge_plan(soft_program *program, uint64_t ns)
 {
     if (ns < program->plan_best_ns)
         program->plan_best_ns = ns;
-    if (++program->plan_launches % PLAN_TRIAL != 0 || program->engine->seed != 0)
+    if (++program->plan_launches % PLAN_TRIAL != 0)
         return;
     const uint64_t best = program->plan_best_ns;
     program->plan_best_ns = UINT64_MAX;
@@ -564,6 +561,11 @@ static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *p
 static void begin_launch(soft_queue *queue, soft_program *program)
 {
     program->launches++;
+    if (program->shuffle != NULL) {
+        soft_shuffle_begin(program);
+        queue->measure = false;
+        return;
+    }
     program->planned = program->plan != NULL && program->launches >= program->rest_until;
     program->started_ticks = soft_ticks();
     queue->measure =
@@ -574,6 +576,8 @@ static void begin_launch(soft_queue *queue, soft_program *program)
 
 static void end_launch(soft_queue *queue, soft_program *program, const soft_work *works)
 {
+    if (program->has_poll || program->shuffle != NULL)
+        return;
     const uint64_t ticks = soft_ticks() - program->started_ticks;
     const uint64_t ns = (uint64_t)((double)ticks * program->engine->tick_ns);
     if (program->planned) {
@@ -600,7 +604,9 @@ bool soft_program_run(soft_queue *queue, soft_worker *worker,
     bool here = true;
     if (queue->position == 0)
         begin_launch(queue, program);
-    if (program->has_poll) {
+    if (program->shuffled) {
+        here = soft_shuffle_run(queue, worker, program, works);
+    } else if (program->has_poll) {
         here = soft_polled_run(queue, worker, program, works);
     } else if (!program->planned) {
         here = run_in_order(queue, worker, program, works);
@@ -609,7 +615,7 @@ bool soft_program_run(soft_queue *queue, soft_worker *worker,
         here = soft_plan_run(queue, worker, program, works, queue->measure);
     }
     worker->current = before;
-    if (here && !program->has_poll)
+    if (here)
         end_launch(queue, program, works);
     return here;
 }

@@ -65,6 +65,8 @@ typedef struct soft_plan {
     alignas(CACHE_LINE) _Atomic uint32_t finished; /* items; added in batches */
 } soft_plan;
 
+typedef struct soft_shuffle soft_shuffle;
+
 struct soft_program {
     soft_engine *engine;
     _Atomic uint32_t references; /* the creator's, one a launch */
@@ -77,6 +79,7 @@ struct soft_program {
     uint32_t *pred_first; /* by place in topo, node_count + 1 */
     uint32_t *pred;       /* places in topo */
     bool has_host, has_poll;
+    bool may_plan;         /* nodes may ever run on several workers at once */
     pthread_mutex_t mutex; /* of `last` */
     soft_point last;       /* the launch submitted last */
 
@@ -86,6 +89,9 @@ struct soft_program {
     uint32_t *waiting;
     uint32_t waiting_count, host_place;
     bool host_runs;
+
+    soft_shuffle *shuffle; /* NULL: the engine has no seed */
+    bool shuffled;         /* the running launch takes its nodes one by one as drawn */
 
     /* Of the running launch's owner, between launches. */
     uint64_t launches;
@@ -103,6 +109,12 @@ struct soft_program {
     uint64_t split_ns;   /* what splitting its wide nodes gains */
 };
 
+/* The node at a place of the order. */
+static inline uint32_t soft_program_node_at(const soft_program *program, uint32_t place)
+{
+    return program->topo == NULL ? place : program->topo[place];
+}
+
 /* plan.c: a plan for the costs measured so far; NULL if none pays, or memory is short. */
 soft_plan *soft_plan_create(soft_program *program);
 /* Waits for workers that still look at it. Takes NULL. */
@@ -119,5 +131,15 @@ bool soft_polled_run(soft_queue *queue, soft_worker *worker, soft_program *progr
                      const soft_work *works);
 const soft_work *soft_polled_host_work(const soft_program *program,
                                        const soft_work *works);
+
+/* random.c: launches in an order drawn from the engine's seed. The first fails with
+ * GPH_E_NO_MEMORY; the second decides how the launch that begins is run. */
+gph_status soft_shuffle_create(soft_program *program, gph_error *error);
+void soft_shuffle_destroy(soft_program *program);
+void soft_shuffle_begin(soft_program *program);
+bool soft_shuffle_run(soft_queue *queue, soft_worker *worker, soft_program *program,
+                      const soft_work *works);
+/* A cost, in ns, for the planner to believe in this launch. */
+uint32_t soft_shuffle_cost(const soft_program *program, uint32_t place);
 
 #endif

@@ -407,9 +407,11 @@ static bool run_head(soft_queue *queue, soft_worker *worker, const soft_submissi
 }
 
 /* Whether a worker should see to other queues before it goes on with this one. */
-static bool should_yield(soft_queue *queue, uint32_t served)
+static bool should_yield(soft_queue *queue, soft_worker *worker, uint32_t served)
 {
     soft_engine *engine = queue->engine;
+    if (engine->seed != 0)
+        return soft_random(worker) % 2 == 0;
     if (served % 16 != 0 &&
         atomic_load_explicit(&engine->many_priorities, memory_order_relaxed) == 0)
         return false;
@@ -448,7 +450,7 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
         } else {
             complete(queue);
         }
-        if (should_yield(queue, served))
+        if (should_yield(queue, worker, served))
             break;
     }
     let_go(queue);

@@ -162,7 +162,17 @@ static void workers_and_blocking_launches(void)
     CHECK(SEES(launches, {"SOFTCUDA_WORKERS", "1"}));
     CHECK(SEES(launches, {"SOFTCUDA_WORKERS", "7"}));
     CHECK(SEES(refused, {"SOFTCUDA_WORKERS", "some"}));
+    CHECK(SEES(launches, {"SOFTCUDA_WORKERS", "64"}));
     CHECK(SEES(refused, {"SOFTCUDA_WORKERS", "-1"}));
+    CHECK(SEES(refused, {"SOFTCUDA_WORKERS", "0"}));
+    CHECK(SEES(refused, {"SOFTCUDA_WORKERS", "65"}));
+    CHECK(SEES(refused, {"SOFTCUDA_WORKERS", "4 "}));
+    CHECK(SEES(launches, {"SOFTCUDA_SCHEDULE_SEED", "1"}));
+    CHECK(SEES(launches, {"SOFTCUDA_SCHEDULE_SEED", "4294967295"}));
+    CHECK(SEES(launches, {"SOFTCUDA_SCHEDULE_SEED", "0"}));
+    CHECK(SEES(refused, {"SOFTCUDA_SCHEDULE_SEED", "4294967296"}));
+    CHECK(SEES(refused, {"SOFTCUDA_SCHEDULE_SEED", "-3"}));
+    CHECK(SEES(refused, {"SOFTCUDA_SCHEDULE_SEED", "today"}));
     CHECK(SEES(launches, {"CUDA_LAUNCH_BLOCKING", "1"}));
     CHECK(SEES(launches, {"CUDA_LAUNCH_BLOCKING", "2"}));
 }
@@ -210,6 +220,9 @@ static void log_and_summary_go_to_files(void)
     CHECK(truncate(path, 0) == 0);
     CHECK(SEES(makes_a_mistake, {"SOFTCUDA_LOG", path}));
     CHECK(file_has("CUDA_ERROR_INVALID_DEVICE"));
+    CHECK(truncate(path, 0) == 0);
+    CHECK(SEES(refused, {"SOFTCUDA_LOG", path}, {"SOFTCUDA_WORKERS", "100"}));
+    CHECK(file_has("SOFTCUDA_WORKERS is '100': a whole number from 1 to 64"));
     CHECK(SEES(uses_memory, {"SOFTCUDA_SUMMARY", path}, {"SOFTCUDA_DEVICES", "2"}));
     CHECK(file_has("\"kernels_launched\": 0"));
     CHECK(file_has("\"peak_device_bytes\": 6291456"));
