@@ -21,7 +21,7 @@ static bool draw_instantiate(struct generator *gen)
         flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
     if (rng_chance(&gen->rng, 6))
         flags = bad[rng_below(&gen->rng, 5)];
-    if (any_capture(gen->model) && !rng_chance(&gen->rng, 10))
+    if (any_capture(gen->model) && !rng_chance(&gen->rng, api ? 60 : 10))
         return false;
     return EMIT(gen, OP_INSTANTIATE, out, graph, flags, api, 3 + rng_below(&gen->rng, 2));
 }

@@ -74,12 +74,25 @@ static bool draw_captured_alloc(struct generator *gen)
     return emit_work(gen, stream, &work);
 }
 
+/* What its graph frees may have given its address to a later allocation there: what a
+ * driver would free then is its own. */
+static bool may_share(const struct generator *gen, int slot)
+{
+    const struct mallocation *alloc = &gen->model->allocs[slot];
+    for (int i = slot + 1; i < gen->next_alloc; i++)
+        if (alloc->freed_at_home && gen->model->allocs[i].exists &&
+            gen->model->allocs[i].graph == alloc->graph)
+            return true;
+    return false;
+}
+
 /* An allocation that some graph has made, or -1. */
 static int pick_alloc(struct generator *gen)
 {
     int found = -1, seen = 0;
     for (int i = 0; i < gen->next_alloc; i++)
-        if (gen->model->allocs[i].exists && rng_below(&gen->rng, ++seen) == 0)
+        if (gen->model->allocs[i].exists && !may_share(gen, i) &&
+            rng_below(&gen->rng, ++seen) == 0)
             found = i;
     return found;
 }

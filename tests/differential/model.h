@@ -59,7 +59,7 @@ struct mclock {
 
 struct mexec {
     struct mgraph *graph; /* its own copy */
-    uint32_t source;      /* uid of the graph whose node handles it knows */
+    uint32_t source;      /* uid of the graph it was made from, whose nodes it knows */
     uint64_t flags;
     bool racy; /* never launched */
     struct mclock clock;
@@ -189,7 +189,7 @@ void capture_invalidate(struct mcapture *capture);
 void op_memory(struct model *model, const struct step *step, struct answer *out);
 bool op_is_memory(int op);
 CUresult memory_check_node(const struct model *model, const struct mgraph *graph,
-                           const struct work *work, bool captured);
+                           const struct work *work);
 /* The graph was instantiated; the graph is gone. */
 void memory_instantiated(struct model *model, const struct mgraph *graph);
 void memory_graph_gone(struct model *model, const struct mgraph *graph);

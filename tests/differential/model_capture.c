@@ -302,7 +302,7 @@ static CUresult check_memory(struct model *model, int stream, const struct work 
     if (code != CUDA_SUCCESS || (work->kind != WORK_ALLOC && work->kind != WORK_FREE))
         return code;
     if (capture)
-        return memory_check_node(model, capture->graph, work, true);
+        return memory_check_node(model, capture->graph, work);
     const CUresult unsafe_code = capture_check_unsafe(model);
     if (unsafe_code != CUDA_SUCCESS || work->kind == WORK_ALLOC)
         return unsafe_code;

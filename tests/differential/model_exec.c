@@ -35,6 +35,16 @@ static CUresult check_flags(uint64_t flags, int api)
     return CUDA_SUCCESS;
 }
 
+static CUresult check_stream(struct model *model, int stream)
+{
+    const CUresult code = capture_check_legacy(model, stream);
+    struct mcapture *capture = model->streams[stream].capture;
+    if (code != CUDA_SUCCESS || capture == NULL)
+        return code;
+    capture_invalidate(capture);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* invalid already or not */
+}
+
 static void instantiate(struct model *model, const int32_t *a, struct answer *out)
 {
     struct mgraph *graph = a[1] == NONE ? NULL : model->graphs[a[1]];
@@ -42,26 +52,23 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
         out->code = SKIPPED;
         return;
     }
+    const bool uploads = a[3] == 1 && (a[2] & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
     CUresult code = graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    int result = CUDA_GRAPH_INSTANTIATE_ERROR;
-    const CUresult disturbs = capture_check_unsafe(model);
+    const CUresult disturbs =
+        uploads ? check_stream(model, a[4]) : capture_check_unsafe(model);
     if (disturbs != CUDA_SUCCESS)
         code = disturbs;
     if (code == CUDA_SUCCESS)
         code = check_flags((uint64_t)a[2], a[3]);
     if (code == CUDA_SUCCESS && graph->parent)
         code = CUDA_ERROR_NOT_SUPPORTED;
-    if (code == CUDA_SUCCESS && graph_has_cycle(model, graph)) {
+    if (code == CUDA_SUCCESS && graph_has_cycle(model, graph))
         code = CUDA_ERROR_INVALID_VALUE;
-        result = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-    }
     if (code == CUDA_SUCCESS && graph_has_memory(graph) && graph->exec)
         code = CUDA_ERROR_NOT_SUPPORTED;
     const bool good = model_decide(model, out, code);
-    if (a[3] == 1) {
+    if (a[3] == 1)
         out->count = UNKNOWN; /* which node of a cycle is named is a driver's own */
-        (void)result;
-    }
     if (!good)
         return;
     struct mexec *exec = model_take(model, sizeof(*exec));
@@ -105,16 +112,6 @@ static void exec_flags(struct model *model, const int32_t *a, struct answer *out
 }
 
 /* ---- launch, upload ---- */
-
-static CUresult check_stream(struct model *model, int stream)
-{
-    const CUresult code = capture_check_legacy(model, stream);
-    struct mcapture *capture = model->streams[stream].capture;
-    if (code != CUDA_SUCCESS || capture == NULL)
-        return code;
-    capture_invalidate(capture);
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* invalid already or not */
-}
 
 static void record_events(struct model *model, const struct mgraph *graph,
                           const struct mclock *clock)

@@ -330,10 +330,14 @@ static bool inside(const struct mgraph *graph, const struct mgraph *outer)
 static CUresult check_child(const struct mgraph *graph, const struct mgraph *child,
                             int ownership)
 {
-    if (child == NULL || inside(graph, child))
+    if (child == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE && graph_has_memory(child))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (inside(graph, child))
         return CUDA_ERROR_INVALID_VALUE;
     if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
-        return graph_has_memory(child) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+        return CUDA_SUCCESS;
     if (child->parent || (graph_has_memory(child) && child->exec))
         return CUDA_ERROR_NOT_SUPPORTED;
     return child->capture ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -369,7 +373,7 @@ static void add_node(struct model *model, const struct step *step, struct answer
     if (code == CUDA_SUCCESS && work.kind == WORK_CHILD)
         code = check_child(graph, child, work.p[1]);
     if (code == CUDA_SUCCESS)
-        code = memory_check_node(model, graph, &work, false);
+        code = memory_check_node(model, graph, &work);
     if (!model_decide(model, out, code))
         return;
     struct mnode *node = node_new(model, graph, &work);

@@ -34,7 +34,7 @@ static bool frees(const struct mgraph *graph, int32_t address)
 }
 
 CUresult memory_check_node(const struct model *model, const struct mgraph *graph,
-                           const struct work *work, bool captured)
+                           const struct work *work)
 {
     if (work->kind != WORK_ALLOC && work->kind != WORK_FREE)
         return CUDA_SUCCESS;
@@ -46,8 +46,7 @@ CUresult memory_check_node(const struct model *model, const struct mgraph *graph
     if (alloc == NULL || !alloc->exists || frees(graph, work->p[0]))
         return CUDA_ERROR_INVALID_VALUE;
     const bool home = alloc->graph == graph->uid;
-    if (home ? alloc->freed_elsewhere || alloc->left_unfreed
-             : alloc->freed_at_home && !captured)
+    if (home ? alloc->freed_elsewhere || alloc->left_unfreed : alloc->freed_at_home)
         return CUDA_ERROR_INVALID_VALUE; /* R46 */
     return CUDA_SUCCESS;
 }

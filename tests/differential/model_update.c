@@ -98,8 +98,7 @@ static struct verdict compare_nodes(struct mexec *exec, struct mnode *mine,
 
 static void take_over(struct mexec *exec, struct mnode *mine, struct mnode *theirs)
 {
-    mine->work = theirs->work;
-    mine->origin = theirs->uid;
+    mine->work = theirs->work; /* the handles stay those of the first graph */
     mine->priority = theirs->priority;
     if (mine->child)
         (void)compare_graphs(exec, mine->child, theirs->child, true);
@@ -184,6 +183,5 @@ void op_update(struct model *model, const struct step *step, struct answer *out)
         exec->owner = graph;
     }
     memory_instantiated(model, graph);
-    exec->source = graph->uid;
     exec->racy = graph_is_racy(model, exec->graph);
 }
