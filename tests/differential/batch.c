@@ -162,8 +162,8 @@ int record_seeds(const char *path, uint32_t first, uint32_t last, double seconds
         seed++;
     }
     fclose(file);
-    printf("%u programs, %u crashed, %u answers other than the model's\n", seed - first,
-           crashed, mismatches);
+    printf("%u programs in %.0f s, %u crashed, %u answers other than the model's\n",
+           seed - first, now() - begun, crashed, mismatches);
     return seed > last ? 0 : 1;
 }
 

@@ -89,6 +89,8 @@ enum work_kind { /* as CUgraphNodeType */
                  WORK_KINDS = 13
 };
 enum { WORK_PARAMS = 6 };
+/* ADD_NODE: api 1 cuGraphAddNode, 2 the array of dependencies is NULL, 4 edges are
+ * programmatic, 8 they are from the port of launch order */
 /* kernel: function, dst, a, b, value, flags      memcpy: dst, src, bytes, rows, 0, flags
  * memset: dst, value, element, width, rows, -     host: function, dst, value
  * child: graph, ownership     wait, record: event      alloc: slot, KiB     free: address
@@ -164,7 +166,9 @@ enum { ROW_PITCH = 128 };
     OP(OBJECT_RELEASE, "object count")                                                   \
     OP(GRAPH_RETAIN, "graph object count flags")                                         \
     OP(GRAPH_RELEASE, "graph object count")                                              \
-    OP(DOT, "graph flags")
+    OP(DOT, "graph flags")                                                               \
+    OP(COPY_ATTRIBUTES, "dst src")                                                       \
+    OP(GET_PRIORITY, "node")
 
 enum op {
 #define OP(name, words) OP_##name,

@@ -69,6 +69,19 @@ static bool is_inside(const struct mgraph *graph, int child, const struct model 
     return true;
 }
 
+/* Edges of another kind than plain, mostly where they may be. */
+static int draw_data(struct generator *gen, struct step *step, struct mnode *const *deps)
+{
+    if (step->a[2] == 0 || (step->a[3] == 0 && !wrong(gen)) || !rng_chance(&gen->rng, 25))
+        return 0;
+    for (int i = 0; i < step->a[3]; i++)
+        if (deps[i]->work.kind != WORK_KERNEL && !wrong(gen))
+            return 0;
+    const int data = 1 + rng_below(&gen->rng, 2);
+    step->a[2] |= data << 2;
+    return data;
+}
+
 static bool draw_add(struct generator *gen)
 {
     const int slot = pick_graph(gen);
@@ -82,17 +95,18 @@ static bool draw_add(struct generator *gen)
     step.a[2] = rng_chance(&gen->rng, 35);
     step.a[3] = draw_deps(gen, graph, &step.a[4], deps);
     gen->scope = graph;
+    const int data = draw_data(gen, &step, deps);
     for (int tries = 0; tries < 10; tries++) {
-        work = draw_work(gen, draw_kind(gen), false);
+        work = draw_work(gen, data ? WORK_KERNEL : draw_kind(gen), false);
         if (work.kind == WORK_CHILD && (gen->model->graphs[work.p[0]]->count > 12 ||
                                         is_inside(graph, work.p[0], gen->model)))
             continue;
-        if (!work_clashes(gen->model, graph, deps, step.a[3], &work))
+        if (!work_clashes(gen->model, graph, deps, data ? 0 : step.a[3], &work))
             break;
         if (!rng_chance(&gen->rng, 4))
             work = (struct work){.kind = WORK_EMPTY};
     }
-    if (work.kind == WORK_EMPTY || work.kind == WORK_CHILD)
+    if (work.kind == WORK_CHILD)
         step.a[2] &= 1;
     if (wrong(gen))
         spoil_add(gen, &step, &work);
@@ -246,7 +260,11 @@ static bool draw_destroy(struct generator *gen)
 
 static bool draw_priority(struct generator *gen)
 {
-    const int node = pick_node(gen);
+    const int node = pick_node(gen), other = pick_node(gen);
+    if (node >= 0 && rng_chance(&gen->rng, 25))
+        return EMIT(gen, OP_GET_PRIORITY, node);
+    if (node >= 0 && rng_chance(&gen->rng, 25))
+        return EMIT(gen, OP_COPY_ATTRIBUTES, node, other);
     return node >= 0 && EMIT(gen, OP_SET_PRIORITY, node, -rng_below(&gen->rng, 6));
 }
 

@@ -212,7 +212,7 @@ CUresult work_check(const struct model *model, const struct work *work)
 bool op_is_graph(int op)
 {
     return (op >= OP_GRAPH_CREATE && op <= OP_REMOVE_EDGES) || op == OP_SET_PARAMS ||
-           op == OP_CHILD_GRAPH || op == OP_SET_PRIORITY;
+           op == OP_CHILD_GRAPH || op == OP_SET_PRIORITY || op == OP_COPY_ATTRIBUTES;
 }
 
 /* False: the step names a slot that is empty. */
@@ -354,6 +354,17 @@ static void take_child(struct model *model, struct mnode *node, struct mgraph *c
     node->child->parent = node;
 }
 
+/* Edge data: 1 programmatic, 2 launch order (R13, R14). */
+static CUresult check_data(const struct mnode *from, const struct mnode *to, int32_t data)
+{
+    if (data == 0)
+        return CUDA_SUCCESS;
+    if (data > 2 || from->work.kind != WORK_KERNEL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return data == 1 && to->work.kind != WORK_KERNEL ? CUDA_ERROR_INVALID_VALUE
+                                                     : CUDA_SUCCESS;
+}
+
 static void add_node(struct model *model, const struct step *step, struct answer *out)
 {
     const int32_t *a = step->a;
@@ -368,6 +379,9 @@ static void add_node(struct model *model, const struct step *step, struct answer
     CUresult code = graph ? check_deps(graph, deps, a[3]) : CUDA_ERROR_INVALID_VALUE;
     if ((a[2] & 2) && a[3] > 0)
         code = CUDA_ERROR_INVALID_VALUE; /* the array is NULL */
+    const int32_t data = a[2] >> 2;
+    for (int i = 0; i < a[3] && code == CUDA_SUCCESS; i++)
+        code = check_data(deps[i], &(struct mnode){.work = work}, data);
     if (code == CUDA_SUCCESS)
         code = work_check(model, &work);
     if (code == CUDA_SUCCESS && work.kind == WORK_CHILD)
@@ -378,7 +392,7 @@ static void add_node(struct model *model, const struct step *step, struct answer
         return;
     struct mnode *node = node_new(model, graph, &work);
     for (int i = 0; i < a[3]; i++)
-        link_add(model, deps[i], node, 0);
+        link_add(model, deps[i], node, data);
     if (child)
         take_child(model, node, child);
     memory_added(model, graph, &work);
@@ -420,16 +434,6 @@ static bool want_edges(struct model *model, const int32_t *a, struct edge_pair *
     return true;
 }
 
-static CUresult check_data(const struct edge_pair *pair, int32_t data)
-{
-    if (data == 0)
-        return CUDA_SUCCESS;
-    if (data > 2 || pair->from->work.kind != WORK_KERNEL)
-        return CUDA_ERROR_INVALID_VALUE;
-    return data == 1 && pair->to->work.kind != WORK_KERNEL ? CUDA_ERROR_INVALID_VALUE
-                                                           : CUDA_SUCCESS;
-}
-
 static void add_edges(struct model *model, const int32_t *a, struct answer *out)
 {
     struct mgraph *graph;
@@ -447,7 +451,7 @@ static void add_edges(struct model *model, const int32_t *a, struct answer *out)
             edges_find(&pairs[i].to->deps, pairs[i].from) >= 0)
             code = CUDA_ERROR_INVALID_VALUE;
         else
-            code = check_data(&pairs[i], a[6]);
+            code = check_data(pairs[i].from, pairs[i].to, a[6]);
     }
     if (!model_decide(model, out, code))
         return;
@@ -520,6 +524,19 @@ static void set_priority(struct model *model, const int32_t *a, struct answer *o
         node->priority = a[1];
 }
 
+static void copy_attributes(struct model *model, const int32_t *a, struct answer *out)
+{
+    struct mnode *to = model->nodes[a[0]];
+    const struct mnode *from = model->nodes[a[1]];
+    if (to == NULL || from == NULL) {
+        out->code = SKIPPED;
+        return;
+    }
+    const bool kernels = to->work.kind == WORK_KERNEL && from->work.kind == WORK_KERNEL;
+    if (model_decide(model, out, kernels ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE))
+        to->priority = from->priority;
+}
+
 void op_graph(struct model *model, const struct step *step, struct answer *out)
 {
     switch (step->op) {
@@ -533,6 +550,7 @@ void op_graph(struct model *model, const struct step *step, struct answer *out)
     case OP_REMOVE_EDGES: remove_edges(model, step->a, out); return;
     case OP_SET_PARAMS: set_params(model, step, out); return;
     case OP_CHILD_GRAPH: child_graph(model, step->a, out); return;
+    case OP_COPY_ATTRIBUTES: copy_attributes(model, step->a, out); return;
     default: set_priority(model, step->a, out); return;
     }
 }

@@ -4,7 +4,8 @@
 
 bool op_is_query(int op)
 {
-    return op == OP_DOT || (op >= OP_GET_NODES && op <= OP_GET_PARAMS);
+    return op == OP_DOT || op == OP_GET_PRIORITY ||
+           (op >= OP_GET_NODES && op <= OP_GET_PARAMS);
 }
 
 static int slot_of(const struct mnode *node)
@@ -149,6 +150,12 @@ void op_query(struct model *model, const struct step *step, struct answer *out)
     case OP_NODE_DEPS: get_ends(model, &node->deps, a[1], out); return;
     case OP_NODE_DEPENDENTS: get_ends(model, &node->dependents, a[1], out); return;
     case OP_GET_PARAMS: get_params(model, node, a[1], out); return;
+    case OP_GET_PRIORITY:
+        model_decide(model, out,
+                     node->work.kind == WORK_KERNEL ? CUDA_SUCCESS
+                                                    : CUDA_ERROR_INVALID_VALUE);
+        out->count = UNKNOWN; /* clamped as the device has it */
+        return;
     case OP_DOT:
         model_decide(model, out, graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
         return;

@@ -132,12 +132,24 @@ static CUresult add_typed(const struct work *work, CUgraph graph, const CUgraphN
     }
 }
 
+/* The same edge data for each; NULL for the plain kind. */
+static const CUgraphEdgeData *fill_data(int32_t kind, int count, CUgraphEdgeData *out)
+{
+    for (int i = 0; i < count; i++)
+        out[i] =
+            (CUgraphEdgeData){.from_port = (unsigned char)kind,
+                              .type = kind == 1 ? CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+                                                : CU_GRAPH_DEPENDENCY_TYPE_DEFAULT};
+    return kind ? out : NULL;
+}
+
 static void add_node(const struct step *step, struct answer *out)
 {
     const int32_t *a = step->a;
     const struct work work = step_work(step);
     CUgraph graph;
     CUgraphNode deps[DEPS_MAX], node = NULL;
+    CUgraphEdgeData data[DEPS_MAX];
     if (!want_graph(a[1], &graph, out) || !want_nodes(&a[4], a[3], deps, out))
         return;
     if (work.kind == WORK_CHILD && work.p[0] >= 0 && run.graphs[work.p[0]] == NULL) {
@@ -150,8 +162,8 @@ static void add_node(const struct step *step, struct answer *out)
         CUgraphNodeParams params;
         run_build(&work, &built);
         run_generic(&work, &built, &params);
-        out->code =
-            (int32_t)cu.cuGraphAddNode(&node, graph, list, NULL, (size_t)a[3], &params);
+        out->code = (int32_t)cu.cuGraphAddNode(
+            &node, graph, list, fill_data(a[2] >> 2, a[3], data), (size_t)a[3], &params);
         if (out->code == CUDA_SUCCESS && work.kind == WORK_ALLOC)
             run.buffers[BUFFER_ALLOC + work.p[0]] = params.alloc.dptr;
     } else {
@@ -182,17 +194,14 @@ static void edges(const struct step *step, struct answer *out)
     const int32_t *a = step->a;
     CUgraph graph;
     CUgraphNode ends[4], from[2] = {NULL}, to[2] = {NULL};
-    CUgraphEdgeData data[2] = {{0}};
+    CUgraphEdgeData data[2];
     if (!want_graph(a[0], &graph, out) || !want_nodes(&a[2], 2 * a[1], ends, out))
         return;
     for (int i = 0; i < a[1]; i++) {
         from[i] = ends[2 * i];
         to[i] = ends[2 * i + 1];
-        data[i].from_port = (unsigned char)a[6];
-        data[i].type = a[6] == 1 ? CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
-                                 : CU_GRAPH_DEPENDENCY_TYPE_DEFAULT;
     }
-    const CUgraphEdgeData *list = a[6] ? data : NULL;
+    const CUgraphEdgeData *list = fill_data(a[6], a[1], data);
     const size_t count = (size_t)a[1];
     out->code = step->op == OP_ADD_EDGES
                     ? (int32_t)cu.cuGraphAddDependencies(graph, from, to, list, count)
@@ -266,6 +275,13 @@ static void set_priority(const int32_t *a, struct answer *out)
         node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
 }
 
+static void copy_attributes(const int32_t *a, struct answer *out)
+{
+    CUgraphNode nodes[2];
+    if (want_nodes(a, 2, nodes, out))
+        out->code = (int32_t)cu.cuGraphKernelNodeCopyAttributes(nodes[0], nodes[1]);
+}
+
 void run_graph_step(const struct step *step, struct answer *out)
 {
     switch (step->op) {
@@ -279,6 +295,7 @@ void run_graph_step(const struct step *step, struct answer *out)
     case OP_REMOVE_EDGES: edges(step, out); return;
     case OP_SET_PARAMS: set_params(step, out); return;
     case OP_CHILD_GRAPH: child_graph(step->a, out); return;
+    case OP_COPY_ATTRIBUTES: copy_attributes(step->a, out); return;
     default: set_priority(step->a, out); return;
     }
 }

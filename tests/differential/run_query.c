@@ -193,6 +193,15 @@ static void get_params(CUgraphNode node, int32_t kind, struct answer *out)
     }
 }
 
+static void get_priority(CUgraphNode node, struct answer *out)
+{
+    CUkernelNodeAttrValue value = {0};
+    out->code = (int32_t)cu.cuGraphKernelNodeGetAttribute(
+        node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
+    if (out->code == CUDA_SUCCESS)
+        answer_push(out, value.priority);
+}
+
 static void node_type(CUgraphNode node, struct answer *out)
 {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
@@ -219,6 +228,7 @@ void run_query_step(const struct step *step, struct answer *out)
     case OP_NODE_DEPS:
     case OP_NODE_DEPENDENTS: get_ends(step, node, out); return;
     case OP_GET_PARAMS: get_params(node, a[1], out); return;
+    case OP_GET_PRIORITY: get_priority(node, out); return;
     case OP_DOT:
         out->code = (int32_t)cu.cuGraphDebugDotPrint(graph, "/dev/null", (unsigned)a[1]);
         return;
