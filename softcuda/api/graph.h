@@ -13,8 +13,9 @@
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out);
 
-/* NOT_SUPPORTED for memory nodes: nothing sets their parameters (R16). */
-CUresult soft_api_check_settable(CUgraphNodeType type);
+/* NOT_SUPPORTED for memory nodes given parameters of their type: nothing sets these
+ * (R16). */
+CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted);
 /* graphmemory.c: cuMemAllocAsync() and cuMemFreeAsync() on a stream that captures. */
 CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *pool,
                                 size_t bytes, CUdeviceptr *out);

@@ -254,9 +254,10 @@ CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error
 /* ---- single nodes -------------------------------------------------------------------
  */
 
-CUresult soft_api_check_settable(CUgraphNodeType type)
+CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted)
 {
-    if (soft_rule(R16) &&
+    /* Parameters of another type are the first mistake. */
+    if (soft_rule(R16) && type == wanted &&
         (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the parameters of alloc and free nodes cannot be set");
@@ -268,7 +269,7 @@ static CUresult set_locked(soft_exec *exec, CUgraphNode handle,
 {
     soft_node *node;
     SOFT_TRY(soft_node_find(handle, &node));
-    SOFT_TRY(soft_api_check_settable(node->type));
+    SOFT_TRY(soft_api_check_settable(node->type, params->type));
     SOFT_TRY(soft_describe_any(params, NULL, d));
     return soft_exec_set_node(exec, node, &d->params);
 }

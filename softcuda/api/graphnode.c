@@ -385,7 +385,7 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle,
 static CUresult set_any(soft_node *node, const CUgraphNodeParams *params,
                         soft_description *d)
 {
-    SOFT_TRY(soft_api_check_settable(node->type));
+    SOFT_TRY(soft_api_check_settable(node->type, params->type));
     if (node->type != params->type && soft_rule(R15))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
                          (int)node->type, (int)params->type);

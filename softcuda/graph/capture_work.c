@@ -118,7 +118,7 @@ static CUresult add_kernel(soft_stream *stream, const soft_task *task)
 {
     const soft_launch *launch = &task->u.launch;
     soft_task own = *task;
-    own.u.launch.priority = stream->priority; /* R38 */
+    own.u.launch.priority = soft_rule(R38) ? stream->priority : 0;
     own.u.launch.programmatic = false;
     own.u.launch.trigger = NULL;
     const soft_node_params params = {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "softcuda/device/device.h"
 #include "softcuda/device/heap.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/graph/exec.h"
@@ -54,7 +55,7 @@ void soft_exec_release(soft_exec *exec)
     /* acq_rel: what launches and calls read is read before the last one frees it. */
     if (atomic_fetch_sub_explicit(&exec->references, 1, memory_order_acq_rel) != 1)
         return;
-    soft_exec_memory_destroy(exec->memory);
+    soft_exec_memory_release(exec->memory);
     soft_program_destroy(exec->program);
     soft_versions_free(exec);
     soft_object_set_release(exec->objects);
@@ -87,6 +88,9 @@ CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
 
 CUresult soft_exec_destroy(CUgraphExec handle)
 {
+    if (!soft_rule(R37) && atomic_load(&((soft_exec *)handle)->references) > 1)
+        return soft_fail(CUDA_ERROR_NOT_READY, "launches of %p are under way",
+                         (void *)handle);
     pthread_mutex_lock(&handles);
     const bool lived = soft_handle_remove(handle, SOFT_KIND_GRAPH_EXEC);
     pthread_mutex_unlock(&handles);
@@ -104,6 +108,8 @@ CUresult soft_exec_destroy(CUgraphExec handle)
 
 uint64_t soft_exec_flags(const soft_exec *exec)
 {
+    if (!soft_rule(R31))
+        return exec->flags;
     /* The others are used up by the instantiation; a driver does not tell them. */
     return exec->flags & (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                           CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
@@ -165,6 +171,8 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
         status = soft_exec_memory_create(graph, flat->nodes, exec->shape.node_count, NULL,
                                          &exec->memory);
     if (status == CUDA_SUCCESS)
+        exec->current->memory = exec->memory;
+    if (status == CUDA_SUCCESS)
         status = soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC);
     if (status != CUDA_SUCCESS) {
         soft_exec_release(exec);
@@ -174,22 +182,49 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
     return CUDA_SUCCESS;
 }
 
-/* What a device graph may hold (R70). */
-static CUresult check_device_nodes(const soft_graph *graph,
+/* What a device graph may hold (R70): a copy between memory that a device reaches. */
+static bool is_reached(const soft_copy *copy, bool source)
+{
+    const CUmemorytype type = source ? copy->src_type : copy->dst_type;
+    const uint64_t address = source ? copy->src : copy->dst;
+    soft_allocation found;
+    return type != CU_MEMORYTYPE_ARRAY &&
+           (soft_device_holding(address) || soft_host_find(address, &found));
+}
+
+static bool may_stand_in_device_graph(const soft_node *node)
+{
+    switch (node->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_GRAPH: return true;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return is_reached(&node->task.u.copy, true) &&
+               is_reached(&node->task.u.copy, false);
+    default: return false;
+    }
+}
+
+static CUresult check_device_nodes(const soft_graph *graph, soft_context **context,
                                    CUDA_GRAPH_INSTANTIATE_PARAMS *out)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         soft_node *node = graph->nodes[i];
         if (node->child)
-            SOFT_TRY(check_device_nodes(node->child, out));
-        if (node->child || node->type == CU_GRAPH_NODE_TYPE_KERNEL ||
-            node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-            node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+            SOFT_TRY(check_device_nodes(node->child, context, out));
+        if (*context == NULL)
+            *context = node->context;
+        const bool fits = may_stand_in_device_graph(node);
+        if (fits && (node->context == NULL || node->context == *context))
             continue;
-        out->result_out = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
         out->hErrNode_out = (CUgraphNode)node;
+        out->result_out = fits ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
+                               : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a device graph cannot hold nodes of type %d", (int)node->type);
+                         fits ? "node %llu of a device graph is of a second context"
+                              : "a device graph holds kernels, fills, and copies between "
+                                "memory of devices or pinned memory: not node %llu",
+                         (unsigned long long)node->id);
     }
     return CUDA_SUCCESS;
 }
@@ -197,11 +232,12 @@ static CUresult check_device_nodes(const soft_graph *graph,
 static CUresult check_device_graph(const soft_graph *graph,
                                    CUDA_GRAPH_INSTANTIATE_PARAMS *out)
 {
+    soft_context *context = NULL;
+    if (!soft_rule(M_device_graph))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "device graphs are not supported");
     if (graph->node_count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a device graph needs a node");
-    SOFT_TRY(check_device_nodes(graph, out));
-    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                     "device launch is not built into softcuda");
+    return check_device_nodes(graph, &context, out);
 }
 
 CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
@@ -209,6 +245,8 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
 {
     result->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     result->hErrNode_out = NULL;
+    /* The host launches a device graph like any other; nothing else can, as no kernel is
+     * loaded that would. */
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         SOFT_TRY(check_device_graph(graph, result));
     soft_flat flat;
@@ -216,7 +254,8 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
     const CUresult status = create(graph, &flat, flags, out, result);
     soft_flat_fini(&flat);
     if (result->result_out == CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE)
-        result->hErrNode_out = (CUgraphNode)soft_graph_find_cycle(graph);
+        result->hErrNode_out =
+            soft_rule(R30) ? (CUgraphNode)soft_graph_find_cycle(graph) : NULL;
     SOFT_TRY(status);
     result->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     atomic_fetch_add_explicit(&soft_counted.graphs, 1, memory_order_relaxed);
@@ -234,11 +273,13 @@ static void launch_done(void *argument, soft_worker *worker)
     soft_version *version = argument;
     soft_exec *exec = version->exec;
     soft_object_set *objects = version->objects; /* an edit may exchange them below */
-    if (worker != NULL)                          /* it ran */
+    soft_exec_memory *memory = version->memory;
+    if (worker != NULL) /* it ran */
         soft_watch_finish(exec->watch);
     /* Release: pairs with the acquire of an edit that finds the version idle. */
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
     soft_object_set_release(objects);
+    soft_exec_memory_release(memory);
     soft_exec_release(exec);
 }
 
@@ -281,13 +322,20 @@ static void tell_events(const soft_exec *exec, bool submitted)
     }
 }
 
-/* Without R41: a graph runs on the device of the stream that it is launched into. */
-static CUresult check_devices(const soft_exec *exec, const soft_stream *stream)
+/* What is checked only where a rule of launches is switched off. */
+static CUresult check_switches(const soft_exec *exec, const soft_stream *stream)
 {
-    for (uint32_t i = 0; i < exec->shape.node_count && !soft_rule(R41); i++) {
+    if (!soft_rule(R33) && atomic_load(&exec->current->launches) > 0)
+        return soft_fail(CUDA_ERROR_NOT_READY, "a launch is under way");
+    if (soft_rule(R40) && soft_rule(R41))
+        return CUDA_SUCCESS;
+    for (uint32_t i = 0; i < exec->shape.node_count; i++) {
         const soft_exec_record *record = exec->current->records[i];
-        if (record && record->context->device != stream->context->device)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "node %u is of another device", i);
+        if (record == NULL || record->context == stream->context)
+            continue;
+        if (!soft_rule(R40) || record->context->device != stream->context->device)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "node %u is of another context or device", i);
     }
     return CUDA_SUCCESS;
 }
@@ -297,13 +345,14 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     soft_point waits[EVENT_WAITS];
     uint32_t count;
     const bool auto_free = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-    SOFT_TRY(check_devices(exec, stream));
+    SOFT_TRY(check_switches(exec, stream));
     SOFT_TRY(collect_waits(exec, stream, waits, &count));
     SOFT_TRY(soft_exec_memory_begin(exec->memory, auto_free, stream));
     tell_events(exec, false);
     soft_version *version = exec->current;
     if (version->objects)
         atomic_fetch_add_explicit(&version->objects->references, 1, memory_order_relaxed);
+    (void)soft_exec_memory_retain(version->memory);
     atomic_fetch_add_explicit(&version->launches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
     soft_point done;
@@ -337,6 +386,8 @@ CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)
 /* All but memory is prepared at instantiation (R36). */
 CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream)
 {
+    if (!soft_rule(R36))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "nothing is uploaded");
     pthread_mutex_lock(&exec->mutex);
     const CUresult result = soft_exec_memory_upload(exec->memory, stream);
     pthread_mutex_unlock(&exec->mutex);

@@ -54,6 +54,7 @@ typedef struct soft_version {
     uint64_t edits;                  /* how many of the exec's edits it has seen */
     soft_point last;                 /* of the last launch with it */
     struct soft_object_set *objects; /* the exec's, when a launch last took it */
+    struct soft_exec_memory *memory; /* the same; a launch holds it (memnode.h) */
     soft_work *works;                /* by flat node */
     soft_exec_record **records;      /* by flat node; NULL: order only */
 } soft_version;

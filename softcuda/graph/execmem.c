@@ -17,6 +17,7 @@
 static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER;
 
 struct soft_exec_memory {
+    atomic_uint references; /* the exec's, each launch's */
     soft_graph_user user;
     soft_graph_alloc **foreign; /* freed here, allocated by other graphs */
     uint32_t foreign_count;
@@ -39,6 +40,8 @@ static bool is_type(const soft_node *node, CUgraphNodeType type)
 {
     return node && node->type == type;
 }
+
+static void memory_end(soft_exec_memory *memory);
 
 /* Marks what is freed in these nodes, then sorts: what stays, what is others'. */
 static void collect(soft_exec_memory *memory, soft_node *const *nodes, uint32_t count)
@@ -73,6 +76,14 @@ static void collect(soft_exec_memory *memory, soft_node *const *nodes, uint32_t 
         }
 }
 
+bool soft_exec_memory_is_taken(const soft_graph *graph, const soft_exec_memory *by)
+{
+    if (!soft_graph_has_memory(graph))
+        return false;
+    const soft_exec_memory *has = atomic_load(soft_graph_memory_exec(graph->memory));
+    return has != NULL && has != by;
+}
+
 CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
                                  uint32_t count, const soft_exec_memory *replaced,
                                  soft_exec_memory **out)
@@ -81,8 +92,7 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
     *out = NULL;
     if (!soft_graph_has_memory(graph))
         return CUDA_SUCCESS;
-    const soft_exec_memory *other = atomic_load(soft_graph_memory_exec(graph->memory));
-    if (soft_rule(R32) && other && other != replaced)
+    if (soft_rule(R32) && soft_exec_memory_is_taken(graph, replaced))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the graph has alloc or free nodes and an executable already: "
                          "destroy that one, or update it");
@@ -93,14 +103,16 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
     }
     soft_exec_memory *memory = soft_new(sizeof(*memory));
     if (memory) {
-        memory->user.id = ++last_id;
+        atomic_init(&memory->references, 1);
+        /* The launches of one executable follow each other, also after an update. */
+        memory->user.id = replaced ? replaced->user.id : ++last_id;
         memory->user.alone = !soft_rule(R53);
         memory->user.arenas = soft_new(allocs * sizeof(soft_graph_arena *));
         memory->user.unfreed = soft_new(allocs * sizeof(soft_graph_alloc *));
         memory->foreign = soft_new(frees * sizeof(soft_graph_alloc *));
     }
     if (!memory || !memory->user.arenas || !memory->user.unfreed || !memory->foreign) {
-        soft_exec_memory_destroy(memory);
+        memory_end(memory);
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu memory nodes",
                          allocs + frees - 2);
     }
@@ -126,7 +138,14 @@ void soft_exec_memory_disown(soft_exec_memory *memory)
                                              NULL);
 }
 
-void soft_exec_memory_destroy(soft_exec_memory *memory)
+soft_exec_memory *soft_exec_memory_retain(soft_exec_memory *memory)
+{
+    if (memory)
+        atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
+    return memory;
+}
+
+static void memory_end(soft_exec_memory *memory)
 {
     if (memory == NULL)
         return;
@@ -143,6 +162,14 @@ void soft_exec_memory_destroy(soft_exec_memory *memory)
     soft_delete(memory->user.unfreed);
     soft_delete(memory->foreign);
     soft_delete(memory);
+}
+
+void soft_exec_memory_release(soft_exec_memory *memory)
+{
+    /* acq_rel: the last one sees what others did with it. */
+    if (memory &&
+        atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) == 1)
+        memory_end(memory);
 }
 
 /* ---- launch

@@ -59,10 +59,13 @@ soft_graph_alloc *soft_memnode_alloc(const soft_node *node);
 CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
                                  uint32_t count, const soft_exec_memory *replaced,
                                  soft_exec_memory **out);
+/* Whether the graph has memory nodes and an executable other than that of `by`. */
+bool soft_exec_memory_is_taken(const soft_graph *graph, const soft_exec_memory *by);
 /* From now on the graph may have another executable. Takes NULL. */
 void soft_exec_memory_disown(soft_exec_memory *memory);
-/* With the last launch; disowns. Takes NULL. */
-void soft_exec_memory_destroy(soft_exec_memory *memory);
+/* The exec has a reference, and each launch; the last one disowns. Both take NULL. */
+soft_exec_memory *soft_exec_memory_retain(soft_exec_memory *memory);
+void soft_exec_memory_release(soft_exec_memory *memory);
 /* Around a launch: may refuse it; else memory is there, and other launches with memory
  * nodes are kept out until the end. `done` NULL: it was not submitted. Both take NULL. */
 CUresult soft_exec_memory_begin(soft_exec_memory *memory, bool auto_free,

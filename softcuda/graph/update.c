@@ -7,6 +7,7 @@
  * parent's turn. */
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 
 struct edit {
@@ -19,7 +20,8 @@ struct update {
     soft_exec *exec;
     struct edit *edits;
     uint32_t count;
-    soft_object_set *objects; /* of the new graph */
+    soft_object_set *objects; /* of the new graph, later the old ones */
+    soft_exec_memory *memory; /* the same */
 };
 
 /* Its parameters, if they differ and may, become an edit. */
@@ -62,17 +64,25 @@ static CUresult visit(soft_pairing *pairing, uint32_t at, soft_node *node)
                        : prepare(update, at, node);
 }
 
-/* From here on nothing fails. The old objects go with the launches under way (R107). */
+/* From here on nothing fails. The old objects go with the launches under way (R107), and
+ * so does the old graph's memory; that graph may have another executable from now on. */
 static void commit(struct update *update, bool whole)
 {
     soft_exec *exec = update->exec;
     const bool other_objects = whole && (exec->objects || update->objects);
+    const bool other_memory = update->memory != NULL;
     if (other_objects) {
         soft_object_set *old = exec->objects;
         exec->objects = update->objects;
         update->objects = old;
     }
-    if (update->count == 0 && !other_objects)
+    if (other_memory) {
+        soft_exec_memory *old = exec->memory;
+        exec->memory = update->memory;
+        update->memory = old;
+        soft_exec_memory_disown(old);
+    }
+    if (update->count == 0 && !other_objects && !other_memory)
         return;
     soft_version *version = soft_version_open(exec);
     for (uint32_t i = 0; i < update->count; i++)
@@ -115,9 +125,14 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
         result = check_order(update, level, graph);
     if (result == CUDA_SUCCESS && level == 0)
         result = soft_object_set_create(graph, &update->objects);
+    if (result == CUDA_SUCCESS && level == 0 && soft_rule(M_update_memory))
+        result = soft_exec_memory_create(graph, update->pairing.nodes,
+                                         update->exec->shape.node_count,
+                                         update->exec->memory, &update->memory);
     if (result == CUDA_SUCCESS || !soft_rule(R69j))
         commit(update, level == 0);
     soft_object_set_release(update->objects);
+    soft_exec_memory_release(update->memory);
     for (uint32_t i = 0; i < update->count; i++)
         soft_exec_record_release(update->edits[i].record);
     soft_delete(update->edits);
@@ -133,7 +148,12 @@ CUresult soft_exec_update(soft_exec *exec, soft_graph *graph,
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the graph belongs to a child-graph node of another one");
     pthread_mutex_lock(&exec->mutex);
-    const CUresult result = update_level(&update, 0, graph);
+    CUresult result;
+    if (soft_rule(R69g) && soft_exec_memory_is_taken(graph, exec->memory))
+        result = soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                           "the graph has alloc or free nodes and another executable");
+    else
+        result = update_level(&update, 0, graph);
     pthread_mutex_unlock(&exec->mutex);
     if (result != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
         return result;

@@ -389,6 +389,7 @@ soft_version *soft_version_open(soft_exec *exec)
         soft_point_wait(exec->device->engine, oldest(exec));
     bring_up_to_date(exec, version);
     version->objects = exec->objects;
+    version->memory = exec->memory;
     exec->current = version;
     return version;
 }

@@ -392,24 +392,30 @@ static void a_fill_keeps_its_shape(void)
     change(CU_GRAPH_NODE_TYPE_MEMSET, &flat, &from, PARAMETERS, "from one row");
 }
 
-static void nothing_is_not_copied_or_filled(void)
+static void nothing_is_not_copied(void)
 {
-    const text_graph graph = text_build("c1 m2");
+    const text_graph graph = text_build("c1");
     CUgraphExec exec;
     CUgraphNode node;
+    const node_params empty = copy(text_memory[0], text_memory[1], 0, 1);
     OK(cu.cuGraphInstantiateWithFlags(&exec, graph.graph, 0));
-    const node_params empty_copy = copy(text_memory[0], text_memory[1], 0, 1),
-                      empty_fill = fill(1, 0, 1);
-    REFUSED(INVALID_VALUE,
-            add(CU_GRAPH_NODE_TYPE_MEMCPY, graph.graph, &empty_copy, &node));
-    REFUSED(INVALID_VALUE,
-            add(CU_GRAPH_NODE_TYPE_MEMSET, graph.graph, &empty_fill, &node));
-    REFUSED(INVALID_VALUE,
-            set(CU_GRAPH_NODE_TYPE_MEMCPY, exec, graph.nodes[0], &empty_copy));
-    REFUSED(INVALID_VALUE,
-            set(CU_GRAPH_NODE_TYPE_MEMSET, exec, graph.nodes[1], &empty_fill));
-    REFUSED(INVALID_VALUE,
-            cu.cuGraphMemcpyNodeSetParams(graph.nodes[0], &empty_copy.copy));
+    REFUSED(INVALID_VALUE, add(CU_GRAPH_NODE_TYPE_MEMCPY, graph.graph, &empty, &node));
+    REFUSED(INVALID_VALUE, set(CU_GRAPH_NODE_TYPE_MEMCPY, exec, graph.nodes[0], &empty));
+    REFUSED(INVALID_VALUE, cu.cuGraphMemcpyNodeSetParams(graph.nodes[0], &empty.copy));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph.graph));
+}
+
+static void nothing_is_not_filled(void)
+{
+    const text_graph graph = text_build("m1");
+    CUgraphExec exec;
+    CUgraphNode node;
+    const node_params empty = fill(1, 0, 1);
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph.graph, 0));
+    REFUSED(INVALID_VALUE, add(CU_GRAPH_NODE_TYPE_MEMSET, graph.graph, &empty, &node));
+    REFUSED(INVALID_VALUE, set(CU_GRAPH_NODE_TYPE_MEMSET, exec, graph.nodes[0], &empty));
+    REFUSED(INVALID_VALUE, cu.cuGraphMemsetNodeSetParams(graph.nodes[0], &empty.fill));
     OK(cu.cuGraphExecDestroy(exec));
     OK(cu.cuGraphDestroy(graph.graph));
 }
@@ -460,7 +466,8 @@ static void run(void)
     RULE_TEST(M_U06_fill_shape, a_fill_keeps_its_shape);
     RULE_TEST(M_U07_backing, operands_stay_with_contexts_or_without);
     RULE_TEST(M_U07_context, operands_stay_in_their_context);
-    RULE_TEST(M_zero_size, nothing_is_not_copied_or_filled);
+    RULE_TEST(M_zero_size, nothing_is_not_filled);
+    RULE_TEST(M_zero_size, nothing_is_not_copied);
 }
 
 int main(int argc, char **argv)

@@ -209,6 +209,14 @@ static void memory_nodes_have_no_setter(void)
     set_free.free.dptr = params.dptr;
     REFUSED(NOT_SUPPORTED, cu.cuGraphExecNodeSetParams(exec, release, &set_free));
     REFUSED(NOT_SUPPORTED, cu.cuGraphNodeSetParams(release, &set_free));
+    /* Parameters of another type are the first mistake. */
+    const CUDA_MEMSET_NODE_PARAMS fill = fill_params(text_memory[0], 1, 4, 1);
+    CUgraphNodeParams other = {.type = CU_GRAPH_NODE_TYPE_HOST};
+    other.host.fn = text_nothing;
+    REFUSED(INVALID_VALUE,
+            cu.cuGraphExecMemsetNodeSetParams(exec, alloc, &fill, text_context));
+    REFUSED(INVALID_VALUE, cu.cuGraphExecNodeSetParams(exec, release, &other));
+    REFUSED(INVALID_VALUE, cu.cuGraphNodeSetParams(alloc, &other));
     OK(cu.cuGraphExecDestroy(exec));
     OK(cu.cuGraphDestroy(graph));
 }

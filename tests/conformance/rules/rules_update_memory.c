@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* R69g, M_update_memory: updates of executable graphs that have memory nodes. */
+#include <time.h>
+
+#include "graph_text.h"
+
+static CUstream stream;
+
+/* An allocation, a kernel that writes `value` to its start, and perhaps its end. */
+static CUgraph memory_graph(unsigned value, size_t bytes, bool freed, CUdeviceptr *out)
+{
+    CUgraph graph;
+    CUgraphNode alloc, write, release;
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
+        .bytesize = bytes};
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+    const CUDA_KERNEL_NODE_PARAMS kernel = store_params(&params.dptr, &value);
+    OK(cu.cuGraphAddKernelNode(&write, graph, &alloc, 1, &kernel));
+    if (freed)
+        OK(cu.cuGraphAddMemFreeNode(&release, graph, &write, 1, params.dptr));
+    *out = params.dptr;
+    return graph;
+}
+
+static CUgraphExec instantiate(CUgraph graph)
+{
+    CUgraphExec exec = NULL;
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    return exec;
+}
+
+static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result)
+{
+    CUgraphExecUpdateResultInfo info;
+    memset(&info, 0x77, sizeof(info));
+    const CUresult code = cu.cuGraphExecUpdate(exec, graph, &info);
+    *result = info.result;
+    return code;
+}
+
+static unsigned launch_and_read(CUgraphExec exec, CUdeviceptr from)
+{
+    unsigned word = 0xdead;
+    OK(cu.cuGraphLaunch(exec, stream));
+    OK(cu.cuMemcpyDtoHAsync(&word, from, sizeof(word), stream));
+    OK(cu.cuStreamSynchronize(stream));
+    return word;
+}
+
+#define MIB ((size_t)1 << 20)
+
+static void a_graph_with_another_executable_cannot_update(void)
+{
+    CUdeviceptr p, q;
+    CUgraph graph = memory_graph(1, MIB, true, &p),
+            other = memory_graph(2, MIB, true, &q);
+    CUgraphExec exec = instantiate(graph), taken = instantiate(other), again;
+    CUgraphExecUpdateResult result;
+    REFUSED(NOT_SUPPORTED, update(exec, other, &result));
+    CHECK(result == CU_GRAPH_EXEC_UPDATE_SUCCESS); /* not about what differs */
+    OK(update(exec, graph, &result));
+    REFUSED(NOT_SUPPORTED, cu.cuGraphInstantiateWithFlags(&again, graph, 0));
+    OK(cu.cuGraphExecDestroy(taken));
+    OK(update(exec, other, &result));
+    OK(cu.cuGraphLaunch(exec, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuGraphDestroy(other));
+}
+
+/* It is said before what differs. */
+static void the_other_executable_is_said_first(void)
+{
+    CUdeviceptr p, q;
+    CUgraph graph = memory_graph(1, MIB, true, &p),
+            other = memory_graph(2, MIB, false, &q);
+    const text_graph plain = text_build("k1");
+    CUgraphExec exec = instantiate(graph), taken = instantiate(other);
+    CUgraphExec without = instantiate(plain.graph);
+    CUgraphExecUpdateResult result;
+    REFUSED(NOT_SUPPORTED, update(exec, other, &result));
+    CHECK(result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    REFUSED(NOT_SUPPORTED, update(without, other, &result));
+    CHECK(result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    OK(cu.cuGraphExecDestroy(taken));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, update(exec, other, &result));
+    CHECK(result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphExecDestroy(without));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuGraphDestroy(other));
+    OK(cu.cuGraphDestroy(plain.graph));
+}
+
+static void the_executable_becomes_the_new_graphs(void)
+{
+    CUdeviceptr p, q;
+    CUgraph graph = memory_graph(1, MIB, false, &p);
+    CUgraph other = memory_graph(2, 64 * MIB, false, &q);
+    CUgraphExec exec = instantiate(graph), second, none;
+    CUgraphExecUpdateResult result;
+    OK(update(exec, other, &result));
+    CHECK(result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    REFUSED(NOT_SUPPORTED, cu.cuGraphInstantiateWithFlags(&none, other, 0));
+    OK(cu.cuGraphInstantiateWithFlags(&second, graph, 0));
+    CHECK(launch_and_read(exec, q) == 2);
+    REFUSED(INVALID_VALUE, cu.cuGraphLaunch(exec, stream)); /* q is live */
+    REFUSED(NOT_SUPPORTED, update(second, other, &result));
+    CHECK(launch_and_read(second, p) == 1);
+    REFUSED(NOT_SUPPORTED, update(exec, graph, &result));
+    OK(cu.cuGraphExecDestroy(second));
+    OK(update(exec, graph, &result));
+    REFUSED(INVALID_VALUE, cu.cuGraphLaunch(exec, stream)); /* p is live */
+    OK(cu.cuMemFree(p));
+    CHECK(launch_and_read(exec, p) == 1);
+    OK(cu.cuGraphInstantiateWithFlags(&second, other, 0));
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemFree(q));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphExecDestroy(second));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuGraphDestroy(other));
+}
+
+/* What the old graph left unfreed nobody frees on its behalf. */
+static void what_was_left_unfreed_stays(void)
+{
+    CUdeviceptr p, q;
+    CUgraph graph = memory_graph(1, MIB, false, &p),
+            other = memory_graph(2, MIB, false, &q);
+    CUgraphExec exec = instantiate(graph);
+    CUgraphExecUpdateResult result;
+    unsigned word = 0;
+    CHECK(launch_and_read(exec, p) == 1);
+    OK(update(exec, other, &result));
+    CHECK(launch_and_read(exec, q) == 2); /* p being live is nothing to it */
+    OK(cu.cuMemcpyDtoH(&word, p, sizeof(word)));
+    CHECK(word == 1);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemFree(q));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuGraphDestroy(other));
+}
+
+static atomic_int gate;
+
+static void CUDA_CB wait_at_gate(void *user)
+{
+    (void)user;
+    for (int i = 0; i < 20000 && !atomic_load(&gate); i++) {
+        const struct timespec pause = {.tv_nsec = 1000000};
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Those before the update run in the old graph's memory, even when all else is gone. */
+static void launches_under_way_keep_their_memory(void)
+{
+    CUdeviceptr p, q;
+    CUgraph graph = memory_graph(1, MIB, true, &p),
+            other = memory_graph(2, MIB, true, &q);
+    CUgraphExec exec = instantiate(graph);
+    CUgraphExecUpdateResult result;
+    OK(cu.cuGraphUpload(exec, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    atomic_store(&gate, 0);
+    OK(cu.cuLaunchHostFunc(stream, wait_at_gate, NULL));
+    for (int i = 0; i < 4; i++) {
+        OK(cu.cuGraphLaunch(exec, stream));
+        OK(update(exec, i % 2 == 0 ? other : graph, &result));
+    }
+    OK(cu.cuGraphDestroy(other));
+    OK(cu.cuGraphLaunch(exec, stream));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+    atomic_store(&gate, 1);
+    OK(cu.cuStreamSynchronize(stream));
+}
+
+static void run(void)
+{
+    if (!rule_listing) {
+        text_start();
+        OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    }
+    RULE_TEST(R69g, a_graph_with_another_executable_cannot_update);
+    RULE_TEST(R69g, the_other_executable_is_said_first);
+    RULE_TEST(M_update_memory, the_executable_becomes_the_new_graphs);
+    RULE_TEST(M_update_memory, what_was_left_unfreed_stays);
+    RULE_TEST(M_update_memory, launches_under_way_keep_their_memory);
+}
+
+int main(int argc, char **argv)
+{
+    return rule_main(argc, argv, run);
+}
