@@ -87,28 +87,45 @@ static bool calls_marked(const shape_program *p, const ptx_function *f,
     return false;
 }
 
-/* has_cuts[]: the function, or one that it calls, has a barrier or warp operation, or the
- * thread may end in it. recursive[]: all that are not found to be free of recursion. */
-static void find_cuts_below(shape_program *p)
+/* All that are not found to be free of recursion, of `among` or of all. */
+static void find_recursion(const shape_program *p, const uint8_t *among, uint8_t *marks)
 {
     const ptx_module *m = p->module;
-    for (uint32_t n = 0; n < m->function_count; n++) {
-        p->has_cuts[n] = is_body(m, n) && has_own_cut(p, &m->functions[n]);
-        p->recursive[n] = is_body(m, n);
-    }
-    for (bool changed = true; changed;) {
+    for (uint32_t n = 0; n < m->function_count; n++)
+        marks[n] = is_body(m, n) && (among == NULL || among[n]);
+    bool changed = true;
+    for (uint32_t round = 0; changed; round++) {
         changed = false;
-        for (uint32_t n = 0; n < m->function_count; n++) {
-            if (!is_body(m, n))
-                continue;
-            if (!p->has_cuts[n] && calls_marked(p, &m->functions[n], p->has_cuts))
-                p->has_cuts[n] = changed = true;
-            if (p->recursive[n] && !calls_marked(p, &m->functions[n], p->recursive)) {
-                p->recursive[n] = 0;
+        for (uint32_t i = 0; i < m->function_count; i++) {
+            /* to and fro: callers mostly stand behind, or before, what they call */
+            const uint32_t n = round % 2 ? m->function_count - 1 - i : i;
+            if (marks[n] && !calls_marked(p, &m->functions[n], marks)) {
+                marks[n] = 0;
                 changed = true;
             }
         }
     }
+}
+
+/* has_cuts[]: the function, or one that it calls, has a barrier or warp operation, or the
+ * thread may end in it. */
+static void find_cuts_below(shape_program *p)
+{
+    const ptx_module *m = p->module;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        p->has_cuts[n] = is_body(m, n) && has_own_cut(p, &m->functions[n]);
+    bool changed = true;
+    for (uint32_t round = 0; changed; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < m->function_count; i++) {
+            const uint32_t n = round % 2 ? m->function_count - 1 - i : i;
+            if (is_body(m, n) && !p->has_cuts[n] &&
+                calls_marked(p, &m->functions[n], p->has_cuts))
+                p->has_cuts[n] = changed = true;
+        }
+    }
+    find_recursion(p, NULL, p->recursive);
+    find_recursion(p, p->has_cuts, p->cuts_recursive);
 }
 
 /* ---- where variables lie
@@ -451,6 +468,8 @@ static void compile_kernel(shape_program *p, shape_memory *memory, uint32_t func
                  .options = p->options,
                  .function = &p->module->functions[function],
                  .program = p};
+    if (!p->options->force_slow)
+        s->function = shape_inline(p, memory, s->function);
     *k = (ptx_kernel){.name = s->function->name, .line = s->function->line};
     k->static_shared_bytes = place_kernel(s);
     k->local_bytes = s->local_bytes;
@@ -662,6 +681,7 @@ static void prepare(shape_program *p)
     p->used_functions = shape_alloc(&p->memory, m->function_count, 1);
     p->has_cuts = shape_alloc(&p->memory, m->function_count, 1);
     p->recursive = shape_alloc(&p->memory, m->function_count, 1);
+    p->cuts_recursive = shape_alloc(&p->memory, m->function_count, 1);
     p->waits = shape_alloc(&p->memory, m->function_count, 1);
     p->refusals = shape_alloc(&p->memory, m->function_count, sizeof(*p->refusals));
     p->used_globals = shape_alloc(&p->memory, m->variable_count, 1);

@@ -218,13 +218,21 @@ typedef struct shape_program {
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */
     uint8_t *has_cuts;   /* by function: cuts, here or below */
     uint8_t *recursive;
+    uint8_t *cuts_recursive;  /* by way of functions with cuts alone */
     uint32_t *shared_offsets; /* of module-level .shared variables that functions use */
     uint8_t *used_globals;
     uint8_t *waits;            /* by function: a loop, here or below, may wait */
     const char **refusals;     /* by function: why it cannot be written, or NULL */
     uint32_t *function_shared; /* by function: where its own .shared variables start */
     uint32_t function_shared_bytes;
+    uint32_t inlined_insns; /* of all kernels that have functions in place of calls */
 } shape_program;
+
+/* ---- inline.c ---- */
+/* The kernel with functions that have cuts in place of their calls; itself if it calls
+ * none, or one of them cannot be put there. */
+const ptx_function *shape_inline(shape_program *p, shape_memory *memory,
+                                 const ptx_function *kernel);
 
 /* ---- writing: emit.c, shape_body.c ---- */
 

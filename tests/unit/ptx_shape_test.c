@@ -5,12 +5,13 @@
 #include "test.h"
 
 #define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
-#define KERNEL(body)                                                                     \
-    HEAD ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"                          \
-         ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<8>;\n"   \
-         ".shared .align 4 .b8 s[128];\n"                                                \
-         "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n"       \
-         "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n" body "\nret;\n}\n"
+#define KERNEL(body) HEAD KERNEL_BODY(body)
+#define KERNEL_BODY(body)                                                                \
+    ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"                               \
+    ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<8>;\n"        \
+    ".shared .align 4 .b8 s[128];\n"                                                     \
+    "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n"            \
+    "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n" body "\nret;\n}\n"
 
 typedef struct unit {
     ptx_module *module;
@@ -210,13 +211,76 @@ static void one_bad_kernel_leaves_the_others(void)
     drop(&u);
 }
 
+#define FUNCTION(name, body)                                                             \
+    ".func (.param .b32 r) " name "(.param .b32 a)\n{\n.reg .pred %p<2>;\n.reg .b32 "    \
+    "%r<4>;\nld.param.b32 %r1, [a];\n" body "st.param.b32 [r], %r2;\nret;\n}\n"
+#define CALL(name)                                                                       \
+    "{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %r1;\ncall (y), " name         \
+    ", (x);\nld.param.b32 %r2, [y];\n}\n"
+#define VOTE "setp.ne.u32 %p1, %r1, 0;\nvote.sync.ballot.b32 %r2, %p1, -1;\n"
+#define STORE "st.global.u32 [%rd3], %r2;\n"
+#define ROUNDS_OF_ITSELF(name, body)                                                     \
+    ".func (.param .b32 r) " name "(.param .b32 a);\n" FUNCTION(                         \
+        name, "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r2, 0;\n@%p1 bra E;\n" body            \
+              "sub.u32 %r1, %r1, 1;\n" CALL(name) "E:\n")
+
+static void functions_with_cuts_are_put_in_place(void)
+{
+    expect(HEAD FUNCTION("f", VOTE) KERNEL_BODY(CALL("f") STORE), PTX_PATH_FAST, 1, 1);
+    expect(HEAD FUNCTION("f", VOTE) FUNCTION("g", CALL("f"))
+               KERNEL_BODY(CALL("g") STORE CALL("f") STORE),
+           PTX_PATH_FAST, 2, 2);
+    /* recursion of a function without cuts is not its caller's */
+    expect(HEAD ROUNDS_OF_ITSELF("d", "") FUNCTION("f", VOTE CALL("d"))
+               KERNEL_BODY(CALL("f") STORE),
+           PTX_PATH_FAST, 1, 1);
+}
+
+static void what_cannot_be_put_in_place_is_slow(void)
+{
+    expect_slow(HEAD ROUNDS_OF_ITSELF("f", BARRIER) KERNEL_BODY(CALL("f")), "call of f");
+    expect_slow(HEAD FUNCTION("f", VOTE) KERNEL_BODY(
+                    "{\n.reg .b64 %a;\nmov.u64 %a, f;\n.param .b32 x;\n.param .b32 y;\n"
+                    "st.param.b32 [x], %r1;\n"
+                    "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                    "call (y), %a, (x), P;\n}\n"),
+                "indirect call");
+    /* the address of a parameter */
+    expect_slow(HEAD FUNCTION("f", "{\n.reg .b64 %a;\nmov.u64 %a, a;\n"
+                                   "ld.param.b32 %r1, [%a];\n}\n" VOTE)
+                    KERNEL_BODY(CALL("f")),
+                "call of f");
+}
+
+/* f0 calls f1 twice, f1 f2, ...: 2^24 copies of the last. */
+static void too_much_is_not_put_in_place(void)
+{
+    static char text[1 << 16];
+    size_t at = (size_t)sprintf(text, "%s", HEAD FUNCTION("f24", VOTE));
+    for (int i = 23; i >= 0; i--) {
+        at += (size_t)sprintf(text + at,
+                              ".func (.param .b32 r) f%d(.param .b32 a)\n{\n.reg .b32 "
+                              "%%r<4>;\nld.param.b32 %%r1, [a];\n",
+                              i);
+        for (int k = 0; k < 2; k++)
+            at += (size_t)sprintf(text + at,
+                                  "{\n.param .b32 x;\n.param .b32 y;\n"
+                                  "st.param.b32 [x], %%r1;\ncall (y), f%d, (x);\n"
+                                  "ld.param.b32 %%r2, [y];\n}\n",
+                                  i + 1);
+        at += (size_t)sprintf(text + at, "st.param.b32 [r], %%r2;\nret;\n}\n");
+    }
+    sprintf(text + at, "%s", KERNEL_BODY(CALL("f0")));
+    expect_slow(text, "call of f0");
+}
+
 static void survives_every_failed_allocation(void)
 {
-    static const char text[] =
-        KERNEL("ld.global.f32 %f1, [%rd3];\nmov.u32 %r3, 0;\nL:\n"
-               "shfl.sync.down.b32 %f2, %f1, 4, 31, -1;\nadd.f32 %f1, %f1, %f2;\n" BARRIER
-               "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\n"
-               "st.global.f32 [%rd3], %f1;");
+    static const char text[] = HEAD FUNCTION("f", VOTE) KERNEL_BODY(CALL(
+        "f") "ld.global.f32 %f1, [%rd3];\nmov.u32 %r3, 0;\nL:\n"
+             "shfl.sync.down.b32 %f2, %f1, 4, 31, -1;\nadd.f32 %f1, %f1, %f2;\n" BARRIER
+             "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\n"
+             "st.global.f32 [%rd3], %f1;");
     ptx_module *module = NULL;
     gph_error error = {0};
     if (!CHECK_OK(ptx_parse(text, strlen(text), NULL, &module, &error), error))
@@ -307,6 +371,9 @@ int main(void)
     RUN(the_slow_path_can_be_asked_for);
     RUN(kernels_are_described);
     RUN(one_bad_kernel_leaves_the_others);
+    RUN(functions_with_cuts_are_put_in_place);
+    RUN(what_cannot_be_put_in_place_is_slow);
+    RUN(too_much_is_not_put_in_place);
     RUN(survives_every_failed_allocation);
     return test_done();
 }
