@@ -23,7 +23,10 @@ static CUresult check_device_range(soft_device *device, uint64_t address, uint64
         soft_allocation allocation;
         uint32_t access;
         if (!soft_memory_find(device->memory, at, &allocation)) {
-            nature->idle = soft_graph_known(device->memory, at, end - at, &allocation);
+            nature->idle =
+                soft_rule(M_names_freed)
+                    ? soft_graph_nameable(device->memory, at, end - at, &allocation)
+                    : soft_graph_known(device->memory, at, end - at, &allocation);
             if (nature->idle)
                 return CUDA_SUCCESS;
             char text[256];

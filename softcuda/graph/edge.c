@@ -155,8 +155,6 @@ CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *co
         soft_nodes_unlink(from[i], to[i]);
         soft_node_note_sink(from[i]);
     }
-    if (result != CUDA_ERROR_OUT_OF_MEMORY)
-        soft_memnode_edges_added(graph, to, done);
     return result;
 }
 

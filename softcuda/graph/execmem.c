@@ -84,6 +84,12 @@ bool soft_exec_memory_is_taken(const soft_graph *graph, const soft_exec_memory *
     return has != NULL && has != by;
 }
 
+static void settle(const soft_exec_memory *memory)
+{
+    for (uint32_t i = 0; i < memory->user.arena_count; i++)
+        soft_graph_arena_settle(memory->user.arenas[i]);
+}
+
 CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
                                  uint32_t count, const soft_exec_memory *replaced,
                                  soft_exec_memory **out)
@@ -117,6 +123,7 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
                          allocs + frees - 2);
     }
     collect(memory, nodes, count);
+    settle(memory);
     if (!soft_rule(R54)) { /* memory at once */
         soft_graph_waits waits = {0};
         soft_point busy;
@@ -240,6 +247,8 @@ CUresult soft_exec_memory_begin(soft_exec_memory *memory, bool auto_free,
     if (memory == NULL)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&launching);
+    if (!soft_rule(M_late_nodes))
+        settle(memory);
     CUresult result = check_live(memory, auto_free);
     if (result == CUDA_SUCCESS)
         result = claim_foreign(memory);

@@ -6,8 +6,9 @@
  *   chain 0   f1 ──► f2 ──► f4          a node's reach {2, 1}: f1, f2 and f3 come
  *   chain 1   f3                        before it
  *
- * A node's reach is the largest of its dependencies'; where it is that of a single
- * dependency it is shared. What memory is short for is left out: an address is then not
+ * A node's reach is the largest of its dependencies' when it is added, as on an H100;
+ * edges that come later do not count. Where it is that of a single dependency it is
+ * shared. What memory is short for is left out: an address is then not
  * used again, no more. */
 #include "softcuda/graph/memnode.h"
 
@@ -144,40 +145,6 @@ static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
     *number = mine->frees[c];
 }
 
-void soft_memnode_edges_added(soft_graph *graph, soft_node *const *to, size_t count)
-{
-    if (graph->memory == NULL)
-        return;
-    soft_node **stack = soft_new((graph->node_count + count + 1) * sizeof(*stack));
-    if (stack == NULL)
-        return;
-    for (uint32_t i = 0; i < graph->node_count; i++)
-        graph->nodes[i]->mark = 0; /* 1: on the stack */
-    size_t depth = 0;
-    for (size_t i = 0; i < count; i++)
-        if (to[i]->mark == 0) {
-            to[i]->mark = 1;
-            stack[depth++] = to[i];
-        }
-    while (depth > 0) {
-        soft_node *node = stack[--depth];
-        node->mark = 0;
-        bool grew = false;
-        for (uint32_t i = 0; i < node->dependencies.count; i++)
-            if (node->dependencies.ends[i].node->reach)
-                grew |= reach_take(graph, &node->reach,
-                                   node->dependencies.ends[i].node->reach);
-        for (uint32_t i = 0; grew && i < node->dependents.count; i++) {
-            soft_node *behind = node->dependents.ends[i].node;
-            if (behind->mark)
-                continue;
-            behind->mark = 1;
-            stack[depth++] = behind;
-        }
-    }
-    soft_delete(stack);
-}
-
 /* ---- parameters
  * ---------------------------------------------------------------------------- */
 
@@ -242,13 +209,19 @@ static CUresult check_access(const CUDA_MEM_ALLOC_NODE_PARAMS *params, uint32_t 
         const CUmemAccessDesc *desc = &params->accessDescs[i];
         if (!soft_rule(R44))
             continue;
-        if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-            soft_device_at(desc->location.id) == NULL)
+        if (desc->flags & ~(unsigned)CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "access descriptor %zu names location type %d, id %d", i,
-                             (int)desc->location.type, desc->location.id);
+                             "access descriptor %zu asks for access 0x%x, which is not "
+                             "known",
+                             i, (unsigned)desc->flags);
+        if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+            continue;
+        if (soft_device_at(desc->location.id) == NULL)
+            return soft_fail(CUDA_ERROR_INVALID_DEVICE,
+                             "access descriptor %zu names device %d of %d", i,
+                             desc->location.id, soft_device_count());
         if (desc->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+            return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                              "access descriptor %zu asks for access 0x%x: a graph gives "
                              "reading and writing",
                              i, (unsigned)desc->flags);

@@ -29,8 +29,6 @@ CUresult soft_memory_params_check(const CUDA_MEM_ALLOC_NODE_PARAMS *params);
 /* A node that has its dependencies: gives an alloc node its address, a free node what it
  * frees. `params` for those two types alone. Nothing is changed on failure. */
 CUresult soft_memnode_added(soft_node *node, const soft_memory_params *params);
-/* Edges were added to a graph: what comes before what has changed. */
-void soft_memnode_edges_added(soft_graph *graph, soft_node *const *to, size_t count);
 /* The node dies. */
 void soft_memnode_drop(soft_node *node);
 void soft_graph_memory_release(soft_graph_memory *memory); /* takes NULL */

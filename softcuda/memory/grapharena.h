@@ -33,6 +33,7 @@ struct graph_region {
     uint32_t slot, count;
     uint32_t first;   /* of the arena's slots */
     uint32_t touched; /* so many from the start were ever given to an allocation */
+    uint32_t needed;  /* of them, so many at the last instantiation: launches use these */
 };
 
 /* A piece of a region, in address order. */
@@ -51,6 +52,7 @@ struct soft_graph_alloc {
     uint32_t access;
     bool live;    /* by the order of launches and frees on the host */
     bool claimed; /* being freed */
+    bool ended;   /* a free node of its graph frees it */
     bool open;    /* check mode: by the order in which nodes run */
     soft_graph_marks marks;
     soft_graph_alloc *next; /* older */
@@ -69,7 +71,7 @@ struct soft_graph_arena {
     struct graph_segment **segments; /* behind each 16 slots, or NULL */
     uint8_t *holds;                  /* scratch of a bind: live afterwards */
     uint32_t segment_capacity;
-    bool ready;           /* all that was touched is bound and mapped */
+    bool ready;           /* all that is needed is bound and mapped */
     struct graph_use use; /* launches that run in it, frees of what it has */
     soft_graph_arena *before, *behind;
 };
@@ -95,7 +97,7 @@ static inline uint32_t soft_arena_segments(const soft_graph_arena *arena)
     return (arena->slot_count + SOFT_SEGMENT_CHUNKS - 1) / SOFT_SEGMENT_CHUNKS;
 }
 /* The memory's slot behind a slot of the arena. */
-uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *touched);
+uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *needed);
 /* The segments [*first, *end) that an allocation stands on. */
 void soft_alloc_segments(const soft_graph_alloc *alloc, uint32_t *first, uint32_t *end);
 /* The youngest live allocation that holds an address. */

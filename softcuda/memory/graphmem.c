@@ -96,13 +96,13 @@ soft_memory *soft_graph_arena_memory(const soft_graph_arena *arena)
     return arena->memory;
 }
 
-uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *touched)
+uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *needed)
 {
     uint32_t r = 0;
     while (at - arena->regions[r].first >= arena->regions[r].count)
         r++;
     const struct graph_region *region = &arena->regions[r];
-    *touched = at - region->first < region->touched;
+    *needed = at - region->first < region->needed;
     return region->slot + (at - region->first);
 }
 
@@ -211,37 +211,42 @@ static bool add_region(soft_graph_arena *arena, uint32_t slots)
 /* ---- allocations
  * ---------------------------------------------------------------------------- */
 
-static bool usable(const struct graph_block *block, const soft_reach *before)
+static bool was_freed(const struct graph_block *block, const soft_reach *before)
 {
-    if (block->state == GRAPH_FREED)
-        return before && block->chain < before->chains &&
-               block->number <= before->frees[block->chain];
-    return block->state == GRAPH_VIRGIN;
+    return block->state == GRAPH_FREED && before && block->chain < before->chains &&
+           block->number <= before->frees[block->chain];
 }
 
-/* The tightest run of usable neighbours: its first block, or UINT32_MAX. */
+/* The tightest run of neighbours that were freed before: its first block; else the
+ * tightest block that nobody has had; else UINT32_MAX. As on an H100 the two are not
+ * joined. */
 static uint32_t find_run(const soft_graph_arena *arena, uint64_t bytes,
                          const soft_reach *before)
 {
-    uint32_t best = UINT32_MAX;
-    uint64_t best_bytes = UINT64_MAX;
+    uint32_t best = UINT32_MAX, fresh = UINT32_MAX;
+    uint64_t best_bytes = UINT64_MAX, fresh_bytes = UINT64_MAX;
     for (uint32_t i = 0; i < arena->block_count;) {
-        if (!usable(&arena->blocks[i], before)) {
-            i++;
-            continue;
-        }
+        const struct graph_block *block = &arena->blocks[i];
         const uint32_t first = i;
         uint64_t run = 0;
-        for (; i < arena->block_count && usable(&arena->blocks[i], before) &&
-               arena->blocks[i].region == arena->blocks[first].region;
+        for (; i < arena->block_count && was_freed(&arena->blocks[i], before) &&
+               arena->blocks[i].region == block->region;
              i++)
             run += arena->blocks[i].bytes;
         if (run >= bytes && run < best_bytes) {
             best = first;
             best_bytes = run;
         }
+        if (run > 0)
+            continue;
+        if (block->state == GRAPH_VIRGIN && block->bytes >= bytes &&
+            block->bytes < fresh_bytes) {
+            fresh = i;
+            fresh_bytes = block->bytes;
+        }
+        i++;
     }
-    return best;
+    return best != UINT32_MAX ? best : fresh;
 }
 
 /* Makes [start, start + bytes) of a run one block of `alloc`. There is room for one. */
@@ -273,10 +278,8 @@ static void take_run(soft_graph_arena *arena, uint32_t first, uint64_t bytes,
         taken.start + bytes - soft_slot_address(arena->memory, region->slot);
     const uint32_t touched =
         (uint32_t)((offset + SOFT_CHUNK_BYTES - 1) / SOFT_CHUNK_BYTES);
-    if (touched > region->touched) {
+    if (touched > region->touched)
         region->touched = touched;
-        arena->ready = false;
-    }
 }
 
 static soft_graph_alloc *add_locked(soft_graph_arena *arena, uint64_t bytes,
@@ -356,7 +359,21 @@ void soft_graph_alloc_end(soft_graph_alloc *alloc, uint32_t chain, uint32_t numb
         block->chain = chain;
         block->number = number;
     }
+    alloc->ended = true;
     pthread_mutex_unlock(&memory->mutex);
+}
+
+void soft_graph_arena_settle(soft_graph_arena *arena)
+{
+    pthread_mutex_lock(&arena->memory->mutex);
+    for (uint32_t r = 0; r < arena->region_count; r++) {
+        struct graph_region *region = &arena->regions[r];
+        if (region->needed == region->touched)
+            continue;
+        region->needed = region->touched;
+        arena->ready = false;
+    }
+    pthread_mutex_unlock(&arena->memory->mutex);
 }
 
 uint64_t soft_graph_alloc_base(const soft_graph_alloc *alloc)
@@ -461,22 +478,35 @@ bool soft_graph_find_open(soft_memory *memory, uint64_t address, bool *is_graph,
     return alloc != NULL;
 }
 
-bool soft_graph_known(soft_memory *memory, uint64_t address, uint64_t bytes,
-                      soft_allocation *out)
+/* An allocation that holds a range, if `unended` one that no node of its graph frees. */
+static bool find_known(soft_memory *memory, uint64_t address, uint64_t bytes,
+                       bool unended, soft_allocation *out)
 {
     pthread_mutex_lock(&memory->mutex);
     const soft_graph_arena *arena = arena_of(memory, address);
     const struct graph_block *block = arena ? block_of(arena, address) : NULL;
     const soft_graph_alloc *alloc = block ? block->alloc : NULL;
     /* Other allocations have had the address, of which a node may still speak. */
-    if (alloc == NULL || !holds(alloc, address, bytes))
+    if (alloc == NULL || !holds(alloc, address, bytes) || (unended && alloc->ended))
         for (alloc = arena ? arena->allocs : NULL;
-             alloc && !holds(alloc, address, bytes);)
+             alloc && (!holds(alloc, address, bytes) || (unended && alloc->ended));)
             alloc = alloc->next;
     if (alloc)
         *out = alloc->info;
     pthread_mutex_unlock(&memory->mutex);
     return alloc != NULL;
+}
+
+bool soft_graph_known(soft_memory *memory, uint64_t address, uint64_t bytes,
+                      soft_allocation *out)
+{
+    return find_known(memory, address, bytes, false, out);
+}
+
+bool soft_graph_nameable(soft_memory *memory, uint64_t address, uint64_t bytes,
+                         soft_allocation *out)
+{
+    return find_known(memory, address, bytes, true, out);
 }
 
 bool soft_graph_find_live(const soft_memory *memory, uint64_t address,

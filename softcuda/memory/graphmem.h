@@ -50,6 +50,9 @@ GPH_CHECKED gph_status soft_graph_alloc_add(soft_graph_arena *arena, uint64_t by
 /* A free node of the same graph frees it: free `number` of `chain`. Later nodes may get
  * its addresses. chain UINT32_MAX: none may. */
 void soft_graph_alloc_end(soft_graph_alloc *alloc, uint32_t chain, uint32_t number);
+/* An executable is made: launches need what the arena has given out by now, and not what
+ * it gives to nodes that are added later. */
+void soft_graph_arena_settle(soft_graph_arena *arena);
 uint64_t soft_graph_alloc_base(const soft_graph_alloc *alloc);
 uint64_t soft_graph_alloc_bytes(const soft_graph_alloc *alloc);
 soft_graph_arena *soft_graph_alloc_arena(const soft_graph_alloc *alloc);
@@ -70,10 +73,13 @@ typedef struct soft_graph_marks {
     uint64_t stamp;
 } soft_graph_marks;
 soft_graph_marks *soft_graph_alloc_marks(soft_graph_alloc *alloc);
-/* Any allocation of alloc nodes that holds [address, address + bytes), live or not: what
- * a node of a graph may name. */
+/* Any allocation of alloc nodes that holds [address, address + bytes), live or not. */
 bool soft_graph_known(soft_memory *memory, uint64_t address, uint64_t bytes,
                       soft_allocation *out);
+/* The same, for a copy or fill node that is to name it: one that no free node of its
+ * graph frees. */
+bool soft_graph_nameable(soft_memory *memory, uint64_t address, uint64_t bytes,
+                         soft_allocation *out);
 
 /* What frees or allocates outside of alloc and free nodes' own launches: not live any
  * more, so that nobody else frees it; false if it is not live. Then either it stays

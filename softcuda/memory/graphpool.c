@@ -141,9 +141,9 @@ static void unbind(soft_graph_arena *arena, uint32_t index)
     for (uint32_t i = 0; i <= SOFT_SEGMENT_CHUNKS; i++) {
         const uint32_t at = index * SOFT_SEGMENT_CHUNKS + i;
         uint32_t slot = SOFT_NO_CHUNK;
-        bool touched;
+        bool needed;
         if (i < SOFT_SEGMENT_CHUNKS && at < arena->slot_count)
-            slot = soft_arena_slot(arena, at, &touched);
+            slot = soft_arena_slot(arena, at, &needed);
         const bool mapped =
             slot != SOFT_NO_CHUNK && memory->slots[slot].chunk != SOFT_NO_CHUNK;
         if (run > 0 && mapped && slot == first + run) {
@@ -314,10 +314,10 @@ static uint32_t chunks_short(const soft_graph_arena *arena, uint32_t index,
     uint32_t count = 0;
     for (uint32_t i = 0; i < SOFT_SEGMENT_CHUNKS; i++) {
         const uint32_t at = index * SOFT_SEGMENT_CHUNKS + i;
-        bool touched = false;
+        bool needed = false;
         if (at < arena->slot_count)
-            (void)soft_arena_slot(arena, at, &touched);
-        count += touched && (!segment || segment->chunks[i] == SOFT_NO_CHUNK);
+            (void)soft_arena_slot(arena, at, &needed);
+        count += needed && (!segment || segment->chunks[i] == SOFT_NO_CHUNK);
     }
     return count;
 }
@@ -331,10 +331,10 @@ static bool fill_chunks(soft_graph_arena *arena, uint32_t index)
         return false;
     for (uint32_t i = 0; i < SOFT_SEGMENT_CHUNKS; i++) {
         const uint32_t at = index * SOFT_SEGMENT_CHUNKS + i;
-        bool touched = false;
+        bool needed = false;
         if (at < arena->slot_count)
-            (void)soft_arena_slot(arena, at, &touched);
-        if (!touched || segment->chunks[i] != SOFT_NO_CHUNK)
+            (void)soft_arena_slot(arena, at, &needed);
+        if (!needed || segment->chunks[i] != SOFT_NO_CHUNK)
             continue;
         (void)soft_chunks_take(memory, 1, &segment->chunks[i]); /* counted above */
         if (++pool->chunk_count > pool->chunk_high)
@@ -398,13 +398,13 @@ static bool map_arena(soft_graph_arena *arena)
     soft_memory *memory = arena->memory;
     for (uint32_t at = 0; at < arena->slot_count;) {
         uint32_t chunks[SOFT_SEGMENT_CHUNKS], count = 0;
-        bool touched;
-        const uint32_t first = soft_arena_slot(arena, at, &touched);
-        for (; touched && count < SOFT_SEGMENT_CHUNKS; count++) {
+        bool needed;
+        const uint32_t first = soft_arena_slot(arena, at, &needed);
+        for (; needed && count < SOFT_SEGMENT_CHUNKS; count++) {
             const uint32_t next = at + count;
             if (next / SOFT_SEGMENT_CHUNKS != at / SOFT_SEGMENT_CHUNKS ||
                 next >= arena->slot_count ||
-                soft_arena_slot(arena, next, &touched) != first + count || !touched)
+                soft_arena_slot(arena, next, &needed) != first + count || !needed)
                 break;
             chunks[count] = arena->segments[at / SOFT_SEGMENT_CHUNKS]
                                 ->chunks[next % SOFT_SEGMENT_CHUNKS];

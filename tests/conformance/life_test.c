@@ -88,10 +88,12 @@ static void uses_outside_of_a_life_are_told(void)
     CUgraphNode alloc = add_alloc(graph, &memory);
     OK(cu.cuGraphAddDependencies(graph, &early, &alloc, NULL, 1));
     CUgraphNode in = use(graph, RD, memory, alloc);
+    /* Before the free node is there: fills cannot name the memory any more then. */
+    CUgraphNode after = use(graph, FILL, memory, NULL);
+    CUgraphNode lost = use(graph, FILL, memory, NULL);
     CUgraphNode end = add_free(graph, in, memory);
     CUgraphNode beside = use(graph, WR, memory, alloc);
-    CUgraphNode after = use(graph, FILL, memory, end);
-    CUgraphNode lost = use(graph, FILL, memory, NULL);
+    OK(cu.cuGraphAddDependencies(graph, &end, &after, NULL, 1));
     launch(graph, 2);
     CHECK(told(graph, beside, "kernel wr", memory, no_way_to_free, end));
     CHECK(told(graph, after, "memset", memory, "that memory was freed before it, by node",

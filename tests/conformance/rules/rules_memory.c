@@ -148,7 +148,18 @@ static void descriptors_name_devices(void)
     REFUSED(INVALID_VALUE, add_with(p));
     p.accessDescCount = 1;
     descs[0].location.id = 77;
+    REFUSED(INVALID_DEVICE, add_with(p));
+    descs[0].location.id = 0;
+    descs[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+    REFUSED(NOT_SUPPORTED, add_with(p));
+    descs[0].flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    REFUSED(NOT_SUPPORTED, add_with(p));
+    descs[0].flags = (CUmemAccess_flags)9;
     REFUSED(INVALID_VALUE, add_with(p));
+    descs[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    descs[0].location.type = CU_MEM_LOCATION_TYPE_HOST;
+    OK(add_with(p)); /* not looked at */
+    descs[0].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     if (driver_is_soft) { /* NVIDIA's driver reads the array without asking */
         p.accessDescs = NULL;
         REFUSED(INVALID_VALUE, add_with(p));
@@ -224,6 +235,93 @@ static void too_late_to_free_it_in_its_graph(void)
     drop(exec, NULL);
     REFUSED(INVALID_VALUE, try_free(graph, NULL, p));
     drop(NULL, graph);
+}
+
+static CUresult fill_node(CUgraph graph, CUgraphNode before, CUdeviceptr address)
+{
+    CUcontext context = NULL;
+    const CUDA_MEMSET_NODE_PARAMS params = {
+        .dst = address, .value = 1, .elementSize = 4, .width = 4, .height = 1};
+    CUgraphNode node = NULL;
+    OK(cu.cuCtxGetCurrent(&context));
+    return cu.cuGraphAddMemsetNode(&node, graph, before ? &before : NULL, before != NULL,
+                                   &params, context);
+}
+
+static CUresult copy_node(CUgraph graph, CUdeviceptr to, CUdeviceptr from)
+{
+    CUcontext context = NULL;
+    const CUDA_MEMCPY3D params = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                  .srcDevice = from,
+                                  .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                  .dstDevice = to,
+                                  .WidthInBytes = 16,
+                                  .Height = 1,
+                                  .Depth = 1};
+    CUgraphNode node = NULL;
+    OK(cu.cuCtxGetCurrent(&context));
+    return cu.cuGraphAddMemcpyNode(&node, graph, NULL, 0, &params, context);
+}
+
+static void what_a_node_may_name(void)
+{
+    CUdeviceptr open, freed;
+    CUgraph keeps = simple_graph(MIB, 1, false, &open), frees = new_graph(),
+            other = new_graph();
+    CUgraphNode alloc = add_alloc(frees, NULL, MIB, &freed);
+    CUgraphNode gone = add_free(frees, alloc, freed);
+    OK(fill_node(other, NULL, open)); /* of another graph, and never launched */
+    OK(fill_node(keeps, NULL, open + 4096));
+    REFUSED(INVALID_VALUE, fill_node(keeps, NULL, open + MIB - 8)); /* too long */
+    REFUSED(INVALID_VALUE, fill_node(other, NULL, freed));
+    REFUSED(INVALID_VALUE, fill_node(frees, alloc, freed));
+    REFUSED(INVALID_VALUE, fill_node(frees, gone, freed));
+    OK(copy_node(other, open, open + 65536));
+    REFUSED(INVALID_VALUE, copy_node(other, freed, freed + 64));
+    REFUSED(INVALID_VALUE, copy_node(frees, freed, freed + 64));
+
+    CUstream stream = new_stream();
+    CUgraph captured = NULL;
+    size_t count = 9;
+    OK(cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    REFUSED(INVALID_VALUE, cu.cuMemcpyDtoDAsync(freed, open, 16, stream));
+    OK(cu.cuStreamEndCapture(stream, &captured));
+    OK(cu.cuGraphGetNodes(captured, NULL, &count));
+    CHECK(count == 0);
+    OK(cu.cuStreamDestroy(stream));
+    drop(NULL, captured);
+    drop(NULL, other);
+    drop(NULL, frees);
+    drop(NULL, keeps);
+}
+
+static void later_nodes_are_no_part_of_it(void)
+{
+    CUdeviceptr p, late;
+    CUstream a = new_stream(), b = new_stream();
+    const uint64_t base = settled();
+    CUgraph graph = simple_graph(2 * MIB, 3, false, &p);
+    CUgraphExec exec =
+        instantiate(graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    add_alloc(graph, NULL, 33 * MIB, &late);
+    OK(cu.cuGraphLaunch(exec, a));
+    OK(cu.cuGraphLaunch(exec, b));
+    CHECK(reserved_now() - base == STEP);
+    OK(cu.cuCtxSynchronize());
+    CHECK(word_at(p) == 3);
+    REFUSED(INVALID_VALUE, cu.cuMemFree(late));
+    OK(cu.cuMemFree(p));
+    drop(exec, NULL);
+    exec = instantiate(graph, 0); /* now it has them */
+    OK(cu.cuGraphLaunch(exec, a));
+    CHECK(reserved_now() - base == 2 * STEP);
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuMemFree(late));
+    OK(cu.cuMemFree(p));
+    drop(exec, graph);
+    CHECK(settled() == base);
+    OK(cu.cuStreamDestroy(a));
+    OK(cu.cuStreamDestroy(b));
 }
 
 static void nothing_is_deleted_beside_memory_nodes(void)
@@ -309,6 +407,8 @@ static void run(void)
     RULE_TEST(R45, a_free_node_needs_an_allocation);
     RULE_TEST(R46, who_may_free);
     RULE_TEST(M_left_unfreed, too_late_to_free_it_in_its_graph);
+    RULE_TEST(M_names_freed, what_a_node_may_name);
+    RULE_TEST(M_late_nodes, later_nodes_are_no_part_of_it);
     RULE_TEST(R48, nothing_is_deleted_beside_memory_nodes);
     RULE_TEST(R49, a_moved_child_has_its_memory);
     RULE_TEST(R50, no_memory_nodes_into_a_child);

@@ -111,6 +111,25 @@ static void addresses_are_used_again_behind_the_free(void)
     node = add_free(joined, node, p[1]);
     add_alloc(joined, node, 8 * MIB, &p[2]);
     CHECK(p[2] == p[0] && p[1] == p[0] + 4 * MIB);
+
+    /* A free that only a later edge puts before the allocation does not count. */
+    CUgraph late = new_graph();
+    CUgraphNode middle = NULL;
+    node = add_alloc(late, NULL, MIB, &p[0]);
+    node = add_free(late, node, p[0]);
+    OK(cu.cuGraphAddEmptyNode(&middle, late, NULL, 0));
+    OK(cu.cuGraphAddDependencies(late, &node, &middle, NULL, 1));
+    add_alloc(late, middle, MIB, &p[1]);
+    CHECK(!overlap(p[0], p[1], MIB));
+
+    /* What was freed is not joined with what nobody has had yet. */
+    CUgraph apart = new_graph();
+    node = add_alloc(apart, NULL, MIB / 2, &p[0]);
+    node = add_free(apart, node, p[0]);
+    add_alloc(apart, node, 2 * MIB, &p[1]);
+    CHECK(!overlap(p[0], p[1], MIB / 2));
+    drop(NULL, apart);
+    drop(NULL, late);
     drop(NULL, joined);
     drop(NULL, graph);
 }
