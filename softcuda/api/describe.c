@@ -269,10 +269,9 @@ static CUresult describe_any_kernel(const CUgraphNodeParams *in, soft_descriptio
     return soft_describe_kernel(&kernel, out);
 }
 
-CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
-                           soft_description *out)
+CUresult soft_describe_typed(const CUgraphNodeParams *in, const soft_graph *into,
+                             soft_description *out)
 {
-    SOFT_TRY(check_reserved(in));
     const CUDA_MEMSET_NODE_PARAMS fill = {.dst = in->memset.dst,
                                           .pitch = in->memset.pitch,
                                           .value = in->memset.value,
@@ -321,4 +320,11 @@ CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "there is no node type %d",
                          (int)in->type);
     }
+}
+
+CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
+                           soft_description *out)
+{
+    SOFT_TRY(check_reserved(in));
+    return soft_describe_typed(in, into, out);
 }

@@ -39,7 +39,10 @@ CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_par
 CUresult soft_describe_free(CUdeviceptr address, soft_node_params *out,
                             soft_memory_params *scratch);
 CUresult soft_describe_empty(soft_description *out);
-/* Any of them, and that what is reserved is 0 (R15). */
+/* Any of them; the other bytes of the union may be anything. */
+CUresult soft_describe_typed(const CUgraphNodeParams *in, const soft_graph *into,
+                             soft_description *out);
+/* The same, and what is reserved is 0 (R15). */
 CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
                            soft_description *out);
 

@@ -265,18 +265,21 @@ CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted)
 }
 
 static CUresult set_locked(soft_exec *exec, CUgraphNode handle,
-                           const CUgraphNodeParams *params, soft_description *d)
+                           const CUgraphNodeParams *params, bool is_typed,
+                           soft_description *d)
 {
     soft_node *node;
     SOFT_TRY(soft_node_find(handle, &node));
     SOFT_TRY(soft_api_check_settable(node->type, params->type));
-    SOFT_TRY(soft_describe_any(params, NULL, d));
+    SOFT_TRY(is_typed ? soft_describe_typed(params, NULL, d)
+                      : soft_describe_any(params, NULL, d));
     return soft_exec_set_node(exec, node, &d->params);
 }
 
-/* All setters of single nodes come here, with the parameters in their generic form. */
-static CUresult set_node(CUgraphExec handle, CUgraphNode node,
-                         const CUgraphNodeParams *params)
+/* All setters of single nodes come here, with the parameters in their generic form. Those
+ * that a typed setter made have just the bytes of that type. */
+static CUresult set_any(CUgraphExec handle, CUgraphNode node,
+                        const CUgraphNodeParams *params, bool is_typed)
 {
     soft_exec *exec;
     soft_description d;
@@ -284,10 +287,16 @@ static CUresult set_node(CUgraphExec handle, CUgraphNode node,
     SOFT_TRY(soft_exec_acquire(handle, &exec));
     soft_exec_reserve(exec);
     soft_graph_lock();
-    const CUresult result = set_locked(exec, node, params, &d);
+    const CUresult result = set_locked(exec, node, params, is_typed, &d);
     soft_graph_unlock();
     soft_exec_release(exec);
     return result;
+}
+
+static CUresult set_node(CUgraphExec handle, CUgraphNode node,
+                         const CUgraphNodeParams *params)
+{
+    return set_any(handle, node, params, true);
 }
 
 static CUresult need_params(const void *params)
@@ -302,7 +311,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
 {
     SOFT_ENTER();
     SOFT_TRY(soft_need(params, "nodeParams"));
-    return set_node(exec, node, params);
+    return set_any(exec, node, params, false);
 }
 
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
