@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "softcuda/device/memop.h"
+#include "softcuda/graph/memnode.h"
 
 CUresult soft_need(const void *pointer, const char *name)
 {
@@ -157,6 +158,9 @@ static CUresult check_move(const soft_graph *child, const soft_graph *into)
     if (soft_rule(R63) && child->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph belongs to a node already");
+    if (soft_rule(M_move_exec) && child->memory && soft_graph_memory_has_exec(child->memory))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the child graph has memory nodes and an executable");
     if (holds(child, into))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
     return CUDA_SUCCESS;
@@ -181,10 +185,6 @@ CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership owne
 {
     soft_graph *child;
     SOFT_TRY(soft_graph_find(handle, &child));
-    if (child->capture && ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a stream captures into the child graph: it can be copied now, "
-                         "not moved");
     /* Other values than these two are let pass, by an H100, as a copy. */
     const bool move = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     SOFT_TRY(move ? check_move(child, into) : check_copy(child, into));

@@ -379,6 +379,8 @@ static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_find(handle, &graph));
+    if (in->remove) /* whatever else is wrong, and without edges too */
+        SOFT_TRY(soft_memnode_check_delete(graph, "edges"));
     if (in->count == 0 && soft_rule(R5)) /* the arrays are ignored */
         return CUDA_SUCCESS;
     if (in->from == NULL || in->to == NULL || in->count > UINT32_MAX)

@@ -37,6 +37,13 @@ static CUresult check_fills(const soft_graph *graph)
     return CUDA_SUCCESS;
 }
 
+static CUresult need_context(void)
+{
+    if (soft_rule(M_instantiate_context) && soft_context_current() == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+    return CUDA_SUCCESS;
+}
+
 static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params,
                                    soft_exec **out)
 {
@@ -79,6 +86,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
                                      unsigned long long flags)
 {
     SOFT_ENTER();
+    SOFT_TRY(need_context());
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = flags};
     return instantiate(out, graph, FLAGS_PLAIN, &params);
 }
@@ -87,6 +95,7 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *err
                                char *log, size_t log_bytes)
 {
     SOFT_ENTER();
+    SOFT_TRY(need_context());
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
     const CUresult result = instantiate(out, graph, 0, &params);
     if (error_node)
@@ -131,6 +140,7 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
     if (params != NULL) /* also where a capture forbids the call */
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     SOFT_TRY(entered);
+    SOFT_TRY(need_context());
     if (params == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
     CUgraphExec exec = NULL;

@@ -163,7 +163,6 @@ CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *co
 CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
                            soft_node *const *to, size_t count)
 {
-    SOFT_TRY(soft_memnode_check_delete(graph, "edges"));
     for (size_t i = 0; i < count; i++) {
         const soft_edge_end *edge = from[i]->graph == graph && to[i]->graph == graph
                                         ? find_edge(from[i], to[i])

@@ -38,6 +38,11 @@ soft_exec_memory *_Atomic *soft_graph_memory_exec(soft_graph_memory *memory)
     return &memory->exec;
 }
 
+bool soft_graph_memory_has_exec(soft_graph_memory *memory)
+{
+    return atomic_load_explicit(&memory->exec, memory_order_relaxed) != NULL;
+}
+
 void soft_graph_memory_retain(soft_graph_memory *memory)
 {
     atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);

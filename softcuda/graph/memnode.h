@@ -32,6 +32,7 @@ CUresult soft_memnode_added(soft_node *node, const soft_memory_params *params);
 /* The node dies. */
 void soft_memnode_drop(soft_node *node);
 void soft_graph_memory_release(soft_graph_memory *memory); /* takes NULL */
+bool soft_graph_memory_has_exec(soft_graph_memory *memory);
 /* Whether it or a child graph of it has alloc or free nodes. */
 static inline bool soft_graph_has_memory(const soft_graph *graph)
 {

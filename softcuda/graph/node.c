@@ -186,8 +186,19 @@ static CUresult keep_attributes(const soft_node *node, soft_node_params *params,
     return CUDA_SUCCESS;
 }
 
+/* The old child's memory nodes would be deleted, the new one's added. */
+static CUresult check_new_child(const soft_node *node, const soft_graph *child)
+{
+    if (node->child->memory || child->memory)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "child graphs with alloc or free nodes are not exchanged");
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_node_set(soft_node *node, const soft_node_params *params)
 {
+    if (node->child)
+        SOFT_TRY(check_new_child(node, params->child));
     soft_node fresh = {.type = node->type};
     soft_node_params own = *params;
     soft_task task;

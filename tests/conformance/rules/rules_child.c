@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* R61-R63: child graphs, copied and moved. */
+/* R61-R63: child graphs, copied and moved; and what is not deleted. */
 #include "graphs.h"
 
 static struct kernels k;
@@ -115,6 +115,62 @@ static void a_moved_child_belongs_to_its_parent(void)
     OK(cu.cuMemFree(words));
 }
 
+static void memory_with_an_executable_is_not_moved(void)
+{
+    if (!can_move() || !has_memory_nodes()) {
+        SKIP("the driver is older than 12.9");
+        return;
+    }
+    CUgraph child = new_graph(), parent = new_graph();
+    CUgraphNode node = UNTOUCHED;
+    alloc_node(child);
+    CUgraphExec exec = instantiate(child);
+    REFUSED(NOT_SUPPORTED, move_into(&node, parent, child));
+    CHECK(node == UNTOUCHED && node_count(parent) == 0);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(move_into(&node, parent, child));
+    OK(cu.cuGraphDestroy(parent));
+}
+
+/* Before anything else about the call is looked at. */
+static void edges_of_memory_graphs_stay(void)
+{
+    if (!has_memory_nodes()) {
+        SKIP("no memory nodes");
+        return;
+    }
+    CUgraph graph = new_graph();
+    CUgraphNode alloc = alloc_node(graph), other = empty_node(graph);
+    REFUSED(NOT_SUPPORTED, cu.cuGraphRemoveDependencies(graph, NULL, NULL, NULL, 0));
+    REFUSED(NOT_SUPPORTED, cu.cuGraphRemoveDependencies(graph, NULL, NULL, NULL, 1));
+    REFUSED(NOT_SUPPORTED,
+            cu.cuGraphRemoveDependencies(graph, &alloc, &other, NULL, 1)); /* no edge */
+    OK(cu.cuGraphAddDependencies(graph, &alloc, &other, NULL, 1));
+    REFUSED(NOT_SUPPORTED, cu.cuGraphRemoveDependencies(graph, &alloc, &other, NULL, 1));
+    CHECK(edge_count(graph) == 1);
+    OK(cu.cuGraphDestroy(graph));
+}
+
+static void a_graph_that_captures_can_be_moved(void)
+{
+    if (!can_move()) {
+        SKIP("the driver is older than 12.9");
+        return;
+    }
+    CUgraph child = new_graph(), parent = new_graph(), got = NULL;
+    CUgraphNode node;
+    CUstream stream;
+    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamBeginCaptureToGraph(stream, child, NULL, NULL, 0,
+                                      CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(move_into(&node, parent, child));
+    OK(cu.cuStreamEndCapture(stream, &got));
+    CHECK(got == child);
+    REFUSED(INVALID_VALUE, cu.cuGraphDestroy(child));
+    OK(cu.cuStreamDestroy(stream));
+    OK(cu.cuGraphDestroy(parent));
+}
+
 /* Every other value of ownership means a copy. */
 static void a_graph_is_not_its_own_child(void)
 {
@@ -158,8 +214,11 @@ static void run(void)
     RULE_TEST(R61, children_keep_their_place);
     RULE_TEST(R62, memory_nodes_are_not_copied_into_a_child);
     RULE_TEST(R63, a_moved_child_belongs_to_its_parent);
+    RULE_TEST(R63, a_graph_that_captures_can_be_moved);
     RULE_TEST(R63, a_graph_is_not_its_own_child);
     RULE_TEST(R63, a_parent_is_not_moved_into_its_child);
+    RULE_TEST(M_move_exec, memory_with_an_executable_is_not_moved);
+    RULE_TEST(R48, edges_of_memory_graphs_stay);
 }
 
 int main(int argc, char **argv)

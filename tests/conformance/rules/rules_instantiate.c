@@ -438,6 +438,22 @@ static void a_graph_is_instantiated_while_it_is_captured_into(void)
     OK(cu.cuGraphDestroy(like.graph));
 }
 
+static void nothing_is_made_without_a_context(void)
+{
+    CUgraph graph;
+    CUgraphExec exec = NULL, made;
+    CUcontext context = NULL;
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphInstantiateWithFlags(&made, graph, 0));
+    OK(cu.cuCtxPopCurrent(&context));
+    REFUSED(INVALID_CONTEXT, cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    REFUSED(INVALID_CONTEXT, cu.cuGraphLaunch(made, NULL));
+    CHECK(exec == NULL);
+    OK(cu.cuCtxPushCurrent(context));
+    OK(cu.cuGraphExecDestroy(made));
+    OK(cu.cuGraphDestroy(graph));
+}
+
 static void run(void)
 {
     if (!rule_listing) {
@@ -460,6 +476,7 @@ static void run(void)
     RULE_TEST(R37, a_graph_that_is_gone_leaves_its_executable);
     RULE_TEST(R38, a_captured_kernel_has_its_streams_priority);
     RULE_TEST(R39, a_graph_is_instantiated_while_it_is_captured_into);
+    RULE_TEST(M_instantiate_context, nothing_is_made_without_a_context);
     RULE_TEST(R40, both_outlive_their_context);
     RULE_TEST(R40, a_stream_of_another_context_will_do);
 }
