@@ -6,12 +6,15 @@
 #include "softcuda/engine/internal.h"
 
 enum {
+    FETCH_AHEAD = 6,     /* nodes, of 10 ns and more each: a miss takes 20 to 100 ns */
     MEASURE_FIRST = 3,   /* launches that take a time stamp a node (10 ns each) */
     MEASURE_EVERY = 64,  /* and every so many after that: costs change */
     CALL_MIN_NS = 30000, /* a launch that splitting makes so much shorter wakes workers */
     PLAN_MIN_NS = 20000, /* programs shorter than this stay on one thread */
     PLAN_TRIAL = 8, /* launches after which a plan is judged, and of its first rest */
     PLAN_REST_MAX = 512,
+    PLAN_FIRST_REST = 2, /* launches in order before the first one with a plan */
+    FINE_NS = 300,       /* ... of programs whose nodes are shorter than this */
     PLAN_PAUSE_MAX = 4096,
 };
 

@@ -105,6 +105,10 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
         kernel->scratch_fixed_bytes + lanes * kernel->scratch_thread_bytes;
     launch->shared_room = (launch->grid.shared_bytes + PTX_SHARED_ALIGN - 1) &
                           ~(uint64_t)(PTX_SHARED_ALIGN - 1);
+    launch->needs_memory =
+        (launch->local_bytes | launch->scratch_bytes | launch->shared_room) != 0;
+    launch->entry = kernel->path == PTX_PATH_FAST ? code->entry.block : NULL;
+    launch->multiprocessors = launch->grid.multiprocessors;
     launch->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     launch->on_fibers = kernel->uses_safepoints;
     launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
@@ -128,7 +132,8 @@ void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work)
     work->kind = SOFT_WORK_PARTS;
     work->all_at_once = launch->grid.cooperative != 0;
     work->in_order = launch->on_fibers != 0;
-    work->run_parts = soft_kernel_launch_run;
+    work->run_parts =
+        launch->is_single ? soft_kernel_launch_run_single : soft_kernel_launch_run;
     work->argument = launch;
     work->parts = launch->block_count;
 }

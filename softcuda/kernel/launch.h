@@ -70,20 +70,25 @@ typedef struct soft_kernel_dims {
     uint32_t cooperative;
 } soft_kernel_dims;
 
-/* Caller's memory; fields are read by softcuda/kernel alone. */
+/* Caller's memory; fields are read by softcuda/kernel alone. What a grid of one block
+ * reads comes first: in a large graph each of these lines is a cache miss. */
 typedef struct soft_kernel_launch {
-    ptx_grid grid;
     const soft_kernel_code *code;
+    ptx_block_fn *entry; /* fast path: of the code */
     soft_kernel_env *env;
+    struct soft_trace *trace; /* check mode: what it touches is noted there; or NULL */
+    uint32_t needs_memory;    /* a block has local, scratch or shared memory */
+    uint32_t safepoint_budget;
+    uint32_t multiprocessors;
+    atomic_uint fault; /* 0 none, 1 being written, 2 there */
+    ptx_grid grid;
     uint64_t block_count;
     int64_t node;
     uint64_t local_bytes, scratch_bytes; /* of a block */
     uint64_t shared_room;                /* of a block, rounded up */
-    uint32_t page_bytes, safepoint_budget;
-    uint32_t on_fibers;       /* a block may wait for another */
-    uint32_t is_single;       /* one block, fast path, waits for nobody, no time limit */
-    struct soft_trace *trace; /* check mode: what it touches is noted there; or NULL */
-    atomic_uint fault;        /* 0 none, 1 being written, 2 there */
+    uint32_t page_bytes;
+    uint32_t on_fibers; /* a block may wait for another */
+    uint32_t is_single; /* one block, fast path, waits for nobody, no time limit */
     uint32_t envreg[32];
     uint64_t workspace[8]; /* of grid.sync(), which nvcc emits inline */
 } soft_kernel_launch;
@@ -113,8 +118,11 @@ void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *param
 /* What the engine is to do: work->cost_ns is left alone. */
 void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work);
 
-/* The engine's run_parts function; argument is the soft_kernel_launch. */
+/* The engine's run_parts functions; argument is the soft_kernel_launch. The second one is
+ * for a launch that is_single. */
 void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *worker);
+void soft_kernel_launch_run_single(void *argument, soft_parts *parts,
+                                   soft_worker *worker);
 
 /* ---- for the handler of signals -----------------------------------------------------
  */

@@ -323,7 +323,7 @@ static inline void begin(soft_runner *runner, soft_kernel_launch *launch,
     if (runner->worker != worker) {
         runner->worker = worker;
         runner->smid =
-            worker != NULL ? soft_worker_slot(worker) % launch->grid.multiprocessors : 0;
+            worker != NULL ? soft_worker_slot(worker) % launch->multiprocessors : 0;
     }
 }
 
@@ -362,21 +362,35 @@ fail_without_runner(soft_kernel_launch *launch, soft_parts *parts)
 
 /* A grid of one block that needs no stack of its own: straight to the code. An empty
  * kernel costs a few nanoseconds here, as much as its place in the graph. */
-static void run_single(soft_runner *runner, soft_kernel_launch *launch, soft_parts *parts)
+void soft_kernel_launch_run_single(void *argument, soft_parts *parts, soft_worker *worker)
 {
-    soft_block *block = &runner->home;
+    soft_kernel_launch *launch = argument;
+    soft_runner *runner = soft_runner_self();
     uint64_t first;
     if (soft_parts_claim(parts, 1, &first) == 0)
         return;
-    if (!soft_block_prepare(block, launch, runner->smid)) {
+    if (runner == NULL) {
+        fail_without_runner(launch, parts);
+        return;
+    }
+    /* A launch that has failed leaves its env dead. */
+    if (atomic_load_explicit(&launch->env->dead, memory_order_acquire))
+        return;
+    begin(runner, launch, worker);
+    soft_block *block = &runner->home;
+    if (launch->trace != NULL)
+        soft_trace_kernel(launch->trace, launch->code->kernel->name, launch->grid.nctaid,
+                          launch->grid.ntid);
+    if (!launch->needs_memory) {
+        soft_block_point(block, launch, runner->smid);
+    } else if (!soft_block_prepare(block, launch, runner->smid)) {
         fail_for_memory(runner, parts);
         return;
     }
     block->view.block_index = 0;
     block->view.ctaid[0] = block->view.ctaid[1] = block->view.ctaid[2] = 0;
     /* One pointer argument each: a kernel of the fast path can be called as this type. */
-    soft_fiber_fn *entry = (soft_fiber_fn *)launch->code->entry.block;
-    if (soft_guard_call(&runner->guard, entry, &block->view))
+    if (soft_guard_call(&runner->guard, (soft_fiber_fn *)launch->entry, &block->view))
         give_up(runner, parts);
 }
 
@@ -397,10 +411,6 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
     if (launch->trace != NULL)
         soft_trace_kernel(launch->trace, launch->code->kernel->name, launch->grid.nctaid,
                           launch->grid.ntid);
-    if (launch->is_single) {
-        run_single(runner, launch, parts);
-        return;
-    }
     begin_parts(runner, parts);
     bool left;
     if (launch->on_fibers) {

@@ -85,6 +85,16 @@ soft_runner *soft_runner_current(void);
 __attribute__((cold)) bool soft_block_grow(soft_block *block,
                                            const soft_kernel_launch *launch);
 
+/* What a block of any launch needs to be told. */
+static inline void soft_block_point(soft_block *block, const soft_kernel_launch *launch,
+                                    uint32_t smid)
+{
+    block->view.grid = &launch->grid;
+    block->view.smid = smid;
+    block->view.runtime = block;
+    block->view.safepoint_budget = launch->safepoint_budget;
+}
+
 /* Makes the memory of a block large enough and points its view at it. */
 static inline bool soft_block_prepare(soft_block *block, const soft_kernel_launch *launch,
                                       uint32_t smid)
@@ -97,10 +107,7 @@ static inline bool soft_block_prepare(soft_block *block, const soft_kernel_launc
     block->view.shared = memory->end - launch->shared_room;
     block->view.scratch = memory->end - memory->shared - memory->scratch;
     block->view.local = block->view.scratch - memory->local;
-    block->view.grid = &launch->grid;
-    block->view.smid = smid;
-    block->view.runtime = block;
-    block->view.safepoint_budget = launch->safepoint_budget;
+    soft_block_point(block, launch, smid);
     return true;
 }
 
