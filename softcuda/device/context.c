@@ -191,6 +191,13 @@ static void *check_access(void *user, uint64_t address, uint64_t bytes, bool wri
     return (void *)(uintptr_t)check.at;
 }
 
+/* Memory outside of its life: the race check says so, but not who may use it at all. */
+static void *place_of(void *user, uint64_t address, bool write)
+{
+    const soft_context *context = user;
+    return soft_peer_may_use(context, address, write) ? soft_device_reach(address) : NULL;
+}
+
 /* Several devices, and no check of each byte. */
 static void *check_peer(void *user, uint64_t address, uint64_t bytes, bool write,
                         char *reason, size_t reason_bytes)
@@ -213,7 +220,7 @@ static CUresult create_env(soft_context *context)
         .check = soft_check_memory_wanted() ? check_access
                  : soft_device_count() > 1  ? check_peer
                                             : NULL,
-        .place = soft_device_reach,
+        .place = place_of,
         .user = context,
         .allocator = soft_allocator()};
     gph_error error = {0};

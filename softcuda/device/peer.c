@@ -14,6 +14,7 @@
 
 #include "softcuda/device/device.h"
 #include "softcuda/device/pool.h"
+#include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 
 static atomic_uint_fast64_t changes; /* of who may use what */
@@ -40,12 +41,23 @@ static bool may_use(const soft_context *context, const soft_device *holder,
         soft_pool_object *pool = soft_pool_object_of(found->pool);
         return pool == NULL || atomic_load(&pool->access[own]) != 0;
     }
-    case SOFT_MEMORY_GRAPH: return holder == context->device || (found->flags >> own & 1);
+    case SOFT_MEMORY_GRAPH:
+        return holder == context->device || (found->flags >> own & 1) ||
+               !soft_rule(G_wider_mapping);
     case SOFT_MEMORY_VMM:
         (void)soft_range_get_access_of(holder->memory, address, (uint32_t)own, &access);
         return write ? access == 3 : access != 0;
     default: return true;
     }
+}
+
+/* What has the byte. Memory of graphs may be allocated and freed by a launch without
+ * anybody else ever seeing it live. */
+static bool find_allocation(const soft_device *holder, uint64_t address,
+                            soft_allocation *out)
+{
+    return soft_graph_known(holder->memory, address, 1, out) ||
+           soft_memory_find(holder->memory, address, out);
 }
 
 /* What a thread met last. */
@@ -76,7 +88,7 @@ bool soft_peer_may_use(const soft_context *context, uint64_t address, bool write
                                  atomic_load_explicit(&changes, memory_order_acquire)};
     if (holder != NULL)
         now.memory_changes = soft_memory_changes(holder->memory);
-    if (holder == NULL || !soft_memory_find(holder->memory, address, &found))
+    if (holder == NULL || !find_allocation(holder, address, &found))
         return true; /* no device memory: not ours to judge */
     if (!may_use(context, holder, &found, address, write))
         return false;
@@ -90,7 +102,7 @@ bool soft_peer_may_use(const soft_context *context, uint64_t address, bool write
 static const char *how_to_ask(const soft_device *holder, uint64_t address)
 {
     soft_allocation found;
-    if (!soft_memory_find(holder->memory, address, &found))
+    if (!find_allocation(holder, address, &found))
         return "cuCtxEnablePeerAccess";
     switch (found.kind) {
     case SOFT_MEMORY_POOL: return "cuMemPoolSetAccess";

@@ -45,9 +45,9 @@ typedef struct soft_kernel_env_options {
      * every access is fine, and its address is where the bytes are. */
     void *(*check)(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
                    size_t reason_bytes);
-    /* Where they would be; asked for accesses that `check` refuses and the launch's trace
-     * excuses. NULL: at the address itself. */
-    void *(*place)(uint64_t address);
+    /* Where they would be, for accesses that `check` refuses and the launch's trace
+     * excuses; NULL where nothing excuses them. NULL itself: nothing is excused. */
+    void *(*place)(void *user, uint64_t address, bool write);
     void *user;
     const gph_allocator *allocator;
 } soft_kernel_env_options;

@@ -72,7 +72,7 @@ static void *reach(const soft_block *block, const soft_touch *touch, char *reaso
         return at;
     if (at == NULL && options->place != NULL &&
         soft_trace_excuses(trace, touch->address, touch->bytes))
-        at = options->place(touch->address);
+        at = options->place(options->user, touch->address, touch->write);
     if (at != NULL)
         soft_trace_touch(trace, &block->runner->seen, touch);
     return at;

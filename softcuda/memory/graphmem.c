@@ -463,14 +463,22 @@ void soft_graph_alloc_open(soft_graph_alloc *alloc, bool open)
     pthread_mutex_unlock(&memory->mutex);
 }
 
+/* Check mode knows which of those that share addresses has them now. */
+static const soft_graph_alloc *find_open_locked(const soft_graph_arena *arena,
+                                                uint64_t address)
+{
+    const soft_graph_alloc *alloc = arena ? arena->allocs : NULL;
+    while (alloc && !(alloc->open && holds(alloc, address, 1)))
+        alloc = alloc->next;
+    return alloc;
+}
+
 bool soft_graph_find_open(soft_memory *memory, uint64_t address, bool *is_graph,
                           soft_allocation *out)
 {
     pthread_mutex_lock(&memory->mutex);
     const soft_graph_arena *arena = arena_of(memory, address);
-    const soft_graph_alloc *alloc = arena ? arena->allocs : NULL;
-    while (alloc && !(alloc->open && holds(alloc, address, 1)))
-        alloc = alloc->next;
+    const soft_graph_alloc *alloc = find_open_locked(arena, address);
     if (alloc)
         *out = alloc->info;
     *is_graph = arena != NULL;
@@ -485,7 +493,9 @@ static bool find_known(soft_memory *memory, uint64_t address, uint64_t bytes,
     pthread_mutex_lock(&memory->mutex);
     const soft_graph_arena *arena = arena_of(memory, address);
     const struct graph_block *block = arena ? block_of(arena, address) : NULL;
-    const soft_graph_alloc *alloc = block ? block->alloc : NULL;
+    const soft_graph_alloc *alloc = find_open_locked(arena, address);
+    if (alloc == NULL && block)
+        alloc = block->alloc;
     /* Other allocations have had the address, of which a node may still speak. */
     if (alloc == NULL || !holds(alloc, address, bytes) || (unended && alloc->ended))
         for (alloc = arena ? arena->allocs : NULL;

@@ -310,6 +310,93 @@ static void peers_are_let_in_only_where_asked(void)
     OK(cu.cuMemFreeAsync(q, NULL));
 }
 
+/* Each device by itself, though one mapping serves both. */
+static void mapped_ranges_let_each_device_in(void)
+{
+    const size_t bytes = 2 << 20;
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAccessDesc access = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr p;
+    unsigned long long flags;
+    OK(cu.cuMemCreate(&handle, bytes, &prop, 0));
+    OK(cu.cuMemAddressReserve(&p, bytes, 0, 0, 0));
+    OK(cu.cuMemMap(p, bytes, 0, handle, 0));
+    OK(cu.cuMemSetAccess(p, bytes, &access, 1));
+    REFUSED(ILLEGAL_ADDRESS, store_from_device_1(p, NULL));
+    CHECK(strstr(log_text, "memory of device 0, to which device 1 was given no access "
+                           "(cuMemSetAccess)") != NULL);
+    access.location.id = 1;
+    OK(cu.cuMemGetAccess(&flags, &access.location, p));
+    CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    OK(cu.cuMemSetAccess(p, bytes, &access, 1));
+    OK(store_from_device_1(p, NULL));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+    OK(cu.cuMemSetAccess(p, bytes, &access, 1));
+    REFUSED(ILLEGAL_ADDRESS, store_from_device_1(p, NULL));
+    access.location.id = 0;
+    OK(cu.cuMemGetAccess(&flags, &access.location, p));
+    CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    OK(cu.cuMemUnmap(p, bytes));
+    OK(cu.cuMemAddressFree(p, bytes));
+    OK(cu.cuMemRelease(handle));
+}
+
+/* A graph whose allocation device 1 may use or not, and a kernel of device 1 in it. */
+static CUresult store_in_graph_memory(bool let_in)
+{
+    CUcontext context, own;
+    CUmodule code;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode alloc, kernel;
+    unsigned value = 3;
+    const CUmemAccessDesc access = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1},
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUDA_MEM_ALLOC_NODE_PARAMS memory;
+    memset(&memory, 0, sizeof(memory));
+    memory.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    memory.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    memory.accessDescs = &access;
+    memory.accessDescCount = let_in;
+    memory.bytesize = 64;
+    OK(cu.cuCtxGetCurrent(&own));
+    OK(cu.cuCtxCreate(&context, NULL, 0, 1));
+    OK(cu.cuModuleLoadData(&code, kernels_ptx));
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &memory));
+    void *params[] = {&memory.dptr, &value};
+    CUDA_KERNEL_NODE_PARAMS node = {.gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 1,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1,
+                                    .kernelParams = params};
+    OK(cu.cuModuleGetFunction(&node.func, code, "store"));
+    OK(cu.cuGraphAddKernelNode(&kernel, graph, &alloc, 1, &node));
+    OK(cu.cuGraphAddMemFreeNode(&alloc, graph, &kernel, 1, memory.dptr));
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    log_text[0] = '\0';
+    OK(cu.cuGraphLaunch(exec, CU_STREAM_PER_THREAD));
+    const CUresult result = cu.cuCtxSynchronize();
+    OK(cu.cuCtxDestroy(context));
+    OK(cu.cuCtxSetCurrent(own));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+    return result;
+}
+
+static void graph_memory_lets_in_whom_it_names(void)
+{
+    OK(store_in_graph_memory(true));
+    REFUSED(ILLEGAL_ADDRESS, store_in_graph_memory(false));
+    CHECK(strstr(log_text, "was given no access (accessDescs of the alloc node)") !=
+          NULL);
+}
+
 static bool asked_to_die(int argc, char **argv)
 {
     return argc > 1 && strcmp(argv[1], "die") == 0;
@@ -392,6 +479,8 @@ int main(int argc, char **argv)
     RUN(copies_kernels_and_variables_reach_it);
     RUN(shared_memory_stays_the_hosts);
     RUN(peers_are_let_in_only_where_asked);
+    RUN(mapped_ranges_let_each_device_in);
+    RUN(graph_memory_lets_in_whom_it_names);
     RUN(a_program_that_does_it_ends);
     RUN(an_unknown_word_is_refused);
     OK(cu.cuLogsUnregisterCallback(handle));

@@ -315,6 +315,36 @@ static void a_store_to_freed_memory_is_told(void)
     HEARD("kernel store (node ", "illegal address", hexadecimal(p) + 4);
 }
 
+/* ---- G_wider_mapping ---- */
+
+static CUresult store_from_the_other(bool is_named, CUdeviceptr *at)
+{
+    struct scene scene = open_scene(1);
+    const CUmemAccessDesc access = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1},
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUDA_MEM_ALLOC_NODE_PARAMS params = want(4096);
+    CUgraphNode alloc = NULL;
+    params.accessDescs = &access;
+    params.accessDescCount = is_named;
+    OK(cu.cuGraphAddMemAllocNode(&alloc, scene.graph, NULL, 0, &params));
+    *at = params.dptr + 4;
+    CUgraphNode user = add_kernel(scene.graph, alloc, "store", *at, 1);
+    add_free(scene.graph, user, params.dptr);
+    return launch_and_listen(&scene);
+}
+
+static void devices_that_the_alloc_node_does_not_name_are_told(void)
+{
+    ONLY_SOFT("memory of a graph may be mapped for more devices than it names");
+    CUdeviceptr at;
+    OK(store_from_the_other(true, &at));
+    CHECK(quiet());
+    REFUSED(ILLEGAL_ADDRESS, store_from_the_other(false, &at));
+    HEARD("kernel store (node ", "illegal address", hexadecimal(at) + 4,
+          "memory of device 0, to which device 1 was given no access (accessDescs of the "
+          "alloc node)");
+}
+
 /* ---- G_host_pointer, G_device_pointer ---- */
 
 static unsigned word_of_the_host = 3;
@@ -392,6 +422,7 @@ static void run(void)
     RULE_TEST(G_unordered, a_flag_orders_no_reader);
     RULE_TEST(G_bounds, a_store_past_the_end_is_told);
     RULE_TEST(G_bounds, a_store_to_freed_memory_is_told);
+    RULE_TEST(G_wider_mapping, devices_that_the_alloc_node_does_not_name_are_told);
     RULE_TEST(G_host_pointer, ordinary_host_memory_is_none_for_kernels);
     RULE_TEST(G_device_pointer, device_memory_is_none_for_host_nodes);
     if (!rule_listing && driver_is_soft)
