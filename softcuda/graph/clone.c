@@ -38,7 +38,7 @@ static CUresult clone_edges(const soft_graph *graph, soft_graph *into)
         for (uint32_t k = 0; k < node->dependencies.count; k++) {
             const soft_edge_end *end = &node->dependencies.ends[k];
             SOFT_TRY(soft_nodes_link(into->nodes[end->node->place], into->nodes[i],
-                                     &end->data));
+                                     soft_rule(M_clone_whole) ? &end->data : NULL));
         }
     }
     return CUDA_SUCCESS;

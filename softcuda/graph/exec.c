@@ -306,6 +306,12 @@ static CUresult collect_waits(const soft_exec *exec, soft_stream *stream,
     return CUDA_SUCCESS;
 }
 
+static soft_point point_of_record(const soft_exec *exec, uint32_t i)
+{
+    const soft_point at_node = soft_fence_arm(exec->fences[i]);
+    return soft_rule(M_record_at_node) ? at_node : exec->current->last;
+}
+
 /* Tells the events of record nodes that a launch begins, or, when it was submitted, the
  * points that their nodes will reach. */
 static void tell_events(const soft_exec *exec, bool submitted)
@@ -316,7 +322,7 @@ static void tell_events(const soft_exec *exec, bool submitted)
             continue;
         soft_event *event = exec->current->records[at]->event;
         if (submitted)
-            soft_event_set_point(event, soft_fence_arm(exec->fences[i]));
+            soft_event_set_point(event, point_of_record(exec, i));
         else
             soft_event_begin_record(event);
     }

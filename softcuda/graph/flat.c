@@ -119,7 +119,8 @@ static void add_dependencies(soft_flat *flat, struct filled *filled,
     out->dep_count = node->dependencies.count;
     for (uint32_t k = 0; k < node->dependencies.count; k++) {
         const soft_edge_end *end = &node->dependencies.ends[k];
-        add_edge(flat, end->node->mark_out, node->mark);
+        if (end->data.type == 0 || soft_rule(M_programmatic_order))
+            add_edge(flat, end->node->mark_out, node->mark);
         flat->shape.deps[filled->deps] = end->node->mark;
         flat->shape.dep_data[filled->deps++] = soft_pack_edge(&end->data);
     }

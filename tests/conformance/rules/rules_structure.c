@@ -307,44 +307,6 @@ static void only_kernels_have_ports(void)
     try_edges(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-/* The second kernel waits with griddepcontrol.wait for what the first has written. */
-static void a_programmatic_edge_orders(void)
-{
-    static const char ptx[] =
-        ".version 7.8\n.target sm_90\n.address_size 64\n"
-        ".visible .entry first(.param .u64 p)\n{\n .reg .b32 %r<2>; .reg .b64 %d<2>;\n"
-        " ld.param.u64 %d1, [p];\n griddepcontrol.launch_dependents;\n"
-        " mov.u32 %r1, 41; st.global.u32 [%d1], %r1;\n ret;\n}\n"
-        ".visible .entry second(.param .u64 p)\n{\n .reg .b32 %r<3>; .reg .b64 %d<2>;\n"
-        " ld.param.u64 %d1, [p];\n griddepcontrol.wait;\n"
-        " ld.global.u32 %r1, [%d1]; add.u32 %r2, %r1, 1; st.global.u32 [%d1], %r2;\n"
-        " ret;\n}\n";
-    CUmodule module;
-    CUfunction first, second;
-    OK(cu.cuModuleLoadData(&module, ptx));
-    OK(cu.cuModuleGetFunction(&first, module, "first"));
-    OK(cu.cuModuleGetFunction(&second, module, "second"));
-    CUdeviceptr words = new_words();
-    void *args[] = {&words};
-    CUgraph graph = new_graph();
-    CUgraphNode a, b;
-    const CUDA_KERNEL_NODE_PARAMS one = one_thread(first, args),
-                                  two = one_thread(second, args);
-    OK(cu.cuGraphAddKernelNode(&b, graph, NULL, 0, &two));
-    OK(cu.cuGraphAddKernelNode(&a, graph, NULL, 0, &one));
-    const CUgraphEdgeData programmatic = {.from_port = 1, .type = 1};
-    OK(cu.cuGraphAddDependencies(graph, &a, &b, &programmatic, 1));
-    CUgraphExec exec = instantiate(graph);
-    for (int i = 0; i < 100; i++) {
-        OK(cu.cuGraphLaunch(exec, NULL));
-        CHECK(word_at(words) == 42);
-    }
-    OK(cu.cuGraphExecDestroy(exec));
-    OK(cu.cuGraphDestroy(graph));
-    OK(cu.cuModuleUnload(module));
-    OK(cu.cuMemFree(words));
-}
-
 static void run(void)
 {
     if (!rule_listing)
@@ -366,7 +328,6 @@ static void run(void)
     RULE_TEST(R11, edge_data_is_not_lost_in_silence);
     RULE_TEST(R12, edge_data_comes_with_its_nodes);
     RULE_TEST(R13, programmatic_edges_join_kernels);
-    RULE_TEST(R13, a_programmatic_edge_orders);
     RULE_TEST(R14, only_kernels_have_ports);
 }
 

@@ -471,43 +471,6 @@ static void event_nodes_record_and_wait(void)
     OK(cu.cuEventDestroy(other));
 }
 
-/* The event is reached when its node runs: what another stream does behind it is what the
- * rest of the graph waits for. */
-static void an_event_is_reached_when_its_node_runs(void)
-{
-    CUgraph graph = new_graph();
-    CUgraphNode record, tail;
-    CUevent event;
-    CUstream launches, other;
-    CUdeviceptr words = new_words();
-    OK(cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    OK(cu.cuStreamCreate(&launches, CU_STREAM_NON_BLOCKING));
-    OK(cu.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    CUstreamBatchMemOpParams wait = wait_of(words, 1, CU_STREAM_WAIT_VALUE_EQ);
-    const CUDA_BATCH_MEM_OP_NODE_PARAMS params = {context, 1, &wait, 0};
-    OK(cu.cuGraphAddEventRecordNode(&record, graph, NULL, 0, event));
-    OK(cu.cuGraphAddBatchMemOpNode(&tail, graph, &record, 1, &params));
-    CUgraphExec exec = instantiate(graph);
-    OK(cu.cuGraphLaunch(exec, launches));
-    OK(cu.cuStreamWaitEvent(other, event, 0));
-    OK(cu.cuStreamWriteValue32(other, words, 1, 0));
-    for (int i = 0; i < 3000 && cu.cuStreamQuery(other) == CUDA_ERROR_NOT_READY; i++)
-        usleep(1000);
-    if (!CHECK(cu.cuStreamQuery(other) == CUDA_SUCCESS)) {
-        CUstream rescue; /* so that the program ends */
-        OK(cu.cuStreamCreate(&rescue, CU_STREAM_NON_BLOCKING));
-        OK(cu.cuStreamWriteValue32(rescue, words, 1, 0));
-    }
-    OK(cu.cuStreamSynchronize(launches));
-    OK(cu.cuStreamSynchronize(other));
-    OK(cu.cuGraphExecDestroy(exec));
-    OK(cu.cuGraphDestroy(graph));
-    OK(cu.cuStreamDestroy(launches));
-    OK(cu.cuStreamDestroy(other));
-    OK(cu.cuEventDestroy(event));
-    OK(cu.cuMemFree(words));
-}
-
 static void external_semaphores_are_not_built(void)
 {
     if (!driver_is_soft) {
@@ -596,7 +559,6 @@ static void run(void)
     RULE_TEST(R26, a_wait_holds_its_branch_only);
     RULE_TEST(R26, memory_operations_are_captured);
     RULE_TEST(R27, event_nodes_record_and_wait);
-    RULE_TEST(R27, an_event_is_reached_when_its_node_runs);
     RULE_TEST(R28, external_semaphores_are_not_built);
     RULE_TEST(M_kernel_attributes, attributes_of_nodes_are_theirs);
 }
