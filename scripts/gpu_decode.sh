@@ -19,7 +19,7 @@ try() {
 }
 {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-    for name in hello fork embed; do
+    for name in hello fork embed update; do
         echo "== $name"
         $examples/$name | diff - examples/$name/expected.txt || { echo "FAILED: $name"; bad=1; }
     done
