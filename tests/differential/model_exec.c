@@ -45,6 +45,16 @@ static CUresult check_stream(struct model *model, int stream)
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* invalid already or not */
 }
 
+/* A captured fill of what belongs to nobody is looked at here for the first time. */
+static bool fills_nothing(const struct mgraph *graph)
+{
+    for (int i = 0; i < graph->count; i++)
+        if (graph->nodes[i]->work.bad ||
+            (graph->nodes[i]->child && fills_nothing(graph->nodes[i]->child)))
+            return true;
+    return false;
+}
+
 static void instantiate(struct model *model, const int32_t *a, struct answer *out)
 {
     struct mgraph *graph = a[1] == NONE ? NULL : model->graphs[a[1]];
@@ -62,7 +72,7 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
         code = check_flags((uint64_t)a[2], a[3]);
     if (code == CUDA_SUCCESS && graph->parent)
         code = CUDA_ERROR_NOT_SUPPORTED;
-    if (code == CUDA_SUCCESS && graph_has_cycle(model, graph))
+    if (code == CUDA_SUCCESS && (graph_has_cycle(model, graph) || fills_nothing(graph)))
         code = CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS && graph_has_memory(graph) && graph->exec)
         code = CUDA_ERROR_NOT_SUPPORTED;

@@ -434,51 +434,54 @@ static bool want_edges(struct model *model, const int32_t *a, struct edge_pair *
     return true;
 }
 
-static void add_edges(struct model *model, const int32_t *a, struct answer *out)
+static CUresult check_ends(const struct mgraph *graph, const struct edge_pair *pairs,
+                           const int32_t *a, bool removes)
 {
-    struct mgraph *graph;
-    struct edge_pair pairs[2];
-    if (!want_graph(model, a[0], &graph) || !want_edges(model, a, pairs)) {
-        out->code = SKIPPED;
-        return;
+    if (graph == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (removes && graph_has_memory(graph))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    for (int i = 0; i < a[1]; i++) {
+        if (pairs[i].from->graph != graph || pairs[i].to->graph != graph ||
+            (!removes && pairs[i].from == pairs[i].to))
+            return CUDA_ERROR_INVALID_VALUE;
+        if (!removes && check_data(pairs[i].from, pairs[i].to, a[6]))
+            return CUDA_ERROR_INVALID_VALUE;
     }
-    CUresult code = graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    for (int i = 0; i < a[1] && code == CUDA_SUCCESS; i++) {
-        const bool again =
-            i > 0 && pairs[0].from == pairs[i].from && pairs[0].to == pairs[i].to;
-        if (pairs[i].from->graph != graph || pairs[i].to->graph != graph || again ||
-            pairs[i].from == pairs[i].to ||
-            edges_find(&pairs[i].to->deps, pairs[i].from) >= 0)
-            code = CUDA_ERROR_INVALID_VALUE;
-        else
-            code = check_data(pairs[i].from, pairs[i].to, a[6]);
-    }
-    if (!model_decide(model, out, code))
-        return;
-    for (int i = 0; i < a[1]; i++)
-        link_add(model, pairs[i].from, pairs[i].to, a[6]);
+    return CUDA_SUCCESS;
 }
 
-static void remove_edges(struct model *model, const int32_t *a, struct answer *out)
+/* Whether there is such an edge shows as the edges are gone through: those before the bad
+ * one are done. Edge data is not looked at where edges are removed. */
+static void edges(struct model *model, const struct step *step, struct answer *out)
 {
+    const int32_t *a = step->a;
+    const bool removes = step->op == OP_REMOVE_EDGES;
     struct mgraph *graph;
     struct edge_pair pairs[2];
     if (!want_graph(model, a[0], &graph) || !want_edges(model, a, pairs)) {
         out->code = SKIPPED;
         return;
     }
-    CUresult code = graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    if (graph && graph_has_memory(graph))
-        code = CUDA_ERROR_NOT_SUPPORTED;
-    for (int i = 0; i < a[1] && code == CUDA_SUCCESS; i++) {
-        const int at = edges_find(&pairs[i].to->deps, pairs[i].from);
-        if (pairs[i].from->graph != graph || at < 0) /* edge data is not looked at */
-            code = CUDA_ERROR_INVALID_VALUE;
+    CUresult code = check_ends(graph, pairs, a, removes);
+    int good = 0;
+    for (; code == CUDA_SUCCESS && good < a[1]; good++) {
+        const bool again =
+            good > 0 && pairs[0].from == pairs[1].from && pairs[0].to == pairs[1].to;
+        const bool there =
+            again ? !removes : edges_find(&pairs[good].to->deps, pairs[good].from) >= 0;
+        if (there != removes)
+            break;
     }
-    if (!model_decide(model, out, code))
-        return;
-    for (int i = 0; i < a[1]; i++)
-        link_remove(model, pairs[i].from, pairs[i].to);
+    if (code == CUDA_SUCCESS && good < a[1])
+        code = CUDA_ERROR_INVALID_VALUE;
+    (void)model_decide(model, out, code);
+    for (int i = 0; i < good && !model->lost; i++) {
+        if (removes)
+            link_remove(model, pairs[i].from, pairs[i].to);
+        else
+            link_add(model, pairs[i].from, pairs[i].to, a[6]);
+    }
 }
 
 static void set_params(struct model *model, const struct step *step, struct answer *out)
@@ -546,8 +549,8 @@ void op_graph(struct model *model, const struct step *step, struct answer *out)
     case OP_FIND_IN_CLONE: find_in_clone(model, step->a, out); return;
     case OP_ADD_NODE: add_node(model, step, out); return;
     case OP_DESTROY_NODE: destroy_node(model, step->a, out); return;
-    case OP_ADD_EDGES: add_edges(model, step->a, out); return;
-    case OP_REMOVE_EDGES: remove_edges(model, step->a, out); return;
+    case OP_ADD_EDGES:
+    case OP_REMOVE_EDGES: edges(model, step, out); return;
     case OP_SET_PARAMS: set_params(model, step, out); return;
     case OP_CHILD_GRAPH: child_graph(model, step->a, out); return;
     case OP_COPY_ATTRIBUTES: copy_attributes(model, step->a, out); return;
