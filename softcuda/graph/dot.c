@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuGraphDebugDotPrint(): a graph as Graphviz text. Written beside the file and renamed,
- * so that an interrupted write leaves nothing half done. */
+ * so that an interrupted write leaves nothing half done; but never over what is no plain
+ * file: a device, a pipe or a link is written through. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/graph.h"
@@ -101,24 +103,31 @@ static void write_graph(FILE *file, const soft_graph *graph, uint32_t flags)
     fprintf(file, "}\n");
 }
 
+static bool write_text(const char *to, const soft_graph *graph, uint32_t flags)
+{
+    FILE *file = fopen(to, "w");
+    if (file == NULL)
+        return false;
+    fprintf(file, "digraph dot {\n");
+    write_graph(file, graph, flags);
+    fprintf(file, "}\n");
+    const bool written = !ferror(file);
+    return fclose(file) == 0 && written;
+}
+
 CUresult soft_graph_write_dot(const soft_graph *graph, const char *path, uint32_t flags)
 {
+    struct stat there;
+    const bool through = lstat(path, &there) == 0 && !S_ISREG(there.st_mode);
     const size_t length = strlen(path) + sizeof(".part");
     char *part = soft_new(length);
     if (part == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to write a graph");
-    snprintf(part, length, "%s.part", path);
-    FILE *file = fopen(part, "w");
-    bool written = false;
-    if (file) {
-        fprintf(file, "digraph dot {\n");
-        write_graph(file, graph, flags);
-        fprintf(file, "}\n");
-        written = !ferror(file);
-        written = fclose(file) == 0 && written && rename(part, path) == 0;
-    }
+    snprintf(part, length, through ? "%s" : "%s.part", path);
+    const bool written =
+        write_text(part, graph, flags) && (through || rename(part, path) == 0);
     const int cause = errno;
-    if (file && !written)
+    if (!through && !written)
         (void)remove(part);
     soft_delete(part);
     if (!written)

@@ -4,6 +4,7 @@
 #include "driver.h"
 #include "kernels.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 static CUmodule module;
@@ -458,6 +459,26 @@ static void dot_shows_every_node(void)
     OK(cu.cuGraphDestroy(graph));
 }
 
+/* As a device such as /dev/null, which must not be replaced by a file. */
+static void dot_is_written_through_links(void)
+{
+    CUgraph graph;
+    struct stat there;
+    char path[] = "/tmp/gph-dot-XXXXXX", link[64];
+    const int file = mkstemp(path);
+    CHECK(file >= 0);
+    close(file);
+    snprintf(link, sizeof(link), "%s.link", path);
+    CHECK(symlink(path, link) == 0);
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphDebugDotPrint(graph, link, 0));
+    CHECK(lstat(link, &there) == 0 && S_ISLNK(there.st_mode));
+    CHECK(stat(path, &there) == 0 && there.st_size > 0);
+    unlink(link);
+    unlink(path);
+    OK(cu.cuGraphDestroy(graph));
+}
+
 /* Only where a wrong handle does not crash. */
 static void dead_handles_are_refused(void)
 {
@@ -500,6 +521,7 @@ int main(void)
     RUN(event_nodes_record_and_wait);
     RUN(a_wide_graph_with_joins_computes_right);
     RUN(dot_shows_every_node);
+    RUN(dot_is_written_through_links);
     RUN(dead_handles_are_refused);
     OK(cu.cuModuleUnload(module));
     return test_done();

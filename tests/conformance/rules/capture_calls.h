@@ -19,6 +19,7 @@ static struct {
     CUfunction nothing;
     CUmemoryPool pool, default_pool;
     CUgraph graph, empty;
+    char dot_path[32];
     CUgraphExec exec;
     CUdeviceptr managed;
     size_t granularity;
@@ -709,7 +710,7 @@ static CUresult graph_nodes(void)
     size_t count;
     return cu.cuGraphGetNodes(b.graph, NULL, &count);
 }
-CALL(graph_dot, cu.cuGraphDebugDotPrint(b.graph, "/dev/null", 0))
+CALL(graph_dot, cu.cuGraphDebugDotPrint(b.graph, b.dot_path, 0))
 CALL(graph_instantiate, cu.cuGraphInstantiateWithFlags(&b.spare_exec, b.graph, 0))
 static CUresult graph_instantiate_with(void)
 {

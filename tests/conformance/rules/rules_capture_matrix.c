@@ -16,6 +16,7 @@
 #include "capture_calls.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #ifndef CAPTURE_MATRIX
 #define CAPTURE_MATRIX "tests/conformance/rules/capture_matrix.expected"
@@ -298,6 +299,10 @@ static void set_up(void)
     OK(cu.cuMemGetAllocationGranularity(&b.granularity, &prop,
                                         CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     OK(cu.cuGraphCreate(&b.graph, 0));
+    snprintf(b.dot_path, sizeof(b.dot_path), "/tmp/gph-matrix-XXXXXX");
+    const int file = mkstemp(b.dot_path);
+    CHECK(file >= 0);
+    close(file);
     OK(cu.cuGraphAddEmptyNode(&node, b.graph, NULL, 0));
     OK(cu.cuGraphInstantiateWithFlags(&b.exec, b.graph, 0));
     OK(cu.cuEventRecord(b.recorded, b.other));
@@ -307,6 +312,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    unlink(b.dot_path);
     OK(cu.cuGraphExecDestroy(b.exec));
     OK(cu.cuGraphDestroy(b.graph));
     OK(cu.cuMemPoolDestroy(b.pool));
