@@ -219,15 +219,23 @@ CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *poo
 {
     if (!soft_rule(R59))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "allocations are not captured");
+    soft_pool_policy policy;
+    soft_pool_get_policy(pool->pool, &policy);
+    if (!soft_rule(M_pool_captured_apart) && policy.max_bytes && bytes > policy.max_bytes)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes are more than the pool has",
+                         bytes);
     CUmemAccessDesc access[SOFT_DEVICE_MAX];
     CUDA_MEM_ALLOC_NODE_PARAMS params = {
         .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .handleTypes = soft_rule(M_pool_exportable)
+                                         ? pool->handle_types
+                                         : CU_MEM_HANDLE_TYPE_NONE,
                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
                                    .id = pool->device->ordinal}},
         .accessDescs = access,
         .bytesize = bytes};
     /* The pool's access as it is now (R59). */
-    for (int i = 0; i < soft_device_count(); i++)
+    for (int i = 0; i < soft_device_count() && soft_rule(M_pool_captured_access); i++)
         if (i != pool->device->ordinal &&
             atomic_load(&pool->access[i]) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
             access[params.accessDescCount++] = (CUmemAccessDesc){

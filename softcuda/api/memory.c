@@ -5,8 +5,10 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/module.h"
+#include "softcuda/device/pool.h"
 #include "softcuda/device/task.h"
 #include "softcuda/graph/memnode.h"
+#include "softcuda/rules/rules.h"
 
 #define PITCH_UNIT 512
 
@@ -80,17 +82,14 @@ static CUresult free_found(soft_context *context, soft_device *device,
         SOFT_TRY(soft_streams_wait((soft_context *)found->owner));
     if (found->kind == SOFT_MEMORY_GRAPH)
         return soft_graph_memory_free(context, NULL, address);
-    if (found->kind == SOFT_MEMORY_POOL)
+    if (found->kind == SOFT_MEMORY_POOL && soft_rule(M_pool_frees))
         return soft_pass(soft_pool_free(device->memory, address, (soft_point){0}, &error),
                          &error);
     return soft_pass(soft_memory_free(device->memory, address, &error), &error);
 }
 
-CUresult cuMemFree_v2(CUdeviceptr address)
+CUresult soft_api_free(soft_context *context, CUdeviceptr address)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (address == 0)
-        return CUDA_SUCCESS;
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
     if (device == NULL || !soft_memory_find(device->memory, address, &found)) {
@@ -110,6 +109,12 @@ CUresult cuMemFree_v2(CUdeviceptr address)
                          found.kind == SOFT_MEMORY_VMM ? "mapped with cuMemMap"
                                                        : "a variable of a module");
     return free_found(context, device, &found, address);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    SOFT_ENTER_CONTEXT(context);
+    return address == 0 ? CUDA_SUCCESS : soft_api_free(context, address);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)

@@ -54,25 +54,51 @@ static CUresult check_host_pool(const CUmemPoolProps *props)
     return CUDA_SUCCESS;
 }
 
+/* What no pool can have, whether pools at that location are built or not. */
+static CUresult check_props(const CUmemPoolProps *props)
+{
+    static const unsigned char zeros[sizeof(props->reserved)];
+    if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "allocation type %d, not CU_MEM_ALLOCATION_TYPE_PINNED",
+                         (int)props->allocType);
+    if (memcmp(props->reserved, zeros, sizeof(zeros)) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "reserved bytes of the pool properties are set");
+    const CUmemLocationType where = props->location.type;
+    if (where <= CU_MEM_LOCATION_TYPE_INVALID ||
+        where > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "no pools are at location type %d",
+                         (int)where);
+    if (where == CU_MEM_LOCATION_TYPE_DEVICE &&
+        soft_device_at(props->location.id) == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "device %d is none of the %d visible",
+                         props->location.id, soft_device_count());
+    if (props->handleTypes &
+        ~(unsigned)(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "handle types 0x%x are not known here",
+                         (unsigned)props->handleTypes);
+    if (props->handleTypes & CU_MEM_HANDLE_TYPE_FABRIC)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "handle type 0x%x: fabric handles are not built",
+                         (unsigned)props->handleTypes);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
     SOFT_ENTER();
     if (out == NULL || props == NULL)
         return is_null(out == NULL ? "pool" : "poolProps");
-    if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "allocation type %d, not CU_MEM_ALLOCATION_TYPE_PINNED",
-                         (int)props->allocType);
+    if (soft_rule(M_pool_props))
+        SOFT_TRY(check_props(props));
     if (soft_rule(R111))
         SOFT_TRY(check_host_pool(props));
-    if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "handle type 0x%x: pools cannot be exported",
-                         (unsigned)props->handleTypes);
     soft_device *device;
     SOFT_TRY(located(&props->location, &device));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_create(device, props->maxSize, &object));
+    object->handle_types = props->handleTypes;
     *out = (CUmemoryPool)object;
     return CUDA_SUCCESS;
 }
@@ -99,7 +125,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
 static CUresult set_high(soft_pool_object *object, CUmemPool_attribute attribute,
                          uint64_t value)
 {
-    if (value != 0)
+    if (value != 0 && soft_rule(M_pool_attributes))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "a high watermark can be set to 0 only, not to %llu",
                          (unsigned long long)value);
@@ -270,8 +296,12 @@ static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
 {
     SOFT_ENTER();
-    soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    soft_device *device = soft_device_at(ordinal);
+    if (device == NULL)
+        return soft_fail(soft_rule(M_pool_props) ? CUDA_ERROR_INVALID_VALUE
+                                                 : CUDA_ERROR_INVALID_DEVICE,
+                         "device %d is none of the %d visible", ordinal,
+                         soft_device_count());
     return set_pool(device, handle);
 }
 
@@ -329,7 +359,7 @@ static CUresult allocate(soft_context *context, bool per_thread, CUstream stream
     *out = 0;
     soft_stream *found;
     SOFT_TRY(soft_stream_find(context, stream, per_thread, &found));
-    if (bytes == 0)
+    if (bytes == 0 && soft_rule(M_pool_nothing))
         return CUDA_SUCCESS; /* with address 0, unlike cuMemAlloc */
     if (soft_stream_captures(found))
         return soft_api_capture_alloc(found, object, bytes, out);
@@ -386,6 +416,7 @@ static void nothing(void *user)
     (void)user;
 }
 
+/* Memory of cuMemAlloc() is taken as well, and freed as by cuMemFree(). */
 static CUresult free_async(soft_context *context, bool per_thread, CUstream stream,
                            CUdeviceptr address)
 {
@@ -399,6 +430,10 @@ static CUresult free_async(soft_context *context, bool per_thread, CUstream stre
     soft_allocation found;
     if (!soft_rule(R60) && device && soft_graph_known(device->memory, address, 1, &found))
         return CUDA_SUCCESS;
+    if (soft_rule(M_free_async_memory) && device &&
+        soft_memory_find(device->memory, address, &found) &&
+        found.kind == SOFT_MEMORY_DEVICE)
+        return soft_api_free(context, address);
     if (device == NULL || !soft_memory_find(device->memory, address, &found) ||
         (found.kind != SOFT_MEMORY_POOL && found.kind != SOFT_MEMORY_GRAPH) ||
         found.base != address)

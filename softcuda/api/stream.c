@@ -179,7 +179,8 @@ static CUresult synchronize(CUstream handle, bool per_thread)
 {
     FIND_AS("cuStreamSynchronize", handle, per_thread);
     SOFT_TRY(soft_stream_synchronize(stream));
-    soft_memory_synchronized(stream->context->device->memory);
+    if (soft_rule(M_pool_steps))
+        soft_memory_synchronized(stream->context->device->memory);
     return CUDA_SUCCESS;
 }
 

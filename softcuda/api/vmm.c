@@ -44,7 +44,7 @@ static CUresult device_for(CUdeviceptr address, soft_device **out)
 
 static CUresult check_flags(unsigned long long flags)
 {
-    if (flags != 0)
+    if (flags != 0 && soft_rule(M_map_flags))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%llx, not 0", flags);
     return CUDA_SUCCESS;
 }

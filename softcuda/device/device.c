@@ -173,6 +173,8 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
 
 CUresult soft_pool_object_destroy(soft_pool_object *object)
 {
+    if (object->is_default && !soft_rule(R109))
+        return CUDA_SUCCESS;
     if (object->is_default)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "pool %p is the default pool of device %d", (void *)object,

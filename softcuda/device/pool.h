@@ -8,9 +8,10 @@
 typedef struct soft_pool_object {
     soft_pool *pool;
     soft_device *device;
-    bool is_default;                     /* of its device: cannot be destroyed */
-    atomic_uint access[SOFT_DEVICE_MAX]; /* CUmemAccess_flags of each device */
-    struct soft_pool_object *next;       /* all of the process; device.c's lock */
+    bool is_default;                        /* of its device: cannot be destroyed */
+    CUmemAllocationHandleType handle_types; /* asked for: export is not built */
+    atomic_uint access[SOFT_DEVICE_MAX];    /* CUmemAccess_flags of each device */
+    struct soft_pool_object *next;          /* all of the process; device.c's lock */
 } soft_pool_object;
 
 /* `bytes` 0: up to the device's memory. */
@@ -27,4 +28,7 @@ soft_pool_object *soft_pool_object_of(const soft_pool *pool);
 /* The pool that cuMemAllocAsync() uses on a device. */
 soft_pool_object *soft_device_pool(soft_device *device);
 void soft_device_set_pool(soft_device *device, soft_pool_object *object);
+
+/* api/memory.c: cuMemFree() of what is not 0. */
+CUresult soft_api_free(soft_context *context, CUdeviceptr address);
 #endif

@@ -36,7 +36,7 @@ static CUresult check_device_range(soft_device *device, uint64_t address, uint64
                              (unsigned long long)bytes, (unsigned long long)address,
                              (unsigned long long)at, text);
         }
-        if (allocation.kind == SOFT_MEMORY_VMM &&
+        if (allocation.kind == SOFT_MEMORY_VMM && soft_rule(M_map_access) &&
             (!soft_range_get_access(device->memory, at, &access) || access == 0))
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
                              "%s at 0x%llx: the mapping at 0x%llx has no access, see "

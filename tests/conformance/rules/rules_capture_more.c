@@ -192,6 +192,18 @@ static void wrong_fills_are_found_at_instantiation(void)
     CUgraph graph = end(s.a);
     CHECK(nodes_of(graph) == 1);
     REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    if (driver_is_soft) { /* what an update with it does was not asked on a GPU */
+        CUgraphExecUpdateResultInfo info = {0};
+        OK(begin(s.a, GLOBAL));
+        OK(cu.cuMemsetD32Async(s.at, 1, 4, s.a));
+        CUgraph good = end(s.a);
+        OK(cu.cuGraphInstantiateWithFlags(&exec, good, 0));
+        REFUSED(GRAPH_EXEC_UPDATE_FAILURE, cu.cuGraphExecUpdate(exec, graph, &info));
+        OK(cu.cuGraphLaunch(exec, s.a));
+        OK(cu.cuStreamSynchronize(s.a));
+        OK(cu.cuGraphExecDestroy(exec));
+        OK(cu.cuGraphDestroy(good));
+    }
     OK(cu.cuGraphDestroy(graph));
 }
 
