@@ -27,7 +27,7 @@ typedef struct soft_record {
     soft_context *context;
     void *large;              /* parameters that did not fit, freed with the next use */
     struct soft_trace *trace; /* check mode: notes what is touched; borrowed, or NULL */
-    union {
+    _Alignas(16) union {
         soft_kernel_launch launch;
         soft_copy copy;
         soft_fill fill;

@@ -16,6 +16,8 @@
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
+#define LINE 64u
+
 /* ---- records ----------------------------------------------------------------------- */
 
 soft_content soft_content_of(const soft_node *node)
@@ -34,7 +36,15 @@ size_t soft_record_bytes(const soft_content *content)
         params = 0;
     const size_t bytes =
         offsetof(soft_exec_record, body) + offsetof(soft_record, params) + params;
-    return (bytes + 15) / 16 * 16;
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* What every launch reads of a node is one cache line, not two. */
+_Static_assert(offsetof(soft_exec_record, body.u) % LINE == 0, "begins with a line");
+
+static void *on_line(void *room)
+{
+    return (void *)(((uintptr_t)room + LINE - 1) / LINE * LINE);
 }
 
 static soft_backing backing_at(soft_context *context, uint64_t address)
@@ -291,10 +301,10 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
             const soft_content content = soft_content_of(flat->nodes[i]);
             bytes += soft_record_bytes(&content);
         }
-    exec->slab = bytes ? soft_new(bytes) : NULL;
+    exec->slab = bytes ? soft_new(bytes + LINE) : NULL;
     if (bytes && exec->slab == NULL)
         return out_of_memory(exec);
-    char *room = exec->slab;
+    char *room = on_line(exec->slab);
     for (uint32_t i = 0; i < count; i++) {
         if (has_record(flat->nodes[i], flat->kinds[i])) {
             const soft_content content = soft_content_of(flat->nodes[i]);
