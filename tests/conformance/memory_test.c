@@ -125,6 +125,79 @@ static void ordinary_memory_can_be_registered(void)
     munmap(pages, 8192);
 }
 
+static int range_says(CUdeviceptr p, size_t bytes, CUmem_range_attribute attribute)
+{
+    int value = 77;
+    OK(cu.cuMemRangeGetAttribute(&value, sizeof(value), attribute, p, bytes));
+    return value;
+}
+
+#define HALF ((size_t)2 << 20)
+
+static void advice_on_managed_memory_is_kept(void)
+{
+    CUdeviceptr p = 0;
+    const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                        host = {.type = CU_MEM_LOCATION_TYPE_HOST};
+    OK(cu.cuMemAllocManaged(&p, 2 * HALF, CU_MEM_ATTACH_GLOBAL));
+    static const int fresh[] = {0, -2, -2, -2, 0, -2, 0, -2};
+    for (int i = 1; i <= 8; i++)
+        CHECK(range_says(p, 2 * HALF, (CUmem_range_attribute)i) == fresh[i - 1]);
+    OK(cu.cuMemAdvise(p, HALF, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
+    OK(cu.cuMemAdvise(p, 2 * HALF, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
+    OK(cu.cuMemAdvise(p, 2 * HALF, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
+    OK(cu.cuMemPrefetchAsync(p, 2 * HALF, device, 0, NULL));
+    static const int told[] = {0, -1, 0, 0, 2, -1, 1, 0};
+    for (int i = 1; i <= 8; i++) {
+        CHECK(range_says(p, 2 * HALF, (CUmem_range_attribute)i) == told[i - 1]);
+        CHECK(range_says(p, HALF, (CUmem_range_attribute)i) ==
+              (i == 1 ? 1 : told[i - 1]));
+    }
+    int list[4] = {7, 7, 7, 7}, two[2] = {7, 7};
+    OK(cu.cuMemRangeGetAttribute(list, sizeof(list), CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+                                 p, 2 * HALF));
+    CHECK(list[0] == 0 && list[1] == -2 && list[2] == -2 && list[3] == -2);
+    void *data[] = {&two[0], &two[1]};
+    size_t sizes[] = {4, 4};
+    CUmem_range_attribute which[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+                                     CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION};
+    OK(cu.cuMemRangeGetAttributes(data, sizes, which, 2, p + HALF - 4096, 8192));
+    CHECK(two[0] == 0 && two[1] == -1);
+    OK(cu.cuMemAdvise(p + HALF, HALF, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
+    CHECK(range_says(p, 2 * HALF, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY) == 1);
+    OK(cu.cuMemAdvise(p + 4096, 4096, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host));
+    CHECK(range_says(p, 8192, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == -2);
+    CHECK(range_says(p + 8192, 8192, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == -1);
+    CHECK(range_says(p, 4096, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == -1);
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemAllocManaged(&p, 2 * HALF, CU_MEM_ATTACH_GLOBAL)); /* there again, maybe */
+    for (int i = 1; i <= 8; i++)
+        CHECK(range_says(p, 2 * HALF, (CUmem_range_attribute)i) == fresh[i - 1]);
+    OK(cu.cuMemFree(p));
+}
+
+static void wrong_questions_about_ranges_are_refused(void)
+{
+    CUdeviceptr p = 0, d = 0;
+    int value[2] = {7, 7};
+    OK(cu.cuMemAllocManaged(&p, 8192, CU_MEM_ATTACH_GLOBAL));
+    OK(cu.cuMemAlloc(&d, 8192));
+#define ASK(data, bytes, attribute, address, count)                                      \
+    REFUSED(INVALID_VALUE,                                                               \
+            cu.cuMemRangeGetAttribute(data, bytes, (CUmem_range_attribute)(attribute),   \
+                                      address, count))
+    ASK(value, 4, 0, p, 4096);
+    ASK(value, 4, 9, p, 4096);
+    ASK(value, 8, 1, p, 4096);
+    ASK(value, 0, 1, p, 4096);
+    ASK(NULL, 4, 1, p, 4096);
+    ASK(value, 4, 1, d, 4096);
+    CHECK(value[0] == 7 && value[1] == 7);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemFree(d));
+}
+
 static void managed_memory_is_read_by_both(void)
 {
     CUdeviceptr p = 0;
@@ -239,6 +312,8 @@ int main(void)
     RUN(pinned_memory_is_host_memory);
     RUN(ordinary_memory_can_be_registered);
     RUN(managed_memory_is_read_by_both);
+    RUN(advice_on_managed_memory_is_kept);
+    RUN(wrong_questions_about_ranges_are_refused);
     RUN(device_pointers_have_attributes);
     RUN(host_and_managed_pointers_have_attributes);
     RUN(unknown_pointers_are_told_apart);
