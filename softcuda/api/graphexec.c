@@ -136,7 +136,13 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
                                  CUDA_GRAPH_INSTANTIATE_PARAMS *params, bool per_thread)
 {
     static const char call[] = "cuGraphInstantiateWithParams";
-    const CUresult entered = soft_enter(call);
+    static const char upload_call[] = "cuGraphUpload";
+    /* Captures forbid the call, but not if it uploads: then that upload alone is judged.
+     */
+    const bool uploads = params && (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
+    const CUresult entered =
+        soft_enter(uploads && soft_rule(M_instantiate_upload) ? upload_call : call);
+    soft_thread_self()->call = call;
     if (params != NULL) /* also where a capture forbids the call */
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     SOFT_TRY(entered);
@@ -148,8 +154,7 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
                          FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, params));
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
         /* As an upload of its own, also to a capture. */
-        const struct launch_site site = {"cuGraphUpload", params->hUploadStream,
-                                         per_thread};
+        const struct launch_site site = {upload_call, params->hUploadStream, per_thread};
         const CUresult result = launch_or_upload(exec, site, soft_exec_upload);
         if (result != CUDA_SUCCESS) {
             params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;

@@ -379,6 +379,27 @@ static void an_open_graph_can_be_instantiated(void)
     OK(cu.cuGraphDestroy(graph));
 }
 
+static void uploads_are_judged_by_their_stream(void)
+{
+    CUgraph graph;
+    CUgraphExec exec = NULL;
+    CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
+                                            .hUploadStream = s.b};
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(begin(s.a, THREAD_LOCAL));
+    OK(cu.cuGraphInstantiateWithParams(&exec, graph, &params));
+    CHECK(params.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS);
+    end_with(s.a, 0);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(begin(s.a, RELAXED));
+    params.hUploadStream = s.a;
+    REFUSED(STREAM_CAPTURE_UNSUPPORTED,
+            cu.cuGraphInstantiateWithParams(&exec, graph, &params));
+    CHECK(params.result_out == CUDA_GRAPH_INSTANTIATE_ERROR);
+    end_fails(s.a, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cu.cuGraphDestroy(graph));
+}
+
 /* ---- R100: dependencies ---- */
 
 static void dependencies_are_set_in_open_captures(void)
@@ -613,6 +634,7 @@ static void half_edges_follow_the_rules_of_edges(void)
 static void run(void)
 {
     CAPTURE_TEST(R39, an_open_graph_can_be_instantiated);
+    CAPTURE_TEST(M_instantiate_upload, uploads_are_judged_by_their_stream);
     CAPTURE_TEST(R94, the_legacy_stream_beside_blocking_captures);
     CAPTURE_TEST(R94, asking_about_the_legacy_stream_does_no_harm);
     CAPTURE_TEST(R94, legacy_work_escapes_other_captures);
