@@ -226,6 +226,8 @@ static CUresult bind(const soft_exec_memory *memory, soft_stream *stream)
     soft_graph_waits waits = {0};
     soft_point busy;
     soft_graph_bound bound;
+    if (!soft_rule(M_no_remap))
+        soft_graph_trim(stream->context->device->memory);
     while ((bound = soft_graph_bind(&memory->user, stream->queue, &waits, &busy)) ==
            SOFT_GRAPH_BUSY) {
         soft_graph_waits_fini(&waits);

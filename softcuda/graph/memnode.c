@@ -230,7 +230,8 @@ static CUresult check_access(const CUDA_MEM_ALLOC_NODE_PARAMS *params, uint32_t 
                              "access descriptor %zu asks for access 0x%x: a graph gives "
                              "reading and writing",
                              i, (unsigned)desc->flags);
-        *mask |= 1u << desc->location.id;
+        if (soft_rule(M_graph_peers))
+            *mask |= 1u << desc->location.id;
     }
     return CUDA_SUCCESS;
 }

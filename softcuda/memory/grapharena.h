@@ -85,6 +85,8 @@ struct graph_pool {
     uint64_t chunk_count, chunk_high;
     uint64_t live_bytes;
     uint64_t maps;
+    uint32_t given_slot; /* where the arena began that went last */
+    bool given;          /* nobody has had it since */
     /* Of the bind that runs. */
     uint64_t promised; /* chunks that its new segments will take */
     uint64_t segment_high_before, used_high_before;

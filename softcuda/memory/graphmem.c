@@ -54,6 +54,10 @@ static void free_arena(soft_graph_arena *arena)
         const struct graph_region *region = &arena->regions[r];
         soft_slots_give(memory, region->slot, region->count);
     }
+    if (arena->region_count > 0) {
+        memory->graphs->given = true;
+        memory->graphs->given_slot = arena->regions[0].slot;
+    }
     if (arena->before)
         arena->before->behind = arena->behind;
     else
@@ -174,6 +178,18 @@ static bool add_block(soft_graph_arena *arena, const struct graph_block *block)
     return true;
 }
 
+/* As on an H100 a new graph begins where one has gone. */
+static uint32_t first_slot(const soft_graph_arena *arena, uint32_t count)
+{
+    struct graph_pool *pool = arena->memory->graphs;
+    if (arena->region_count > 0 || !pool->given)
+        return SOFT_NO_CHUNK;
+    pool->given = false;
+    return soft_slots_take_at(arena->memory, pool->given_slot, count, SOFT_SLOT_GRAPH)
+               ? pool->given_slot
+               : SOFT_NO_CHUNK;
+}
+
 /* Another region, of `slots` at least. Regions grow, so that there are few. */
 static bool add_region(soft_graph_arena *arena, uint32_t slots)
 {
@@ -186,7 +202,9 @@ static bool add_region(soft_graph_arena *arena, uint32_t slots)
     uint32_t count = arena->slot_count ? arena->slot_count : FIRST_REGION_SLOTS;
     if (count < slots)
         count = slots;
-    uint32_t slot = soft_slots_take(memory, count, SOFT_SLOT_GRAPH);
+    uint32_t slot = first_slot(arena, count);
+    if (slot == SOFT_NO_CHUNK)
+        slot = soft_slots_take(memory, count, SOFT_SLOT_GRAPH);
     if (slot == SOFT_NO_CHUNK && count > slots) {
         count = slots;
         slot = soft_slots_take(memory, count, SOFT_SLOT_GRAPH);

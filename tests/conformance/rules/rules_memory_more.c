@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Memory nodes over several graphs: child graphs that allocate or free for others,
+ * captures that failed, other devices, and when memory is mapped. */
+#include <gph/softcuda.h>
+
+#include "memory_help.h"
+
+static CUgraphNode move_in(CUgraph parent, CUgraphNode before, CUgraph child)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
+    params.graph.graph = child;
+    params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    CUgraphNode node = NULL;
+    OK(cu.cuGraphAddNode(&node, parent, before ? &before : NULL, NULL, before != NULL,
+                         &params));
+    return node;
+}
+
+static void a_parent_frees_what_its_child_allocates(void)
+{
+    CUdeviceptr p, out = 0;
+    OK(cu.cuMemAlloc(&out, 4096));
+    CUgraph parent = new_graph(), child = simple_graph(MIB, 44, false, &p);
+    CUgraphNode inner = move_in(parent, NULL, child);
+    CUgraphNode copy = add_copy(parent, inner, out, p, 4096);
+    add_free(parent, copy, p);
+    REFUSED(INVALID_VALUE, try_free(parent, copy, p));
+    CUgraphExec exec = instantiate(parent, 0);
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuGraphLaunch(exec, NULL)); /* nothing is live: it may */
+    OK(cu.cuCtxSynchronize());
+    CHECK(word_at(out + 4092) == 44);
+    REFUSED(INVALID_VALUE, cu.cuMemFree(p));
+    drop(exec, parent);
+    OK(cu.cuMemFree(out));
+}
+
+static void a_child_frees_what_its_parent_allocates(void)
+{
+    CUdeviceptr p;
+    CUgraph parent = new_graph(), child = new_graph();
+    CUgraphNode alloc = add_alloc(parent, NULL, MIB, &p);
+    CUgraphNode fill = add_fill(parent, alloc, p, 1, 1024);
+    add_free(child, NULL, p); /* still of another graph */
+    move_in(parent, fill, child);
+    CUgraphExec exec = instantiate(parent, 0);
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuCtxSynchronize());
+    REFUSED(INVALID_VALUE, cu.cuMemFree(p));
+    drop(exec, parent);
+}
+
+static void a_child_leaves_memory_live(void)
+{
+    CUdeviceptr p;
+    const uint64_t base = settled();
+    CUgraph parent = new_graph(), child = simple_graph(MIB, 45, false, &p);
+    move_in(parent, NULL, child);
+    CUgraphExec exec = instantiate(parent, 0);
+    OK(cu.cuGraphLaunch(exec, NULL));
+    REFUSED(INVALID_VALUE, cu.cuGraphLaunch(exec, NULL));
+    drop(exec, parent); /* the child goes with it; its memory does not */
+    CHECK(settled() - base == STEP);
+    CHECK(word_at(p) == 45);
+    OK(cu.cuMemFree(p));
+    CHECK(settled() == base);
+}
+
+static void a_child_has_addresses_of_its_own(void)
+{
+    CUdeviceptr p, q;
+    CUgraph parent = new_graph(), child = simple_graph(MIB, 1, true, &p);
+    CUgraphNode inner = move_in(parent, NULL, child);
+    add_alloc(parent, inner, MIB, &q); /* behind the free in the child */
+    CHECK(p + MIB <= q || q + MIB <= p);
+    drop(NULL, parent);
+}
+
+/* ---- mapping ---- */
+
+static uint64_t maps_of(gph_status (*ask)(int, gph_softcuda_memory *))
+{
+    gph_softcuda_memory memory = {0};
+    CHECK(ask(0, &memory) == GPH_OK);
+    return memory.graph_map_calls;
+}
+
+/* Two graphs on the same memory, one that leaves memory live, one with a child. */
+static void launches_that_need_no_remap_map_nothing(void)
+{
+    gph_status (*ask)(int, gph_softcuda_memory *);
+    *(void **)&ask = dlsym(driver_library, "gph_softcuda_memory_info");
+    if (!driver_is_soft || ask == NULL) {
+        SKIP("a GPU's driver does not count its mappings");
+        return;
+    }
+    CUdeviceptr p[4];
+    CUstream a = new_stream(), b = new_stream();
+    (void)settled();
+    CUgraph graphs[4] = {simple_graph(40 * MIB, 1, true, &p[0]),
+                         simple_graph(70 * MIB, 2, true, &p[1]),
+                         simple_graph(3 * MIB, 3, false, &p[2]), new_graph()};
+    move_in(graphs[3], NULL, simple_graph(5 * MIB, 4, true, &p[3]));
+    CUgraphExec execs[4];
+    for (int i = 0; i < 4; i++)
+        execs[i] =
+            instantiate(graphs[i], CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    uint64_t before = maps_of(ask);
+    for (int i = 0; i < 4; i++)
+        OK(cu.cuGraphUpload(execs[i], a));
+    OK(cu.cuCtxSynchronize());
+    CHECK(maps_of(ask) > before);
+    OK(cu.cuGraphLaunch(execs[2], a)); /* takes memory of its own for what it leaves */
+    for (int i = 0; i < 4; i++)
+        OK(cu.cuGraphLaunch(execs[i], a));
+    OK(cu.cuCtxSynchronize());
+    before = maps_of(ask);
+    for (int round = 0; round < 50; round++) {
+        CUstream in = round % 2 ? a : b;
+        for (int i = 0; i < 4; i++)
+            OK(cu.cuGraphLaunch(execs[(i + round) % 4], in));
+        if (round % 5 == 0)
+            OK(cu.cuGraphUpload(execs[round % 4], in));
+        OK(cu.cuStreamSynchronize(in));
+    }
+    CHECK(maps_of(ask) == before);
+    OK(cu.cuMemFree(p[2]));
+    OK(cu.cuGraphLaunch(execs[2], b)); /* where it was */
+    OK(cu.cuCtxSynchronize());
+    CHECK(maps_of(ask) == before);
+    OK(cu.cuMemFree(p[2]));
+    (void)settled(); /* a trim takes the memory: now there is something to map */
+    OK(cu.cuGraphLaunch(execs[0], a));
+    CHECK(maps_of(ask) > before);
+    for (int i = 0; i < 4; i++)
+        drop(execs[i], graphs[i]);
+    OK(cu.cuStreamDestroy(a));
+    OK(cu.cuStreamDestroy(b));
+}
+
+static void run(void)
+{
+    RULE_TEST(R49, a_parent_frees_what_its_child_allocates);
+    RULE_TEST(R49, a_child_frees_what_its_parent_allocates);
+    RULE_TEST(R49, a_child_leaves_memory_live);
+    RULE_TEST(R49, a_child_has_addresses_of_its_own);
+    RULE_TEST(M_no_remap, launches_that_need_no_remap_map_nothing);
+}
+
+int main(int argc, char **argv)
+{
+    return rule_main(argc, argv, run);
+}
