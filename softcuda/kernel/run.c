@@ -24,6 +24,9 @@
 /* Safepoints before a block of an ordinary grid lets others run: long loops are common,
  * and switching between blocks costs their place in the cache. */
 #define PATIENCE 4u
+/* What a block counts for, in rounds of loops, until the time limit is looked at: a grid
+ * of short blocks may be as endless as a loop. */
+#define BLOCK_ROUNDS 64
 
 static bool launch_failed(const soft_kernel_launch *launch)
 {
@@ -78,6 +81,9 @@ SOFT_CALLS_CODE static void run_block(soft_block *block, const soft_kernel_launc
                                       uint64_t index)
 {
     set_block_index(block, launch, index);
+    block->view.safepoint_budget -= BLOCK_ROUNDS;
+    if ((int32_t)block->view.safepoint_budget <= 0)
+        soft_block_safepoint(block);
     if (launch->code->kernel->path == PTX_PATH_FAST)
         launch->code->entry.block(&block->view);
     else
@@ -103,7 +109,6 @@ static void fiber_main(void *argument)
     uint64_t index;
     while (!launch_failed(runner->launch) && next_block(runner, &index)) {
         block->safepoints = 0;
-        block->view.safepoint_budget = runner->launch->safepoint_budget;
         run_block(block, runner->launch, index);
     }
     block->finished = true;
@@ -299,7 +304,7 @@ static void abandon(soft_runner *runner)
 static __attribute__((cold, noinline)) void drain(soft_parts *parts)
 {
     uint64_t first;
-    while (soft_parts_claim(parts, UINT32_MAX, &first) != 0) {
+    while (soft_parts_claim(parts, UINT64_MAX, &first) != 0) {
     }
 }
 

@@ -52,7 +52,7 @@ typedef struct ptx_block {
     uint32_t smid;
     uint64_t block_index;      /* linear */
     void *runtime;             /* the run time's own record of this block */
-    uint32_t safepoint_budget; /* counted down by back edges; 0: call ptx_rt_safepoint */
+    uint32_t safepoint_budget; /* signed; back edges count it down: 0 or less is the end */
     uint32_t reserved;
 } ptx_block;
 

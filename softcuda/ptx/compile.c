@@ -14,118 +14,9 @@
 #define PROGRAM_BYTES_MAX ((size_t)2 << 30)
 #define SHAPE_BYTES_MAX ((size_t)1 << 30)
 
-enum { FUNCTION_WANTED = 1, FUNCTION_WRITTEN = 2, FUNCTION_OPEN = 4 };
-
 static uint64_t align_up(uint64_t value, uint64_t align)
 {
     return align <= 1 ? value : (value + align - 1) / align * align;
-}
-
-/* ---- what calls what
- * --------------------------------------------------------------------- */
-
-static const ptx_operand *callee_of(const ptx_function *f, const ptx_insn *insn)
-{
-    if (insn->opcode != PTX_OP_CALL)
-        return NULL;
-    return &f->operands[insn->operand + insn->return_count];
-}
-
-static bool is_body(const ptx_module *module, uint32_t function)
-{
-    const ptx_function *f = &module->functions[function];
-    return !f->is_entry && !f->is_extern && !f->is_prototype;
-}
-
-/* Functions whose address is taken, by code or by an initial value. */
-static void find_open_functions(shape_program *p)
-{
-    const ptx_module *m = p->module;
-    for (uint32_t n = 0; n < m->function_count; n++) {
-        const ptx_function *f = &m->functions[n];
-        for (uint32_t i = 0; i < f->insn_count; i++) {
-            const ptx_insn *insn = &f->insns[i];
-            const ptx_operand *callee = callee_of(f, insn);
-            for (uint32_t k = 0; k < insn->operand_count; k++) {
-                const ptx_operand *o = &f->operands[insn->operand + k];
-                if (o->kind == PTX_OPERAND_FUNC && o != callee && is_body(m, o->index))
-                    p->used_functions[o->index] |= FUNCTION_WANTED | FUNCTION_OPEN;
-            }
-        }
-    }
-    for (uint32_t v = 0; v < m->variable_count; v++)
-        for (uint32_t k = 0; k < m->variables[v].relocation_count; k++) {
-            const ptx_relocation *r = &m->variables[v].relocations[k];
-            if (r->is_function && is_body(m, r->index))
-                p->used_functions[r->index] |= FUNCTION_WANTED | FUNCTION_OPEN;
-        }
-}
-
-static bool has_own_cut(const shape_program *p, const ptx_function *f)
-{
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_role role = ptx_insn_role(p->module, f, &f->insns[i], NULL);
-        if (role == PTX_ROLE_BARRIER || role == PTX_ROLE_WARP)
-            return true;
-        /* Compilers write `trap; exit;`: what stands behind a trap is never reached. */
-        if (role == PTX_ROLE_EXIT && f->insns[i].opcode == PTX_OP_EXIT &&
-            !(i > 0 && f->insns[i - 1].opcode == PTX_OP_TRAP && !f->insns[i - 1].guarded))
-            return true;
-    }
-    return false;
-}
-
-static bool calls_marked(const shape_program *p, const ptx_function *f,
-                         const uint8_t *marks)
-{
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = callee_of(f, &f->insns[i]);
-        if (callee != NULL && callee->kind == PTX_OPERAND_FUNC && marks[callee->index] &&
-            is_body(p->module, callee->index))
-            return true;
-    }
-    return false;
-}
-
-/* All that are not found to be free of recursion, of `among` or of all. */
-static void find_recursion(const shape_program *p, const uint8_t *among, uint8_t *marks)
-{
-    const ptx_module *m = p->module;
-    for (uint32_t n = 0; n < m->function_count; n++)
-        marks[n] = is_body(m, n) && (among == NULL || among[n]);
-    bool changed = true;
-    for (uint32_t round = 0; changed; round++) {
-        changed = false;
-        for (uint32_t i = 0; i < m->function_count; i++) {
-            /* to and fro: callers mostly stand behind, or before, what they call */
-            const uint32_t n = round % 2 ? m->function_count - 1 - i : i;
-            if (marks[n] && !calls_marked(p, &m->functions[n], marks)) {
-                marks[n] = 0;
-                changed = true;
-            }
-        }
-    }
-}
-
-/* has_cuts[]: the function, or one that it calls, has a barrier or warp operation, or the
- * thread may end in it. */
-static void find_cuts_below(shape_program *p)
-{
-    const ptx_module *m = p->module;
-    for (uint32_t n = 0; n < m->function_count; n++)
-        p->has_cuts[n] = is_body(m, n) && has_own_cut(p, &m->functions[n]);
-    bool changed = true;
-    for (uint32_t round = 0; changed; round++) {
-        changed = false;
-        for (uint32_t i = 0; i < m->function_count; i++) {
-            const uint32_t n = round % 2 ? m->function_count - 1 - i : i;
-            if (is_body(m, n) && !p->has_cuts[n] &&
-                calls_marked(p, &m->functions[n], p->has_cuts))
-                p->has_cuts[n] = changed = true;
-        }
-    }
-    find_recursion(p, NULL, p->recursive);
-    find_recursion(p, p->has_cuts, p->cuts_recursive);
 }
 
 /* ---- where variables lie
@@ -163,7 +54,7 @@ static uint32_t place_functions_shared(shape_program *p)
         if (!is_static_shared(&m->variables[v]))
             continue;
         for (uint32_t n = 0; n < m->function_count && !used; n++)
-            used = is_body(m, n) && uses_variable(&m->functions[n], v);
+            used = shape_has_body(m, n) && uses_variable(&m->functions[n], v);
         if (!used)
             continue;
         at = align_up(at, m->variables[v].align);
@@ -173,7 +64,7 @@ static uint32_t place_functions_shared(shape_program *p)
     p->function_shared = shape_alloc(&p->memory, m->function_count, sizeof(uint32_t));
     for (uint32_t n = 0; n < m->function_count; n++) {
         const ptx_function *f = &m->functions[n];
-        if (!is_body(m, n))
+        if (!shape_has_body(m, n))
             continue;
         p->function_shared[n] = (uint32_t)at;
         for (uint32_t v = 0; v < f->variable_count; v++)
@@ -186,9 +77,9 @@ static uint32_t place_functions_shared(shape_program *p)
 static bool calls_functions(const ptx_module *m, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = callee_of(f, &f->insns[i]);
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
         if (callee != NULL &&
-            (callee->kind != PTX_OPERAND_FUNC || is_body(m, callee->index)))
+            (callee->kind != PTX_OPERAND_FUNC || shape_has_body(m, callee->index)))
             return true;
     }
     return false;
@@ -265,7 +156,7 @@ static void describe_uses(const shape_program *p, const shape *s, ptx_kernel *k)
         const ptx_insn *insn = &f->insns[i];
         k->uses_barrier |= s->insns[i].role == PTX_ROLE_BARRIER;
         k->uses_atomics |= insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
-        const ptx_operand *callee = callee_of(f, insn);
+        const ptx_operand *callee = shape_callee(f, insn);
         if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
             continue;
         const char *name = p->module->functions[callee->index].name;
@@ -340,9 +231,9 @@ static void describe_cuts(shape_program *p, const shape *s, ptx_kernel *k)
 static void want_callees(shape_program *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = callee_of(f, &f->insns[i]);
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
         if (callee != NULL && callee->kind == PTX_OPERAND_FUNC &&
-            is_body(p->module, callee->index))
+            shape_has_body(p->module, callee->index))
             p->used_functions[callee->index] |= FUNCTION_WANTED;
     }
 }
@@ -352,7 +243,7 @@ static void check_calls(shape *s)
 {
     const ptx_function *f = s->function;
     for (uint32_t i = 0; i < f->insn_count && s->refusal == NULL; i++) {
-        const ptx_operand *callee = callee_of(f, &f->insns[i]);
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
         if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
             continue;
         const ptx_function *to = &s->module->functions[callee->index];
@@ -377,7 +268,7 @@ static void analyze(shape *s)
 static const char *refusal_below(shape_program *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = callee_of(f, &f->insns[i]);
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
         if (callee == NULL)
             continue;
         if (callee->kind == PTX_OPERAND_FUNC && p->refusals[callee->index] != NULL)
@@ -397,7 +288,7 @@ static const char *slow_reason(shape_program *p, const shape *s)
     if (s->options->force_slow)
         return "asked for";
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = callee_of(f, &f->insns[i]);
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
         if (callee == NULL)
             continue;
         if (callee->kind != PTX_OPERAND_FUNC) {
@@ -422,7 +313,7 @@ static const char *slow_reason(shape_program *p, const shape *s)
 static bool waits_below(const shape_program *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = callee_of(f, &f->insns[i]);
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
         if (callee == NULL)
             continue;
         if (callee->kind == PTX_OPERAND_FUNC) {
@@ -510,7 +401,7 @@ static void find_facts(shape_program *p, shape_memory *memory)
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++) {
-        if (!is_body(m, n))
+        if (!shape_has_body(m, n))
             continue;
         const shape *s = begin_function(p, memory, n);
         if (s->refusal != NULL)
@@ -520,8 +411,9 @@ static void find_facts(shape_program *p, shape_memory *memory)
     }
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t n = 0; n < m->function_count; n++) {
-            if (!is_body(m, n) || p->refusals[n] != NULL)
+        for (uint32_t i = 0; i < m->function_count; i++) {
+            const uint32_t n = p->order[i];
+            if (!shape_has_body(m, n) || p->refusals[n] != NULL)
                 continue;
             p->refusals[n] = refusal_below(p, &m->functions[n]);
             const bool waits = !p->waits[n] && waits_below(p, &m->functions[n]);
@@ -577,11 +469,11 @@ static void write_runtime(ptx_text *out)
 #undef X
     ptx_text_add(out,
                  "\n; counts a round of a loop; the run time sets the budget anew\n"
-                 "define internal void @soft.safepoint(ptr %%block, ptr %%thread) "
-                 "alwaysinline nounwind {\n"
+                 "define internal void @soft.safepoint(ptr %%block, ptr %%thread, "
+                 "i32 %%weight) alwaysinline nounwind {\n"
                  "  %%at = getelementptr inbounds i8, ptr %%block, i64 %zu\n"
                  "  %%budget = load i32, ptr %%at\n"
-                 "  %%less = sub i32 %%budget, 1\n"
+                 "  %%less = sub i32 %%budget, %%weight\n"
                  "  store i32 %%less, ptr %%at\n"
                  "  %%over = icmp sle i32 %%less, 0\n"
                  "  br i1 %%over, label %%call, label %%done, !prof !4\n"
@@ -678,15 +570,10 @@ static bool step_functions(shape_program *p, functions_fn *step, bool *more)
 static void prepare(shape_program *p)
 {
     const ptx_module *m = p->module;
-    p->used_functions = shape_alloc(&p->memory, m->function_count, 1);
-    p->has_cuts = shape_alloc(&p->memory, m->function_count, 1);
-    p->recursive = shape_alloc(&p->memory, m->function_count, 1);
-    p->cuts_recursive = shape_alloc(&p->memory, m->function_count, 1);
+    shape_find_calls(p);
     p->waits = shape_alloc(&p->memory, m->function_count, 1);
     p->refusals = shape_alloc(&p->memory, m->function_count, sizeof(*p->refusals));
     p->used_globals = shape_alloc(&p->memory, m->variable_count, 1);
-    find_open_functions(p);
-    find_cuts_below(p);
     p->function_shared_bytes = place_functions_shared(p);
     write_runtime(&p->text);
 }

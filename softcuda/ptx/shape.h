@@ -216,7 +216,9 @@ typedef struct shape_program {
     uint32_t loop_metadata; /* loop nodes given out */
     uint8_t
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */
-    uint8_t *has_cuts;   /* by function: cuts, here or below */
+    uint32_t *order;     /* all functions, callers behind those they call */
+    uint8_t *has_cuts;   /* by function: cuts, here or below; the thread may end */
+    uint8_t *small;      /* by function: may be put in place of its calls */
     uint8_t *recursive;
     uint8_t *cuts_recursive;  /* by way of functions with cuts alone */
     uint32_t *shared_offsets; /* of module-level .shared variables that functions use */
@@ -227,6 +229,17 @@ typedef struct shape_program {
     uint32_t function_shared_bytes;
     uint32_t inlined_insns; /* of all kernels that have functions in place of calls */
 } shape_program;
+
+/* ---- calls.c ---- */
+enum { FUNCTION_WANTED = 1, FUNCTION_WRITTEN = 2, FUNCTION_OPEN = 4 };
+#define SHAPE_SMALL_MAX 4000u
+
+/* Fills order, used_functions (open ones), has_cuts, recursive, cuts_recursive, small. */
+void shape_find_calls(shape_program *p);
+/* Whom an instruction calls (a function or a register), or NULL. */
+const ptx_operand *shape_callee(const ptx_function *f, const ptx_insn *insn);
+/* A device function that is defined here. */
+bool shape_has_body(const ptx_module *module, uint32_t function);
 
 /* ---- inline.c ---- */
 /* The kernel with functions that have cuts in place of their calls; itself if it calls

@@ -19,6 +19,9 @@
 #include "softcuda/ptx/fast.h"
 
 #define COPY_INSNS_MAX 1500u /* larger regions are not written twice */
+/* A round of all threads counts as one of one thread, and one more for every 4096
+ * instructions that they make in it, so that the time limit is looked at in time. */
+#define WEIGHT_SHIFT 12u
 
 /* ---- small pieces
  * ------------------------------------------------------------------------- */
@@ -375,7 +378,8 @@ static void write_edges(fast *f, uint32_t block)
             continue;
         ptx_text_add(f->emit.out, "%s.e%u.%u:\n", f->name, block, k);
         if (back) {
-            shape_line(&f->emit, "call void @soft.safepoint(ptr %%block, ptr null)");
+            shape_line(&f->emit,
+                       "call void @soft.safepoint(ptr %%block, ptr null, i32 1)");
             shape_line(&f->emit, "br label %%%s.b%u", f->name, to);
             continue;
         }
@@ -642,6 +646,16 @@ static void empty_label(const fast *f, char *label, size_t bytes)
     after_label(f, last_of_loop(f, f->region), true, label, bytes);
 }
 
+/* Instructions of a round, so many that they cannot overflow with 1024 threads. */
+static uint32_t loop_insns(const shape *s, uint32_t loop)
+{
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < s->block_words; w++)
+        for (uint32_t bits = s->loops[loop].blocks[w]; bits != 0; bits &= bits - 1)
+            count += s->blocks[w * 32 + (uint32_t)__builtin_ctz(bits)].count;
+    return count < 0x100000 ? count : 0x100000;
+}
+
 static void write_entry(fast *f)
 {
     const shape *s = f->s;
@@ -653,9 +667,14 @@ static void write_entry(fast *f)
                 shape_line(&f->emit, "store %s 0, ptr %%off.%u", fast_type(f, r), r);
         ptx_text_add(f->emit.out,
                      "  br label %%R%u\nR%u.back:\n"
-                     "  call void @soft.safepoint(ptr %%block, ptr null)\n"
+                     "  %%cost.%u = mul i32 %%threads, %u\n"
+                     "  %%thousands.%u = lshr i32 %%cost.%u, %u\n"
+                     "  %%weight.%u = add i32 %%thousands.%u, 1\n"
+                     "  call void @soft.safepoint(ptr %%block, ptr null, i32 "
+                     "%%weight.%u)\n"
                      "  br label %%R%u\n",
-                     f->region, f->region, f->region);
+                     f->region, f->region, f->region, loop_insns(s, loop), f->region,
+                     f->region, WEIGHT_SHIFT, f->region, f->region, f->region, f->region);
     }
     ptx_text_add(f->emit.out, "R%u:\n", f->region);
 }

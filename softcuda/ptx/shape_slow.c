@@ -173,7 +173,7 @@ static void write_back_edges(ptx_emit *emit, uint32_t block)
         if (!is_back_edge(w->s, block, b->succ[k]))
             continue;
         ptx_text_add(emit->out, "back.%u.%u:\n", block, k);
-        shape_line(emit, "call void @soft.safepoint(ptr %%block, ptr %s)",
+        shape_line(emit, "call void @soft.safepoint(ptr %%block, ptr %s, i32 1)",
                    w->thread.name);
         shape_line(emit, "br label %%bb.%u", b->succ[k]);
     }
@@ -298,8 +298,8 @@ void shape_write_device(shape *s)
     shape_writer w = begin_writer(s, &emit);
     const ptx_function *f = s->function;
     const uint32_t index = (uint32_t)(f - s->module->functions);
-    const bool open = s->program->used_functions[index] & 4;
-    const bool small = f->insn_count <= 4000 && !s->program->recursive[index];
+    const bool open = s->program->used_functions[index] & FUNCTION_OPEN;
+    const bool small = s->program->small[index];
     emit.shape = &w;
     ptx_text_add(emit.out,
                  "define %si1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%thread.index, "
@@ -323,6 +323,8 @@ void shape_write_device(shape *s)
                      : "  %%local = getelementptr i8, ptr %%local.frame, i64 0\n");
     shape_write_slots(&emit);
     copy_register_parameters(&emit, false);
+    if (!small) /* trees of calls, and tail calls, may go on like loops */
+        shape_line(&emit, "call void @soft.safepoint(ptr %%block, ptr %%thread, i32 1)");
     ptx_text_add(emit.out, "  br label %%bb.%u\n", s->entry);
     write_blocks(&emit);
     ptx_text_add(emit.out, "ended:\n  ret i1 true\ndone:\n");
