@@ -138,8 +138,8 @@ CUresult soft_describe_event(CUevent handle, CUgraphNodeType type, soft_descript
     SOFT_TRY(soft_need(handle, "event"));
     if (!soft_rule(R27))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "event nodes are switched off");
-    SOFT_TRY(context_of(NULL, &out->params.context));
     SOFT_TRY(soft_event_find(handle, &out->params.event));
+    out->params.context = out->params.event->context; /* none need be current */
     out->params.type = type;
     return CUDA_SUCCESS;
 }
@@ -158,7 +158,8 @@ static CUresult check_move(const soft_graph *child, const soft_graph *into)
     if (soft_rule(R63) && child->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph belongs to a node already");
-    if (soft_rule(M_move_exec) && child->memory && soft_graph_memory_has_exec(child->memory))
+    if (soft_rule(M_move_exec) && child->memory &&
+        soft_graph_memory_has_exec(child->memory))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph has memory nodes and an executable");
     if (holds(child, into))

@@ -68,6 +68,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
     if (out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
     SOFT_TRY(check_flags(params->flags, allowed));
+    SOFT_TRY(need_context());
     soft_exec *exec;
     soft_graph_lock();
     const CUresult result = instantiate_locked(handle, params, &exec);
@@ -86,7 +87,6 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
                                      unsigned long long flags)
 {
     SOFT_ENTER();
-    SOFT_TRY(need_context());
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = flags};
     return instantiate(out, graph, FLAGS_PLAIN, &params);
 }
@@ -95,7 +95,6 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *err
                                char *log, size_t log_bytes)
 {
     SOFT_ENTER();
-    SOFT_TRY(need_context());
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
     const CUresult result = instantiate(out, graph, 0, &params);
     if (error_node)
@@ -146,7 +145,6 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
     if (params != NULL) /* also where a capture forbids the call */
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     SOFT_TRY(entered);
-    SOFT_TRY(need_context());
     if (params == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
     CUgraphExec exec = NULL;

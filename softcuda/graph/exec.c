@@ -57,6 +57,7 @@ void soft_exec_release(soft_exec *exec)
         return;
     soft_exec_memory_release(exec->memory);
     soft_program_destroy(exec->program);
+    soft_late_destroy(exec->late);
     soft_versions_free(exec);
     soft_object_set_release(exec->objects);
     soft_watch_destroy(exec->watch);
@@ -149,7 +150,8 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
     soft_node *offender = NULL;
     const CUresult result = soft_version_first(exec, flat, &offender);
     out->hErrNode_out = (CUgraphNode)offender;
-    return result;
+    SOFT_TRY(result);
+    return soft_late_create(exec, flat, by_node ? flat->priorities : NULL);
 }
 
 static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
@@ -283,25 +285,19 @@ static void launch_done(void *argument, soft_worker *worker)
     soft_exec_release(exec);
 }
 
-#define EVENT_WAITS 16
-
-/* What the wait nodes wait for: up to EVENT_WAITS points, more go into the stream. */
-static CUresult collect_waits(const soft_exec *exec, soft_stream *stream,
-                              soft_point *waits, uint32_t *count)
+static void late_launch_done(void *argument, soft_worker *worker)
 {
-    *count = 0;
+    launch_done(soft_late_end(argument), worker);
+}
+
+/* The words of memory operations. */
+static CUresult check_batches(const soft_exec *exec)
+{
     for (uint32_t i = 0; i < exec->event_count; i++) {
         const uint32_t at = exec->event_nodes[i];
         const soft_task *task = &exec->current->records[at]->task;
         if (exec->shape.nodes[at].type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
             SOFT_TRY(soft_batch_check_words(task->u.batch.ops, task->u.batch.count));
-        if (exec->shape.nodes[at].type != CU_GRAPH_NODE_TYPE_WAIT_EVENT)
-            continue;
-        const soft_point point = soft_event_point(exec->current->records[at]->event);
-        if (*count == EVENT_WAITS)
-            SOFT_TRY(soft_stream_wait_point(stream, point));
-        else if (!soft_point_reached(point))
-            waits[(*count)++] = point;
     }
     return CUDA_SUCCESS;
 }
@@ -346,30 +342,62 @@ static CUresult check_switches(const soft_exec *exec, const soft_stream *stream)
     return CUDA_SUCCESS;
 }
 
-static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
+/* What a launch holds until it is done. */
+static void hold(soft_exec *exec, soft_version *version)
 {
-    soft_point waits[EVENT_WAITS];
-    uint32_t count;
-    const bool auto_free = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-    SOFT_TRY(check_switches(exec, stream));
-    SOFT_TRY(collect_waits(exec, stream, waits, &count));
-    SOFT_TRY(soft_exec_memory_begin(exec->memory, auto_free, stream));
-    tell_events(exec, false);
-    soft_version *version = exec->current;
     if (version->objects)
         atomic_fetch_add_explicit(&version->objects->references, 1, memory_order_relaxed);
     (void)soft_exec_memory_retain(version->memory);
     atomic_fetch_add_explicit(&version->launches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
-    soft_point done;
-    const CUresult result = soft_stream_launch(stream, exec->program, version->works,
-                                               launch_done, version, waits, count, &done);
+}
+
+/* Submits a launch of what is current; `late` NULL: no event is waited for inside. */
+static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
+                       soft_late_launch *late)
+{
+    soft_point waits[2], done;
+    uint32_t count = 0;
+    soft_version *version = exec->current;
+    if (first.queue != NULL)
+        waits[count++] = first;
+    if (exec->last_was_late != (late != NULL)) /* the program keeps order else (R33) */
+        waits[count++] = exec->last;
+    hold(exec, version);
+    const CUresult result =
+        late == NULL ? soft_stream_launch(stream, exec->program, version->works,
+                                          launch_done, version, waits, count, &done)
+                     : soft_stream_launch(stream, soft_late_program(exec->late),
+                                          soft_late_works(late), late_launch_done, late,
+                                          waits, count, &done);
     soft_exec_memory_end(exec->memory, result == CUDA_SUCCESS ? &done : NULL);
     if (result != CUDA_SUCCESS) {
         launch_done(version, NULL);
         return result;
     }
-    version->last = done;
+    exec->last_was_late = late != NULL;
+    exec->last = version->last = done;
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
+{
+    const bool auto_free = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    soft_late_launch *late;
+    soft_point first;
+    SOFT_TRY(check_switches(exec, stream));
+    SOFT_TRY(check_batches(exec));
+    SOFT_TRY(soft_late_prepare(exec, &first, &late));
+    CUresult result = soft_exec_memory_begin(exec->memory, auto_free, stream);
+    if (result == CUDA_SUCCESS) {
+        tell_events(exec, false);
+        result = submit(exec, stream, first, late);
+    }
+    if (result != CUDA_SUCCESS) {
+        if (late != NULL)
+            (void)soft_late_end(late);
+        return result;
+    }
     tell_events(exec, true);
     return CUDA_SUCCESS;
 }

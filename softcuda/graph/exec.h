@@ -120,6 +120,9 @@ struct soft_exec {
     uint32_t event_count;
     soft_queue **fences; /* of event records: a launch's event is reached when its node
                           * runs; by event_nodes, NULL for waits */
+    struct soft_late *late;          /* late.c; NULL: no wait nodes */
+    soft_point last;                 /* of the last launch, */
+    bool last_was_late;              /* through `late` */
     struct soft_watch *watch;        /* SOFTCUDA_CHECK=race; NULL: not asked for */
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
@@ -149,6 +152,23 @@ uint8_t soft_pack_edge(const CUgraphEdgeData *data);
 /* The graph's sinks in the order in which they became sinks; `out` has room for all its
  * nodes. */
 uint32_t soft_graph_sinks(const soft_graph *graph, soft_node **out);
+
+/* ---- late.c */
+
+typedef struct soft_late soft_late;
+typedef struct soft_late_launch soft_late_launch;
+
+/* What an executable with wait nodes needs for launches before their events; the flat
+ * graph is as it was afterwards. */
+CUresult soft_late_create(soft_exec *exec, soft_flat *flat, const int *priorities);
+void soft_late_destroy(soft_late *late); /* takes NULL */
+/* What a launch waits for, by the events as they are now: *first before it begins, and
+ * *out at its nodes; NULL if there is no need. */
+CUresult soft_late_prepare(const soft_exec *exec, soft_point *first,
+                           soft_late_launch **out);
+soft_program *soft_late_program(const soft_late *late);
+const soft_work *soft_late_works(const soft_late_launch *launch);
+soft_version *soft_late_end(soft_late_launch *launch); /* frees it */
 
 /* ---- version.c */
 

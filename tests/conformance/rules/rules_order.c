@@ -161,6 +161,102 @@ static void an_event_is_reached_when_its_node_runs(void)
     OK(cu.cuMemFree(words));
 }
 
+/* A word, as soon as it is `wanted`, or after some seconds. */
+static unsigned wait_for_word(CUdeviceptr address, unsigned wanted, CUstream stream)
+{
+    static unsigned *got; /* pinned */
+    if (got == NULL)
+        OK(cu.cuMemHostAlloc((void **)&got, 4, 0));
+    for (int i = 0; i < 3000; i++) {
+        OK(cu.cuMemcpyDtoHAsync(got, address, 4, stream));
+        OK(cu.cuStreamSynchronize(stream));
+        if (*got == wanted)
+            break;
+        usleep(1000);
+    }
+    return *got;
+}
+
+/* root (words[0] = 1), wait for `event` behind it, then words[1] = 1 */
+static CUgraphExec graph_that_waits(CUdeviceptr words, CUevent event)
+{
+    CUgraph graph = new_graph();
+    CUgraphNode root, wait, behind;
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = words, .value = 1, .elementSize = 4, .width = 1, .height = 1};
+    OK(cu.cuGraphAddMemsetNode(&root, graph, NULL, 0, &fill, context));
+    OK(cu.cuGraphAddEventWaitNode(&wait, graph, &root, 1, event));
+    fill.dst = words + 4;
+    OK(cu.cuGraphAddMemsetNode(&behind, graph, &wait, 1, &fill, context));
+    CUgraphExec exec = instantiate(graph);
+    OK(cu.cuGraphDestroy(graph));
+    return exec;
+}
+
+/* The event comes behind words[2] == 1, which nothing writes but this test. */
+static void a_wait_node_holds_what_is_behind_it(void)
+{
+    CUstream launches, other, reads;
+    CUevent event;
+    CUdeviceptr words = new_words();
+    OK(cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cu.cuStreamCreate(&launches, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamCreate(&reads, CU_STREAM_NON_BLOCKING));
+    CUgraphExec exec = graph_that_waits(words, event);
+    for (unsigned round = 1; round <= 3; round++) {
+        OK(cu.cuStreamWaitValue32(other, words + 8, round, CU_STREAM_WAIT_VALUE_EQ));
+        OK(cu.cuEventRecord(event, other));
+        OK(cu.cuGraphLaunch(exec, launches));
+        OK(cu.cuGraphLaunch(exec, launches)); /* a second one queues up behind it */
+        CHECK(wait_for_word(words, 1, reads) == 1);
+        CHECK(wait_for_word(words + 4, 0, reads) == 0);
+        REFUSED(NOT_READY, cu.cuStreamQuery(launches));
+        OK(cu.cuStreamWriteValue32(reads, words + 8, round, 0));
+        OK(cu.cuStreamSynchronize(launches));
+        CHECK(word_at(words + 4) == 1);
+        OK(cu.cuGraphLaunch(exec, launches)); /* the event is reached */
+        OK(cu.cuStreamSynchronize(launches));
+        OK(cu.cuMemsetD32(words, 0, 2));
+        OK(cu.cuCtxSynchronize());
+    }
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuStreamDestroy(launches));
+    OK(cu.cuStreamDestroy(other));
+    OK(cu.cuStreamDestroy(reads));
+    OK(cu.cuEventDestroy(event));
+    OK(cu.cuMemFree(words));
+}
+
+/* What the event waits for is written by the graph itself. */
+static void a_root_leads_to_the_event(void)
+{
+    CUstream launches, other;
+    CUevent event;
+    CUdeviceptr words = new_words();
+    OK(cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cu.cuStreamCreate(&launches, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUgraphExec exec = graph_that_waits(words, event);
+    OK(cu.cuStreamWaitValue32(other, words, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cu.cuEventRecord(event, other));
+    OK(cu.cuGraphLaunch(exec, launches));
+    for (int i = 0; i < 3000 && cu.cuStreamQuery(launches) == CUDA_ERROR_NOT_READY; i++)
+        usleep(1000);
+    if (!CHECK(cu.cuStreamQuery(launches) == CUDA_SUCCESS)) {
+        CUstream rescue; /* so that the program ends */
+        OK(cu.cuStreamCreate(&rescue, CU_STREAM_NON_BLOCKING));
+        OK(cu.cuStreamWriteValue32(rescue, words, 1, 0));
+    }
+    OK(cu.cuStreamSynchronize(launches));
+    CHECK(word_at(words + 4) == 1);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuStreamDestroy(launches));
+    OK(cu.cuStreamDestroy(other));
+    OK(cu.cuEventDestroy(event));
+    OK(cu.cuMemFree(words));
+}
+
 /* ---- clones ---- */
 
 static void a_clone_has_the_edges_of_its_original(void)
@@ -234,6 +330,8 @@ static void run(void)
     RULE_TEST(M_programmatic_order, a_programmatic_edge_orders);
     RULE_TEST(M_programmatic_order, a_chain_of_programmatic_edges_orders);
     RULE_TEST(M_record_at_node, an_event_is_reached_when_its_node_runs);
+    RULE_TEST(M_wait_at_node, a_wait_node_holds_what_is_behind_it);
+    RULE_TEST(M_wait_at_node, a_root_leads_to_the_event);
     RULE_TEST(M_clone_whole, a_clone_has_the_edges_of_its_original);
     RULE_TEST(M_clone_whole, a_clone_has_parameters_of_its_own);
 }
