@@ -7,8 +7,7 @@
 
 #include "conformance/driver.h"
 #include "conformance/kernels.h"
-
-static long (*fail_allocation)(long nth);
+#include "fault/sweep.h"
 
 static CUcontext context;
 static CUstream stream;
@@ -153,33 +152,6 @@ static CUgraphExec instantiate(CUgraph graph)
 }
 
 /* ---- sweeps ---- */
-
-/* Whether the call worked; if not, for want of memory. */
-static bool worked(CUresult result, long nth)
-{
-    if (result == CUDA_SUCCESS)
-        return true;
-    if (!CHECK(result == CUDA_ERROR_OUT_OF_MEMORY))
-        fprintf(stderr, "  allocation %ld: %d\n", nth, (int)result);
-    return false;
-}
-
-static long swept; /* allocations of the last sweep */
-
-/* for (SWEEP(nth)) { fail_allocation(nth); ...; ENDED(nth, worked) } until an allocation
- * beyond the last one would fail. */
-#define SWEEP(nth)                                                                       \
-    long nth = 0;                                                                        \
-    nth >= 0 && nth < 5000 && test_failures < 20;                                        \
-    nth++
-#define END_OF_SWEEP(nth, fine)                                                          \
-    do {                                                                                 \
-        if (fail_allocation(-1) >= 0) {                                                  \
-            CHECK(fine);                                                                 \
-            swept = nth;                                                                 \
-            nth = -2;                                                                    \
-        }                                                                                \
-    } while (0)
 
 static atomic_int destroyed;
 
@@ -436,11 +408,8 @@ static void memory_is_there_or_not(void)
 int main(void)
 {
     DRIVER_OR_SKIP();
-    *(void **)&fail_allocation = dlsym(driver_library, "gph_softcuda_fail_allocation");
-    if (fail_allocation == NULL) {
-        printf("only softcuda can be made to fail\n");
+    if (!can_fail())
         return 77;
-    }
     CUmodule module;
     OK(cu.cuInit(0));
     use_primary();

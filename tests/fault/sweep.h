@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Each allocation of softcuda's own fails in turn:
+ *
+ *     for (SWEEP(nth)) {
+ *         fail_allocation(nth);
+ *         const bool fine = worked(call(), nth);
+ *         END_OF_SWEEP(nth, fine);
+ *         ... what must hold, `fine` or not; the call is undone
+ *     }
+ *
+ * which ends when an allocation beyond the last one would fail. */
+#ifndef FAULT_SWEEP_H
+#define FAULT_SWEEP_H
+#include "conformance/driver.h"
+
+static long (*fail_allocation)(long nth);
+static long swept; /* allocations of the last sweep */
+
+/* Whether the call worked; if not, for want of memory. */
+static inline bool worked(CUresult result, long nth)
+{
+    if (result == CUDA_SUCCESS)
+        return true;
+    if (!CHECK(result == CUDA_ERROR_OUT_OF_MEMORY))
+        fprintf(stderr, "  allocation %ld: %d\n", nth, (int)result);
+    return false;
+}
+
+#define SWEEP(nth)                                                                       \
+    long nth = 0;                                                                        \
+    nth >= 0 && nth < 5000 && test_failures < 20;                                        \
+    nth++
+#define END_OF_SWEEP(nth, fine)                                                          \
+    do {                                                                                 \
+        if (fail_allocation(-1) >= 0) {                                                  \
+            CHECK(fine);                                                                 \
+            swept = nth;                                                                 \
+            nth = -2;                                                                    \
+        }                                                                                \
+    } while (0)
+
+/* False: the driver is none that can be made to fail. */
+static inline bool can_fail(void)
+{
+    *(void **)&fail_allocation = dlsym(driver_library, "gph_softcuda_fail_allocation");
+    if (fail_allocation == NULL)
+        printf("only softcuda can be made to fail\n");
+    return fail_allocation != NULL;
+}
+#endif
