@@ -188,7 +188,8 @@ CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership owne
     SOFT_TRY(soft_graph_find(handle, &child));
     /* Other values than these two are let pass, by an H100, as a copy. */
     const bool move = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
-    SOFT_TRY(move ? check_move(child, into) : check_copy(child, into));
+    if (into) /* else an executable graph reads its parameters */
+        SOFT_TRY(move ? check_move(child, into) : check_copy(child, into));
     out->params.type = CU_GRAPH_NODE_TYPE_GRAPH;
     out->params.child = child;
     out->params.move = move;

@@ -5,6 +5,7 @@
  *          └─ streams that take part, each with its frontier: the nodes that its next
  * work depends on. A recorded event carries a copy of the frontier to other streams. */
 #include "softcuda/graph/capturing.h"
+#include "softcuda/graph/node.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -337,6 +338,9 @@ CUresult soft_capture_end(soft_stream *stream, soft_graph **out)
     const CUresult result = judge_end(capture);
     soft_graph *graph = capture->graph;
     const bool owned = capture->owns_graph;
+    if (result == CUDA_SUCCESS && soft_rule(M_sinks_again))
+        for (uint32_t i = 0; i < soft_frontier_of(stream)->count; i++)
+            soft_node_note_sink(soft_frontier_of(stream)->ends[i].node);
     finish(capture);
     if (result != CUDA_SUCCESS && (owned || soft_rule(M_R89_graph)))
         drop_graph(graph);

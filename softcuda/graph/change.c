@@ -3,7 +3,9 @@
  * an H100 does). */
 #include <string.h>
 
+#include "softcuda/device/device.h"
 #include "softcuda/graph/exec.h"
+#include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 
 #define PARAMETERS CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
@@ -66,6 +68,12 @@ static const char *name_of(soft_backing backing)
     }
 }
 
+/* Ordinary host memory has no context. */
+static bool differ(const void *old_context, const void *new_context)
+{
+    return old_context && new_context && old_context != new_context;
+}
+
 /* What an operand stands on (U07). The destination may come from another context. */
 static CUresult check_backing(soft_change *change, bool is_source)
 {
@@ -75,7 +83,7 @@ static CUresult check_backing(soft_change *change, bool is_source)
     if (soft_rule(M_U07_backing) && old.kind != new.kind)
         return NO(change, PARAMETERS, "the %s of the copy moves from %s to %s", what,
                   name_of(old), name_of(new));
-    if (soft_rule(M_U07_context) && is_source && old.context != new.context)
+    if (soft_rule(M_U07_context) && is_source && differ(old.context, new.context))
         return NO(change, PARAMETERS, "the source of the copy moves to another context");
     return CUDA_SUCCESS;
 }
@@ -101,6 +109,20 @@ static CUresult check_copy(soft_change *change)
     return check_backing(change, true);
 }
 
+/* Memory that is gone when its graph's launch ends. */
+static bool is_freed_inside(uint64_t address)
+{
+    soft_allocation found;
+    soft_graph_alloc *alloc;
+    soft_device *device = soft_device_holding(address);
+    if (device == NULL || !soft_graph_known(device->memory, address, 1, &found) ||
+        !soft_graph_alloc_find(device->memory, found.base, &alloc))
+        return false;
+    const bool freed = soft_graph_alloc_marks(alloc)->freed_inside;
+    soft_graph_arena_release(soft_graph_alloc_arena(alloc));
+    return freed;
+}
+
 static CUresult check_fill(soft_change *change)
 {
     const soft_fill *old = &change->old->task.u.fill, *new = &change->new->task.u.fill;
@@ -119,8 +141,12 @@ static CUresult check_fill(soft_change *change)
                   "%u, not %zu, %zu, %u",
                   old->width, old->pitch, old->element, new->width, new->pitch,
                   new->element);
+    if (soft_rule(M_fill_freed) && is_freed_inside(new->dst))
+        return NO(change, CU_GRAPH_EXEC_UPDATE_ERROR,
+                  "the fill goes to 0x%llx, which a graph allocates and frees itself",
+                  (unsigned long long)new->dst);
     if (soft_rule(M_U07_context) &&
-        change->old->backing[0].context != change->new->backing[0].context)
+        differ(change->old->backing[0].context, change->new->backing[0].context))
         return NO(change, PARAMETERS,
                   "the memory that is filled is of another context than before");
     return CUDA_SUCCESS;

@@ -209,6 +209,7 @@ void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
 typedef struct soft_pairing {
     const soft_shape *shape;
     soft_node **nodes; /* by flat number: the partner; `mark` of a node leads back */
+    bool in_order; /* by the order of creation, as the setter of a child graph wants */
     CUgraphExecUpdateResult result; /* what did not fit, and where */
     soft_node *node, *from;
     /* What else two partners must agree on. Says why not in the pairing. */

@@ -288,6 +288,7 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
     CUresult result = take_payload(node, params);
     const bool takes = params->move && node->child != NULL;
     uint32_t linked = 0;
+    bool refused = false; /* as a memory node, for what it asks */
     for (; result == CUDA_SUCCESS && linked < count; linked++) {
         result =
             soft_nodes_link(dependencies[linked].node, node, &dependencies[linked].data);
@@ -300,12 +301,15 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
         result = soft_memnode_added(node, params->memory);
         if (result == CUDA_SUCCESS && node->child)
             result = soft_memnode_adopt(node);
-        if (result != CUDA_SUCCESS)
+        refused = result != CUDA_SUCCESS;
+        if (refused)
             soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
     }
     if (result != CUDA_SUCCESS) {
         while (linked-- > 0)
             soft_nodes_unlink(dependencies[linked].node, node);
+        for (uint32_t i = 0; i < count && refused && soft_rule(M_sinks_again); i++)
+            soft_node_note_sink(dependencies[i].node);
         if (takes) { /* it stays the program's */
             node->child->parent = NULL;
             node->child->moved = false;

@@ -112,8 +112,55 @@ static CUresult pair(soft_pairing *pairing, const soft_exec_level *level,
     return CUDA_SUCCESS;
 }
 
+/* ---- by the order of creation (R69k) ------------------------------------------------
+ */
+
+static bool has_dependency(const soft_shape *shape, const soft_exec_node *old,
+                           const soft_edge_end *end)
+{
+    for (uint32_t k = 0; k < old->dep_count; k++)
+        if (shape->deps[old->dep_first + k] == end->node->mark &&
+            shape->dep_data[old->dep_first + k] == soft_pack_edge(&end->data))
+            return true;
+    return false;
+}
+
+static CUresult check_member(soft_pairing *pairing, uint32_t at, soft_node *node)
+{
+    const soft_shape *shape = pairing->shape;
+    const soft_exec_node *old = &shape->nodes[at];
+    bool same = old->dep_count == node->dependencies.count;
+    for (uint32_t k = 0; k < node->dependencies.count && same; k++)
+        same = has_dependency(shape, old, &node->dependencies.ends[k]);
+    if (same)
+        return pairing->visit(pairing, at, node);
+    soft_refuse(FAILURE, "a node has other dependencies than the one that was created "
+                         "in its turn");
+    return soft_pairing_refuse(pairing, TOPOLOGY, node, NULL);
+}
+
+static CUresult pair_in_order(soft_pairing *pairing, const soft_exec_level *level,
+                              soft_graph *graph)
+{
+    const uint32_t *members = &pairing->shape->members[level->member_first];
+    if (level->member_count != graph->node_count) {
+        soft_refuse(FAILURE, "the graph has %u nodes, the executable one has %u",
+                    graph->node_count, level->member_count);
+        return soft_pairing_refuse(pairing, TOPOLOGY, NULL, NULL);
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        pairing->nodes[members[i]] = graph->nodes[i];
+        graph->nodes[i]->mark = members[i];
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        SOFT_TRY(check_member(pairing, members[i], graph->nodes[i]));
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_pair_level(soft_pairing *pairing, uint32_t at, soft_graph *graph)
 {
+    if (pairing->in_order)
+        return pair_in_order(pairing, &pairing->shape->levels[at], graph);
     const size_t room = (size_t)graph->node_count + 1;
     soft_node **sinks = soft_new(room * sizeof(soft_node *));
     struct queue queue = {.pairs = soft_new(room * sizeof(uint32_t))};

@@ -90,29 +90,10 @@ static void commit(struct update *update, bool whole)
     update->count = 0;
 }
 
-/* Whether the partners stand in the order of creation, too: what the setter of a child
- * graph asks for beyond an update (R69k). */
-static CUresult check_order(const struct update *update, uint32_t level,
-                            const soft_graph *graph)
-{
-    const soft_shape *shape = &update->exec->shape;
-    const uint32_t *members = &shape->members[shape->levels[level].member_first];
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        const soft_node *node = graph->nodes[i];
-        if (soft_rule(R69k) && update->pairing.nodes[members[i]] != node)
-            return soft_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
-                             "node %u of the child graph is not the partner of the "
-                             "old one's: the nodes came in another order",
-                             i);
-        if (node->child)
-            SOFT_TRY(check_order(update, shape->nodes[members[i]].level, node->child));
-    }
-    return CUDA_SUCCESS;
-}
-
 static CUresult update_level(struct update *update, uint32_t level, soft_graph *graph)
 {
     update->pairing.visit = visit;
+    update->pairing.in_order = level != 0 && soft_rule(R69k);
     SOFT_TRY(soft_pairing_init(&update->pairing, &update->exec->shape));
     update->edits = soft_new(update->exec->shape.node_count * sizeof(*update->edits));
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -121,8 +102,6 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
                     update->exec->shape.node_count);
     else
         result = soft_pair_level(&update->pairing, level, graph);
-    if (result == CUDA_SUCCESS && level != 0)
-        result = check_order(update, level, graph);
     if (result == CUDA_SUCCESS && level == 0)
         result = soft_object_set_create(graph, &update->objects);
     if (result == CUDA_SUCCESS && level == 0 && soft_rule(M_update_memory))

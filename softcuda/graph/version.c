@@ -14,6 +14,7 @@
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/watch.h"
+#include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 
 #define LINE 64u
@@ -52,9 +53,15 @@ static soft_backing backing_at(soft_context *context, uint64_t address)
     soft_backing backing = {SOFT_BACKING_CONTEXT, context};
     soft_allocation found = {0};
     soft_device *device = soft_device_holding(address);
+    if (device && soft_graph_known(device->memory, address, 1, &found)) {
+        backing.kind = SOFT_BACKING_GRAPH; /* live or not */
+        return backing;
+    }
     if (device ? !soft_memory_find(device->memory, address, &found)
-               : !soft_host_find(address, &found))
-        return backing; /* ordinary host memory */
+               : !soft_host_find(address, &found)) {
+        backing.context = NULL; /* ordinary host memory */
+        return backing;
+    }
     if (found.kind == SOFT_MEMORY_GRAPH)
         backing.kind = SOFT_BACKING_GRAPH;
     else if (found.kind == SOFT_MEMORY_POOL || found.kind == SOFT_MEMORY_VMM)

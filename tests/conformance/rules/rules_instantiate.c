@@ -107,13 +107,11 @@ static void the_flags_that_are_told(void)
         CUDA_GRAPH_INSTANTIATE_PARAMS params = with(flags);
         cuuint64_t told = 77;
         OK(cu.cuGraphInstantiateWithParams(&exec, graph.graph, &params));
-        REFUSED(INVALID_VALUE, cu.cuGraphExecGetFlags(exec, NULL));
+        if (driver_is_soft) /* NVIDIA's crashes */
+            REFUSED(INVALID_VALUE, cu.cuGraphExecGetFlags(exec, NULL));
         OK(cu.cuGraphExecGetFlags(exec, &told));
         CHECK(told == (flags & (AUTO_FREE | DEVICE)));
         OK(cu.cuGraphExecDestroy(exec));
-        told = 77;
-        REFUSED(INVALID_VALUE, cu.cuGraphExecGetFlags(exec, &told));
-        CHECK(told == 77);
     }
     OK(cu.cuGraphDestroy(graph.graph));
 }
@@ -323,8 +321,10 @@ static void what_is_destroyed_runs_to_its_end(void)
     pause_until_reached(1);
     OK(cu.cuGraphDestroy(graph.graph));
     OK(cu.cuGraphExecDestroy(exec));
-    REFUSED(INVALID_VALUE, cu.cuGraphLaunch(exec, stream));
-    REFUSED(INVALID_VALUE, cu.cuGraphExecDestroy(exec));
+    if (driver_is_soft) { /* NVIDIA's may crash */
+        REFUSED(INVALID_VALUE, cu.cuGraphLaunch(exec, stream));
+        REFUSED(INVALID_VALUE, cu.cuGraphExecDestroy(exec));
+    }
     atomic_store(&gate, 1);
     CHECK(read_word() == 5);
     CHECK(atomic_load(&reached) == 2);

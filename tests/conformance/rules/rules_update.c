@@ -142,6 +142,28 @@ static void sinks_are_paired_in_the_order_they_became_that(void)
     FITS("k1 m2 c3<k1,m2 !c3", "k1 m2");
 }
 
+/* The end of a capture makes a node a sink again. */
+static void what_a_capture_ends_with_is_the_youngest_sink(void)
+{
+    const text_graph graph = text_build("c1 k2");
+    CUgraphExec exec;
+    CUgraph captured;
+    CUstream capturing;
+    CUgraphExecUpdateResultInfo info;
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph.graph, 0));
+    OK(update(exec, graph.graph, &info));
+    OK(cu.cuStreamCreate(&capturing, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamBeginCaptureToGraph(capturing, graph.graph, graph.nodes, NULL, 1,
+                                      CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cu.cuStreamEndCapture(capturing, &captured));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, update(exec, graph.graph, &info));
+    CHECK(info.result == CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
+    CHECK(info.errorNode == graph.nodes[0]);
+    OK(cu.cuStreamDestroy(capturing));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph.graph));
+}
+
 static void the_order_of_creation_does_not_matter(void)
 {
     FITS("k1 m2<k1", "m1 k2 +k2>m1");
@@ -357,6 +379,7 @@ static void run(void)
     RULE_TEST(R67, removed_edges_leave_their_place_to_the_last);
     RULE_TEST(R67, sinks_are_paired_in_the_order_they_became_that);
     RULE_TEST(R67, the_order_of_creation_does_not_matter);
+    RULE_TEST(M_sinks_again, what_a_capture_ends_with_is_the_youngest_sink);
     RULE_TEST(R68, another_type_is_refused);
     RULE_TEST(R68, the_first_thing_found_is_told);
     RULE_TEST(R69g, a_child_graph_cannot_update);

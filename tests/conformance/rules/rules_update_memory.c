@@ -182,6 +182,112 @@ static void launches_under_way_keep_their_memory(void)
     OK(cu.cuStreamSynchronize(stream));
 }
 
+/* ---- what stands beside memory nodes ---- */
+
+/* An allocation, a fill of it or a copy from it, and perhaps its end. */
+static CUgraph working_graph(bool fills, bool freed, CUdeviceptr *out, CUgraphNode *work)
+{
+    CUgraph graph;
+    CUgraphNode alloc, release;
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
+        .bytesize = MIB};
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+    const CUDA_MEMSET_NODE_PARAMS fill = fill_params(params.dptr, 1, 64, 1);
+    const CUDA_MEMCPY3D copy = copy_params(text_memory[0], params.dptr, 64, 1);
+    if (fills)
+        OK(cu.cuGraphAddMemsetNode(work, graph, &alloc, 1, &fill, text_context));
+    else
+        OK(cu.cuGraphAddMemcpyNode(work, graph, &alloc, 1, &copy, text_context));
+    if (freed)
+        OK(cu.cuGraphAddMemFreeNode(&release, graph, work, 1, params.dptr));
+    *out = params.dptr;
+    return graph;
+}
+
+static void fill_or_copy(bool fills, bool freed, CUgraphExecUpdateResult wanted)
+{
+    CUdeviceptr p, q;
+    CUgraphNode work, other_work;
+    CUgraph graph = working_graph(fills, freed, &p, &work);
+    CUgraph other = working_graph(fills, freed, &q, &other_work);
+    CUgraphExec exec = instantiate(graph), second;
+    CUgraphExecUpdateResultInfo info;
+    CUgraphExecUpdateResult result;
+    OK(update(exec, graph, &result)); /* nothing changes */
+    /* The other one's memory is live, if it is not freed. */
+    second = instantiate(other);
+    OK(cu.cuGraphLaunch(second, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    OK(cu.cuGraphExecDestroy(second));
+    const bool fits = wanted == CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    CHECK_IS(cu.cuGraphExecUpdate(exec, other, &info),
+             fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    CHECK(info.result == wanted);
+    CHECK(info.errorNode == (fits ? NULL : other_work));
+    if (!freed)
+        OK(cu.cuMemFree(q));
+    OK(cu.cuGraphLaunch(exec, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    if (!freed)
+        OK(cu.cuMemFree(q));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuGraphDestroy(other));
+}
+
+static void a_fill_of_memory_that_is_freed_inside_stays(void)
+{
+    fill_or_copy(true, true, CU_GRAPH_EXEC_UPDATE_ERROR);
+    fill_or_copy(true, false, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+}
+
+/* Live or not. */
+static void memory_of_graphs_is_of_one_kind(void)
+{
+    fill_or_copy(false, false, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    fill_or_copy(false, true, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    CUdeviceptr p;
+    CUgraphNode work, other_work;
+    CUgraph graph = working_graph(false, false, &p, &work), other;
+    const CUDA_MEMCPY3D from_graph = copy_params(text_memory[0], p, 64, 1);
+    const CUDA_MEMCPY3D plain = copy_params(text_memory[0], text_memory[1], 64, 1);
+    CUgraphExecUpdateResult result;
+    OK(cu.cuGraphCreate(&other, 0));
+    OK(cu.cuGraphAddMemcpyNode(&other_work, other, NULL, 0, &plain, text_context));
+    CUgraphExec exec = instantiate(other);
+    REFUSED(INVALID_VALUE, cu.cuGraphExecMemcpyNodeSetParams(exec, other_work,
+                                                             &from_graph, text_context));
+    OK(cu.cuGraphMemcpyNodeSetParams(other_work, &from_graph));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, update(exec, other, &result));
+    CHECK(result == CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(other));
+    OK(cu.cuGraphDestroy(graph));
+}
+
+/* A free node that is refused makes its dependency a sink again. */
+static void a_refused_node_leaves_younger_sinks(void)
+{
+    CUdeviceptr p;
+    CUgraphNode work, last, none;
+    CUgraph graph = working_graph(true, false, &p, &work);
+    CUgraphExecUpdateResultInfo info;
+    unsigned value = 1;
+    const CUDA_KERNEL_NODE_PARAMS kernel = store_params(&text_memory[0], &value);
+    OK(cu.cuGraphAddKernelNode(&last, graph, NULL, 0, &kernel));
+    CUgraphExec exec = instantiate(graph);
+    OK(cu.cuGraphExecUpdate(exec, graph, &info));
+    REFUSED(INVALID_VALUE, cu.cuGraphAddMemFreeNode(&none, graph, &work, 1, p));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, cu.cuGraphExecUpdate(exec, graph, &info));
+    CHECK(info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    CHECK(info.errorNode == work && info.errorFromNode == NULL);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+}
+
 static void run(void)
 {
     if (!rule_listing) {
@@ -193,6 +299,9 @@ static void run(void)
     RULE_TEST(M_update_memory, the_executable_becomes_the_new_graphs);
     RULE_TEST(M_update_memory, what_was_left_unfreed_stays);
     RULE_TEST(M_update_memory, launches_under_way_keep_their_memory);
+    RULE_TEST(M_fill_freed, a_fill_of_memory_that_is_freed_inside_stays);
+    RULE_TEST(M_U07_backing, memory_of_graphs_is_of_one_kind);
+    RULE_TEST(M_sinks_again, a_refused_node_leaves_younger_sinks);
 }
 
 int main(int argc, char **argv)

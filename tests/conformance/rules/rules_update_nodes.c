@@ -98,6 +98,28 @@ static void a_kernel_may_become_another(void)
     change(CU_GRAPH_NODE_TYPE_KERNEL, &from, &to, SAME, "dimensions");
 }
 
+/* The context that is named is not that of ordinary host memory. */
+static void host_memory_has_no_context(void)
+{
+    static char bytes[64];
+    CUcontext other;
+    CUgraph graph;
+    CUgraphNode node;
+    CUDA_MEMCPY3D from_host = copy_params(text_memory[0], 0, 64, 1);
+    from_host.srcMemoryType = CU_MEMORYTYPE_HOST;
+    from_host.srcHost = bytes;
+    OK(cu.cuCtxCreate(&other, NULL, 0, 0));
+    OK(cu.cuCtxSetCurrent(text_context));
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphAddMemcpyNode(&node, graph, NULL, 0, &from_host, text_context));
+    CUgraphExec exec;
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cu.cuGraphExecMemcpyNodeSetParams(exec, node, &from_host, other));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuCtxDestroy(other));
+}
+
 static void a_kernel_stays_in_its_context(void)
 {
     CUcontext other;
@@ -466,6 +488,7 @@ static void run(void)
     RULE_TEST(M_U06_fill_shape, a_fill_keeps_its_shape);
     RULE_TEST(M_U07_backing, operands_stay_with_contexts_or_without);
     RULE_TEST(M_U07_context, operands_stay_in_their_context);
+    RULE_TEST(M_U07_context, host_memory_has_no_context);
     RULE_TEST(M_zero_size, nothing_is_not_filled);
     RULE_TEST(M_zero_size, nothing_is_not_copied);
 }

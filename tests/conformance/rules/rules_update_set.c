@@ -250,6 +250,61 @@ static void a_child_graph_keeps_its_order_of_creation(void)
     OK(cu.cuGraphDestroy(graph.graph));
 }
 
+/* A parent with a child graph of `from`, whose executable gets one of `to`. */
+static CUresult set_child(const char *from, const char *to)
+{
+    const text_graph inner = text_build(from), other = text_build(to);
+    CUgraph parent;
+    CUgraphNode node;
+    CUgraphExec exec;
+    OK(cu.cuGraphCreate(&parent, 0));
+    OK(cu.cuGraphAddChildGraphNode(&node, parent, NULL, 0, inner.graph));
+    OK(cu.cuGraphInstantiateWithFlags(&exec, parent, 0));
+    const CUresult result =
+        cu.cuGraphExecChildGraphNodeSetParams(exec, node, other.graph);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(parent));
+    OK(cu.cuGraphDestroy(inner.graph));
+    OK(cu.cuGraphDestroy(other.graph));
+    return result;
+}
+
+/* Where an update goes by the order of dependencies and sinks. */
+static void a_child_graph_is_paired_by_creation(void)
+{
+    static const char from[] = "k1 m2 k3<k1,m2";
+    OK(set_child(from, from));
+    OK(set_child(from, "k1 m2 k3<m2,k1"));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, set_child(from, "m2 k1 k3<k1,m2"));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, set_child(from, "k1 m2 k3<k1"));
+    OK(set_child("k1 m2<k1", "k1 m2 +k1>m2"));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, set_child("k1 m2", "m2 k1"));
+    OK(set_child("k1 k2<k1 k3<k1", "k1 k3<k1 k2<k1"));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, set_child("k1 k2<k1 m3<k1", "k1 m3<k1 k2<k1"));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, set_child("k1 n2<k1", "k1 N2<k1"));
+    OK(set_child("g1 k2<g1", "g1 k2<g1"));
+}
+
+/* Graphs that belong to a node may be read, too. */
+static void a_child_graph_may_come_from_a_node(void)
+{
+    const text_graph graph = text_build("g1"), kid = text_build("k1 m2<k1");
+    CUgraphExec exec = instantiate(&graph);
+    CUgraph child, parent;
+    CUgraphNode node;
+    CUgraphNodeParams move = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
+    OK(cu.cuGraphChildGraphNodeGetGraph(graph.nodes[0], &child));
+    OK(cu.cuGraphExecChildGraphNodeSetParams(exec, graph.nodes[0], child));
+    move.graph.graph = kid.graph;
+    move.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    OK(cu.cuGraphCreate(&parent, 0));
+    OK(cu.cuGraphAddNode(&node, parent, NULL, NULL, 0, &move));
+    OK(cu.cuGraphExecChildGraphNodeSetParams(exec, graph.nodes[0], kid.graph));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(parent));
+    OK(cu.cuGraphDestroy(graph.graph));
+}
+
 static void nodes_inside_a_child_graph_are_set_by_its_handle(void)
 {
     const text_graph graph = text_build("g1");
@@ -341,6 +396,8 @@ static void run(void)
     RULE_TEST(R69i, the_generic_setter_takes_every_type);
     RULE_TEST(R69k, a_child_graph_takes_new_parameters);
     RULE_TEST(R69k, a_child_graph_keeps_its_order_of_creation);
+    RULE_TEST(R69k, a_child_graph_is_paired_by_creation);
+    RULE_TEST(R69k, a_child_graph_may_come_from_a_node);
     RULE_TEST(R69k, nodes_inside_a_child_graph_are_set_by_its_handle);
 }
 
