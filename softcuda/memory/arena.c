@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -215,6 +216,19 @@ void soft_chunks_give(soft_memory *memory, uint32_t count, const uint32_t *chunk
     }
 }
 
+static atomic_long fail_at = -1; /* mappings left before the one that is refused */
+
+long gph_softcuda_fail_mapping(long nth)
+{
+    return atomic_exchange(&fail_at, nth);
+}
+
+static bool fails_now(void)
+{
+    return atomic_load_explicit(&fail_at, memory_order_relaxed) >= 0 &&
+           atomic_fetch_sub(&fail_at, 1) == 0;
+}
+
 /* Maps neighbouring chunks from `chunk` on at `at`. */
 static bool map_run(soft_memory *memory, void *at, uint32_t chunk, uint64_t bytes,
                     int prot)
@@ -222,7 +236,8 @@ static bool map_run(soft_memory *memory, void *at, uint32_t chunk, uint64_t byte
     const bool populate =
         prot != PROT_NONE && bytes <= POPULATE_CHUNKS * SOFT_CHUNK_BYTES;
     memory->map_calls++;
-    if (mmap(at, bytes, prot, MAP_SHARED | MAP_FIXED | (populate ? MAP_POPULATE : 0),
+    if (fails_now() ||
+        mmap(at, bytes, prot, MAP_SHARED | MAP_FIXED | (populate ? MAP_POPULATE : 0),
              memory->file, (off_t)(chunk * SOFT_CHUNK_BYTES)) == MAP_FAILED)
         return false;
     madvise(at, bytes, MADV_DONTFORK);

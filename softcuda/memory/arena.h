@@ -93,11 +93,13 @@ struct soft_memory {
         uint64_t base, bytes;
     } freed[SOFT_FREED_KEPT]; /* a ring of what was freed last */
     uint64_t freed_count;
-    atomic_bool has_peers; /* see soft_range_has_peers() */
+    atomic_bool has_peers;        /* see soft_range_has_peers() */
     atomic_uint_fast64_t changes; /* frees, unmaps, changes of access: for check.c */
 };
 
-/* arena.c */
+/* arena.c. Exported, for tests: the nth mapping of physical memory from now is refused;
+ * nth < 0: none is. Returns the value as it stands, as gph_softcuda_fail_allocation(). */
+GPH_API long gph_softcuda_fail_mapping(long nth);
 gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *options,
                            gph_error *error);
 void soft_arena_fini(soft_memory *memory);
