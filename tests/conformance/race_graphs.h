@@ -28,7 +28,8 @@ static const char ptx[] = PTX_HEAD WORD_KERNEL("wr", "st.global.u32 [%d3], %r5")
         WORD_KERNEL("at", "red.global.add.u32 [%d3], 1")
             WORD_KERNEL("vw", "st.volatile.global.u32 [%d3], 1")
                 WORD_KERNEL("vr", "ld.volatile.global.u32 %r2, [%d3]")
-    /* Stores to data, then says so in a flag; and who waits for the flag. */
+    /* Stores to data, then says so in a flag; and who waits for the flag: a
+     * while, as nothing has to run the other one meanwhile. */
     ".visible .entry tell(.param .u64 data, .param .u64 flag)\n"
     "{\n"
     "  .reg .b64 %d<3>;\n"
@@ -39,12 +40,14 @@ static const char ptx[] = PTX_HEAD WORD_KERNEL("wr", "st.global.u32 [%d3], %r5")
     "}\n"
     ".visible .entry hear(.param .u64 data, .param .u64 flag)\n"
     "{\n"
-    "  .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %d<3>;\n"
+    "  .reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %d<3>;\n"
     "  ld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n"
+    "  mov.u32 %r2, 100000;\n"
     "again:\n"
     "  ld.acquire.gpu.global.u32 %r1, [%d2];\n"
     "  setp.eq.u32 %p1, %r1, 0;\n"
-    "  @%p1 bra again;\n"
+    "  sub.u32 %r2, %r2, 1; setp.ne.and.u32 %p2, %r2, 0, %p1;\n"
+    "  @%p2 bra again;\n"
     "  ret;\n"
     "}\n";
 

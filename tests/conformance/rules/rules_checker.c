@@ -14,7 +14,7 @@
     } while (0)
 
 /* store(p, v); load(p) reads a word; tell(data, flag) stores, then says so in the flag;
- * hear(data, flag) waits for the flag, then reads. */
+ * hear(data, flag) waits for the flag, a while, then reads. */
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry store(.param .u64 p, .param .u64 v)\n"
                           "{\n"
@@ -47,12 +47,15 @@ static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           "}\n"
                           ".visible .entry hear(.param .u64 data, .param .u64 flag)\n"
                           "{\n"
-                          "  .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %d<3>;\n"
+                          "  .reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %d<3>;\n"
                           "  ld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n"
+                          "  mov.u32 %r3, 100000;\n"
                           "again:\n"
                           "  ld.acquire.gpu.global.u32 %r1, [%d2];\n"
                           "  setp.eq.u32 %p1, %r1, 0;\n"
-                          "  @%p1 bra again;\n"
+                          "  sub.u32 %r3, %r3, 1;\n"
+                          "  setp.ne.and.u32 %p2, %r3, 0, %p1;\n"
+                          "  @%p2 bra again;\n"
                           "  ld.global.u32 %r2, [%d1];\n"
                           "  ret;\n"
                           "}\n";
