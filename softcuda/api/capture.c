@@ -185,17 +185,34 @@ static CUresult lend(soft_stream *stream, const soft_edge_list *list)
     return CUDA_SUCCESS;
 }
 
+static CUresult refuse_lossy(void)
+{
+    return soft_fail(CUDA_ERROR_LOSSY_QUERY,
+                     "a dependency has edge data, and edgeData_out is NULL");
+}
+
+static bool is_lossy(const soft_edge_list *list, const struct info_out *out)
+{
+    if (out->data || !out->can_tell_data || !out->nodes)
+        return false;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->ends[i].data.type || list->ends[i].data.from_port)
+            return true;
+    return false;
+}
+
 static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
                           const struct info_out *out)
 {
     static const soft_edge_list none;
     const soft_edge_list *list = info->frontier ? info->frontier : &none;
-    if (out->data == NULL && out->can_tell_data && out->nodes)
-        for (uint32_t i = 0; i < list->count; i++)
-            if (list->ends[i].data.type || list->ends[i].data.from_port)
-                return soft_fail(CUDA_ERROR_LOSSY_QUERY,
-                                 "a dependency has edge data, and edgeData_out is NULL");
+    if (out->data && out->nodes == NULL && soft_rule(M_info_lossy))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "edgeData_out is given without dependencies_out");
     SOFT_TRY(lend(stream, list));
+    const bool lossy = is_lossy(list, out);
+    if (lossy && !soft_rule(M_info_lossy))
+        return refuse_lossy();
     *out->status = info->status;
     if (info->status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS; /* the rest stays as it is */
@@ -205,6 +222,8 @@ static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
         *out->graph = (CUgraph)info->graph;
     if (out->nodes)
         *out->nodes = list->count ? stream->lent_nodes : NULL;
+    if (lossy)
+        return refuse_lossy();
     if (out->data)
         *out->data = list->count ? stream->lent_data : NULL;
     if (out->count)

@@ -20,17 +20,28 @@ static CUresult check_flags(uint64_t flags, uint64_t allowed)
     return CUDA_SUCCESS;
 }
 
-/* A capture takes fills of any destination. */
+static const char upload_call[] = "cuGraphUpload";
+
+/* Captures forbid instantiations, but none with flags that are not known, and none that
+ * upload: then the upload alone is judged. */
+static CUresult enter_call(const char *call, uint64_t flags, uint64_t allowed)
+{
+    SOFT_TRY(soft_enter(upload_call));
+    soft_thread_self()->call = call;
+    if (soft_capture_is_open() && soft_rule(M_instantiate_flags))
+        SOFT_TRY(check_flags(flags & ~allowed, allowed));
+    if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) && soft_rule(M_instantiate_upload))
+        return CUDA_SUCCESS;
+    return soft_enter(call);
+}
+
+/* A capture takes fills of any destination: they are judged now. */
 static CUresult check_fills(const soft_graph *graph)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
-        if (node->type == CU_GRAPH_NODE_TYPE_MEMSET && node->task.u.fill.misplaced)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "node %u fills %zu x %zu elements at 0x%llx, which were not "
-                             "allocated when it was captured",
-                             i, node->task.u.fill.width, node->task.u.fill.height,
-                             (unsigned long long)node->task.u.fill.dst);
+        if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+            SOFT_TRY(soft_fill_check(&node->task.u.fill));
         if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)
             SOFT_TRY(check_fills(node->child));
     }
@@ -56,7 +67,8 @@ static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS
                          "the graph belongs to a child-graph node of another one");
     if (graph->capture && !soft_rule(R39))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a stream captures into the graph");
-    SOFT_TRY(check_fills(graph));
+    if (soft_rule(M_capture_fill))
+        SOFT_TRY(check_fills(graph));
     return soft_exec_create(graph, params->flags, out, params);
 }
 
@@ -86,7 +98,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
                                      unsigned long long flags)
 {
-    SOFT_ENTER();
+    SOFT_TRY(enter_call(__func__, flags, FLAGS_PLAIN));
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = flags};
     return instantiate(out, graph, FLAGS_PLAIN, &params);
 }
@@ -135,21 +147,15 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
                                  CUDA_GRAPH_INSTANTIATE_PARAMS *params, bool per_thread)
 {
     static const char call[] = "cuGraphInstantiateWithParams";
-    static const char upload_call[] = "cuGraphUpload";
-    /* Captures forbid the call, but not if it uploads: then that upload alone is judged.
-     */
-    const bool uploads = params && (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
-    const CUresult entered =
-        soft_enter(uploads && soft_rule(M_instantiate_upload) ? upload_call : call);
-    soft_thread_self()->call = call;
+    const uint64_t allowed = FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+    const CUresult entered = enter_call(call, params ? params->flags : 0, allowed);
     if (params != NULL) /* also where a capture forbids the call */
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     SOFT_TRY(entered);
     if (params == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
     CUgraphExec exec = NULL;
-    SOFT_TRY(instantiate(out != NULL ? &exec : NULL, graph,
-                         FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, params));
+    SOFT_TRY(instantiate(out != NULL ? &exec : NULL, graph, allowed, params));
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
         /* As an upload of its own, also to a capture. */
         const struct launch_site site = {upload_call, params->hUploadStream, per_thread};

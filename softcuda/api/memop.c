@@ -4,6 +4,8 @@
 #include "softcuda/device/memop.h"
 
 #include "softcuda/api/exports.h"
+#include "softcuda/device/stream.h"
+#include "softcuda/rules/rules.h"
 
 struct site {
     const char *call;
@@ -16,8 +18,14 @@ static CUresult submit(struct site site, unsigned count, CUstreamBatchMemOpParam
 {
     SOFT_ENTER_CONTEXT_AS(site.call, context);
     soft_task task;
+    bool capturing = false;
+    soft_queue *queue;
+    if (soft_capture_is_open() && soft_rule(M_capture_order))
+        SOFT_TRY(
+            soft_stream_queue(context, site.stream, site.per_thread, &queue, &capturing));
     SOFT_TRY(soft_task_batch(ops, count, flags, &task));
-    SOFT_TRY(soft_batch_check_words(ops, count));
+    if (!capturing || !soft_rule(M_capture_words))
+        SOFT_TRY(soft_batch_check_words(ops, count));
     return soft_stream_submit(context, site.stream, site.per_thread, &task, NULL);
 }
 

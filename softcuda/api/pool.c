@@ -36,6 +36,24 @@ static CUresult located(const CUmemLocation *location, soft_device **out)
     return device_of(location->id, out);
 }
 
+/* Where a device that does not exist is INVALID_VALUE. */
+static CUresult pool_device_of(CUdevice ordinal, soft_device **out)
+{
+    *out = soft_device_at(ordinal);
+    return *out ? CUDA_SUCCESS
+                : soft_fail(soft_rule(M_pool_props) ? CUDA_ERROR_INVALID_VALUE
+                                                    : CUDA_ERROR_INVALID_DEVICE,
+                            "device %d is none of the %d visible", ordinal,
+                            soft_device_count());
+}
+
+static CUresult pool_located(const CUmemLocation *location, soft_device **out)
+{
+    if (location && location->type == CU_MEM_LOCATION_TYPE_DEVICE)
+        return pool_device_of(location->id, out);
+    return located(location, out);
+}
+
 /* ---- pools ---- */
 
 /* What no pool of the host can be, whether such pools are built or not. */
@@ -217,29 +235,40 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     return CUDA_SUCCESS;
 }
 
+/* With its rule off a wrong access is taken for one that is known. */
+static CUresult check_access(const soft_pool_object *object,
+                             const CUmemAccessDesc *access)
+{
+    soft_device *device;
+    SOFT_TRY(located(&access->location, &device));
+    if (!soft_rule(M_pool_access))
+        return CUDA_SUCCESS;
+    if (access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "a pool gives no access, or reading and writing");
+    if (access->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+        access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no access flags",
+                         (unsigned)access->flags);
+    if (device == object->device && access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE,
+                         "access of device %d to its own pool cannot be revoked",
+                         device->ordinal);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
 {
     SOFT_ENTER();
-    if (map == NULL && count != 0)
-        return is_null("map");
+    if (map == NULL || count == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu access descriptions at %p", count,
+                         (const void *)map);
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    for (size_t i = 0; i < count; i++) {
-        soft_device *device;
-        SOFT_TRY(located(&map[i].location, &device));
-        if (map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
-            map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "access 0x%x: a pool gives none, or reading and writing",
-                             (unsigned)map[i].flags);
-        if (device == object->device && map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "access of device %d to its own pool cannot be revoked",
-                             device->ordinal);
-    }
+    for (size_t i = 0; i < count; i++)
+        SOFT_TRY(check_access(object, &map[i]));
     for (size_t i = 0; i < count; i++)
         atomic_store(&object->access[map[i].location.id], (unsigned)map[i].flags);
-    soft_peer_changed();
     return CUDA_SUCCESS;
 }
 
@@ -247,12 +276,16 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
                             CUmemLocation *location)
 {
     SOFT_ENTER();
-    if (out == NULL)
-        return is_null("flags");
+    if (out == NULL || location == NULL)
+        return is_null(out == NULL ? "flags" : "location");
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
+    if (location->type == CU_MEM_LOCATION_TYPE_HOST) {
+        *out = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        return CUDA_SUCCESS;
+    }
     soft_device *device;
-    SOFT_TRY(located(location, &device));
+    SOFT_TRY(pool_located(location, &device));
     *out = (CUmemAccess_flags)atomic_load(&object->access[device->ordinal]);
     return CUDA_SUCCESS;
 }
@@ -276,7 +309,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal)
     if (out == NULL)
         return is_null("pool");
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(pool_device_of(ordinal, &device));
     *out = (CUmemoryPool)soft_device_pool(device);
     return CUDA_SUCCESS;
 }
@@ -296,17 +329,15 @@ static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
 {
     SOFT_ENTER();
-    soft_device *device = soft_device_at(ordinal);
-    if (device == NULL)
-        return soft_fail(soft_rule(M_pool_props) ? CUDA_ERROR_INVALID_VALUE
-                                                 : CUDA_ERROR_INVALID_DEVICE,
-                         "device %d is none of the %d visible", ordinal,
-                         soft_device_count());
+    soft_device *device;
+    SOFT_TRY(pool_device_of(ordinal, &device));
     return set_pool(device, handle);
 }
 
 static CUresult check_type(CUmemAllocationType type)
 {
+    if (type == CU_MEM_ALLOCATION_TYPE_INVALID)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "allocation type 0 is none");
     if (type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "pools of allocation type %d are not built", (int)type);
@@ -320,7 +351,7 @@ CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
     if (out == NULL)
         return is_null("pool_out");
     soft_device *device;
-    SOFT_TRY(located(location, &device));
+    SOFT_TRY(pool_located(location, &device));
     SOFT_TRY(check_type(type));
     *out = (CUmemoryPool)device->default_pool;
     return CUDA_SUCCESS;
@@ -333,7 +364,7 @@ CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
     if (out == NULL)
         return is_null("pool");
     soft_device *device;
-    SOFT_TRY(located(location, &device));
+    SOFT_TRY(pool_located(location, &device));
     SOFT_TRY(check_type(type));
     *out = (CUmemoryPool)soft_device_pool(device);
     return CUDA_SUCCESS;
@@ -344,9 +375,48 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
 {
     SOFT_ENTER();
     soft_device *device;
-    SOFT_TRY(located(location, &device));
+    SOFT_TRY(pool_located(location, &device));
     SOFT_TRY(check_type(type));
     return set_pool(device, handle);
+}
+
+/* ---- export: not built, but what cannot be exported is told ---- */
+
+CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
+                                          CUmemAllocationHandleType type,
+                                          unsigned long long flags)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("handle_out");
+    soft_pool_object *object;
+    SOFT_TRY(soft_pool_object_find(handle, &object));
+    if (flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE ||
+        ((unsigned)type & ~(unsigned)object->handle_types))
+        return soft_fail(
+            soft_rule(M_pool_export) ? CUDA_ERROR_INVALID_VALUE
+                                     : CUDA_ERROR_NOT_SUPPORTED,
+            "pool %p was made for handle types 0x%x, not 0x%x (flags 0x%llx)",
+            (void *)handle, (unsigned)object->handle_types, (unsigned)type, flags);
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "pools of softcuda cannot be exported");
+}
+
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address)
+{
+    SOFT_ENTER();
+    if (out == NULL)
+        return is_null("shareData_out");
+    soft_device *device = soft_device_holding(address);
+    soft_allocation found;
+    const bool pooled = device && soft_memory_find(device->memory, address, &found) &&
+                        found.kind == SOFT_MEMORY_POOL;
+    const soft_pool_object *object = pooled ? soft_pool_object_of(found.pool) : NULL;
+    if ((object == NULL || object->handle_types == CU_MEM_HANDLE_TYPE_NONE) &&
+        soft_rule(M_pool_export))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "0x%llx is no memory of a pool that can be exported",
+                         (unsigned long long)address);
+    return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "pools of softcuda cannot be exported");
 }
 
 /* ---- allocation ---- */
@@ -354,11 +424,13 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
 static CUresult allocate(soft_context *context, bool per_thread, CUstream stream,
                          soft_pool_object *object, size_t bytes, CUdeviceptr *out)
 {
+    soft_stream *found;
+    if (out == NULL && !soft_rule(M_capture_order))
+        return is_null("dptr");
+    SOFT_TRY(soft_stream_find(context, stream, per_thread, &found));
     if (out == NULL)
         return is_null("dptr");
     *out = 0;
-    soft_stream *found;
-    SOFT_TRY(soft_stream_find(context, stream, per_thread, &found));
     if (bytes == 0 && soft_rule(M_pool_nothing))
         return CUDA_SUCCESS; /* with address 0, unlike cuMemAlloc */
     if (soft_stream_captures(found))

@@ -199,7 +199,10 @@ static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handl
 {
     FIND_AS("cuStreamWaitEvent", handle, per_thread);
     soft_event *event;
-    SOFT_TRY(soft_event_find(event_handle, &event));
+    const CUresult is_event = soft_event_find(event_handle, &event);
+    if (is_event != CUDA_SUCCESS && soft_rule(M_wait_nothing))
+        soft_capture_spoil(context, handle, per_thread, is_event);
+    SOFT_TRY(is_event);
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x: 0 and 1 (external) are known", flags);

@@ -161,6 +161,7 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         launch->priority = a->value.priority;
+        launch->has_priority = true;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return read_cluster(a);
     /* Hints, and permissions to overlap that need not be used. */

@@ -38,6 +38,7 @@ typedef struct soft_launch {
     bool programmatic; /* may begin before what precedes it in the stream is done */
     struct soft_event *trigger; /* recorded by the kernel, or NULL; borrowed */
     int trigger_flags;
+    bool has_priority;    /* given with the launch, not its stream's */
     bool misconfigured;   /* refused for its grid, block or shared memory */
     uint8_t trigger_port; /* CU_GRAPH_KERNEL_NODE_PORT_*: when it counts as reached */
     uint8_t trigger_type; /* CU_GRAPH_DEPENDENCY_TYPE_* of edges from there */
@@ -60,7 +61,6 @@ typedef struct soft_fill {
     size_t width, height;
     uint32_t value;
     uint32_t element;
-    bool misplaced; /* captured with a wrong destination: cannot be instantiated */
 } soft_fill;
 
 typedef struct soft_batch {
@@ -97,8 +97,10 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
 CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *copy, soft_task *out);
 CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *fill,
                         soft_task *out);
-/* The same for a capture, which takes any destination and marks a wrong one. */
+/* The same for a capture, which takes any destination and warns of a wrong one. */
 CUresult soft_task_fill_captured(const CUDA_MEMSET_NODE_PARAMS *fill, soft_task *out);
+/* Whether there is memory where it goes, now. */
+CUresult soft_fill_check(const soft_fill *fill);
 
 /* Does a copy or a fill, on the calling thread: the body of the node. Returns what the
  * stream's error is to be. */

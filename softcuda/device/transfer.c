@@ -271,12 +271,24 @@ CUresult soft_task_fill_captured(const CUDA_MEMSET_NODE_PARAMS *f, soft_task *ou
     SOFT_TRY(shape_of_fill(f, &bytes));
     soft_thread *self = soft_thread_self();
     self->only_warns = true;
-    const CUresult result =
-        check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &dst);
+    (void)check_end(CU_MEMORYTYPE_DEVICE, f->dst, bytes, "destination", &dst);
     self->only_warns = false;
     make_fill(f, &dst, out);
-    out->u.fill.misplaced = result != CUDA_SUCCESS;
     return CUDA_SUCCESS;
+}
+
+CUresult soft_fill_check(const soft_fill *fill)
+{
+    struct nature dst = {0};
+    const size_t bytes = (fill->height > 1 ? fill->height - 1 : 0) * fill->pitch +
+                         fill->width * fill->element;
+    if (fill->width == 0 || fill->height == 0)
+        return CUDA_SUCCESS;
+    const soft_device *device = soft_device_holding(fill->dst);
+    soft_allocation found;
+    if (device && soft_graph_known(device->memory, fill->dst, bytes, &found))
+        return CUDA_SUCCESS; /* there when it runs, as far as the graph goes */
+    return check_end(CU_MEMORYTYPE_DEVICE, fill->dst, bytes, "destination", &dst);
 }
 
 /* ---- doing them ---- */

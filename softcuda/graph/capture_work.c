@@ -118,7 +118,9 @@ static CUresult add_kernel(soft_stream *stream, const soft_task *task)
 {
     const soft_launch *launch = &task->u.launch;
     soft_task own = *task;
-    own.u.launch.priority = soft_rule(R38) ? stream->priority : 0;
+    if (!own.u.launch.has_priority || !soft_rule(M_captured_priority))
+        own.u.launch.priority = soft_rule(R38) ? stream->priority : 0;
+    own.u.launch.has_priority = false;
     own.u.launch.programmatic = false;
     own.u.launch.trigger = NULL;
     const soft_node_params params = {

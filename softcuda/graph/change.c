@@ -126,10 +126,8 @@ static bool is_freed_inside(uint64_t address)
 static CUresult check_fill(soft_change *change)
 {
     const soft_fill *old = &change->old->task.u.fill, *new = &change->new->task.u.fill;
-    if (new->misplaced)
-        return NO(change, PARAMETERS,
-                  "0x%llx was not allocated when the fill of it was captured",
-                  (unsigned long long)new->dst);
+    if (soft_rule(M_capture_fill) && soft_fill_check(new) != CUDA_SUCCESS)
+        return no(change, CU_GRAPH_EXEC_UPDATE_ERROR);
     if (soft_rule(M_U06_fill_shape) && old->height != new->height)
         return NO(change, PARAMETERS, "the fill has %zu rows, not %zu", old->height,
                   new->height);
