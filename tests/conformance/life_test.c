@@ -159,6 +159,8 @@ static void a_free_of_another_graph_counts(void)
  * free. */
 static void a_flag_is_no_dependency(void)
 {
+    if (getenv("SOFTCUDA_SCHEDULE_SEED") != NULL)
+        SKIP("the order in which `hear` comes first does not end");
     CUgraph graph;
     CUdeviceptr memory, flag = buffer;
     CUfunction tell, hear;

@@ -210,6 +210,8 @@ static void a_use_that_nothing_orders_behind_the_allocation_is_told(void)
 /* `hear` ends only after `tell` has stored: nothing orders `tell` before the free. */
 static void a_flag_orders_no_free(void)
 {
+    if (getenv("SOFTCUDA_SCHEDULE_SEED") != NULL)
+        SKIP("the order in which `hear` comes first does not end");
     ONLY_SOFT(computes_on);
     CUdeviceptr p, flag;
     OK(cu.cuMemAlloc(&flag, 4));
@@ -267,6 +269,8 @@ static void accesses_that_agree_are_not(void)
 
 static void a_flag_orders_no_reader(void)
 {
+    if (getenv("SOFTCUDA_SCHEDULE_SEED") != NULL)
+        SKIP("the order in which `hear` comes first does not end");
     ONLY_SOFT(computes_on_either);
     CUdeviceptr p;
     OK(cu.cuMemAlloc(&p, 64));
