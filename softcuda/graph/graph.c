@@ -5,7 +5,8 @@
 #include "softcuda/graph/node.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t last_id; /* of graphs and nodes */
+static uint64_t last_id;     /* of graphs and nodes */
+static uint64_t last_number; /* of graphs */
 
 void soft_graph_lock(void)
 {
@@ -28,6 +29,7 @@ CUresult soft_graph_create(soft_graph **out)
     if (graph == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
     graph->id = soft_graph_next_id();
+    graph->number = ++last_number;
     const CUresult result = soft_handle_add(graph, SOFT_KIND_GRAPH);
     if (result != CUDA_SUCCESS) {
         soft_delete(graph);

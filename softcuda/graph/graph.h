@@ -85,6 +85,7 @@ struct soft_node {
 
 struct soft_graph {
     uint64_t id;
+    uint64_t number;   /* of graphs alone, from 1: what DOT calls it */
     soft_node **nodes; /* in creation order */
     uint32_t node_count, node_capacity;
     soft_node *parent;                /* the child-graph node that owns it, or NULL */

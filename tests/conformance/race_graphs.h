@@ -171,21 +171,18 @@ static uint32_t reports(void)
 static unsigned long long id_of(CUgraph graph, CUgraphNode node)
 {
     char path[64], line[512];
-    unsigned long long id = 0, found = 0;
+    unsigned long long found = 0;
     snprintf(path, sizeof(path), "/tmp/race_test.%ld.dot", (long)getpid());
     OK(cu.cuGraphDebugDotPrint(graph, path, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES));
     FILE *file = fopen(path, "r");
     if (!CHECK(file != NULL))
         return 0;
-    while (fgets(line, sizeof(line), file) != NULL) {
-        const char *at = strstr(line, "\"node_");
-        if (at != NULL)
-            id = strtoull(at + 6, NULL, 10);
-        char plain[64];
-        snprintf(plain, sizeof(plain), "handle %p", (void *)node);
-        if ((at = strstr(line, plain)) != NULL &&
-            !(at[strlen(plain)] >= '0' && at[strlen(plain)] <= '9') &&
-            !(at[strlen(plain)] >= 'a' && at[strlen(plain)] <= 'f'))
+    bool here = false;
+    while (found == 0 && fgets(line, sizeof(line), file) != NULL) {
+        unsigned long long handle, id;
+        if (sscanf(line, "node handle: 0x%llX", &handle) == 1)
+            here = handle == (unsigned long long)(uintptr_t)node;
+        else if (here && sscanf(line, "node id: %llu", &id) == 1)
             found = id;
     }
     fclose(file);

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Nodes in DOT. What an H100's driver writes, letter by letter, where it was seen, so
+ * that tools that read one read the other; added is, behind the handle of what is no
+ * record, the number by which messages name the node. */
+#include <inttypes.h>
+
+#include "softcuda/device/device.h"
+#include "softcuda/graph/dot.h"
+
+static bool has(const soft_dot_node *dot, uint32_t flag)
+{
+    return (dot->flags & (flag | CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE)) != 0;
+}
+
+static unsigned long long hex(const void *pointer)
+{
+    return (unsigned long long)(uintptr_t)pointer;
+}
+
+static void write_id(FILE *file, const soft_dot_node *dot)
+{
+    fprintf(file, "%u", dot->node->place);
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO))
+        fprintf(file, " (topoId: %u)", dot->topo);
+}
+
+/* ---- plain nodes: a line a fact ---- */
+
+static void begin_plain(FILE *file, const soft_dot_node *dot, const char *style)
+{
+    fprintf(file, "[%s label=\"", style);
+    write_id(file, dot);
+    fprintf(file, "\n");
+}
+
+static void write_handle(FILE *file, const soft_dot_node *dot)
+{
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
+        fprintf(file, "node handle: 0x%016llX\nnode id: %" PRIu64 "\n", hex(dot->node),
+                dot->node->id);
+}
+
+static void plain(FILE *file, const soft_dot_node *dot, const char *name)
+{
+    begin_plain(file, dot, "style=\"solid\" shape=\"rectangle\"");
+    fprintf(file, "%s\n", name);
+    write_handle(file, dot);
+}
+
+/* ---- records: a table ---- */
+
+static void begin_record(FILE *file, const char *name)
+{
+    fprintf(file, "[style=\"solid\" shape=\"record\" label=\"{\n%s\n", name);
+}
+
+/* {{ID | ...} | {0 | ...}}, with further columns */
+static void record_ids(FILE *file, const soft_dot_node *dot)
+{
+    const bool handles = has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES);
+    fprintf(file, "| {{ID%s} | {", handles ? " | node handle" : "");
+    write_id(file, dot);
+    if (handles)
+        fprintf(file, " | 0x%016llX", hex(dot->node));
+    fprintf(file, "}}\n");
+}
+
+/* ---- kernels ---- */
+
+static void write_launch(FILE *file, const soft_launch *launch)
+{
+    const unsigned long long blocks = (unsigned long long)launch->grid[0] *
+                                      launch->grid[1] * launch->grid[2],
+                             threads = (unsigned long long)launch->block[0] *
+                                       launch->block[1] * launch->block[2];
+    fprintf(file, "\\<\\<\\<%llu,%llu,%u\\>\\>\\>", blocks, threads,
+            launch->shared_bytes);
+}
+
+static char initial(CUaccessProperty property)
+{
+    return property == CU_ACCESS_PROPERTY_STREAMING    ? 'S'
+           : property == CU_ACCESS_PROPERTY_PERSISTING ? 'P'
+                                                       : 'N';
+}
+
+static void kernel_record(FILE *file, const soft_dot_node *dot)
+{
+    const soft_node *node = dot->node;
+    const soft_launch *launch = &node->task.u.launch;
+    CUlaunchAttributeValue value = {0};
+    fprintf(file, "[style=\"bold\" shape=\"record\" label=\"{KERNEL\n| {ID | ");
+    write_id(file, dot);
+    fprintf(file, " | %s", launch->function->code->kernel->name);
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS))
+        write_launch(file, launch);
+    fprintf(file, "}\n");
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
+        fprintf(file, "| {{node handle | func handle} | {0x%016llX | 0x%016llX}}\n",
+                hex(node), hex(launch->function));
+    (void)soft_node_attribute_get(node, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value);
+    const CUaccessPolicyWindow *window = &value.accessPolicyWindow;
+    fprintf(file,
+            "| {accessPolicyWindow | {base_ptr | num_bytes | hitRatio | hitProp | "
+            "missProp} | {0x%016llX | %zu | %f | %c | %c}}\n",
+            hex(window->base_ptr), window->num_bytes, (double)window->hitRatio,
+            initial(window->hitProp), initial(window->missProp));
+    fprintf(file, "| {cooperative | %d}\n| {priority | %d}\n}", launch->cooperative,
+            launch->priority);
+}
+
+static void kernel(FILE *file, const soft_dot_node *dot)
+{
+    const soft_launch *launch = &dot->node->task.u.launch;
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES)) {
+        kernel_record(file, dot);
+        return;
+    }
+    begin_plain(file, dot, "style=\"bold\" shape=\"octagon\"");
+    fprintf(file, "%s\n", launch->function->code->kernel->name);
+    write_handle(file, dot);
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
+        fprintf(file, "func handle: 0x%016llX\n", hex(launch->function));
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS))
+        write_launch(file, launch);
+}
+
+/* ---- copies and fills ---- */
+
+static const char *kind_name(CUmemorytype type)
+{
+    switch (type) {
+    case CU_MEMORYTYPE_HOST: return "HOST";
+    case CU_MEMORYTYPE_DEVICE: return "DEVICE";
+    case CU_MEMORYTYPE_ARRAY: return "ARRAY";
+    default: return "UNIFIED";
+    }
+}
+
+/* "HOST (HOST PAGEABLE)": what is declared, and what is there. */
+static void write_kind(FILE *file, CUmemorytype type, CUdeviceptr address)
+{
+    const soft_device *device = soft_device_holding(address);
+    const char *there = device ? "DEVICE" : "HOST PAGEABLE";
+    soft_allocation found;
+    if (type == CU_MEMORYTYPE_ARRAY)
+        there = "ARRAY";
+    else if (device == NULL && soft_host_find(address, &found))
+        there = "HOST PINNED";
+    fprintf(file, "%s (%s)", kind_name(type), there);
+}
+
+static char letter(CUmemorytype type, CUdeviceptr address)
+{
+    if (type == CU_MEMORYTYPE_ARRAY)
+        return 'A';
+    if (type == CU_MEMORYTYPE_UNIFIED)
+        return soft_device_holding(address) ? 'D' : 'H';
+    return type == CU_MEMORYTYPE_HOST ? 'H' : 'D';
+}
+
+static void copy_end(FILE *file, const soft_copy_end *end)
+{
+    write_kind(file, end->type, end->host ? (CUdeviceptr)hex(end->host) : end->device);
+    fprintf(file,
+            " | 0x%016llX | 0x%016llX | 0x%016llX | %zu | %zu | %zu | %zu | %zu | %zu",
+            hex(end->array), hex(end->host), (unsigned long long)end->device, end->x,
+            end->y, end->z, end->pitch, end->height, end->lod);
+}
+
+static void copy(FILE *file, const soft_dot_node *dot)
+{
+    static const char columns[] =
+        "MemoryType | Array | Host | Device | XInBytes | Y | Z | Pitch | Height | LOD";
+    const CUDA_MEMCPY3D *c = &dot->node->copy;
+    const soft_copy_end src = {c->srcMemoryType, c->srcArray, c->srcHost, c->srcDevice,
+                               c->srcXInBytes,   c->srcY,     c->srcZ,    c->srcPitch,
+                               c->srcHeight,     c->srcLOD},
+                        dst = {c->dstMemoryType, c->dstArray, c->dstHost, c->dstDevice,
+                               c->dstXInBytes,   c->dstY,     c->dstZ,    c->dstPitch,
+                               c->dstHeight,     c->dstLOD};
+    if (!has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS)) {
+        /* without a blank before the label, as an H100 does it */
+        fprintf(file, "[style=\"solid\" shape=\"trapezium\"label=\"");
+        write_id(file, dot);
+        fprintf(file, "\nMEMCPY\n");
+        write_handle(file, dot);
+        fprintf(file, "(%cto%c,%zu)\n", letter(src.type, src.device),
+                letter(dst.type, dst.device), c->WidthInBytes * c->Height * c->Depth);
+        return;
+    }
+    begin_record(file, "MEMCPY");
+    record_ids(file, dot);
+    fprintf(file, "| {{src | dst} | { %s | %s} | {", columns, columns);
+    copy_end(file, &src);
+    fprintf(file, " | ");
+    copy_end(file, &dst);
+    fprintf(file,
+            "}}\n| {Extent | {WidthInBytes | Height | Depth} | {%zu | %zu | %zu}}\n}",
+            c->WidthInBytes, c->Height, c->Depth);
+}
+
+static void fill(FILE *file, const soft_dot_node *dot)
+{
+    const CUDA_MEMSET_NODE_PARAMS *f = &dot->node->fill;
+    if (!has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS)) {
+        fprintf(file, "[style=\"solid\" shape=\"invtrapezium\"label=\"");
+        write_id(file, dot);
+        fprintf(file, "\nMEMSET\n");
+        write_handle(file, dot);
+        fprintf(file, "(%u,%zu)\n", f->value, f->width * f->height * f->elementSize);
+        return;
+    }
+    const bool handles = has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES);
+    fprintf(file,
+            "[style=\"solid\" style=\"solid\" shape=\"record\" label=\"{MEMSET\n"
+            "| {{ID%s | dptr | pitch | value | elementSize | width | height} | {",
+            handles ? " | node handle" : "");
+    write_id(file, dot);
+    if (handles)
+        fprintf(file, " | 0x%016llX", hex(dot->node));
+    fprintf(file, " | 0x%016llX | %zu | %u | %u | %zu | %zu}}}",
+            (unsigned long long)f->dst, f->pitch, f->value, f->elementSize, f->width,
+            f->height);
+}
+
+/* ---- host functions, events ---- */
+
+static void host(FILE *file, const soft_dot_node *dot)
+{
+    const soft_node *node = dot->node;
+    plain(file, dot, "HOST");
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS))
+        fprintf(file, "fn: 0x%016llX\nuserData: 0x%016llX\n",
+                hex((const void *)(uintptr_t)node->task.u.host.function),
+                hex(node->task.u.host.user));
+}
+
+static void event(FILE *file, const soft_dot_node *dot)
+{
+    const bool records = dot->node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    plain(file, dot, records ? "EVENT_RECORD" : "EVENT_WAIT");
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_EVENT_NODE_PARAMS))
+        fprintf(file, "event: 0x%016llX\n", hex(dot->node->event));
+}
+
+/* ---- memory operations ---- */
+
+static const char *operation_name(CUstreamBatchMemOpType type)
+{
+    switch (type) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32: return "WAIT_VALUE_32";
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64: return "WAIT_VALUE_64";
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32: return "WRITE_VALUE_32";
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64: return "WRITE_VALUE_64";
+    case CU_STREAM_MEM_OP_BARRIER: return "BARRIER";
+    default: return "FLUSH_REMOTE_WRITES";
+    }
+}
+
+static void write_operation(FILE *file, const CUstreamBatchMemOpParams *op)
+{
+    static const char *const waits[] = {"GEQ", "EQ", "AND", "NOR"};
+    const bool is_wait = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+                         op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    const bool is_wide = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
+                         op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    const unsigned long long value =
+        is_wide ? op->writeValue.value64 : op->writeValue.value;
+    fprintf(file, "| {%s | 0x%016llX | 0x%0*llX | %s}", operation_name(op->operation),
+            (unsigned long long)op->writeValue.address, is_wide ? 16 : 8, value,
+            is_wait ? waits[op->waitValue.flags & 3] : "DEFAULT");
+}
+
+static void batch(FILE *file, const soft_dot_node *dot)
+{
+    const soft_batch *b = &dot->node->task.u.batch;
+    if (!has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS)) {
+        plain(file, dot, "BATCH_MEM_OP");
+        return;
+    }
+    const bool handles = has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES);
+    begin_record(file, "BATCH_MEM_OP");
+    fprintf(file, "| {{ID%s | count | flags } | {", handles ? " | node handle" : "");
+    write_id(file, dot);
+    if (handles)
+        fprintf(file, " | 0x%016llX", hex(dot->node));
+    fprintf(file, " | %u | 0x%08X }}\n", b->count, 0u);
+    for (uint32_t i = 0; i < b->count; i++) {
+        fprintf(file, "| {{{paramArray[%u] | {op | addr | val | flags }}}\n", i);
+        write_operation(file, &b->ops[i]);
+        fprintf(file, "}\n");
+    }
+    fprintf(file, "}");
+}
+
+/* ---- memory nodes ---- */
+
+static void alloc(FILE *file, const soft_dot_node *dot)
+{
+    if (!has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_MEM_ALLOC_NODE_PARAMS)) {
+        plain(file, dot, "MEM_ALLOC");
+        return;
+    }
+    const CUDA_MEM_ALLOC_NODE_PARAMS *p = soft_memnode_params(dot->node);
+    begin_record(file, "MEM_ALLOC");
+    record_ids(file, dot);
+    fprintf(file,
+            "| {{{poolProps | {allocType | handleTypes | {location | {type | id}}} | "
+            "{PINNED | NONE | DEVICE | %d}}}}\n"
+            "| {{bytesize | dptr} | {%zu | 0x%016llX}}\n}",
+            p->poolProps.location.id, p->bytesize, (unsigned long long)p->dptr);
+}
+
+static void mem_free(FILE *file, const soft_dot_node *dot)
+{
+    if (!has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS)) {
+        plain(file, dot, "MEM_FREE");
+        return;
+    }
+    begin_record(file, "MEM_FREE");
+    record_ids(file, dot);
+    fprintf(file, "| {{dptr} | {0x%016llX}}\n}",
+            (unsigned long long)soft_memnode_address(dot->node));
+}
+
+void soft_dot_write_node(FILE *file, const soft_dot_node *dot)
+{
+    char name[32];
+    switch (dot->node->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: kernel(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: copy(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: fill(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_HOST: host(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        snprintf(name, sizeof(name), "graph_%" PRIu64, dot->node->child->number);
+        plain(file, dot, name);
+        break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: event(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: batch(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: alloc(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: mem_free(file, dot); break;
+    default: plain(file, dot, "EMPTY");
+    }
+    fprintf(file, "\"];\n\n");
+}
