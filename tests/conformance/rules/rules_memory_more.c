@@ -2,6 +2,7 @@
 /* Memory nodes over several graphs: child graphs that allocate or free for others,
  * captures that failed, other devices, and when memory is mapped. */
 #include <gph/softcuda.h>
+#include <pthread.h>
 
 #include "memory_help.h"
 
@@ -77,6 +78,76 @@ static void a_child_has_addresses_of_its_own(void)
     drop(NULL, parent);
 }
 
+/* ---- threads ---- */
+
+enum { THREADS = 4, GRAPHS = 3, ROUNDS = 25 };
+
+struct worker {
+    CUcontext context;
+    unsigned number;
+    pthread_t thread;
+    int wrong;
+};
+
+/* Graphs of its own, on memory that those of other threads had a moment ago. */
+static void *launch_and_look(void *user)
+{
+    struct worker *worker = user;
+    CUdeviceptr p[GRAPHS], out = 0;
+    CUgraph graphs[GRAPHS];
+    CUgraphExec execs[GRAPHS];
+    worker->wrong += cu.cuCtxSetCurrent(worker->context) != CUDA_SUCCESS;
+    CUstream stream = new_stream();
+    worker->wrong += cu.cuMemAlloc(&out, 4096 * GRAPHS) != CUDA_SUCCESS;
+    for (unsigned g = 0; g < GRAPHS; g++) {
+        const size_t bytes = (1 + 7 * g * g) * MIB;
+        graphs[g] = new_graph();
+        CUgraphNode node = add_alloc(graphs[g], NULL, bytes, &p[g]);
+        node = add_fill(graphs[g], node, p[g], 100 * worker->number + g, bytes / 4);
+        node = add_copy(graphs[g], node, out + 4096 * g, p[g] + bytes - 4096, 4096);
+        add_free(graphs[g], node, p[g]);
+        execs[g] = instantiate(graphs[g], 0);
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        unsigned words[GRAPHS * 1024] = {0};
+        for (unsigned g = 0; g < GRAPHS; g++)
+            worker->wrong +=
+                cu.cuGraphLaunch(execs[(g + round) % GRAPHS], stream) != CUDA_SUCCESS;
+        worker->wrong +=
+            cu.cuMemcpyDtoHAsync(words, out, sizeof(words), stream) != CUDA_SUCCESS;
+        worker->wrong += cu.cuStreamSynchronize(stream) != CUDA_SUCCESS;
+        for (unsigned g = 0; g < GRAPHS; g++)
+            for (unsigned i = 0; i < 1024; i += 31)
+                worker->wrong += words[1024 * g + i] != 100 * worker->number + g;
+        if (worker->number == 0 && round % 8 == 7)
+            worker->wrong += cu.cuDeviceGraphMemTrim(0) != CUDA_SUCCESS;
+    }
+    for (unsigned g = 0; g < GRAPHS; g++) {
+        worker->wrong += cu.cuGraphExecDestroy(execs[g]) != CUDA_SUCCESS;
+        worker->wrong += cu.cuGraphDestroy(graphs[g]) != CUDA_SUCCESS;
+    }
+    worker->wrong += cu.cuMemFree(out) != CUDA_SUCCESS;
+    worker->wrong += cu.cuStreamDestroy(stream) != CUDA_SUCCESS;
+    return NULL;
+}
+
+static void threads_launch_side_by_side(void)
+{
+    struct worker workers[THREADS] = {0};
+    const uint64_t base = settled();
+    for (unsigned i = 0; i < THREADS; i++) {
+        workers[i].number = i;
+        OK(cu.cuCtxGetCurrent(&workers[i].context));
+        CHECK(pthread_create(&workers[i].thread, NULL, launch_and_look, &workers[i]) ==
+              0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(workers[i].thread, NULL) == 0);
+        CHECK(workers[i].wrong == 0);
+    }
+    CHECK(settled() == base);
+}
+
 /* ---- mapping ---- */
 
 static uint64_t maps_of(gph_status (*ask)(int, gph_softcuda_memory *))
@@ -145,6 +216,7 @@ static void run(void)
     RULE_TEST(R49, a_child_frees_what_its_parent_allocates);
     RULE_TEST(R49, a_child_leaves_memory_live);
     RULE_TEST(R49, a_child_has_addresses_of_its_own);
+    RULE_TEST(R53, threads_launch_side_by_side);
     RULE_TEST(M_no_remap, launches_that_need_no_remap_map_nothing);
 }
 
