@@ -179,10 +179,10 @@ static void drop(handles h)
     OK(cu.cuGraphDestroy(h.graph));
 }
 
-/* All calls with `bad` in each of its members in turn. */
-static void refuse_all(handles bad, const char *what)
+/* All calls with `bad` in each of its members in turn, beside good ones. Nothing is made
+ * meanwhile, so that the addresses of what was destroyed stay unused. */
+static void refuse_all(handles bad, handles good, const char *what)
 {
-    const handles good = make();
     for (size_t i = 0; i < COUNT(graph_rows); i++)
         refuse(&graph_rows[i], bad, what);
     handles h = good;
@@ -199,12 +199,13 @@ static void refuse_all(handles bad, const char *what)
         refuse(&exec_rows[i], h, what);
     OK(cu.cuGraphLaunch(good.exec, stream));
     OK(cu.cuStreamSynchronize(stream));
-    drop(good);
 }
 
 static void null_is_refused(void)
 {
-    refuse_all((handles){0}, "NULL");
+    const handles good = make();
+    refuse_all((handles){0}, good, "NULL");
+    drop(good);
 }
 
 /* Those that take two handles. */
@@ -246,10 +247,10 @@ static void destroyed_handles_are_refused(void)
 {
     if (!driver_is_soft)
         SKIP("NVIDIA's driver crashes");
-    const handles dead = make();
+    const handles good = make(), dead = make();
     drop(dead);
-    refuse_all(dead, "destroyed handles");
-    refuse_all(dead, "destroyed handles again");
+    refuse_all(dead, good, "destroyed handles");
+    drop(good);
 }
 
 static void a_destroyed_node_is_refused(void)
@@ -272,16 +273,16 @@ static void other_addresses_are_refused(void)
     static long long bytes[64];
     void *const garbage[] = {bytes, (void *)(uintptr_t)0x10, (void *)(uintptr_t)-16,
                              (void *)(uintptr_t)&refuse};
+    const handles good = make();
     for (size_t i = 0; i < COUNT(garbage); i++)
-        refuse_all((handles){garbage[i], garbage[i], garbage[i]},
+        refuse_all((handles){garbage[i], garbage[i], garbage[i]}, good,
                    "an address of nothing");
-    /* Objects of another kind. */
-    refuse_all((handles){(CUgraph)event, (CUgraphNode)event, (CUgraphExec)event},
+    refuse_all((handles){(CUgraph)event, (CUgraphNode)event, (CUgraphExec)event}, good,
                "an event");
-    const handles h = make();
-    refuse_all((handles){(CUgraph)h.exec, (CUgraphNode)h.graph, (CUgraphExec)h.node},
-               "handles of another kind");
-    drop(h);
+    refuse_all(
+        (handles){(CUgraph)good.exec, (CUgraphNode)good.graph, (CUgraphExec)good.node},
+        good, "handles of another kind");
+    drop(good);
 }
 
 /* What nodes refer to. */
