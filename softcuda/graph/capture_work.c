@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Streams that capture: their work becomes nodes, records of events copy the stream's
- * frontier, and waits for such events bring streams into the capture or join them. */
+ * frontier, and waits for such events bring streams into the capture or join them. A call
+ * that finds no memory leaves the capture as it was: it can be made again. */
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/capturing.h"
 
@@ -34,14 +35,6 @@ static CUresult open_capture(const soft_stream *stream, struct soft_capture **ou
     return CUDA_SUCCESS;
 }
 
-/* What could not be kept would be missing from the graph without a word (C12). */
-static CUresult or_spoil(struct soft_capture *capture, CUresult result)
-{
-    if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        soft_capture_invalidate(capture, result);
-    return result;
-}
-
 /* Adds a node behind `behind`, or the stream's frontier, and makes it the frontier. */
 static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
                            const soft_edge_list *behind, soft_node **out)
@@ -69,12 +62,9 @@ static CUresult add_node(soft_stream *stream, const soft_node_params *params,
                          const soft_edge_list *behind)
 {
     soft_node *node;
-    const CUresult result = add_behind(stream, params, behind, &node);
-    struct soft_capture *capture = soft_capture_of(stream);
-    return capture ? or_spoil(capture, result) : result;
+    return add_behind(stream, params, behind, &node);
 }
 
-/* The program is told that an allocation failed: nothing is missing. */
 CUresult soft_capture_add(soft_stream *stream, const soft_node_params *params,
                           soft_node **out)
 {
@@ -138,7 +128,7 @@ static CUresult add_kernel(soft_stream *stream, const soft_task *task)
     soft_frontier_free(weak);
     if (result != CUDA_SUCCESS) {
         soft_frontier_free(recorded);
-        return or_spoil(capture, result);
+        return result;
     }
     if (launch->trigger) {
         recorded->ends[0] = soft_frontier_of(stream)->ends[0];
@@ -179,8 +169,7 @@ CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t fl
     }
     const soft_edge_list *frontier = soft_frontier_of(stream);
     soft_edge_list *copy;
-    SOFT_TRY(
-        or_spoil(capture, soft_frontier_copy(frontier->ends, frontier->count, &copy)));
+    SOFT_TRY(soft_frontier_copy(frontier->ends, frontier->count, &copy));
     set_captured(event, capture, copy);
     return CUDA_SUCCESS;
 }
@@ -261,9 +250,8 @@ static CUresult wait_captured(soft_stream *stream, struct captured event)
     } else if (mine && mine != theirs && soft_rule(R91)) {
         result = merge_captures(mine, theirs);
     } else if (mine) {
-        result = or_spoil(mine, soft_frontier_merge(soft_frontier_of(stream),
-                                                    event.frontier->ends,
-                                                    event.frontier->count));
+        result = soft_frontier_merge(soft_frontier_of(stream), event.frontier->ends,
+                                     event.frontier->count);
     } else if (stream->kind == SOFT_STREAM_LEGACY) {
         result = refuse_legacy(theirs);
     } else {
@@ -316,12 +304,7 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
     }
     soft_event_state state;
     struct captured captured = {0};
-    const CUresult looked = look_at(event, &state, &captured);
-    if (looked != CUDA_SUCCESS) {
-        struct soft_capture *theirs = soft_capture_by_id(captured.capture_id);
-        struct soft_capture *concerned = mine ? mine : theirs;
-        return concerned ? or_spoil(concerned, looked) : looked;
-    }
+    SOFT_TRY(look_at(event, &state, &captured));
     if (state == SOFT_EVENT_CAPTURED)
         return wait_captured(stream, captured);
     SOFT_TRY(open_capture(stream, &mine));
