@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 #include "softcuda/api/exports.h"
+#include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out)
 {
-    if (soft_rule(R1) && nodes == NULL && (count > 0 || data))
+    if (soft_rule(R1) && nodes == NULL && count > 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "dependencies are NULL with %zu of them", count);
     if (count > UINT32_MAX / 2)
@@ -85,8 +86,7 @@ static CUresult clone_locked(CUgraph *out, CUgraph handle)
 {
     soft_graph *graph, *fresh;
     SOFT_TRY(soft_graph_find(handle, &graph));
-    if (soft_rule(R23) &&
-        soft_graph_has(graph, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE))
+    if (soft_rule(R23) && soft_graph_has_memory(graph))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the graph has memory nodes: it cannot be cloned");
     SOFT_TRY(soft_graph_clone(graph, &fresh));

@@ -37,11 +37,12 @@ static CUresult add_described(const struct add_in *in, soft_graph *graph,
         SOFT_TRY(soft_need((in)->out, "phGraphNode"));                                   \
         soft_description d;                                                              \
         memset(&d.params, 0, sizeof(d.params));                                          \
-        soft_graph *graph;                                                               \
+        soft_graph *graph = NULL;                                                        \
         soft_graph_lock();                                                               \
-        CUresult result_ = soft_graph_find((in)->graph, &graph);                         \
+        const CUresult found_ = soft_graph_find((in)->graph, &graph);                    \
+        CUresult result_ = (expr); /* the node's own faults come first */                \
         if (result_ == CUDA_SUCCESS)                                                     \
-            result_ = (expr);                                                            \
+            result_ = found_;                                                            \
         if (result_ == CUDA_SUCCESS)                                                     \
             result_ = add_described((in), graph, &d.params);                             \
         soft_graph_unlock();                                                             \

@@ -88,14 +88,3 @@ CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
     *out = clone->nodes[low];
     return CUDA_SUCCESS;
 }
-
-bool soft_graph_has(const soft_graph *graph, CUgraphNodeType type, CUgraphNodeType other)
-{
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        const soft_node *node = graph->nodes[i];
-        if (node->type == type || node->type == other ||
-            (node->child && soft_graph_has(node->child, type, other)))
-            return true;
-    }
-    return false;
-}

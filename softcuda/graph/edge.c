@@ -158,16 +158,19 @@ CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *co
     return result;
 }
 
-/* As on an H100: the edges before one that is refused are gone, and the edge data that is
- * given is not compared. */
+/* As on an H100: ends are checked first; the edges before one that is refused are gone,
+ * and the edge data that is given is not compared. */
 CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
                            soft_node *const *to, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if ((from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i]) &&
+            soft_rule(R6))
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "edge %zu is none of this graph's: its ends are %s", i,
+                             from[i] == to[i] ? "the same node" : "of another graph");
     for (size_t i = 0; i < count; i++) {
-        const soft_edge_end *edge = from[i]->graph == graph && to[i]->graph == graph
-                                        ? find_edge(from[i], to[i])
-                                        : NULL;
-        if (edge == NULL && soft_rule(R6))
+        if (find_edge(from[i], to[i]) == NULL && soft_rule(R6))
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu does not exist", i);
         soft_nodes_unlink(from[i], to[i]);
         soft_node_note_sink(from[i]);

@@ -135,8 +135,6 @@ void soft_node_destroy(soft_node *node); /* severs its edges (R9) */
 /* The copy of a node in a clone of its graph (R24). */
 CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
                                  soft_node **out);
-/* Whether a node of one of two types is in the graph or in a child of it. */
-bool soft_graph_has(const soft_graph *graph, CUgraphNodeType type, CUgraphNodeType other);
 
 /* attribute.c: of kernel nodes. */
 CUresult soft_node_attribute_get(const soft_node *node, CUlaunchAttributeID id,

@@ -394,6 +394,23 @@ static CUresult check_child(const soft_graph *graph)
     return CUDA_SUCCESS;
 }
 
+/* No device has such an address range, whatever memory the host is short of. */
+#define BYTES_LIMIT ((size_t)1 << 48)
+
+/* Whether a memory node that is refused was tried in earnest: an H100 makes it before it
+ * looks at the address that is freed or the size, and takes it away again. Its graph then
+ * is one with memory nodes (M_tried_nodes). */
+static bool leaves_trace(const soft_node *node, const soft_memory_params *params,
+                         CUresult result)
+{
+    if (!soft_rule(M_tried_nodes))
+        return false;
+    if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        return result == CUDA_ERROR_INVALID_VALUE;
+    return node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
+           result == CUDA_ERROR_OUT_OF_MEMORY && params->alloc.bytesize > BYTES_LIMIT;
+}
+
 CUresult soft_memnode_added(soft_node *node, const soft_memory_params *params)
 {
     const bool is_memory = node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
@@ -421,7 +438,7 @@ CUresult soft_memnode_added(soft_node *node, const soft_memory_params *params)
         result = add_free(node, params->free, node->memory);
     if (result == CUDA_SUCCESS)
         node->task = task_of(node);
-    if (result != CUDA_SUCCESS && began) {
+    if (result != CUDA_SUCCESS && began && !leaves_trace(node, params, result)) {
         soft_graph_memory_release(node->graph->memory);
         node->graph->memory = NULL;
     }
@@ -451,6 +468,7 @@ CUresult soft_memnode_adopt(soft_node *node)
         return CUDA_SUCCESS;
     if (!soft_rule(R49))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "the child graph has memory nodes");
+    SOFT_TRY(check_child(node->graph));
     for (soft_graph *graph = node->graph; graph;
          graph = graph->parent ? graph->parent->graph : NULL)
         SOFT_TRY(begin_memory(graph));

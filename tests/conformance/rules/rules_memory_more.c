@@ -148,6 +148,31 @@ static void threads_launch_side_by_side(void)
     CHECK(settled() == base);
 }
 
+/* ---- nodes that are refused ---- */
+
+static void graphs_remember_what_was_tried(void)
+{
+    CUgraph clone;
+    CUgraphNode node = NULL;
+    CUdeviceptr p;
+    OK(cu.cuMemAlloc(&p, 4096));
+    CUgraph huge = new_graph(), foreign = new_graph(), other = new_graph();
+    CUDA_MEM_ALLOC_NODE_PARAMS params = want(SIZE_MAX);
+    REFUSED(OUT_OF_MEMORY, cu.cuGraphAddMemAllocNode(&node, huge, NULL, 0, &params));
+    REFUSED(NOT_SUPPORTED, cu.cuGraphClone(&clone, huge));
+    REFUSED(INVALID_VALUE, try_free(foreign, NULL, p)); /* no graph's address */
+    REFUSED(NOT_SUPPORTED, cu.cuGraphRemoveDependencies(foreign, NULL, NULL, NULL, 0));
+    params = want(MIB); /* what is refused before a node is made leaves no trace */
+    params.poolProps.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    REFUSED(NOT_SUPPORTED, cu.cuGraphAddMemAllocNode(&node, other, NULL, 0, &params));
+    OK(cu.cuGraphClone(&clone, other));
+    drop(NULL, clone);
+    drop(NULL, huge);
+    drop(NULL, foreign);
+    drop(NULL, other);
+    OK(cu.cuMemFree(p));
+}
+
 /* ---- mapping ---- */
 
 static uint64_t maps_of(gph_status (*ask)(int, gph_softcuda_memory *))
@@ -217,6 +242,7 @@ static void run(void)
     RULE_TEST(R49, a_child_leaves_memory_live);
     RULE_TEST(R49, a_child_has_addresses_of_its_own);
     RULE_TEST(R53, threads_launch_side_by_side);
+    RULE_TEST(M_tried_nodes, graphs_remember_what_was_tried);
     RULE_TEST(M_no_remap, launches_that_need_no_remap_map_nothing);
 }
 
