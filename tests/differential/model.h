@@ -50,6 +50,7 @@ struct mgraph {
     struct mcapture *capture;
     struct mexec *exec; /* the one executable of a graph with memory nodes */
     bool moved;
+    bool tried;               /* a memory node was refused: counts as having one */
     int32_t objects[OBJECTS]; /* references */
 };
 
@@ -158,6 +159,10 @@ int edges_find(const struct medges *list, const struct mnode *node);
 void link_add(struct model *model, struct mnode *from, struct mnode *to, int32_t data);
 void link_remove(struct model *model, struct mnode *from, struct mnode *to);
 bool graph_has_memory(const struct mgraph *graph);
+/* They are the last of the nodes without dependents from now on. */
+void renew_exits(struct model *model, struct mnode *const *nodes, int count);
+/* A memory node that was refused: whether its graph has noticed it. */
+bool work_leaves_trace(const struct work *work, CUresult code);
 bool graph_has_cycle(struct model *model, const struct mgraph *graph);
 CUresult work_check(const struct model *model, const struct work *work);
 void op_graph(struct model *model, const struct step *step, struct answer *out);

@@ -120,14 +120,13 @@ static void capture_to_graph(struct model *model, const int32_t *a, struct answe
     CUresult code = check_begin(model, a[0], a[2]);
     if (code == CUDA_SUCCESS && graph->capture)
         code = CUDA_ERROR_ILLEGAL_STATE;
-    if (code == CUDA_SUCCESS && graph->moved)
-        code = CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < a[3]; i++)
         if (deps[i]->graph != graph && code == CUDA_SUCCESS)
             code = CUDA_ERROR_INVALID_VALUE;
     if (!model_decide(model, out, code))
         return;
     begin(model, a[0], a[2], graph);
+    renew_exits(model, deps, a[3]);
     for (int i = 0; i < a[3]; i++)
         frontier_add(model, &model->streams[a[0]].frontier, deps[i]);
 }
@@ -311,12 +310,26 @@ static CUresult check_memory(struct model *model, int stream, const struct work 
     return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+static void try_captured(struct model *model, int stream, const struct work *work,
+                         CUresult code)
+{
+    const struct mstream *s = &model->streams[stream];
+    if (model->lost || s->capture == NULL || !work_leaves_trace(work, code))
+        return;
+    s->capture->graph->tried = true;
+    for (int i = 0; i < s->frontier.count; i++)
+        renew_exits(model, &s->frontier.at[i].node, 1);
+}
+
 static void stream_work(struct model *model, const struct step *step, struct answer *out)
 {
     const int32_t *a = step->a;
     const struct work work = step_work(step);
-    if (!model_decide(model, out, check_memory(model, a[0], &work)))
+    const CUresult code = check_memory(model, a[0], &work);
+    if (!model_decide(model, out, code)) {
+        try_captured(model, a[0], &work, code);
         return;
+    }
     if (model->streams[a[0]].capture) {
         struct mnode *node = capture_node(model, a[0], &work);
         node->slot = a[1];
@@ -369,12 +382,14 @@ static CUresult check_captured(struct model *model, struct mstream *stream,
                                const struct mevent *event)
 {
     struct mcapture *mine = stream->capture, *theirs = event->capture;
-    if (theirs->over)
-        return CUDA_ERROR_INVALID_VALUE;
     if (mine && mine->invalidated)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (theirs->invalidated)
+        return theirs->over ? CUDA_ERROR_INVALID_VALUE
+                            : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (theirs->over || theirs->invalidated) {
+        if (mine)
+            capture_invalidate(mine);
         return CUDA_ERROR_INVALID_VALUE;
+    }
     if (mine && mine != theirs) {
         capture_invalidate(mine);
         capture_invalidate(theirs);

@@ -24,6 +24,12 @@ static struct mnode *exec_find(const struct mgraph *graph, uint32_t uid)
 
 /* ---- instantiate ---- */
 
+/* Unknown ones are seen first. */
+static bool are_flags(uint64_t flags, int api)
+{
+    return flags < 16 && (api || !(flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD));
+}
+
 static CUresult check_flags(uint64_t flags, int api)
 {
     const uint64_t both = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
@@ -63,11 +69,12 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
         return;
     }
     const bool uploads = a[3] == 1 && (a[2] & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
-    CUresult code = graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    const CUresult disturbs =
-        uploads ? check_stream(model, a[4]) : capture_check_unsafe(model);
-    if (disturbs != CUDA_SUCCESS)
-        code = disturbs;
+    CUresult code = CUDA_ERROR_INVALID_VALUE;
+    if (are_flags((uint64_t)a[2], a[3])) {
+        const CUresult disturbs =
+            uploads ? check_stream(model, a[4]) : capture_check_unsafe(model);
+        code = disturbs || graph ? disturbs : CUDA_ERROR_INVALID_VALUE;
+    }
     if (code == CUDA_SUCCESS)
         code = check_flags((uint64_t)a[2], a[3]);
     if (code == CUDA_SUCCESS && graph->parent)

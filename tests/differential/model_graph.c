@@ -158,8 +158,23 @@ void node_drop(struct model *model, struct mgraph *graph, struct mnode *node)
     graph->count--;
 }
 
+void renew_exits(struct model *model, struct mnode *const *nodes, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (nodes[i]->dependents.count == 0)
+            nodes[i]->exit_since = ++model->last_uid;
+}
+
+bool work_leaves_trace(const struct work *work, CUresult code)
+{
+    return (work->kind == WORK_FREE && code == CUDA_ERROR_INVALID_VALUE) ||
+           (work->kind == WORK_ALLOC && code == CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 bool graph_has_memory(const struct mgraph *graph)
 {
+    if (graph->tried)
+        return true;
     for (int i = 0; i < graph->count; i++) {
         const struct mnode *node = graph->nodes[i];
         if (node->work.kind == WORK_ALLOC || node->work.kind == WORK_FREE ||
@@ -308,7 +323,8 @@ static bool want_deps(struct model *model, const int32_t *slots, int count,
     return true;
 }
 
-static CUresult check_deps(const struct mgraph *graph, struct mnode **deps, int count)
+static CUresult check_deps(const struct mgraph *graph, struct mnode *const *deps,
+                           int count)
 {
     for (int i = 0; i < count; i++) {
         if (deps[i]->graph != graph)
@@ -334,13 +350,14 @@ static CUresult check_child(const struct mgraph *graph, const struct mgraph *chi
         return CUDA_ERROR_INVALID_VALUE;
     if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE && graph_has_memory(child))
         return CUDA_ERROR_NOT_SUPPORTED;
-    if (inside(graph, child))
+    if (graph == NULL || inside(graph, child))
         return CUDA_ERROR_INVALID_VALUE;
     if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
         return CUDA_SUCCESS;
-    if (child->parent || (graph_has_memory(child) && child->exec))
+    const bool memory = graph_has_memory(child);
+    if (child->parent || (memory && (child->exec || graph->parent)))
         return CUDA_ERROR_NOT_SUPPORTED;
-    return child->capture ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return CUDA_SUCCESS;
 }
 
 static void take_child(struct model *model, struct mnode *node, struct mgraph *child)
@@ -365,6 +382,31 @@ static CUresult check_data(const struct mnode *from, const struct mnode *to, int
                                                      : CUDA_SUCCESS;
 }
 
+/* The node's own faults come first. */
+static CUresult check_add(const struct model *model, const struct step *step,
+                          const struct mgraph *graph, struct mnode *const *deps,
+                          const struct mgraph *child)
+{
+    const int32_t *a = step->a;
+    const struct work work = step_work(step);
+    CUresult code = CUDA_SUCCESS;
+    if (work.kind == WORK_CHILD)
+        code = check_child(graph, child, work.p[1]);
+    if (code == CUDA_SUCCESS && (graph == NULL || ((a[2] & 2) && a[3] > 0)))
+        code = CUDA_ERROR_INVALID_VALUE; /* no graph, or the array is NULL */
+    if (code == CUDA_SUCCESS)
+        code = check_deps(graph, deps, a[3]);
+    for (int i = 0; i < a[3] && code == CUDA_SUCCESS; i++)
+        code = check_data(deps[i], &(struct mnode){.work = work}, a[2] >> 2);
+    if (code == CUDA_SUCCESS && work.bad == BAD_NULL)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS && work.kind == WORK_ALLOC && work.bad == BAD_NOBODY)
+        code = CUDA_ERROR_NOT_SUPPORTED;
+    if (code == CUDA_SUCCESS)
+        code = memory_check_node(model, graph, &work);
+    return code == CUDA_SUCCESS ? work_check(model, &work) : code;
+}
+
 static void add_node(struct model *model, const struct step *step, struct answer *out)
 {
     const int32_t *a = step->a;
@@ -376,20 +418,16 @@ static void add_node(struct model *model, const struct step *step, struct answer
         out->code = SKIPPED;
         return;
     }
-    CUresult code = graph ? check_deps(graph, deps, a[3]) : CUDA_ERROR_INVALID_VALUE;
-    if ((a[2] & 2) && a[3] > 0)
-        code = CUDA_ERROR_INVALID_VALUE; /* the array is NULL */
-    const int32_t data = a[2] >> 2;
-    for (int i = 0; i < a[3] && code == CUDA_SUCCESS; i++)
-        code = check_data(deps[i], &(struct mnode){.work = work}, data);
-    if (code == CUDA_SUCCESS)
-        code = work_check(model, &work);
-    if (code == CUDA_SUCCESS && work.kind == WORK_CHILD)
-        code = check_child(graph, child, work.p[1]);
-    if (code == CUDA_SUCCESS)
-        code = memory_check_node(model, graph, &work);
-    if (!model_decide(model, out, code))
+    const CUresult code = check_add(model, step, graph, deps, child);
+    if (!model_decide(model, out, code)) {
+        if (!model->lost && graph && work_leaves_trace(&work, code) &&
+            check_deps(graph, deps, a[3]) == CUDA_SUCCESS && !(a[2] & 2 && a[3] > 0)) {
+            graph->tried = true;
+            renew_exits(model, deps, a[3]);
+        }
         return;
+    }
+    const int32_t data = a[2] >> 2;
     struct mnode *node = node_new(model, graph, &work);
     for (int i = 0; i < a[3]; i++)
         link_add(model, deps[i], node, data);
@@ -443,7 +481,7 @@ static CUresult check_ends(const struct mgraph *graph, const struct edge_pair *p
         return CUDA_ERROR_NOT_SUPPORTED;
     for (int i = 0; i < a[1]; i++) {
         if (pairs[i].from->graph != graph || pairs[i].to->graph != graph ||
-            (!removes && pairs[i].from == pairs[i].to))
+            pairs[i].from == pairs[i].to)
             return CUDA_ERROR_INVALID_VALUE;
         if (!removes && check_data(pairs[i].from, pairs[i].to, a[6]))
             return CUDA_ERROR_INVALID_VALUE;

@@ -177,11 +177,11 @@ void op_update(struct model *model, const struct step *step, struct answer *out)
         return;
     (void)compare_graphs(exec, exec->graph, graph, true);
     replace_objects(model, exec->graph, graph);
-    if (exec->owner) {
+    if (exec->owner)
         exec->owner->exec = NULL;
+    exec->owner = graph_has_memory(graph) ? graph : NULL;
+    if (exec->owner)
         graph->exec = exec;
-        exec->owner = graph;
-    }
     memory_instantiated(model, graph);
     exec->racy = graph_is_racy(model, exec->graph);
 }
