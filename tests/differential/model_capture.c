@@ -126,7 +126,6 @@ static void capture_to_graph(struct model *model, const int32_t *a, struct answe
     if (!model_decide(model, out, code))
         return;
     begin(model, a[0], a[2], graph);
-    renew_exits(model, deps, a[3]);
     for (int i = 0; i < a[3]; i++)
         frontier_add(model, &model->streams[a[0]].frontier, deps[i]);
 }
@@ -184,6 +183,9 @@ static void capture_end(struct model *model, const int32_t *a, struct answer *ou
         code = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     else if (has_unjoined(model, capture))
         code = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    const struct medges *last = &model->streams[a[0]].frontier;
+    for (int i = 0; i < last->count; i++)
+        renew_exits(model, &last->at[i].node, 1);
     finish(model, capture);
     struct mgraph *graph = capture->graph;
     if (!model_decide(model, out, code)) {
