@@ -167,12 +167,11 @@ static CUresult check_move(const soft_graph *child, const soft_graph *into)
     return CUDA_SUCCESS;
 }
 
-/* Into no graph: as what an executable's child graph is to become. */
 static CUresult check_copy(const soft_graph *child, const soft_graph *into)
 {
     if (child == into)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
-    if (soft_rule(R63) && child->parent && into)
+    if (soft_rule(R63) && child->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph belongs to a node already");
     if (soft_rule(R62) && soft_graph_has_memory(child))

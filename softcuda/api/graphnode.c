@@ -31,16 +31,19 @@ static CUresult add_described(const struct add_in *in, soft_graph *graph,
     return result;
 }
 
+/* What a node is described for whose graph is none: its own faults come first. */
+static soft_graph nowhere;
+
 /* Runs `expr`, which fills `d` and sees `graph`, and adds the node; one way out. */
 #define ADD_NODE(in, expr)                                                               \
     do {                                                                                 \
         SOFT_TRY(soft_need((in)->out, "phGraphNode"));                                   \
         soft_description d;                                                              \
         memset(&d.params, 0, sizeof(d.params));                                          \
-        soft_graph *graph = NULL;                                                        \
+        soft_graph *graph = &nowhere;                                                    \
         soft_graph_lock();                                                               \
         const CUresult found_ = soft_graph_find((in)->graph, &graph);                    \
-        CUresult result_ = (expr); /* the node's own faults come first */                \
+        CUresult result_ = (expr);                                                       \
         if (result_ == CUDA_SUCCESS)                                                     \
             result_ = found_;                                                            \
         if (result_ == CUDA_SUCCESS)                                                     \

@@ -14,7 +14,7 @@
 #include "generate.h"
 #include "record.h"
 
-enum { IN_CHILD = 40, SECONDS_IN_CHILD = 60 };
+enum { IN_CHILD = 40, SECONDS_IN_CHILD = 25 };
 
 static double now(void)
 {

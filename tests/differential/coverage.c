@@ -49,6 +49,8 @@ static const struct {
     {"cuGraphAddChildGraphNode() of a graph to itself or to a graph inside it",
      "crashes"},
     {"cuThreadExchangeStreamCaptureMode(NULL)", "crashes"},
+    {"cuStreamBeginCaptureToGraph() behind nodes of a graph that is captured into",
+     "crashes, not always"},
     {"cuEventDestroy() of an event that a live executable waits for",
      "the launch crashes"},
     {"cuMemFreeHost() or free() of memory that a live executable copies from",
