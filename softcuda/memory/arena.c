@@ -171,18 +171,24 @@ static uint32_t find_run(const soft_memory *memory, uint32_t from, uint32_t to,
     return SOFT_NO_CHUNK;
 }
 
-uint32_t soft_slots_take(soft_memory *memory, uint32_t count, int state)
+uint32_t soft_slots_take_behind(soft_memory *memory, uint32_t from, uint32_t count,
+                                int state)
 {
     if (count == 0 || count > memory->slot_count)
         return SOFT_NO_CHUNK;
-    uint32_t slot = find_run(memory, memory->slot_hint, memory->slot_count, count);
+    uint32_t slot = find_run(memory, from, memory->slot_count, count);
     if (slot == SOFT_NO_CHUNK)
         slot = find_run(memory, 0, memory->slot_count, count);
-    if (slot == SOFT_NO_CHUNK)
-        return slot;
-    memory->slot_hint = slot + count < memory->slot_count ? slot + count : 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; slot != SOFT_NO_CHUNK && i < count; i++)
         memory->slots[slot + i].state = (unsigned)state;
+    return slot;
+}
+
+uint32_t soft_slots_take(soft_memory *memory, uint32_t count, int state)
+{
+    const uint32_t slot = soft_slots_take_behind(memory, memory->slot_hint, count, state);
+    if (slot != SOFT_NO_CHUNK)
+        memory->slot_hint = slot + count < memory->slot_count ? slot + count : 0;
     return slot;
 }
 

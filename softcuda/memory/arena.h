@@ -105,6 +105,9 @@ gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *optio
 void soft_arena_fini(soft_memory *memory);
 /* A run of `count` free slots, marked as `state`; SOFT_NO_CHUNK if there is none. */
 uint32_t soft_slots_take(soft_memory *memory, uint32_t count, int state);
+/* The same, looked for from slot `from` on first. */
+uint32_t soft_slots_take_behind(soft_memory *memory, uint32_t from, uint32_t count,
+                                int state);
 bool soft_slots_take_at(soft_memory *memory, uint32_t slot, uint32_t count, int state);
 void soft_slots_give(soft_memory *memory, uint32_t slot, uint32_t count);
 /* Takes `count` free chunks; false if there are fewer. */

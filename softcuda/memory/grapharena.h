@@ -76,6 +76,12 @@ struct soft_graph_arena {
     soft_graph_arena *before, *behind;
 };
 
+/* Slots that were an arena's; somebody else may have them by now. */
+struct graph_hole {
+    uint32_t slot, count;
+};
+#define GRAPH_HOLES_MAX 64u
+
 /* Of a device. */
 struct graph_pool {
     struct graph_segment *segments;
@@ -85,8 +91,10 @@ struct graph_pool {
     uint64_t chunk_count, chunk_high;
     uint64_t live_bytes;
     uint64_t maps;
-    uint32_t given_slot; /* where the arena began that went last */
-    bool given;          /* nobody has had it since */
+    uint32_t arena_count;
+    struct graph_hole holes[GRAPH_HOLES_MAX]; /* addresses that went, youngest last */
+    uint32_t hole_count;
+    uint32_t top; /* where fresh addresses begin */
     /* Of the bind that runs. */
     uint64_t promised; /* chunks that its new segments will take */
     uint64_t segment_high_before, used_high_before;

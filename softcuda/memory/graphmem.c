@@ -11,7 +11,7 @@
 #include "base/heap.h"
 #include "softcuda/memory/grapharena.h"
 
-#define FIRST_REGION_SLOTS 4u
+#define FEW_ARENAS 256u
 
 /* ---- arenas
  * --------------------------------------------------------------------------------- */
@@ -30,6 +30,7 @@ gph_status soft_graph_arena_create(soft_memory *memory, soft_graph_arena **out,
         if (arena->behind)
             arena->behind->before = arena;
         memory->graphs->arenas = arena;
+        memory->graphs->arena_count++;
         *out = arena;
     }
     pthread_mutex_unlock(&memory->mutex);
@@ -45,19 +46,25 @@ void soft_graph_arena_retain(soft_graph_arena *arena)
     pthread_mutex_unlock(&arena->memory->mutex);
 }
 
+static void keep_hole(struct graph_pool *pool, const struct graph_region *region)
+{
+    const struct graph_hole hole = {region->slot, region->count};
+    if (pool->hole_count == GRAPH_HOLES_MAX)
+        memmove(&pool->holes[0], &pool->holes[1], --pool->hole_count * sizeof(hole));
+    pool->holes[pool->hole_count++] = hole;
+}
+
 static void free_arena(soft_graph_arena *arena)
 {
     soft_memory *memory = arena->memory;
     const gph_allocator heap = memory->heap;
     soft_arena_unbind(arena);
-    for (uint32_t r = 0; r < arena->region_count; r++) {
+    for (uint32_t r = arena->region_count; r-- > 0;) {
         const struct graph_region *region = &arena->regions[r];
         soft_slots_give(memory, region->slot, region->count);
+        keep_hole(memory->graphs, region);
     }
-    if (arena->region_count > 0) {
-        memory->graphs->given = true;
-        memory->graphs->given_slot = arena->regions[0].slot;
-    }
+    memory->graphs->arena_count--;
     if (arena->before)
         arena->before->behind = arena->behind;
     else
@@ -178,19 +185,58 @@ static bool add_block(soft_graph_arena *arena, const struct graph_block *block)
     return true;
 }
 
-/* As on an H100 a new graph begins where one has gone. */
-static uint32_t first_slot(const soft_graph_arena *arena, uint32_t count)
+/* As on an H100: the addresses that went last, if they suffice, else those behind the
+ * last that were ever given to a graph. *count may grow. */
+static uint32_t take_slots(soft_memory *memory, uint32_t *count)
 {
-    struct graph_pool *pool = arena->memory->graphs;
-    if (arena->region_count > 0 || !pool->given)
-        return SOFT_NO_CHUNK;
-    pool->given = false;
-    return soft_slots_take_at(arena->memory, pool->given_slot, count, SOFT_SLOT_GRAPH)
-               ? pool->given_slot
-               : SOFT_NO_CHUNK;
+    struct graph_pool *pool = memory->graphs;
+    for (uint32_t h = pool->hole_count; h-- > 0;) {
+        const struct graph_hole hole = pool->holes[h];
+        if (hole.count < *count)
+            continue;
+        memmove(&pool->holes[h], &pool->holes[h + 1],
+                (--pool->hole_count - h) * sizeof(hole));
+        if (soft_slots_take_at(memory, hole.slot, hole.count, SOFT_SLOT_GRAPH)) {
+            *count = hole.count;
+            return hole.slot;
+        }
+    }
+    const uint32_t slot =
+        soft_slots_take_behind(memory, pool->top, *count, SOFT_SLOT_GRAPH);
+    if (slot != SOFT_NO_CHUNK)
+        pool->top = slot + *count;
+    return slot;
 }
 
-/* Another region, of `slots` at least. Regions grow, so that there are few. */
+/* Powers of two, of a segment at least unless there are many graphs. */
+static uint32_t region_size(const struct graph_pool *pool, uint32_t slots)
+{
+    uint32_t count = pool->arena_count > FEW_ARENAS ? 4 : SOFT_SEGMENT_CHUNKS;
+    while (count < slots)
+        count *= 2;
+    return count;
+}
+
+/* Fresh addresses right behind those that the arena got last make its region longer. */
+static bool extend_region(soft_graph_arena *arena, uint32_t slot, uint32_t count)
+{
+    const uint32_t last = arena->region_count - 1;
+    if (arena->region_count == 0 ||
+        arena->regions[last].slot + arena->regions[last].count != slot)
+        return false;
+    const uint64_t start = soft_slot_address(arena->memory, slot);
+    for (uint32_t i = 0; i < arena->block_count; i++) {
+        struct graph_block *block = &arena->blocks[i];
+        if (block->state != GRAPH_VIRGIN || block->start + block->bytes != start)
+            continue;
+        block->bytes += count * SOFT_CHUNK_BYTES;
+        arena->regions[last].count += count;
+        return true;
+    }
+    return false;
+}
+
+/* More addresses, `slots` in a row at least. */
 static bool add_region(soft_graph_arena *arena, uint32_t slots)
 {
     soft_memory *memory = arena->memory;
@@ -199,29 +245,28 @@ static bool add_region(soft_graph_arena *arena, uint32_t slots)
               sizeof(*arena->regions)))
         return false;
     arena->regions = regions;
-    uint32_t count = arena->slot_count ? arena->slot_count : FIRST_REGION_SLOTS;
-    if (count < slots)
+    uint32_t count = region_size(memory->graphs, slots);
+    uint32_t slot = take_slots(memory, &count);
+    if (slot == SOFT_NO_CHUNK) {
         count = slots;
-    uint32_t slot = first_slot(arena, count);
-    if (slot == SOFT_NO_CHUNK)
-        slot = soft_slots_take(memory, count, SOFT_SLOT_GRAPH);
-    if (slot == SOFT_NO_CHUNK && count > slots) {
-        count = slots;
-        slot = soft_slots_take(memory, count, SOFT_SLOT_GRAPH);
+        slot = take_slots(memory, &count);
     }
     if (slot == SOFT_NO_CHUNK)
         return false;
     const struct graph_block block = {.start = soft_slot_address(memory, slot),
                                       .bytes = count * SOFT_CHUNK_BYTES,
                                       .region = arena->region_count};
-    if (!grow_segments(arena, arena->slot_count + count) || !add_block(arena, &block)) {
+    const bool room = grow_segments(arena, arena->slot_count + count);
+    const bool extended = room && extend_region(arena, slot, count);
+    if (!room || (!extended && !add_block(arena, &block))) {
         soft_slots_give(memory, slot, count);
         return false;
     }
     for (uint32_t i = 0; i < count; i++)
         memory->slots[slot + i].arena = arena;
-    arena->regions[arena->region_count++] =
-        (struct graph_region){.slot = slot, .count = count, .first = arena->slot_count};
+    if (!extended)
+        arena->regions[arena->region_count++] = (struct graph_region){
+            .slot = slot, .count = count, .first = arena->slot_count};
     arena->slot_count += count;
     return true;
 }

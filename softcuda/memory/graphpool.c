@@ -107,9 +107,13 @@ static bool add_wait(const soft_memory *memory, soft_graph_waits *waits, soft_po
 
 gph_status soft_graph_pool_create(soft_memory *memory)
 {
+    if (memory->graphs)
+        return GPH_OK;
+    memory->graphs = gphi_heap_alloc(memory->heap, sizeof(*memory->graphs));
     if (memory->graphs == NULL)
-        memory->graphs = gphi_heap_alloc(memory->heap, sizeof(*memory->graphs));
-    return memory->graphs ? GPH_OK : 2;
+        return 2;
+    memory->graphs->top = memory->slot_count / 2; /* the heaps grow from below */
+    return GPH_OK;
 }
 
 static struct graph_segment *new_segment(soft_memory *memory)
