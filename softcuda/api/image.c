@@ -65,6 +65,11 @@ static void write_wall_time(const soft_jit *jit, uint64_t ns)
         memcpy(value, &ms, sizeof(ms));
 }
 
+void soft_image_log(const soft_jit *jit, const char *error)
+{
+    write_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);
+}
+
 CUresult soft_image_compile(const void *image, size_t bytes, const soft_jit *jit,
                             soft_code **out)
 {

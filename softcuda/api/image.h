@@ -20,6 +20,9 @@ CUresult soft_jit_read(soft_jit *out, unsigned count, CUjit_option *options,
 CUresult soft_image_compile(const void *image, size_t bytes, const soft_jit *jit,
                             soft_code **out);
 
+/* The error log alone, of what is not compiled. */
+void soft_image_log(const soft_jit *jit, const char *error);
+
 /* A file as an image, NUL-terminated; soft_image_free(). FILE_NOT_FOUND. */
 CUresult soft_image_read(const char *path, void **out, size_t *bytes);
 void soft_image_free(void *image);

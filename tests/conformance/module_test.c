@@ -301,6 +301,126 @@ static void the_linker_passes_one_input_on(void)
     REFUSED(INVALID_VALUE, cu.cuLinkCreate(0, NULL, NULL, NULL));
 }
 
+/* ---- several inputs ---- */
+
+#define TWICE "(.param .b32 r) twice(.param .b32 x)"
+#define TWICE_BODY(op)                                                                   \
+    "{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [x];\n" op                                   \
+    " %r2, %r1, 2;\nst.param.b32 [r], %r2;\nret;\n}\n"
+/* Stores twice(21). */
+#define KERNEL(name)                                                                     \
+    ".visible .entry " name                                                              \
+    "(.param .u64 p)\n{\n.reg .b32 %r<4>; .reg .b64 %d<2>;\nld.param.u64 %d1, [p];\n{\n" \
+    ".param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1;\n"            \
+    "call.uni (b), twice, (a); ld.param.b32 %r2, [b];\n}\n"                              \
+    "st.global.u32 [%d1], %r2;\nret;\n}\n"
+
+static const char
+    user[] = PTX_HEAD ".extern .func " TWICE ";\n" KERNEL("use_it"),
+    doubles[] = PTX_HEAD ".visible .func " TWICE TWICE_BODY("mul.lo.u32"),
+    newer[] = ".version 7.4\n.target sm_80\n.address_size 64\n"
+              ".visible .func " TWICE TWICE_BODY("mul.lo.u32"),
+    adds[] = PTX_HEAD ".visible .func " TWICE TWICE_BODY("add.u32"),
+    weak_adds[] = PTX_HEAD ".weak .func " TWICE TWICE_BODY("add.u32"),
+    own_doubles[] = PTX_HEAD ".func " TWICE TWICE_BODY("mul.lo.u32") KERNEL("one"),
+    own_adds[] = PTX_HEAD ".func " TWICE TWICE_BODY("add.u32") KERNEL("two"),
+    word[] = PTX_HEAD ".visible .global .align 4 .u32 shared_word = 77;\n",
+    word_user[] = PTX_HEAD
+    ".extern .global .align 4 .u32 shared_word;\n.visible .entry read_it(.param .u64 p)\n"
+    "{\n.reg .b32 %r<2>; .reg .b64 %d<2>; ld.param.u64 %d1, [p];\n"
+    "ld.global.u32 %r1, [shared_word]; st.global.u32 [%d1], %r1; ret; }\n",
+    common_word[] = PTX_HEAD ".common .global .align 4 .u32 room;\n",
+    common_room[] = PTX_HEAD
+    ".common .global .align 4 .b8 room[64];\n.visible .entry fill(.param .u64 p)\n{\n"
+    ".reg .b32 %r<3>; .reg .b64 %d<2>; ld.param.u64 %d1, [p]; mov.u32 %r1, 31;\n"
+    "st.global.u32 [room+60], %r1; ld.global.u32 %r2, [room+60];\n"
+    "st.global.u32 [%d1], %r2; ret; }\n",
+    unused[] = PTX_HEAD ".extern .func " TWICE ";\n.visible .entry none() { ret; }\n";
+
+static CUresult link_of(const char *const *inputs, int count, CUlinkState *link,
+                        void **image, size_t *bytes)
+{
+    OK(cu.cuLinkCreate(0, NULL, NULL, link));
+    for (int i = 0; i < count; i++)
+        OK(cu.cuLinkAddData(*link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)inputs[i],
+                            strlen(inputs[i]) + 1, NULL, 0, NULL, NULL));
+    return cu.cuLinkComplete(*link, image, bytes);
+}
+
+/* What a kernel of the linked module stores. */
+static unsigned linked_value(const char *const *inputs, int count, const char *kernel)
+{
+    CUlinkState link = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    CUmodule module = NULL;
+    CUfunction f = NULL;
+    CUdeviceptr p;
+    unsigned got = 0;
+    if (!CHECK(link_of(inputs, count, &link, &image, &bytes) == CUDA_SUCCESS))
+        return 0;
+    OK(cu.cuModuleLoadData(&module, image));
+    OK(cu.cuLinkDestroy(link));
+    OK(cu.cuModuleGetFunction(&f, module, kernel));
+    OK(cu.cuMemAlloc(&p, 4));
+    void *args[] = {&p};
+    OK(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
+    OK(cu.cuMemcpyDtoH(&got, p, 4));
+    OK(cu.cuMemFree(p));
+    OK(cu.cuModuleUnload(module));
+    return got;
+}
+
+#define LINKED(kernel, ...)                                                              \
+    linked_value((const char *const[]){__VA_ARGS__},                                     \
+                 (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)),     \
+                 kernel)
+
+static void several_inputs_are_linked(void)
+{
+    CHECK(LINKED("use_it", user, doubles) == 42);
+    CHECK(LINKED("use_it", doubles, user) == 42);
+    CHECK(LINKED("use_it", user, newer) == 42);
+    CHECK(LINKED("read_it", word_user, word) == 77);
+    CHECK(LINKED("read_it", word, user, doubles, word_user) == 77);
+}
+
+static void weak_definitions_give_way(void)
+{
+    CHECK(LINKED("use_it", user, weak_adds) == 23);
+    CHECK(LINKED("use_it", user, weak_adds, doubles) == 42);
+    CHECK(LINKED("use_it", doubles, weak_adds, user) == 42);
+    CHECK(LINKED("use_it", weak_adds, user, weak_adds) == 23);
+    CHECK(LINKED("fill", common_word, common_room) == 31);
+}
+
+static void private_names_stay_apart(void)
+{
+    CHECK(LINKED("one", own_doubles, own_adds) == 42);
+    CHECK(LINKED("two", own_doubles, own_adds) == 23);
+    CHECK(LINKED("one", own_doubles, adds) == 42);
+    CHECK(LINKED("use_it", own_doubles, adds, user) == 23);
+}
+
+static void what_does_not_fit_is_not_linked(void)
+{
+    const char *const twice[] = {user, doubles, adds}, *const nowhere[] = {user, word},
+                      *const hidden[] = {user, own_doubles},
+                      *const fine[] = {unused, word};
+    CUlinkState link;
+    void *const untouched = &link;
+    void *image = untouched;
+    size_t bytes = 9;
+    CHECK(link_of(twice, 3, &link, &image, &bytes) != CUDA_SUCCESS);
+    OK(cu.cuLinkDestroy(link));
+    CHECK(link_of(nowhere, 2, &link, &image, &bytes) != CUDA_SUCCESS);
+    OK(cu.cuLinkDestroy(link));
+    CHECK(link_of(hidden, 2, &link, &image, &bytes) != CUDA_SUCCESS);
+    OK(cu.cuLinkDestroy(link));
+    OK(link_of(fine, 2, &link, &image, &bytes)); /* declared, not used */
+    OK(cu.cuLinkDestroy(link));
+}
+
 static void dead_handles_are_refused(void)
 {
     if (!driver_is_soft)
@@ -345,6 +465,10 @@ int main(void)
     RUN(occupancy_counts_blocks);
     RUN(libraries_need_no_context);
     RUN(the_linker_passes_one_input_on);
+    RUN(several_inputs_are_linked);
+    RUN(weak_definitions_give_way);
+    RUN(private_names_stay_apart);
+    RUN(what_does_not_fit_is_not_linked);
     RUN(dead_handles_are_refused);
     RUN(functions_stay_in_their_context);
     return test_done();

@@ -501,6 +501,73 @@ static void advice_is_kept_or_not(void)
     OK(cu.cuMemFree(managed));
 }
 
+/* ---- linking ---- */
+
+static const char calls[] = PTX_HEAD ".extern .func step(.param .b32 x);\n"
+                                     ".func own() { ret; }\n"
+                                     ".visible .entry run()\n{\n"
+                                     "{ .param .b32 a; st.param.b32 [a], 3;\n"
+                                     "call.uni step, (a); call.uni own; }\nret;\n}\n",
+                  steps[] = PTX_HEAD ".func own() { ret; }\n"
+                                     ".visible .func step(.param .b32 x) { ret; }\n";
+
+static CUresult add_input(CUlinkState link, const char *text)
+{
+    return cu.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)text,
+                            strlen(text) + 1, "input", 0, NULL, NULL);
+}
+
+static void run_linked(CUlinkState link)
+{
+    CUmodule module = NULL;
+    CUfunction run = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    OK(cu.cuLinkComplete(link, &image, &bytes));
+    OK(cu.cuModuleLoadData(&module, image));
+    OK(cu.cuModuleGetFunction(&run, module, "run"));
+    OK(cu.cuLaunchKernel(run, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+    OK(cu.cuStreamSynchronize(stream));
+    OK(cu.cuModuleUnload(module));
+}
+
+static void an_input_is_added_or_not(void)
+{
+    for (SWEEP(nth)) {
+        CUlinkState link = NULL;
+        OK(cu.cuLinkCreate(0, NULL, NULL, &link));
+        OK(add_input(link, calls));
+        fail_allocation(nth);
+        const bool fine = worked(add_input(link, steps), nth);
+        END_OF_SWEEP(nth, fine);
+        if (!fine)
+            OK(add_input(link, steps));
+        run_linked(link);
+        OK(cu.cuLinkDestroy(link));
+    }
+    CHECK(swept > 1);
+}
+
+static void inputs_are_linked_or_not(void)
+{
+    for (SWEEP(nth)) {
+        CUlinkState link = NULL;
+        void *const untouched = &link;
+        void *image = untouched;
+        size_t bytes = 0;
+        OK(cu.cuLinkCreate(0, NULL, NULL, &link));
+        OK(add_input(link, calls));
+        OK(add_input(link, steps));
+        fail_allocation(nth);
+        const bool fine = worked(cu.cuLinkComplete(link, &image, &bytes), nth);
+        END_OF_SWEEP(nth, fine);
+        CHECK((image != untouched) == fine);
+        run_linked(link);
+        OK(cu.cuLinkDestroy(link));
+    }
+    CHECK(swept > 5);
+}
+
 int main(void)
 {
     DRIVER_OR_SKIP();
@@ -525,5 +592,7 @@ int main(void)
     RUN(attributes_are_set_or_not);
     RUN(a_launch_before_its_event_runs_or_not);
     RUN(advice_is_kept_or_not);
+    RUN(an_input_is_added_or_not);
+    RUN(inputs_are_linked_or_not);
     return test_done();
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Several modules as one. */
+#ifndef SOFT_PTX_LINK_H
+#define SOFT_PTX_LINK_H
+#include "softcuda/ptx/ptx.h"
+
+typedef struct ptx_link_input {
+    const char *text; /* PTX that ptx_parse() takes */
+    size_t bytes;     /* without a NUL */
+    const char *name; /* for messages */
+} ptx_link_input;
+
+enum {
+    PTX_LINK_FAILED = 200 /* CUDA_ERROR_INVALID_IMAGE */
+};
+
+/* One PTX text of all inputs, in their order: names that are private to an input stay
+ * apart, weak definitions give way, what is declared .extern is the definition of another
+ * input.
+ *
+ *  out    owned by the caller, a NUL behind *bytes: gphi_heap_free(heap, out, bytes + 1).
+ *
+ *  Fails with PTX_LINK_FAILED (a name is defined twice, or used and nowhere defined) and
+ *  GPH_E_NO_MEMORY. Thread: any. */
+GPH_CHECKED gph_status ptx_link(const ptx_link_input *inputs, uint32_t count,
+                                const gph_allocator *allocator, char **out, size_t *bytes,
+                                gph_error *error);
+
+#endif
