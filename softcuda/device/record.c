@@ -163,7 +163,8 @@ static CUresult fill_batch(soft_record *record, const soft_batch *batch, soft_wo
                              "no memory for %u memory operations", batch->count);
         record->large = ops;
     }
-    memcpy(ops, batch->ops, bytes);
+    if (bytes > 0)
+        memcpy(ops, batch->ops, bytes);
     record->u.batch = (soft_batch_run){.ops = ops, .count = batch->count};
     if (soft_batch_waits(batch->ops, batch->count)) {
         out->kind = SOFT_WORK_POLL;
