@@ -148,7 +148,9 @@ static void *launch_and_look(void *user)
 static void threads_launch_side_by_side(void)
 {
     struct worker workers[THREADS] = {0};
+    uint64_t zero = 0;
     const uint64_t base = settled();
+    OK(cu.cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &zero));
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i].number = i;
         OK(cu.cuCtxGetCurrent(&workers[i].context));
@@ -159,6 +161,9 @@ static void threads_launch_side_by_side(void)
         CHECK(pthread_join(workers[i].thread, NULL) == 0);
         CHECK(workers[i].wrong == 0);
     }
+    /* A thread's graphs run one behind the other, so they share. */
+    CHECK(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) - base <
+          THREADS * GRAPHS * STEP);
     CHECK(settled() == base);
 }
 
