@@ -267,6 +267,8 @@ static struct mnode *capture_node(struct model *model, int stream,
     struct mstream *s = &model->streams[stream];
     struct mnode *node = node_new(model, s->capture->graph, work);
     node->captured = true;
+    if (work->kind == WORK_MEMCPY && work->p[3] == 1)
+        node->work.p[5] |= 1; /* cuMemcpyAsync() knows addresses alone */
     for (int i = 0; i < s->frontier.count; i++)
         link_add(model, s->frontier.at[i].node, node, s->frontier.at[i].data);
     s->frontier.count = 0;
