@@ -10,7 +10,7 @@
  *
  * --team runs a chain of grids that are split over the team, beside OpenMP.
  *
- * --costs times instantiating and submitting.
+ * --costs times instantiating and submitting, and what a hand-over takes here at least.
  *
  * Every executor calls the same function for a node, and is checked once: each node ran,
  * after its predecessors. */
@@ -425,6 +425,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[argc - 1], "--costs") == 0) {
         measure_costs();
         soft_engine_destroy(engine);
+        replay_hand_over(threads);
         return 0;
     }
     heading(threads, rounds, end);
