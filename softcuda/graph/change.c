@@ -199,7 +199,7 @@ static bool same_backing(soft_backing a, soft_backing b)
     return a.kind == b.kind && a.context == b.context;
 }
 
-bool soft_change_is_none(const soft_exec_record *old, const soft_node *node)
+bool soft_change_is_none(soft_exec_record *old, const soft_node *node)
 {
     if (old->context != node->context || old->event != node->event)
         return false;
@@ -217,9 +217,15 @@ bool soft_change_is_none(const soft_exec_record *old, const soft_node *node)
                    : !same_fill(&old->task.u.fill, &node->task.u.fill))
             return false;
         /* Other memory may stand at the same address by now. */
+        if (soft_backing_stays(&node->task, old->backing))
+            return true;
         soft_backing_of(node->context, &node->task, now);
-        return same_backing(old->backing[0], now[0]) &&
-               same_backing(old->backing[1], now[1]);
+        if (!same_backing(old->backing[0], now[0]) ||
+            !same_backing(old->backing[1], now[1]))
+            return false;
+        old->backing[0].changes = now[0].changes;
+        old->backing[1].changes = now[1].changes;
+        return true;
     }
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return true;

@@ -24,7 +24,10 @@
 
 /* What a memory operand of a copy stands on, as far as updates care (U07). */
 typedef struct soft_backing {
-    uint8_t kind;  /* enum soft_backing_kind */
+    uint8_t kind; /* enum soft_backing_kind */
+    /* How often something of the device's memory was freed when it was looked at, modulo
+     * 2^32, which nobody does between two updates. 0: no device's, or not known. */
+    uint32_t changes;
     void *context; /* the memory's, where it has one; compared only */
 } soft_backing;
 
@@ -118,11 +121,11 @@ struct soft_exec {
     uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
     uint32_t *event_nodes;          /* flat nodes of event records and waits, batches */
     uint32_t event_count;
-    soft_queue **fences; /* of event records: a launch's event is reached when its node
-                          * runs; by event_nodes, NULL for waits */
-    struct soft_late *late;          /* late.c; NULL: no wait nodes */
-    soft_point last;                 /* of the last launch, */
-    bool last_was_late;              /* through `late` */
+    soft_queue **fences;    /* of event records: a launch's event is reached when its node
+                             * runs; by event_nodes, NULL for waits */
+    struct soft_late *late; /* late.c; NULL: no wait nodes */
+    soft_point last;        /* of the last launch, */
+    bool last_was_late;     /* through `late` */
     struct soft_watch *watch;        /* SOFTCUDA_CHECK=race; NULL: not asked for */
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
@@ -188,6 +191,8 @@ CUresult soft_exec_record_create(const soft_content *content, void *room,
                                  soft_exec_record **out);
 /* What a copy's destination and source, or a fill's destination, stand on now. */
 void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2]);
+/* Whether it is sure to stand there still: nothing of the device was freed since. */
+bool soft_backing_stays(const soft_task *task, const soft_backing backing[2]);
 /* One reference less. */
 void soft_exec_record_release(soft_exec_record *record);
 /* The first version, with a record for each node that does something; *offender is what
@@ -238,7 +243,7 @@ typedef struct soft_change {
 /* change.c: whether the change may be made. */
 CUresult soft_change_check(soft_change *change);
 /* Whether the node wants what it has: most nodes of most updates. */
-bool soft_change_is_none(const soft_exec_record *old, const soft_node *node);
+bool soft_change_is_none(soft_exec_record *old, const soft_node *node);
 /* The parameters of a child graph's nodes. Both mutexes held. */
 CUresult soft_exec_set_child(soft_exec *exec, uint32_t at, soft_graph *graph);
 

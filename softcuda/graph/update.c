@@ -27,7 +27,7 @@ struct update {
 /* Its parameters, if they differ and may, become an edit. */
 static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
 {
-    const soft_exec_record *old = update->exec->current->records[at];
+    soft_exec_record *old = update->exec->current->records[at];
     if (old == NULL || soft_change_is_none(old, node))
         return CUDA_SUCCESS;
     const soft_content content = soft_content_of(node);

@@ -50,9 +50,11 @@ static void *on_line(void *room)
 
 static soft_backing backing_at(soft_context *context, uint64_t address)
 {
-    soft_backing backing = {SOFT_BACKING_CONTEXT, context};
+    soft_backing backing = {SOFT_BACKING_CONTEXT, 0, context};
     soft_allocation found = {0};
     soft_device *device = soft_device_holding(address);
+    if (device) /* before it is looked at */
+        backing.changes = (uint32_t)(1 + soft_memory_changes(device->memory));
     if (device && soft_graph_known(device->memory, address, 1, &found)) {
         backing.kind = SOFT_BACKING_GRAPH; /* live or not */
         return backing;
@@ -73,7 +75,7 @@ static soft_backing backing_at(soft_context *context, uint64_t address)
 
 void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2])
 {
-    out[0] = out[1] = (soft_backing){SOFT_BACKING_CONTEXT, context};
+    out[0] = out[1] = (soft_backing){SOFT_BACKING_CONTEXT, 0, context};
     if (task->kind == SOFT_TASK_FILL)
         out[0] = backing_at(context, task->u.fill.dst);
     if (task->kind != SOFT_TASK_COPY)
@@ -82,6 +84,21 @@ void soft_backing_of(soft_context *context, const soft_task *task, soft_backing 
         out[0] = backing_at(context, task->u.copy.dst);
     if (task->u.copy.src_type != CU_MEMORYTYPE_ARRAY)
         out[1] = backing_at(context, task->u.copy.src);
+}
+
+static bool stays(uint64_t address, const soft_backing *backing)
+{
+    const soft_device *device = backing->changes ? soft_device_holding(address) : NULL;
+    return device &&
+           backing->changes == (uint32_t)(1 + soft_memory_changes(device->memory));
+}
+
+bool soft_backing_stays(const soft_task *task, const soft_backing backing[2])
+{
+    if (task->kind == SOFT_TASK_FILL)
+        return stays(task->u.fill.dst, &backing[0]);
+    return task->kind == SOFT_TASK_COPY && stays(task->u.copy.dst, &backing[0]) &&
+           stays(task->u.copy.src, &backing[1]);
 }
 
 /* The event of a record node is reached now, not with the launch. */
