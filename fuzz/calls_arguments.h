@@ -64,8 +64,9 @@ static CUdeviceptr blocks[BLOCKS];
 static CUuserObject objects[OBJECTS];
 
 /* Everything that a call has made, for the end. */
+typedef enum made_kind { EXEC, BLOCK, GRAPH, OBJECT, MADE_KINDS } made_kind;
 static struct made {
-    enum { GRAPH, EXEC, BLOCK, OBJECT } kind;
+    made_kind kind;
     uint64_t handle;
 } made[MADE_MOST];
 static uint32_t made_count;
@@ -77,7 +78,7 @@ static uint32_t byte(void)
     return at < end ? *at++ : 0;
 }
 
-static void keep(int kind, uint64_t handle)
+static void keep(made_kind kind, uint64_t handle)
 {
     ENSURE(made_count < MADE_MOST);
     made[made_count++] = (struct made){kind, handle};

@@ -479,7 +479,7 @@ static void take_down(uint32_t i)
     case GRAPH: (void)cu.cuGraphDestroy(handle); break;
     case EXEC: (void)cu.cuGraphExecDestroy(handle); break;
     case OBJECT: (void)cu.cuUserObjectRelease(handle, 1); break;
-    case BLOCK: (void)cu.cuMemFree(made[i].handle); break;
+    default: (void)cu.cuMemFree(made[i].handle);
     }
 }
 
@@ -495,11 +495,11 @@ static void clean_up(void)
     }
     (void)cu.cuThreadExchangeStreamCaptureMode(&mode);
     const bool spoilt = cu.cuCtxSynchronize() != CUDA_SUCCESS;
-    /* Executables first, then memory that no graph frees any more, then graphs. */
-    static const int order[] = {EXEC, BLOCK, GRAPH, OBJECT};
-    for (int kind = 0; kind < 4; kind++)
+    /* In the order of the kinds: executables, then memory that no graph frees any more.
+     */
+    for (made_kind kind = 0; kind < MADE_KINDS; kind++)
         for (uint32_t i = 0; i < made_count; i++)
-            if ((int)made[i].kind == order[kind])
+            if (made[i].kind == kind)
                 take_down(i);
     made_count = 0;
     memset(graphs, 0, sizeof(graphs));

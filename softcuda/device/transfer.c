@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Copies and fills as tasks: what each address is, and whether the whole range belongs to
  * one allocation (or to mappings that follow each other). */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "softcuda/device/array.h"
@@ -8,6 +9,8 @@
 #include "softcuda/device/task.h"
 #include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
+
+#define FLAG_WORDS 16u /* in a row of a fill: more are data */
 
 /* What an end of a transfer is, beside right. */
 struct nature {
@@ -305,10 +308,20 @@ CUresult soft_copy_run(soft_context *context, const soft_copy *copy)
     return CUDA_SUCCESS;
 }
 
-/* A wait for a word in memory may read it meanwhile: the program's race, not ours. */
-__attribute__((no_sanitize("thread"))) static void fill_row(void *row,
-                                                            const soft_fill *fill)
+/* Words that somebody may be waiting for, as memory operations and kernels do: a program
+ * opens a gate with a fill. */
+static void fill_words(_Atomic uint32_t *row, const soft_fill *fill)
 {
+    for (size_t i = 0; i < fill->width; i++)
+        atomic_store_explicit(&row[i], fill->value, memory_order_relaxed);
+}
+
+static void fill_row(void *row, const soft_fill *fill)
+{
+    if (fill->element == 4 && fill->width <= FLAG_WORDS) {
+        fill_words(row, fill);
+        return;
+    }
     switch (fill->element) {
     case 1: memset(row, (int)(fill->value & 0xff), fill->width); break;
     case 2:
