@@ -328,9 +328,24 @@ static bool waits_below(const shape_program *p, const ptx_function *f)
     return false;
 }
 
+/* The fast path's plan has a few bits for each register and block, and block and loop;
+ * the slow path needs none of them. */
+static bool has_room(const shape *s)
+{
+    const uint64_t maps = 8 * (uint64_t)s->block_count * s->reg_words +
+                          (uint64_t)s->loop_count * s->block_words;
+    return maps * sizeof(uint32_t) <= SHAPE_BYTES_MAX / 2;
+}
+
 static void write_kernel(shape_program *p, shape *s, ptx_kernel *k)
 {
     s->slow_reason = slow_reason(p, s);
+    if (s->slow_reason == NULL && !has_room(s))
+        s->slow_reason =
+            shape_format(s->memory,
+                         "line %u: too large to be cut (%u blocks, "
+                         "%u registers)",
+                         s->function->line, s->block_count, s->function->register_count);
     if (s->slow_reason == NULL)
         shape_plan_fast(s);
     if (s->slow_reason == NULL) {
@@ -634,9 +649,11 @@ gph_status ptx_compile(const ptx_module *module, const ptx_compile_options *opti
     p->memory.arena = arena;
     p->module = module;
     p->options = opt;
-    p->text.allocator = opt->allocator;
+    p->text.allocator = p->part.allocator = p->parts.allocator = opt->allocator;
     const bool done = compile_module(p, program);
     gphi_heap_free(heap, p->text.bytes, p->text.capacity);
+    gphi_heap_free(heap, p->part.bytes, p->part.capacity);
+    gphi_heap_free(heap, p->parts.bytes, p->parts.capacity);
     if (!done)
         goto destroy_arena;
 

@@ -21,6 +21,7 @@ typedef struct fast {
     fast_remat *chain;
     uint32_t chain_count;
     bool round;          /* the copy in which all threads of a loop go round once more */
+    bool again;          /* such a copy was written: it leads back into the loop */
     uint32_t rounds;     /* how many of them a thread makes in the copy being written */
     const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
 } fast;
@@ -42,6 +43,14 @@ bool fast_write_without_guards(fast *f);
 
 /* ---- shape_warp.c ---- */
 void fast_write_cut(fast *f); /* the barrier or warp operation of the current region */
+
+/* ---- shape_part.c ---- */
+#define FAST_REGIONS_MAX 32u /* kernels of more have a function for each */
+/* What is written between the two goes into a function of its own. `scan`: the value that
+ * tells how many threads take part, or "". The code leads to R<n>.after or R<n>.back. */
+void fast_begin_part(fast *f);
+void fast_end_part(fast *f, const char *scan);
+void fast_write_parts(fast *f); /* behind the kernel's function */
 
 /* ---- shape_block.c ---- */
 void fast_write_helpers(ptx_text *out);

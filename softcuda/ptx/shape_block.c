@@ -127,6 +127,7 @@ void shape_write_fast(shape *s)
     for (uint32_t n = 0; n < s->region_count; n++)
         fast_write_region(f, s->linear[n]);
     ptx_text_add(f->emit.out, "return:\n  ret void\n}\n\n");
+    fast_write_parts(f);
 }
 
 /* Functions that every module has. */

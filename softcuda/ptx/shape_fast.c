@@ -756,6 +756,9 @@ void fast_write_region(fast *f, uint32_t region)
     } else if (r->needs_live) {
         scan = shape_value(&f->emit, "load i32, ptr %%live.scan");
     }
+    const bool apart = f->s->region_count > FAST_REGIONS_MAX;
+    if (apart)
+        fast_begin_part(f);
     if (r->kind != SHAPE_CODE) {
         fast_write_cut(f);
         shape_line(&f->emit, "br label %%R%u.after", region);
@@ -764,5 +767,7 @@ void fast_write_region(fast *f, uint32_t region)
         write_scalar(f);
         write_threads(f, scan.name);
     }
+    if (apart)
+        fast_end_part(f, scan.name);
     write_after(f);
 }

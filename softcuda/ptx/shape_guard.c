@@ -453,6 +453,7 @@ static void write_round(fast *f, const char *scan)
     fast_write_loops(f, 'f', from, "%ntid.x");
     f->round = false;
     f->ways = NULL;
+    f->again = true;
     ptx_text_add(e->out, "R%u.again:\n", f->region);
     shape_line(e, "store i32 %%threads, ptr %%known");
     shape_line(e, "br label %%R%u.back", f->region);
