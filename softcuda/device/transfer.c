@@ -296,6 +296,19 @@ CUresult soft_fill_check(const soft_fill *fill)
 
 /* ---- doing them ---- */
 
+/* A single word may be one that others write meanwhile: programs ask for flags so. */
+static void copy_row(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    if (bytes != 4 || ((uintptr_t)to | (uintptr_t)from) % 4 != 0) {
+        memmove(to, from, bytes);
+        return;
+    }
+    _Atomic uint32_t *const word = (_Atomic uint32_t *)(uintptr_t)from;
+    atomic_store_explicit((_Atomic uint32_t *)(uintptr_t)to,
+                          atomic_load_explicit(word, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
 CUresult soft_copy_run(soft_context *context, const soft_copy *copy)
 {
     (void)context;
@@ -303,8 +316,8 @@ CUresult soft_copy_run(soft_context *context, const soft_copy *copy)
     const unsigned char *src = soft_device_reach(copy->src);
     for (size_t z = 0; z < copy->depth; z++)
         for (size_t y = 0; y < copy->height; y++)
-            memmove(dst + z * copy->dst_slice + y * copy->dst_pitch,
-                    src + z * copy->src_slice + y * copy->src_pitch, copy->width);
+            copy_row(dst + z * copy->dst_slice + y * copy->dst_pitch,
+                     src + z * copy->src_slice + y * copy->src_pitch, copy->width);
     return CUDA_SUCCESS;
 }
 
