@@ -25,6 +25,9 @@ int cmd_inspect(const command_line *line);
 enum { BENCH_DRIVER, BENCH_NODES, BENCH_LAUNCHES };
 int cmd_bench(const command_line *line);
 
+enum { PLAN_CAPACITY, PLAN_TIME, PLAN_OUT };
+int cmd_plan(const command_line *line);
+
 int cmd_version(const command_line *line);
 
 enum { HELP_SCDOC };

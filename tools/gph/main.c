@@ -62,6 +62,23 @@ const command commands[] = {
                  {"nodes", "N", "kernels in the chain", "20"},
                  {"launches", "N", "launches of each sort", "10000"}},
      .run = cmd_bench},
+    {.name = "plan",
+     .operands = "FILE",
+     .summary = "lay out buffers of known lifetimes in one block of memory",
+     .text =
+         "Reads a table of buffers, in CSV with the columns id, lower, upper, size and, "
+         "where wanted, alignment and offset (which pins a buffer), and finds "
+         "addresses such that no two buffers overlap that live at the same time, in "
+         "as few bytes as it can. A buffer lives from lower up to, and not at, upper. "
+         "FILE - is standard input.",
+     .options = {{"capacity", "BYTES", "end as soon as a plan fits; fail if none does",
+                  "as low as found"},
+                 {"time-limit", "SECONDS", "how long to search", "60"},
+                 {"out", "OUT",
+                  "write the table with the offsets there; - is standard "
+                  "output, without the summary",
+                  NULL}},
+     .run = cmd_plan},
     {.name = "version",
      .operands = "",
      .summary = "show the version",

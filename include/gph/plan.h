@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  Planners over plain arrays; no driver is needed. Addresses: where buffers of known
+ *  lifetimes lie in one block of memory, so that two that live at the same time do not
+ *  overlap and the block is small. */
+#ifndef GPH_PLAN_H
+#define GPH_PLAN_H
+
+#include <gph/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A buffer and its life. Times are any numbers that order events, such as positions of
+ *  kernels in a launch order. */
+typedef struct gph_plan_buffer {
+    uint64_t lower;     /**< first time at which it lives */
+    uint64_t upper;     /**< first time at which it lives no more; > lower */
+    uint64_t size;      /**< bytes, > 0 */
+    uint64_t alignment; /**< its offset is a multiple of this; 0 means 1 */
+    uint64_t offset;    /**< where it must lie, if pinned */
+    uint32_t pinned;    /**< nonzero: at `offset` and nowhere else */
+    uint32_t reserved;  /**< zero */
+} gph_plan_buffer;
+
+/** How far a search is. */
+typedef struct gph_plan_progress {
+    double elapsed_s;     /**< since the call */
+    double limit_s;       /**< when it will end */
+    uint64_t height;      /**< of the lowest plan so far, bytes */
+    uint64_t lower_bound; /**< no plan is lower, bytes */
+    uint64_t steps;       /**< buffers placed by the search so far */
+} gph_plan_progress;
+
+/** Called some ten times a second. Nonzero ends the search with what it has. */
+typedef int gph_plan_progress_fn(void *user, const gph_plan_progress *now);
+
+/** Start from GPH_PLAN_OPTIONS_INIT. */
+typedef struct gph_plan_options {
+    uint32_t size;       /**< sizeof(gph_plan_options) */
+    uint32_t reserved;   /**< zero */
+    uint64_t capacity;   /**< bytes; any plan within them will do. 0: the lowest plan */
+    double time_limit_s; /**< seconds for the search; 0: 1 second */
+    uint64_t step_limit; /**< the search ends after as many steps; 0: no such limit */
+    gph_plan_progress_fn *progress; /**< or NULL */
+    void *progress_user;            /**< handed to `progress`; borrowed */
+    const gph_allocator *allocator; /**< NULL: the C library's heap */
+} gph_plan_options;
+/** Every option at its default. */
+#define GPH_PLAN_OPTIONS_INIT GPH_INIT(sizeof(gph_plan_options), 0, 0, 0, 0, 0, 0, 0)
+
+/** What came out. */
+typedef struct gph_plan_result {
+    uint64_t height;      /**< bytes the plan takes: the highest end of a buffer */
+    uint64_t lower_bound; /**< no plan takes less: the most bytes that live at a time */
+    uint64_t steps;       /**< buffers placed by the search, tries included */
+    double elapsed_s;     /**< of the call */
+    uint32_t optimal;     /**< nonzero: proven that no plan is lower */
+    uint32_t reserved;    /**< zero */
+} gph_plan_result;
+
+/** Finds offsets for `count` buffers. First greedy rules (several orders, best fit and
+ *  first fit), then, where nothing is pinned and there are at most a few thousand
+ *  buffers, an exact search over canonical plans: depth first, with bounds per section of
+ *  time, independent parts solved apart, and restarts. Deterministic but for the time
+ *  limit.
+ *
+ *  offsets  out: `count` offsets in bytes, the caller's array
+ *  result   out, may be NULL
+ *  options  borrowed for the call; NULL means all defaults
+ *
+ *  GPH_E_INVALID: a life that ends before it begins, a size of 0, sums beyond 2^62 bytes,
+ *  pinned buffers that overlap or are not aligned, a capacity below the bound (the
+ * message names buffer and values). GPH_E_STATE: no plan within `capacity` was found in
+ * time. GPH_E_NO_MEMORY. On failure the outputs are untouched. Any thread. */
+GPH_API GPH_CHECKED gph_status gph_plan_addresses(
+    const gph_plan_buffer *buffers, size_t count, const gph_plan_options *options,
+    uint64_t *offsets, gph_plan_result *result, gph_error *error);
+
+/** Checks a plan: alignment, pinned offsets, and that no two buffers that live at the
+ * same time overlap. GPH_E_INVALID names the first buffers that do not hold. `height`:
+ * out, may be NULL. Any thread. */
+GPH_API GPH_CHECKED gph_status gph_plan_check(const gph_plan_buffer *buffers,
+                                              size_t count, const uint64_t *offsets,
+                                              uint64_t *height, gph_error *error);
+
+/** Buffers with names, as read from a table. */
+typedef struct gph_plan_table gph_plan_table;
+
+/** Reads CSV: a line of column names, then a line a buffer. Columns, in any order: id,
+ *  lower, upper, size; alignment and offset where wanted. An empty offset leaves the
+ * buffer free, a number pins it. Blanks around values and empty lines are allowed, quotes
+ * are not.
+ *
+ *  text       borrowed for the call; `bytes` of it, no zero needed
+ *  allocator  NULL: the C library's heap; copied
+ *  out        the caller's; end it with gph_plan_table_destroy()
+ *
+ *  GPH_E_FORMAT names line, column and value; GPH_E_NO_MEMORY. Any thread. */
+GPH_API GPH_CHECKED gph_status gph_plan_table_read(const char *text, size_t bytes,
+                                                   const gph_allocator *allocator,
+                                                   gph_plan_table **out,
+                                                   gph_error *error);
+/** Ends a table, its buffers and names. NULL is allowed. */
+GPH_API void gph_plan_table_destroy(gph_plan_table *table);
+/** Its buffers, in the order of the lines; lent. */
+GPH_API const gph_plan_buffer *gph_plan_table_buffers(const gph_plan_table *table);
+/** How many there are. */
+GPH_API size_t gph_plan_table_count(const gph_plan_table *table);
+/** What stands in the column id; lent. `index` must be below the count. */
+GPH_API const char *gph_plan_table_id(const gph_plan_table *table, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Greedy plans: buffers in some order, each into a gap between those placed. No order is
+ * the best on all inputs, so several are tried. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/placed.h"
+
+typedef enum order {
+    BY_SIZE,     /* large first */
+    BY_DURATION, /* long first */
+    BY_AREA,     /* size x duration, large first */
+    BY_BEGIN,    /* in the order of allocation */
+    BY_PRESSURE, /* those first that begin or end where most bytes live */
+    ORDERS
+} order;
+
+struct item {
+    double key; /* large first */
+    uint32_t buffer;
+};
+
+struct neighbour {
+    uint64_t offset;
+    uint32_t buffer;
+};
+
+struct greedy {
+    const gphi_problem *problem;
+    gphi_placed placed;
+    double *keys[ORDERS];
+    struct item *items;
+    uint64_t *offsets, height; /* of the plan under way */
+    struct neighbour *beside;  /* what lives together with the buffer at hand */
+    uint64_t random;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct item *x = (const struct item *)a, *y = (const struct item *)b;
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
+}
+
+static void compute_keys(struct greedy *g)
+{
+    const gphi_problem *p = g->problem;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const gph_plan_buffer *b = &p->buffers[i];
+        const double duration = (double)(b->upper - b->lower), size = (double)b->size;
+        g->keys[BY_SIZE][i] = size;
+        g->keys[BY_DURATION][i] = duration;
+        g->keys[BY_AREA][i] = size * duration;
+        g->keys[BY_BEGIN][i] = (double)(p->section_count - p->first[i]);
+        const uint64_t begin = p->live[p->first[i]], end = p->live[p->last[i]];
+        g->keys[BY_PRESSURE][i] =
+            (double)(begin > end ? begin : end) + size / ((double)p->bound + 1);
+    }
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct neighbour *x = (const struct neighbour *)a;
+    const struct neighbour *y = (const struct neighbour *)b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* The lowest gap that holds the buffer, or with `best` the tightest one. */
+static uint64_t find_gap(struct greedy *g, uint32_t buffer, bool best)
+{
+    const gph_plan_buffer *buffers = g->problem->buffers, *b = &buffers[buffer];
+    gphi_placed_meet(&g->placed, buffer);
+    const uint32_t count = g->placed.found_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t other = g->placed.found[i];
+        g->beside[i] = (struct neighbour){g->offsets[other], other};
+    }
+    qsort(g->beside, count, sizeof(*g->beside), by_offset);
+    uint64_t end = 0, chosen = UINT64_MAX, slack = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t at = gphi_plan_align(b, end), next = g->beside[i].offset;
+        if (next >= at && next - at >= b->size && next - at - b->size < slack) {
+            chosen = at;
+            slack = next - at - b->size;
+            if (!best)
+                break;
+        }
+        const uint64_t top = next + buffers[g->beside[i].buffer].size;
+        if (top > end)
+            end = top;
+    }
+    return chosen != UINT64_MAX ? chosen : gphi_plan_align(b, end);
+}
+
+static void put(struct greedy *g, uint32_t buffer, uint64_t offset)
+{
+    g->offsets[buffer] = offset;
+    gphi_placed_add(&g->placed, buffer);
+    const uint64_t top = offset + g->problem->buffers[buffer].size;
+    if (top > g->height)
+        g->height = top;
+}
+
+/* xorshift64*: plans must not differ from run to run */
+static double random_unit(struct greedy *g)
+{
+    g->random ^= g->random >> 12;
+    g->random ^= g->random << 25;
+    g->random ^= g->random >> 27;
+    return (double)(g->random * UINT64_C(2685821657736338717) >> 11) * 0x1p-53;
+}
+
+static void plan(struct greedy *g, order by, bool best, double disturb)
+{
+    const gphi_problem *p = g->problem;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const double factor = disturb > 0 ? 1 + disturb * (2 * random_unit(g) - 1) : 1;
+        g->items[i] = (struct item){g->keys[by][i] * factor, i};
+    }
+    qsort(g->items, p->count, sizeof(*g->items), by_key);
+    gphi_placed_clear(&g->placed);
+    g->height = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->buffers[i].pinned)
+            put(g, i, p->buffers[i].offset);
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint32_t buffer = g->items[i].buffer;
+        if (!p->buffers[buffer].pinned)
+            put(g, buffer, find_gap(g, buffer, best));
+    }
+}
+
+static gph_status start(struct greedy *g, const gphi_problem *p)
+{
+    *g = (struct greedy){.problem = p, .random = 0x9E3779B97F4A7C15};
+    bool there = gphi_placed_init(&g->placed, p) == GPH_OK;
+    for (int i = 0; i < ORDERS; i++) {
+        g->keys[i] = (double *)gphi_heap_array(p->heap, p->count, sizeof(double));
+        there &= g->keys[i] != NULL;
+    }
+    g->items = (struct item *)gphi_heap_array(p->heap, p->count, sizeof(*g->items));
+    g->offsets = (uint64_t *)gphi_heap_array(p->heap, p->count, sizeof(*g->offsets));
+    g->beside =
+        (struct neighbour *)gphi_heap_array(p->heap, p->count, sizeof(*g->beside));
+    if (!there || !g->items || !g->offsets || !g->beside)
+        return GPH_E_NO_MEMORY;
+    compute_keys(g);
+    return GPH_OK;
+}
+
+static void finish(struct greedy *g)
+{
+    const gphi_problem *p = g->problem;
+    gphi_placed_fini(&g->placed);
+    for (int i = 0; i < ORDERS; i++)
+        gphi_heap_free(p->heap, g->keys[i], p->count * sizeof(double));
+    gphi_heap_free(p->heap, g->items, p->count * sizeof(*g->items));
+    gphi_heap_free(p->heap, g->offsets, p->count * sizeof(*g->offsets));
+    gphi_heap_free(p->heap, g->beside, p->count * sizeof(*g->beside));
+}
+
+gph_status gphi_plan_greedy(const gphi_problem *p, gphi_plan_clock *clock,
+                            uint64_t enough, bool more, uint64_t *offsets,
+                            uint64_t *height)
+{
+    struct greedy g;
+    const gph_status status = start(&g, p);
+    uint64_t lowest = UINT64_MAX;
+    const uint32_t rules = ORDERS * 2;
+    for (uint32_t i = 0; status == GPH_OK && lowest > enough && (i < rules || more);
+         i++) {
+        if (i > 0 && gphi_plan_is_over(clock))
+            break;
+        plan(&g, (order)(i % rules / 2), i % 2 == 0, i < rules ? 0 : 0.1);
+        if (g.height < lowest) {
+            lowest = g.height;
+            clock->now.height = lowest;
+            memcpy(offsets, g.offsets, p->count * sizeof(*offsets));
+        }
+    }
+    finish(&g);
+    if (status == GPH_OK)
+        *height = lowest;
+    return status;
+}

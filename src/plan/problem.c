@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Checks what the caller passes and cuts time into sections. */
+#include "plan/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+
+#define BYTES_MAX (UINT64_C(1) << 62) /* sums stay far from overflow */
+
+static gph_status check_buffer(const gph_plan_buffer *b, size_t at, uint64_t *sum,
+                               gph_error *error)
+{
+    if (b->upper <= b->lower)
+        return gphi_fail(
+            error, GPH_E_INVALID,
+            "buffer %zu lives from %llu to %llu: it must end after it begins", at,
+            (unsigned long long)b->lower, (unsigned long long)b->upper);
+    if (b->size == 0)
+        return gphi_fail(error, GPH_E_INVALID, "buffer %zu has 0 bytes", at);
+    const uint64_t most = b->alignment > b->size ? b->alignment : b->size;
+    if (most > BYTES_MAX - *sum || b->alignment > BYTES_MAX - *sum - most)
+        return gphi_fail(
+            error, GPH_E_INVALID,
+            "buffers up to number %zu take more than 2^62 bytes (%llu bytes, "
+            "alignment %llu)",
+            at, (unsigned long long)b->size, (unsigned long long)b->alignment);
+    *sum += most + b->alignment;
+    if (b->reserved != 0)
+        return gphi_fail(error, GPH_E_INVALID, "buffer %zu: reserved is %u, not 0", at,
+                         b->reserved);
+    if (!b->pinned)
+        return GPH_OK;
+    if (b->alignment > 1 && b->offset % b->alignment != 0)
+        return gphi_fail(
+            error, GPH_E_INVALID,
+            "buffer %zu is pinned at %llu, no multiple of its alignment %llu", at,
+            (unsigned long long)b->offset, (unsigned long long)b->alignment);
+    if (b->offset > BYTES_MAX - b->size)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "buffer %zu is pinned at %llu: beyond 2^62", at,
+                         (unsigned long long)b->offset);
+    return GPH_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t index_of(const uint64_t *times, uint32_t count, uint64_t time)
+{
+    const uint64_t *at =
+        (const uint64_t *)bsearch(&time, times, count, sizeof(*times), by_value);
+    return (uint32_t)(at - times);
+}
+
+/* Sections lie between neighbouring times at which some life begins or ends. */
+static gph_status cut(gphi_problem *p)
+{
+    const size_t room = (size_t)p->count * 2;
+    uint64_t *times = (uint64_t *)gphi_heap_array(p->heap, room, sizeof(*times));
+    if (times == NULL)
+        return GPH_E_NO_MEMORY;
+    for (uint32_t i = 0; i < p->count; i++) {
+        times[2 * i] = p->buffers[i].lower;
+        times[2 * i + 1] = p->buffers[i].upper;
+    }
+    qsort(times, room, sizeof(*times), by_value);
+    uint32_t count = 0;
+    for (size_t i = 0; i < room; i++)
+        if (count == 0 || times[count - 1] != times[i])
+            times[count++] = times[i];
+    p->section_count = count - 1;
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->first[i] = index_of(times, count, p->buffers[i].lower);
+        p->last[i] = index_of(times, count, p->buffers[i].upper) - 1;
+    }
+    gphi_heap_free(p->heap, times, room * sizeof(*times));
+    return GPH_OK;
+}
+
+/* The bytes that live in each section, by what begins and ends at its border; the most of
+ * them, and the highest pinned end, are what no plan is lower than. */
+static void measure(gphi_problem *p)
+{
+    memset(p->live, 0, ((size_t)p->section_count + 1) * sizeof(*p->live));
+    for (uint32_t i = 0; i < p->count; i++) {
+        const gph_plan_buffer *b = &p->buffers[i];
+        p->live[p->first[i]] += b->size;
+        p->live[p->last[i] + 1] -= b->size; /* modulo 2^64; sums are right again */
+        if (b->pinned && b->offset + b->size > p->bound)
+            p->bound = b->offset + b->size;
+    }
+    for (uint32_t s = 0; s < p->section_count; s++) {
+        if (s > 0)
+            p->live[s] += p->live[s - 1];
+        if (p->live[s] > p->bound)
+            p->bound = p->live[s];
+    }
+}
+
+gph_status gphi_problem_init(gphi_problem *p, const gph_plan_buffer *buffers,
+                             size_t count, gph_allocator heap, gph_error *error)
+{
+    *p = (gphi_problem){.heap = heap, .buffers = buffers};
+    if (count > UINT32_MAX / 4)
+        return gphi_fail(error, GPH_E_INVALID, "%zu buffers: at most %u are planned",
+                         count, UINT32_MAX / 4);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        GPHI_TRY(check_buffer(&buffers[i], i, &sum, error));
+        p->pinned |= buffers[i].pinned != 0;
+    }
+    if (count == 0)
+        return GPH_OK;
+    p->count = (uint32_t)count;
+    p->first = (uint32_t *)gphi_heap_array(heap, count, sizeof(*p->first));
+    p->last = (uint32_t *)gphi_heap_array(heap, count, sizeof(*p->last));
+    p->live = (uint64_t *)gphi_heap_array(heap, count * 2, sizeof(*p->live));
+    if (!p->first || !p->last || !p->live || cut(p) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory to plan %zu buffers", count);
+    measure(p);
+    return GPH_OK;
+}
+
+void gphi_problem_fini(gphi_problem *p)
+{
+    gphi_heap_free(p->heap, p->first, p->count * sizeof(*p->first));
+    gphi_heap_free(p->heap, p->last, p->count * sizeof(*p->last));
+    gphi_heap_free(p->heap, p->live, (size_t)p->count * 2 * sizeof(*p->live));
+}
+
+bool gphi_plan_is_over(gphi_plan_clock *clock)
+{
+    const uint64_t now = gphi_clock_ns();
+    if (now >= clock->end_ns || (clock->step_limit && clock->steps >= clock->step_limit))
+        clock->over = true;
+    if (clock->over || clock->progress == NULL || now < clock->next_ns)
+        return clock->over;
+    clock->next_ns = now + 100 * 1000 * 1000;
+    clock->now.elapsed_s = (double)(now - clock->begin_ns) / 1e9;
+    clock->now.steps = clock->steps;
+    if (clock->progress(clock->user, &clock->now) != 0)
+        clock->over = true;
+    return clock->over;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Buffers of known lifetimes, with time cut into the sections in which the set of living
+ * buffers does not change. */
+#ifndef GPHI_PLAN_PROBLEM_H
+#define GPHI_PLAN_PROBLEM_H
+#include <gph/plan.h>
+#include <stdbool.h>
+
+#include "base/heap.h"
+
+typedef struct gphi_problem {
+    gph_allocator heap;
+    const gph_plan_buffer *buffers; /* borrowed */
+    uint32_t count;
+    uint32_t section_count;
+    uint32_t *first, *last; /* a buffer: the sections it lives in, both included */
+    uint64_t *live;         /* a section: bytes that live in it */
+    uint64_t bound;         /* no plan is lower */
+    bool pinned;            /* some buffer is */
+} gphi_problem;
+
+/* `problem` needs gphi_problem_fini() also after a failure. */
+gph_status gphi_problem_init(gphi_problem *problem, const gph_plan_buffer *buffers,
+                             size_t count, gph_allocator heap, gph_error *error);
+void gphi_problem_fini(gphi_problem *problem);
+
+/* The lowest offset from `from` on that suits a buffer's alignment. */
+static inline uint64_t gphi_plan_align(const gph_plan_buffer *buffer, uint64_t from)
+{
+    const uint64_t unit = buffer->alignment;
+    return unit < 2 || from % unit == 0 ? from : from - from % unit + unit;
+}
+
+/* ---- the solvers: each fills `offsets`, an array of problem->count ---- */
+
+/* When and why to end. */
+typedef struct gphi_plan_clock {
+    uint64_t begin_ns, end_ns, next_ns; /* next: when to tell of progress */
+    uint64_t steps, step_limit;
+    gph_plan_progress_fn *progress;
+    void *user;
+    gph_plan_progress now;
+    bool over;
+} gphi_plan_clock;
+
+/* Whether to stop. Looks at the time; tells of progress. */
+bool gphi_plan_is_over(gphi_plan_clock *clock);
+
+/* Greedy rules by turns; the lowest plan of all, at once; *height its height. With
+ * `more`, goes on with disturbed orders until the clock or `enough` bytes end it. */
+gph_status gphi_plan_greedy(const gphi_problem *problem, gphi_plan_clock *clock,
+                            uint64_t enough, bool more, uint64_t *offsets,
+                            uint64_t *height);
+
+typedef enum gphi_search_end {
+    GPHI_SEARCH_FOUND,      /* offsets are filled */
+    GPHI_SEARCH_IMPOSSIBLE, /* proven: no plan is that low */
+    GPHI_SEARCH_UNKNOWN     /* the time is over */
+} gphi_search_end;
+
+/* Whether the exact search can be used at all: nothing pinned, not too many overlaps. */
+bool gphi_search_suits(const gphi_problem *problem);
+gph_status gphi_plan_search(const gphi_problem *problem, gphi_plan_clock *clock,
+                            uint64_t capacity, uint64_t *offsets, gphi_search_end *end);
+#endif

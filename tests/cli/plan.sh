@@ -1,0 +1,34 @@
+# gph plan of tables, good and bad.
+cat >good.csv <<'EOF'
+id, lower, upper, size, alignment, offset
+weights, 0, 9, 4096, 256, 0
+first, 0, 3, 100, 1,
+second, 2, 5, 300, 256,
+
+third, 3, 6, 100, 1,
+EOF
+"$GPH" plan good.csv --out placed.csv | grep -v '^time'
+echo "exit $?"
+cat placed.csv
+"$GPH" plan - --out - <good.csv
+"$GPH" plan good.csv --capacity 4500 >out
+echo "exit $?"
+"$GPH" plan good.csv --capacity 1 >out
+echo "exit $?"
+"$GPH" plan good.csv --capacity many
+echo "exit $?"
+sed 's/300/3o0/' good.csv | "$GPH" plan -
+echo "exit $?"
+sed 's/^third.*/third, 3/' good.csv | "$GPH" plan -
+echo "exit $?"
+sed 's/lower/begin/' good.csv | "$GPH" plan -
+echo "exit $?"
+sed 's/second, 2, 5/second, 5, 2/' good.csv | "$GPH" plan -
+echo "exit $?"
+"$GPH" plan </dev/null
+echo "exit $?"
+"$GPH" plan missing.csv
+echo "exit $?"
+"$GPH" plan good.csv --out no/such/folder.csv >out
+echo "exit $?"
+ls

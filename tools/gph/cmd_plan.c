@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph plan: addresses for buffers of known lifetimes. */
+#define _POSIX_C_SOURCE 200809L
+#include "commands.h"
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MAX = 1 << 30 };
+
+/* All of a file; false after a message. */
+static bool read_file(const char *path, char **text, size_t *bytes)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    size_t room = 0, count = 0;
+    *text = NULL;
+    while (file != NULL && !feof(file) && !ferror(file) && count < FILE_BYTES_MAX) {
+        if (count == room) {
+            room = room ? room * 2 : 65536;
+            char *more = realloc(*text, room);
+            if (more == NULL) {
+                errno = ENOMEM;
+                break;
+            }
+            *text = more;
+        }
+        count += fread(*text + count, 1, room - count, file);
+    }
+    const bool whole = file != NULL && feof(file) && !ferror(file);
+    if (!whole)
+        fprintf(stderr, "gph: %s: %s\n", path,
+                count >= FILE_BYTES_MAX ? "larger than 1 GiB" : strerror(errno));
+    if (file != NULL && file != stdin)
+        fclose(file);
+    *bytes = count;
+    return whole;
+}
+
+static int show_progress(void *user, const gph_plan_progress *now)
+{
+    (void)user;
+    fprintf(stderr, "\r%5.1f of %g s: lowest plan %llu, bound %llu, %llu steps ",
+            now->elapsed_s, now->limit_s, (unsigned long long)now->height,
+            (unsigned long long)now->lower_bound, (unsigned long long)now->steps);
+    fflush(stderr);
+    return 0;
+}
+
+static bool write_rows(FILE *to, const gph_plan_table *table, const uint64_t *offsets)
+{
+    const gph_plan_buffer *b = gph_plan_table_buffers(table);
+    fputs("id,lower,upper,size,offset\n", to);
+    for (size_t i = 0; i < gph_plan_table_count(table); i++)
+        fprintf(to, "%s,%llu,%llu,%llu,%llu\n", gph_plan_table_id(table, i),
+                (unsigned long long)b[i].lower, (unsigned long long)b[i].upper,
+                (unsigned long long)b[i].size, (unsigned long long)offsets[i]);
+    return fflush(to) == 0 && !ferror(to);
+}
+
+/* The file appears when it is whole. */
+static int save_rows(const char *path, const gph_plan_table *table,
+                     const uint64_t *offsets)
+{
+    char fresh[4096];
+    if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh)) {
+        fprintf(stderr, "gph: the path %.40s.. is too long\n", path);
+        return EXIT_FAILED;
+    }
+    const int fd = mkstemp(fresh);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    bool done = file != NULL && write_rows(file, table, offsets);
+    if (file != NULL)
+        done &= fclose(file) == 0;
+    done = done && rename(fresh, path) == 0;
+    if (!done) {
+        fprintf(stderr, "gph: %s: %s\n", path, strerror(errno));
+        if (fd >= 0)
+            unlink(fresh);
+    }
+    return done ? EXIT_OK : EXIT_FAILED;
+}
+
+static bool read_options(const command_line *line, gph_plan_options *options)
+{
+    long number = 0;
+    if (line->values[PLAN_CAPACITY] != NULL) {
+        if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 62, &number))
+            return false;
+        options->capacity = (uint64_t)number;
+    }
+    options->time_limit_s = 60;
+    if (line->values[PLAN_TIME] != NULL) {
+        if (!option_number("time-limit", line->values[PLAN_TIME], 1, 1000000, &number))
+            return false;
+        options->time_limit_s = (double)number;
+    }
+    if (isatty(STDERR_FILENO))
+        options->progress = show_progress;
+    return true;
+}
+
+static void put_result(const gph_plan_table *table, const gph_plan_result *r)
+{
+    put_row(stdout, "buffers", "%zu", gph_plan_table_count(table));
+    put_row(stdout, "height", "%llu bytes (%s)", (unsigned long long)r->height,
+            bytes_text(r->height));
+    put_row(stdout, "lower bound", "%llu bytes, all that lives at one time",
+            (unsigned long long)r->lower_bound);
+    put_row(stdout, "height / bound", "%.4f%s",
+            r->lower_bound ? (double)r->height / (double)r->lower_bound : 1.0,
+            r->optimal ? ", proven lowest" : "");
+    put_row(stdout, "time", "%.2f s, %llu steps", r->elapsed_s,
+            (unsigned long long)r->steps);
+}
+
+static int plan(const command_line *line, const gph_plan_table *table)
+{
+    gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
+    gph_plan_result result;
+    gph_error error = {0};
+    if (!read_options(line, &options))
+        return EXIT_USAGE;
+    const size_t count = gph_plan_table_count(table);
+    uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
+    if (offsets == NULL) {
+        fputs("gph: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    const gph_status status = gph_plan_addresses(gph_plan_table_buffers(table), count,
+                                                 &options, offsets, &result, &error);
+    if (options.progress != NULL)
+        fputs("\r\033[K", stderr);
+    int code = status == GPH_OK ? EXIT_OK : fail(&error);
+    const char *out = line->values[PLAN_OUT];
+    if (code == EXIT_OK && out != NULL && strcmp(out, "-") == 0)
+        code = write_rows(stdout, table, offsets) ? EXIT_OK : EXIT_FAILED;
+    else if (code == EXIT_OK && out != NULL)
+        code = save_rows(out, table, offsets);
+    if (code == EXIT_OK && (out == NULL || strcmp(out, "-") != 0))
+        put_result(table, &result);
+    free(offsets);
+    return code;
+}
+
+int cmd_plan(const command_line *line)
+{
+    if (line->operand_count != 1) {
+        fprintf(stderr,
+                "gph plan: one file is wanted, %d were given\ntry: gph help plan\n",
+                line->operand_count);
+        return EXIT_USAGE;
+    }
+    char *text = NULL;
+    size_t bytes = 0;
+    gph_plan_table *table = NULL;
+    gph_error error = {0};
+    int code = EXIT_FAILED;
+    if (read_file(line->operands[0], &text, &bytes)) {
+        if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)
+            code = plan(line, table);
+        else
+            code = fail(&error);
+    }
+    gph_plan_table_destroy(table);
+    free(text);
+    return code;
+}
