@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "softcuda/engine/engine.h"
 
@@ -75,12 +76,15 @@ typedef struct soft_step {
     _Atomic uint8_t timed;    /* this epoch adds up `ticks` */
     _Atomic uint8_t patience; /* rounds for which others' shares are left alone */
     _Atomic uint64_t unit;    /* parts a unit: 1 but for absurd grids */
-    /* With a seed: unit i stands for i * stride + offset, modulo units. 0: for itself. */
-    _Atomic uint32_t stride, offset;
-    soft_work work;                                /* read after a claim only */
+    soft_work work;           /* read after a claim only */
     alignas(CACHE_LINE) _Atomic uint32_t finished; /* units */
     _Atomic uint64_t ticks;                        /* spent in it, by all workers */
+    /* With a seed: unit i stands for i * stride + offset, modulo units. 0: for itself. */
+    _Atomic uint32_t stride, offset;
 } soft_step;
+
+/* One line to write for who opens it, one to read for who comes. */
+_Static_assert(offsetof(soft_step, work) + sizeof(soft_work) <= CACHE_LINE, "a line");
 
 typedef struct soft_share {
     alignas(CACHE_LINE) _Atomic uint64_t word;

@@ -56,7 +56,7 @@ static uint32_t claim_size(const soft_queue *queue, uint64_t open, uint32_t left
 {
     const uint32_t least = atomic_load_explicit(&queue->step.chunk, memory_order_relaxed);
     const uint32_t parts = shares_of(open) > 1 ? 2 : 2 * queue->engine->worker_count;
-    if (left <= 2 * (uint64_t)least)
+    if (left <= 4 * (uint64_t)least)
         return parts > 2 && least < left ? least : left;
     return left / parts < least ? least : left / parts;
 }
@@ -102,7 +102,10 @@ static void hold(soft_parts *parts, uint32_t first, uint32_t count)
 {
     const soft_step *step = &parts->queue->step;
     const uint64_t unit = atomic_load_explicit(&step->unit, memory_order_relaxed);
-    const uint32_t stride = atomic_load_explicit(&step->stride, memory_order_relaxed);
+    const uint32_t stride =
+        parts->queue->engine->seed == 0
+            ? 0
+            : atomic_load_explicit(&step->stride, memory_order_relaxed);
     if (stride != 0) {
         const uint64_t offset = atomic_load_explicit(&step->offset, memory_order_relaxed);
         first = (uint32_t)(((uint64_t)first * stride + offset) % units_of(parts->open));
@@ -195,7 +198,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 static void draw_units(soft_queue *queue, uint32_t units, bool ordered)
 {
     uint32_t stride = 0, offset = 0;
-    if (queue->engine->seed != 0 && !ordered && units > 1) {
+    if (!ordered && units > 1) {
         const uint64_t draw = draw_here(queue);
         offset = (uint32_t)(draw >> 32) % units;
         stride = (uint32_t)draw % units;
@@ -238,7 +241,8 @@ static uint64_t open_step(soft_queue *queue, const soft_worker *worker,
                           shares > 1 && cost_ns >= PATIENT_MIN_NS ? PATIENCE : 0,
                           memory_order_relaxed);
     atomic_store_explicit(&step->unit, unit, memory_order_relaxed);
-    draw_units(queue, units, ordered);
+    if (queue->engine->seed != 0)
+        draw_units(queue, units, ordered);
     step->work = *work;
     const uint64_t open = open_word(epoch, shares, units);
     /* Release: pairs with the acquire in soft_step_join(). */
@@ -309,9 +313,11 @@ static bool participate(soft_queue *queue, soft_worker *worker, uint64_t open)
         return true;
     const uint32_t patience =
         atomic_load_explicit(&queue->step.patience, memory_order_relaxed);
+    /* Others' shares are not even looked at meanwhile: a line that is only read is taken
+     * from its worker all the same, and its next claim is 200 ns later. */
     for (uint32_t i = 0; i < patience; i++) {
-        if (!any_left(queue, open))
-            break;
+        if (atomic_load_explicit(&queue->step.open, memory_order_relaxed) != open)
+            return false;
         soft_relax();
     }
     for (uint32_t i = 1; i < shares; i++) {
@@ -333,6 +339,12 @@ bool soft_step_wants_hands(const soft_queue *queue, soft_worker *worker)
     const uint64_t open = atomic_load_explicit(&queue->step.open, memory_order_relaxed);
     if (open == worker->drained && queue == worker->drained_queue)
         return false;
+    /* Its own share first: those of others are on lines that they write just now. */
+    const uint32_t own = shares_of(open) == 0 ? 0 : own_share(queue, worker, open);
+    if (shares_of(open) != 0 &&
+        left_in(open, atomic_load_explicit(&queue->share[own].word, memory_order_relaxed),
+                1) != 0)
+        return true;
     if (any_left(queue, open))
         return true;
     worker->drained = open;
