@@ -517,10 +517,14 @@ static void check_free_memory(void)
 {
     CUmemoryPool pool;
     size_t free_bytes, total;
+    cuuint64_t used = 0;
     ENSURE(cu.cuCtxSynchronize() == CUDA_SUCCESS);
     ENSURE(cu.cuDeviceGetDefaultMemPool(&pool, 0) == CUDA_SUCCESS);
     ENSURE(cu.cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS);
     ENSURE(cu.cuDeviceGraphMemTrim(0) == CUDA_SUCCESS);
+    ENSURE(cu.cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
+                                           &used) == CUDA_SUCCESS);
+    ENSURE(used == 0);
     ENSURE(cu.cuMemGetInfo(&free_bytes, &total) == CUDA_SUCCESS);
     ENSURE(free_bytes == world.free_bytes);
 }
@@ -537,10 +541,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; i < CALLS_MOST && at < end; i++)
         calls[byte() % (sizeof(calls) / sizeof(calls[0]))]();
     clean_up();
-    cuuint64_t used = 0;
-    ENSURE(cu.cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
-                                           &used) == CUDA_SUCCESS);
-    ENSURE(used == 0);
     /* Giving memory back and getting it again is what takes longest. */
     if (++inputs % 64 == 0)
         check_free_memory();
