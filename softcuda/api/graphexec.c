@@ -77,10 +77,10 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
 {
     params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     params->hErrNode_out = NULL;
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
     SOFT_TRY(check_flags(params->flags, allowed));
     SOFT_TRY(need_context());
+    if (out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
     soft_exec *exec;
     soft_graph_lock();
     const CUresult result = instantiate_locked(handle, params, &exec);

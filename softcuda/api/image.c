@@ -29,7 +29,7 @@ CUresult soft_jit_read(soft_jit *out, unsigned count, CUjit_option *options,
     return CUDA_SUCCESS;
 }
 
-static void **value_of(const soft_jit *jit, CUjit_option option)
+void **soft_jit_value(const soft_jit *jit, CUjit_option option)
 {
     for (unsigned i = 0; jit != NULL && i < jit->count; i++)
         if (jit->options[i] == option)
@@ -41,8 +41,8 @@ static void **value_of(const soft_jit *jit, CUjit_option option)
 static void write_log(const soft_jit *jit, CUjit_option buffer_option,
                       CUjit_option size_option, const char *text)
 {
-    void **buffer = value_of(jit, buffer_option);
-    void **size = value_of(jit, size_option);
+    void **buffer = soft_jit_value(jit, buffer_option);
+    void **size = soft_jit_value(jit, size_option);
     if (size == NULL)
         return;
     const size_t room = (size_t)(uintptr_t)*size & 0xffffffffu;
@@ -59,7 +59,7 @@ static void write_log(const soft_jit *jit, CUjit_option buffer_option,
 
 static void write_wall_time(const soft_jit *jit, uint64_t ns)
 {
-    void **value = value_of(jit, CU_JIT_WALL_TIME);
+    void **value = soft_jit_value(jit, CU_JIT_WALL_TIME);
     const float ms = (float)((double)ns / 1e6);
     if (value != NULL)
         memcpy(value, &ms, sizeof(ms));
@@ -67,6 +67,7 @@ static void write_wall_time(const soft_jit *jit, uint64_t ns)
 
 void soft_image_log(const soft_jit *jit, const char *error)
 {
+    write_log(jit, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, "");
     write_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);
 }
 

@@ -19,15 +19,25 @@ struct input {
     char *image; /* with a terminating zero that `bytes` does not count */
     size_t bytes;
     char *name;
+    soft_ptx_text ptx; /* in the image, or unpacked */
+};
+
+/* One of the program's two log buffers: what calls write comes behind each other. */
+struct log {
+    CUjit_option buffer, size;
+    char *text;
+    size_t room, used;
 };
 
 struct link {
     soft_jit jit; /* the program's arrays, which live until cuLinkDestroy() */
+    struct log logs[2];
     struct input *inputs;
     uint32_t count;
     char *linked; /* of several inputs */
     size_t bytes;
     bool is_complete;
+    bool is_broken; /* two inputs define the same */
 };
 
 static CUresult is_null(const char *name)
@@ -43,6 +53,61 @@ static CUresult find(CUlinkState handle, struct link **out)
     return CUDA_SUCCESS;
 }
 
+static size_t size_in(void *const *value)
+{
+    return (size_t)(uintptr_t)*value & 0xffffffffu;
+}
+
+static void find_log(struct link *link, struct log *log, CUjit_option buffer,
+                     CUjit_option size)
+{
+    void **text = soft_jit_value(&link->jit, buffer);
+    void **room = soft_jit_value(&link->jit, size);
+    *log = (struct log){.buffer = buffer, .size = size};
+    if (text == NULL || *text == NULL || room == NULL)
+        return;
+    log->text = *text;
+    log->room = size_in(room);
+}
+
+/* Around what writes logs: it finds the rest of the room. */
+static void open_logs(struct link *link)
+{
+    for (struct log *log = link->logs; log < link->logs + 2; log++)
+        if (log->text != NULL) {
+            *soft_jit_value(&link->jit, log->buffer) = log->text + log->used;
+            *soft_jit_value(&link->jit, log->size) =
+                (void *)(uintptr_t)(log->room - log->used);
+        }
+}
+
+static void close_logs(struct link *link)
+{
+    for (struct log *log = link->logs; log < link->logs + 2; log++)
+        if (log->text != NULL) {
+            void **size = soft_jit_value(&link->jit, log->size);
+            const size_t written = size_in(size);
+            log->used += written ? written - 1 : 0; /* the NUL counts */
+            if (written > 0 && log->used + 1 < log->room) {
+                log->text[log->used++] = '\n';
+                log->text[log->used] = '\0';
+            }
+            *soft_jit_value(&link->jit, log->buffer) = log->text;
+            *size = (void *)(uintptr_t)(log->used ? log->used + 1 : 0);
+        }
+}
+
+/* Whether the image compiles; nothing is kept but what the logs say, and the cache. */
+static CUresult compile(struct link *link, const void *image, size_t bytes)
+{
+    soft_code *code = NULL;
+    open_logs(link);
+    const CUresult status = soft_image_compile(image, bytes, &link->jit, &code);
+    close_logs(link);
+    soft_code_release(code);
+    return status;
+}
+
 CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **values,
                          CUlinkState *out)
 {
@@ -56,6 +121,10 @@ CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **value
     if (link == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a link");
     link->jit = jit;
+    find_log(link, &link->logs[0], CU_JIT_ERROR_LOG_BUFFER,
+             CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+    find_log(link, &link->logs[1], CU_JIT_INFO_LOG_BUFFER,
+             CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
     const CUresult added = soft_handle_add(link, SOFT_KIND_LINK);
     if (added != CUDA_SUCCESS) {
         soft_delete(link);
@@ -78,20 +147,65 @@ static CUresult check_type(CUjitInputType type)
 
 static void drop_input(struct input *input)
 {
+    soft_ptx_text_fini(&input->ptx);
     soft_delete(input->image);
     soft_delete(input->name);
 }
 
-static CUresult copy_input(struct input *out, const void *image, size_t bytes,
+/* Alone it must compile, so that its errors name its lines. */
+static CUresult read_input(struct link *link, struct input *input)
+{
+    gph_error error = {0};
+    SOFT_TRY(compile(link, input->image, input->bytes));
+    return soft_pass(
+        soft_ptx_find(input->image, input->bytes, soft_allocator(), &input->ptx, &error),
+        &error);
+}
+
+static CUresult make_input(struct link *link, struct input *out, const void *image,
                            const char *name)
 {
     const size_t length = strlen(name) + 1;
-    *out = (struct input){soft_new(bytes + 1), bytes, soft_new(length)};
+    out->image = soft_new(out->bytes + 1);
+    out->name = soft_new(length);
     if (out->image == NULL || out->name == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", bytes);
-    memcpy(out->image, image, bytes);
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", out->bytes);
+    memcpy(out->image, image, out->bytes);
     memcpy(out->name, name, length);
-    return CUDA_SUCCESS;
+    return read_input(link, out);
+}
+
+/* One an input; NULL without memory. */
+static ptx_link_input *texts_of(const struct link *link)
+{
+    ptx_link_input *texts = soft_new((link->count + 1) * sizeof(*texts));
+    for (uint32_t i = 0; texts != NULL && i < link->count; i++) {
+        const struct input *input = &link->inputs[i];
+        size_t bytes = input->ptx.bytes;
+        while (bytes > 0 && input->ptx.text[bytes - 1] == '\0')
+            bytes--;
+        texts[i] = (ptx_link_input){input->ptx.text, bytes, input->name};
+    }
+    return texts;
+}
+
+/* Writes the text of all, or only looks whether the inputs fit each other. */
+static CUresult link_texts(struct link *link, bool check)
+{
+    const gph_allocator *heap = soft_allocator();
+    ptx_link_input *texts = texts_of(link);
+    if (texts == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to link %u inputs",
+                         link->count);
+    gph_error error = {0};
+    const gph_status status =
+        check ? ptx_link_check(texts, link->count, heap, &error)
+              : ptx_link(texts, link->count, heap, &link->linked, &link->bytes, &error);
+    soft_delete(texts);
+    open_logs(link);
+    soft_image_log(&link->jit, status == GPH_OK ? "" : error.message);
+    close_logs(link);
+    return soft_pass(status, &error);
 }
 
 static CUresult add(struct link *link, const void *image, size_t bytes, const char *name)
@@ -106,18 +220,19 @@ static CUresult add(struct link *link, const void *image, size_t bytes, const ch
     if (inputs == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", bytes);
     link->inputs = inputs;
-    struct input input;
-    CUresult status = copy_input(&input, image, bytes, name ? name : numbered);
-    soft_code *code = NULL;
-    if (status == CUDA_SUCCESS)
-        status = soft_image_compile(input.image, bytes, &link->jit, &code);
-    soft_code_release(code);
+    struct input input = {.bytes = bytes};
+    CUresult status = make_input(link, &input, image, name ? name : numbered);
     if (status != CUDA_SUCCESS) {
         drop_input(&input);
         return status;
     }
     inputs[link->count++] = input;
-    return CUDA_SUCCESS;
+    status = link_texts(link, true);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY)
+        drop_input(&link->inputs[--link->count]);
+    else if (status != CUDA_SUCCESS)
+        link->is_broken = true; /* as on an H100: what is complete is refused, too */
+    return status;
 }
 
 CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data,
@@ -156,47 +271,13 @@ CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *p
     return status;
 }
 
-/* `found` and `texts`: one an input. */
-static CUresult link_texts(struct link *link, soft_ptx_text *found, ptx_link_input *texts)
+/* The text of several inputs; one stays as it is, if nothing in it is missing. */
+static CUresult link_all(struct link *link)
 {
-    gph_error error = {0};
-    gph_status status = GPH_OK;
-    uint32_t read = 0;
-    const gph_allocator *heap = soft_allocator();
-    for (; read < link->count && status == GPH_OK; read++) {
-        const struct input *input = &link->inputs[read];
-        status = soft_ptx_find(input->image, input->bytes, heap, &found[read], &error);
-        if (status != GPH_OK)
-            break;
-        size_t bytes = found[read].bytes;
-        while (bytes > 0 && found[read].text[bytes - 1] == '\0')
-            bytes--;
-        texts[read] = (ptx_link_input){found[read].text, bytes, input->name};
-    }
-    if (status == GPH_OK)
-        status = ptx_link(texts, link->count, heap, &link->linked, &link->bytes, &error);
-    while (read-- > 0)
-        soft_ptx_text_fini(&found[read]);
-    soft_image_log(&link->jit, status == GPH_OK ? "" : error.message);
-    return soft_pass(status, &error);
-}
-
-static CUresult link_several(struct link *link)
-{
-    soft_ptx_text *found = soft_new(link->count * sizeof(*found));
-    ptx_link_input *texts = soft_new(link->count * sizeof(*texts));
-    CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
-    if (found != NULL && texts != NULL)
-        status = link_texts(link, found, texts);
-    else
-        (void)soft_fail(status, "no memory to link %u inputs", link->count);
-    soft_delete(found);
-    soft_delete(texts);
-    soft_code *code = NULL;
-    if (status == CUDA_SUCCESS) /* the inputs fit each other, or do not */
-        status = soft_image_compile(link->linked, link->bytes, &link->jit, &code);
-    soft_code_release(code);
-    if (status != CUDA_SUCCESS) {
+    CUresult status = link_texts(link, false);
+    if (status == CUDA_SUCCESS && link->count > 1)
+        status = compile(link, link->linked, link->bytes);
+    if (status != CUDA_SUCCESS || link->count == 1) {
         soft_delete(link->linked);
         link->linked = NULL;
     }
@@ -205,20 +286,27 @@ static CUresult link_several(struct link *link)
 
 CUresult cuLinkComplete(CUlinkState handle, void **out, size_t *bytes)
 {
+    static char nothing[] = ".version 7.0\n.target sm_70\n.address_size 64\n";
     SOFT_ENTER_CONTEXT(context);
     (void)context;
     struct link *link;
     SOFT_TRY(find(handle, &link));
     if (out == NULL)
         return is_null("cubinOut");
-    if (link->count == 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "nothing was added to the link");
-    if (link->count > 1 && link->linked == NULL)
-        SOFT_TRY(link_several(link));
+    if (link->is_complete)
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "the link is complete already");
+    if (link->is_broken)
+        return soft_fail(CUDA_ERROR_INVALID_SOURCE, "an input could not be added");
+    if (link->count > 0)
+        SOFT_TRY(link_all(link));
     link->is_complete = true;
-    *out = link->count > 1 ? link->linked : link->inputs[0].image;
+    *out = link->count > 1    ? link->linked
+           : link->count == 1 ? link->inputs[0].image
+                              : nothing;
     if (bytes != NULL) /* the NUL counts */
-        *bytes = (link->count > 1 ? link->bytes : link->inputs[0].bytes) + 1;
+        *bytes = link->count > 1    ? link->bytes + 1
+                 : link->count == 1 ? link->inputs[0].bytes + 1
+                                    : sizeof(nothing);
     return CUDA_SUCCESS;
 }
 

@@ -11,9 +11,9 @@
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 
-/* Numbers a graph's nodes from its ends to its roots, in `mark_out`: the node that became
- * an end last is 0, and a node comes when all that depend on it have come. `order` has
- * room for all nodes; those of a cycle come last. */
+/* Numbers a graph's nodes from its ends on, in `mark_out`: the node that became an end
+ * last is 0, and then come dependencies, each node's in their order, where they are not
+ * numbered yet. `order` has room for all nodes; what leads to no end has no number. */
 static void number(const soft_graph *graph, soft_node **order)
 {
     uint32_t count = soft_graph_sinks(graph, order);
@@ -22,18 +22,18 @@ static void number(const soft_graph *graph, soft_node **order)
         order[i] = order[count - 1 - i];
         order[count - 1 - i] = swap;
     }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        graph->nodes[i]->mark = graph->nodes[i]->dependents.count;
+    for (uint32_t i = 0; i < graph->node_count; i++)
         graph->nodes[i]->mark_out = graph->node_count;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         order[i]->mark_out = i;
+    for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < order[i]->dependencies.count; k++) {
             soft_node *before = order[i]->dependencies.ends[k].node;
-            if (--before->mark == 0)
-                order[count++] = before;
+            if (before->mark_out < graph->node_count)
+                continue;
+            before->mark_out = count;
+            order[count++] = before;
         }
-    }
 }
 
 /* The place of an edge among those of the node that it leads to. */
@@ -59,7 +59,7 @@ static void write_edges(FILE *file, const soft_graph *graph, const soft_node *no
     }
 }
 
-/* A graph, and child graphs behind it. False: no memory. */
+/* A graph without its child graphs. False: no memory. */
 static bool write_graph(FILE *file, const soft_graph *graph, uint32_t flags)
 {
     const bool places = flags & (CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE |
@@ -80,10 +80,21 @@ static bool write_graph(FILE *file, const soft_graph *graph, uint32_t flags)
     for (uint32_t i = 0; i < graph->node_count; i++)
         write_edges(file, graph, graph->nodes[i], places);
     fprintf(file, "}\n");
+    return true;
+}
+
+/* The graphs `depth` levels down, in the order of their nodes; *any: there are some. */
+static bool write_level(FILE *file, const soft_graph *graph, uint32_t flags,
+                        uint32_t depth, bool *any)
+{
     bool done = true;
+    if (depth == 0) {
+        *any = true;
+        return write_graph(file, graph, flags);
+    }
     for (uint32_t i = 0; i < graph->node_count && done; i++)
         if (graph->nodes[i]->child)
-            done = write_graph(file, graph->nodes[i]->child, flags);
+            done = write_level(file, graph->nodes[i]->child, flags, depth - 1, any);
     return done;
 }
 
@@ -93,7 +104,11 @@ static bool write_text(const char *to, const soft_graph *graph, uint32_t flags)
     if (file == NULL)
         return false;
     fprintf(file, "digraph dot {\n");
-    const bool whole = write_graph(file, graph, flags);
+    bool whole = true, any = true;
+    for (uint32_t depth = 0; whole && any; depth++) {
+        any = false;
+        whole = write_level(file, graph, flags, depth, &any);
+    }
     fprintf(file, "}\n");
     const bool written = !ferror(file);
     if (!whole)

@@ -67,14 +67,20 @@ static void record_ids(FILE *file, const soft_dot_node *dot)
 
 /* ---- kernels ---- */
 
+static void write_size(FILE *file, const uint32_t size[3])
+{
+    if (size[1] == 1 && size[2] == 1)
+        fprintf(file, "%u,", size[0]);
+    else
+        fprintf(file, "\\{%u,%u,%u\\},", size[0], size[1], size[2]);
+}
+
 static void write_launch(FILE *file, const soft_launch *launch)
 {
-    const unsigned long long blocks = (unsigned long long)launch->grid[0] *
-                                      launch->grid[1] * launch->grid[2],
-                             threads = (unsigned long long)launch->block[0] *
-                                       launch->block[1] * launch->block[2];
-    fprintf(file, "\\<\\<\\<%llu,%llu,%u\\>\\>\\>", blocks, threads,
-            launch->shared_bytes);
+    fprintf(file, "\\<\\<\\<");
+    write_size(file, launch->grid);
+    write_size(file, launch->block);
+    fprintf(file, "%u\\>\\>\\>", launch->shared_bytes);
 }
 
 static char initial(CUaccessProperty property)
@@ -147,16 +153,15 @@ static void write_kind(FILE *file, CUmemorytype type, CUdeviceptr address)
         there = "ARRAY";
     else if (device == NULL && soft_host_find(address, &found))
         there = "HOST PINNED";
+    else if (device != NULL && soft_memory_find(device->memory, address, &found) &&
+             found.kind == SOFT_MEMORY_MANAGED)
+        there = "MANAGED";
     fprintf(file, "%s (%s)", kind_name(type), there);
 }
 
-static char letter(CUmemorytype type, CUdeviceptr address)
+static char letter(CUmemorytype type)
 {
-    if (type == CU_MEMORYTYPE_ARRAY)
-        return 'A';
-    if (type == CU_MEMORYTYPE_UNIFIED)
-        return soft_device_holding(address) ? 'D' : 'H';
-    return type == CU_MEMORYTYPE_HOST ? 'H' : 'D';
+    return kind_name(type)[0];
 }
 
 static void copy_end(FILE *file, const soft_copy_end *end)
@@ -185,8 +190,8 @@ static void copy(FILE *file, const soft_dot_node *dot)
         write_id(file, dot);
         fprintf(file, "\nMEMCPY\n");
         write_handle(file, dot);
-        fprintf(file, "(%cto%c,%zu)\n", letter(src.type, src.device),
-                letter(dst.type, dst.device), c->WidthInBytes * c->Height * c->Depth);
+        fprintf(file, "(%cto%c,%zu)\n", letter(src.type), letter(dst.type),
+                c->WidthInBytes * c->Height * c->Depth);
         return;
     }
     begin_record(file, "MEMCPY");
@@ -261,15 +266,34 @@ static const char *operation_name(CUstreamBatchMemOpType type)
 static void write_operation(FILE *file, const CUstreamBatchMemOpParams *op)
 {
     static const char *const waits[] = {"GEQ", "EQ", "AND", "NOR"};
-    const bool is_wait = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
-                         op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
-    const bool is_wide = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
-                         op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    const CUstreamBatchMemOpType type = op->operation;
+    const bool is_wait =
+        type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    const bool is_wide =
+        type == CU_STREAM_MEM_OP_WAIT_VALUE_64 || type == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    if (type == CU_STREAM_MEM_OP_BARRIER) {
+        fprintf(file, "BARRIER | %s ", op->memoryBarrier.flags ? "GPU" : "SYS");
+        return;
+    }
     const unsigned long long value =
         is_wide ? op->writeValue.value64 : op->writeValue.value;
-    fprintf(file, "| {%s | 0x%016llX | 0x%0*llX | %s}", operation_name(op->operation),
+    fprintf(file, "%s | 0x%016llX | 0x%0*llX | %s", operation_name(type),
             (unsigned long long)op->writeValue.address, is_wide ? 16 : 8, value,
             is_wait ? waits[op->waitValue.flags & 3] : "DEFAULT");
+}
+
+/* First what the columns are, then what is in them. */
+static void write_operations(FILE *file, const soft_batch *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        fprintf(file, "| %s{paramArray[%u] | {op | %sflags }}%s\n", i == 0 ? "{{" : "", i,
+                b->ops[i].operation == CU_STREAM_MEM_OP_BARRIER ? "" : "addr | val | ",
+                i + 1 == b->count ? "}" : "");
+    for (uint32_t i = 0; i < b->count; i++) {
+        fprintf(file, "| %s", i == 0 ? "{" : "");
+        write_operation(file, &b->ops[i]);
+        fprintf(file, "%s\n", i + 1 == b->count ? "}}" : "");
+    }
 }
 
 static void batch(FILE *file, const soft_dot_node *dot)
@@ -286,11 +310,7 @@ static void batch(FILE *file, const soft_dot_node *dot)
     if (handles)
         fprintf(file, " | 0x%016llX", hex(dot->node));
     fprintf(file, " | %u | 0x%08X }}\n", b->count, 0u);
-    for (uint32_t i = 0; i < b->count; i++) {
-        fprintf(file, "| {{{paramArray[%u] | {op | addr | val | flags }}}\n", i);
-        write_operation(file, &b->ops[i]);
-        fprintf(file, "}\n");
-    }
+    write_operations(file, b);
     fprintf(file, "}");
 }
 
@@ -307,9 +327,18 @@ static void alloc(FILE *file, const soft_dot_node *dot)
     record_ids(file, dot);
     fprintf(file,
             "| {{{poolProps | {allocType | handleTypes | {location | {type | id}}} | "
-            "{PINNED | NONE | DEVICE | %d}}}}\n"
-            "| {{bytesize | dptr} | {%zu | 0x%016llX}}\n}",
-            p->poolProps.location.id, p->bytesize, (unsigned long long)p->dptr);
+            "{PINNED | NONE | DEVICE | %d}}}}\n",
+            p->poolProps.location.id);
+    for (size_t i = 0; i < p->accessDescCount; i++)
+        fprintf(file,
+                "| {{accessDescs[%zu]} | {{location | {type | id}} | flags} | {DEVICE | "
+                "%d | %s}}\n",
+                i, p->accessDescs[i].location.id,
+                p->accessDescs[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                    ? "READWRITE"
+                    : "READ");
+    fprintf(file, "| {{bytesize | dptr} | {%zu | 0x%016llX}}\n}", p->bytesize,
+            (unsigned long long)p->dptr);
 }
 
 static void mem_free(FILE *file, const soft_dot_node *dot)

@@ -45,18 +45,20 @@ static CUresult copy_arguments(const soft_launch *launch, soft_arguments *out)
     return CUDA_SUCCESS;
 }
 
-/* What cuGraphMemcpyNodeGetParams() says of a captured copy. */
+/* What cuGraphMemcpyNodeGetParams() says of a captured copy: of one row no pitch, of one
+ * plane no height. */
 static CUDA_MEMCPY3D copy_params(const soft_copy *copy)
 {
+    const bool rows = copy->height > 1 || copy->depth > 1;
     CUDA_MEMCPY3D out = {.WidthInBytes = copy->width,
                          .Height = copy->height,
                          .Depth = copy->depth,
                          .srcMemoryType = copy->src_type,
                          .dstMemoryType = copy->dst_type,
-                         .srcPitch = copy->src_pitch,
-                         .dstPitch = copy->dst_pitch,
-                         .srcHeight = copy->height,
-                         .dstHeight = copy->height};
+                         .srcPitch = rows ? copy->src_pitch : 0,
+                         .dstPitch = rows ? copy->dst_pitch : 0,
+                         .srcHeight = copy->depth > 1 ? copy->height : 0,
+                         .dstHeight = copy->depth > 1 ? copy->height : 0};
     if (copy->src_type == CU_MEMORYTYPE_HOST)
         out.srcHost = (const void *)(uintptr_t)copy->src;
     else

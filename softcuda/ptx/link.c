@@ -58,6 +58,7 @@ typedef struct linker {
     ptx_vec *edits;  /* edit, an input */
     uint32_t major, minor, target;
     bool is_specific; /* sm_90a */
+    bool is_partial;  /* what is missing may still come */
     gph_error *error;
 } linker;
 
@@ -446,9 +447,9 @@ static gph_status resolve(linker *l)
             continue;
         }
         GPHI_TRY(find_definition(l, s, &definition));
-        if (definition == NULL)
+        if (definition == NULL && !l->is_partial)
             GPHI_TRY(check_extern(l, s));
-        else if (s->is_definition && s != definition)
+        else if (definition != NULL && s->is_definition && s != definition)
             GPHI_TRY(give_way(l, s));
     }
     return GPH_OK;
@@ -499,8 +500,7 @@ static gph_status write_all(const linker *l, const gph_allocator *heap, char **o
     return copy != NULL ? GPH_OK : no_memory(l);
 }
 
-static gph_status link_all(linker *l, const gph_allocator *heap, char **out,
-                           size_t *bytes)
+static gph_status read_all(linker *l)
 {
     ptx_words_init(&l->words);
     l->edits = ptx_arena_alloc(l->arena, l->count, sizeof(*l->edits));
@@ -508,8 +508,32 @@ static gph_status link_all(linker *l, const gph_allocator *heap, char **out,
         return no_memory(l);
     for (uint32_t i = 0; i < l->count; i++)
         GPHI_TRY(read_input(l, i));
-    GPHI_TRY(resolve(l));
-    return write_all(l, heap, out, bytes);
+    return resolve(l);
+}
+
+static gph_status linker_new(const ptx_link_input *inputs, uint32_t count,
+                             const gph_allocator *heap, linker **out, gph_error *error)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += inputs[i].bytes;
+    linker *l = gphi_heap_alloc(*heap, sizeof(*l));
+    if (l == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "linking %u inputs", count);
+    *l = (linker){.inputs = inputs, .count = count, .error = error};
+    l->arena = ptx_arena_create(heap, MEMORY_LEAST + total * MEMORY_FACTOR_LINK);
+    if (l->arena == NULL) {
+        gphi_heap_free(*heap, l, sizeof(*l));
+        return gphi_fail(error, GPH_E_NO_MEMORY, "linking %u inputs", count);
+    }
+    *out = l;
+    return GPH_OK;
+}
+
+static void linker_destroy(linker *l, const gph_allocator *heap)
+{
+    ptx_arena_destroy(l->arena);
+    gphi_heap_free(*heap, l, sizeof(*l));
 }
 
 gph_status ptx_link(const ptx_link_input *inputs, uint32_t count,
@@ -517,16 +541,23 @@ gph_status ptx_link(const ptx_link_input *inputs, uint32_t count,
                     gph_error *error)
 {
     const gph_allocator heap = gphi_heap(allocator);
-    size_t total = 0;
-    for (uint32_t i = 0; i < count; i++)
-        total += inputs[i].bytes;
-    linker *l = gphi_heap_alloc(heap, sizeof(*l));
-    if (l == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "linking %u inputs", count);
-    *l = (linker){.inputs = inputs, .count = count, .error = error};
-    l->arena = ptx_arena_create(&heap, MEMORY_LEAST + total * MEMORY_FACTOR_LINK);
-    const gph_status status = l->arena ? link_all(l, &heap, out, bytes) : no_memory(l);
-    ptx_arena_destroy(l->arena);
-    gphi_heap_free(heap, l, sizeof(*l));
+    linker *l;
+    GPHI_TRY(linker_new(inputs, count, &heap, &l, error));
+    gph_status status = read_all(l);
+    if (status == GPH_OK)
+        status = write_all(l, &heap, out, bytes);
+    linker_destroy(l, &heap);
+    return status;
+}
+
+gph_status ptx_link_check(const ptx_link_input *inputs, uint32_t count,
+                          const gph_allocator *allocator, gph_error *error)
+{
+    const gph_allocator heap = gphi_heap(allocator);
+    linker *l;
+    GPHI_TRY(linker_new(inputs, count, &heap, &l, error));
+    l->is_partial = true;
+    const gph_status status = read_all(l);
+    linker_destroy(l, &heap);
     return status;
 }

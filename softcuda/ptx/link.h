@@ -11,7 +11,7 @@ typedef struct ptx_link_input {
 } ptx_link_input;
 
 enum {
-    PTX_LINK_FAILED = 200 /* CUDA_ERROR_INVALID_IMAGE */
+    PTX_LINK_FAILED = 300 /* CUDA_ERROR_INVALID_SOURCE */
 };
 
 /* One PTX text of all inputs, in their order: names that are private to an input stay
@@ -25,5 +25,9 @@ enum {
 GPH_CHECKED gph_status ptx_link(const ptx_link_input *inputs, uint32_t count,
                                 const gph_allocator *allocator, char **out, size_t *bytes,
                                 gph_error *error);
+/* Whether inputs can be linked, as far as there are; what is missing may still come.
+ * Fails as ptx_link(). */
+GPH_CHECKED gph_status ptx_link_check(const ptx_link_input *inputs, uint32_t count,
+                                      const gph_allocator *allocator, gph_error *error);
 
 #endif

@@ -337,13 +337,18 @@ static const char
     "st.global.u32 [%d1], %r2; ret; }\n",
     unused[] = PTX_HEAD ".extern .func " TWICE ";\n.visible .entry none() { ret; }\n";
 
+static CUresult add_input(CUlinkState link, const char *input)
+{
+    return cu.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)input,
+                            strlen(input) + 1, NULL, 0, NULL, NULL);
+}
+
 static CUresult link_of(const char *const *inputs, int count, CUlinkState *link,
                         void **image, size_t *bytes)
 {
     OK(cu.cuLinkCreate(0, NULL, NULL, link));
     for (int i = 0; i < count; i++)
-        OK(cu.cuLinkAddData(*link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)inputs[i],
-                            strlen(inputs[i]) + 1, NULL, 0, NULL, NULL));
+        OK(add_input(*link, inputs[i]));
     return cu.cuLinkComplete(*link, image, bytes);
 }
 
@@ -402,22 +407,74 @@ static void private_names_stay_apart(void)
     CHECK(LINKED("use_it", own_doubles, adds, user) == 23);
 }
 
-static void what_does_not_fit_is_not_linked(void)
+static void what_is_missing_is_not_linked(void)
 {
-    const char *const twice[] = {user, doubles, adds}, *const nowhere[] = {user, word},
+    const char *const alone[] = {user}, *const nowhere[] = {user, word},
                       *const hidden[] = {user, own_doubles},
-                      *const fine[] = {unused, word};
+                      *const fine[] = {unused, word}, *const data[] = {word_user};
     CUlinkState link;
     void *const untouched = &link;
     void *image = untouched;
     size_t bytes = 9;
-    CHECK(link_of(twice, 3, &link, &image, &bytes) != CUDA_SUCCESS);
+    REFUSED(INVALID_SOURCE, link_of(alone, 1, &link, &image, &bytes));
     OK(cu.cuLinkDestroy(link));
-    CHECK(link_of(nowhere, 2, &link, &image, &bytes) != CUDA_SUCCESS);
+    REFUSED(INVALID_SOURCE, link_of(data, 1, &link, &image, &bytes));
     OK(cu.cuLinkDestroy(link));
-    CHECK(link_of(hidden, 2, &link, &image, &bytes) != CUDA_SUCCESS);
+    REFUSED(INVALID_SOURCE, link_of(nowhere, 2, &link, &image, &bytes));
     OK(cu.cuLinkDestroy(link));
+    REFUSED(INVALID_SOURCE, link_of(hidden, 2, &link, &image, &bytes));
+    OK(cu.cuLinkDestroy(link));
+    CHECK(image == untouched && bytes == 9);
     OK(link_of(fine, 2, &link, &image, &bytes)); /* declared, not used */
+    OK(cu.cuLinkDestroy(link));
+}
+
+static void what_is_there_twice_is_not_linked(void)
+{
+    CUlinkState link = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    OK(cu.cuLinkCreate(0, NULL, NULL, &link));
+    OK(add_input(link, user));
+    OK(add_input(link, doubles));
+    REFUSED(INVALID_SOURCE, add_input(link, adds));
+    REFUSED(INVALID_SOURCE, cu.cuLinkComplete(link, &image, &bytes));
+    CHECK(image == NULL && bytes == 0);
+    OK(cu.cuLinkDestroy(link));
+}
+
+static void the_log_of_a_link_names_what_is_wrong(void)
+{
+    char log[512] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+                              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof(log)};
+    CUlinkState link = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    OK(cu.cuLinkCreate(2, options, values, &link));
+    OK(add_input(link, doubles));
+    REFUSED(INVALID_PTX, add_input(link, PTX_HEAD ".visible .entry x() { foo; }\n"));
+    OK(add_input(link, word)); /* the link goes on, and the log stays */
+    REFUSED(INVALID_SOURCE, add_input(link, adds));
+    REFUSED(INVALID_SOURCE, cu.cuLinkComplete(link, &image, &bytes));
+    OK(cu.cuLinkDestroy(link));
+    CHECK(strstr(log, "foo") != NULL && strstr(log, "twice") != NULL);
+}
+
+static void a_link_is_completed_once(void)
+{
+    CUlinkState link = NULL;
+    CUmodule module = NULL;
+    void *image = NULL, *again = NULL;
+    size_t bytes = 0;
+    OK(cu.cuLinkCreate(0, NULL, NULL, &link));
+    OK(cu.cuLinkComplete(link, &image, &bytes)); /* of nothing */
+    OK(cu.cuModuleLoadData(&module, image));
+    OK(cu.cuModuleUnload(module));
+    REFUSED(INVALID_VALUE, add_input(link, doubles));
+    REFUSED(INVALID_HANDLE, cu.cuLinkComplete(link, &again, &bytes));
+    CHECK(again == NULL);
     OK(cu.cuLinkDestroy(link));
 }
 
@@ -468,7 +525,10 @@ int main(void)
     RUN(several_inputs_are_linked);
     RUN(weak_definitions_give_way);
     RUN(private_names_stay_apart);
-    RUN(what_does_not_fit_is_not_linked);
+    RUN(what_is_missing_is_not_linked);
+    RUN(what_is_there_twice_is_not_linked);
+    RUN(the_log_of_a_link_names_what_is_wrong);
+    RUN(a_link_is_completed_once);
     RUN(dead_handles_are_refused);
     RUN(functions_stay_in_their_context);
     return test_done();

@@ -13,9 +13,9 @@ static CUgraph graph;
 static CUdeviceptr words;
 static CUevent event;
 
-static void write_dot(unsigned flags)
+static void write_dot_of(CUgraph from, unsigned flags)
 {
-    OK(cu.cuGraphDebugDotPrint(graph, path, flags));
+    OK(cu.cuGraphDebugDotPrint(from, path, flags));
     FILE *file = fopen(path, "r");
     if (!CHECK(file != NULL))
         return;
@@ -23,6 +23,11 @@ static void write_dot(unsigned flags)
     text[length] = '\0';
     fclose(file);
     (void)remove(path);
+}
+
+static void write_dot(unsigned flags)
+{
+    write_dot_of(graph, flags);
 }
 
 static bool says(const char *part)
@@ -184,6 +189,62 @@ static void each_flag_shows_its_part(void)
     CHECK(says("label=\"5 (topoId: 6)\nEMPTY\nnode handle: 0x"));
 }
 
+static void wide_launches_and_long_batches_are_written_out(void)
+{
+    CUgraph other = new_graph();
+    CUgraphNode node;
+    unsigned value = 3;
+    void *args[] = {&words, &value};
+    CUDA_KERNEL_NODE_PARAMS store = one_thread(k.store, args);
+    store.gridDimX = 2;
+    store.gridDimY = 3;
+    store.gridDimZ = 4;
+    store.blockDimX = 5;
+    store.blockDimY = 6;
+    store.blockDimZ = 7;
+    store.sharedMemBytes = 128;
+    OK(cu.cuGraphAddKernelNode(&node, other, NULL, 0, &store));
+    CUstreamBatchMemOpParams ops[2];
+    memset(ops, 0, sizeof(ops));
+    ops[0].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    ops[0].waitValue.address = words;
+    ops[0].waitValue.value = 9;
+    ops[0].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    ops[1].memoryBarrier.operation = CU_STREAM_MEM_OP_BARRIER;
+    ops[1].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {context, 2, ops, 0};
+    OK(cu.cuGraphAddBatchMemOpNode(&node, other, NULL, 0, &batch));
+    write_dot_of(other, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS |
+                            CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS);
+    CHECK(says("store\n\\<\\<\\<\\{2,3,4\\},\\{5,6,7\\},128\\>\\>\\>\"];"));
+    CHECK(says("| {{{paramArray[0] | {op | addr | val | flags }}\n"
+               "| {paramArray[1] | {op | flags }}}\n| {WAIT_VALUE_32 | 0x"));
+    CHECK(says(" | 0x00000009 | EQ\n| BARRIER | GPU }}\n}\"];"));
+    OK(cu.cuGraphDestroy(other));
+}
+
+/* Level by level; numbers of graphs rise as they are made. */
+static void child_graphs_come_by_levels(void)
+{
+    CUgraph inner = new_graph(), middle = new_graph(), top = new_graph();
+    CUgraphNode node;
+    empty_node(inner);
+    empty_node(inner);
+    OK(cu.cuGraphAddChildGraphNode(&node, middle, NULL, 0, inner));
+    OK(cu.cuGraphAddChildGraphNode(&node, top, NULL, 0, middle));
+    OK(cu.cuGraphAddChildGraphNode(&node, top, NULL, 0, inner));
+    write_dot_of(top, 0);
+    unsigned long long numbers[4] = {0};
+    const char *at = text;
+    for (int i = 0; i < 4 && (at = strstr(at, "subgraph cluster_")) != NULL; i++, at++)
+        CHECK(sscanf(at, "subgraph cluster_%llu", &numbers[i]) == 1);
+    /* top, the copy of middle, the copy of inner, and what the copy of middle holds */
+    CHECK(numbers[1] < numbers[3] && numbers[3] < numbers[2]);
+    OK(cu.cuGraphDestroy(inner));
+    OK(cu.cuGraphDestroy(middle));
+    OK(cu.cuGraphDestroy(top));
+}
+
 static void wrong_places_are_refused(void)
 {
     REFUSED(INVALID_VALUE, cu.cuGraphDebugDotPrint(graph, NULL, 0));
@@ -205,6 +266,8 @@ static void run(void)
     }
     RULE_TEST(M_dot, every_node_and_edge_is_there);
     RULE_TEST(M_dot, each_flag_shows_its_part);
+    RULE_TEST(M_dot, wide_launches_and_long_batches_are_written_out);
+    RULE_TEST(M_dot, child_graphs_come_by_levels);
     RULE_TEST(M_dot, wrong_places_are_refused);
 }
 

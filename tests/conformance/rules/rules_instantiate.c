@@ -449,7 +449,7 @@ static void nothing_is_made_without_a_context(void)
     REFUSED(INVALID_CONTEXT, cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
     REFUSED(INVALID_CONTEXT, cu.cuGraphLaunch(made, NULL));
     REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(&exec, graph, 0x999));
-    REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(NULL, graph, 0));
+    REFUSED(INVALID_CONTEXT, cu.cuGraphInstantiateWithFlags(NULL, graph, 0));
     CHECK(exec == NULL);
     OK(cu.cuCtxPushCurrent(context));
     OK(cu.cuGraphExecDestroy(made));

@@ -161,20 +161,12 @@ static void an_event_is_reached_when_its_node_runs(void)
     OK(cu.cuMemFree(words));
 }
 
-/* A word, as soon as it is `wanted`, or after some seconds. */
-static unsigned wait_for_word(CUdeviceptr address, unsigned wanted, CUstream stream)
+/* Whether a stream gets done, within some seconds, so that nothing hangs. */
+static bool gets_done(CUstream stream)
 {
-    static unsigned *got; /* pinned */
-    if (got == NULL)
-        OK(cu.cuMemHostAlloc((void **)&got, 4, 0));
-    for (int i = 0; i < 3000; i++) {
-        OK(cu.cuMemcpyDtoHAsync(got, address, 4, stream));
-        OK(cu.cuStreamSynchronize(stream));
-        if (*got == wanted)
-            break;
+    for (int i = 0; i < 3000 && cu.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY; i++)
         usleep(1000);
-    }
-    return *got;
+    return cu.cuStreamQuery(stream) == CUDA_SUCCESS;
 }
 
 /* root (words[0] = 1), wait for `event` behind it, then words[1] = 1 */
@@ -196,23 +188,30 @@ static CUgraphExec graph_that_waits(CUdeviceptr words, CUevent event)
 /* The event comes behind words[2] == 1, which nothing writes but this test. */
 static void a_wait_node_holds_what_is_behind_it(void)
 {
-    CUstream launches, other, reads;
+    CUstream launches, other, reads, lets_go;
+    unsigned *got; /* pinned */
     CUevent event;
     CUdeviceptr words = new_words();
     OK(cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     OK(cu.cuStreamCreate(&launches, CU_STREAM_NON_BLOCKING));
     OK(cu.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
     OK(cu.cuStreamCreate(&reads, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuStreamCreate(&lets_go, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuMemHostAlloc((void **)&got, 4, 0));
     CUgraphExec exec = graph_that_waits(words, event);
     for (unsigned round = 1; round <= 3; round++) {
         OK(cu.cuStreamWaitValue32(other, words + 8, round, CU_STREAM_WAIT_VALUE_EQ));
         OK(cu.cuEventRecord(event, other));
         OK(cu.cuGraphLaunch(exec, launches));
         OK(cu.cuGraphLaunch(exec, launches)); /* a second one queues up behind it */
-        CHECK(wait_for_word(words, 1, reads) == 1);
-        CHECK(wait_for_word(words + 4, 0, reads) == 0);
+        OK(cu.cuStreamWaitValue32(reads, words, 1, CU_STREAM_WAIT_VALUE_EQ));
+        if (CHECK(gets_done(reads))) {
+            OK(cu.cuMemcpyDtoHAsync(got, words + 4, 4, reads));
+            OK(cu.cuStreamSynchronize(reads));
+            CHECK(*got == 0);
+        }
         REFUSED(NOT_READY, cu.cuStreamQuery(launches));
-        OK(cu.cuStreamWriteValue32(reads, words + 8, round, 0));
+        OK(cu.cuStreamWriteValue32(lets_go, words + 8, round, 0));
         OK(cu.cuStreamSynchronize(launches));
         CHECK(word_at(words + 4) == 1);
         OK(cu.cuGraphLaunch(exec, launches)); /* the event is reached */
@@ -224,6 +223,8 @@ static void a_wait_node_holds_what_is_behind_it(void)
     OK(cu.cuStreamDestroy(launches));
     OK(cu.cuStreamDestroy(other));
     OK(cu.cuStreamDestroy(reads));
+    OK(cu.cuStreamDestroy(lets_go));
+    OK(cu.cuMemFreeHost(got));
     OK(cu.cuEventDestroy(event));
     OK(cu.cuMemFree(words));
 }
@@ -241,9 +242,7 @@ static void a_root_leads_to_the_event(void)
     OK(cu.cuStreamWaitValue32(other, words, 1, CU_STREAM_WAIT_VALUE_EQ));
     OK(cu.cuEventRecord(event, other));
     OK(cu.cuGraphLaunch(exec, launches));
-    for (int i = 0; i < 3000 && cu.cuStreamQuery(launches) == CUDA_ERROR_NOT_READY; i++)
-        usleep(1000);
-    if (!CHECK(cu.cuStreamQuery(launches) == CUDA_SUCCESS)) {
+    if (!CHECK(gets_done(launches))) {
         CUstream rescue; /* so that the program ends */
         OK(cu.cuStreamCreate(&rescue, CU_STREAM_NON_BLOCKING));
         OK(cu.cuStreamWriteValue32(rescue, words, 1, 0));
