@@ -17,8 +17,8 @@ static CUresult begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode
 {
     SOFT_ENTER_CONTEXT_AS("cuStreamBeginCapture", context);
     soft_stream *stream;
-    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     SOFT_TRY(check_mode(mode));
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     soft_graph_lock();
     const CUresult result = soft_capture_begin(stream, mode, NULL, NULL, 0);
     soft_graph_unlock();
@@ -75,8 +75,8 @@ static CUresult begin_to_graph(const struct begin_in *in)
 {
     SOFT_ENTER_CONTEXT_AS("cuStreamBeginCaptureToGraph", context);
     soft_stream *stream;
-    SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
     SOFT_TRY(check_mode(in->mode));
+    SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
     soft_graph_lock();
     const CUresult result = begin_to_graph_locked(stream, in);
     soft_graph_unlock();

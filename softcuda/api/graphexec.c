@@ -142,6 +142,16 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
     return result;
 }
 
+/* Whether the stream of an upload could take one. */
+static CUresult check_upload(CUstream handle, bool per_thread, const char *call)
+{
+    SOFT_ENTER_CONTEXT_AS(upload_call, context);
+    soft_stream *stream;
+    const CUresult result = soft_stream_find(context, handle, per_thread, &stream);
+    soft_thread_self()->call = call;
+    return result;
+}
+
 /* A graph that cannot be uploaded gives no executable. */
 static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
                                  CUDA_GRAPH_INSTANTIATE_PARAMS *params, bool per_thread)
@@ -154,6 +164,9 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
     SOFT_TRY(entered);
     if (params == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
+    if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) && soft_capture_is_open() &&
+        soft_rule(M_instantiate_upload)) /* a stream that captures is seen first */
+        SOFT_TRY(check_upload(params->hUploadStream, per_thread, call));
     CUgraphExec exec = NULL;
     SOFT_TRY(instantiate(out != NULL ? &exec : NULL, graph, allowed, params));
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {

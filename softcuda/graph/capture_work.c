@@ -275,20 +275,26 @@ static CUresult refuse_foreign(struct soft_capture *mine)
         soft_capture_name(mine, name));
 }
 
+/* Whether a capture recorded the event that is no more, or invalid. */
+static bool is_over(soft_event *event)
+{
+    pthread_mutex_lock(&event->mutex);
+    const bool captured = event->state == SOFT_EVENT_CAPTURED;
+    const uint64_t id = event->capture_id;
+    pthread_mutex_unlock(&event->mutex);
+    const struct soft_capture *theirs = captured ? soft_capture_by_id(id) : NULL;
+    return captured && (theirs == NULL || theirs->invalidated);
+}
+
 /* The node waits for what the event is at each launch. */
 static CUresult wait_external(soft_stream *stream, soft_event *event)
 {
     const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                                      .context = stream->context,
                                      .event = event};
-    struct soft_capture *mine, *theirs;
+    struct soft_capture *mine;
     SOFT_TRY(open_capture(stream, &mine));
-    pthread_mutex_lock(&event->mutex);
-    const bool captured = event->state == SOFT_EVENT_CAPTURED;
-    const uint64_t id = event->capture_id;
-    pthread_mutex_unlock(&event->mutex);
-    theirs = captured ? soft_capture_by_id(id) : NULL;
-    if (captured && (theirs == NULL || theirs->invalidated) && soft_rule(M_C09_over))
+    if (soft_rule(M_C09_over) && is_over(event))
         return event_is_over(mine);
     return add_node(stream, &params, NULL);
 }
@@ -297,6 +303,8 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
 {
     struct soft_capture *mine = soft_capture_of(stream);
     if ((flags & CU_EVENT_WAIT_EXTERNAL) && soft_rule(R92)) {
+        if (mine == NULL && soft_rule(M_C09_over) && is_over(event))
+            return event_is_over(NULL);
         if (mine == NULL)
             return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                              "CU_EVENT_WAIT_EXTERNAL is for streams that capture");
