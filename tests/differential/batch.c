@@ -95,6 +95,8 @@ static void child(FILE *file, uint32_t first, uint32_t last, struct shared *shar
     }
     for (uint32_t seed = first; seed <= last; seed++) {
         run_program(&shared->t, seed, &shared->mismatches);
+        if (shared->t.finish.code != 0) /* the context failed */
+            shared->t.crashed = shared->t.program.count;
         if (!append(file, &shared->t))
             _exit(4);
         shared->done++;
@@ -141,8 +143,8 @@ int record_seeds(const char *path, uint32_t first, uint32_t last, double seconds
         const int how = pid < 0 ? -1 : wait_for(pid);
         mismatches += shared->mismatches;
         seed += shared->done;
-        if (WIFEXITED(how) && WEXITSTATUS(how) == 0)
-            continue;
+        if (WIFEXITED(how) && (WEXITSTATUS(how) == 0 || shared->done > 0))
+            continue; /* a fresh process goes on behind what is done */
         if (!WIFSIGNALED(how)) {
             printf("recording ended: status %d\n", how);
             break;

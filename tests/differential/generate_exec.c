@@ -39,12 +39,11 @@ static bool draw_launch(struct generator *gen)
         return false;
     if (!memory_is_safe(gen->model, gen->model->execs[exec]))
         return false;
-    if (order_exec_conflicts(gen->model, gen->model->execs[exec], stream)) {
+    if (order_exec_conflicts(gen->model, gen->model->execs[exec], stream))
         order_behind(gen, stream);
-        if (gen->model->execs[exec] == NULL ||
-            order_exec_conflicts(gen->model, gen->model->execs[exec], stream))
-            return false;
-    }
+    if (gen->model->execs[exec] == NULL ||
+        !model_may_launch(gen->model, gen->model->execs[exec], stream))
+        return false;
     return EMIT(gen, OP_LAUNCH, exec, stream);
 }
 

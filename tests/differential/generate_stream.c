@@ -97,7 +97,8 @@ static bool draw_begin(struct generator *gen)
         mode = 3;
     if (graph < 0 || gen->model->graphs[graph]->count > 30 || rng_chance(&gen->rng, 75))
         return EMIT(gen, OP_CAPTURE_BEGIN, stream, mode);
-    if (gen->model->graphs[graph]->capture && gen->model->graphs[graph]->count > 0)
+    const struct mgraph *into = gen->model->graphs[graph];
+    if (into->parent || (into->capture && into->count > 0))
         return false; /* crashes NVIDIA's driver now and then */
     struct step step = {.op = OP_CAPTURE_TO_GRAPH};
     step.a[0] = stream;

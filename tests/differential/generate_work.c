@@ -199,6 +199,13 @@ void spoil_work(struct generator *gen, struct work *work)
     case WORK_KERNEL:
     case WORK_HOST: work->bad = rng_chance(&gen->rng, 50) ? BAD_NULL : BAD_SHAPE; return;
     case WORK_MEMCPY:
+        if (BUFFER_OF(work->p[0]) >= BUFFER_ALLOC ||
+            BUFFER_OF(work->p[1]) >= BUFFER_ALLOC) {
+            work->bad = BAD_NULL; /* no memory type: taken, if it is graph memory */
+            return;
+        }
+        work->bad = 1 + rng_below(&gen->rng, BAD_KINDS - 1);
+        return;
     case WORK_MEMSET: work->bad = 1 + rng_below(&gen->rng, BAD_KINDS - 1); return;
     case WORK_BATCH: work->bad = BAD_NULL; return;
     default: return;

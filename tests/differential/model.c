@@ -99,6 +99,38 @@ void model_step(struct model *model, const struct step *step, const struct answe
     model->actual = NULL;
 }
 
+/* With a fill switched off an H100 now and then runs other nodes wrongly (--never). */
+static bool has_disabled_fill(const struct mgraph *graph)
+{
+    for (int i = 0; i < graph->count; i++) {
+        const struct mnode *node = graph->nodes[i];
+        if (node->child ? has_disabled_fill(node->child)
+                        : node->work.kind == WORK_MEMSET && !node->enabled)
+            return true;
+    }
+    return false;
+}
+
+bool model_may_launch(struct model *model, const struct mexec *exec, int stream)
+{
+    return !exec->racy && !has_disabled_fill(exec->graph) &&
+           memory_is_safe(model, exec) && !order_exec_conflicts(model, exec, stream);
+}
+
+bool model_races(struct model *model, const struct step *step)
+{
+    const int32_t *a = step->a;
+    if (step->op == OP_LAUNCH) {
+        const struct mexec *exec = a[0] < 0 ? NULL : model->execs[a[0]];
+        return exec && model->streams[a[1]].capture == NULL &&
+               !model_may_launch(model, exec, a[1]);
+    }
+    if (step->op != OP_WORK || model->streams[a[0]].capture)
+        return false;
+    const struct work work = step_work(step);
+    return order_conflicts(model, &work, a[0]);
+}
+
 /* What run_finish() does: captures end, everything is waited for and destroyed. */
 void model_finish(struct model *model, struct finish *out)
 {

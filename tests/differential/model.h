@@ -103,6 +103,7 @@ struct mallocation {
     bool freed_at_home;   /* its graph holds a free node of it */
     bool freed_elsewhere; /* another graph does */
     bool left_unfreed;    /* its graph was instantiated without a free node of it */
+    bool orphan;          /* its graph is gone: its next free is its end */
     uint32_t graph;       /* uid */
 };
 
@@ -140,6 +141,10 @@ void model_destroy(struct model *model);
  * decides what happens; `lost` is set where the model cannot follow. */
 void model_step(struct model *model, const struct step *step, const struct answer *actual,
                 struct answer *out);
+/* Whether a step that succeeds would have no one result: what it touches is not ordered
+ * against all that came before, or within itself. */
+bool model_may_launch(struct model *model, const struct mexec *exec, int stream);
+bool model_races(struct model *model, const struct step *step);
 void model_finish(struct model *model, struct finish *out);
 void *model_take(struct model *model, size_t bytes);
 /* Notes the predicted code; whether the step has succeeded (as the driver says). */
@@ -201,6 +206,9 @@ void memory_graph_gone(struct model *model, const struct mgraph *graph);
 void memory_added(struct model *model, const struct mgraph *graph,
                   const struct work *work);
 CUresult memory_check_launch(const struct model *model, const struct mexec *exec);
+void memory_freed(struct model *model, struct mallocation *alloc);
+/* After an executable is gone: what it alone still knew. */
+void memory_exec_gone(struct model *model);
 /* Whether a launch touches live or own allocations alone. */
 bool memory_is_safe(const struct model *model, const struct mexec *exec);
 bool memory_any_live(const struct model *model);
@@ -219,6 +227,8 @@ void clock_join(struct mclock *into, const struct mclock *from);
 bool order_conflicts(struct model *model, const struct work *work, int stream);
 bool order_exec_conflicts(struct model *model, const struct mexec *exec, int stream);
 void order_note(struct model *model, const struct work *work, int stream);
+/* Whether it has a node that does something. */
+bool graph_works(const struct mgraph *graph);
 void order_note_graph(struct model *model, const struct mgraph *graph, int stream);
 /* Whether unordered nodes touch the same cells, or read what nothing has written. */
 bool graph_is_racy(struct model *model, const struct mgraph *graph);

@@ -321,8 +321,11 @@ static void try_captured(struct model *model, int stream, const struct work *wor
     if (model->lost || s->capture == NULL || !work_leaves_trace(work, code))
         return;
     s->capture->graph->tried = true;
-    for (int i = 0; i < s->frontier.count; i++)
-        renew_exits(model, &s->frontier.at[i].node, 1);
+    struct mnode *nodes[64];
+    int count = 0;
+    for (; count < s->frontier.count && count < 64; count++)
+        nodes[count] = s->frontier.at[count].node;
+    renew_exits(model, nodes, count);
 }
 
 static void stream_work(struct model *model, const struct step *step, struct answer *out)
@@ -417,8 +420,16 @@ static CUresult check_wait(struct model *model, const int32_t *a)
         return implicit;
     if (stream->capture && stream->capture->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    const bool is_over = event->state == EVENT_CAPTURED &&
+                         (event->capture->over || event->capture->invalidated);
+    if (a[2] == 1 && stream->capture == NULL)
+        return is_over ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_STATE;
+    if (a[2] == 1 && is_over) {
+        capture_invalidate(stream->capture);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     if (a[2] == 1)
-        return stream->capture ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+        return CUDA_SUCCESS;
     if (event->state == EVENT_CAPTURED)
         return check_captured(model, stream, event);
     if (event->state == EVENT_RECORDED && stream->capture) {
@@ -482,11 +493,10 @@ static void event_sync(struct model *model, const struct step *step, struct answ
     CUresult code;
     if (event->state != EVENT_CAPTURED) {
         code = capture_check_unsafe(model);
-    } else if (event->capture->over) {
+    } else if (event->capture->over || event->capture->invalidated) {
         code = CUDA_ERROR_INVALID_VALUE;
     } else {
-        code = event->capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-                                           : CUDA_ERROR_CAPTURED_EVENT;
+        code = CUDA_ERROR_CAPTURED_EVENT;
         capture_invalidate(event->capture);
     }
     if (model_decide(model, out, code) && step->op == OP_EVENT_SYNC)

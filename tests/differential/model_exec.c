@@ -79,20 +79,22 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
         code = check_flags((uint64_t)a[2], a[3]);
     if (code == CUDA_SUCCESS && graph->parent)
         code = CUDA_ERROR_NOT_SUPPORTED;
-    if (code == CUDA_SUCCESS && (graph_has_cycle(model, graph) || fills_nothing(graph)))
-        code = CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS && graph_has_memory(graph) && graph->exec)
         code = CUDA_ERROR_NOT_SUPPORTED;
+    const bool tried = code == CUDA_SUCCESS;
+    if (code == CUDA_SUCCESS && (graph_has_cycle(model, graph) || fills_nothing(graph)))
+        code = CUDA_ERROR_INVALID_VALUE;
     const bool good = model_decide(model, out, code);
     if (a[3] == 1)
         out->count = UNKNOWN; /* which node of a cycle is named is a driver's own */
+    if (tried && !model->lost)
+        memory_instantiated(model, graph); /* also where it fails */
     if (!good)
         return;
     struct mexec *exec = model_take(model, sizeof(*exec));
     *exec = (struct mexec){
         .graph = graph_copy(model, graph), .source = graph->uid, .flags = (uint64_t)a[2]};
     exec->racy = graph_is_racy(model, exec->graph);
-    memory_instantiated(model, graph);
     if (graph_has_memory(graph)) {
         graph->exec = exec;
         exec->owner = graph;
@@ -113,6 +115,7 @@ static void exec_destroy(struct model *model, const int32_t *a, struct answer *o
         exec->owner->exec = NULL;
     graph_drop(model, exec->graph);
     model->execs[a[0]] = NULL;
+    memory_exec_gone(model);
 }
 
 static void exec_flags(struct model *model, const int32_t *a, struct answer *out)
@@ -157,6 +160,11 @@ static void launch(struct model *model, const int32_t *a, struct answer *out)
     if (!model_decide(model, out, code))
         return;
     struct mclock *clock = &model->streams[a[1]].clock;
+    if (!graph_works(exec->graph)) { /* an H100 orders launches of nothing by nothing */
+        record_events(model, exec->graph, &(struct mclock){{0}});
+        graph_run(model, exec->graph);
+        return;
+    }
     order_submit(model, a[1]);
     struct mclock before = *clock;
     before.at[a[1]]--; /* an event node may record before anything else has run */

@@ -160,9 +160,11 @@ void node_drop(struct model *model, struct mgraph *graph, struct mnode *node)
 
 void renew_exits(struct model *model, struct mnode *const *nodes, int count)
 {
-    for (int i = 0; i < count; i++)
-        if (nodes[i]->dependents.count == 0)
-            nodes[i]->exit_since = ++model->last_uid;
+    for (int i = 0; i < count; i++) {
+        struct mnode *node = nodes[i == 0 ? 0 : count - i]; /* the last moves up */
+        if (node->dependents.count == 0)
+            node->exit_since = ++model->last_uid;
+    }
 }
 
 bool work_leaves_trace(const struct work *work, CUresult code)
@@ -348,6 +350,8 @@ static CUresult check_child(const struct mgraph *graph, const struct mgraph *chi
 {
     if (child == NULL)
         return CUDA_ERROR_INVALID_VALUE;
+    if (child->parent)
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE && graph_has_memory(child))
         return CUDA_ERROR_NOT_SUPPORTED;
     if (graph == NULL || inside(graph, child))
@@ -355,7 +359,7 @@ static CUresult check_child(const struct mgraph *graph, const struct mgraph *chi
     if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
         return CUDA_SUCCESS;
     const bool memory = graph_has_memory(child);
-    if (child->parent || (memory && (child->exec || graph->parent)))
+    if (memory && (child->exec || graph->parent))
         return CUDA_ERROR_NOT_SUPPORTED;
     return CUDA_SUCCESS;
 }
@@ -407,6 +411,21 @@ static CUresult check_add(const struct model *model, const struct step *step,
     return code == CUDA_SUCCESS ? work_check(model, &work) : code;
 }
 
+/* A dependency stands twice: the node was there until that was seen. */
+static void renew_before_twice(struct model *model, const struct step *step,
+                               struct mnode *const *deps)
+{
+    const struct work work = step_work(step);
+    if ((step->a[2] & 2) || work_check(model, &work) != CUDA_SUCCESS)
+        return;
+    for (int i = 0; i < step->a[3]; i++)
+        for (int k = 0; k < i; k++)
+            if (deps[k] == deps[i]) {
+                renew_exits(model, deps, i);
+                return;
+            }
+}
+
 static void add_node(struct model *model, const struct step *step, struct answer *out)
 {
     const int32_t *a = step->a;
@@ -420,6 +439,8 @@ static void add_node(struct model *model, const struct step *step, struct answer
     }
     const CUresult code = check_add(model, step, graph, deps, child);
     if (!model_decide(model, out, code)) {
+        if (!model->lost && graph)
+            renew_before_twice(model, step, deps);
         if (!model->lost && graph && work_leaves_trace(&work, code) &&
             check_deps(graph, deps, a[3]) == CUDA_SUCCESS && !(a[2] & 2 && a[3] > 0)) {
             graph->tried = true;

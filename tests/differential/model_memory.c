@@ -74,13 +74,6 @@ void memory_instantiated(struct model *model, const struct mgraph *graph)
             model->allocs[i].left_unfreed = true;
 }
 
-void memory_graph_gone(struct model *model, const struct mgraph *graph)
-{
-    for (int i = 0; i < ALLOCS; i++)
-        if (model->allocs[i].graph == graph->uid && !model->allocs[i].live)
-            model->allocs[i].exists = false;
-}
-
 static bool allocates(const struct mgraph *graph, int32_t slot)
 {
     for (int i = 0; i < graph->count; i++) {
@@ -155,6 +148,37 @@ bool memory_is_safe(const struct model *model, const struct mexec *exec)
     return !walk.unsafe && !(walk.bad_free && memory_any_live(model));
 }
 
+/* An address is somebody's while its graph, an executable of it or the memory lives. */
+static void forget(struct model *model, struct mallocation *alloc)
+{
+    bool known = !alloc->orphan || alloc->live;
+    for (int i = 0; i < EXECS && !known; i++)
+        known = model->execs[i] &&
+                allocates(model->execs[i]->graph, (int32_t)(alloc - model->allocs));
+    alloc->exists = alloc->exists && known;
+}
+
+void memory_freed(struct model *model, struct mallocation *alloc)
+{
+    alloc->live = false;
+    forget(model, alloc);
+}
+
+void memory_exec_gone(struct model *model)
+{
+    for (int i = 0; i < ALLOCS; i++)
+        forget(model, &model->allocs[i]);
+}
+
+void memory_graph_gone(struct model *model, const struct mgraph *graph)
+{
+    for (int i = 0; i < ALLOCS; i++)
+        if (model->allocs[i].exists && model->allocs[i].graph == graph->uid) {
+            model->allocs[i].orphan = true;
+            forget(model, &model->allocs[i]);
+        }
+}
+
 static void mem_free(struct model *model, const int32_t *a, struct answer *out)
 {
     struct mallocation *alloc = &model->allocs[a[0]];
@@ -166,7 +190,7 @@ static void mem_free(struct model *model, const int32_t *a, struct answer *out)
     if (code == CUDA_SUCCESS && !alloc->live)
         code = CUDA_ERROR_INVALID_VALUE;
     if (model_decide(model, out, code))
-        alloc->live = false;
+        memory_freed(model, alloc);
 }
 
 void op_memory(struct model *model, const struct step *step, struct answer *out)

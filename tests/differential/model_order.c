@@ -157,12 +157,73 @@ static void graph_visit(struct ask *ask, const struct mgraph *graph, cell_visit 
     }
 }
 
+/* ---- pageable memory: a node that copies from it reads at the launch call ---- */
+
+struct pageable {
+    struct model *model;
+    bool read, fresh, written; /* fresh: by a read of what may still be written */
+};
+
+static void look_at_pageable(void *user, int32_t address, int bytes, bool writes)
+{
+    struct pageable *seen = user;
+    if (BUFFER_OF(address) != BUFFER_PAGEABLE || bytes <= 0)
+        return;
+    seen->written |= writes;
+    seen->read |= !writes;
+    const int last = (OFFSET_OF(address) + bytes - 1) / CELL_BYTES;
+    for (int i = OFFSET_OF(address) / CELL_BYTES; !writes && i <= last; i++) {
+        const struct mcell *cell = &seen->model->cells[BUFFER_PAGEABLE][i];
+        seen->fresh |=
+            cell->writer >= 0 && seen->model->done.at[cell->writer] < cell->written;
+    }
+}
+
+static void walk_pageable(struct pageable *seen, const struct mgraph *graph)
+{
+    for (int i = 0; i < graph->count; i++) {
+        const struct mnode *node = graph->nodes[i];
+        struct pageable one = {seen->model, false, false, false};
+        if (node->child) {
+            walk_pageable(seen, node->child);
+            continue;
+        }
+        if (node->enabled)
+            work_spans(&node->work, look_at_pageable, &one);
+        const bool copies = node->work.kind == WORK_MEMCPY;
+        seen->read |= one.read && copies;
+        seen->fresh |= one.fresh && copies;
+        seen->written |= one.written;
+    }
+}
+
+static bool pageable_conflicts(struct model *model, const struct mgraph *graph)
+{
+    struct pageable seen = {model, false, false, false};
+    walk_pageable(&seen, graph);
+    return seen.fresh || (seen.read && seen.written);
+}
+
+bool graph_works(const struct mgraph *graph)
+{
+    for (int i = 0; i < graph->count; i++) {
+        const struct mnode *node = graph->nodes[i];
+        const int kind = node->work.kind;
+        if (node->child ? graph_works(node->child)
+                        : node->enabled && kind != WORK_EMPTY && kind != WORK_WAIT &&
+                              kind != WORK_RECORD)
+            return true;
+    }
+    return false;
+}
+
 bool order_exec_conflicts(struct model *model, const struct mexec *exec, int stream)
 {
     struct ask ask = {model, clock_then(model, stream), stream, false};
-    clock_join(&ask.clock, &exec->clock);
+    if (graph_works(exec->graph))
+        clock_join(&ask.clock, &exec->clock);
     graph_visit(&ask, exec->graph, check_cell);
-    return ask.bad;
+    return ask.bad || pageable_conflicts(model, exec->graph);
 }
 
 void order_note_graph(struct model *model, const struct mgraph *graph, int stream)

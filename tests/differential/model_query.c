@@ -54,9 +54,9 @@ static void get_roots(struct model *model, const struct mgraph *graph, int32_t r
     push_list(out, roots, count, room);
 }
 
-static bool has_data(const struct medges *list)
+static bool has_data(const struct medges *list, int places)
 {
-    for (int i = 0; i < list->count; i++)
+    for (int i = 0; i < list->count && i < places; i++)
         if (list->at[i].data)
             return true;
     return false;
@@ -66,15 +66,16 @@ static void get_edges(struct model *model, const struct mgraph *graph, int32_t r
                       struct answer *out)
 {
     CUresult code = graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    for (int i = 0; graph && room >= 0 && !(room & 64) && i < graph->count; i++)
-        if (has_data(&graph->nodes[i]->deps))
-            code = CUDA_ERROR_LOSSY_QUERY;
+    const int places = room < 0 ? 0 : room & 63;
+    int count = 0;
+    for (int i = 0; graph && i < graph->count; i++) { /* from each node, in their order */
+        const struct medges *list = &graph->nodes[i]->dependents;
+        for (int k = 0; k < list->count; k++)
+            if (count++ < places && !(room & 64) && list->at[k].data)
+                code = CUDA_ERROR_LOSSY_QUERY;
+    }
     if (!model_decide(model, out, code))
         return;
-    int count = 0;
-    for (int i = 0; i < graph->count; i++)
-        count += graph->nodes[i]->deps.count;
-    const int places = room < 0 ? 0 : room & 63;
     answer_push(out, room < 0 || count < places ? count : places);
     if (places > 0)
         out->count = UNKNOWN; /* the order of edges is a driver's own */
@@ -83,7 +84,7 @@ static void get_edges(struct model *model, const struct mgraph *graph, int32_t r
 static void get_ends(struct model *model, const struct medges *list, int32_t room,
                      struct answer *out)
 {
-    const bool lossy = room >= 0 && !(room & 64) && has_data(list);
+    const bool lossy = room >= 0 && !(room & 64) && has_data(list, room);
     const struct mnode *nodes[NODES];
     if (!model_decide(model, out, lossy ? CUDA_ERROR_LOSSY_QUERY : CUDA_SUCCESS))
         return;

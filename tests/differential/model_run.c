@@ -95,7 +95,9 @@ void work_run(struct model *model, const struct work *work)
         return;
     case WORK_BATCH: run_batch(model, p); return;
     case WORK_ALLOC: model->allocs[p[0]].live = true; return;
-    case WORK_FREE: model->allocs[BUFFER_OF(p[0]) - BUFFER_ALLOC].live = false; return;
+    case WORK_FREE:
+        memory_freed(model, &model->allocs[BUFFER_OF(p[0]) - BUFFER_ALLOC]);
+        return;
     default: return;
     }
 }

@@ -203,7 +203,13 @@ bool run_begin(void)
         code = cu.cuCtxSynchronize();
     if (code == CUDA_SUCCESS)
         code = cu.cuDeviceGraphMemTrim(0);
-    cuuint64_t zero = 0;
+    cuuint64_t zero = 0, left = 0;
+    if (code == CUDA_SUCCESS &&
+        cu.cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+                                        &left) == CUDA_SUCCESS &&
+        left != 0)
+        return false; /* a program before left memory: this one needs a process of its own
+                       */
     (void)cu.cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero);
     (void)cu.cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &zero);
     alive = code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_SUPPORTED;
