@@ -48,8 +48,13 @@ static CUresult launch(soft_context *context, bool per_thread,
     SOFT_TRY(soft_capture_check_stream(context, config->hStream, per_thread));
     const CUresult status =
         soft_task_launch(context, config, function, params, extra, scratch, &task);
-    if (status == CUDA_SUCCESS)
-        return submit(context, config->hStream, per_thread, &task);
+    if (status == CUDA_SUCCESS) {
+        soft_thread *self = soft_thread_self();
+        self->launch = config; /* a capture keeps its attributes */
+        const CUresult submitted = submit(context, config->hStream, per_thread, &task);
+        self->launch = NULL;
+        return submitted;
+    }
     /* A configuration that no launch can have ends the capture of its stream, as on an
      * H100; other mistakes do not (C13). */
     if (task.u.launch.misconfigured)

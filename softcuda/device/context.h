@@ -57,6 +57,7 @@ struct soft_context {
 typedef struct soft_thread {
     const char *call; /* the entry point it is in, for the log */
     CUstreamCaptureMode capture_mode;
+    const CUlaunchConfig *launch; /* that it is submitting, or NULL */
     bool only_warns;  /* what soft_refuse() says is a warning: the call goes on */
     bool in_callback; /* runs a host function of a stream: no CUDA call is permitted */
     uint32_t depth, capacity;

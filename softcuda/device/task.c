@@ -7,6 +7,7 @@
 #include "softcuda/device/limits.h"
 #include "softcuda/device/occupancy.h"
 #include "softcuda/device/stream.h"
+#include "softcuda/rules/rules.h"
 
 static CUresult check_grid(const CUlaunchConfig *c)
 {
@@ -134,12 +135,28 @@ static CUresult pack(const ptx_kernel *kernel, void *const *params, void *const 
 
 /* ---- launch attributes ---- */
 
-static CUresult read_cluster(const CUlaunchAttribute *a)
+#define CLUSTER_BLOCKS_MAX 8u
+
+/* A shape that no launch can have; one that names no cluster does not spoil a capture. */
+static CUresult read_cluster(const CUlaunchAttribute *a, soft_launch *launch)
 {
     const unsigned x = a->value.clusterDim.x, y = a->value.clusterDim.y,
                    z = a->value.clusterDim.z;
-    if (x <= 1 && y <= 1 && z <= 1)
+    if ((x == 0 && y == 0 && z == 0) || (x == 1 && y == 1 && z == 1))
         return CUDA_SUCCESS;
+    const bool some = x != 0 && y != 0 && z != 0;
+    const bool fits = some && launch->grid[0] % x == 0 && launch->grid[1] % y == 0 &&
+                      launch->grid[2] % z == 0 &&
+                      (uint64_t)x * y * z <= CLUSTER_BLOCKS_MAX;
+    launch->misconfigured = some && !fits;
+    if (!fits && soft_rule(M_cluster_shape))
+        return soft_fail(
+            CUDA_ERROR_INVALID_CLUSTER_SIZE,
+            "cluster (%u, %u, %u): of at most %u blocks that divide the grid "
+            "(%u, %u, %u)",
+            x, y, z, CLUSTER_BLOCKS_MAX, launch->grid[0], launch->grid[1],
+            launch->grid[2]);
+    launch->misconfigured = false;
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                      "cluster (%u, %u, %u): clusters of several blocks are not built", x,
                      y, z);
@@ -163,7 +180,7 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
         launch->priority = a->value.priority;
         launch->has_priority = true;
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return read_cluster(a);
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return read_cluster(a, launch);
     /* Hints, and permissions to overlap that need not be used. */
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -237,8 +254,11 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
     if (config->numAttrs != 0 && config->attrs == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u launch attributes at NULL",
                          config->numAttrs);
-    for (unsigned i = 0; i < config->numAttrs; i++)
-        SOFT_TRY(read_attribute(&config->attrs[i], &launch));
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUresult read = read_attribute(&config->attrs[i], &launch);
+        out->u.launch.misconfigured = launch.misconfigured;
+        SOFT_TRY(read);
+    }
     out->u.launch.misconfigured = launch.cooperative;
     if (launch.cooperative)
         SOFT_TRY(check_residency(&launch));

@@ -164,6 +164,16 @@ CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
     }
 }
 
+void soft_node_attributes_add(soft_node_attributes *to, CUlaunchAttributeID id,
+                              const CUlaunchAttributeValue *value)
+{
+    if (!is_of_node(id) || id == CU_LAUNCH_ATTRIBUTE_PRIORITY ||
+        id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+        return;
+    to->set |= 1u << id;
+    to->values[id] = *value;
+}
+
 CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from)
 {
     if (to == from)

@@ -2,6 +2,8 @@
 /* Streams that capture: their work becomes nodes, records of events copy the stream's
  * frontier, and waits for such events bring streams into the capture or join them. A call
  * that finds no memory leaves the capture as it was: it can be made again. */
+#include <string.h>
+
 #include "softcuda/device/heap.h"
 #include "softcuda/graph/capturing.h"
 
@@ -103,6 +105,31 @@ static void set_captured(soft_event *event, const struct soft_capture *capture,
     pthread_mutex_unlock(&event->mutex);
 }
 
+/* A kernel has the attributes of its stream, and those of its launch over them. */
+static void gather_attributes(const soft_stream *stream, soft_node_attributes *out)
+{
+    CUlaunchAttributeValue value;
+    out->set = 0;
+    if (!soft_rule(M_captured_attributes))
+        return;
+    memset(&value, 0, sizeof(value));
+    if (stream->window.num_bytes != 0) {
+        value.accessPolicyWindow = stream->window;
+        soft_node_attributes_add(out, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value);
+    }
+    if (stream->domain != CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT) {
+        value.memSyncDomain = stream->domain;
+        soft_node_attributes_add(out, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, &value);
+    }
+    if (stream->domains.default_ != 0 || stream->domains.remote != 1) {
+        value.memSyncDomainMap = stream->domains;
+        soft_node_attributes_add(out, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, &value);
+    }
+    const CUlaunchConfig *config = soft_thread_self()->launch;
+    for (unsigned i = 0; config && i < config->numAttrs; i++)
+        soft_node_attributes_add(out, config->attrs[i].id, &config->attrs[i].value);
+}
+
 /* What the kernel itself records is the node's port (R102). */
 static CUresult add_kernel(soft_stream *stream, const soft_task *task)
 {
@@ -113,8 +140,12 @@ static CUresult add_kernel(soft_stream *stream, const soft_task *task)
     own.u.launch.has_priority = false;
     own.u.launch.programmatic = false;
     own.u.launch.trigger = NULL;
-    const soft_node_params params = {
-        .type = CU_GRAPH_NODE_TYPE_KERNEL, .context = stream->context, .task = &own};
+    soft_node_attributes attributes;
+    gather_attributes(stream, &attributes);
+    const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_KERNEL,
+                                     .context = stream->context,
+                                     .task = &own,
+                                     .attributes = attributes.set ? &attributes : NULL};
     struct soft_capture *capture;
     soft_edge_list *weak = NULL, *recorded = NULL;
     SOFT_TRY(open_capture(stream, &capture));

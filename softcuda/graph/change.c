@@ -123,10 +123,17 @@ static bool is_freed_inside(uint64_t address)
     return freed;
 }
 
+static bool same_fill(const soft_fill *a, const soft_fill *b)
+{
+    return a->dst == b->dst && a->pitch == b->pitch && a->width == b->width &&
+           a->height == b->height && a->value == b->value && a->element == b->element;
+}
+
 static CUresult check_fill(soft_change *change)
 {
     const soft_fill *old = &change->old->task.u.fill, *new = &change->new->task.u.fill;
-    if (soft_rule(M_capture_fill) && soft_fill_check(new) != CUDA_SUCCESS)
+    if (soft_rule(M_capture_fill) && !same_fill(old, new) &&
+        soft_fill_check(new) != CUDA_SUCCESS)
         return no(change, CU_GRAPH_EXEC_UPDATE_ERROR);
     if (soft_rule(M_U06_fill_shape) && old->height != new->height)
         return NO(change, PARAMETERS, "the fill has %zu rows, not %zu", old->height,
@@ -186,12 +193,6 @@ static bool same_launch(const soft_launch *a, const soft_launch *b)
            a->shared_bytes == b->shared_bytes && a->cooperative == b->cooperative &&
            a->priority == b->priority &&
            (a->param_bytes == 0 || memcmp(a->params, b->params, a->param_bytes) == 0);
-}
-
-static bool same_fill(const soft_fill *a, const soft_fill *b)
-{
-    return a->dst == b->dst && a->pitch == b->pitch && a->width == b->width &&
-           a->height == b->height && a->value == b->value && a->element == b->element;
 }
 
 static bool same_backing(soft_backing a, soft_backing b)

@@ -141,6 +141,9 @@ CUresult soft_node_attribute_get(const soft_node *node, CUlaunchAttributeID id,
                                  CUlaunchAttributeValue *out);
 CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
                                  const CUlaunchAttributeValue *value);
+/* Adds what a kernel node has of its own: not priority and cooperative. */
+void soft_node_attributes_add(soft_node_attributes *to, CUlaunchAttributeID id,
+                              const CUlaunchAttributeValue *value);
 CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from);
 
 /* Edges (R4-R6, R10-R14). `data` may be NULL: all zero. */

@@ -114,6 +114,67 @@ static void kernels_keep_their_priority(void)
     OK(cu.cuStreamDestroy(urgent));
 }
 
+static CUkernelNodeAttrValue attribute_of_the_node(CUgraph graph, CUlaunchAttributeID id)
+{
+    CUgraphNode node;
+    CUkernelNodeAttrValue value;
+    size_t count = 1;
+    memset(&value, 0, sizeof(value));
+    OK(cu.cuGraphGetNodes(graph, &node, &count));
+    OK(cu.cuGraphKernelNodeGetAttribute(node, id, &value));
+    return value;
+}
+
+static void kernels_keep_their_attributes(void)
+{
+    CUstreamAttrValue domain, window;
+    CUlaunchAttribute own = {.id = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN};
+    memset(&domain, 0, sizeof(domain));
+    memset(&window, 0, sizeof(window));
+    domain.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+    window.accessPolicyWindow =
+        (CUaccessPolicyWindow){.base_ptr = (void *)s.at,
+                               .num_bytes = 64,
+                               .hitRatio = 0.5f,
+                               .hitProp = CU_ACCESS_PROPERTY_PERSISTING};
+    OK(cu.cuStreamSetAttribute(s.a, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, &domain));
+    OK(cu.cuStreamSetAttribute(s.a, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &window));
+    OK(begin(s.a, GLOBAL));
+    OK(put(s.a, 0, 1));
+    CUgraph graph = end(s.a);
+    CHECK(
+        attribute_of_the_node(graph, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN).memSyncDomain ==
+        CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
+    const CUaccessPolicyWindow kept =
+        attribute_of_the_node(graph, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW)
+            .accessPolicyWindow;
+    CHECK(kept.base_ptr == (void *)s.at && kept.num_bytes == 64);
+    OK(cu.cuGraphDestroy(graph));
+    own.value.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
+    OK(begin(s.a, GLOBAL));
+    OK(launch_with(s.a, own));
+    graph = end(s.a);
+    CHECK(
+        attribute_of_the_node(graph, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN).memSyncDomain ==
+        CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT);
+    run_graph(graph);
+    OK(cu.cuGraphDestroy(graph));
+}
+
+static void clusters_divide_the_grid(void)
+{
+    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    cluster.value.clusterDim.x = 2; /* of a grid of 1 */
+    cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+    OK(begin(s.a, GLOBAL));
+    REFUSED(INVALID_CLUSTER_SIZE, launch_with(s.a, cluster));
+    end_fails(s.a, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    cluster.value.clusterDim.x = 0;
+    OK(begin(s.a, GLOBAL));
+    REFUSED(INVALID_CLUSTER_SIZE, launch_with(s.a, cluster));
+    end_with(s.a, 0);
+}
+
 static void serialized_launches_get_programmatic_edges(void)
 {
     OK(begin(s.a, GLOBAL));
@@ -226,6 +287,8 @@ static void half_edges_follow_the_rules_of_edges(void)
 
 static void run(void)
 {
+    CAPTURE_TEST(M_captured_attributes, kernels_keep_their_attributes);
+    CAPTURE_TEST(M_cluster_shape, clusters_divide_the_grid);
     CAPTURE_TEST(M_captured_priority, kernels_keep_their_priority);
     CAPTURE_TEST(R101, captures_leave_their_streams_order);
     CAPTURE_TEST(R102, serialized_launches_get_programmatic_edges);

@@ -232,8 +232,13 @@ static void fills_of_freed_memory_are_not_instantiated(void)
     CUgraph graph = captured_fill(at);
     OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
     OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
     OK(cu.cuMemFree(at));
-    REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec second = NULL;
+    CUgraphExecUpdateResultInfo info;
+    REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(&second, graph, 0));
+    OK(cu.cuGraphExecUpdate(exec, graph, &info)); /* nothing changes */
+    OK(cu.cuGraphExecDestroy(exec));
     OK(cu.cuGraphDestroy(graph));
 }
 
