@@ -67,9 +67,13 @@ static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS
                          "the graph belongs to a child-graph node of another one");
     if (graph->capture && !soft_rule(R39))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a stream captures into the graph");
-    if (soft_rule(M_capture_fill))
-        SOFT_TRY(check_fills(graph));
-    return soft_exec_create(graph, params->flags, out, params);
+    SOFT_TRY(soft_exec_memory_check(graph, NULL)); /* whatever else is wrong */
+    CUresult result = soft_rule(M_capture_fill) ? check_fills(graph) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        result = soft_exec_create(graph, params->flags, out, params);
+    if (result == CUDA_ERROR_INVALID_VALUE && soft_rule(M_left_unfreed))
+        soft_exec_memory_tried(graph);
+    return result;
 }
 
 static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,

@@ -84,6 +84,28 @@ bool soft_exec_memory_is_taken(const soft_graph *graph, const soft_exec_memory *
     return has != NULL && has != by;
 }
 
+CUresult soft_exec_memory_check(const soft_graph *graph, const soft_exec_memory *by)
+{
+    if (soft_rule(R32) && soft_exec_memory_is_taken(graph, by))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the graph has alloc or free nodes and an executable already: "
+                         "destroy that one, or update it");
+    return CUDA_SUCCESS;
+}
+
+void soft_exec_memory_tried(const soft_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const soft_node *node = graph->nodes[i];
+        if (node->child)
+            soft_exec_memory_tried(node->child);
+        if (!is_type(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC))
+            continue;
+        soft_graph_marks *marks = soft_graph_alloc_marks(soft_memnode_alloc(node));
+        marks->left_unfreed |= !marks->freed_inside;
+    }
+}
+
 static void settle(const soft_exec_memory *memory)
 {
     for (uint32_t i = 0; i < memory->user.arena_count; i++)
@@ -98,10 +120,7 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
     *out = NULL;
     if (!soft_graph_has_memory(graph))
         return CUDA_SUCCESS;
-    if (soft_rule(R32) && soft_exec_memory_is_taken(graph, replaced))
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "the graph has alloc or free nodes and an executable already: "
-                         "destroy that one, or update it");
+    SOFT_TRY(soft_exec_memory_check(graph, replaced));
     size_t allocs = 1, frees = 1;
     for (uint32_t i = 0; i < count; i++) {
         allocs += is_type(nodes[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC);

@@ -60,6 +60,11 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
                                  soft_exec_memory **out);
 /* Whether the graph has memory nodes and an executable other than that of `by`. */
 bool soft_exec_memory_is_taken(const soft_graph *graph, const soft_exec_memory *by);
+/* NOT_SUPPORTED then (R32). */
+CUresult soft_exec_memory_check(const soft_graph *graph, const soft_exec_memory *by);
+/* An instantiation that found something wrong in the nodes has counted as one for what
+ * they leave unfreed. */
+void soft_exec_memory_tried(const soft_graph *graph);
 /* From now on the graph may have another executable. Takes NULL. */
 void soft_exec_memory_disown(soft_exec_memory *memory);
 /* The exec has a reference, and each launch; the last one disowns. Both take NULL. */

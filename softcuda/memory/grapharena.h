@@ -76,10 +76,6 @@ struct soft_graph_arena {
     soft_graph_arena *before, *behind;
 };
 
-/* Slots that were an arena's; somebody else may have them by now. */
-struct graph_hole {
-    uint32_t slot, count;
-};
 #define GRAPH_HOLES_MAX 64u
 
 /* Of a device. */
@@ -92,7 +88,8 @@ struct graph_pool {
     uint64_t live_bytes;
     uint64_t maps;
     uint32_t arena_count;
-    struct graph_hole holes[GRAPH_HOLES_MAX]; /* addresses that went, youngest last */
+    uint32_t
+        holes[GRAPH_HOLES_MAX]; /* slots where arenas began that went, youngest last */
     uint32_t hole_count;
     uint32_t top; /* where fresh addresses begin */
     /* Of the bind that runs. */

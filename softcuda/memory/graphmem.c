@@ -12,6 +12,7 @@
 #include "softcuda/memory/grapharena.h"
 
 #define FEW_ARENAS 256u
+#define ROOM_SLOTS (4 * SOFT_SEGMENT_CHUNKS)
 
 /* ---- arenas
  * --------------------------------------------------------------------------------- */
@@ -46,12 +47,11 @@ void soft_graph_arena_retain(soft_graph_arena *arena)
     pthread_mutex_unlock(&arena->memory->mutex);
 }
 
-static void keep_hole(struct graph_pool *pool, const struct graph_region *region)
+static void keep_hole(struct graph_pool *pool, uint32_t slot)
 {
-    const struct graph_hole hole = {region->slot, region->count};
     if (pool->hole_count == GRAPH_HOLES_MAX)
-        memmove(&pool->holes[0], &pool->holes[1], --pool->hole_count * sizeof(hole));
-    pool->holes[pool->hole_count++] = hole;
+        memmove(&pool->holes[0], &pool->holes[1], --pool->hole_count * sizeof(slot));
+    pool->holes[pool->hole_count++] = slot;
 }
 
 static void free_arena(soft_graph_arena *arena)
@@ -62,7 +62,8 @@ static void free_arena(soft_graph_arena *arena)
     for (uint32_t r = arena->region_count; r-- > 0;) {
         const struct graph_region *region = &arena->regions[r];
         soft_slots_give(memory, region->slot, region->count);
-        keep_hole(memory->graphs, region);
+        if (r == 0)
+            keep_hole(memory->graphs, region->slot);
     }
     memory->graphs->arena_count--;
     if (arena->before)
@@ -185,26 +186,30 @@ static bool add_block(soft_graph_arena *arena, const struct graph_block *block)
     return true;
 }
 
-/* As on an H100: the addresses that went last, if they suffice, else those behind the
- * last that were ever given to a graph. *count may grow. */
-static uint32_t take_slots(soft_memory *memory, uint32_t *count)
+/* Behind the addresses that the arena has; for its first ones where an arena began that
+ * went, the last one first, as on an H100; else with room behind them. */
+static uint32_t take_slots(const soft_graph_arena *arena, uint32_t count)
 {
+    soft_memory *memory = arena->memory;
     struct graph_pool *pool = memory->graphs;
-    for (uint32_t h = pool->hole_count; h-- > 0;) {
-        const struct graph_hole hole = pool->holes[h];
-        if (hole.count < *count)
-            continue;
-        memmove(&pool->holes[h], &pool->holes[h + 1],
-                (--pool->hole_count - h) * sizeof(hole));
-        if (soft_slots_take_at(memory, hole.slot, hole.count, SOFT_SLOT_GRAPH)) {
-            *count = hole.count;
-            return hole.slot;
-        }
+    if (arena->region_count > 0) {
+        const struct graph_region *last = &arena->regions[arena->region_count - 1];
+        const uint32_t behind = last->slot + last->count;
+        if (soft_slots_take_at(memory, behind, count, SOFT_SLOT_GRAPH))
+            return behind;
+    }
+    while (arena->region_count == 0 && pool->hole_count > 0) {
+        const uint32_t slot = pool->holes[--pool->hole_count];
+        if (soft_slots_take_at(memory, slot, count, SOFT_SLOT_GRAPH))
+            return slot;
     }
     const uint32_t slot =
-        soft_slots_take_behind(memory, pool->top, *count, SOFT_SLOT_GRAPH);
-    if (slot != SOFT_NO_CHUNK)
-        pool->top = slot + *count;
+        soft_slots_take_behind(memory, pool->top, count, SOFT_SLOT_GRAPH);
+    if (slot != SOFT_NO_CHUNK) {
+        pool->top = slot + (count > ROOM_SLOTS ? count : ROOM_SLOTS);
+        if (pool->top >= memory->slot_count)
+            pool->top = memory->slot_count / 2;
+    }
     return slot;
 }
 
@@ -217,7 +222,7 @@ static uint32_t region_size(const struct graph_pool *pool, uint32_t slots)
     return count;
 }
 
-/* Fresh addresses right behind those that the arena got last make its region longer. */
+/* Addresses right behind those that the arena got last make its region longer. */
 static bool extend_region(soft_graph_arena *arena, uint32_t slot, uint32_t count)
 {
     const uint32_t last = arena->region_count - 1;
@@ -246,10 +251,10 @@ static bool add_region(soft_graph_arena *arena, uint32_t slots)
         return false;
     arena->regions = regions;
     uint32_t count = region_size(memory->graphs, slots);
-    uint32_t slot = take_slots(memory, &count);
+    uint32_t slot = take_slots(arena, count);
     if (slot == SOFT_NO_CHUNK) {
         count = slots;
-        slot = take_slots(memory, &count);
+        slot = take_slots(arena, count);
     }
     if (slot == SOFT_NO_CHUNK)
         return false;

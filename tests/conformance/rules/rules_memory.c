@@ -235,6 +235,17 @@ static void too_late_to_free_it_in_its_graph(void)
     drop(exec, NULL);
     REFUSED(INVALID_VALUE, try_free(graph, NULL, p));
     drop(NULL, graph);
+
+    /* It counts that it was tried, too. */
+    CUstream stream = new_stream();
+    OK(cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cu.cuMemAllocAsync(&p, MIB, stream));
+    OK(cu.cuMemsetD32Async(4096, 1, 4, stream)); /* nobody's memory */
+    OK(cu.cuStreamEndCapture(stream, &graph));
+    REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    REFUSED(INVALID_VALUE, try_free(graph, NULL, p));
+    drop(NULL, graph);
+    OK(cu.cuStreamDestroy(stream));
 }
 
 static CUresult fill_node(CUgraph graph, CUgraphNode before, CUdeviceptr address)
