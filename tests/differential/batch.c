@@ -40,17 +40,9 @@ static struct shared *share(void)
 
 static bool append(FILE *file, const struct transcript *t)
 {
-    static unsigned char bytes[RECORD_BYTES_MAX], head[16];
-    const size_t count = transcript_write(t, bytes);
-    uint64_t word = (uint64_t)count << 1;
-    size_t length = 0;
-    while (word >= 128) {
-        head[length++] = (unsigned char)(word | 128);
-        word >>= 7;
-    }
-    head[length++] = (unsigned char)word;
-    return fwrite(head, 1, length, file) == length &&
-           fwrite(bytes, 1, count, file) == count && fflush(file) == 0;
+    static unsigned char bytes[RECORD_BYTES_MAX];
+    const size_t count = transcript_frame(t, bytes);
+    return fwrite(bytes, 1, count, file) == count && fflush(file) == 0;
 }
 
 static void say_mismatch(struct generator *gen, const struct answer *predicted)

@@ -105,6 +105,16 @@ size_t transcript_write(const struct transcript *t, unsigned char *to)
     return (size_t)(c.to - to);
 }
 
+size_t transcript_frame(const struct transcript *t, unsigned char *to)
+{
+    static unsigned char bytes[RECORD_BYTES_MAX];
+    struct cursor c = {.to = to};
+    const size_t count = transcript_write(t, bytes);
+    put(&c, (int64_t)count);
+    memcpy(c.to, bytes, count);
+    return (size_t)(c.to - to) + count;
+}
+
 bool transcript_read(const unsigned char *from, size_t bytes, struct transcript *t)
 {
     struct cursor c = {.from = from, .end = from + bytes};
@@ -170,12 +180,8 @@ static unsigned char *unpack(unsigned char *packed, size_t *bytes)
     return out;
 }
 
-int pack_file(const char *from, const char *to)
+bool file_pack(const char *to, const unsigned char *plain, size_t bytes)
 {
-    size_t bytes = 0;
-    unsigned char *plain = read_all(from, &bytes);
-    if (plain == NULL)
-        return 1;
     const size_t room = ZSTD_compressBound(bytes);
     unsigned char *packed = malloc(room);
     const size_t size = packed ? ZSTD_compress(packed, room, plain, bytes, 19) : 0;
@@ -185,8 +191,7 @@ int pack_file(const char *from, const char *to)
     const bool closed = file == NULL || fclose(file) == 0;
     printf("%zu bytes packed to %zu\n", bytes, size);
     free(packed);
-    free(plain);
-    return good && closed ? 0 : 1;
+    return good && closed;
 }
 #else
 static unsigned char *unpack(unsigned char *packed, size_t *bytes)
@@ -197,10 +202,12 @@ static unsigned char *unpack(unsigned char *packed, size_t *bytes)
     return NULL;
 }
 
-int pack_file(const char *from, const char *to)
+bool file_pack(const char *to, const unsigned char *plain, size_t bytes)
 {
-    fprintf(stderr, "this build has no zstd: %s stays, %s is not made\n", from, to);
-    return 1;
+    (void)plain;
+    (void)bytes;
+    fprintf(stderr, "this build has no zstd: %s is not made\n", to);
+    return false;
 }
 #endif
 

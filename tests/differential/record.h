@@ -11,6 +11,10 @@ bool transcript_read(const unsigned char *from, size_t bytes, struct transcript 
 
 /* The whole file, unpacked; NULL with a message if it cannot be read. free() it. */
 unsigned char *file_read(const char *path, size_t *bytes);
+/* Writes the file packed; false with a message if that cannot be. */
+bool file_pack(const char *to, const unsigned char *plain, size_t bytes);
+/* A transcript with its length before it; the bytes taken. RECORD_BYTES_MAX fit. */
+size_t transcript_frame(const struct transcript *t, unsigned char *to);
 /* The next transcript; false at the end. */
 bool file_next(const unsigned char **at, const unsigned char *end, struct transcript *t);
 #endif
