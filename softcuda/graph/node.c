@@ -276,10 +276,31 @@ void soft_node_free(soft_node *node)
     soft_delete(node);
 }
 
+/* A node was made behind these and is taken away again: as an H100 does, the first goes
+ * and the last takes its place, until none is left. */
+static void renew_sinks(const soft_edge_end *dependencies, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && soft_rule(M_sinks_again); i++)
+        soft_node_note_sink(dependencies[i == 0 ? 0 : count - i].node);
+}
+
+/* How many come before the first that stands twice, or 0. */
+static uint32_t count_before_twice(const soft_edge_end *dependencies, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (dependencies[k].node == dependencies[i].node)
+                return i;
+    return 0;
+}
+
 CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
                        const soft_edge_end *dependencies, uint32_t count, soft_node **out)
 {
-    SOFT_TRY(check_dependencies(graph, params, dependencies, count));
+    const CUresult fits = check_dependencies(graph, params, dependencies, count);
+    if (fits != CUDA_SUCCESS && !params->captured)
+        renew_sinks(dependencies, count_before_twice(dependencies, count));
+    SOFT_TRY(fits);
     SOFT_TRY(reserve_place(graph));
     soft_node *node = soft_new(sizeof(*node));
     if (node == NULL)
@@ -310,8 +331,8 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
     if (result != CUDA_SUCCESS) {
         while (linked-- > 0)
             soft_nodes_unlink(dependencies[linked].node, node);
-        for (uint32_t i = 0; i < count && refused && soft_rule(M_sinks_again); i++)
-            soft_node_note_sink(dependencies[i].node);
+        if (refused)
+            renew_sinks(dependencies, count);
         if (takes) { /* it stays the program's */
             node->child->parent = NULL;
             node->child->moved = false;

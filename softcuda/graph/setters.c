@@ -68,6 +68,10 @@ static CUresult set_locked(soft_exec *exec, soft_node *node,
 CUresult soft_exec_set_node(soft_exec *exec, soft_node *node,
                             const soft_node_params *params)
 {
+    if (params->type == CU_GRAPH_NODE_TYPE_GRAPH && params->child->memory &&
+        soft_rule(M_set_child_memory)) /* whatever the node is */
+        return soft_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+                         "the child graph has memory nodes");
     pthread_mutex_lock(&exec->mutex);
     const CUresult result = set_locked(exec, node, params);
     pthread_mutex_unlock(&exec->mutex);

@@ -245,7 +245,9 @@ static void exec_set(struct model *model, const struct step *step, struct answer
     }
     struct mnode *mine = exec_find(exec->graph, node->uid);
     CUresult code = CUDA_SUCCESS;
-    if (mine == NULL || mine->work.kind != work.kind)
+    if (child && graph_has_memory(child))
+        code = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    else if (mine == NULL || mine->work.kind != work.kind)
         code = CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS)
         code = work_check(model, &work);

@@ -288,6 +288,37 @@ static void a_refused_node_leaves_younger_sinks(void)
     OK(cu.cuGraphDestroy(graph));
 }
 
+/* Three sinks; a fourth node names two of them, the first one twice. */
+static void a_dependency_that_stands_twice_leaves_younger_sinks(void)
+{
+    const text_graph graph = text_build("k1 e2 h3");
+    CUgraphExec exec = instantiate(graph.graph);
+    CUgraphExecUpdateResult result;
+    OK(update(exec, graph.graph, &result));
+    CUgraphNode node, after[3] = {graph.nodes[1], graph.nodes[0], graph.nodes[1]};
+    REFUSED(INVALID_VALUE, cu.cuGraphAddEmptyNode(&node, graph.graph, after, 3));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, update(exec, graph.graph, &result));
+    CHECK(result == CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph.graph));
+}
+
+static void a_child_with_memory_is_not_set(void)
+{
+    CUdeviceptr p;
+    CUgraph memory = memory_graph(1, MIB, true, &p);
+    const text_graph graph = text_build("g1"), other = text_build("g1");
+    CUgraphExec exec = instantiate(graph.graph);
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE,
+            cu.cuGraphExecChildGraphNodeSetParams(exec, graph.nodes[0], memory));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, /* a node that the executable does not know */
+            cu.cuGraphExecChildGraphNodeSetParams(exec, other.nodes[0], memory));
+    OK(cu.cuGraphDestroy(other.graph));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph.graph));
+    OK(cu.cuGraphDestroy(memory));
+}
+
 static void run(void)
 {
     if (!rule_listing) {
@@ -302,6 +333,8 @@ static void run(void)
     RULE_TEST(M_fill_freed, a_fill_of_memory_that_is_freed_inside_stays);
     RULE_TEST(M_U07_backing, memory_of_graphs_is_of_one_kind);
     RULE_TEST(M_sinks_again, a_refused_node_leaves_younger_sinks);
+    RULE_TEST(M_sinks_again, a_dependency_that_stands_twice_leaves_younger_sinks);
+    RULE_TEST(M_set_child_memory, a_child_with_memory_is_not_set);
 }
 
 int main(int argc, char **argv)
