@@ -50,9 +50,10 @@ typedef struct ptx_block {
     const ptx_grid *grid;
     uint32_t ctaid[3];
     uint32_t smid;
-    uint64_t block_index;      /* linear */
-    void *runtime;             /* the run time's own record of this block */
-    uint32_t safepoint_budget; /* signed; back edges count it down: 0 or less is the end */
+    uint64_t block_index; /* linear */
+    void *runtime;        /* the run time's own record of this block */
+    uint32_t
+        safepoint_budget; /* signed; back edges count it down: 0 or less is the end */
     uint32_t reserved;
 } ptx_block;
 

@@ -213,7 +213,7 @@ typedef struct shape_program {
     const ptx_module *module;
     const ptx_compile_options *options;
     ptx_text text;
-    ptx_text part, parts; /* code that becomes functions of its own: shape_part.c */
+    ptx_text part, parts;   /* code that becomes functions of its own: shape_part.c */
     uint32_t loop_metadata; /* loop nodes given out */
     uint8_t
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */

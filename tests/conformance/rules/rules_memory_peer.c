@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory nodes and several devices: access descriptors. Needs two, which softcuda is asked
- * for. */
+/* Memory nodes and several devices: access descriptors. Needs two, which softcuda is
+ * asked for. */
 #include "../kernels.h"
 #include "memory_help.h"
 
