@@ -35,6 +35,28 @@ static const char *path_name(ptx_path path)
                                    : "unsupported";
 }
 
+/* Regions of large kernels are functions of their own: b.<kernel>.R<number>. */
+static void add_parts(const struct report *r, const char *symbol, report_code *out)
+{
+    const size_t length = strlen(symbol);
+    for (uint32_t i = 0; i < r->image.function_count; i++) {
+        const soft_image_function *function = &r->image.functions[i];
+        if (strncmp(function->name, symbol, length) != 0 ||
+            strncmp(function->name + length, ".R", 2) != 0)
+            continue;
+        report_code part;
+        report_read_code(r->jit, &r->image, function,
+                         (r->flags & GPH_PTX_REPORT_ASM) != 0, &part);
+        out->code_bytes += part.code_bytes;
+        if (part.vector_bits > out->vector_bits)
+            out->vector_bits = part.vector_bits;
+        if (part.assembly.length > 0)
+            report_add(&out->assembly, "%s:\n%s", function->name, part.assembly.bytes);
+        out->assembly.failed |= part.assembly.failed;
+        free(part.assembly.bytes);
+    }
+}
+
 static bool read_code(const struct report *r, const ptx_kernel *kernel, report_code *out)
 {
     *out = (report_code){0};
@@ -48,6 +70,7 @@ static bool read_code(const struct report *r, const ptx_kernel *kernel, report_c
         return false;
     report_read_code(r->jit, &r->image, function, (r->flags & GPH_PTX_REPORT_ASM) != 0,
                      out);
+    add_parts(r, symbol, out);
     return true;
 }
 

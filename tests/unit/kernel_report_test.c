@@ -44,6 +44,29 @@ static void it_says_path_cuts_and_vectors(void)
     gph_softcuda_text_free(text);
 }
 
+/* Its regions are functions of their own. */
+static void large_kernels_are_read_whole(void)
+{
+    char text[8192];
+    char *of = NULL;
+    size_t at = (size_t)sprintf(
+        text, "%s",
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<4>;\n"
+        ".reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+        "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd1, %rd1, %rd2;\n");
+    for (int i = 0; i < 40; i++)
+        at += (size_t)sprintf(text + at,
+                              "ld.global.u32 %%r2, [%%rd1];\nadd.u32 %%r2, %%r2, %d;\n"
+                              "st.global.u32 [%%rd1], %%r2;\nbar.sync 0;\n",
+                              i);
+    at += (size_t)sprintf(text + at, "ret;\n}\n");
+    CHECK_OK(gph_softcuda_ptx_report(text, at, GPH_PTX_REPORT_ASM, &of, &error), error);
+    if (of != NULL)
+        CHECK(strstr(of, "vectors of ") && strstr(of, "b.k.R"));
+    gph_softcuda_text_free(of);
+}
+
 static void the_slow_path_can_be_asked_for(void)
 {
     char *text = report(GPH_PTX_REPORT_SLOW | GPH_PTX_REPORT_NO_JIT);
@@ -117,6 +140,7 @@ int main(void)
         return 1;
     fclose(file);
     RUN(it_says_path_cuts_and_vectors);
+    RUN(large_kernels_are_read_whole);
     RUN(the_slow_path_can_be_asked_for);
     RUN(ir_and_assembly_come_on_request);
     RUN(json_has_the_same);
