@@ -57,8 +57,7 @@ typedef struct linker {
     ptx_vec symbols; /* symbol */
     ptx_vec *edits;  /* edit, an input */
     uint32_t major, minor, target;
-    bool is_specific; /* sm_90a */
-    bool is_partial;  /* what is missing may still come */
+    bool is_partial; /* what is missing may still come */
     gph_error *error;
 } linker;
 
@@ -135,54 +134,79 @@ static gph_status note(linker *l, uint32_t begin, uint32_t end, const char *text
     return GPH_OK;
 }
 
-/* Leaves out the rest of the line from `begin` on. */
-static gph_status drop_line(linker *l, reader *r, uint32_t begin)
+static void take(reader *r, uint32_t count, uint32_t *end)
 {
-    const char *end = memchr(r->lexer.at, '\n', (size_t)(r->lexer.end - r->lexer.at));
-    r->lexer.at = end ? end : r->lexer.end;
-    return note(l, begin, (uint32_t)(r->lexer.at - r->lexer.text), "");
+    for (; count > 0 && next(r); count--)
+        *end = end_of(r) + (r->token.kind == PTX_TOKEN_STRING); /* the quote */
+}
+
+static bool next_is(const reader *r, char punct)
+{
+    reader ahead = *r;
+    return next(&ahead) && is_punct(&ahead, punct);
+}
+
+static bool token_is(const reader *r, const char *text)
+{
+    return r->token.length == strlen(text) &&
+           memcmp(r->token.text, text, r->token.length) == 0;
+}
+
+/* Leaves out a directive: `count` tokens behind it, and what comes behind commas: options
+ * of .target, sizes of .file, the places of .loc. */
+static gph_status drop(linker *l, reader *r, uint32_t count)
+{
+    const uint32_t begin = begin_of(r);
+    uint32_t end = end_of(r);
+    take(r, count, &end);
+    while (next_is(r, ',')) {
+        take(r, 2, &end);
+        if (token_is(r, "inlined_at"))
+            take(r, 3, &end);
+        if (!token_is(r, "function_name"))
+            continue;
+        take(r, 1, &end);
+        if (next_is(r, '+'))
+            take(r, 2, &end);
+    }
+    return note(l, begin, end, "");
 }
 
 static gph_status drop_section(linker *l, reader *r)
 {
     const uint32_t begin = begin_of(r);
-    while (next(r) && !is_punct(r, '{'))
+    while (next(r) && !is_punct(r, '}'))
         ;
-    skip_group(r, '{', '}');
     return note(l, begin, end_of(r), "");
 }
 
 /* ".version 7.8": the highest counts. */
 static gph_status read_version(linker *l, reader *r)
 {
-    const uint32_t begin = begin_of(r);
-    if (!next(r))
-        return GPH_OK;
+    reader ahead = *r;
     unsigned major = 0, minor = 0;
     char text[16] = "";
-    memcpy(text, r->token.text, r->token.length < 15 ? r->token.length : 15);
+    if (next(&ahead))
+        memcpy(text, ahead.token.text, ahead.token.length < 15 ? ahead.token.length : 15);
     if (sscanf(text, "%u.%u", &major, &minor) == 2 &&
         (major > l->major || (major == l->major && minor > l->minor))) {
         l->major = major;
         l->minor = minor;
     }
-    return note(l, begin, end_of(r), "");
+    return drop(l, r, 1);
 }
 
-/* ".target sm_80, debug": the highest counts, and the first word only. */
+/* ".target sm_80, debug": the highest counts, without options. */
 static gph_status read_target(linker *l, reader *r)
 {
-    const uint32_t begin = begin_of(r);
-    if (!next(r))
-        return GPH_OK;
+    reader ahead = *r;
     unsigned number = 0;
-    char text[16] = "", suffix = '\0';
-    memcpy(text, r->token.text, r->token.length < 15 ? r->token.length : 15);
-    if (sscanf(text, "sm_%u%c", &number, &suffix) >= 1 && number >= l->target) {
-        l->is_specific = suffix == 'a' || (l->is_specific && number == l->target);
+    char text[16] = "";
+    if (next(&ahead))
+        memcpy(text, ahead.token.text, ahead.token.length < 15 ? ahead.token.length : 15);
+    if (sscanf(text, "sm_%u", &number) == 1 && number > l->target)
         l->target = number;
-    }
-    return drop_line(l, r, begin);
+    return drop(l, r, 1);
 }
 
 static symbol *add_symbol(linker *l, const reader *r, scope linkage)
@@ -226,7 +250,7 @@ static gph_status read_function(linker *l, reader *r, const statement *head)
         depth += is_punct(r, '{');
         depth -= is_punct(r, '}');
         if (directive_of(r) == PTX_DIR_LOC)
-            GPHI_TRY(drop_line(l, r, begin_of(r)));
+            GPHI_TRY(drop(l, r, 3));
     } while (depth > 0 && next(r));
     s->cut_end = end_of(r);
     return GPH_OK;
@@ -293,9 +317,9 @@ static gph_status read_directive(linker *l, reader *r, statement *head)
     case PTX_DIR_EXTERN: head->linkage = EXTERN; break;
     case PTX_DIR_VERSION: return read_version(l, r);
     case PTX_DIR_TARGET: return read_target(l, r);
-    case PTX_DIR_ADDRESS_SIZE:
-    case PTX_DIR_FILE:
-    case PTX_DIR_LOC: return drop_line(l, r, begin_of(r));
+    case PTX_DIR_ADDRESS_SIZE: return drop(l, r, 1);
+    case PTX_DIR_FILE: return drop(l, r, 2);
+    case PTX_DIR_LOC: return drop(l, r, 3);
     case PTX_DIR_SECTION: return drop_section(l, r);
     case PTX_DIR_FUNC:
     case PTX_DIR_ENTRY: GPHI_TRY(read_function(l, r, head)); break;
@@ -486,8 +510,8 @@ static gph_status write_all(const linker *l, const gph_allocator *heap, char **o
                             size_t *bytes)
 {
     ptx_text text = {.allocator = heap};
-    ptx_text_add(&text, ".version %u.%u\n.target sm_%u%s\n.address_size 64\n", l->major,
-                 l->minor, l->target, l->is_specific ? "a" : "");
+    ptx_text_add(&text, ".version %u.%u\n.target sm_%u\n.address_size 64\n", l->major,
+                 l->minor, l->target);
     for (uint32_t i = 0; i < l->count; i++)
         write_input(l, i, &text);
     char *copy = text.failed ? NULL : gphi_heap_alloc(*heap, text.length + 1);
