@@ -146,10 +146,13 @@ static CUresult check_fill(soft_change *change)
                   "%u, not %zu, %zu, %u",
                   old->width, old->pitch, old->element, new->width, new->pitch,
                   new->element);
-    if (soft_rule(M_fill_freed) && is_freed_inside(new->dst))
-        return NO(change, CU_GRAPH_EXEC_UPDATE_ERROR,
-                  "the fill goes to 0x%llx, which a graph allocates and frees itself",
-                  (unsigned long long)new->dst);
+    if (soft_rule(M_fill_freed) && new->dst != old->dst && is_freed_inside(old->dst) &&
+        is_freed_inside(new->dst))
+        return NO(
+            change, CU_GRAPH_EXEC_UPDATE_ERROR,
+            "the fill goes from 0x%llx to 0x%llx, both of which graphs allocate and "
+            "free themselves",
+            (unsigned long long)old->dst, (unsigned long long)new->dst);
     if (soft_rule(M_U07_context) &&
         differ(change->old->backing[0].context, change->new->backing[0].context))
         return NO(change, PARAMETERS,

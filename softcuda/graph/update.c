@@ -145,9 +145,5 @@ CUresult soft_exec_update(soft_exec *exec, soft_graph *graph,
 CUresult soft_exec_set_child(soft_exec *exec, uint32_t at, soft_graph *graph)
 {
     struct update update = {.exec = exec};
-    if (soft_rule(M_child_memory) && soft_graph_has_memory(graph))
-        return soft_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
-                         "a child graph with alloc or free nodes changes with the whole "
-                         "graph alone: cuGraphExecUpdate");
     return update_level(&update, exec->shape.nodes[at].level, graph);
 }

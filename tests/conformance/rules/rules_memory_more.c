@@ -260,7 +260,7 @@ static void run(void)
     RULE_TEST(R49, a_child_frees_what_its_parent_allocates);
     RULE_TEST(R49, a_child_leaves_memory_live);
     RULE_TEST(R49, a_child_has_addresses_of_its_own);
-    RULE_TEST(M_child_memory, a_child_with_memory_is_not_set_alone);
+    RULE_TEST(M_set_child_memory, a_child_with_memory_is_not_set_alone);
     RULE_TEST(R53, threads_launch_side_by_side);
     RULE_TEST(M_tried_nodes, graphs_remember_what_was_tried);
     RULE_TEST(M_no_remap, launches_that_need_no_remap_map_nothing);

@@ -164,6 +164,30 @@ static void what_a_capture_ends_with_is_the_youngest_sink(void)
     OK(cu.cuGraphDestroy(graph.graph));
 }
 
+/* Those before the second mention: the first one is the oldest of them, then backwards.
+ */
+static void a_dependency_that_stands_twice_leaves_younger_sinks(void)
+{
+    const text_graph graph = text_build("c1 k2 m3");
+    const CUgraphNode *n = graph.nodes;
+    const CUgraphNode twice[] = {n[1], n[0], n[1]}, more[] = {n[0], n[1], n[2], n[0]};
+    CUgraphExec exec;
+    CUgraphNode none;
+    CUgraphExecUpdateResultInfo info;
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph.graph, 0));
+    REFUSED(INVALID_VALUE, cu.cuGraphAddEmptyNode(&none, graph.graph, twice, 3));
+    /* From c k m to m k c. */
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, update(exec, graph.graph, &info));
+    CHECK(info.result == CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
+    CHECK(info.errorNode == n[0]);
+    REFUSED(INVALID_VALUE, cu.cuGraphAddEmptyNode(&none, graph.graph, more, 4));
+    /* To c m k. */
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE, update(exec, graph.graph, &info));
+    CHECK(info.errorNode == n[1]);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph.graph));
+}
+
 static void the_order_of_creation_does_not_matter(void)
 {
     FITS("k1 m2<k1", "m1 k2 +k2>m1");
@@ -380,6 +404,7 @@ static void run(void)
     RULE_TEST(R67, sinks_are_paired_in_the_order_they_became_that);
     RULE_TEST(R67, the_order_of_creation_does_not_matter);
     RULE_TEST(M_sinks_again, what_a_capture_ends_with_is_the_youngest_sink);
+    RULE_TEST(M_sinks_again, a_dependency_that_stands_twice_leaves_younger_sinks);
     RULE_TEST(R68, another_type_is_refused);
     RULE_TEST(R68, the_first_thing_found_is_told);
     RULE_TEST(R69g, a_child_graph_cannot_update);
