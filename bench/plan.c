@@ -64,9 +64,9 @@ int main(int argc, char **argv)
     for (const char *c = challenges; *c; c++) {
         const char name[2] = {*c, '\0'};
         char path[512];
-        snprintf(path, sizeof(path), BENCH_DATA "/minimalloc/%c.1048576.csv", *c);
+        snprintf(path, sizeof(path), BENCH_TRACES "/minimalloc/%c.1048576.csv", *c);
         row(name, path, 1048576, seconds);
     }
-    row("resnet50", BENCH_DATA "/traces/resnet50.csv", 0, 1);
+    row("resnet50", BENCH_TRACES "/resnet50/resnet50.csv", 0, 1);
     return 0;
 }

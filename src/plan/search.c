@@ -339,7 +339,8 @@ static bool may_go_on(struct search *s)
     else
         s->steps_left--;
     s->clock->steps++;
-    if (s->clock->steps % LOOK == 0 && gphi_plan_is_over(s->clock))
+    if ((s->clock->steps % LOOK == 0 || s->clock->steps == s->clock->step_limit) &&
+        gphi_plan_is_over(s->clock))
         s->out_of_steps = true;
     return !s->out_of_steps;
 }
