@@ -382,9 +382,11 @@ static inline void fetch_ahead(const soft_program *program, uint32_t position,
 {
     if (program->count - position <= FETCH_AHEAD)
         return;
-    const char *argument = works[program->order[position + FETCH_AHEAD]].argument;
-    __builtin_prefetch(argument);
-    __builtin_prefetch(argument + CACHE_LINE);
+    /* A number, as it may be NULL. */
+    const uintptr_t argument =
+        (uintptr_t)works[program->order[position + FETCH_AHEAD]].argument;
+    __builtin_prefetch((const void *)argument);
+    __builtin_prefetch((const void *)(argument + CACHE_LINE));
 }
 
 /* Nodes that run inline, from `position` on; returns the first that does not. */
