@@ -407,6 +407,14 @@ static void private_names_stay_apart(void)
     CHECK(LINKED("use_it", own_doubles, adds, user) == 23);
 }
 
+/* An H100's linker says INVALID_SOURCE in some processes and UNKNOWN in others, for the
+ * same inputs. */
+static bool is_no_link(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_SOURCE ||
+           (!driver_is_soft && result == CUDA_ERROR_UNKNOWN);
+}
+
 static void what_is_missing_is_not_linked(void)
 {
     const char *const alone[] = {user}, *const nowhere[] = {user, word},
@@ -416,13 +424,13 @@ static void what_is_missing_is_not_linked(void)
     void *const untouched = &link;
     void *image = untouched;
     size_t bytes = 9;
-    REFUSED(INVALID_SOURCE, link_of(alone, 1, &link, &image, &bytes));
+    CHECK(is_no_link(link_of(alone, 1, &link, &image, &bytes)));
     OK(cu.cuLinkDestroy(link));
-    REFUSED(INVALID_SOURCE, link_of(data, 1, &link, &image, &bytes));
+    CHECK(is_no_link(link_of(data, 1, &link, &image, &bytes)));
     OK(cu.cuLinkDestroy(link));
-    REFUSED(INVALID_SOURCE, link_of(nowhere, 2, &link, &image, &bytes));
+    CHECK(is_no_link(link_of(nowhere, 2, &link, &image, &bytes)));
     OK(cu.cuLinkDestroy(link));
-    REFUSED(INVALID_SOURCE, link_of(hidden, 2, &link, &image, &bytes));
+    CHECK(is_no_link(link_of(hidden, 2, &link, &image, &bytes)));
     OK(cu.cuLinkDestroy(link));
     CHECK(image == untouched && bytes == 9);
     OK(link_of(fine, 2, &link, &image, &bytes)); /* declared, not used */
@@ -437,8 +445,8 @@ static void what_is_there_twice_is_not_linked(void)
     OK(cu.cuLinkCreate(0, NULL, NULL, &link));
     OK(add_input(link, user));
     OK(add_input(link, doubles));
-    REFUSED(INVALID_SOURCE, add_input(link, adds));
-    REFUSED(INVALID_SOURCE, cu.cuLinkComplete(link, &image, &bytes));
+    CHECK(is_no_link(add_input(link, adds)));
+    CHECK(is_no_link(cu.cuLinkComplete(link, &image, &bytes)));
     CHECK(image == NULL && bytes == 0);
     OK(cu.cuLinkDestroy(link));
 }
@@ -456,8 +464,8 @@ static void the_log_of_a_link_names_what_is_wrong(void)
     OK(add_input(link, doubles));
     REFUSED(INVALID_PTX, add_input(link, PTX_HEAD ".visible .entry x() { foo; }\n"));
     OK(add_input(link, word)); /* the link goes on, and the log stays */
-    REFUSED(INVALID_SOURCE, add_input(link, adds));
-    REFUSED(INVALID_SOURCE, cu.cuLinkComplete(link, &image, &bytes));
+    CHECK(is_no_link(add_input(link, adds)));
+    CHECK(is_no_link(cu.cuLinkComplete(link, &image, &bytes)));
     OK(cu.cuLinkDestroy(link));
     CHECK(strstr(log, "foo") != NULL && strstr(log, "twice") != NULL);
 }
