@@ -136,6 +136,18 @@ void soft_context_fail(soft_context *context, CUresult error, const char *cause)
     pthread_mutex_unlock(&failing);
 }
 
+void soft_context_fail_at(soft_context *context, CUresult error, const char *cause,
+                          uint64_t address)
+{
+    char place[256] = "";
+    const soft_device *device = address ? soft_device_holding(address) : NULL;
+    if (device != NULL)
+        soft_memory_describe(device->memory, address, place, sizeof(place));
+    soft_log(CU_LOG_LEVEL_ERROR, "%s%s%s", cause, place[0] ? "; the address is " : "",
+             place);
+    soft_context_fail(context, error, cause);
+}
+
 /* ---- birth and death ---- */
 
 static void set_defaults(soft_context *context, uint32_t flags)
@@ -157,14 +169,10 @@ static void set_defaults(soft_context *context, uint32_t flags)
 static void on_fault(void *user, const soft_fault *fault)
 {
     soft_context *context = user;
-    char place[256] = "";
-    if (fault->code == CUDA_ERROR_ILLEGAL_ADDRESS && !soft_check_memory_wanted() &&
-        soft_memory_contains(context->device->memory, fault->address))
-        soft_memory_describe(context->device->memory, fault->address, place,
-                             sizeof(place));
-    soft_log(CU_LOG_LEVEL_ERROR, "%s%s%s", fault->text,
-             place[0] ? "; the address is " : "", place);
-    soft_context_fail(context, (CUresult)fault->code, fault->text);
+    const bool unsaid =
+        fault->code == CUDA_ERROR_ILLEGAL_ADDRESS && !soft_check_memory_wanted();
+    soft_context_fail_at(context, (CUresult)fault->code, fault->text,
+                         unsaid ? fault->address : 0);
 }
 
 /* SOFTCUDA_CHECK=memory. */

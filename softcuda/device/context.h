@@ -112,6 +112,10 @@ CUresult soft_context_check(soft_context *context);
 /* Makes an error sticky: every later call in the context gives it, and says the cause.
  * The first one stays. Called by whoever runs work, on any thread. */
 void soft_context_fail(soft_context *context, CUresult error, const char *cause);
+/* The same, and logs the cause with what is at `address` of the program, 0: nothing is
+ * said of it. */
+void soft_context_fail_at(soft_context *context, CUresult error, const char *cause,
+                          uint64_t address);
 
 /* The device behind an ordinal, or NULL. */
 soft_device *soft_device_at(int ordinal);

@@ -5,6 +5,7 @@
 
 #include "softcuda/device/device.h"
 #include "softcuda/device/stream.h"
+#include "softcuda/memory/fault.h"
 #include "softcuda/rules/rules.h"
 
 static bool is_wait(CUstreamBatchMemOpType type)
@@ -163,22 +164,9 @@ static bool is_met(uint64_t there, uint64_t value, bool wide, unsigned flags)
     }
 }
 
-/* The memory may have gone since the batch was given. */
-static void *reach(CUdeviceptr address, uint32_t bytes, soft_batch_run *run)
-{
-    soft_allocation word;
-    if (find_word(address, bytes, &word))
-        return soft_device_reach(address);
-    run->lost = address;
-    return NULL;
-}
-
-static bool wait_over(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
+static bool wait_over(const CUstreamBatchMemOpParams *op, const void *word)
 {
     const bool wide = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
-    const void *word = reach(op->waitValue.address, wide ? 8 : 4, run);
-    if (word == NULL)
-        return true;
     /* Acquire: what the writer did before its write is there for what comes next. */
     if (wide)
         return is_met(__atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE),
@@ -187,32 +175,57 @@ static bool wait_over(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
                   op->waitValue.value, false, op->waitValue.flags);
 }
 
-static void write_word(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
+static void write_word(const CUstreamBatchMemOpParams *op, void *word)
 {
-    const bool wide = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
-    void *word = reach(op->writeValue.address, wide ? 8 : 4, run);
-    if (word == NULL)
-        return;
-    if (wide)
+    if (op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64)
         __atomic_store_n((uint64_t *)word, op->writeValue.value64, __ATOMIC_RELEASE);
     else
         __atomic_store_n((uint32_t *)word, op->writeValue.value, __ATOMIC_RELEASE);
 }
 
+struct access {
+    const CUstreamBatchMemOpParams *op;
+    void *word;
+    bool done;
+};
+
+static void touch(void *argument)
+{
+    struct access *access = argument;
+    access->done = true;
+    if (is_wait(access->op->operation))
+        access->done = wait_over(access->op, access->word);
+    else
+        write_word(access->op, access->word);
+}
+
+/* The memory may have gone since the batch was given, and may go while this looks. */
+static bool do_word(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
+{
+    const CUdeviceptr address = op->waitValue.address; /* of a write, too */
+    const uint32_t bytes = width_of(op->operation);
+    soft_allocation word;
+    if (find_word(address, bytes, &word)) {
+        struct access access = {.op = op, .word = soft_device_reach(address)};
+        soft_fault_scope scope;
+        scope.ranges[0] = (soft_fault_range){(uint64_t)(uintptr_t)access.word, bytes};
+        scope.ranges[1] = (soft_fault_range){0, 0};
+        if (soft_fault_run(&scope, touch, &access))
+            return access.done;
+    }
+    run->lost = true;
+    run->lost_op = run->next;
+    return true;
+}
+
 bool soft_batch_poll(soft_batch_run *run)
 {
-    for (; run->next < run->count && run->lost == 0; run->next++) {
+    for (; run->next < run->count && !run->lost; run->next++) {
         const CUstreamBatchMemOpParams *op = &run->ops[run->next];
-        switch (op->operation) {
-        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-            if (!wait_over(op, run))
-                return false;
-            break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-        case CU_STREAM_MEM_OP_WRITE_VALUE_64: write_word(op, run); break;
-        default: __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        }
+        if (op->operation == CU_STREAM_MEM_OP_BARRIER)
+            __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        else if (!do_word(op, run))
+            return false;
     }
     run->next = 0; /* for the next launch */
     return true;

@@ -24,7 +24,8 @@ bool soft_batch_word(const CUstreamBatchMemOpParams *op, uint64_t *address,
 typedef struct soft_batch_run {
     const CUstreamBatchMemOpParams *ops;
     uint32_t count, next;
-    CUdeviceptr lost; /* not 0: no memory is there any more */
+    bool lost; /* no memory is there any more, for: */
+    uint32_t lost_op;
 } soft_batch_run;
 
 /* Does what can be done now; true when all is done, or memory is lost. */

@@ -49,6 +49,55 @@ static void note_batch(soft_trace *trace, const soft_batch_run *batch)
     }
 }
 
+/* " (node 3)", or nothing for work of a stream. */
+static const char *node_text(const soft_record *record, char text[32])
+{
+    text[0] = '\0';
+    if (record->node >= 0)
+        snprintf(text, 32, " (node %lld)", (long long)record->node);
+    return text;
+}
+
+static void copy_failed(const soft_record *record, uint64_t lost)
+{
+    const soft_copy *copy = &record->u.copy;
+    char text[200], node[32];
+    snprintf(text, sizeof(text),
+             "memcpy%s of %llu bytes from 0x%llx to 0x%llx: illegal address 0x%llx",
+             node_text(record, node),
+             (unsigned long long)(copy->width * copy->height * copy->depth),
+             (unsigned long long)copy->src, (unsigned long long)copy->dst,
+             (unsigned long long)lost);
+    soft_context_fail_at(record->context, CUDA_ERROR_ILLEGAL_ADDRESS, text, lost);
+}
+
+static void fill_failed(const soft_record *record, uint64_t lost)
+{
+    const soft_fill *fill = &record->u.fill;
+    char text[200], node[32];
+    snprintf(text, sizeof(text),
+             "memset%s of %llu bytes at 0x%llx: illegal address 0x%llx",
+             node_text(record, node),
+             (unsigned long long)(fill->width * fill->element * fill->height),
+             (unsigned long long)fill->dst, (unsigned long long)lost);
+    soft_context_fail_at(record->context, CUDA_ERROR_ILLEGAL_ADDRESS, text, lost);
+}
+
+static void batch_failed(const soft_record *record)
+{
+    const soft_batch_run *batch = &record->u.batch;
+    uint64_t address = 0, bytes = 0;
+    bool write = false;
+    char text[200], node[32];
+    (void)soft_batch_word(&batch->ops[batch->lost_op], &address, &bytes, &write);
+    snprintf(text, sizeof(text),
+             "memory operation %u of %u%s, a %s of %llu bytes: illegal address 0x%llx",
+             batch->lost_op, batch->count, node_text(record, node),
+             write ? "write" : "wait", (unsigned long long)bytes,
+             (unsigned long long)address);
+    soft_context_fail_at(record->context, CUDA_ERROR_ILLEGAL_ADDRESS, text, address);
+}
+
 static void run_copy(void *argument, soft_worker *worker)
 {
     (void)worker;
@@ -57,9 +106,9 @@ static void run_copy(void *argument, soft_worker *worker)
         return;
     if (record->trace != NULL)
         note_copy(record->trace, &record->u.copy);
-    const CUresult result = soft_copy_run(record->context, &record->u.copy);
-    if (result != CUDA_SUCCESS)
-        soft_context_fail(record->context, result, "a copy failed");
+    uint64_t lost;
+    if (!soft_copy_run(&record->u.copy, &lost))
+        copy_failed(record, lost);
 }
 
 static void run_fill(void *argument, soft_worker *worker)
@@ -70,9 +119,9 @@ static void run_fill(void *argument, soft_worker *worker)
         return;
     if (record->trace != NULL)
         note_fill(record->trace, &record->u.fill);
-    const CUresult result = soft_fill_run(record->context, &record->u.fill);
-    if (result != CUDA_SUCCESS)
-        soft_context_fail(record->context, result, "a fill failed");
+    uint64_t lost;
+    if (!soft_fill_run(&record->u.fill, &lost))
+        fill_failed(record, lost);
 }
 
 /* Memory operations; a context in error ends their waits. */
@@ -87,12 +136,8 @@ static bool poll_batch(void *argument)
     const bool done = soft_batch_poll(batch);
     if (done && record->trace != NULL)
         note_batch(record->trace, batch);
-    if (batch->lost) {
-        char text[96];
-        snprintf(text, sizeof(text), "a memory operation found no memory at 0x%llx",
-                 (unsigned long long)batch->lost);
-        soft_context_fail(record->context, CUDA_ERROR_ILLEGAL_ADDRESS, text);
-    }
+    if (batch->lost)
+        batch_failed(record);
     return done;
 }
 
@@ -179,6 +224,7 @@ CUresult soft_record_fill(soft_record *record, soft_context *context,
                           const soft_task *task, int64_t node, soft_work *out)
 {
     record->context = context;
+    record->node = node;
     *out = (soft_work){.kind = SOFT_WORK_CALL, .argument = record};
     switch (task->kind) {
     case SOFT_TASK_KERNEL: return fill_launch(record, &task->u.launch, node, out);

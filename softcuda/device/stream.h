@@ -25,6 +25,7 @@ typedef struct soft_event soft_event;
 typedef struct soft_record {
     soft_point point; /* when it is free again */
     soft_context *context;
+    int64_t node;             /* as the graph names it, -1: none */
     void *large;              /* parameters that did not fit, freed with the next use */
     struct soft_trace *trace; /* check mode: notes what is touched; borrowed, or NULL */
     _Alignas(16) union {

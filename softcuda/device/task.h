@@ -102,10 +102,10 @@ CUresult soft_task_fill_captured(const CUDA_MEMSET_NODE_PARAMS *fill, soft_task 
 /* Whether there is memory where it goes, now. */
 CUresult soft_fill_check(const soft_fill *fill);
 
-/* Does a copy or a fill, on the calling thread: the body of the node. Returns what the
- * stream's error is to be. */
-CUresult soft_copy_run(soft_context *context, const soft_copy *copy);
-CUresult soft_fill_run(soft_context *context, const soft_fill *fill);
+/* Does a copy or a fill, on the calling thread: the body of the node. False if there is
+ * no memory (any more) at some address of it, *lost. */
+bool soft_copy_run(const soft_copy *copy, uint64_t *lost);
+bool soft_fill_run(const soft_fill *fill, uint64_t *lost);
 
 /* device/stream.c: puts a piece of work into the order of a stream (the handles 0, 1 and
  * 2 are the default streams; 0 is the per-thread one where per_thread is set), or into

@@ -7,6 +7,7 @@
 #include "softcuda/device/array.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/task.h"
+#include "softcuda/memory/fault.h"
 #include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 
@@ -294,7 +295,10 @@ CUresult soft_fill_check(const soft_fill *fill)
     return check_end(CU_MEMORYTYPE_DEVICE, fill->dst, bytes, "destination", &dst);
 }
 
-/* ---- doing them ---- */
+/* ---- doing them ----
+ * What was checked when they were made may be freed since, and what is allocated later
+ * (memory of pools and graphs) could not be: whether there is memory is found out by
+ * touching it. */
 
 /* A single word may be one that others write meanwhile: programs ask for flags so. */
 static void copy_row(unsigned char *to, const unsigned char *from, size_t bytes)
@@ -309,16 +313,52 @@ static void copy_row(unsigned char *to, const unsigned char *from, size_t bytes)
                           memory_order_relaxed);
 }
 
-CUresult soft_copy_run(soft_context *context, const soft_copy *copy)
+static uint64_t bytes_of_rows(const soft_copy *copy, size_t pitch, size_t slice)
 {
-    (void)context;
-    unsigned char *dst = soft_device_reach(copy->dst);
-    const unsigned char *src = soft_device_reach(copy->src);
+    if (copy->width == 0 || copy->height == 0 || copy->depth == 0)
+        return 0;
+    return (copy->depth - 1) * slice + (copy->height - 1) * pitch + copy->width;
+}
+
+/* The program's address of a byte that the host sees at `seen`. */
+static uint64_t name_of(uint64_t base, const void *reached, uint64_t seen)
+{
+    return base + (seen - (uint64_t)(uintptr_t)reached);
+}
+
+struct copying {
+    const soft_copy *copy;
+    unsigned char *dst;
+    const unsigned char *src;
+};
+
+static void copy_rows(void *argument)
+{
+    const struct copying *c = argument;
+    const soft_copy *copy = c->copy;
     for (size_t z = 0; z < copy->depth; z++)
         for (size_t y = 0; y < copy->height; y++)
-            copy_row(dst + z * copy->dst_slice + y * copy->dst_pitch,
-                     src + z * copy->src_slice + y * copy->src_pitch, copy->width);
-    return CUDA_SUCCESS;
+            copy_row(c->dst + z * copy->dst_slice + y * copy->dst_pitch,
+                     c->src + z * copy->src_slice + y * copy->src_pitch, copy->width);
+}
+
+bool soft_copy_run(const soft_copy *copy, uint64_t *lost)
+{
+    struct copying c = {.copy = copy,
+                        .dst = soft_device_reach(copy->dst),
+                        .src = soft_device_reach(copy->src)};
+    const uint64_t dst_bytes = bytes_of_rows(copy, copy->dst_pitch, copy->dst_slice);
+    soft_fault_scope scope;
+    scope.ranges[0] = (soft_fault_range){(uint64_t)(uintptr_t)c.dst, dst_bytes};
+    scope.ranges[1] =
+        (soft_fault_range){(uint64_t)(uintptr_t)c.src,
+                           bytes_of_rows(copy, copy->src_pitch, copy->src_slice)};
+    if (soft_fault_run(&scope, copy_rows, &c))
+        return true;
+    *lost = scope.address - scope.ranges[0].first < dst_bytes
+                ? name_of(copy->dst, c.dst, scope.address)
+                : name_of(copy->src, c.src, scope.address);
+    return false;
 }
 
 /* Words that somebody may be waiting for, as memory operations and kernels do: a program
@@ -347,11 +387,29 @@ static void fill_row(void *row, const soft_fill *fill)
     }
 }
 
-CUresult soft_fill_run(soft_context *context, const soft_fill *fill)
+struct filling {
+    const soft_fill *fill;
+    unsigned char *dst;
+};
+
+static void fill_rows(void *argument)
 {
-    (void)context;
-    unsigned char *dst = soft_device_reach(fill->dst);
-    for (size_t y = 0; y < fill->height; y++)
-        fill_row(dst + y * fill->pitch, fill);
-    return CUDA_SUCCESS;
+    const struct filling *f = argument;
+    for (size_t y = 0; y < f->fill->height; y++)
+        fill_row(f->dst + y * f->fill->pitch, f->fill);
+}
+
+bool soft_fill_run(const soft_fill *fill, uint64_t *lost)
+{
+    struct filling f = {.fill = fill, .dst = soft_device_reach(fill->dst)};
+    const size_t rows_before = fill->height > 1 ? fill->height - 1 : 0;
+    soft_fault_scope scope;
+    scope.ranges[0] =
+        (soft_fault_range){(uint64_t)(uintptr_t)f.dst,
+                           rows_before * fill->pitch + fill->width * fill->element};
+    scope.ranges[1] = (soft_fault_range){0, 0};
+    if (soft_fault_run(&scope, fill_rows, &f))
+        return true;
+    *lost = name_of(fill->dst, f.dst, scope.address);
+    return false;
 }

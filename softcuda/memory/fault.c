@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Signal handlers that turn a fault in generated code into a jump back to the worker, and
- * the guard against use in a forked child. */
+/* Signal handlers that turn a fault in generated code, or of a copy, into a jump back to
+ * the worker, and the guard against use in a forked child. */
 #include "softcuda/memory/fault.h"
 
 #include <pthread.h>
@@ -83,41 +83,90 @@ static void say_what_host_did(int signal, const siginfo_t *info, const void *con
     saying = false;
 }
 
+/* x86-64 does not say at which address if it is none that a process can have. */
+static bool is_unsayable(const siginfo_t *info, const soft_fault_range *range)
+{
+#if defined(__x86_64__)
+    return info->si_code == SI_KERNEL && range->bytes > 0 &&
+           (range->first + range->bytes - 1) >> 47 != 0;
+#else
+    (void)info;
+    (void)range;
+    return false;
+#endif
+}
+
+static bool is_in_ranges(const soft_fault_scope *scope, int signal, const siginfo_t *info,
+                         uint64_t *address)
+{
+    if (signal != SIGSEGV && signal != SIGBUS)
+        return false;
+    *address = (uint64_t)(uintptr_t)info->si_addr;
+    for (size_t i = 0; i < 2; i++) {
+        const soft_fault_range *range = &scope->ranges[i];
+        if (*address - range->first < range->bytes)
+            return true;
+        if (is_unsayable(info, range)) {
+            *address = range->first;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_ours(const soft_fault_scope *scope, int signal, const siginfo_t *info,
+                    uintptr_t pc, uint64_t *address)
+{
+    if (scope == NULL || info->si_code <= 0)
+        return false;
+    if (scope->ranged)
+        return is_in_ranges(scope, signal, info, address);
+    bool (*const in_code)(uintptr_t) =
+        atomic_load_explicit(&in_generated_code, memory_order_relaxed);
+    *address = (uint64_t)(uintptr_t)info->si_addr;
+    return in_code != NULL && in_code(pc);
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     soft_fault_scope *scope = current;
     const uintptr_t pc = program_counter(context);
-    bool (*const in_code)(uintptr_t) =
-        atomic_load_explicit(&in_generated_code, memory_order_relaxed);
-    if (scope == NULL || info->si_code <= 0 || in_code == NULL || !in_code(pc)) {
+    uint64_t address = 0;
+    if (!is_ours(scope, signal, info, pc, &address)) {
         say_what_host_did(signal, info, context);
         pass_on(signal, info, context);
         return;
     }
     scope->signal = signal;
     scope->code = info->si_code;
-    scope->address = (uint64_t)(uintptr_t)info->si_addr;
+    scope->address = address;
     scope->pc = pc;
     if (scope->recover)
         scope->recover(scope); /* does not return; the scope stays entered */
     current = scope->outer;
+    /* What the handler blocks beyond our flags (tsan's blocks all) ends with it. */
+    pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
     siglongjmp(scope->jump, 1);
 }
+
+static atomic_bool installed;
 
 static gph_status install(gph_error *error)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
-    static bool installed;
     gph_status status = GPH_OK;
+    if (atomic_load_explicit(&installed, memory_order_acquire))
+        return GPH_OK;
     pthread_mutex_lock(&once);
-    for (size_t i = 0; !installed && i < CAUGHT_COUNT; i++) {
+    const bool now = atomic_load_explicit(&installed, memory_order_relaxed);
+    for (size_t i = 0; !now && i < CAUGHT_COUNT; i++) {
         struct sigaction action = {.sa_sigaction = on_fault,
                                    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
         sigemptyset(&action.sa_mask);
         if (sigaction(caught[i], &action, &previous[i]) != 0)
             status = gphi_fail(error, 304, "cannot catch signal %d", caught[i]);
     }
-    installed = status == GPH_OK;
+    atomic_store_explicit(&installed, status == GPH_OK, memory_order_release);
     pthread_mutex_unlock(&once);
     return status;
 }
@@ -184,6 +233,21 @@ void soft_fault_leave(soft_fault_scope *scope)
     /* After a fault the handler has left the scope already. */
     if (current == scope)
         current = scope->outer;
+}
+
+bool soft_fault_run(soft_fault_scope *scope, void (*body)(void *argument), void *argument)
+{
+    (void)install(NULL);
+    scope->recover = NULL;
+    scope->ranged = true;
+    /* Without the mask, which would cost a call of the kernel: the handler restores it.
+     */
+    if (sigsetjmp(scope->jump, 0) != 0)
+        return false;
+    soft_fault_enter(scope);
+    body(argument);
+    soft_fault_leave(scope);
+    return true;
 }
 
 static atomic_bool forked;

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Faults in kernels: SIGSEGV, SIGBUS and SIGFPE become an error of the launch, not the
- * end of the process. Claimed only when the thread is in a scope *and* the PC is
- * generated code; every other fault goes to the handler that was there before. */
+/* Faults of device work become an error of the context, not the end of the process. In
+ * kernels: SIGSEGV, SIGBUS, SIGFPE and SIGILL, claimed only when the thread is in a scope
+ * *and* the PC is generated code. In copies, fills and memory operations: SIGSEGV and
+ * SIGBUS, claimed only at an address that the work was told to touch. Every other fault
+ * goes to the handler that was there before. */
 #ifndef SOFT_MEMORY_FAULT_H
 #define SOFT_MEMORY_FAULT_H
 
 #include <gph/base.h>
 #include <setjmp.h>
 #include <stdbool.h>
+
+/* What a copy, fill or memory operation touches. */
+typedef struct soft_fault_range {
+    uint64_t first, bytes; /* 0 bytes: none */
+} soft_fault_range;
 
 /* Around the call of generated code:
  *     soft_fault_scope scope;
@@ -22,6 +29,8 @@ typedef struct soft_fault_scope {
      * for the life of a thread and costs nothing. */
     void (*recover)(struct soft_fault_scope *scope);
     struct soft_fault_scope *outer;
+    bool ranged; /* soft_fault_run(): only `ranges` count, wherever the PC is */
+    soft_fault_range ranges[2];
     int signal; /* SIGSEGV ... 0 if none yet */
     int code;   /* si_code */
     uint64_t address, pc;
@@ -42,6 +51,13 @@ GPH_CHECKED gph_status soft_fault_watch_host(void (*say)(uint64_t address,
 bool soft_fault_prepare_thread(void);
 void soft_fault_enter(soft_fault_scope *scope);
 void soft_fault_leave(soft_fault_scope *scope);
+
+/* Calls `body`, which touches scope->ranges (set by the caller, as the host sees them)
+ * and holds nothing that must be given back. False if a fault in them ended it:
+ * scope->address says where. Runs without a net where the handlers cannot be installed.
+ */
+bool soft_fault_run(soft_fault_scope *scope, void (*body)(void *argument),
+                    void *argument);
 
 /* True in a child made by fork after soft_fork_guard(): every call then answers
  * CUDA_ERROR_NOT_INITIALIZED. */
