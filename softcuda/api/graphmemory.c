@@ -159,9 +159,11 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
     soft_graph_stats stats;
     soft_graph_get_stats(device->memory, &stats);
     uint64_t value;
-    /* What is used is what is reserved: what a launch took counts until a trim. */
+    /* What a launch took counts as used until a trim. */
     switch ((int)attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+        value = soft_rule(M_reserved_steps) ? stats.used_bytes : stats.physical_bytes;
+        break;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
         value = soft_rule(M_reserved_steps) ? stats.reserved_bytes : stats.physical_bytes;
         break;

@@ -132,6 +132,7 @@ CUresult soft_exec_memory_create(soft_graph *graph, soft_node *const *nodes,
         /* The launches of one executable follow each other, also after an update. */
         memory->user.id = replaced ? replaced->user.id : ++last_id;
         memory->user.alone = !soft_rule(R53);
+        memory->user.whole = soft_rule(M_reserved_whole);
         memory->user.arenas = soft_new(allocs * sizeof(soft_graph_arena *));
         memory->user.unfreed = soft_new(allocs * sizeof(soft_graph_alloc *));
         memory->foreign = soft_new(frees * sizeof(soft_graph_alloc *));

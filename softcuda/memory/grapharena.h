@@ -23,7 +23,8 @@ struct graph_segment {
     uint32_t live;                        /* allocations that outlived their launch */
     const soft_graph_arena *holder;       /* of those */
     uint32_t binders;                     /* arenas that have it */
-    uint64_t stamp, made;                 /* the bind that took it, that made it */
+    uint64_t stamp, made, filled; /* the bind that took it, made it, gave it its first
+                                     chunk: it is reserved, and used from then on */
     struct graph_use use;
     struct graph_segment *next;
 };
@@ -69,21 +70,25 @@ struct soft_graph_arena {
     soft_graph_alloc *allocs; /* youngest first */
     uint32_t live_count;
     struct graph_segment **segments; /* behind each 16 slots, or NULL */
-    uint8_t *holds;                  /* scratch of a bind: live afterwards */
-    uint32_t segment_capacity;
+    uint8_t *holds;                  /* scratch of a bind: GRAPH_HOLDS, GRAPH_PART */
+    uint32_t
+        *growths; /* which growth each belongs to: they are reserved together; 0: none */
+    uint32_t segment_capacity, growth_count;
     bool ready;           /* all that is needed is bound and mapped */
     struct graph_use use; /* launches that run in it, frees of what it has */
     soft_graph_arena *before, *behind;
 };
 
 #define GRAPH_HOLES_MAX 64u
+#define GRAPH_HOLDS 1u /* live afterwards */
+#define GRAPH_PART 2u  /* needs a segment */
 
 /* Of a device. */
 struct graph_pool {
     struct graph_segment *segments;
     soft_graph_arena *arenas;
     uint64_t stamp;
-    uint64_t segment_count, segment_high, used_high; /* each has its own reset */
+    uint64_t segment_count, segment_high, used_count, used_high; /* with own resets */
     uint64_t chunk_count, chunk_high;
     uint64_t live_bytes;
     uint64_t maps;

@@ -84,6 +84,7 @@ static void free_arena(soft_graph_arena *arena)
     gphi_heap_free(heap, arena->segments,
                    arena->segment_capacity * sizeof(struct graph_segment *));
     gphi_heap_free(heap, arena->holds, arena->segment_capacity);
+    gphi_heap_free(heap, arena->growths, arena->segment_capacity * sizeof(uint32_t));
     gphi_heap_free(heap, arena, sizeof(*arena));
 }
 
@@ -157,16 +158,22 @@ static bool grow_segments(soft_graph_arena *arena, uint32_t slot_count)
         return true;
     const gph_allocator heap = arena->memory->heap;
     uint32_t flags = arena->segment_capacity, segments = arena->segment_capacity;
+    const uint32_t more = count > 2 * flags ? count : 2 * flags;
     void *holds = arena->holds, *list = arena->segments;
-    uint8_t *fresh = gphi_heap_array(heap, count > 2 * flags ? count : 2 * flags, 1);
-    if (fresh == NULL)
-        return false;
-    if (!grow(heap, &list, &segments, count, sizeof(struct graph_segment *))) {
-        gphi_heap_free(heap, fresh, count > 2 * flags ? count : 2 * flags);
+    uint8_t *fresh = gphi_heap_array(heap, more, 1);
+    uint32_t *growths = gphi_heap_array(heap, more, sizeof(*growths));
+    if (fresh == NULL || growths == NULL ||
+        !grow(heap, &list, &segments, count, sizeof(struct graph_segment *))) {
+        gphi_heap_free(heap, fresh, more);
+        gphi_heap_free(heap, growths, more * sizeof(*growths));
         return false;
     }
+    if (flags)
+        memcpy(growths, arena->growths, flags * sizeof(*growths));
+    gphi_heap_free(heap, arena->growths, flags * sizeof(*growths));
     gphi_heap_free(heap, holds, flags); /* scratch: nothing to keep */
     arena->holds = fresh;
+    arena->growths = growths;
     arena->segments = list;
     arena->segment_capacity = segments;
     return true;
@@ -241,6 +248,17 @@ static bool extend_region(soft_graph_arena *arena, uint32_t slot, uint32_t count
     return false;
 }
 
+/* The segments that an allocation of so many slots asked for belong together. */
+static void note_growth(soft_graph_arena *arena, uint32_t slots)
+{
+    const uint32_t first = arena->slot_count / SOFT_SEGMENT_CHUNKS;
+    const uint32_t count = (slots + SOFT_SEGMENT_CHUNKS - 1) / SOFT_SEGMENT_CHUNKS;
+    arena->growth_count++;
+    for (uint32_t i = first; i < first + count && i < arena->segment_capacity; i++)
+        if (arena->growths[i] == 0)
+            arena->growths[i] = arena->growth_count;
+}
+
 /* More addresses, `slots` in a row at least. */
 static bool add_region(soft_graph_arena *arena, uint32_t slots)
 {
@@ -272,6 +290,7 @@ static bool add_region(soft_graph_arena *arena, uint32_t slots)
     if (!extended)
         arena->regions[arena->region_count++] = (struct graph_region){
             .slot = slot, .count = count, .first = arena->slot_count};
+    note_growth(arena, slots);
     arena->slot_count += count;
     return true;
 }

@@ -96,6 +96,7 @@ typedef struct soft_graph_user {
     soft_graph_alloc **unfreed; /* live after the launch */
     uint32_t unfreed_count;
     bool alone; /* shares no memory with others, even if they do not overlap */
+    bool whole; /* what one allocation asked for is reserved together */
 } soft_graph_user;
 
 typedef enum soft_graph_bound {
@@ -123,7 +124,7 @@ void soft_graph_trim(soft_memory *memory);
 
 typedef struct soft_graph_stats {
     uint64_t live_bytes; /* allocations that outlived their launch */
-    uint64_t reserved_bytes, reserved_high_bytes, used_high_bytes;
+    uint64_t reserved_bytes, reserved_high_bytes, used_bytes, used_high_bytes;
     uint64_t physical_bytes, physical_high_bytes; /* chunks behind the segments */
     uint64_t maps;                                /* mapping calls of binds */
 } soft_graph_stats;

@@ -130,8 +130,6 @@ static struct graph_segment *new_segment(soft_memory *memory)
     pool->segment_count++;
     if (pool->segment_count > pool->segment_high)
         pool->segment_high = pool->segment_count;
-    if (pool->segment_count > pool->used_high)
-        pool->used_high = pool->segment_count;
     return segment;
 }
 
@@ -172,17 +170,26 @@ void soft_arena_unbind(soft_graph_arena *arena)
         unbind(arena, i);
 }
 
+static void give_chunks(soft_memory *memory, struct graph_segment *segment)
+{
+    struct graph_pool *pool = memory->graphs;
+    for (uint32_t i = SOFT_SEGMENT_CHUNKS; i-- > 0;) {
+        if (segment->chunks[i] == SOFT_NO_CHUNK)
+            continue;
+        soft_chunks_give(memory, 1, &segment->chunks[i], true);
+        segment->chunks[i] = SOFT_NO_CHUNK;
+        pool->chunk_count--;
+    }
+    pool->used_count -= segment->filled != 0;
+    segment->filled = 0;
+}
+
 static void free_segment(soft_memory *memory, struct graph_segment **at)
 {
     struct graph_pool *pool = memory->graphs;
     struct graph_segment *segment = *at;
     *at = segment->next;
-    for (uint32_t i = SOFT_SEGMENT_CHUNKS; i-- > 0;) {
-        if (segment->chunks[i] == SOFT_NO_CHUNK)
-            continue;
-        soft_chunks_give(memory, 1, &segment->chunks[i], true);
-        pool->chunk_count--;
-    }
+    give_chunks(memory, segment);
     pool->segment_count--;
     soft_graph_use_fini(memory, &segment->use);
     gphi_heap_free(memory->heap, segment, sizeof(*segment));
@@ -297,7 +304,7 @@ static void take(const struct bind *bind, soft_graph_arena *arena, uint32_t inde
         arena->segments[index] = segment;
         segment->binders++;
     }
-    if (arena->holds[index] && segment->binders > 1)
+    if ((arena->holds[index] & GRAPH_HOLDS) && segment->binders > 1)
         (void)evict_others(bind->memory, segment, arena); /* as far as they can */
 }
 
@@ -341,6 +348,11 @@ static bool fill_chunks(soft_graph_arena *arena, uint32_t index)
         if (!needed || segment->chunks[i] != SOFT_NO_CHUNK)
             continue;
         (void)soft_chunks_take(memory, 1, &segment->chunks[i]); /* counted above */
+        if (segment->filled == 0) {
+            segment->filled = pool->stamp;
+            if (++pool->used_count > pool->used_high)
+                pool->used_high = pool->used_count;
+        }
         if (++pool->chunk_count > pool->chunk_high)
             pool->chunk_high = pool->chunk_count;
     }
@@ -366,10 +378,24 @@ static bool find_other(const struct bind *bind, soft_graph_arena *arena, uint32_
     return true;
 }
 
-static bool has_part(const soft_graph_arena *arena, uint32_t index)
+/* Which parts need a segment: those with a needed slot, and what was asked for together
+ * with them. */
+static void mark_parts(const struct bind *bind, soft_graph_arena *arena)
 {
-    return arena->ready ? arena->segments[index] != NULL
-                        : chunks_short(arena, index, NULL) > 0;
+    const uint32_t count = soft_arena_segments(arena);
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t first = i, growth = arena->growths[i];
+        bool needed = false;
+        do {
+            needed |= arena->ready ? arena->segments[i] != NULL
+                                   : chunks_short(arena, i, NULL) > 0;
+            i++;
+        } while (bind->user->whole && growth > 0 && i < count &&
+                 arena->growths[i] == growth);
+        for (uint32_t k = first; needed && k < i; k++)
+            if (!arena->ready || arena->segments[k])
+                arena->holds[k] |= GRAPH_PART;
+    }
 }
 
 /* Steps 1 and 2 for one arena. */
@@ -377,9 +403,10 @@ static soft_graph_bound choose(const struct bind *bind, soft_graph_arena *arena,
                                soft_point *wait)
 {
     const bool idle = soft_graph_use_reached(&arena->use);
+    mark_parts(bind, arena);
     for (uint32_t i = 0; i < soft_arena_segments(arena); i++) {
         struct graph_segment *segment = arena->segments[i];
-        if (!has_part(arena, i))
+        if (!(arena->holds[i] & GRAPH_PART))
             continue;
         const bool stays = segment && allowed(bind, arena, segment);
         if (stays && (ordered(bind, segment) || !idle)) {
@@ -434,16 +461,20 @@ static void undo(const struct bind *bind)
         if (arena->memory != bind->memory)
             continue;
         for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
-            if (arena->segments[i] && arena->segments[i]->made == pool->stamp)
+            if (arena->segments[i] && (arena->segments[i]->made == pool->stamp ||
+                                       arena->segments[i]->filled == pool->stamp))
                 unbind(arena, i);
     }
     pool->segment_high = pool->segment_high_before;
     pool->used_high = pool->used_high_before;
     for (struct graph_segment **at = &pool->segments; *at;)
-        if ((*at)->made == pool->stamp)
+        if ((*at)->made == pool->stamp) {
             free_segment(bind->memory, at);
-        else
+        } else {
+            if ((*at)->filled == pool->stamp)
+                give_chunks(bind->memory, *at);
             at = &(*at)->next;
+        }
 }
 
 /* Which parts will hold live memory. */
@@ -460,7 +491,7 @@ static void mark_holds(const struct bind *bind)
             continue;
         soft_alloc_segments(alloc, &first, &end);
         for (; first < end; first++)
-            alloc->arena->holds[first] = 1;
+            alloc->arena->holds[first] = GRAPH_HOLDS;
     }
 }
 
@@ -621,6 +652,7 @@ void soft_graph_get_stats(soft_memory *memory, soft_graph_stats *out)
     if (pool)
         *out = (soft_graph_stats){
             .live_bytes = pool->live_bytes,
+            .used_bytes = pool->used_count * SOFT_SEGMENT_BYTES,
             .used_high_bytes = pool->used_high * SOFT_SEGMENT_BYTES,
             .reserved_bytes = pool->segment_count * SOFT_SEGMENT_BYTES,
             .reserved_high_bytes = pool->segment_high * SOFT_SEGMENT_BYTES,
@@ -635,7 +667,7 @@ void soft_graph_reset_high(soft_memory *memory, bool used, bool reserved)
     pthread_mutex_lock(&memory->mutex);
     struct graph_pool *pool = memory->graphs;
     if (pool && used)
-        pool->used_high = pool->segment_count;
+        pool->used_high = pool->used_count;
     if (pool && reserved)
         pool->segment_high = pool->segment_count;
     pthread_mutex_unlock(&memory->mutex);

@@ -324,6 +324,27 @@ static void steps_of_32_mib(void)
     }
 }
 
+static void room_for_one_is_reserved_whole(void)
+{
+    CUdeviceptr p, q;
+    CUstream stream = new_stream();
+    const uint64_t base = settled();
+    CUgraph graph = new_graph();
+    add_alloc(graph, add_alloc(graph, NULL, 10 * MIB, &p), 40 * MIB, &q);
+    CHECK(q == p + 10 * MIB); /* they touch 50 MiB of 32 + 64 */
+    CUgraphExec exec = instantiate(graph, 0);
+    OK(cu.cuGraphLaunch(exec, stream));
+    CHECK(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) - base == 2 * STEP);
+    CHECK(reserved_now() - base == 3 * STEP);
+    CHECK(settled() - base == 2 * STEP); /* live */
+    CHECK(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) - base == 2 * STEP);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemFree(q));
+    drop(exec, graph);
+    CHECK(settled() == base);
+    OK(cu.cuStreamDestroy(stream));
+}
+
 static void a_trim_takes_what_nothing_uses(void)
 {
     CUdeviceptr p, q, out = 0;
@@ -529,6 +550,7 @@ static void run(void)
     RULE_TEST(R53, graphs_that_run_at_once_do_not_share);
     RULE_TEST(R54, memory_comes_with_the_first_upload_or_launch);
     RULE_TEST(M_reserved_steps, steps_of_32_mib);
+    RULE_TEST(M_reserved_whole, room_for_one_is_reserved_whole);
     RULE_TEST(R55, a_trim_takes_what_nothing_uses);
     RULE_TEST(R56, only_the_watermarks_can_be_set);
     RULE_TEST(R57, destroying_frees_nothing);
