@@ -138,7 +138,7 @@ static soft_queue *ask_all(soft_queue *list, bool *any)
 static void nap(soft_park *park, uint64_t ns)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += (long)ns;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -197,7 +197,12 @@ void soft_park_post(soft_queue *queue)
 void soft_park_init(soft_engine *engine)
 {
     pthread_mutex_init(&engine->park.mutex, NULL);
-    pthread_cond_init(&engine->park.wake, NULL);
+    /* A clock that is set back must not make a nap of hours. */
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&engine->park.wake, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 void soft_park_stop(soft_engine *engine)
