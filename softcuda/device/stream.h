@@ -72,7 +72,8 @@ typedef struct soft_stream {
      * Read relaxed here: a program that begins a capture orders that with its own calls.
      */
     struct soft_capture *_Atomic capture;
-    void *frontier; /* softcuda/graph's: what the next captured node depends on */
+    void *frontier;     /* softcuda/graph's: what the next captured node depends on */
+    bool captured_work; /* since it joined the capture */
     struct soft_stream *next_in_capture;
     void *lent_nodes, *lent_data; /* what cuStreamGetCaptureInfo() gave out last */
     uint32_t lent_capacity;

@@ -88,6 +88,7 @@ void soft_capture_join(struct soft_capture *capture, soft_stream *stream,
                        soft_edge_list *frontier)
 {
     stream->frontier = frontier;
+    stream->captured_work = false;
     stream->next_in_capture = capture->streams;
     capture->streams = stream;
     if (soft_stream_is_blocking(stream))
@@ -244,6 +245,12 @@ CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
     return CUDA_SUCCESS;
 }
 
+/* A stream that joined and captured nothing leaves nothing to wait for. */
+static bool has_to_be_joined(const soft_stream *stream)
+{
+    return stream->captured_work || !soft_rule(M_fork_alone);
+}
+
 /* Whether a node of the frontier is no ancestor of what the origin waits for. */
 static bool has_unmarked(const soft_edge_list *list)
 {
@@ -282,7 +289,7 @@ static const soft_stream *find_unjoined(const struct soft_capture *capture, bool
                 top = mark(node->dependencies.ends[i].node, top);
     }
     for (const soft_stream *s = capture->streams; s; s = s->next_in_capture)
-        if (has_unmarked(soft_frontier_of(s)))
+        if (has_to_be_joined(s) && has_unmarked(soft_frontier_of(s)))
             return s;
     *lost = has_unmarked(&capture->orphans);
     return NULL;
@@ -428,7 +435,8 @@ static void hook_stream_gone(soft_stream *stream)
         *at = stream->next_in_capture;
         /* Its work stays, and still has to be joined. */
         const soft_edge_list *left = soft_frontier_of(stream);
-        if (soft_frontier_merge(&capture->orphans, left->ends, left->count))
+        if (has_to_be_joined(stream) &&
+            soft_frontier_merge(&capture->orphans, left->ends, left->count))
             soft_capture_invalidate(capture, CUDA_ERROR_OUT_OF_MEMORY);
         leave(stream);
     }

@@ -56,6 +56,7 @@ static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
         soft_node_add(capture->graph, &captured, behind->ends, behind->count, &node));
     list->ends[0] = (soft_edge_end){.node = node};
     list->count = 1;
+    stream->captured_work = true;
     *out = node;
     return CUDA_SUCCESS;
 }

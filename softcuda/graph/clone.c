@@ -33,8 +33,9 @@ static CUresult clone_edges(const soft_graph *graph, soft_graph *into)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
+        if (!soft_rule(M_clone_roots)) /* else they are as old as the nodes */
+            into->nodes[i]->root_serial = node->root_serial;
         into->nodes[i]->sink_serial = node->sink_serial; /* keep their order */
-        into->nodes[i]->root_serial = node->root_serial;
         for (uint32_t k = 0; k < node->dependencies.count; k++) {
             const soft_edge_end *end = &node->dependencies.ends[k];
             SOFT_TRY(soft_nodes_link(into->nodes[end->node->place], into->nodes[i],

@@ -308,6 +308,11 @@ static CUresult check_free(const soft_graph *graph, soft_graph_alloc *alloc,
     const soft_graph_marks *marks = soft_graph_alloc_marks(alloc);
     const soft_node *owner = marks->owner;
     const bool own = owner && root_of(owner->graph) == root_of(graph);
+    /* The arena may outlive the node, for an executable that was made before it. */
+    if (soft_rule(M_alloc_gone) && owner == NULL && !marks->left_unfreed)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the alloc node of 0x%llx is gone, and no executable has it",
+                         (unsigned long long)address);
     if (soft_rule(R45) && (marks->freed_inside || (!own && frees(graph, alloc))))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "0x%llx is freed by a node of %s graph already",

@@ -139,6 +139,28 @@ static CUresult check_member(soft_pairing *pairing, uint32_t at, soft_node *node
     return soft_pairing_refuse(pairing, TOPOLOGY, node, NULL);
 }
 
+/* Nodes without dependents became so in the same order, too: a node that was refused may
+ * have changed it (M_sinks_again). */
+static CUresult check_sinks(soft_pairing *pairing, const soft_exec_level *level,
+                            const soft_graph *graph)
+{
+    soft_node **sinks = soft_new(((size_t)graph->node_count + 1) * sizeof(soft_node *));
+    if (sinks == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to pair %u nodes",
+                         graph->node_count);
+    const uint32_t count = soft_graph_sinks(graph, sinks);
+    soft_node *other = NULL;
+    for (uint32_t i = 0; i < count && other == NULL; i++)
+        if (sinks[i]->mark != pairing->shape->sinks[level->sink_first + i])
+            other = sinks[i];
+    soft_delete(sinks);
+    if (other == NULL || !soft_rule(M_child_sinks))
+        return CUDA_SUCCESS;
+    soft_refuse(FAILURE, "nodes of the child graph became nodes without dependents in "
+                         "another order");
+    return soft_pairing_refuse(pairing, TOPOLOGY, other, NULL);
+}
+
 static CUresult pair_in_order(soft_pairing *pairing, const soft_exec_level *level,
                               soft_graph *graph)
 {
@@ -154,7 +176,7 @@ static CUresult pair_in_order(soft_pairing *pairing, const soft_exec_level *leve
     }
     for (uint32_t i = 0; i < graph->node_count; i++)
         SOFT_TRY(check_member(pairing, members[i], graph->nodes[i]));
-    return CUDA_SUCCESS;
+    return check_sinks(pairing, level, graph);
 }
 
 CUresult soft_pair_level(soft_pairing *pairing, uint32_t at, soft_graph *graph)

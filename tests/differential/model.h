@@ -78,6 +78,7 @@ struct mstream {
     struct mcapture *capture;
     struct medges frontier;
     bool spread; /* joined by an event */
+    bool worked; /* has captured a node of its own: only then it has to be joined */
     struct mclock clock;
 };
 

@@ -147,8 +147,8 @@ static bool has_unjoined(const struct model *model, const struct mcapture *captu
     for (int i = 0; i < origin->count; i++)
         mark_up(origin->at[i].node);
     for (int s = 0; s < STREAMS; s++)
-        for (int i = 0;
-             model->streams[s].capture == capture && i < model->streams[s].frontier.count;
+        for (int i = 0; model->streams[s].capture == capture &&
+                        model->streams[s].worked && i < model->streams[s].frontier.count;
              i++)
             if (!model->streams[s].frontier.at[i].node->mark)
                 return true;
@@ -273,6 +273,7 @@ static struct mnode *capture_node(struct model *model, int stream,
         link_add(model, s->frontier.at[i].node, node, s->frontier.at[i].data);
     s->frontier.count = 0;
     edges_push(model, &s->frontier, node, 0);
+    s->worked = true;
     return node;
 }
 
@@ -356,11 +357,9 @@ static void event_record(struct model *model, const int32_t *a, struct answer *o
 {
     struct mevent *event = &model->events[a[0]];
     struct mstream *stream = &model->streams[a[1]];
-    CUresult code = CUDA_SUCCESS;
-    if (a[2] > 1)
+    CUresult code = capture_check_legacy(model, a[1]);
+    if (code == CUDA_SUCCESS && a[2] > 1)
         code = CUDA_ERROR_INVALID_VALUE;
-    if (code == CUDA_SUCCESS)
-        code = capture_check_legacy(model, a[1]);
     if (code == CUDA_SUCCESS && stream->capture && stream->capture->invalidated)
         code = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (code == CUDA_SUCCESS && a[2] == 1 && stream->capture == NULL)
@@ -413,11 +412,11 @@ static CUresult check_wait(struct model *model, const int32_t *a)
 {
     struct mstream *stream = &model->streams[a[0]];
     const struct mevent *event = &model->events[a[1]];
-    if (a[2] > 1)
-        return CUDA_ERROR_INVALID_VALUE;
     const CUresult implicit = capture_check_legacy(model, a[0]);
     if (implicit != CUDA_SUCCESS)
         return implicit;
+    if (a[2] > 1)
+        return CUDA_ERROR_INVALID_VALUE;
     if (stream->capture && stream->capture->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     const bool is_over = event->state == EVENT_CAPTURED &&
@@ -452,6 +451,7 @@ static void stream_wait(struct model *model, const int32_t *a, struct answer *ou
         if (stream->capture == NULL) {
             stream->capture = event->capture;
             stream->frontier.count = 0;
+            stream->worked = false;
         }
         for (int i = 0; i < event->frontier.count; i++)
             frontier_add(model, &stream->frontier, event->frontier.at[i].node);

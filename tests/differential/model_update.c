@@ -64,7 +64,7 @@ static struct verdict pair_up(struct mgraph *mine, struct mgraph *theirs,
             struct mnode *c = a->deps.at[k].node, *d = b->deps.at[k].node;
             const int at = find_pair(pairs, pairs->mine, c);
             const int to = find_pair(pairs, pairs->theirs, d);
-            if (at != to)
+            if (at != to || a->deps.at[k].data != b->deps.at[k].data)
                 return topology(b, d);
             if (at >= 0)
                 continue;

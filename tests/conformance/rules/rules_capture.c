@@ -223,6 +223,25 @@ static void edits_are_no_forks(void)
     end_with(s.a, 2);
 }
 
+/* Not even when what it is behind is cut off from the origin. */
+static void a_fork_without_work_may_be_cut_off(void)
+{
+    OK(begin(s.a, GLOBAL));
+    OK(put(s.a, 0, 1));
+    fork_b();
+    OK(cu.cuStreamUpdateCaptureDependencies(s.a, NULL, NULL, 0,
+                                            CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    end_with(s.a, 1);
+
+    OK(begin(s.a, GLOBAL)); /* with work it needs one */
+    OK(put(s.a, 0, 1));
+    fork_b();
+    OK(put(s.b, 1, 1));
+    OK(cu.cuStreamUpdateCaptureDependencies(s.a, NULL, NULL, 0,
+                                            CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    end_fails(s.a, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+}
+
 static void destroyed_streams_leave_their_work(void)
 {
     OK(begin(s.a, GLOBAL));
@@ -438,6 +457,7 @@ static void run(void)
     CAPTURE_TEST(R90, joins_may_go_through_other_streams);
     CAPTURE_TEST(R90, edits_are_no_forks);
     CAPTURE_TEST(R90, destroyed_streams_leave_their_work);
+    CAPTURE_TEST(M_fork_alone, a_fork_without_work_may_be_cut_off);
     CAPTURE_TEST(R91, waiting_for_a_captured_event_joins);
     CAPTURE_TEST(R91, foreign_events_isolate);
     CAPTURE_TEST(R91, captures_do_not_merge);

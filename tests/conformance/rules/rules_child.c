@@ -84,7 +84,15 @@ static void memory_nodes_are_not_copied_into_a_child(void)
     alloc_node(child);
     REFUSED(NOT_SUPPORTED, cu.cuGraphAddChildGraphNode(&node, parent, NULL, 0, child));
     CHECK(node == UNTOUCHED && node_count(parent) == 0);
-    OK(cu.cuGraphDestroy(child));
+    if (can_move()) { /* nor into itself */
+        OK(move_into(&node, parent, child));
+        CUgraphNode again = UNTOUCHED;
+        REFUSED(NOT_SUPPORTED,
+                cu.cuGraphAddChildGraphNode(&again, child, NULL, 0, child));
+        CHECK(again == UNTOUCHED && node_count(child) == 1);
+    } else {
+        OK(cu.cuGraphDestroy(child));
+    }
     OK(cu.cuGraphDestroy(parent));
 }
 

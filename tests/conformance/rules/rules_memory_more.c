@@ -254,6 +254,24 @@ static void launches_that_need_no_remap_map_nothing(void)
     OK(cu.cuStreamDestroy(b));
 }
 
+/* The executable was made before the node, and keeps addresses, but not that one. */
+static void what_came_behind_the_executable_goes_with_its_graph(void)
+{
+    CUdeviceptr p, q;
+    CUgraph graph = new_graph(), other = new_graph();
+    CUgraphNode node = add_alloc(graph, NULL, MIB, &p);
+    node = add_free(graph, add_fill(graph, node, p, 1, 1024), p);
+    CUgraphExec exec = instantiate(graph, 0);
+    add_alloc(graph, node, MIB, &q); /* where the first was, as it may be */
+    OK(cu.cuGraphDestroy(graph));
+    REFUSED(INVALID_VALUE, try_free(other, NULL, p));
+    REFUSED(INVALID_VALUE, try_free(other, NULL, q));
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(other));
+}
+
 static void run(void)
 {
     RULE_TEST(R49, a_parent_frees_what_its_child_allocates);
@@ -262,6 +280,7 @@ static void run(void)
     RULE_TEST(R49, a_child_has_addresses_of_its_own);
     RULE_TEST(M_set_child_memory, a_child_with_memory_is_not_set_alone);
     RULE_TEST(R53, threads_launch_side_by_side);
+    RULE_TEST(M_alloc_gone, what_came_behind_the_executable_goes_with_its_graph);
     RULE_TEST(M_tried_nodes, graphs_remember_what_was_tried);
     RULE_TEST(M_no_remap, launches_that_need_no_remap_map_nothing);
 }

@@ -216,6 +216,28 @@ static void lists_have_an_order(void)
     OK(cu.cuGraphDestroy(graph));
 }
 
+/* Not in the order in which those of the original became roots. */
+static void roots_of_a_clone_are_as_old_as_its_nodes(void)
+{
+    CUgraph graph = new_graph(), clone;
+    CUgraphNode n[4], got[4], roots[4];
+    for (int i = 0; i < 4; i++)
+        n[i] = empty_node(graph);
+    OK(cu.cuGraphAddDependencies(graph, &n[0], &n[1], NULL, 1));
+    OK(cu.cuGraphRemoveDependencies(graph, &n[0], &n[1], NULL, 1)); /* the youngest */
+    size_t count = 4;
+    OK(cu.cuGraphGetRootNodes(graph, roots, &count));
+    CHECK(count == 4 && roots[0] == n[1] && roots[1] == n[3] && roots[2] == n[2]);
+    OK(cu.cuGraphClone(&clone, graph));
+    OK(cu.cuGraphGetNodes(clone, got, &count));
+    OK(cu.cuGraphGetRootNodes(clone, roots, &count));
+    CHECK(count == 4);
+    for (int i = 0; i < 4; i++)
+        CHECK(roots[i] == got[3 - i]);
+    OK(cu.cuGraphDestroy(clone));
+    OK(cu.cuGraphDestroy(graph));
+}
+
 static void edge_data_is_not_lost_in_silence(void)
 {
     const CUgraphEdgeData programmatic = {.from_port = 1, .type = 1};
@@ -325,6 +347,7 @@ static void run(void)
     RULE_TEST(R9, a_destroyed_node_takes_its_edges_along);
     RULE_TEST(R10, lists_fill_the_room_that_is_left);
     RULE_TEST(R10, lists_have_an_order);
+    RULE_TEST(M_clone_roots, roots_of_a_clone_are_as_old_as_its_nodes);
     RULE_TEST(R11, edge_data_is_not_lost_in_silence);
     RULE_TEST(R12, edge_data_comes_with_its_nodes);
     RULE_TEST(R13, programmatic_edges_join_kernels);

@@ -242,6 +242,19 @@ static void a_fill_of_memory_that_is_freed_inside_stays(void)
 {
     fill_or_copy(true, true, CU_GRAPH_EXEC_UPDATE_ERROR);
     fill_or_copy(true, false, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    /* It may go to other memory, and come back. */
+    CUdeviceptr p;
+    CUgraphNode work;
+    CUgraphExecUpdateResult result;
+    CUgraph graph = working_graph(true, true, &p, &work);
+    CUgraphExec exec = instantiate(graph);
+    const CUDA_MEMSET_NODE_PARAMS away = fill_params(text_memory[0], 1, 64, 1);
+    OK(cu.cuGraphExecMemsetNodeSetParams(exec, work, &away, text_context));
+    OK(update(exec, graph, &result));
+    OK(cu.cuGraphLaunch(exec, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
 }
 
 /* Live or not. */

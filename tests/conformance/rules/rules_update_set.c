@@ -305,6 +305,29 @@ static void a_child_graph_may_come_from_a_node(void)
     OK(cu.cuGraphDestroy(graph.graph));
 }
 
+static void a_child_graph_has_sinks_in_their_order(void)
+{
+    const text_graph kid = text_build("k1 m2");
+    CUgraph parent, child;
+    CUgraphNode node, none, inside[2];
+    CUgraphExec exec;
+    size_t count = 2;
+    OK(cu.cuGraphCreate(&parent, 0));
+    OK(cu.cuGraphAddChildGraphNode(&node, parent, NULL, 0, kid.graph));
+    OK(cu.cuGraphChildGraphNodeGetGraph(node, &child));
+    OK(cu.cuGraphGetNodes(child, inside, &count));
+    OK(cu.cuGraphInstantiateWithFlags(&exec, parent, 0));
+    OK(cu.cuGraphExecChildGraphNodeSetParams(exec, node, child));
+    const CUgraphNode twice[2] = {inside[0], inside[0]};
+    REFUSED(INVALID_VALUE, cu.cuGraphAddEmptyNode(&none, child, twice, 2));
+    REFUSED(GRAPH_EXEC_UPDATE_FAILURE,
+            cu.cuGraphExecChildGraphNodeSetParams(exec, node, child));
+    OK(cu.cuGraphExecChildGraphNodeSetParams(exec, node, kid.graph));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(parent));
+    OK(cu.cuGraphDestroy(kid.graph));
+}
+
 static void nodes_inside_a_child_graph_are_set_by_its_handle(void)
 {
     const text_graph graph = text_build("g1");
@@ -398,6 +421,7 @@ static void run(void)
     RULE_TEST(R69k, a_child_graph_keeps_its_order_of_creation);
     RULE_TEST(R69k, a_child_graph_is_paired_by_creation);
     RULE_TEST(R69k, a_child_graph_may_come_from_a_node);
+    RULE_TEST(M_child_sinks, a_child_graph_has_sinks_in_their_order);
     RULE_TEST(R69k, nodes_inside_a_child_graph_are_set_by_its_handle);
 }
 
