@@ -40,9 +40,12 @@ void fast_write_choice(fast *f, const char *scan);
 /* A copy for when all threads take the same ways, and one for when not. False, nothing
  * written: there is no such branch. */
 bool fast_write_without_guards(fast *f);
+/* Only threads whose x is a multiple of it have anything to do in the region. */
+uint32_t fast_stride(const fast *f);
 
 /* ---- shape_warp.c ---- */
-void fast_write_cut(fast *f); /* the barrier or warp operation of the current region */
+/* The barrier or warp operation of the current region; `scan` as above, or "". */
+void fast_write_cut(fast *f, const char *scan);
 
 /* ---- shape_part.c ---- */
 #define FAST_REGIONS_MAX 32u /* kernels of more have a function for each */

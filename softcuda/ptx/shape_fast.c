@@ -9,6 +9,7 @@
  *   T7b.*      the same for threads that a mask (or the live flags) picks
  *   T7f.*      all threads, when none turns off at a guard (shape_guard.c)
  *   T7g.*      the same for several rounds of a loop at once
+ *   T7l.*      all threads, in the round that is the last of all
  *   R7.again:  behind it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
  *   R7.term:   behind the masked regions that hang on it: where all go from here */
@@ -485,10 +486,11 @@ static void close_loops(fast *f, const char *bound)
     ptx_text *out = f->emit.out;
     const char *n = f->name;
     ptx_text_add(out,
-                 "  %%x1.%s = add nuw nsw i32 %%x.%s, 1\n"
+                 "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                  "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
                  "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
-                 n, n, n, n, bound, n, n, n, 100 + f->s->program->loop_metadata++);
+                 n, n, fast_stride(f), n, n, bound, n, n, n,
+                 100 + f->s->program->loop_metadata++);
     ptx_text_add(out,
                  "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
                  "  %%yc.%s = icmp ult i32 %%y1.%s, %%ntid.y\n"
@@ -760,7 +762,7 @@ void fast_write_region(fast *f, uint32_t region)
     if (apart)
         fast_begin_part(f);
     if (r->kind != SHAPE_CODE) {
-        fast_write_cut(f);
+        fast_write_cut(f, scan.name);
         shape_line(&f->emit, "br label %%R%u.after", region);
     } else {
         write_snapshots(f);

@@ -6,7 +6,9 @@
  * vector stores, which the branch would need, cost several times a plain one.
  *
  * The same for a loop that threads leave one by one, `i += stride` up to n: while the
- * first and the last thread stay in it, a round looks at no flags and writes none. */
+ * first and the last thread stay in it, a round looks at no flags and writes none.
+ *
+ * And the opposite, `if (threadIdx.x % 32 == 0)`: the loop visits only every 32nd. */
 #include <stdio.h>
 
 #include "softcuda/ptx/fast.h"
@@ -269,6 +271,96 @@ static bool find_all(const fast *f, uint8_t *ways, requirements *all)
     return any;
 }
 
+/* ---- threads that have nothing to do
+ * -------------------------------------------------------------------------------- */
+
+#define ROW_MAX 1024u /* threads along x */
+
+/* Whether the operand is threadIdx.x, perhaps by way of a register. */
+static bool is_x(const fast *f, const ptx_operand *operand)
+{
+    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
+        if (axis_of(operand) >= 0)
+            return axis_of(operand) == 0;
+        if (operand->kind != PTX_OPERAND_REG || operand->negate)
+            return false;
+        const ptx_insn *insn = definition(f, operand->index);
+        if (insn == NULL || !is_32_bits(insn) || insn->opcode != PTX_OP_MOV ||
+            insn->mod_count != 0 || insn->operand_count != 2)
+            return false;
+        operand = &operands_of(f, insn)[1];
+    }
+    return false;
+}
+
+/* n, if the operand is threadIdx.x % n, n a power of two; 0: it is something else. */
+static uint32_t x_modulo(const fast *f, const ptx_operand *operand)
+{
+    if (is_x(f, operand))
+        return ROW_MAX;
+    const ptx_insn *insn = operand->kind == PTX_OPERAND_REG && !operand->negate
+                               ? definition(f, operand->index)
+                               : NULL;
+    if (insn == NULL || insn->opcode != PTX_OP_AND || !is_32_bits(insn))
+        return 0;
+    const ptx_operand *o = operands_of(f, insn);
+    if (!is_x(f, &o[1]) || o[2].kind != PTX_OPERAND_INT)
+        return 0;
+    const uint64_t n = (uint64_t)o[2].imm + 1;
+    return n > 1 && n <= ROW_MAX && (n & (n - 1)) == 0 ? (uint32_t)n : 0;
+}
+
+static bool only_computes(const fast *f, uint32_t block)
+{
+    const shape_block *b = &f->s->blocks[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const shape_insn *insn = &f->s->insns[i];
+        if (insn->role != PTX_ROLE_PLAIN || insn->reads_memory || insn->writes_memory)
+            return false;
+    }
+    return true;
+}
+
+/* Nothing is kept of a thread that leaves the region straight from its first block. */
+static bool leaves_no_trace(const fast *f)
+{
+    const shape_region *r = fast_region(f);
+    if (r->masked || r->exits)
+        return false;
+    for (uint32_t k = 0; k < r->target_count; k++)
+        if (f->s->regions[r->targets[k]].masked)
+            return false;
+    for (uint32_t reg = 0; reg < f->s->function->register_count; reg++)
+        if (fast_is_array(f, reg) && shape_bit(r->live_out, reg))
+            return false;
+    return only_computes(f, r->head);
+}
+
+static bool stays(const fast *f, uint32_t to)
+{
+    return to != SHAPE_EXIT && to != SHAPE_NONE && to != fast_region(f)->head &&
+           f->s->blocks[to].region == f->region;
+}
+
+uint32_t fast_stride(const fast *f)
+{
+    const shape_block *b = &f->s->blocks[fast_region(f)->head];
+    if (b->end != SHAPE_BRANCH || b->succ_count != 2 || !leaves_no_trace(f))
+        return 1;
+    const bool first = stays(f, b->succ[0]);
+    const ptx_insn *insn = definition(f, b->reg);
+    if (first == stays(f, b->succ[1]) || insn == NULL || insn->opcode != PTX_OP_SETP ||
+        insn->mod_count != 1 || !is_32_bits(insn) || insn->operand_count != 3)
+        return 1;
+    const ptx_operand *o = operands_of(f, insn);
+    const bool when = first != (b->negate != 0); /* the predicate of those that stay */
+    if ((ptx_modifier)insn->mods[0] != (when ? PTX_MOD_EQ : PTX_MOD_NE) || o[0].pair ||
+        o[2].kind != PTX_OPERAND_INT || o[2].imm != 0)
+        return 1;
+    const uint32_t n = x_modulo(f, &o[1]);
+    return n > 0 ? n : 1;
+}
+
 /* ---- writing ------------------------------------------------------------------------
  */
 
@@ -430,6 +522,35 @@ static void write_jam(fast *f, const requirements *all)
     ptx_text_add(e->out, "C%u.h:\n", f->region);
 }
 
+/* A copy of the last round, for when all threads leave together: their flags are
+ * cleared, not worked out. Goes on where they do not. */
+static void write_last(fast *f, const char *scan, const requirements *guards,
+                       const uint8_t *ways)
+{
+    ptx_emit *e = &f->emit;
+    char from[32];
+    if (guards->count != 1)
+        return; /* not all of several things: some thread may stay */
+    fast_set_scalar(f, true);
+    requirement opposite = guards->list[0];
+    opposite.value = !opposite.value;
+    const ptx_value leave = write_requirement(f, &opposite, 0);
+    const ptx_value known = shape_value(e, "freeze i1 %s", leave.name);
+    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value all = shape_value(e, "and i1 %s, %s", full.name, known.name);
+    shape_line(e, "br i1 %s, label %%C%u.l, label %%C%u.m", all.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.l", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ul.z\n", from, f->region);
+    uint8_t *other = shape_alloc(f->s->memory, f->s->block_count, 1);
+    const uint32_t head = fast_region(f)->head;
+    other[head] = (uint8_t)(3 - ways[head]);
+    f->ways = other;
+    fast_write_loops(f, 'l', from, "%ntid.x");
+    f->ways = NULL;
+    ptx_text_add(e->out, "C%u.m:\n", f->region);
+}
+
 /* A loop that all threads go round, and will go round once more: no flags are looked at
  * or written, and the next round knows how many take part. */
 static void write_round(fast *f, const char *scan)
@@ -451,6 +572,7 @@ static void write_round(fast *f, const char *scan)
     ptx_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,
                  f->region);
     fast_write_loops(f, 'f', from, "%ntid.x");
+    const uint8_t *ways = f->ways;
     f->round = false;
     f->ways = NULL;
     f->again = true;
@@ -458,6 +580,7 @@ static void write_round(fast *f, const char *scan)
     shape_line(e, "store i32 %%threads, ptr %%known");
     shape_line(e, "br label %%R%u.back", f->region);
     ptx_text_add(e->out, "C%u.r:\n", f->region);
+    write_last(f, scan, &guards, ways);
 }
 
 /* `scan` tells how many threads take part; in its top bit, that they are not the first
@@ -483,19 +606,78 @@ void fast_write_choice(fast *f, const char *scan)
     fast_write_loops(f, 'b', from, "%ntid.x");
 }
 
+/* n, if the requirement is that x < n, a constant; 0: it is another one. */
+static uint32_t first_threads(const requirement *r)
+{
+    const bool left = r->left.axis == 0;
+    const sum *x = left ? &r->left : &r->right, *bound = left ? &r->right : &r->left;
+    if (x->axis != 0 || x->count != 0 || x->offset != SHAPE_NONE || bound->count != 1 ||
+        bound->offset != SHAPE_NONE || bound->terms[0][1] != NULL ||
+        bound->terms[0][0]->kind != PTX_OPERAND_INT)
+        return 0;
+    const int64_t k = (int64_t)bound->terms[0][0]->imm;
+    const bool less = (r->predicate[1] == 'l') == left; /* x < k or x <= k, if true */
+    const bool equal = r->predicate[2] == 'e';
+    if (k < 0 || k >= ROW_MAX || less != r->value)
+        return 0;
+    return (uint32_t)k + (equal == r->value);
+}
+
+/* `if (threadIdx.x >= 32) return;`: the copy for threads that agree serves the first 32
+ * of a row, too; all others have ended. Says which `threads` it is for, and joins to
+ * `holds` that it can be taken. */
+static bool write_first_threads(fast *f, const requirements *guards, ptx_value *holds,
+                                ptx_value *threads)
+{
+    const shape_region *r = fast_region(f);
+    const shape_block *b = &f->s->blocks[r->head];
+    const uint32_t n = guards->count == 1 ? first_threads(&guards->list[0]) : 0;
+    if (n == 0 || !r->exits || f->ways[r->head] == 0 || !only_computes(f, r->head) ||
+        b->succ[2 - f->ways[r->head]] != SHAPE_EXIT)
+        return false;
+    for (uint32_t k = 0; k < r->target_count; k++)
+        if (f->s->regions[r->targets[k]].masked)
+            return false;
+    const ptx_value fewer = shape_value(&f->emit, "icmp ult i32 %u, %%ntid.x", n);
+    const ptx_value row = shape_value(&f->emit, "and i1 %s, %%one.row", fewer.name);
+    *threads = shape_value(&f->emit, "select i1 %s, i32 %u, i32 %%ntid.x", row.name, n);
+    *holds = shape_value(&f->emit, "or i1 %s, %s", holds->name, row.name);
+    return true;
+}
+
+/* Threads behind the first `threads` of a row have ended. */
+static void write_ended(fast *f, const char *threads)
+{
+    ptx_emit *e = &f->emit;
+    const ptx_value rest = shape_value(e, "sub i32 %%ntid.x, %s", threads);
+    const ptx_value any = shape_value(e, "icmp ne i32 %s, 0", rest.name);
+    shape_line(e, "br i1 %s, label %%C%u.e, label %%C%u.s", any.name, f->region,
+               f->region);
+    ptx_text_add(e->out, "C%u.e:\n", f->region);
+    const ptx_value at =
+        shape_value(e, "getelementptr i8, ptr %%live.0, i32 %s", threads);
+    const ptx_value bytes = shape_value(e, "zext i32 %s to i64", rest.name);
+    shape_line(e, "call void @soft.fill(ptr %s, i8 0, i64 %s)", at.name, bytes.name);
+    ptx_text_add(e->out, "  br label %%C%u.s\nC%u.s:\n", f->region, f->region);
+}
+
 /* All threads of most blocks take the same way at a guard: see shape_guard.c. */
 bool fast_write_without_guards(fast *f)
 {
     requirements guards = {.count = 0};
-    ptx_value all;
+    ptx_value all, threads = {"%ntid.x"};
     char from[32];
     if (!write_guards(f, &guards, &all))
         return false;
+    const bool few = write_first_threads(f, &guards, &all, &threads);
     shape_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
                f->region);
-    snprintf(from, sizeof(from), "C%u.f", f->region);
-    ptx_text_add(f->emit.out, "%s:\n  br label %%T%uf.z\n", from, f->region);
-    fast_write_loops(f, 'f', from, "%ntid.x");
+    snprintf(from, sizeof(from), "C%u.%c", f->region, few ? 's' : 'f');
+    ptx_text_add(f->emit.out, "C%u.f:\n", f->region);
+    if (few)
+        write_ended(f, threads.name);
+    ptx_text_add(f->emit.out, "  br label %%T%uf.z\n", f->region);
+    fast_write_loops(f, 'f', from, threads.name);
     f->ways = NULL;
     snprintf(from, sizeof(from), "C%u", f->region);
     ptx_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);

@@ -528,11 +528,25 @@ static void move_masks(warp *w)
     store_lanes(w, "i8", "%mask.", w->region->mask, none);
 }
 
-static void write_warps(fast *f, const shape_cut *cut)
+/* How many warps have a thread here: if they are the first ones, those up to the last. */
+static ptx_value warps_of(fast *f, const char *scan)
+{
+    ptx_value all = {"%warps"};
+    if (scan[0] == 0)
+        return all;
+    const ptx_value prefix = shape_value(&f->emit, "icmp sge i32 %s, 0", scan);
+    const ptx_value up = shape_value(&f->emit, "add i32 %s, 31", scan);
+    const ptx_value some = shape_value(&f->emit, "lshr i32 %s, 5", up.name);
+    return shape_value(&f->emit, "select i1 %s, i32 %s, i32 %%warps", prefix.name,
+                       some.name);
+}
+
+static void write_warps(fast *f, const shape_cut *cut, const char *scan)
 {
     warp w = {.f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
     ptx_text *out = f->emit.out;
     const uint32_t r = f->region;
+    const ptx_value warps = warps_of(f, scan);
     snprintf(w.base, sizeof(w.base), "%%wb.%u", r);
     ptx_text_add(out,
                  "  br label %%W%u.in\nW%u.in:\n  br label %%W%u\n"
@@ -546,9 +560,9 @@ static void write_warps(fast *f, const shape_cut *cut)
     ptx_text_add(out,
                  "  br label %%W%u.end\nW%u.end:\n"
                  "  %%wj.%u = add nuw nsw i32 %%wi.%u, 1\n"
-                 "  %%wc.%u = icmp ult i32 %%wj.%u, %%warps\n"
+                 "  %%wc.%u = icmp ult i32 %%wj.%u, %s\n"
                  "  br i1 %%wc.%u, label %%W%u, label %%W%u.out\nW%u.out:\n",
-                 r, r, r, r, r, r, r, r, r, r);
+                 r, r, r, r, r, r, warps.name, r, r, r, r);
 }
 
 /* ---- bar.red ---- */
@@ -616,7 +630,7 @@ static void write_reduce(fast *f, const shape_cut *cut)
         ptx_store_operand(e, cut->out, cut->mode == 1 ? PTX_U32 : PTX_PRED, result);
 }
 
-void fast_write_cut(fast *f)
+void fast_write_cut(fast *f, const char *scan)
 {
     const shape_region *r = &f->s->regions[f->region];
     const shape_cut cut = shape_cut_of(f->s, f->s->blocks[r->head].first);
@@ -624,5 +638,5 @@ void fast_write_cut(fast *f)
     if (cut.kind == SHAPE_CUT_REDUCE)
         write_reduce(f, &cut);
     else if (cut.kind > SHAPE_CUT_REDUCE)
-        write_warps(f, &cut);
+        write_warps(f, &cut, scan);
 }

@@ -51,6 +51,36 @@ static const char loops_ptx[] =
         LOOP("signed_below", "s32", "lt.s32 %p2, %r5, %r2;\n@%p2 bra")
             LOOP("not_above", "u32", "ge.u32 %p2, %r5, %r2;\n@!%p2 bra");
 
+/* out[thread]: what threads that pass `lane` write between two barriers; 1,024 further
+ * on, a vote of those that `end` leaves. */
+#define LANES(name, lane, end)                                                           \
+    ".visible .entry " name "(.param .u64 out)\n{\n"                                     \
+    ".reg .pred %p<5>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<6>;\n"                          \
+    ".shared .align 4 .b8 part[64];\n"                                                   \
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r4, %ntid.x;\nmov.u32 %r6, %tid.x;\n"           \
+    "mov.u32 %r7, %tid.y;\nmad.lo.s32 %r8, %r7, %r4, %r6;\nmul.wide.u32 %rd2, %r8, 4;\n" \
+    "add.s64 %rd3, %rd1, %rd2;\nbar.sync 0;\n" lane                                      \
+    "atom.global.add.u32 %r10, [%rd3], %r8;\nst.global.u32 [%rd3+8192], %r6;\nNEXT:\n"   \
+    "bar.sync 0;\n" end "and.b32 %r11, %r8, 1;\nsetp.eq.s32 %p3, %r11, 1;\n"             \
+    "vote.sync.ballot.b32 %r12, %p3, -1;\nst.global.u32 [%rd3+4096], "                   \
+    "%r12;\nEND:\nret;\n"                                                                \
+    "}\n"
+
+static const char lanes_ptx[] = PTX_HEAD LANES(
+    "warps", "and.b32 %r9, %r6, 31;\nsetp.eq.s32 %p1, %r9, 0;\n@!%p1 bra NEXT;\n",
+    "setp.gt.u32 %p2, %r6, 31;\n@%p2 bra END;\n")
+    LANES("eighths", "and.b32 %r9, %r6, 7;\nsetp.ne.u32 %p1, %r9, 0;\n@%p1 bra NEXT;\n",
+          "setp.ge.s32 %p2, %r6, 40;\n@%p2 bra END;\n")
+        LANES("first", "setp.ne.s32 %p1, %r6, 0;\n@%p1 bra NEXT;\n",
+              "setp.lt.u32 %p2, %r6, 5;\n@!%p2 bra END;\n")
+            LANES("others",
+                  "and.b32 %r9, %r6, 31;\nsetp.eq.s32 %p1, %r9, 0;\n@%p1 bra NEXT;\n",
+                  "setp.le.s32 %p2, %r6, 63;\n@!%p2 bra END;\n")
+                LANES(
+                    "odd",
+                    "and.b32 %r9, %r6, 30;\nsetp.eq.s32 %p1, %r9, 0;\n@!%p1 bra NEXT;\n",
+                    "setp.lt.u32 %p2, %r6, 33;\n@%p2 bra END;\n");
+
 static const char *const names[] = {"unsigned_less", "signed_less", "turned",
                                     "at_least",      "both",        "inside"};
 static kernel_unit *units[2];
@@ -119,6 +149,37 @@ static void every_loop_is_the_slow_paths(void)
     kernel_close(pair[1]);
 }
 
+static void few_threads_are_the_slow_paths(void)
+{
+    static const char *const lanes[] = {"warps", "eighths", "first", "others", "odd"};
+    static const uint32_t shapes[][2] = {{1, 1},  {31, 1}, {32, 1},  {33, 1},  {40, 1},
+                                         {64, 1}, {65, 1}, {256, 1}, {999, 1}, {1024, 1},
+                                         {5, 7},  {32, 4}, {48, 3},  {64, 16}};
+    static uint32_t out[2][4096];
+    kernel_unit *pair[2];
+    for (int path = 0; path < 2; path++) {
+        pair[path] = kernel_open(lanes_ptx, path ? KERNEL_SLOW : KERNEL_FAST, &error);
+        if (!CHECK_OK(pair[path] == NULL, error))
+            return;
+    }
+    for (size_t k = 0; k < 5 * sizeof(shapes) / sizeof(shapes[0]); k++) {
+        const uint32_t *shape = shapes[k / 5];
+        memset(out, 0, sizeof(out));
+        for (int path = 0; path < 2; path++) {
+            void *params = out[path];
+            const kernel_call call = {
+                .name = lanes[k % 5], .grid = {2}, .block = {shape[0], shape[1]}};
+            CHECK_OK(kernel_run(pair[path], &call, &params, &error), error);
+        }
+        if (!CHECK(memcmp(out[0], out[1], sizeof(out[0])) == 0))
+            fprintf(stderr, "%s, block %u x %u\n", lanes[k % 5], shape[0], shape[1]);
+    }
+    for (size_t k = 0; k < 5; k++)
+        CHECK(kernel_about(pair[0], lanes[k])->path == PTX_PATH_FAST);
+    kernel_close(pair[0]);
+    kernel_close(pair[1]);
+}
+
 int main(void)
 {
     for (int path = 0; path < 2; path++) {
@@ -133,6 +194,7 @@ int main(void)
     }
     RUN(every_edge_is_the_slow_paths);
     RUN(every_loop_is_the_slow_paths);
+    RUN(few_threads_are_the_slow_paths);
     kernel_close(units[0]);
     kernel_close(units[1]);
     return test_done();
