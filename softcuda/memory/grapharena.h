@@ -23,8 +23,8 @@ struct graph_segment {
     uint32_t live;                        /* allocations that outlived their launch */
     const soft_graph_arena *holder;       /* of those */
     uint32_t binders;                     /* arenas that have it */
-    uint64_t stamp, made, filled; /* the bind that took it, made it, gave it its first
-                                     chunk: it is reserved, and used from then on */
+    uint64_t stamp, made, used; /* the bind that took it, made it, and from which on it
+                                   counts as used; 0: it is reserved alone */
     struct graph_use use;
     struct graph_segment *next;
 };
@@ -75,6 +75,7 @@ struct soft_graph_arena {
         *growths; /* which growth each belongs to: they are reserved together; 0: none */
     uint32_t segment_capacity, growth_count;
     bool ready;           /* all that is needed is bound and mapped */
+    bool grown;           /* allocations touched more since the last bind */
     struct graph_use use; /* launches that run in it, frees of what it has */
     soft_graph_arena *before, *behind;
 };

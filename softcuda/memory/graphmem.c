@@ -365,8 +365,10 @@ static void take_run(soft_graph_arena *arena, uint32_t first, uint64_t bytes,
         taken.start + bytes - soft_slot_address(arena->memory, region->slot);
     const uint32_t touched =
         (uint32_t)((offset + SOFT_CHUNK_BYTES - 1) / SOFT_CHUNK_BYTES);
-    if (touched > region->touched)
+    if (touched > region->touched) {
         region->touched = touched;
+        arena->grown = true;
+    }
 }
 
 static soft_graph_alloc *add_locked(soft_graph_arena *arena, uint64_t bytes,

@@ -180,8 +180,8 @@ static void give_chunks(soft_memory *memory, struct graph_segment *segment)
         segment->chunks[i] = SOFT_NO_CHUNK;
         pool->chunk_count--;
     }
-    pool->used_count -= segment->filled != 0;
-    segment->filled = 0;
+    pool->used_count -= segment->used != 0;
+    segment->used = 0;
 }
 
 static void free_segment(soft_memory *memory, struct graph_segment **at)
@@ -348,15 +348,38 @@ static bool fill_chunks(soft_graph_arena *arena, uint32_t index)
         if (!needed || segment->chunks[i] != SOFT_NO_CHUNK)
             continue;
         (void)soft_chunks_take(memory, 1, &segment->chunks[i]); /* counted above */
-        if (segment->filled == 0) {
-            segment->filled = pool->stamp;
-            if (++pool->used_count > pool->used_high)
-                pool->used_high = pool->used_count;
-        }
         if (++pool->chunk_count > pool->chunk_high)
             pool->chunk_high = pool->chunk_count;
     }
     return true;
+}
+
+static bool is_touched(const soft_graph_arena *arena, uint32_t index)
+{
+    for (uint32_t r = 0; r < arena->region_count; r++) {
+        const struct graph_region *region = &arena->regions[r];
+        const uint32_t first = region->first / SOFT_SEGMENT_CHUNKS;
+        const uint32_t end = (region->first + region->touched + SOFT_SEGMENT_CHUNKS - 1) /
+                             SOFT_SEGMENT_CHUNKS;
+        if (region->touched > 0 && index >= first && index < end)
+            return true;
+    }
+    return false;
+}
+
+/* What allocations touch counts as used from this bind on, late ones, too. */
+static void count_used(const struct bind *bind, soft_graph_arena *arena)
+{
+    struct graph_pool *pool = bind->memory->graphs;
+    for (uint32_t i = 0; i < soft_arena_segments(arena); i++) {
+        struct graph_segment *segment = arena->segments[i];
+        if (segment == NULL || segment->used || !is_touched(arena, i))
+            continue;
+        segment->used = pool->stamp;
+        if (++pool->used_count > pool->used_high)
+            pool->used_high = pool->used_count;
+    }
+    arena->grown = false;
 }
 
 /* Finds a segment for a part of an arena that nothing runs in. */
@@ -462,7 +485,7 @@ static void undo(const struct bind *bind)
             continue;
         for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
             if (arena->segments[i] && (arena->segments[i]->made == pool->stamp ||
-                                       arena->segments[i]->filled == pool->stamp))
+                                       arena->segments[i]->used == pool->stamp))
                 unbind(arena, i);
     }
     pool->segment_high = pool->segment_high_before;
@@ -471,7 +494,7 @@ static void undo(const struct bind *bind)
         if ((*at)->made == pool->stamp) {
             free_segment(bind->memory, at);
         } else {
-            if ((*at)->filled == pool->stamp)
+            if ((*at)->used == pool->stamp)
                 give_chunks(bind->memory, *at);
             at = &(*at)->next;
         }
@@ -529,6 +552,8 @@ static soft_graph_bound bind_on(const struct bind *bind, soft_point *wait)
         for (uint32_t i = 0; done && !arena->ready && i < soft_arena_segments(arena); i++)
             if (arena->segments[i])
                 done = fill_chunks(arena, i);
+        if (done && (arena->grown || !arena->ready))
+            count_used(bind, arena);
         if (done && !arena->ready)
             done = arena->ready = map_arena(arena);
         if (!done)

@@ -336,6 +336,11 @@ static void room_for_one_is_reserved_whole(void)
     OK(cu.cuGraphLaunch(exec, stream));
     CHECK(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) - base == 2 * STEP);
     CHECK(reserved_now() - base == 3 * STEP);
+    CUdeviceptr late; /* in that room, and so it counts with the next bind */
+    add_alloc(graph, NULL, 20 * MIB, &late);
+    OK(cu.cuGraphUpload(exec, stream));
+    CHECK(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) - base == 3 * STEP);
+    CHECK(reserved_now() - base == 3 * STEP);
     CHECK(settled() - base == 2 * STEP); /* live */
     CHECK(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) - base == 2 * STEP);
     OK(cu.cuMemFree(p));
