@@ -98,14 +98,15 @@ struct mcell {
 
 /* A graph allocation, from its alloc node on. */
 struct mallocation {
-    bool exists;          /* an alloc node made it */
-    bool live;            /* launched and not freed since */
-    bool defined;         /* written since */
-    bool freed_at_home;   /* its graph holds a free node of it */
-    bool freed_elsewhere; /* another graph does */
-    bool left_unfreed;    /* its graph was instantiated without a free node of it */
-    bool orphan;          /* its graph is gone: its next free is its end */
-    uint32_t graph;       /* uid */
+    bool exists;            /* an alloc node made it */
+    bool live;              /* launched and not freed since */
+    bool defined;           /* written since */
+    bool freed_at_home;     /* its graph holds a free node of it */
+    bool freed_elsewhere;   /* another graph does */
+    bool left_unfreed;      /* its graph was instantiated without a free node of it */
+    bool orphan;            /* its graph is gone: its next free is its end */
+    const struct mexec *by; /* whose launch made it live */
+    uint32_t graph;         /* uid */
 };
 
 struct mobject {
@@ -132,6 +133,7 @@ struct model {
     uint32_t last_uid;
     const struct answer *actual; /* of the running step, or NULL */
     bool lost;                   /* the driver went another way than the model */
+    bool leaked;                 /* an H100 has lost graph memory for good */
     struct chunk *chunks;
 };
 
@@ -207,6 +209,10 @@ void memory_graph_gone(struct model *model, const struct mgraph *graph);
 void memory_added(struct model *model, const struct mgraph *graph,
                   const struct work *work);
 CUresult memory_check_launch(const struct model *model, const struct mexec *exec);
+/* An upload or launch is tried; a launch is done. */
+void memory_wanted(struct model *model, const struct mexec *exec);
+void memory_launched(struct model *model, const struct mexec *exec,
+                     const struct mgraph *graph);
 void memory_freed(struct model *model, struct mallocation *alloc);
 /* After an executable is gone: what it alone still knew. */
 void memory_exec_gone(struct model *model);

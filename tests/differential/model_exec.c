@@ -100,6 +100,8 @@ static void instantiate(struct model *model, const int32_t *a, struct answer *ou
         exec->owner = graph;
     }
     model->execs[a[0]] = exec;
+    if (uploads)
+        memory_wanted(model, exec);
 }
 
 static void exec_destroy(struct model *model, const int32_t *a, struct answer *out)
@@ -155,10 +157,13 @@ static void launch(struct model *model, const int32_t *a, struct answer *out)
     CUresult code = exec ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS)
         code = check_stream(model, a[1]);
-    if (code == CUDA_SUCCESS)
+    if (code == CUDA_SUCCESS) {
+        memory_wanted(model, exec);
         code = memory_check_launch(model, exec);
+    }
     if (!model_decide(model, out, code))
         return;
+    memory_launched(model, exec, exec->graph);
     struct mclock *clock = &model->streams[a[1]].clock;
     if (!graph_works(exec->graph)) { /* an H100 orders launches of nothing by nothing */
         record_events(model, exec->graph, &(struct mclock){{0}});
@@ -181,7 +186,8 @@ static void upload(struct model *model, const int32_t *a, struct answer *out)
         out->code = SKIPPED;
         return;
     }
-    (void)model_decide(model, out, check_stream(model, a[1])); /* orders nothing */
+    if (model_decide(model, out, check_stream(model, a[1]))) /* orders nothing */
+        memory_wanted(model, model->execs[a[0]]);
 }
 
 /* ---- one node ---- */

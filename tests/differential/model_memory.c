@@ -141,6 +141,39 @@ CUresult memory_check_launch(const struct model *model, const struct mexec *exec
     return CUDA_SUCCESS;
 }
 
+static bool is_of_another(const struct model *model, const struct mexec *exec,
+                          const struct mgraph *graph)
+{
+    for (int i = 0; i < graph->count; i++) {
+        const struct mnode *node = graph->nodes[i];
+        if (node->child && is_of_another(model, exec, node->child))
+            return true;
+        if (node->work.kind == WORK_ALLOC && model->allocs[node->work.p[0]].live &&
+            model->allocs[node->work.p[0]].by != exec)
+            return true;
+    }
+    return false;
+}
+
+/* What another executable left live makes an H100 take memory a second time, and never
+ * give it back: what is reserved means nothing from then on. */
+void memory_wanted(struct model *model, const struct mexec *exec)
+{
+    model->leaked = model->leaked || is_of_another(model, exec, exec->graph);
+}
+
+void memory_launched(struct model *model, const struct mexec *exec,
+                     const struct mgraph *graph)
+{
+    for (int i = 0; i < graph->count; i++) {
+        const struct mnode *node = graph->nodes[i];
+        if (node->child)
+            memory_launched(model, exec, node->child);
+        else if (node->work.kind == WORK_ALLOC)
+            model->allocs[node->work.p[0]].by = exec;
+    }
+}
+
 bool memory_is_safe(const struct model *model, const struct mexec *exec)
 {
     const struct launch_walk walk = walk_exec(model, exec);

@@ -2,25 +2,46 @@
 /* What of a recording is kept: programs that have one result. Left out are those that
  * ended the driver or its context, those of which the model of today knows that they
  * race, though that of the recording did not, and those with a call that is on the list
- * of calls never to be sent by now. How much graph memory is reserved is no answer that
- * is kept: see docs/design/graphs.md. */
+ * of calls never to be sent by now. None is left out by hand. Single answers about graph
+ * memory go where an H100 has lost some of it. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "model.h"
 #include "record.h"
 
-static bool has_one_result(const struct transcript *t)
+/* Whether it has one result. Answers about memory that an H100 has lost go (see
+ * memory_wanted()); *dropped counts them. */
+static bool has_one_result(struct transcript *t, int *dropped)
 {
     struct model *model = model_create();
     struct answer predicted;
     bool good = true;
-    for (int i = 0; i < t->program.count && good && !model->lost; i++) {
-        good = t->answers[i].code != 0 || !model_races(model, &t->program.steps[i]);
-        model_step(model, &t->program.steps[i], &t->answers[i], &predicted);
+    int kept = 0;
+    for (int i = 0; i < t->program.count; i++) {
+        const struct step step = t->program.steps[i];
+        const struct answer answer = t->answers[i];
+        if (good && !model->lost) {
+            good = answer.code != 0 || !model_races(model, &step);
+            model_step(model, &step, &answer, &predicted);
+        }
+        if (step.op == OP_MEM_ATTRIBUTE && answer.code == 0 && model->leaked)
+            continue;
+        t->program.steps[kept] = step;
+        t->answers[kept++] = answer;
     }
+    *dropped = t->program.count - kept;
+    t->program.count = kept;
     model_destroy(model);
     return good;
+}
+
+static int count_attributes(const struct transcript *t)
+{
+    int count = 0;
+    for (int i = 0; i < t->program.count; i++)
+        count += t->program.steps[i].op == OP_MEM_ATTRIBUTE && t->answers[i].code == 0;
+    return count;
 }
 
 /* A copy with a memory type that does not exist, of graph memory: --never. */
@@ -41,57 +62,51 @@ static bool is_all_sent(const struct transcript *t)
     return true;
 }
 
-/* Where softcuda is not yet as the H100 was: docs/design/graphs.md says how. */
-static bool is_open(const struct transcript *t)
-{
-    static const uint32_t seeds[] = {101306};
-    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
-        if (t->program.seed == seeds[i])
-            return true;
-    return false;
-}
+struct counts {
+    int kept, crashed, racy, unsent, attributes, dropped, dropping;
+};
 
-static void drop_attributes(struct transcript *t)
+/* Counts a program; whether it is kept. */
+static bool sort_out(struct transcript *t, struct counts *counts)
 {
-    int kept = 0;
-    for (int i = 0; i < t->program.count; i++) {
-        if (t->program.steps[i].op == OP_MEM_ATTRIBUTE && t->answers[i].code == 0)
-            continue;
-        t->program.steps[kept] = t->program.steps[i];
-        t->answers[kept++] = t->answers[i];
+    int dropped = 0;
+    if (t->crashed >= 0 || t->finish.code != 0) {
+        counts->crashed++;
+        return false;
     }
-    t->program.count = kept;
+    if (!is_all_sent(t)) {
+        counts->unsent++;
+        return false;
+    }
+    if (!has_one_result(t, &dropped)) {
+        counts->racy++;
+        return false;
+    }
+    counts->kept++;
+    counts->dropped += dropped;
+    counts->dropping += dropped > 0;
+    counts->attributes += count_attributes(t);
+    return true;
 }
 
 int pack_file(const char *from, const char *to)
 {
     static struct transcript t;
+    struct counts counts = {0};
     size_t bytes = 0, used = 0;
-    int kept = 0, crashed = 0, racy = 0, unsent = 0;
     unsigned char *all = file_read(from, &bytes);
     unsigned char *out = all ? malloc(bytes + RECORD_BYTES_MAX) : NULL;
     const unsigned char *at = all;
-    while (out && file_next(&at, all + bytes, &t)) {
-        if (is_open(&t)) {
-            printf("seed %u is left out: an open difference\n", t.program.seed);
-            continue;
-        }
-        const bool dead = t.crashed >= 0 || t.finish.code != 0;
-        const bool sent = is_all_sent(&t);
-        const bool good = !dead && sent && has_one_result(&t);
-        crashed += dead;
-        unsent += !dead && !sent;
-        racy += !dead && sent && !good;
-        drop_attributes(&t);
-        kept += good;
-        if (good)
+    while (out && file_next(&at, all + bytes, &t))
+        if (sort_out(&t, &counts))
             used += transcript_frame(&t, out + used);
-    }
     const bool whole = out && at == all + bytes;
     if (whole)
-        printf("%d programs kept, %d crashed, %d race, %d with a call never sent\n", kept,
-               crashed, racy, unsent);
-    const bool good = whole && kept > 0 && file_pack(to, out, used);
+        printf("%d programs kept, %d crashed, %d race, %d with a call never sent\n"
+               "%d answers about graph memory kept, %d dropped from %d programs\n",
+               counts.kept, counts.crashed, counts.racy, counts.unsent, counts.attributes,
+               counts.dropped, counts.dropping);
+    const bool good = whole && counts.kept > 0 && file_pack(to, out, used);
     free(out);
     free(all);
     return good ? 0 : 1;
