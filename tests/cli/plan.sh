@@ -32,3 +32,13 @@ echo "exit $?"
 "$GPH" plan good.csv --out no/such/folder.csv >out
 echo "exit $?"
 ls
+"$GPH" plan good.csv --out . >out
+echo "exit $?"
+umask 027
+"$GPH" plan good.csv --out fresh.csv >out && ls -l fresh.csv | cut -c1-10
+mkfifo pipe
+cat pipe >through.csv &
+"$GPH" plan good.csv --out pipe >out
+wait
+cmp placed.csv through.csv && echo "a pipe is written through"
+[ -p pipe ] && echo "and stays one"

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_BYTES_MAX = 1 << 30 };
@@ -60,27 +61,57 @@ static bool write_rows(FILE *to, const gph_plan_table *table, const uint64_t *of
     return fflush(to) == 0 && !ferror(to);
 }
 
-/* The file appears when it is whole. */
-static int save_rows(const char *path, const gph_plan_table *table,
-                     const uint64_t *offsets)
+/* What is no plain file, such as a device, is written through. */
+static bool write_in_place(const char *path, const gph_plan_table *table,
+                           const uint64_t *offsets)
 {
-    char fresh[4096];
-    if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh)) {
-        fprintf(stderr, "gph: the path %.40s.. is too long\n", path);
-        return EXIT_FAILED;
-    }
-    const int fd = mkstemp(fresh);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    FILE *file = fopen(path, "w");
     bool done = file != NULL && write_rows(file, table, offsets);
     if (file != NULL)
         done &= fclose(file) == 0;
+    return done;
+}
+
+/* The file appears when it is whole, with the mode that an ordinary one would have. */
+static bool replace_file(const char *path, const gph_plan_table *table,
+                         const uint64_t *offsets)
+{
+    char fresh[4096];
+    if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    const int fd = mkstemp(fresh);
+    if (fd < 0)
+        return false;
+    const mode_t mask = umask(0);
+    umask(mask);
+    FILE *file = fdopen(fd, "w");
+    bool done =
+        file != NULL && write_rows(file, table, offsets) && fchmod(fd, 0666 & ~mask) == 0;
+    if (file != NULL)
+        done &= fclose(file) == 0;
+    else
+        close(fd);
     done = done && rename(fresh, path) == 0;
     if (!done) {
-        fprintf(stderr, "gph: %s: %s\n", path, strerror(errno));
-        if (fd >= 0)
-            unlink(fresh);
+        const int why = errno;
+        unlink(fresh);
+        errno = why;
     }
-    return done ? EXIT_OK : EXIT_FAILED;
+    return done;
+}
+
+static int save_rows(const char *path, const gph_plan_table *table,
+                     const uint64_t *offsets)
+{
+    struct stat there;
+    const bool in_place = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+    if (in_place ? write_in_place(path, table, offsets)
+                 : replace_file(path, table, offsets))
+        return EXIT_OK;
+    fprintf(stderr, "gph: %s: %s\n", path, strerror(errno));
+    return EXIT_FAILED;
 }
 
 static bool read_options(const command_line *line, gph_plan_options *options)
