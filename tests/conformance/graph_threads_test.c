@@ -148,14 +148,18 @@ static void *uploads(void *unused)
     return NULL;
 }
 
-/* Two threads add and remove nodes of the graphs that are instantiated and cloned. */
+/* Two threads add and remove nodes of the graphs that are instantiated and cloned. No
+ * edge orders those of one behind those of the other: each has a word of its own. */
 static void *edits(void *unused)
 {
     (void)unused;
+    CUdeviceptr own = memory + 1024 + 64 * (CUdeviceptr)atomic_fetch_add(&running, 1);
     OK(cu.cuCtxSetCurrent(context));
     for (int i = 0; i < ROUNDS; i++) {
         CUgraphNode node;
-        const CUDA_KERNEL_NODE_PARAMS kernel = writes(i % 2);
+        CUDA_KERNEL_NODE_PARAMS kernel = writes(i % 2);
+        void *mine[] = {&own, &values[i % 2]};
+        kernel.kernelParams = mine;
         OK(cu.cuGraphAddKernelNode(&node, graphs[0], &nodes[0][1], 1, &kernel));
         OK(cu.cuGraphKernelNodeSetParams(node, &kernel));
         OK(cu.cuGraphAddDependencies(graphs[0], &nodes[0][0], &node, NULL, 1));
