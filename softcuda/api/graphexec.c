@@ -376,16 +376,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
 {
     SOFT_ENTER();
     SOFT_TRY(need_params(in));
-    const CUDA_KERNEL_NODE_PARAMS wider = {.func = in->func,
-                                           .gridDimX = in->gridDimX,
-                                           .gridDimY = in->gridDimY,
-                                           .gridDimZ = in->gridDimZ,
-                                           .blockDimX = in->blockDimX,
-                                           .blockDimY = in->blockDimY,
-                                           .blockDimZ = in->blockDimZ,
-                                           .sharedMemBytes = in->sharedMemBytes,
-                                           .kernelParams = in->kernelParams,
-                                           .extra = in->extra};
+    const CUDA_KERNEL_NODE_PARAMS wider = soft_kernel_params_from_v1(in);
     return cuGraphExecKernelNodeSetParams_v2(exec, node, &wider);
 }
 

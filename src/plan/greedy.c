@@ -15,11 +15,6 @@ typedef enum order {
     ORDERS
 } order;
 
-struct item {
-    double key; /* large first */
-    uint32_t buffer;
-};
-
 struct neighbour {
     uint64_t offset;
     uint32_t buffer;
@@ -29,19 +24,11 @@ struct greedy {
     const gphi_problem *problem;
     gphi_placed placed;
     double *keys[ORDERS];
-    struct item *items;
+    gphi_keyed *items;
     uint64_t *offsets, height; /* of the plan under way */
     struct neighbour *beside;  /* what lives together with the buffer at hand */
     uint64_t random;
 };
-
-static int by_key(const void *a, const void *b)
-{
-    const struct item *x = (const struct item *)a, *y = (const struct item *)b;
-    if (x->key != y->key)
-        return x->key > y->key ? -1 : 1;
-    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
-}
 
 static void compute_keys(struct greedy *g)
 {
@@ -102,23 +89,15 @@ static void put(struct greedy *g, uint32_t buffer, uint64_t offset)
         g->height = top;
 }
 
-/* xorshift64*: plans must not differ from run to run */
-static double random_unit(struct greedy *g)
-{
-    g->random ^= g->random >> 12;
-    g->random ^= g->random << 25;
-    g->random ^= g->random >> 27;
-    return (double)(g->random * UINT64_C(2685821657736338717) >> 11) * 0x1p-53;
-}
-
 static void plan(struct greedy *g, order by, bool best, double disturb)
 {
     const gphi_problem *p = g->problem;
     for (uint32_t i = 0; i < p->count; i++) {
-        const double factor = disturb > 0 ? 1 + disturb * (2 * random_unit(g) - 1) : 1;
-        g->items[i] = (struct item){g->keys[by][i] * factor, i};
+        const double factor =
+            disturb > 0 ? 1 + disturb * (2 * gphi_plan_random(&g->random) - 1) : 1;
+        g->items[i] = (gphi_keyed){g->keys[by][i] * factor, i};
     }
-    qsort(g->items, p->count, sizeof(*g->items), by_key);
+    qsort(g->items, p->count, sizeof(*g->items), gphi_plan_by_key);
     gphi_placed_clear(&g->placed);
     g->height = 0;
     for (uint32_t i = 0; i < p->count; i++)
@@ -133,13 +112,13 @@ static void plan(struct greedy *g, order by, bool best, double disturb)
 
 static gph_status start(struct greedy *g, const gphi_problem *p)
 {
-    *g = (struct greedy){.problem = p, .random = 0x9E3779B97F4A7C15};
+    *g = (struct greedy){.problem = p, .random = GPHI_PLAN_SEED};
     bool there = gphi_placed_init(&g->placed, p) == GPH_OK;
     for (int i = 0; i < ORDERS; i++) {
         g->keys[i] = (double *)gphi_heap_array(p->heap, p->count, sizeof(double));
         there &= g->keys[i] != NULL;
     }
-    g->items = (struct item *)gphi_heap_array(p->heap, p->count, sizeof(*g->items));
+    g->items = (gphi_keyed *)gphi_heap_array(p->heap, p->count, sizeof(*g->items));
     g->offsets = (uint64_t *)gphi_heap_array(p->heap, p->count, sizeof(*g->offsets));
     g->beside =
         (struct neighbour *)gphi_heap_array(p->heap, p->count, sizeof(*g->beside));

@@ -134,6 +134,22 @@ void gphi_problem_fini(gphi_problem *p)
     gphi_heap_free(p->heap, p->live, (size_t)p->count * 2 * sizeof(*p->live));
 }
 
+int gphi_plan_by_key(const void *a, const void *b)
+{
+    const gphi_keyed *x = (const gphi_keyed *)a, *y = (const gphi_keyed *)b;
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
+}
+
+double gphi_plan_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (double)(*state * UINT64_C(2685821657736338717) >> 11) * 0x1p-53;
+}
+
 bool gphi_plan_is_over(gphi_plan_clock *clock)
 {
     const uint64_t now = gphi_clock_ns();

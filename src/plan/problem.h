@@ -31,6 +31,20 @@ static inline uint64_t gphi_plan_align(const gph_plan_buffer *buffer, uint64_t f
     return unit < 2 || from % unit == 0 ? from : from - from % unit + unit;
 }
 
+/* ---- orders of buffers ---- */
+
+typedef struct gphi_keyed {
+    double key;
+    uint32_t buffer;
+} gphi_keyed;
+
+/* For qsort(): large keys first; of equal ones the lower buffer. */
+int gphi_plan_by_key(const void *a, const void *b);
+
+/* A number below 1, the same from run to run (xorshift64*): so are plans. */
+#define GPHI_PLAN_SEED UINT64_C(0x9E3779B97F4A7C15)
+double gphi_plan_random(uint64_t *state);
+
 /* ---- the solvers: each fills `offsets`, an array of problem->count ---- */
 
 /* When and why to end. */

@@ -456,14 +456,6 @@ static bool solve_part(struct search *s, uint32_t lo, uint32_t hi, struct front 
 
 /* ---- restarts ---- */
 
-static double random_unit(struct search *s)
-{
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return (double)(s->random * UINT64_C(2685821657736338717) >> 11) * 0x1p-53;
-}
-
 /* `disturb` about 1 */
 static double key_of(const struct search *s, uint32_t buffer, uint32_t order,
                      double disturb)
@@ -488,41 +480,21 @@ static double key_of(const struct search *s, uint32_t buffer, uint32_t order,
     }
 }
 
-struct keyed {
-    double key;
-    uint32_t buffer;
-};
-
-static int by_key(const void *a, const void *b)
-{
-    const struct keyed *x = (const struct keyed *)a, *y = (const struct keyed *)b;
-    if (x->key != y->key)
-        return x->key > y->key ? -1 : 1;
-    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
-}
-
-static int by_first(const void *a, const void *b)
-{
-    const struct keyed *x = (const struct keyed *)a, *y = (const struct keyed *)b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
-}
-
 /* Nothing placed, and the ranks of one of the orders. */
-static void begin_restart(struct search *s, struct keyed *keyed, uint32_t restart)
+static void begin_restart(struct search *s, gphi_keyed *keyed, uint32_t restart)
 {
     const gphi_problem *p = s->problem;
     for (uint32_t i = 0; i < p->count; i++)
-        keyed[i] = (struct keyed){(double)p->first[i], i};
-    qsort(keyed, p->count, sizeof(*keyed), by_first);
+        keyed[i] = (gphi_keyed){-(double)p->first[i], i};
+    qsort(keyed, p->count, sizeof(*keyed), gphi_plan_by_key);
     for (uint32_t i = 0; i < p->count; i++)
         s->list[i] = keyed[i].buffer;
     for (uint32_t i = 0; i < p->count; i++) {
-        const double disturb = restart < ORDERS ? 1 : 0.4 + 1.2 * random_unit(s);
-        keyed[i] = (struct keyed){key_of(s, i, restart % ORDERS, disturb), i};
+        const double disturb =
+            restart < ORDERS ? 1 : 0.4 + 1.2 * gphi_plan_random(&s->random);
+        keyed[i] = (gphi_keyed){key_of(s, i, restart % ORDERS, disturb), i};
     }
-    qsort(keyed, p->count, sizeof(*keyed), by_key);
+    qsort(keyed, p->count, sizeof(*keyed), gphi_plan_by_key);
     for (uint32_t i = 0; i < p->count; i++)
         s->rank[keyed[i].buffer] = i;
     memset(s->lowest, 0, p->count * sizeof(*s->lowest));
@@ -583,7 +555,7 @@ static void drop_search(struct search *s)
     gphi_vec_fini(&s->candidates);
 }
 
-static gphi_search_end run(struct search *s, struct keyed *keyed)
+static gphi_search_end run(struct search *s, gphi_keyed *keyed)
 {
     for (uint32_t restart = 0; !s->clock->over; restart++) {
         begin_restart(s, keyed, restart);
@@ -605,9 +577,8 @@ gph_status gphi_plan_search(const gphi_problem *p, gphi_plan_clock *clock,
                             uint64_t capacity, uint64_t *offsets, gphi_search_end *end)
 {
     struct search s = {
-        .problem = p, .clock = clock, .capacity = capacity, .random = 0x9E3779B97F4A7C15};
-    struct keyed *keyed =
-        (struct keyed *)gphi_heap_array(p->heap, p->count, sizeof(*keyed));
+        .problem = p, .clock = clock, .capacity = capacity, .random = GPHI_PLAN_SEED};
+    gphi_keyed *keyed = (gphi_keyed *)gphi_heap_array(p->heap, p->count, sizeof(*keyed));
     gph_status status = GPH_E_NO_MEMORY;
     if (make_search(&s) && keyed != NULL) {
         *end = run(&s, keyed);
