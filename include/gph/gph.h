@@ -12,6 +12,7 @@
 #include <gph/plan.h>
 
 #include <gph/file.h>
+#include <gph/memory.h>
 
 #include <gph/replay.h>
 

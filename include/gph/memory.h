@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  Device memory that graphs share, and proof that they may.
+ *
+ *  An arena is one reserved range of a device's addresses over the driver's virtual
+ *  memory calls. A pool is a view of it. What is allocated from a pool while a capture is
+ *  open keeps its address for as long as the recorded graph lives; what is freed during
+ *  the capture is used again by later work of the same capture. Graphs recorded in one
+ *  pool lie over each other wherever the order of their replays allows, and the pool
+ *  knows where it does. */
+#ifndef GPH_MEMORY_H
+#define GPH_MEMORY_H
+
+#include <gph/base.h>
+#include <gph/cuda.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Addresses and pages of one device. Any thread. */
+typedef struct gph_arena gph_arena;
+
+/** A pool of an arena. Any thread; a capture's allocations come from the thread that
+ *  captures. */
+typedef struct gph_pool gph_pool;
+
+/** What a pool looked like at one moment. Constant. */
+typedef struct gph_checkpoint gph_checkpoint;
+
+/** Asked when memory is short, before an allocation fails: frees what it can spare.
+ *
+ *  bytes  how many are missing.
+ *
+ *  Returns nonzero if it freed something, so that the allocation is tried again. Called
+ *  without a lock, on the thread that allocates; may free into pools, may not allocate
+ *  from them. */
+typedef int gph_oom_fn(void *user, uint64_t bytes);
+
+/** Start from GPH_ARENA_OPTIONS_INIT. */
+typedef struct gph_arena_options {
+    uint32_t size;          /**< sizeof(gph_arena_options) */
+    int32_t device;         /**< ordinal; -1: that of the current context */
+    uint64_t reserve_bytes; /**< addresses; 0: twice the device's memory */
+    uint64_t budget_bytes;  /**< pages at most; 0: as many as the device gives */
+    uint64_t base;          /**< where the range must lie; 0: anywhere */
+    gph_oom_fn *oom;        /**< or NULL */
+    void *oom_user;         /**< handed to `oom`; borrowed until the end */
+} gph_arena_options;
+/** All defaults, the current device. */
+#define GPH_ARENA_OPTIONS_INIT                                                           \
+    GPH_INIT(sizeof(gph_arena_options), -1, 0, 0, 0, NULL, NULL)
+
+/** Reserves the addresses; takes no pages yet.
+ *
+ *  runtime  borrowed until gph_arena_destroy(). A context of the device must be current.
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out      owned by the caller on success: gph_arena_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (no such device), GPH_E_UNSUPPORTED (no virtual memory
+ * calls), GPH_E_STATE (`base` is taken), GPH_E_NO_MEMORY, and what the driver returns.
+ * Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_arena_create(gph_runtime *runtime,
+                                                const gph_arena_options *options,
+                                                gph_arena **out, gph_error *error);
+
+/** Gives addresses and pages back. Its pools must be gone; work that uses it must have
+ *  ended. NULL is allowed. Thread: one at a time. */
+GPH_API void gph_arena_destroy(gph_arena *arena);
+
+/** First address and bytes of the reserved range. Either may be NULL. Thread: any. */
+GPH_API void gph_arena_range(const gph_arena *arena, CUdeviceptr *base, uint64_t *bytes);
+
+/** Gives pages that nothing uses back to the device, until at most `keep_bytes` remain
+ *  cached. `freed_bytes`: the caller's, may be NULL. Waits for nothing: pages whose last
+ *  use is not known to have ended stay. Fails with what the driver returns. */
+GPH_API gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes,
+                                  uint64_t *freed_bytes, gph_error *error);
+
+/** Start from GPH_POOL_OPTIONS_INIT. */
+typedef struct gph_pool_options {
+    uint32_t size;         /**< sizeof(gph_pool_options) */
+    uint32_t reserved;     /**< zero */
+    const char *name;      /**< copied; NULL: "pool" and a number */
+    uint64_t growth_bytes; /**< pages taken at a time, at least; 0: 2 MiB */
+    uint64_t max_bytes;    /**< pages at most; 0: as the arena */
+} gph_pool_options;
+/** All defaults. */
+#define GPH_POOL_OPTIONS_INIT GPH_INIT(sizeof(gph_pool_options), 0, NULL, 0, 0)
+
+/** Makes a pool with one user.
+ *
+ *  arena  borrowed until the last user has left.
+ *  out    owned by the caller on success: gph_pool_release(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_pool_create(gph_arena *arena,
+                                               const gph_pool_options *options,
+                                               gph_pool **out, gph_error *error);
+/** One more user. Returns `pool`. Thread: any. */
+GPH_API gph_pool *gph_pool_retain(gph_pool *pool);
+/** One user less; after the last one its pages go back to the arena. What is still
+ *  allocated is told in the log. NULL is allowed. Thread: any. */
+GPH_API void gph_pool_release(gph_pool *pool);
+
+/** Allocates.
+ *
+ *  bytes   > 0; the address is a multiple of 512.
+ *  stream  borrowed for the call: the stream of the first use. If it is being captured
+ *          (by a capture that was bound to this pool), the address belongs to that
+ *          recording.
+ *  out     the caller's; gph_pool_free(). Untouched on failure.
+ *
+ *  Memory freed in another stream is used again only when its work is known to have
+ *  ended; in a capture: when every last use is an ancestor of what `stream` depends on.
+ *  Fails with GPH_E_INVALID (0 bytes), GPH_E_STATE (the stream is captured, but not into
+ *  this pool), CUDA_ERROR_OUT_OF_MEMORY (the message says what holds how much) and what
+ *  the driver returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes,
+                                              CUstream stream, CUdeviceptr *out,
+                                              gph_error *error);
+
+/** Frees. In a capture the memory is for later work of this capture, and, once it has
+ *  ended, for other graphs.
+ *
+ *  address  as gph_pool_alloc() gave it.
+ *  stream   the stream of the last use.
+ *
+ *  Fails with GPH_E_INVALID (no such allocation, freed already). Thread: any. */
+GPH_API gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,
+                                 gph_error *error);
+
+/** Says that another stream than that of the allocation uses it, so that the free waits
+ *  for that one too. Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_pool_use(gph_pool *pool, CUdeviceptr address,
+                                            CUstream stream, gph_error *error);
+
+/** Numbers of a pool. Bytes. */
+typedef struct gph_pool_stats {
+    uint64_t mapped_bytes;     /**< pages */
+    uint64_t allocated_bytes;  /**< in live allocations, as rounded */
+    uint64_t peak_bytes;       /**< most ever allocated at a time */
+    uint64_t requested_bytes;  /**< in live allocations, as asked */
+    uint32_t allocation_count; /**< live */
+    uint32_t segment_count;    /**< runs of pages */
+    uint32_t recording_count;  /**< recordings not forgotten */
+    uint32_t users;            /**< of the pool */
+} gph_pool_stats;
+/** Reads them. `out`: the caller's, filled in. Thread: any. */
+GPH_API void gph_pool_stats_read(const gph_pool *pool, gph_pool_stats *out);
+
+/** @name Recordings
+ *  What a capture did to a pool: which ranges it used when. */
+/** @{ */
+
+/** Names a recording of a pool; 0 is none. Never used twice in a pool. */
+typedef uint32_t gph_recording_id;
+
+/** Binds a capture to the pool: allocations in `stream`, and in streams that join its
+ *  capture, are the recording's from now on. Call it before cuStreamBeginCapture;
+ *  gph_capture_begin() does so if its options name a pool.
+ *
+ *  name  copied; NULL: a number.
+ *  out   the caller's; end with gph_pool_record_end() or gph_pool_record_abort().
+ *
+ *  Fails with GPH_E_STATE (the stream is bound or captured already), GPH_E_NO_MEMORY.
+ *  Thread: the one that captures. */
+GPH_API GPH_CHECKED gph_status gph_pool_record_begin(gph_pool *pool, CUstream stream,
+                                                     const char *name,
+                                                     gph_recording_id *out,
+                                                     gph_error *error);
+
+/** Ends it, after cuStreamEndCapture. Whatever it allocated and did not free stays
+ *  allocated: outputs (`outputs`, addresses, borrowed for the call), and the rest, which
+ *  is kept: a workspace that somebody caches, and that other graphs of the pool would
+ *  have to spare. `kept_count`: the caller's, may be NULL: how many such there are;
+ *  gph_pool_kept() names them, and the log warns.
+ *
+ *  Fails with GPH_E_INVALID (no such recording, an output that it did not allocate). */
+GPH_API GPH_CHECKED gph_status gph_pool_record_end(gph_pool *pool, gph_recording_id id,
+                                                   const CUdeviceptr *outputs,
+                                                   uint32_t output_count,
+                                                   uint32_t *kept_count,
+                                                   gph_error *error);
+
+/** Ends it after a failure: everything it allocated is free again, everything it freed is
+ *  allocated again, as before the begin. An unknown id is ignored. */
+GPH_API void gph_pool_record_abort(gph_pool *pool, gph_recording_id id);
+
+/** Forgets a recording whose graph is gone; what it still holds is freed. An unknown id
+ * is ignored. */
+GPH_API void gph_pool_record_forget(gph_pool *pool, gph_recording_id id);
+
+/** What a range was to a recording. */
+typedef enum gph_range_kind {
+    GPH_RANGE_TEMPORARY = 1, /**< allocated and freed inside */
+    GPH_RANGE_OUTPUT = 2,    /**< allocated inside, alive at the end, declared */
+    GPH_RANGE_KEPT = 3,      /**< allocated inside, alive at the end, not declared */
+    GPH_RANGE_INPUT = 4      /**< allocated before, alive when the capture began, used */
+} gph_range_kind;
+
+/** A range of a recording and its life. */
+typedef struct gph_pool_range {
+    CUdeviceptr address;        /**< first byte */
+    uint64_t bytes;             /**< as rounded */
+    gph_recording_id recording; /**< whose */
+    gph_range_kind kind;        /**< what it was */
+    uint32_t first;             /**< event number of the allocation, from 1; 0: before */
+    uint32_t last;              /**< event number of the free; UINT32_MAX: never */
+    CUstream stream;            /**< of the allocation */
+} gph_pool_range;
+
+/** Copies a recording's ranges. `ranges`: the caller's, room for `capacity`, may be NULL
+ *  with 0; `count`: the caller's: how many there are. Fails with GPH_E_INVALID. */
+GPH_API GPH_CHECKED gph_status gph_pool_ranges(const gph_pool *pool, gph_recording_id id,
+                                               gph_pool_range *ranges, uint32_t capacity,
+                                               uint32_t *count, gph_error *error);
+
+/** Says that a recording reads a range that an earlier one left (an output, say), so that
+ *  it may be replayed only while that range is whole. Fails with GPH_E_INVALID (the range
+ *  is no part of a live allocation) and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_pool_record_input(gph_pool *pool, gph_recording_id id,
+                                                     CUdeviceptr address, uint64_t bytes,
+                                                     gph_error *error);
+
+/** How two recordings are to be replayed. */
+typedef enum gph_replay_order {
+    GPH_REPLAY_AT_ONCE = 1, /**< both may run at the same time */
+    GPH_REPLAY_AFTER = 2 /**< `second` after `first`, whose outputs are read afterwards */
+} gph_replay_order;
+
+/** Two ranges that collide. */
+typedef struct gph_pool_conflict {
+    gph_pool_range first;  /**< of the first recording */
+    gph_pool_range second; /**< of the second */
+    char text[256];        /**< in a sentence */
+} gph_pool_conflict;
+
+/** May two recordings be replayed so? GPH_OK: yes, proven by their ranges. GPH_E_STATE:
+ *  no, `conflict` (the caller's, may be NULL) and the message say which ranges collide.
+ *  GPH_E_INVALID: no such recording. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_pool_may_replay(
+    const gph_pool *pool, gph_recording_id first, gph_recording_id second,
+    gph_replay_order order, gph_pool_conflict *conflict, gph_error *error);
+
+/** To be called before each replay, in the order of the replays: refuses one whose inputs
+ *  another recording has overwritten since they were made, and notes what this one
+ *  overwrites. Some comparisons; no lock is waited for, nothing is allocated.
+ *
+ *  Fails with GPH_E_STATE (the message names input, writer and order) and GPH_E_INVALID.
+ *  Thread: any; the order of calls is the order of replays. */
+GPH_API GPH_CHECKED gph_status gph_pool_replay(gph_pool *pool, gph_recording_id id,
+                                               gph_error *error);
+/** @} */
+
+/** @name Checkpoints */
+/** @{ */
+
+/** Takes one: a flat array, in time proportional to the pool's blocks.
+ *
+ *  out  owned by the caller on success: gph_checkpoint_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_STATE (a capture is open in the pool) and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoint **out,
+                                                   gph_error *error);
+
+/** Makes the pool's books what they were: blocks allocated since are free, blocks freed
+ *  since are allocated again. Segments that came since stay, free. Contents do not
+ * change.
+ *
+ *  live        borrowed: addresses, allocated at the checkpoint, that still have an
+ *              owner; all other blocks of the checkpoint are freed in the same step. NULL
+ *              with 0 and `all` nonzero: every one.
+ *
+ *  All or nothing: on failure the pool is as before. Fails with GPH_E_INVALID (of another
+ *  pool, an address the checkpoint does not have), GPH_E_STATE (a capture is open, a
+ *  segment of it is gone) and GPH_E_NO_MEMORY. Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_checkpoint_restore(gph_pool *pool,
+                                                      const gph_checkpoint *checkpoint,
+                                                      const CUdeviceptr *live,
+                                                      uint32_t live_count, int all,
+                                                      gph_error *error);
+/** NULL is allowed. */
+GPH_API void gph_checkpoint_destroy(gph_checkpoint *checkpoint);
+/** @} */
+
+/** @name Ledger
+ *  Who holds which bytes. */
+/** @{ */
+
+/** What an entry counts. */
+typedef enum gph_ledger_kind {
+    GPH_LEDGER_POOL = 1,      /**< a pool: pages, and of them what is allocated */
+    GPH_LEDGER_RECORDING = 2, /**< a recording: bytes of its own, and shared ones */
+    GPH_LEDGER_EXEC = 3       /**< an executable: the driver's memory, as measured */
+} gph_ledger_kind;
+
+/** A line of the ledger. Bytes. */
+typedef struct gph_ledger_entry {
+    gph_ledger_kind kind;  /**< what it counts */
+    uint32_t id;           /**< of the recording, or 0 */
+    const char *name;      /**< lent until its object goes */
+    const void *object;    /**< gph_pool or gph_exec */
+    uint64_t own_bytes;    /**< no other recording of the pool uses them */
+    uint64_t shared_bytes; /**< others use them too */
+    uint64_t pool_bytes;   /**< of a pool: its pages */
+} gph_ledger_entry;
+
+/** The totals. Bytes. */
+typedef struct gph_ledger_total {
+    uint64_t mapped_bytes;  /**< pages of all pools */
+    uint64_t cached_bytes;  /**< pages of the arena that no pool has */
+    uint64_t exec_bytes;    /**< of executables, as measured when they were made */
+    uint64_t budget_bytes;  /**< of the arena; 0: none */
+    uint64_t driver_bytes;  /**< what the driver says is in use on the device */
+    uint64_t foreign_bytes; /**< of these: not the arena's, not its executables' */
+} gph_ledger_total;
+
+/** Reads it. `entries`: the caller's, room for `capacity`, may be NULL with 0; `count`:
+ *  the caller's, how many there are; `total`: the caller's, may be NULL. Fails with what
+ *  the driver returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_ledger_read(gph_arena *arena,
+                                               gph_ledger_entry *entries,
+                                               uint32_t capacity, uint32_t *count,
+                                               gph_ledger_total *total, gph_error *error);
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
