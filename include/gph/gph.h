@@ -16,4 +16,6 @@
 
 #include <gph/replay.h>
 
+#include <gph/callable.h>
+
 #endif
