@@ -184,7 +184,9 @@ GPH_API GPH_CHECKED gph_status gph_open(const gph_options *options, gph_runtime 
                                         gph_error *error);
 
 /** Closes it. Executables and captures must be gone before. NULL is allowed. The driver
- *  itself stays loaded, since it may run threads of its own. Thread: one at a time. */
+ *  itself stays loaded, since it may run threads of its own. While a capture of another
+ *  runtime is open, it is closed when that one ends, after what was put off before.
+ *  Thread: one at a time. */
 GPH_API void gph_close(gph_runtime *runtime);
 
 /** Says which driver is in use.
@@ -207,6 +209,25 @@ GPH_API const gph_cuda_calls *gph_cuda(const gph_runtime *runtime);
  *  Fails with GPH_E_UNSUPPORTED if the driver has no such call. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_cuda_find(const gph_runtime *runtime, const char *name,
                                              gph_cuda_fn *out, gph_error *error);
+
+/** What is put off by gph_defer(). */
+typedef void gph_defer_fn(void *user);
+
+/** Does what must not be done while a stream is captured (destroying an executable, a
+ *  module, memory): at once if no capture that libgph opened in this process is open,
+ *  else when the last one ends, on the thread that ends it.
+ *
+ *  runtime  borrowed until `run` has been called.
+ *  run      called once, with no lock held, after everything that was put off before. It
+ *           may defer more; it must neither begin a capture nor wait for a thread that
+ *           does, since captures begin only when no such function runs.
+ *  user     borrowed until then.
+ *  error    may be NULL.
+ *
+ *  What libgph destroys itself goes this way without being asked. Fails with
+ *  GPH_E_INVALID (NULL) and GPH_E_NO_MEMORY; `run` is then not called. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_defer(gph_runtime *runtime, gph_defer_fn *run,
+                                         void *user, gph_error *error);
 
 /** Turns what a driver call returned into a filled-in error, so that a program has one
  *  way to report: `if ((status = gph_cuda_check(cu->MemAlloc(&p, n), "cuMemAlloc",

@@ -103,7 +103,8 @@ GPH_API GPH_CHECKED gph_status gph_exec_create(gph_runtime *runtime, CUgraph gra
                                                const gph_exec_options *options,
                                                gph_exec **out, gph_error *error);
 
-/** Destroys it. Launches in flight finish. NULL is allowed. Thread: one at a time. */
+/** Destroys it. Launches in flight finish. While a capture is open it is destroyed when
+ *  the last one ends: gph_defer(). NULL is allowed. Thread: one at a time. */
 GPH_API void gph_exec_destroy(gph_exec *exec);
 
 /** Uploads it once more, as is due after an edit through the driver. Fails with what

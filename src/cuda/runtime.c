@@ -138,15 +138,20 @@ gph_status gph_open(const gph_options *options, gph_runtime **out, gph_error *er
     return GPH_OK;
 }
 
-void gph_close(gph_runtime *runtime)
+static void close_now(void *user)
 {
-    if (runtime == NULL)
-        return;
+    gph_runtime *runtime = user;
     if (runtime->is_told)
         gphi_refusal_close(&runtime->cu);
     if (runtime->driver != NULL)
         gphi_driver_release(runtime->driver);
     gphi_heap_free(runtime->heap, runtime, sizeof(*runtime));
+}
+
+void gph_close(gph_runtime *runtime)
+{
+    if (runtime != NULL) /* behind what of it was put off, if anything was */
+        gphi_defer(&runtime->closing, close_now, runtime);
 }
 
 void gph_driver_describe(const gph_runtime *runtime, gph_driver_info *out)

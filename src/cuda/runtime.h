@@ -2,6 +2,7 @@
 /* An open driver: its calls, twice, and what it can do. */
 #ifndef GPHI_CUDA_RUNTIME_H
 #define GPHI_CUDA_RUNTIME_H
+#include "cuda/defer.h"
 #include "cuda/loader.h"
 
 /* Constant after gph_open(), so any thread may read it. */
@@ -12,7 +13,8 @@ struct gph_runtime {
     gphi_cuda_table cu;   /* with CUDA's types, for the library */
     gph_cuda_calls calls; /* the same, for programs */
     gph_driver_info info;
-    bool is_told; /* gphi_refusal_open() */
+    bool is_told;          /* gphi_refusal_open() */
+    gphi_deferred closing; /* of gph_close() */
 };
 
 /* gph_open() on a given driver: how tests put theirs underneath. The source is copied;

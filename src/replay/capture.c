@@ -133,10 +133,12 @@ gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
     capture->mode = mode;
     capture->thread = gphi_thread_id();
     gphi_watch_begin(&capture->watch);
+    gphi_capture_open();
 
     const CUresult result =
         runtime->cu.cuStreamBeginCapture(stream, (CUstreamCaptureMode)(mode - 1));
     if (result != CUDA_SUCCESS) {
+        gphi_capture_close();
         gphi_watch_end(&capture->watch);
         fail_capture(capture, result, "cuStreamBeginCapture", error);
         gphi_heap_free(runtime->heap, capture, sizeof(*capture));
@@ -195,6 +197,7 @@ gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
         give_stream_back(&runtime->cu, capture->stream);
         fail_capture(capture, result, "cuStreamEndCapture", error);
     }
+    gphi_capture_close();
     gphi_heap_free(runtime->heap, capture, sizeof(*capture));
     return (gph_status)result;
 }
@@ -208,6 +211,7 @@ gph_status gph_capture_abort(gph_capture *capture, gph_error *error)
     gph_runtime *runtime = capture->runtime;
     gphi_watch_end(&capture->watch);
     give_stream_back(&runtime->cu, capture->stream);
+    gphi_capture_close();
     gphi_heap_free(runtime->heap, capture, sizeof(*capture));
     return GPH_OK;
 }

@@ -13,6 +13,7 @@ struct gph_exec {
     CUresult (*launch)(CUgraphExec, CUstream);
     CUgraphExec handle;
     gph_runtime *runtime;
+    gphi_deferred end; /* of gph_exec_destroy() */
 };
 
 /* CUDA_GRAPH_INSTANTIATE_FLAG_ bits that are defined. */
@@ -113,17 +114,23 @@ gph_status gph_exec_create(gph_runtime *runtime, CUgraph graph,
     return GPH_OK;
 }
 
-void gph_exec_destroy(gph_exec *exec)
+static void destroy_now(void *user)
 {
-    if (exec == NULL)
-        return;
+    gph_exec *exec = user;
     gph_runtime *runtime = exec->runtime;
     const CUresult result = runtime->cu.cuGraphExecDestroy(exec->handle);
     if (result != CUDA_SUCCESS)
         gphi_log("exec", GPH_LOG_ERROR, "cuGraphExecDestroy of %p returned %s",
                  (void *)exec->handle, gph_status_name((gph_status)result));
-    exec->self = NULL;
     gphi_heap_free(runtime->heap, exec, sizeof(*exec));
+}
+
+void gph_exec_destroy(gph_exec *exec)
+{
+    if (exec == NULL)
+        return;
+    exec->self = NULL;
+    gphi_defer(&exec->end, destroy_now, exec);
 }
 
 gph_status gph_exec_upload(gph_exec *exec, CUstream stream, gph_error *error)
