@@ -58,8 +58,8 @@ typedef struct gph_arena_options {
  *  out      owned by the caller on success: gph_arena_destroy(). Untouched on failure.
  *
  *  Fails with GPH_E_INVALID (no such device), GPH_E_UNSUPPORTED (no virtual memory
- * calls), GPH_E_STATE (`base` is taken), GPH_E_NO_MEMORY, and what the driver returns.
- * Thread: any. */
+ *  calls), GPH_E_STATE (`base` is taken), GPH_E_NO_MEMORY, and what the driver returns.
+ *  Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_arena_create(gph_runtime *runtime,
                                                 const gph_arena_options *options,
                                                 gph_arena **out, gph_error *error);
@@ -70,10 +70,14 @@ GPH_API void gph_arena_destroy(gph_arena *arena);
 
 /** First address and bytes of the reserved range. Either may be NULL. Thread: any. */
 GPH_API void gph_arena_range(const gph_arena *arena, CUdeviceptr *base, uint64_t *bytes);
+/** The runtime that it was made with; NULL for NULL. Thread: any. */
+GPH_API gph_runtime *gph_arena_runtime(const gph_arena *arena);
 
-/** Gives pages that nothing uses back to the device, until at most `keep_bytes` remain
- *  cached. `freed_bytes`: the caller's, may be NULL. Waits for nothing: pages whose last
- *  use is not known to have ended stay. Fails with what the driver returns. */
+/** Gives pages that nothing uses, those of free segments of pools too, back to the
+ * device, until at most `keep_bytes` remain cached. `freed_bytes`: the caller's, may be
+ * NULL. Waits for nothing: pages whose last use is not known to have ended stay, and all
+ * do while a recording is open in any pool of the arena. Fails with what the driver
+ * returns. Thread: any. */
 GPH_API gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes,
                                   uint64_t *freed_bytes, gph_error *error);
 
@@ -99,16 +103,20 @@ GPH_API GPH_CHECKED gph_status gph_pool_create(gph_arena *arena,
                                                gph_pool **out, gph_error *error);
 /** One more user. Returns `pool`. Thread: any. */
 GPH_API gph_pool *gph_pool_retain(gph_pool *pool);
-/** One user less; after the last one its pages go back to the arena. What is still
- *  allocated is told in the log. NULL is allowed. Thread: any. */
+/** One user less; after the last one its recordings are forgotten and its pages go back
+ * to the arena. What is still allocated is told in the log. NULL is allowed. Thread: any.
+ */
 GPH_API void gph_pool_release(gph_pool *pool);
+/** The arena of a pool; NULL for NULL. Thread: any. */
+GPH_API gph_arena *gph_pool_arena(const gph_pool *pool);
 
 /** Allocates.
  *
  *  bytes   > 0; the address is a multiple of 512.
  *  stream  borrowed for the call: the stream of the first use. If it is being captured
  *          (by a capture that was bound to this pool), the address belongs to that
- *          recording.
+ *          recording. Else it is eager memory, which may lie over temporaries of
+ *          recordings: gph_pool_replay() refuses one that would overwrite it.
  *  out     the caller's; gph_pool_free(). Untouched on failure.
  *
  *  Memory freed in another stream is used again only when its work is known to have
@@ -120,18 +128,33 @@ GPH_API GPH_CHECKED gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes,
                                               CUstream stream, CUdeviceptr *out,
                                               gph_error *error);
 
+/** Allocates at an address of the arena, outside captures: how memory of another process
+ *  is laid out again. Takes pages there if no pool has any. Fails as gph_pool_alloc(),
+ * and with GPH_E_STATE if another allocation or another pool is there. */
+GPH_API GPH_CHECKED gph_status gph_pool_alloc_at(gph_pool *pool, CUdeviceptr address,
+                                                 uint64_t bytes, CUstream stream,
+                                                 gph_error *error);
+
 /** Frees. In a capture the memory is for later work of this capture, and, once it has
- *  ended, for other graphs.
+ *  ended, for other graphs. A failed free has freed nothing.
  *
  *  address  as gph_pool_alloc() gave it.
  *  stream   the stream of the last use.
  *
- *  Fails with GPH_E_INVALID (no such allocation, freed already). Thread: any. */
+ *  Fails with GPH_E_INVALID (no such allocation, freed already), GPH_E_STATE (the stream
+ *  is captured, but not into this pool; memory that an open recording allocated or reads
+ *  is freed outside its capture), GPH_E_NO_MEMORY and what the driver returns. Thread:
+ *  any. */
 GPH_API gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,
                                  gph_error *error);
 
 /** Says that another stream than that of the allocation uses it, so that the free waits
- *  for that one too. Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Thread: any. */
+ *  for that one too. In a capture it makes an older allocation an input of the recording.
+ *
+ *  stream  borrowed until the free.
+ *
+ *  Fails with GPH_E_INVALID, GPH_E_STATE (as gph_pool_free()), GPH_E_NO_MEMORY and what
+ * the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_pool_use(gph_pool *pool, CUdeviceptr address,
                                             CUstream stream, gph_error *error);
 
@@ -150,21 +173,30 @@ typedef struct gph_pool_stats {
 GPH_API void gph_pool_stats_read(const gph_pool *pool, gph_pool_stats *out);
 
 /** @name Recordings
- *  What a capture did to a pool: which ranges it used when. */
+ *  What a capture did to a pool: which ranges it used when. A pool records one capture
+ *  at a time; meanwhile other threads may allocate and free outside captures.
+ *
+ *  Memory of a recording lies over that of others, and over eager memory that came later.
+ *  Replays of one pool, and eager work in it, must therefore run one after the other (one
+ *  stream, or events), unless gph_pool_may_replay() allows more. */
 /** @{ */
 
 /** Names a recording of a pool; 0 is none. Never used twice in a pool. */
 typedef uint32_t gph_recording_id;
 
-/** Binds a capture to the pool: allocations in `stream`, and in streams that join its
- *  capture, are the recording's from now on. Call it before cuStreamBeginCapture;
- *  gph_capture_begin() does so if its options name a pool.
+/** Binds a capture to the pool: what `stream`, and streams that join its capture,
+ * allocate while it captures is the recording's from now on. Call it before
+ * cuStreamBeginCapture; gph_capture_begin() does so if its options name a pool. Several
+ * captures of the stream, one after the other, may belong to one recording (segments).
  *
- *  name  copied; NULL: a number.
- *  out   the caller's; end with gph_pool_record_end() or gph_pool_record_abort().
+ *  stream  borrowed until the end.
+ *  name    copied; NULL: "recording" and its number.
+ *  out     the caller's; end with gph_pool_record_end() or gph_pool_record_abort().
  *
- *  Fails with GPH_E_STATE (the stream is bound or captured already), GPH_E_NO_MEMORY.
- *  Thread: the one that captures. */
+ *  The recording uses free memory of other graphs, and eager memory whose work is known
+ * to have ended: synchronize before. Fails with GPH_E_STATE (the pool has an open
+ * recording, the stream is bound or captured already), GPH_E_NO_MEMORY and what the
+ * driver returns. Thread: the one that captures. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_begin(gph_pool *pool, CUstream stream,
                                                      const char *name,
                                                      gph_recording_id *out,
@@ -174,21 +206,24 @@ GPH_API GPH_CHECKED gph_status gph_pool_record_begin(gph_pool *pool, CUstream st
  *  allocated: outputs (`outputs`, addresses, borrowed for the call), and the rest, which
  *  is kept: a workspace that somebody caches, and that other graphs of the pool would
  *  have to spare. `kept_count`: the caller's, may be NULL: how many such there are;
- *  gph_pool_kept() names them, and the log warns.
+ *  gph_pool_ranges() lists them (GPH_RANGE_KEPT), and the log warns of each with size and
+ *  number of its allocation.
  *
- *  Fails with GPH_E_INVALID (no such recording, an output that it did not allocate). */
+ *  On failure it is still open. Fails with GPH_E_INVALID (no open recording of that id,
+ * an output that it did not allocate or has freed) and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_end(gph_pool *pool, gph_recording_id id,
                                                    const CUdeviceptr *outputs,
                                                    uint32_t output_count,
                                                    uint32_t *kept_count,
                                                    gph_error *error);
 
-/** Ends it after a failure: everything it allocated is free again, everything it freed is
- *  allocated again, as before the begin. An unknown id is ignored. */
+/** Ends it after a failure, when the stream captures no more: everything it allocated is
+ *  free again, everything it freed is allocated again, as before the begin. Cannot fail.
+ * An id that is not open is ignored. */
 GPH_API void gph_pool_record_abort(gph_pool *pool, gph_recording_id id);
 
-/** Forgets a recording whose graph is gone; what it still holds is freed. An unknown id
- * is ignored. */
+/** Forgets a recording whose graph is gone and whose work has ended; what it still holds
+ *  is freed. An open one is aborted; an unknown id is ignored. */
 GPH_API void gph_pool_record_forget(gph_pool *pool, gph_recording_id id);
 
 /** What a range was to a recording. */
@@ -196,14 +231,17 @@ typedef enum gph_range_kind {
     GPH_RANGE_TEMPORARY = 1, /**< allocated and freed inside */
     GPH_RANGE_OUTPUT = 2,    /**< allocated inside, alive at the end, declared */
     GPH_RANGE_KEPT = 3,      /**< allocated inside, alive at the end, not declared */
-    GPH_RANGE_INPUT = 4      /**< allocated before, alive when the capture began, used */
+    GPH_RANGE_INPUT = 4,     /**< allocated before, read: gph_pool_record_input(), or used
+                                (gph_pool_use()) or freed in the capture */
+    GPH_RANGE_EAGER = 5      /**< allocated outside captures */
 } gph_range_kind;
 
 /** A range of a recording and its life. */
 typedef struct gph_pool_range {
     CUdeviceptr address;        /**< first byte */
     uint64_t bytes;             /**< as rounded */
-    gph_recording_id recording; /**< whose */
+    gph_recording_id recording; /**< whose; 0: none's (eager) */
+    gph_recording_id maker;     /**< who allocated it: of an input another one, or 0 */
     gph_range_kind kind;        /**< what it was */
     uint32_t first;             /**< event number of the allocation, from 1; 0: before */
     uint32_t last;              /**< event number of the free; UINT32_MAX: never */
@@ -216,9 +254,32 @@ GPH_API GPH_CHECKED gph_status gph_pool_ranges(const gph_pool *pool, gph_recordi
                                                gph_pool_range *ranges, uint32_t capacity,
                                                uint32_t *count, gph_error *error);
 
+/** The same for all live allocations of the pool, by address. */
+GPH_API void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges,
+                           uint32_t capacity, uint32_t *count);
+
+/** Makes a recording out of ranges that gph_pool_ranges() once gave, in this process or
+ *  another: takes pages there, allocates outputs and kept ranges, and knows what may be
+ *  replayed when. Makers in `ranges` are ids of this pool (0: eager), inputs are
+ * allocated already.
+ *
+ *  name    copied; NULL: a number.
+ *  ranges  borrowed for the call.
+ *
+ *  All or nothing. Fails with GPH_E_INVALID (a range that is empty, beyond the arena or
+ * of no kind), GPH_E_STATE (something else is allocated there, a recording is open),
+ *  GPH_E_NO_MEMORY and as gph_pool_alloc(). */
+GPH_API GPH_CHECKED gph_status gph_pool_record_restore(gph_pool *pool, const char *name,
+                                                       const gph_pool_range *ranges,
+                                                       uint32_t count,
+                                                       gph_recording_id *out,
+                                                       gph_error *error);
+
 /** Says that a recording reads a range that an earlier one left (an output, say), so that
- *  it may be replayed only while that range is whole. Fails with GPH_E_INVALID (the range
- *  is no part of a live allocation) and GPH_E_NO_MEMORY. */
+ *  it may be replayed only while that range is whole. What a capture frees or gives to
+ *  gph_pool_use() although it was allocated before is an input by itself. Fails with
+ *  GPH_E_INVALID (no such recording, the range is no part of a live allocation, or of one
+ *  of its own) and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_input(gph_pool *pool, gph_recording_id id,
                                                      CUdeviceptr address, uint64_t bytes,
                                                      gph_error *error);
@@ -226,7 +287,8 @@ GPH_API GPH_CHECKED gph_status gph_pool_record_input(gph_pool *pool, gph_recordi
 /** How two recordings are to be replayed. */
 typedef enum gph_replay_order {
     GPH_REPLAY_AT_ONCE = 1, /**< both may run at the same time */
-    GPH_REPLAY_AFTER = 2 /**< `second` after `first`, whose outputs are read afterwards */
+    GPH_REPLAY_AFTER = 2 /**< `second` after `first`, whose outputs (and kept ranges) are
+                            read afterwards */
 } gph_replay_order;
 
 /** Two ranges that collide. */
@@ -244,11 +306,14 @@ GPH_API GPH_CHECKED gph_status gph_pool_may_replay(
     gph_replay_order order, gph_pool_conflict *conflict, gph_error *error);
 
 /** To be called before each replay, in the order of the replays: refuses one whose inputs
- *  another recording has overwritten since they were made, and notes what this one
- *  overwrites. Some comparisons; no lock is waited for, nothing is allocated.
+ *  a replay or eager work has overwritten since they were made, or that would overwrite
+ *  live eager memory; else notes what this one overwrites and makes. Some comparisons;
+ *  nothing is allocated, no driver call is made, and no lock but one that is only ever
+ * held for such comparisons.
  *
- *  Fails with GPH_E_STATE (the message names input, writer and order) and GPH_E_INVALID.
- *  Thread: any; the order of calls is the order of replays. */
+ *  Fails with GPH_E_STATE (the message names both, and the ranges; nothing is noted) and
+ *  GPH_E_INVALID (no recording of that id, or an open one). Thread: any; the order of
+ * calls is the order of replays. */
 GPH_API GPH_CHECKED gph_status gph_pool_replay(gph_pool *pool, gph_recording_id id,
                                                gph_error *error);
 /** @} */
@@ -266,7 +331,8 @@ GPH_API GPH_CHECKED gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoin
 
 /** Makes the pool's books what they were: blocks allocated since are free, blocks freed
  *  since are allocated again. Segments that came since stay, free. Contents do not
- * change.
+ * change. Recordings made since are still known. Work that uses a block that becomes free
+ * must have ended, or be before all later work in it.
  *
  *  live        borrowed: addresses, allocated at the checkpoint, that still have an
  *              owner; all other blocks of the checkpoint are freed in the same step. NULL
@@ -274,7 +340,7 @@ GPH_API GPH_CHECKED gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoin
  *
  *  All or nothing: on failure the pool is as before. Fails with GPH_E_INVALID (of another
  *  pool, an address the checkpoint does not have), GPH_E_STATE (a capture is open, a
- *  segment of it is gone) and GPH_E_NO_MEMORY. Thread: one at a time. */
+ *  segment of it is gone) and GPH_E_NO_MEMORY. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_checkpoint_restore(gph_pool *pool,
                                                       const gph_checkpoint *checkpoint,
                                                       const CUdeviceptr *live,
@@ -299,11 +365,12 @@ typedef enum gph_ledger_kind {
 typedef struct gph_ledger_entry {
     gph_ledger_kind kind;  /**< what it counts */
     uint32_t id;           /**< of the recording, or 0 */
-    const char *name;      /**< lent until its object goes */
-    const void *object;    /**< gph_pool or gph_exec */
-    uint64_t own_bytes;    /**< no other recording of the pool uses them */
-    uint64_t shared_bytes; /**< others use them too */
-    uint64_t pool_bytes;   /**< of a pool: its pages */
+    char name[32];         /**< cut where it is longer */
+    const void *object;    /**< the gph_pool (of a recording too), or the gph_exec */
+    uint64_t own_bytes;    /**< a recording: no other one of the pool uses them; a pool:
+                              allocated; an executable: all */
+    uint64_t shared_bytes; /**< a recording: others use them too */
+    uint64_t pool_bytes;   /**< a pool: its pages */
 } gph_ledger_entry;
 
 /** The totals. Bytes. */
@@ -316,9 +383,10 @@ typedef struct gph_ledger_total {
     uint64_t foreign_bytes; /**< of these: not the arena's, not its executables' */
 } gph_ledger_total;
 
-/** Reads it. `entries`: the caller's, room for `capacity`, may be NULL with 0; `count`:
- *  the caller's, how many there are; `total`: the caller's, may be NULL. Fails with what
- *  the driver returns. Thread: any. */
+/** Reads it: the pools of the arena, each followed by its recordings, then the
+ * executables of its device. `entries`: the caller's, room for `capacity`, may be NULL
+ * with 0; `count`: the caller's, how many there are; `total`: the caller's, may be NULL.
+ * Fails with GPH_E_INVALID, GPH_E_NO_MEMORY and what the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_ledger_read(gph_arena *arena,
                                                gph_ledger_entry *entries,
                                                uint32_t capacity, uint32_t *count,
