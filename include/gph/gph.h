@@ -15,6 +15,9 @@
 #include <gph/memory.h>
 
 #include <gph/replay.h>
+#include <gph/update.h>
+
+#include <gph/slot.h>
 
 #include <gph/callable.h>
 

@@ -60,6 +60,10 @@ typedef struct gph_kernel_params {
     const gph_kernel_arg *args;  /**< in order of declaration */
     const unsigned char *buffer; /**< the arguments' bytes */
     size_t buffer_bytes;         /**< of `buffer` */
+    uint64_t context;            /**< CUcontext of the function, 0 if from a file */
+    uint32_t cooperative;        /**< 1: all its blocks run at once */
+    int32_t priority;            /**< as a stream's: lower runs first */
+    uint32_t cluster[3];         /**< blocks a cluster, x y z; 0: no clusters */
 } gph_kernel_params;
 
 /** Where a side of a copy lies. Numbers as CUmemorytype. */
@@ -118,19 +122,41 @@ typedef struct gph_memory_params {
     uint64_t bytes;   /**< 0 for a free */
 } gph_memory_params;
 
+/** One operation of a batch. */
+typedef struct gph_mem_op {
+    uint32_t operation; /**< CUstreamBatchMemOpType */
+    uint32_t flags;     /**< as CUDA's, of its operation */
+    uint64_t address;   /**< of the word, 0 if it has none */
+    uint64_t value;     /**< written, or waited for */
+} gph_mem_op;
+
+/** A batch of memory operations. */
+typedef struct gph_batch_params {
+    uint64_t context;      /**< CUcontext, 0 if from a file */
+    uint32_t count;        /**< of `ops` */
+    const gph_mem_op *ops; /**< in their order */
+} gph_batch_params;
+
+/** Signals of, or waits for, external semaphores. */
+typedef struct gph_semaphore_params {
+    uint32_t count; /**< of semaphores */
+} gph_semaphore_params;
+
 /** One node. What `kind` does not name is zero. */
 typedef struct gph_node {
     gph_node_kind kind; /**< says which of the parameters below hold */
     const char *name;   /**< what to call it; NULL: kind and index */
     union {
-        gph_kernel_params kernel; /**< GPH_NODE_KERNEL */
-        gph_memcpy_params memcpy; /**< GPH_NODE_MEMCPY */
-        gph_memset_params memset; /**< GPH_NODE_MEMSET */
-        gph_host_params host;     /**< GPH_NODE_HOST */
-        gph_event_params event;   /**< GPH_NODE_EVENT_WAIT, GPH_NODE_EVENT_RECORD */
-        gph_memory_params memory; /**< GPH_NODE_MEM_ALLOC, GPH_NODE_MEM_FREE */
-        gph_graph *child;         /**< GPH_NODE_CHILD; may be NULL in a mere node */
-    } u;                          /**< the parameters */
+        gph_kernel_params kernel;       /**< GPH_NODE_KERNEL */
+        gph_memcpy_params memcpy;       /**< GPH_NODE_MEMCPY */
+        gph_memset_params memset;       /**< GPH_NODE_MEMSET */
+        gph_host_params host;           /**< GPH_NODE_HOST */
+        gph_event_params event;         /**< GPH_NODE_EVENT_WAIT, GPH_NODE_EVENT_RECORD */
+        gph_memory_params memory;       /**< GPH_NODE_MEM_ALLOC, GPH_NODE_MEM_FREE */
+        gph_batch_params batch;         /**< GPH_NODE_BATCH_MEM_OP */
+        gph_semaphore_params semaphore; /**< GPH_NODE_SEMAPHORE_ SIGNAL and WAIT */
+        gph_graph *child;               /**< GPH_NODE_CHILD; may be NULL in a mere node */
+    } u;                                /**< the parameters */
 } gph_node;
 
 /** One edge: `to` starts after `from`. The rest is CUgraphEdgeData; zero is an ordinary
@@ -222,6 +248,100 @@ GPH_API GPH_CHECKED gph_status gph_graph_check(const gph_graph *graph, gph_error
 
 /** The word for a kind, such as "kernel"; "unknown" if there is no such kind. */
 GPH_API const char *gph_node_kind_name(gph_node_kind kind);
+
+/** 128 bits that name a class of graphs. */
+typedef struct gph_signature {
+    uint64_t bits[2]; /**< compare both */
+} gph_signature;
+
+/** What makes two graphs of one class, beyond kinds, edges and what no update changes. */
+enum {
+    /** Kernels are told apart by handle (by name where there is none), block and shared
+     *  memory, so that graphs of one class cost about the same. */
+    GPH_SIGNATURE_KERNELS = 1
+};
+
+/** Hashes what graphs have in common that can take turns in one executable: kinds of
+ *  nodes, edges in the order in which an update pairs them, and what no update changes.
+ *  Grids, arguments, addresses and sizes are left out.
+ *
+ *  flags  GPH_SIGNATURE_KERNELS, or 0: all that the driver could update.
+ *  out    the caller's. Untouched on failure.
+ *
+ *  The driver's own rules go further (contexts, what memory an address stands on): see
+ *  gph_exec_compatible(). Two graphs with one signature are the same class but for a
+ *  chance of 2^-128; gph_graph_matches() compares for certain. Handles make it one of the
+ *  process, unless they are 0. Fails with GPH_E_INVALID (NULL, unknown flags, a cycle)
+ *  and GPH_E_NO_MEMORY. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_graph_signature(const gph_graph *graph, uint32_t flags,
+                                                   gph_signature *out, gph_error *error);
+
+/** Whether two graphs are of one class, compared without hashing. Arguments and failures
+ *  as gph_graph_signature(); *out is 1 or 0. */
+GPH_API GPH_CHECKED gph_status gph_graph_matches(const gph_graph *a, const gph_graph *b,
+                                                 uint32_t flags, int *out,
+                                                 gph_error *error);
+
+/** What differs between two graphs. Any thread. */
+typedef struct gph_diff gph_diff;
+
+/** Sorts of difference. */
+typedef enum gph_change_kind {
+    GPH_CHANGE_FIELD = 1,        /**< a field of two nodes that are partners */
+    GPH_CHANGE_NODE_REMOVED = 2, /**< a node of the first graph has no partner */
+    GPH_CHANGE_NODE_ADDED = 3,   /**< a node of the second graph has none */
+    GPH_CHANGE_EDGE_REMOVED = 4, /**< an edge of the first graph */
+    GPH_CHANGE_EDGE_ADDED = 5,   /**< an edge of the second graph */
+    GPH_CHANGE_EDGE = 6          /**< the data of an edge of both */
+} gph_change_kind;
+
+/** No node of that graph. */
+#define GPH_NODE_NONE UINT32_MAX
+
+/** One difference. Text is lent until gph_diff_destroy(). */
+typedef struct gph_change {
+    uint32_t kind; /**< a gph_change_kind */
+    uint32_t a;    /**< the node in the first graph, of an edge its start */
+    uint32_t b;    /**< its partner in the second, or GPH_NODE_NONE, as `a` may be */
+    uint32_t a_to; /**< of an edge: its end in the first graph */
+    uint32_t b_to; /**< of an edge: its end in the second graph */
+    /** The child nodes that lead to the graphs of these indices, such as "4/0"; "" for
+     *  the graphs themselves. */
+    const char *path;
+    const char *node;   /**< what to call it, such as "kernel axpy" */
+    const char *field;  /**< such as "grid", "args[2]" or "src.address"; else NULL */
+    const char *before; /**< the first graph's value as text, or NULL */
+    const char *after;  /**< the second graph's, or NULL */
+} gph_change;
+
+/** Compares two graphs: nodes in the order in which an update pairs them where both are
+ *  of one topology, else those of a longest common row, by kind and function; then field
+ *  by field, and edge by edge.
+ *
+ *  a, b  borrowed for the call.
+ *  out   owned by the caller on success: gph_diff_destroy(). Untouched on failure.
+ *
+ *  Handles of 0 (unknown) and names that one of the two lacks are no difference. Fails
+ *  with GPH_E_INVALID (NULL) and GPH_E_NO_MEMORY. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_graph_diff(const gph_graph *a, const gph_graph *b,
+                                              gph_diff **out, gph_error *error);
+
+/** Destroys it. NULL is allowed. */
+GPH_API void gph_diff_destroy(gph_diff *diff);
+
+/** How many differences; 0 for NULL. */
+GPH_API size_t gph_diff_count(const gph_diff *diff);
+
+/** One difference: nodes by their order in the first graph, then edges. Lent until
+ *  gph_diff_destroy(); NULL if there is none of that index. */
+GPH_API const gph_change *gph_diff_at(const gph_diff *diff, size_t index);
+
+/** Whether nodes or edges differ, not only fields; 0 for NULL. */
+GPH_API int gph_diff_is_topology(const gph_diff *diff);
+
+/** One difference as a line without its line break, as snprintf() would write it: the
+ *  bytes that the whole line has. */
+GPH_API size_t gph_change_text(const gph_change *change, char *out, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* An executable graph: uploaded when it is made, so that no launch pays for it. */
+#include "replay/exec.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/runtime.h"
 #include "cuda/status.h"
-#include <gph/replay.h>
-
-/* What the launch reads comes first, in one cache line. */
-struct gph_exec {
-    const gph_exec *self; /* NULL once destroyed */
-    CUresult (*launch)(CUgraphExec, CUstream);
-    CUgraphExec handle;
-    gph_runtime *runtime;
-    gphi_deferred end; /* of gph_exec_destroy() */
-};
 
 /* CUDA_GRAPH_INSTANTIATE_FLAG_ bits that are defined. */
 static const uint32_t FLAGS_KNOWN = 1 | 2 | 4 | 8;
@@ -108,6 +99,7 @@ gph_status gph_exec_create(gph_runtime *runtime, CUgraph graph,
     exec->self = exec;
     exec->launch = runtime->cu.cuGraphLaunch;
     exec->runtime = runtime;
+    exec->flags = opt.flags;
     gphi_log("exec", GPH_LOG_DEBUG, "graph %p is executable %p", (void *)graph,
              (void *)exec->handle);
     *out = exec;
@@ -122,6 +114,8 @@ static void destroy_now(void *user)
     if (result != CUDA_SUCCESS)
         gphi_log("exec", GPH_LOG_ERROR, "cuGraphExecDestroy of %p returned %s",
                  (void *)exec->handle, gph_status_name((gph_status)result));
+    if (exec->extra_free != NULL)
+        exec->extra_free(exec->extra);
     gphi_heap_free(runtime->heap, exec, sizeof(*exec));
 }
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  Slots: named buffers of a graph that may be others at each replay, without an update.
+ *
+ *      COPY      a fixed address; what is bound is copied there before the launch
+ *      INDIRECT  kernels read the address from one word; each replay has its own
+ *      REMAP     a fixed address; what is bound is mapped there
+ *
+ *  A table holds the slots of one graph:
+ *
+ *      gph_slots_create(...)                        once
+ *      capture: gph_slots_feed(), then work that uses gph_slots_address()
+ *      gph_slots_bind(slots, i, ptr);               as often as a buffer changes
+ *      gph_slots_launch(slots, &exec, 1, stream);   instead of gph_exec_launch()
+ */
+#ifndef GPH_SLOT_H
+#define GPH_SLOT_H
+
+#include <gph/base.h>
+#include <gph/cuda.h>
+#include <gph/replay.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A table of slots. One at a time, but for what is said of a call. */
+typedef struct gph_slots gph_slots;
+
+/** Device memory that can be mapped in several places. Any thread. */
+typedef struct gph_slot_buffer gph_slot_buffer;
+
+/** How a slot gets its buffer. */
+typedef enum gph_slot_kind {
+    GPH_SLOT_COPY = 1,     /**< copied */
+    GPH_SLOT_INDIRECT = 2, /**< its address is read by the kernels */
+    GPH_SLOT_REMAP = 3     /**< mapped */
+} gph_slot_kind;
+
+/** One slot of a table. */
+typedef struct gph_slot {
+    const char *name; /**< copied; NULL: none */
+    uint32_t kind;    /**< a gph_slot_kind */
+    uint32_t flags;   /**< 0 */
+    uint64_t bytes;   /**< COPY, REMAP: of the buffer; INDIRECT: not used */
+    /** COPY: where the buffer is to lie, borrowed until gph_slots_destroy(); 0: it is
+     *  allocated by the table. */
+    CUdeviceptr address;
+} gph_slot;
+
+/** Start from GPH_SLOTS_OPTIONS_INIT. */
+typedef struct gph_slots_options {
+    uint32_t size;     /**< sizeof(gph_slots_options) */
+    uint32_t depth;    /**< INDIRECT: replays that may be queued; 0 means 64 */
+    uint32_t windows;  /**< REMAP: address windows, 1 to 8; 0 means 2 */
+    uint32_t reserved; /**< 0 */
+    /** INDIRECT, REMAP: how long a launch waits for a replay before it, where the ring is
+     *  full or no window is free; 0 means 10 s. */
+    uint64_t wait_ns;
+} gph_slots_options;
+/** All defaults. */
+#define GPH_SLOTS_OPTIONS_INIT GPH_INIT(sizeof(gph_slots_options), 0, 0, 0, 0)
+
+/** Makes a table in the current context.
+ *
+ *  runtime  borrowed until gph_slots_destroy().
+ *  slots    copied; `count` of them, 1 to 1,024.
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out      owned by the caller on success: gph_slots_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (kinds, counts, bytes of 0), GPH_E_NO_MEMORY,
+ * GPH_E_UNSUPPORTED (REMAP on a device that cannot map) and what the driver returns.
+ * Thread: any; no capture of this thread may be open. */
+GPH_API GPH_CHECKED gph_status gph_slots_create(gph_runtime *runtime,
+                                                const gph_slot *slots, uint32_t count,
+                                                const gph_slots_options *options,
+                                                gph_slots **out, gph_error *error);
+
+/** Destroys a table and its fixed buffers. Replays must be done, and its graphs may not
+ * be launched any more. NULL is allowed. */
+GPH_API void gph_slots_destroy(gph_slots *slots);
+
+/** What kernels are given for slot `index`: COPY and REMAP the address of the buffer;
+ *  INDIRECT the address of the word that holds the buffer's. With several windows, that
+ *  of the window chosen by gph_slots_window_set(). 0 if there is no such slot. */
+GPH_API CUdeviceptr gph_slots_address(const gph_slots *slots, uint32_t index);
+
+/** The slot of that name; -1 if there is none. */
+GPH_API int64_t gph_slots_find(const gph_slots *slots, const char *name);
+
+/** How many windows it has: a graph has to be captured for each of them. 1 unless a slot
+ *  is REMAP. */
+GPH_API uint32_t gph_slots_window_count(const gph_slots *slots);
+
+/** Chooses the window that gph_slots_address() tells of, for a capture. Fails with
+ *  GPH_E_INVALID (no such window). */
+GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t window,
+                                                    gph_error *error);
+
+/** Before the work that uses the slots. In a stream that captures, it becomes part of the
+ *  graph: one tiny kernel if the table has INDIRECT slots, else nothing. In one that does
+ *  not, what is bound takes effect for the work behind it, as gph_slots_launch() does
+ *  before its launch (REMAP: in the window chosen).
+ *
+ *  stream  borrowed for the call.
+ *
+ *  Fails as gph_slots_launch(). */
+GPH_API GPH_CHECKED gph_status gph_slots_feed(gph_slots *slots, CUstream stream,
+                                              gph_error *error);
+
+/** Binds a buffer for the launches from now on: a store, no call of the driver. Replays
+ *  that are queued keep what they were launched with.
+ *
+ *  buffer  borrowed until the replays that use it are done. COPY: read at every launch
+ *          behind a bind, `bytes` of it; bind it again after it was refilled. REMAP slots
+ *          take gph_slots_bind_buffer() alone.
+ *
+ *  Fails with GPH_E_INVALID (no such slot, a REMAP slot, address 0). */
+GPH_API GPH_CHECKED gph_status gph_slots_bind(gph_slots *slots, uint32_t index,
+                                              CUdeviceptr buffer, gph_error *error);
+
+/** Binds device memory that can be mapped; any kind of slot takes it.
+ *
+ *  buffer  borrowed until it is bound no more and the replays that use it are done.
+ *
+ *  Fails with GPH_E_INVALID (no such slot, fewer bytes than the slot's). */
+GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t index,
+                                                     gph_slot_buffer *buffer,
+                                                     gph_error *error);
+
+/** Launches a graph with what is bound now.
+ *
+ *  execs   borrowed for the call: one for each window, captured with gph_slots_feed() in
+ *          it if the table has INDIRECT slots.
+ *  count   of `execs`: gph_slots_window_count().
+ *  stream  borrowed for the call; not the legacy default stream if COPY slots are bound.
+ *
+ *  COPY slots bound since the last launch are copied, in one call. REMAP: the window that
+ *  maps most of what is bound is taken; what else is bound is mapped there once the last
+ *  replay of that window is done. INDIRECT: the words go into a ring in pinned memory,
+ *  which the graph reads; a full ring waits for the oldest replay.
+ *
+ *  Launches of one table are those of one stream, or of one executable; others are
+ *  refused while replays are queued. Fails with GPH_E_INVALID (NULL, a slot that was
+ *  never bound, a wrong count), GPH_E_STATE (order; the graph was launched without the
+ *  table, or has no feed; no replay ended within options.wait_ns), and what the driver
+ *  returns; no replay is queued then, and what is bound stays so. */
+GPH_API GPH_CHECKED gph_status gph_slots_launch(gph_slots *slots, gph_exec *const *execs,
+                                                uint32_t count, CUstream stream,
+                                                gph_error *error);
+
+/** What a table did so far. */
+typedef struct gph_slots_stats {
+    uint64_t launch_count; /**< replays launched */
+    uint64_t copy_count;   /**< buffers copied */
+    uint64_t copy_bytes;   /**< bytes copied */
+    uint64_t map_count;    /**< buffers mapped */
+    uint64_t revive_count; /**< launches that found all buffers mapped */
+    uint64_t wait_count;   /**< launches that waited for a replay */
+} gph_slots_stats;
+
+/** Fills in what it did; zeros for NULL. */
+GPH_API void gph_slots_stats_read(const gph_slots *slots, gph_slots_stats *out);
+
+/** Allocates device memory that REMAP slots can be bound to, in the current context's
+ *  device.
+ *
+ *  runtime  borrowed until gph_slot_buffer_destroy().
+ *  bytes    rounded up to what the device maps in (2 MiB).
+ *  out      owned by the caller on success: gph_slot_buffer_destroy(). Untouched on
+ *           failure.
+ *
+ *  Fails with GPH_E_INVALID (0 bytes), GPH_E_NO_MEMORY and what the driver returns. */
+GPH_API GPH_CHECKED gph_status gph_slot_buffer_create(gph_runtime *runtime,
+                                                      uint64_t bytes,
+                                                      gph_slot_buffer **out,
+                                                      gph_error *error);
+
+/** Takes device memory that the caller mapped by cuMemMap from one allocation.
+ *
+ *  address  borrowed until gph_slot_buffer_destroy(): where the allocation's first byte
+ * is mapped. bytes    of the allocation, a multiple of what the device maps in.
+ *
+ *  Fails with GPH_E_INVALID (0, no multiple, memory of another sort), GPH_E_NO_MEMORY and
+ *  what the driver returns. */
+GPH_API GPH_CHECKED gph_status gph_slot_buffer_adopt(gph_runtime *runtime,
+                                                     CUdeviceptr address, uint64_t bytes,
+                                                     gph_slot_buffer **out,
+                                                     gph_error *error);
+
+/** Frees it, or lets go of it; a slot that maps it still keeps its pages until it maps
+ *  something else. NULL is allowed. */
+GPH_API void gph_slot_buffer_destroy(gph_slot_buffer *buffer);
+
+/** Where the program reads and writes it; 0 for NULL. */
+GPH_API CUdeviceptr gph_slot_buffer_address(const gph_slot_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  New contents for an executable graph, the cheapest way that is right: nothing, single
+ *  nodes, the whole, or a new instantiation; and why. */
+#ifndef GPH_UPDATE_H
+#define GPH_UPDATE_H
+
+#include <gph/base.h>
+#include <gph/cuda.h>
+#include <gph/graph.h>
+#include <gph/replay.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a graph of the driver holds, described once: nodes with their handles,
+ * parameters, what its copies stand on. Constant, so any thread may use it; counted. */
+typedef struct gph_snapshot gph_snapshot;
+
+/** Describes a graph of the driver. It costs more than a whole update by that graph, so
+ *  it pays where one graph updates often, or where refusals are to be foretold.
+ *
+ *  runtime  borrowed until gph_snapshot_release().
+ *  graph    borrowed for the call; not changed. Its nodes' handles are kept.
+ *  out      owned by the caller on success: gph_snapshot_release(). Untouched on failure.
+ *
+ *  Fails as gph_graph_describe(). Thread: nobody else may use `graph` meanwhile (CUDA's
+ *  rule). */
+GPH_API GPH_CHECKED gph_status gph_snapshot_take(gph_runtime *runtime, CUgraph graph,
+                                                 gph_snapshot **out, gph_error *error);
+
+/** One more owner. Returns `snapshot`. Thread: any. */
+GPH_API gph_snapshot *gph_snapshot_retain(gph_snapshot *snapshot);
+
+/** One owner less; the last one destroys it. NULL is allowed. Thread: any. */
+GPH_API void gph_snapshot_release(gph_snapshot *snapshot);
+
+/** The graph as data. Lent until the last release; NULL for NULL. */
+GPH_API const gph_graph *gph_snapshot_graph(const gph_snapshot *snapshot);
+
+/** The ways to give an executable new contents, cheapest first. */
+typedef enum gph_update_way {
+    GPH_UPDATE_NOTHING = 1,      /**< it holds that already */
+    GPH_UPDATE_NODES = 2,        /**< some nodes, each by its setter */
+    GPH_UPDATE_WHOLE = 3,        /**< cuGraphExecUpdate */
+    GPH_UPDATE_REINSTANTIATE = 4 /**< the driver would refuse: a new executable */
+} gph_update_way;
+
+/** What an update did or would do, and why. In the caller's memory: from
+ *  GPH_UPDATE_REPORT_INIT to gph_update_report_fini(). */
+typedef struct gph_update_report {
+    uint32_t size;          /**< sizeof(gph_update_report) */
+    uint32_t way;           /**< a gph_update_way */
+    uint32_t node_count;    /**< of the graph, child graphs entered */
+    uint32_t changed_count; /**< nodes that differ, if `diff` is there */
+    /** Where `way` is GPH_UPDATE_REINSTANTIATE: the driver's CUgraphExecUpdateResult, or
+     *  0 where it gives another error. Else 0. */
+    uint32_t result;
+    /** 0: something that no query tells could still make the driver refuse, see `text`.
+     */
+    uint32_t is_certain;
+    int64_t node;        /**< of the new graph, the one refused; -1: none */
+    int64_t node_before; /**< its partner in the executable; -1: none or unknown */
+    int64_t node_from;   /**< a dependency of `node` with another partner; -1: none */
+    const char *rule;    /**< the rule that refuses (docs/conformance.md); NULL */
+    const char *field;   /**< the field that may not change so; NULL */
+    char before[96];     /**< its value in the executable */
+    char after[96];      /**< and in the graph */
+    char text[384];      /**< the reason in one sentence */
+    uint64_t ns;         /**< host time of gph_exec_update() */
+    gph_diff *diff;      /**< owned by the report: every difference; NULL: not asked */
+} gph_update_report;
+/** Nothing yet. */
+#define GPH_UPDATE_REPORT_INIT                                                           \
+    GPH_INIT(sizeof(gph_update_report), 0, 0, 0, 0, 0, -1, -1, -1, NULL, NULL, "", "",   \
+             "", 0, NULL)
+
+/** Frees what it holds. Thread: one at a time. */
+GPH_API void gph_update_report_fini(gph_update_report *report);
+
+/** Start from GPH_TRACK_OPTIONS_INIT. */
+typedef struct gph_track_options {
+    uint32_t size; /**< sizeof(gph_track_options) */
+    /** 1: `graph` is taken by a successful call, and destroyed with the executable. */
+    uint32_t takes_graph;
+    gph_snapshot *snapshot; /**< borrowed: of `graph`; NULL: it is taken now */
+    /** Borrowed: of the graph's copies and fills. NULL: the current context. */
+    CUcontext context;
+} gph_track_options;
+/** All defaults. */
+#define GPH_TRACK_OPTIONS_INIT GPH_INIT(sizeof(gph_track_options), 0, NULL, NULL)
+
+/** Makes an executable remember what it holds, so that its nodes can be edited by name,
+ *  updates be foretold, and refusals name both values.
+ *
+ *  exec     borrowed for the call: just made from `graph` by gph_exec_create().
+ *  graph    borrowed until the executable is destroyed or re-instantiated, since the
+ *           setters of single nodes want its handles; taken if the options say so.
+ *  options  borrowed for the call; NULL means all defaults.
+ *
+ *  Fails with GPH_E_INVALID (NULL, a snapshot of another graph), GPH_E_STATE (it is
+ *  tracked already), GPH_E_NO_MEMORY and what the driver's queries return; nothing has
+ *  changed then. Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_exec_track(gph_exec *exec, CUgraph graph,
+                                              const gph_track_options *options,
+                                              gph_error *error);
+
+/** Foretells what an update by a graph would do, without touching the executable.
+ *
+ *  exec    borrowed for the call: tracked.
+ *  graph   borrowed for the call; not changed.
+ *  report  the caller's, from GPH_UPDATE_REPORT_INIT; what it held is freed. Untouched on
+ *          failure.
+ *
+ *  Fails with GPH_E_INVALID (NULL), GPH_E_STATE (not tracked), GPH_E_NO_MEMORY and what
+ *  the driver's queries return. A refusal that is foretold is no failure. Thread: one at
+ *  a time. */
+GPH_API GPH_CHECKED gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph,
+                                                   gph_update_report *report,
+                                                   gph_error *error);
+
+/** gph_exec_compatible() of a graph that was described before: no driver query but those
+ *  of addresses that changed. */
+GPH_API GPH_CHECKED gph_status gph_exec_compatible_with(gph_exec *exec,
+                                                        const gph_snapshot *snapshot,
+                                                        gph_update_report *report,
+                                                        gph_error *error);
+
+/** Start from GPH_UPDATE_OPTIONS_INIT. */
+typedef struct gph_update_options {
+    uint32_t size; /**< sizeof(gph_update_options) */
+    /** 1: where the driver refuses, the executable is made anew, which the launches of
+     *  other threads must not meet. 0: the refusal is the caller's. */
+    uint32_t may_reinstantiate;
+    uint32_t wants_diff; /**< 1: the report lists every difference (slow) */
+    /** 1: the graph becomes what setters of single nodes go by after a
+     *  re-instantiation, and is taken; 0: it is only borrowed, as by gph_exec_track(). */
+    uint32_t takes_graph;
+    /** Borrowed: of `graph`. With it, an executable that is tracked changes only the
+     *  nodes that differ where that is cheaper. The executable then keeps the user
+     *  objects of the graph before, so keep those of `graph` alive. */
+    gph_snapshot *snapshot;
+    /** Borrowed for the call: where a new executable is uploaded. NULL means the
+     *  per-thread default stream. */
+    CUstream upload_stream;
+} gph_update_options;
+/** All defaults. */
+#define GPH_UPDATE_OPTIONS_INIT GPH_INIT(sizeof(gph_update_options), 0, 0, 0, NULL, NULL)
+
+/** Gives an executable the contents of a graph, the cheapest way that is right. Later
+ *  launches have them, those under way do not.
+ *
+ *  exec     borrowed for the call; need not be tracked.
+ *  graph    borrowed for the call; see options.takes_graph.
+ *  options  borrowed for the call; NULL means all defaults.
+ *  report   may be NULL; the caller's, from GPH_UPDATE_REPORT_INIT. Filled in on a
+ *           refusal too.
+ *
+ *  Fails with GPH_E_INVALID (NULL, a snapshot of another graph), GPH_E_NO_MEMORY, 910 or
+ *  what else the driver refuses with, and what instantiating returns; the executable then
+ *  holds what it held and can be launched. Thread: one at a time; others may launch it
+ *  meanwhile unless it may be re-instantiated. */
+GPH_API GPH_CHECKED gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
+                                               const gph_update_options *options,
+                                               gph_update_report *report,
+                                               gph_error *error);
+
+/** What of a node to change. */
+typedef enum gph_edit_what {
+    GPH_EDIT_ARG = 1,    /**< argument `index`: `data`, `bytes` of it, as declared */
+    GPH_EDIT_GRID = 2,   /**< `size` */
+    GPH_EDIT_BLOCK = 3,  /**< `size` */
+    GPH_EDIT_SHARED = 4, /**< `value`: dynamic shared memory */
+    GPH_EDIT_DST = 5,    /**< `value`: where a copy, or a fill, writes */
+    GPH_EDIT_SRC = 6,    /**< `value`: where a copy reads */
+    GPH_EDIT_WIDTH = 7,  /**< `value`: bytes of a copy of one row, elements of a fill */
+    GPH_EDIT_VALUE = 8,  /**< `value`: of a fill's elements */
+    GPH_EDIT_EVENT = 9,  /**< `value`: CUevent that is recorded or waited for */
+    GPH_EDIT_FUNCTION = 10, /**< `value`: a host node's function */
+    GPH_EDIT_USER = 11,     /**< `value`: a host node's argument */
+    GPH_EDIT_ENABLED = 12   /**< `value`: 0 switches a kernel, copy or fill off, 1 on */
+} gph_edit_what;
+
+/** One edit of one node. */
+typedef struct gph_edit {
+    uint32_t node;    /**< index among the nodes of the graph that it was made from */
+    uint32_t what;    /**< a gph_edit_what */
+    uint32_t index;   /**< GPH_EDIT_ARG: which */
+    uint32_t bytes;   /**< GPH_EDIT_ARG: of `data` */
+    const void *data; /**< GPH_EDIT_ARG: borrowed for the call */
+    uint64_t value;   /**< where `what` says so */
+    uint32_t size[3]; /**< where `what` says so, x y z */
+} gph_edit;
+
+/** Edits single nodes by the driver's setters: all of the edits, or none. Edits of one
+ *  node that follow each other cost one call. Later launches have them.
+ *
+ *  exec   borrowed for the call: tracked.
+ *  edits  borrowed for the call; `count` of them.
+ *
+ *  Fails with GPH_E_INVALID (no such node, argument or field; a wrong size), GPH_E_STATE
+ *  (not tracked; a whole update without a snapshot came before, so that what the nodes
+ *  hold is not known), GPH_E_NO_MEMORY, and what the driver's setters return. Thread: one
+ *  at a time; others may launch it meanwhile, and meet some of the edits. */
+GPH_API GPH_CHECKED gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits,
+                                             size_t count, gph_error *error);
+
+/** Finds a node to edit.
+ *
+ *  name  borrowed for the call: a node's name, or its kernel's function.
+ *  nth   of several of that name, in the order of the nodes, counting from 0.
+ *  out   the caller's: the index. Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (NULL, no such node) and GPH_E_STATE (not tracked). */
+GPH_API GPH_CHECKED gph_status gph_exec_node_find(const gph_exec *exec, const char *name,
+                                                  uint32_t nth, uint32_t *out,
+                                                  gph_error *error);
+
+/** The same by the driver's handle, of the graph that the executable was made from. */
+GPH_API GPH_CHECKED gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node,
+                                                   uint32_t *out, gph_error *error);
+
+/** What updates did so far. */
+typedef struct gph_update_stats {
+    uint64_t nothing_count;       /**< updates that found nothing to do */
+    uint64_t nodes_count;         /**< updates by setters of single nodes */
+    uint64_t node_set_count;      /**< those setters, and those of edits */
+    uint64_t whole_count;         /**< whole updates */
+    uint64_t reinstantiate_count; /**< new executables */
+    uint64_t refused_count;       /**< refusals that were left to the caller */
+    uint64_t edit_count;          /**< calls of gph_exec_edit() that worked */
+    uint64_t ns;                  /**< host time in all of them but edits */
+    uint64_t node_ns;             /**< what one setter costs, as measured last */
+    uint64_t whole_ns;            /**< what a whole update costs, as measured last */
+    uint32_t last_way;            /**< a gph_update_way; 0: none yet */
+    uint32_t crossover;    /**< nodes from which a whole update is taken to be cheaper */
+    char last_reason[384]; /**< of the last re-instantiation or refusal, or why the last
+                              way was taken */
+} gph_update_stats;
+
+/** Fills in what updates of an executable did; zeros where there were none. Thread: one
+ *  at a time. */
+GPH_API void gph_exec_update_stats(const gph_exec *exec, gph_update_stats *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
