@@ -21,4 +21,6 @@
 
 #include <gph/callable.h>
 
+#include <gph/tree.h>
+
 #endif

@@ -6,8 +6,12 @@ extern const gph_options init_open;
 extern const gph_file_options init_file;
 extern const gph_capture_options init_capture;
 extern const gph_exec_options init_exec;
+extern const gph_tree_options init_tree;
+extern const gph_tree_function_options init_tree_function;
 
 const gph_options init_open = GPH_OPTIONS_INIT;
 const gph_file_options init_file = GPH_FILE_OPTIONS_INIT;
 const gph_capture_options init_capture = GPH_CAPTURE_OPTIONS_INIT;
 const gph_exec_options init_exec = GPH_EXEC_OPTIONS_INIT;
+const gph_tree_options init_tree = GPH_TREE_OPTIONS_INIT;
+const gph_tree_function_options init_tree_function = GPH_TREE_FUNCTION_OPTIONS_INIT;

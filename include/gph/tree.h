@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  Functions that are called in an order the host decides as it goes, each call recorded
+ *  once for the path that led to it, all in one pool.
+ *
+ *  A path is the row of calls since the last root. The tree remembers the paths it has
+ *  seen: the first time a call is made in a place it runs eagerly (a warm-up), the second
+ *  time it is recorded, later it is replayed. Recordings of one path lie over each other
+ *  as the buffers of the eager program would; recordings of different branches do, too,
+ *  since only one branch is taken at a time.
+ *
+ *  An output lives in the pool and is lent: until it is released, or the next path begins
+ *  and writes over it. Which of the two it was, and whose call it was, is told by the
+ *  same error, however the call was carried out and however often it was made. */
+#ifndef GPH_TREE_H
+#define GPH_TREE_H
+
+#include <gph/base.h>
+#include <gph/callable.h>
+#include <gph/cuda.h>
+#include <gph/memory.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A tree of recordings. One thread at a time: calls of a second one, and calls from
+ *  inside a function of the tree, are refused. Different trees: different threads. */
+typedef struct gph_tree gph_tree;
+/** A function of a tree. As its tree. */
+typedef struct gph_tree_function gph_tree_function;
+
+/** Why a call was not replayed, was recorded again or ran eagerly: name, value, word,
+ *  meaning. */
+#define GPH_TREE_REASON_MAP(X)                                                           \
+    X(GPH_TREE_FIRST, 1, "first", "never called in this place")                          \
+    X(GPH_TREE_SIGNATURE, 2, "signature", "other types, shapes, strides or key")         \
+    X(GPH_TREE_STATIC, 3, "static", "a static input has moved")                          \
+    X(GPH_TREE_MANAGED, 4, "managed", "another output of the path is the input")         \
+    X(GPH_TREE_LIVENESS, 5, "liveness",                                                  \
+      "an output is alive that was dead when recorded")                                  \
+    X(GPH_TREE_WARM_PATH, 6, "warm path", "the calls before were warm-ups")              \
+    X(GPH_TREE_MUTATION, 7, "mutation",                                                  \
+      "it writes an input that is neither static nor of the path")                       \
+    X(GPH_TREE_CAPTURE, 8, "capture", "it cannot be captured")                           \
+    X(GPH_TREE_MEMORY, 9, "memory", "no device memory for the recording")                \
+    X(GPH_TREE_LIMIT, 10, "limit", "recorded too often in this place")                   \
+    X(GPH_TREE_DEPTH, 11, "depth", "the path is too long")                               \
+    X(GPH_TREE_DECLARED, 12, "declared", "declared eager")
+
+/** The reasons. */
+typedef enum gph_tree_reason {
+    GPH_TREE_NONE = 0,                           /**< none: it was replayed */
+#define X(name, value, word, text) name = value, /**< see GPH_TREE_REASON_MAP */
+    GPH_TREE_REASON_MAP(X)
+#undef X
+        GPH_TREE_REASON_COUNT = 13 /**< one more than the last */
+} gph_tree_reason;
+
+/** What a tree is made with. Start from GPH_TREE_OPTIONS_INIT; zero means the default. */
+typedef struct gph_tree_options {
+    uint32_t size;  /**< sizeof(gph_tree_options) */
+    uint32_t flags; /**< GPH_TREE_ flags */
+    /** Borrowed until the end: everything is put here, replays as well as eager calls,
+     *  and here it is recorded. Not the legacy stream. NULL: one of the tree's own. */
+    CUstream stream;
+    /** Borrowed until the end: what functions draw random numbers from; or NULL. */
+    struct gph_rng *rng;
+    uint32_t warmups;   /**< of a function and signature, before it is recorded; 0: 1 */
+    uint32_t depth_max; /**< calls of a path that are recorded; 0: 256 */
+    uint32_t rerecords_max; /**< of a function in one place and for one reason, before it
+                                 runs eagerly there; 0: 8 (signatures: 64) */
+    uint32_t backoff;       /**< eager calls before it is tried once more, doubled every
+                                 time; 0: 64 */
+    uint32_t moves_max;     /**< moves after which a static or managed input is copied;
+                                 0: 4 */
+    uint32_t settle;        /**< calls without a move after which such an input is static
+                                 again, doubled every time; 0: 1000 */
+} gph_tree_options;
+/** All defaults. */
+#define GPH_TREE_OPTIONS_INIT                                                            \
+    GPH_INIT(sizeof(gph_tree_options), 0, NULL, NULL, 0, 0, 0, 0, 0, 0)
+
+/** Flags of a tree. */
+enum {
+    /** What would be recorded again or run eagerly, for any reason but GPH_TREE_FIRST,
+     *  GPH_TREE_WARM_PATH, GPH_TREE_SIGNATURE and GPH_TREE_DECLARED, is the error
+     *  GPH_E_STATE; nothing has been done then. */
+    GPH_TREE_STRICT = 1,
+    GPH_TREE_EXPLICIT_STEPS = 2 /**< as after gph_tree_step_begin() */
+};
+
+/** Makes a tree with two pools of its own: for what it records, and for eager calls.
+ *
+ *  runtime  borrowed until gph_tree_destroy().
+ *  arena    borrowed until gph_tree_destroy().
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out      owned by the caller on success: gph_tree_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (flags, the legacy stream), GPH_E_NO_MEMORY, and what the
+ *  driver returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_tree_create(gph_runtime *runtime, gph_arena *arena,
+                                               const gph_tree_options *options,
+                                               gph_tree **out, gph_error *error);
+
+/** Ends it with its functions, outputs and recordings, after the work in its stream. NULL
+ *  is allowed. */
+GPH_API void gph_tree_destroy(gph_tree *tree);
+
+/** The stream of a tree and the pool of its recordings; either may be NULL. Lent until
+ *  the end. */
+GPH_API void gph_tree_objects(const gph_tree *tree, CUstream *stream, gph_pool **pool);
+
+/** What an input is; what is not said is neither. */
+enum {
+    GPH_TREE_INPUT_STATIC = 1, /**< it keeps its address: recorded as it is */
+    GPH_TREE_INPUT_MUTATED = 2 /**< the function writes it */
+};
+
+/** What a function is to its tree. */
+typedef enum gph_tree_kind {
+    GPH_TREE_PLAIN = 0,   /**< called anywhere */
+    GPH_TREE_FORWARD = 1, /**< a backward follows; no step ends while one is due and an
+                               output of the path is held */
+    GPH_TREE_BACKWARD = 2 /**< settles the last forward that is due */
+} gph_tree_kind;
+
+/** What a function is registered with. Start from GPH_TREE_FUNCTION_OPTIONS_INIT. */
+typedef struct gph_tree_function_options {
+    uint32_t size;         /**< sizeof(gph_tree_function_options) */
+    uint32_t kind;         /**< a gph_tree_kind */
+    const char *name;      /**< copied; NULL: "f" and its number, from 1 */
+    const uint8_t *inputs; /**< copied: GPH_TREE_INPUT_ bits of each; NULL: all zero */
+    uint32_t input_count;  /**< inputs of every call */
+    uint32_t output_count; /**< outputs of every call */
+    uint32_t key_count;    /**< words of the caller's key: a mode, say */
+    uint32_t flags;        /**< GPH_TREE_FUNCTION_ flags */
+} gph_tree_function_options;
+/** A function without inputs and outputs. */
+#define GPH_TREE_FUNCTION_OPTIONS_INIT                                                   \
+    GPH_INIT(sizeof(gph_tree_function_options), 0, NULL, NULL, 0, 0, 0, 0)
+
+/** Flags of a function. */
+enum {
+    GPH_TREE_FUNCTION_ROOT = 1, /**< a call begins a step under the automatic rule */
+    GPH_TREE_FUNCTION_EAGER = 2 /**< never recorded */
+};
+
+/** Registers a function.
+ *
+ *  fn       borrowed until the tree ends. Called with GPH_PHASE_EAGER and
+ *           GPH_PHASE_CAPTURE. Whatever it allocates from `call->pool` and does not
+ *           return it frees.
+ *  user     borrowed as long; handed to `fn`.
+ *  options  borrowed for the call.
+ *  out      lent until the tree ends. Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID, GPH_E_STATE (the tree is in use) and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_tree_function_add(
+    gph_tree *tree, gph_function_fn *fn, void *user,
+    const gph_tree_function_options *options, gph_tree_function **out, gph_error *error);
+
+/** Names an output. A value: copy it freely. {0} is none. */
+typedef struct gph_tree_output {
+    uint64_t call;  /**< number of the call that made it, from 1 */
+    uint32_t index; /**< the library's */
+    uint32_t check; /**< the library's */
+} gph_tree_output;
+
+/** An input of a call: an output of the tree, or any tensor. Outputs of recorded calls of
+ *  the path are read where they lie; all that is neither such nor static is copied. */
+typedef struct gph_tree_input {
+    gph_tensor tensor;      /**< holds if `output.call` is 0 */
+    gph_tree_output output; /**< or this */
+    uint32_t take;          /**< nonzero: the call releases `output`, if it succeeds */
+    uint32_t reserved;      /**< zero */
+} gph_tree_input;
+
+/** Calls a function: replays, records or runs it.
+ *
+ *  function  of this tree.
+ *  key       borrowed for the call: `key_count` words; NULL if there are none.
+ *  inputs    borrowed for the call: `input_count`; NULL if there are none. Contents must
+ *            be there by the work before in the tree's stream.
+ *  outputs   the caller's: `output_count`; NULL if there are none. Each is held once:
+ *            gph_tree_output_release(). Untouched on failure.
+ *
+ *  The work is in the stream when it returns, nothing was waited for. On a hit nothing is
+ *  allocated and no lock is waited for. Fails with GPH_E_INVALID (a tensor, an output of
+ *  another tree), GPH_E_STATE (an input that was released or overwritten, the tree is in
+ *  use, or strict refuses), GPH_E_NO_MEMORY, what the driver and what the function
+ *  returns; the path is then as before. */
+GPH_API GPH_CHECKED gph_status gph_tree_call(gph_tree *tree, gph_tree_function *function,
+                                             const int64_t *key,
+                                             const gph_tree_input *inputs,
+                                             gph_tree_output *outputs, gph_error *error);
+
+/** Begins a step: the path ends, its outputs are lost. From then on only this begins one;
+ *  until then, each call of a root function does: of one that is declared so, and of the
+ *  one that began the path; unless a backward is due. A path also ends when nobody holds
+ *  an output of it. Fails with GPH_E_STATE (the tree is in use). */
+GPH_API gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error);
+
+/** One holder more. Fails as gph_tree_output_tensor(). */
+GPH_API GPH_CHECKED gph_status gph_tree_output_retain(gph_tree *tree,
+                                                      gph_tree_output output,
+                                                      gph_error *error);
+/** One holder less; without any its memory is for later calls. One that was overwritten
+ *  or is none is ignored. */
+GPH_API void gph_tree_output_release(gph_tree *tree, gph_tree_output output);
+
+/** Where an output lies, as a tensor, and its address alone. What it holds is there by
+ *  the work in the tree's stream.
+ *
+ *  out  the caller's. Untouched on failure.
+ *
+ *  Fails with GPH_E_STATE (overwritten: the message names the call that did and the one
+ *  that had made it; released) and GPH_E_INVALID (no output of this tree). */
+GPH_API GPH_CHECKED gph_status gph_tree_output_tensor(const gph_tree *tree,
+                                                      gph_tree_output output,
+                                                      gph_tensor *out, gph_error *error);
+/** See gph_tree_output_tensor(). */
+GPH_API GPH_CHECKED gph_status gph_tree_output_data(const gph_tree *tree,
+                                                    gph_tree_output output,
+                                                    CUdeviceptr *out, gph_error *error);
+
+/** Copies an output, first to last element, to where it outlives the step, in the tree's
+ *  stream. `bytes`: room at `to`. Fails as gph_tree_output_tensor(), with GPH_E_INVALID
+ *  (too little room) and what cuMemcpyDtoDAsync returns. */
+GPH_API GPH_CHECKED gph_status gph_tree_output_copy(gph_tree *tree,
+                                                    gph_tree_output output,
+                                                    CUdeviceptr to, uint64_t bytes,
+                                                    gph_error *error);
+
+/** How a call was carried out. */
+typedef enum gph_tree_action {
+    GPH_TREE_REPLAYED = 1, /**< launched */
+    GPH_TREE_RECORDED = 2, /**< recorded and launched */
+    GPH_TREE_WARMED = 3,   /**< run eagerly in the pool of the recordings */
+    GPH_TREE_EAGER = 4     /**< run eagerly beside the tree */
+} gph_tree_action;
+
+/** The last call. Text and names are lent until the next call. */
+typedef struct gph_tree_event {
+    uint64_t call;          /**< its number */
+    gph_tree_action action; /**< what was done */
+    gph_tree_reason reason; /**< why it was not replayed */
+    const char *function;   /**< whose call */
+    int32_t input;          /**< the input at fault, or -1 */
+    uint32_t node;          /**< the recording, from 1; 0: none */
+    CUdeviceptr was;        /**< its address as recorded, or 0 */
+    CUdeviceptr is;         /**< its address now, or 0 */
+    const char *text;       /**< a sentence; empty after a replay */
+} gph_tree_event;
+/** Reads it. `out`: the caller's, filled in. */
+GPH_API void gph_tree_last(const gph_tree *tree, gph_tree_event *out);
+
+/** Counters of a tree. */
+typedef struct gph_tree_stats {
+    uint64_t calls;                               /**< that succeeded */
+    uint64_t steps;                               /**< begun */
+    uint64_t paths;                               /**< begun */
+    uint64_t replays;                             /**< calls that were hits */
+    uint64_t recordings;                          /**< calls that were recorded */
+    uint64_t warmups;                             /**< calls that were warm-ups */
+    uint64_t eager;                               /**< calls that ran beside the tree */
+    uint64_t restores;                            /**< of checkpoints */
+    uint64_t demotions;                           /**< inputs that moved too often */
+    uint64_t promotions;                          /**< inputs that were static again */
+    uint64_t recorded_for[GPH_TREE_REASON_COUNT]; /**< recordings by reason */
+    uint64_t eager_for[GPH_TREE_REASON_COUNT];    /**< eager calls by reason */
+    uint32_t roots;                               /**< recordings without a parent */
+    uint32_t nodes;                               /**< recordings */
+    uint32_t depth;                               /**< calls of the current path */
+    uint32_t live_outputs;                        /**< held */
+    uint32_t live_blocks;                         /**< buffers of the path under them */
+    uint32_t due;                                 /**< forwards whose backward is due */
+} gph_tree_stats;
+/** Reads them. `out`: the caller's, filled in. */
+GPH_API void gph_tree_stats_read(const gph_tree *tree, gph_tree_stats *out);
+
+/** Forms of a dump. */
+typedef enum gph_tree_form {
+    GPH_TREE_SHORT = 1, /**< names of functions: "1-{2-4, 3-4}" */
+    GPH_TREE_LONG = 2,  /**< a recording a paragraph: inputs, outputs, addresses, hits,
+                             re-records, and how calls were carried out and why */
+    GPH_TREE_DOT = 3    /**< for Graphviz */
+} gph_tree_form;
+
+/** Writes the tree as text.
+ *
+ *  text    the caller's: `capacity` bytes; ends with a zero, cut where it does not fit.
+ *          NULL if `capacity` is 0.
+ *  length  the caller's, may be NULL: bytes of the whole text without the zero.
+ *
+ *  Fails with GPH_E_INVALID. */
+GPH_API GPH_CHECKED gph_status gph_tree_dump(const gph_tree *tree, gph_tree_form form,
+                                             char *text, size_t capacity, size_t *length,
+                                             gph_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
