@@ -21,6 +21,8 @@
 
 #include <gph/callable.h>
 
+#include <gph/cache.h>
+
 #include <gph/tree.h>
 
 #endif

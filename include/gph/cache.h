@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  One function, recorded for many shapes: shapes are rounded up to buckets, each bucket
+ *  is a graph, and all graphs lie over each other in one pool. A call says whether it was
+ *  replayed, and if not, why. */
+#ifndef GPH_CACHE_H
+#define GPH_CACHE_H
+
+#include <gph/callable.h>
+#include <gph/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A family of graphs. Replays and look-ups from any thread, also while another thread
+ *  captures; the GPU's work of one cache must run in one order (one stream, or streams
+ *  that wait for each other), since its graphs share memory. */
+typedef struct gph_cache gph_cache;
+
+#define GPH_CACHE_AXES_MAX 8           /**< axes of a cache, at most */
+#define GPH_CACHE_KEYS_MAX 65536       /**< keys of a cache, at most */
+#define GPH_CACHE_NONE ((uint32_t)-1)  /**< no key */
+#define GPH_CACHE_SIZE_MAX 0x7fffffffL /**< sizes on an axis, at most */
+
+/** How the values of an axis are made. */
+typedef enum gph_ladder {
+    GPH_LADDER_LIST = 1,   /**< the values given */
+    GPH_LADDER_POWERS = 2, /**< first, twice that, ... and last */
+    GPH_LADDER_LINEAR = 3, /**< first, first + step, ... and last */
+    GPH_LADDER_PLANNED = 4 /**< those that serve the histogram at the least cost */
+} gph_ladder;
+
+/** One axis of the shapes: tokens, requests, a mode. Zero what is not used. */
+typedef struct gph_cache_axis {
+    const char *name;       /**< copied */
+    uint32_t ladder;        /**< a gph_ladder */
+    uint32_t discrete;      /**< nonzero: only these values exactly; nothing is padded */
+    const int64_t *values;  /**< copied. A list: any order, no value twice; planned: the
+                               sizes that occur. From 1, or from 0 if discrete */
+    const uint64_t *counts; /**< copied; planned: how often each occurs */
+    uint32_t value_count;   /**< of `values` and `counts` */
+    uint32_t rungs_max;     /**< planned: values at most; 0: 64 */
+    int64_t first;          /**< powers, linear: the smallest; 0: 1 */
+    int64_t last;           /**< powers, linear: the largest */
+    int64_t step;           /**< linear */
+    double fixed_cost;  /**< planned: of a replay, beside `unit_cost` x size; any unit */
+    double unit_cost;   /**< planned: per unit of size; 0 with `fixed_cost` 0: 1 */
+    double bucket_cost; /**< planned: of having one more bucket, over all calls */
+} gph_cache_axis;
+
+/** What is in an input beyond the real sizes. */
+typedef enum gph_fill_rule {
+    GPH_FILL_KEEP = 0,  /**< whatever was there: the function does not look */
+    GPH_FILL_ZERO = 1,  /**< zero */
+    GPH_FILL_VALUE = 2, /**< `value`, an element's bytes, the lowest first */
+    GPH_FILL_LAST = 3   /**< the last real slice along the padded dimension */
+} gph_fill_rule;
+
+/** A tensor whose shape depends on the key: row-major, dimension d has
+ *  size(axis[d] - 1) * shape[d] + extra[d] elements, or shape[d] where axis[d] is 0. */
+typedef struct gph_cache_tensor {
+    uint32_t dtype;                     /**< a gph_dtype */
+    uint32_t rank;                      /**< to GPH_TENSOR_RANK_MAX */
+    int64_t shape[GPH_TENSOR_RANK_MAX]; /**< elements, or elements per unit of the axis */
+    int32_t extra[GPH_TENSOR_RANK_MAX]; /**< elements more; >= 0 */
+    uint8_t axis[GPH_TENSOR_RANK_MAX];  /**< 0: none; else number of the axis + 1 */
+    uint32_t fill;                      /**< of inputs: a gph_fill_rule */
+    uint32_t reserved;                  /**< zero */
+    uint64_t value;                     /**< for GPH_FILL_VALUE */
+} gph_cache_tensor;
+
+/** Padding to be written. */
+typedef struct gph_cache_fill {
+    CUstream stream;          /**< put the work here */
+    const int64_t *sizes;     /**< real ones; all 0: everything is padding (warm-up) */
+    const int64_t *values;    /**< of the key */
+    const gph_tensor *inputs; /**< as the function will see them */
+    uint32_t input_count;     /**< without the one that holds the sizes */
+    uint32_t axis_count;      /**< of `sizes` and `values` */
+} gph_cache_fill;
+/** Writes the padded part of the inputs, after the rules did theirs: requests that do no
+ *  harm, say. Called on the caller's thread, never during a capture. */
+typedef gph_status gph_cache_fill_fn(void *user, const gph_cache_fill *fill,
+                                     gph_error *error);
+
+/** Agrees with other ranks on what all of them do.
+ *
+ *  local  the key that this rank would replay, or GPH_CACHE_NONE for an eager call.
+ *  joint  out: the key that all replay (it may be larger than `local`), or GPH_CACHE_NONE
+ *         if they could not agree: all call eagerly then.
+ *
+ *  Called once in each gph_cache_call(). A failure ends the call. */
+typedef gph_status gph_cache_agree_fn(void *user, uint32_t local, uint32_t *joint,
+                                      gph_error *error);
+
+/** When a key that was missed is captured. */
+typedef enum gph_cache_lazy {
+    GPH_CACHE_LAZY_WORK = 0, /**< in gph_cache_work(), the most missed first */
+    GPH_CACHE_LAZY_CALL = 1, /**< in the call in which it was missed `lazy_misses` times,
+                                  too */
+    GPH_CACHE_LAZY_OFF = 2   /**< never: in gph_cache_start() only */
+} gph_cache_lazy;
+
+/** Start from GPH_CACHE_OPTIONS_INIT. */
+typedef struct gph_cache_options {
+    uint32_t size;                   /**< sizeof(gph_cache_options) */
+    uint32_t lazy;                   /**< a gph_cache_lazy */
+    const char *name;                /**< copied; NULL: "cache" */
+    gph_pool *pool;                  /**< retained; best if no other graphs use it */
+    const gph_cache_axis *axes;      /**< copied */
+    const gph_cache_tensor *inputs;  /**< copied; may be NULL with 0 */
+    const gph_cache_tensor *outputs; /**< copied; may be NULL with 0 */
+    uint32_t axis_count;             /**< 1 to GPH_CACHE_AXES_MAX */
+    uint32_t input_count;            /**< of `inputs` */
+    uint32_t output_count;           /**< of `outputs` */
+    uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1 */
+    /** The function. It gets `inputs` and, last, one more: the real sizes, i64, one an
+     *  axis, to mask with; its key is the values of the axes, of the bucket or, called
+     *  eagerly, the real ones. */
+    gph_function_fn *function;
+    void *user;                /**< handed to `function`, `fill`, `agree`; borrowed */
+    gph_cache_fill_fn *fill;   /**< or NULL */
+    gph_cache_agree_fn *agree; /**< or NULL */
+    /** Nonzero result: there is such a key. NULL: all combinations. Called in create. */
+    int (*wanted)(void *user, const int64_t *values);
+    double overshoot_max;  /**< padded / real size, over all axes; 0: no limit */
+    uint64_t budget_bytes; /**< executables and tensors of the cache; 0: no limit */
+    uint32_t lazy_misses;  /**< misses before a lazy capture; 0: 1 */
+    uint32_t own_max;      /**< keys with an executable of their own; 0: no limit */
+    double hot_share;      /**< a key with this part of the replays gets its own, if it
+                                pays; 0: 0.01; 1: none does; below 0: every key */
+} gph_cache_options;
+/** All defaults. */
+#define GPH_CACHE_OPTIONS_INIT                                                           \
+    GPH_INIT(sizeof(gph_cache_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0,     \
+             NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0)
+
+/** Makes a cache with no graph yet; allocates its input buffers, one set for all keys.
+ *
+ *  runtime  borrowed until gph_cache_destroy(). A context must be current.
+ *  options  borrowed for the call; `pool`, `axes` and `function` are needed.
+ *  out      owned by the caller on success: gph_cache_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (the message names axis, tensor and value), GPH_E_NO_MEMORY
+ *  and what the driver returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_cache_create(gph_runtime *runtime,
+                                                const gph_cache_options *options,
+                                                gph_cache **out, gph_error *error);
+/** Destroys it, its graphs and executables. NULL is allowed. Thread: one at a time. */
+GPH_API void gph_cache_destroy(gph_cache *cache);
+
+/** Every reason: name, value, meaning. */
+#define GPH_CACHE_REASONS(X)                                                             \
+    X(GPH_CACHE_FITS, 0, "a recorded key serves it")                                     \
+    X(GPH_CACHE_BEYOND, 1, "a size is beyond the largest value of its axis")             \
+    X(GPH_CACHE_NO_VALUE, 2, "the value is none of a discrete axis")                     \
+    X(GPH_CACHE_BAD_SIZE, 3, "a size is below 1")                                        \
+    X(GPH_CACHE_OVERSHOOT, 4, "padding would exceed the overshoot limit")                \
+    X(GPH_CACHE_NOT_WANTED, 5, "there is no such key")                                   \
+    X(GPH_CACHE_DISAGREED, 6, "the ranks did not agree on a key")                        \
+    X(GPH_CACHE_IN_CAPTURE, 7, "the stream is being captured")                           \
+    X(GPH_CACHE_NOT_CAPTURED, 8, "the key has not been captured")                        \
+    X(GPH_CACHE_EVICTED, 9, "the key was evicted")                                       \
+    X(GPH_CACHE_FAILED, 10, "the capture of the key failed")
+#define GPH_CACHE_REASON_COUNT 11 /**< how many there are */
+
+/** The reasons. */
+typedef enum gph_cache_reason {
+#define X(name, value, text) name = value, /**< see GPH_CACHE_REASONS */
+    GPH_CACHE_REASONS(X)
+#undef X
+} gph_cache_reason;
+
+/** What to do with a shape. */
+typedef enum gph_cache_verdict {
+    GPH_CACHE_EXACT = 1,  /**< replay `key`, whose values are the sizes */
+    GPH_CACHE_PADDED = 2, /**< replay `key`, with padding */
+    GPH_CACHE_EAGER = 3,  /**< no key will ever serve it */
+    GPH_CACHE_MISS = 4    /**< `wanted` would serve it if it were captured */
+} gph_cache_verdict;
+
+/** An answer. */
+typedef struct gph_cache_match {
+    gph_cache_verdict verdict; /**< what to do */
+    gph_cache_reason reason;   /**< why it is not exact or padded */
+    uint32_t key;      /**< to replay, or GPH_CACHE_NONE; it may be larger than `wanted`
+                          while that is not captured */
+    uint32_t wanted;   /**< the smallest key that holds the sizes, or GPH_CACHE_NONE */
+    uint32_t axis;     /**< at fault, for the reasons that have one */
+    uint32_t reserved; /**< zero */
+} gph_cache_match;
+
+/** Says what to do with these sizes, one an axis: some comparisons; nothing is locked,
+ *  allocated or counted. `out`: the caller's. GPH_E_INVALID: NULL. Thread: any. */
+GPH_API gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
+                                  gph_cache_match *out, gph_error *error);
+/** A phrase for a reason. Static storage; never NULL. Thread: any. */
+GPH_API const char *gph_cache_reason_text(gph_cache_reason reason);
+/** Writes an answer as a sentence with the values: "tokens 3208 is beyond the largest
+ *  value, 2048". Cut to `bytes` with the final zero. Thread: any. */
+GPH_API void gph_cache_explain(const gph_cache *cache, const gph_cache_match *match,
+                               const int64_t *sizes, char *text, size_t bytes);
+/** How many keys there are; they count from 0, `wanted` or not. Thread: any. */
+GPH_API uint32_t gph_cache_key_count(const gph_cache *cache);
+/** The values of an axis, rising; lent until gph_cache_destroy(). NULL if there is no
+ *  such axis. Thread: any. */
+GPH_API const int64_t *gph_cache_ladder(const gph_cache *cache, uint32_t axis,
+                                        uint32_t *count);
+/** The key with exactly these values, or GPH_CACHE_NONE. Thread: any. */
+GPH_API uint32_t gph_cache_key(const gph_cache *cache, const int64_t *values);
+
+/** Where a start is. */
+typedef struct gph_cache_progress {
+    uint32_t phase;   /**< a gph_phase: GPH_PHASE_WARMUP, then GPH_PHASE_CAPTURE */
+    uint32_t done;    /**< keys of this phase that are done */
+    uint32_t total;   /**< keys of this phase */
+    uint32_t key;     /**< the last one done */
+    uint64_t ns;      /**< since the start */
+    uint64_t left_ns; /**< as the keys done let expect; 0: unknown */
+} gph_cache_progress;
+/** Told after each key. Nonzero: GPH_E_STATE ends it; what is captured stays. */
+typedef int gph_cache_progress_fn(void *user, const gph_cache_progress *now);
+
+/** Captures keys: first runs all of them eagerly, so that workspaces reach their largest
+ *  size before any address is recorded, then captures all, the largest first.
+ *
+ *  stream    not captured, not the legacy stream. It is waited for.
+ *  keys      borrowed for the call; NULL with 0: all.
+ *  progress  may be NULL.
+ *
+ *  A key that fails does not stop the others: the first failure is returned once all are
+ *  through, gph_cache_key_read() tells each. Fails with GPH_E_INVALID, GPH_E_NO_MEMORY,
+ *  GPH_E_STATE (`progress` ended it), and what function or driver return. Thread: one at
+ *  a time, while others may replay. */
+GPH_API GPH_CHECKED gph_status gph_cache_start(gph_cache *cache, CUstream stream,
+                                               const uint32_t *keys, uint32_t key_count,
+                                               gph_cache_progress_fn *progress,
+                                               void *progress_user, gph_error *error);
+
+/** What gph_cache_work() did. */
+typedef enum gph_cache_work_kind {
+    GPH_CACHE_WORK_NONE = 0,    /**< there was nothing to do */
+    GPH_CACHE_WORK_CAPTURE = 1, /**< captured the most missed key */
+    GPH_CACHE_WORK_OWN = 2,     /**< made an executable for a key that became hot */
+    GPH_CACHE_WORK_SHARE = 3,   /**< took one from a key that became cold */
+    GPH_CACHE_WORK_EVICT = 4    /**< evicted the key unused for longest: over budget */
+} gph_cache_work_kind;
+
+/** Does at most one thing that is due, for the moments between two steps. `done`, `key`:
+ *  the caller's, may be NULL. Fails as gph_cache_start(). Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_cache_work(gph_cache *cache, CUstream stream,
+                                              gph_cache_work_kind *done, uint32_t *key,
+                                              gph_error *error);
+/** Throws a key's graph away; it may be captured again. Fails with GPH_E_INVALID (no such
+ *  key) and GPH_E_STATE (not captured). Thread: as gph_cache_start(). */
+GPH_API gph_status gph_cache_evict(gph_cache *cache, uint32_t key, gph_error *error);
+
+/** An input of a key, to be written before gph_cache_replay(): the same buffer for all
+ *  keys. Lent until gph_cache_destroy(). `out`: the caller's. GPH_E_INVALID: no such key
+ *  or input. The input behind the last one holds the sizes. Thread: any. */
+GPH_API gph_status gph_cache_input(const gph_cache *cache, uint32_t key, uint32_t index,
+                                   gph_tensor *out, gph_error *error);
+/** An output of a captured key, lent until the next replay, call or capture of the cache.
+ *  GPH_E_STATE: not captured. Thread: any. */
+GPH_API gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32_t index,
+                                    gph_tensor *out, gph_error *error);
+
+/** Replays a key on what lies in its inputs: no copy, no padding. A key with an
+ * executable of its own: some comparisons and the launch, no lock. Others: a lock, and
+ * one whole update if the shared executable was another key's.
+ *
+ *  Fails with GPH_E_INVALID (no such key), GPH_E_STATE (not captured) and what the driver
+ *  returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_cache_replay(gph_cache *cache, uint32_t key,
+                                                CUstream stream, gph_error *error);
+
+/** A call. Start from GPH_CACHE_CALL_INIT. */
+typedef struct gph_cache_call_args {
+    uint32_t size;            /**< sizeof(gph_cache_call_args) */
+    uint32_t reserved;        /**< zero */
+    CUstream stream;          /**< where the work goes */
+    const int64_t *sizes;     /**< one an axis */
+    const gph_tensor *inputs; /**< of the real sizes, dense; data 0: it lies in
+                                 gph_cache_input() already. NULL: all do */
+    gph_tensor *outputs;      /**< in: where data is not 0, results are copied there,
+                                 dense; out: tensors of the real sizes, views that are
+                                 lent until the next call where data was 0 */
+    gph_cache_match match;    /**< out: what was done, and why; also when it fails */
+} gph_cache_call_args;
+/** All zero. */
+#define GPH_CACHE_CALL_INIT                                                              \
+    GPH_INIT(sizeof(gph_cache_call_args), 0, NULL, NULL, NULL, NULL)
+
+/** Calls the function as gph_cache_find() says: replays, with inputs copied and padding
+ *  written, or calls it eagerly, or captures the key now.
+ *
+ *  Fails with GPH_E_INVALID (an input of another type or shape: the message names both),
+ *  GPH_E_STATE (ranks that chose what this one cannot), and what function, callbacks and
+ *  driver return. Thread: any; calls of a cache follow each other. */
+GPH_API GPH_CHECKED gph_status gph_cache_call(gph_cache *cache, gph_cache_call_args *args,
+                                              gph_error *error);
+
+/** What replays a key. */
+typedef enum gph_cache_exec {
+    GPH_CACHE_EXEC_NONE = 0,  /**< nothing: it is not captured */
+    GPH_CACHE_EXEC_OWN = 1,   /**< an executable of its own */
+    GPH_CACHE_EXEC_SHARED = 2 /**< that of its class: graphs of one topology */
+} gph_cache_exec;
+
+/** A key and what became of it. */
+typedef struct gph_cache_key_info {
+    int64_t values[GPH_CACHE_AXES_MAX]; /**< one an axis */
+    gph_cache_exec exec;                /**< what replays it */
+    gph_cache_reason reason;            /**< why it is not captured */
+    uint32_t shared_with; /**< keys of its class that share an executable, itself too */
+    uint32_t node_count;  /**< of its graph */
+    double warmup_ms;     /**< of the eager runs before the last capture */
+    double capture_ms;  /**< of the last capture and what it took to make it replayable */
+    uint64_t own_bytes; /**< tensors that no other graph of the pool uses */
+    uint64_t shared_bytes; /**< tensors that others use too, input buffers included */
+    uint64_t exec_bytes;   /**< of its own executable */
+    uint64_t exact;        /**< replays without padding */
+    uint64_t padded;       /**< replays with padding */
+    uint64_t misses;       /**< calls it would have served */
+    uint64_t waste;        /**< padding of all calls, in units of the axes multiplied */
+    uint32_t captures;     /**< how often it was captured */
+    uint32_t evictions;    /**< how often it was evicted */
+    gph_status status;     /**< of its last capture */
+    char message[192];     /**< if that failed */
+} gph_cache_key_info;
+/** Reads them. `out`: the caller's. GPH_E_INVALID: no such key. Thread: any. */
+GPH_API gph_status gph_cache_key_read(const gph_cache *cache, uint32_t key,
+                                      gph_cache_key_info *out, gph_error *error);
+
+/** A cache's figures. */
+typedef struct gph_cache_stats {
+    uint64_t verdicts[5]; /**< calls and replays, by gph_cache_verdict */
+    uint64_t reasons[GPH_CACHE_REASON_COUNT]; /**< calls that were not replayed */
+    uint64_t updates;                         /**< of shared executables */
+    uint64_t captures;                        /**< of keys */
+    uint64_t evictions;                       /**< of keys */
+    uint64_t real_units;     /**< of replayed calls: sizes, multiplied over the axes */
+    uint64_t padded_units;   /**< of these calls: values of the keys, multiplied */
+    uint32_t captured_count; /**< keys */
+    uint32_t own_count;      /**< executables of one key */
+    uint32_t shared_count;   /**< executables of a class */
+    uint64_t exec_bytes;     /**< executables */
+    uint64_t input_bytes;    /**< input buffers */
+    uint64_t tensor_bytes;   /**< input buffers and graphs, overlaid */
+} gph_cache_stats;
+/** Reads them. `out`: the caller's. Thread: any. */
+GPH_API void gph_cache_stats_read(const gph_cache *cache, gph_cache_stats *out);
+/** Writes a table of the keys, and totals, as text, cut to `bytes` with the final zero;
+ *  returns the length of all of it. Thread: any. */
+GPH_API size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes);
+
+/** What one key's recording takes: told by hand, or read from a cache, on softcuda say.
+ */
+typedef struct gph_cache_trace {
+    int64_t values[GPH_CACHE_AXES_MAX]; /**< of the key */
+    const gph_plan_buffer *buffers;     /**< temporaries and outputs: lives in events */
+    uint32_t buffer_count;              /**< of `buffers` */
+    uint32_t node_count;                /**< of the graph */
+    uint64_t exec_bytes;                /**< of an executable; 0: 10 KiB a node */
+    double seconds;                     /**< warm-up and capture; 0: not known */
+} gph_cache_trace;
+/** Reads that of a captured key. `buffers`: the caller's, room for `capacity`; `out`: the
+ *  caller's, `buffers` in it points there. GPH_E_INVALID: no such key, or more buffers
+ *  than `capacity`; GPH_E_STATE: not captured. Thread: as gph_cache_start(). */
+GPH_API gph_status gph_cache_trace_read(const gph_cache *cache, uint32_t key,
+                                        gph_plan_buffer *buffers, uint32_t capacity,
+                                        gph_cache_trace *out, gph_error *error);
+
+/** What a cache will take. */
+typedef struct gph_cache_forecast {
+    uint32_t key_count; /**< graphs */
+    uint32_t
+        guessed_count;     /**< of them without a trace: sizes are fitted to the traces */
+    uint64_t input_bytes;  /**< input buffers */
+    uint64_t tensor_bytes; /**< these, and the graphs in one pool */
+    uint64_t separate_bytes;    /**< the same, each graph in a pool of its own */
+    uint64_t exec_bytes;        /**< an executable for each key */
+    uint64_t shared_exec_bytes; /**< one for each number of nodes */
+    double seconds; /**< of gph_cache_start(); 0: fewer than two are measured */
+} gph_cache_forecast;
+/** Predicts, without a driver. `options` as for gph_cache_create(), `pool` and `function`
+ *  may be NULL; `traces`: borrowed, at least one, best the largest key and two that are
+ *  measured; `out`: the caller's. Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Thread:
+ *  any. */
+GPH_API GPH_CHECKED gph_status gph_cache_plan(const gph_cache_options *options,
+                                              const gph_cache_trace *traces,
+                                              uint32_t trace_count,
+                                              const gph_allocator *allocator,
+                                              gph_cache_forecast *out, gph_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
