@@ -76,8 +76,11 @@ typedef struct gph_call {
     gph_pool *pool;           /**< outputs and temporaries are allocated here */
     gph_capture *capture;     /**< for regions and breaks; NULL unless it captures */
     const gph_tensor *inputs; /**< `input_count` of them */
-    gph_tensor *outputs;      /**< `output_count` of them, zeroed; the function fills
-                                 them: allocated from `pool`, or views of inputs */
+    gph_tensor *outputs;      /**< `output_count` of them; the function fills them:
+                                 allocated from `pool`, or views of inputs. Zeroed, but
+                                 for those that the owner wants in a buffer of its own
+                                 (GPH_OUTPUT_INTO): the function writes there, or it
+                                 replaces the tensor, and a copy is recorded */
     uint32_t input_count;     /**< of `inputs` */
     uint32_t output_count;    /**< of `outputs` */
     const int64_t *key; /**< the caller's key: a mode, a bucket; `key_count` words */
@@ -93,6 +96,238 @@ typedef struct gph_call {
  *  than GPH_OK ends the call and is passed on; it fills `error` then. Called on the
  *  thread of the caller. */
 typedef gph_status gph_function_fn(void *user, gph_call *call, gph_error *error);
+
+/** @name Random numbers
+ *  The state of a Philox4x32-10 generator: a seed and an offset. A replay finds in device
+ *  memory what an eager call would have found, so that both may be mixed in any order. */
+/** @{ */
+
+/** A generator. Taking numbers: any thread; the rest one at a time. */
+typedef struct gph_rng gph_rng;
+
+/** Where it stands. */
+typedef struct gph_rng_state {
+    uint64_t seed;   /**< Philox' key */
+    uint64_t offset; /**< numbers taken so far by each thread of a kernel */
+} gph_rng_state;
+
+/** Makes one. A context must be current, and no global capture open.
+ *
+ *  runtime  borrowed until gph_rng_destroy().
+ *  out      owned by the caller on success: gph_rng_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID, GPH_E_NO_MEMORY and what loading a module returns. */
+GPH_API GPH_CHECKED gph_status gph_rng_create(gph_runtime *runtime, uint64_t seed,
+                                              gph_rng **out, gph_error *error);
+/** Destroys it, after everything that was recorded with it. NULL is allowed. */
+GPH_API void gph_rng_destroy(gph_rng *rng);
+/** Where it stands now; the next replay begins here. NULL gives zeros. Thread: any. */
+GPH_API gph_rng_state gph_rng_state_get(const gph_rng *rng);
+/** Sets seed and offset: replays and eager calls go on from there; what is queued is not
+ *  touched. A new seed is gph_rng_state_set(rng, (gph_rng_state){seed, 0}). */
+GPH_API void gph_rng_state_set(gph_rng *rng, gph_rng_state state);
+/** Reserves `count` offsets for eager work and returns the state it begins with. Thread:
+ *  any. */
+GPH_API gph_rng_state gph_rng_take(gph_rng *rng, uint64_t count);
+/** @} */
+
+/** How a recorded input is given at a call. */
+typedef enum gph_input_mode {
+    GPH_INPUT_COPY = 1,   /**< copied into a buffer of the recording before each replay */
+    GPH_INPUT_STATIC = 2, /**< stays where it was when it was recorded */
+    GPH_INPUT_MANAGED = 3 /**< an output of an earlier recording of the same pool */
+} gph_input_mode;
+
+/** Where an output goes. */
+typedef enum gph_output_policy {
+    GPH_OUTPUT_LENT = 1,   /**< stays in the pool: whole until the next call */
+    GPH_OUTPUT_COPIED = 2, /**< copied to an address that each call gives */
+    GPH_OUTPUT_INTO = 3    /**< recorded into a buffer that the options give */
+} gph_output_policy;
+
+/** An output as it is wanted. */
+typedef struct gph_output {
+    uint32_t policy;   /**< a gph_output_policy; 0: GPH_OUTPUT_LENT */
+    uint32_t reserved; /**< zero */
+    gph_tensor into;   /**< of GPH_OUTPUT_INTO: the caller's buffer */
+} gph_output;
+
+/** An output of another callable of a list. */
+typedef struct gph_source {
+    uint32_t callable; /**< its index: forward i is i, backward i is `count` + i */
+    uint32_t output;   /**< its output */
+} gph_source;
+
+/** What a function is called with. */
+typedef struct gph_arguments {
+    const gph_tensor *inputs; /**< borrowed for the call. One that is all zeros means
+                                 that what lies in the recorded place is right */
+    uint32_t input_count;     /**< of `inputs` */
+    uint32_t key_count;       /**< of `key` */
+    const int64_t *key;       /**< the caller's, such as train or eval; may be NULL */
+} gph_arguments;
+
+/** Bits of gph_callable_options.flags. */
+enum {
+    GPH_CALLABLE_KEEP_GRAPH = 1 << 0,  /**< gph_callable_graph() is wanted */
+    GPH_CALLABLE_ANY_ORDER = 1 << 1,   /**< calls are not checked against the replays of
+                                          other recordings of the pool */
+    GPH_CALLABLE_SHARE_INPUTS = 1 << 2 /**< buffers of copied inputs may lie over what
+                                          other recordings of the pool use: they are
+                                          whole during a call only */
+};
+
+/** A function and how it is recorded. Start from GPH_CALLABLE_OPTIONS_INIT. All pointers
+ *  are borrowed for the call, but for `user`, `pool` and `rng`: until the end. */
+typedef struct gph_callable_options {
+    uint32_t size;             /**< sizeof(gph_callable_options) */
+    uint32_t flags;            /**< GPH_CALLABLE_ bits */
+    gph_function_fn *function; /**< what is recorded */
+    void *user;                /**< handed to it */
+    gph_arguments sample;      /**< the signature; the data is used by warm-ups */
+    const uint8_t *modes;      /**< a gph_input_mode each; NULL: all are copied */
+    const gph_output *outputs; /**< `output_count`; NULL: all are lent */
+    const gph_source *sources; /**< in a list, of managed inputs, whose sample is then
+                                  zeros; else NULL */
+    const gph_tensor *clear;   /**< dense tensors that are zeroed at the head of the
+                                  graph, such as buffers that gradients add up in */
+    const char *name;          /**< copied; NULL: none */
+    gph_pool *pool;            /**< retained. Required */
+    CUstream stream;           /**< warm-ups and capture go here. Required */
+    gph_rng *rng;              /**< or NULL */
+    uint32_t output_count;     /**< of the function */
+    uint32_t clear_count;      /**< of `clear` */
+    uint32_t warmup_count;     /**< calls before the capture; their effects stay */
+    uint32_t reserved;         /**< zero */
+} gph_callable_options;
+/** Nothing. */
+#define GPH_CALLABLE_OPTIONS_INIT                                                        \
+    GPH_INIT(sizeof(gph_callable_options), 0, NULL, NULL, GPH_INIT(NULL, 0, 0, NULL),    \
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0)
+
+/** A function recorded for one signature. Calls one at a time; different ones from any
+ *  threads. */
+typedef struct gph_callable gph_callable;
+
+/** Records a function: warm-ups, capture, executable. Nothing is as if it had been
+ *  called, but for the effects of warm-ups; a generator stands where it stood.
+ *
+ *  runtime  borrowed until gph_callable_destroy().
+ *  out      owned by the caller on success: gph_callable_destroy(). Untouched on failure.
+ *
+ *  After a failure stream, pool and generator are as before, and the error is the first
+ *  cause. Fails with GPH_E_INVALID (the message names the option), GPH_E_STATE (the
+ *  stream is captured), GPH_E_NO_MEMORY, what the function returns and what the driver
+ *  returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_callable_create(gph_runtime *runtime,
+                                                   const gph_callable_options *options,
+                                                   gph_callable **out, gph_error *error);
+
+/** Records forwards and backwards in the order in which they will run, forward 0 to
+ *  `count` - 1, then backward `count` - 1 to 0, so that they may share one pool:
+ *  activations that backwards read are managed inputs (`sources`).
+ *
+ *  forward   borrowed for the call, `count` of them.
+ *  backward  borrowed for the call, `count` of them, or NULL: there are none.
+ *  out       the caller's, room for all: forwards first. Each is owned by the caller on
+ *            success: gph_callable_destroy(). Untouched on failure.
+ *
+ *  Fails as gph_callable_create() does, and with GPH_E_INVALID where a source is not
+ *  recorded earlier. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_callables_create(gph_runtime *runtime,
+                                                    const gph_callable_options *forward,
+                                                    const gph_callable_options *backward,
+                                                    uint32_t count, gph_callable **out,
+                                                    gph_error *error);
+
+/** Destroys it. Its work must have ended; its outputs go with it. NULL is allowed.
+ *  Thread: one at a time. */
+GPH_API void gph_callable_destroy(gph_callable *callable);
+
+/** How arguments differ from what was recorded. */
+typedef enum gph_mismatch_kind {
+    GPH_MISMATCH_INPUT_COUNT = 1, /**< inputs */
+    GPH_MISMATCH_KEY_COUNT = 2,   /**< words of the key */
+    GPH_MISMATCH_KEY = 3,         /**< word `index` of the key */
+    GPH_MISMATCH_DTYPE = 4,       /**< of input `index` */
+    GPH_MISMATCH_RANK = 5,        /**< of input `index` */
+    GPH_MISMATCH_SHAPE = 6,       /**< of input `index`, at `axis` */
+    GPH_MISMATCH_STRIDE = 7,      /**< of input `index`, at `axis` */
+    GPH_MISMATCH_DATA = 8,        /**< input `index` has no data */
+    GPH_MISMATCH_ADDRESS = 9,     /**< input `index` is static or managed, and moved */
+    GPH_MISMATCH_DEVICE = 10      /**< the current context is another device's */
+} gph_mismatch_kind;
+
+/** One difference. */
+typedef struct gph_mismatch {
+    gph_mismatch_kind kind; /**< what */
+    uint32_t index;         /**< of the input, or of the word */
+    uint32_t axis;          /**< of shape and stride */
+    uint32_t reserved;      /**< zero */
+    int64_t got;            /**< value of the call */
+    int64_t recorded;       /**< value recorded */
+    char text[96];          /**< "input 2: shape[1] is 65, recorded 64" */
+} gph_mismatch;
+
+/** Do arguments fit? Says all that differs.
+ *
+ *  arguments  borrowed for the call.
+ *  all        the caller's, room for `capacity`, may be NULL with 0.
+ *  count      the caller's, may be NULL: how many differences there are.
+ *
+ *  Returns GPH_OK, or GPH_E_INVALID, and the message is the first difference. */
+GPH_API gph_status gph_callable_check(const gph_callable *callable,
+                                      const gph_arguments *arguments, gph_mismatch *all,
+                                      uint32_t capacity, uint32_t *count,
+                                      gph_error *error);
+
+/** Calls it: comparisons, one batched copy of what must be copied, a launch. Nothing is
+ *  allocated, locked or waited for.
+ *
+ *  arguments  borrowed for the call; NULL: everything lies in its recorded place.
+ *  stream     borrowed for the call; orders it all.
+ *  outputs    the caller's, as many as the function has, or NULL. Lent ones are filled
+ *             in; `data` of a copied one says where it goes (dense as recorded), 0:
+ *             nowhere; its other fields are filled in.
+ *
+ *  Fails with GPH_E_INVALID (a difference, as gph_callable_check() says), GPH_E_STATE (an
+ *  input was overwritten by a replay since) and what the driver returns. Thread: one at a
+ *  time. */
+GPH_API GPH_CHECKED gph_status gph_callable_call(gph_callable *callable,
+                                                 const gph_arguments *arguments,
+                                                 CUstream stream, gph_tensor *outputs,
+                                                 gph_error *error);
+
+/** Number of the last call; 0 before the first. What it lent is whole while
+ *  gph_callable_epoch_check() says so. */
+GPH_API uint64_t gph_callable_epoch(const gph_callable *callable);
+/** Are the outputs of call `epoch` still what they were? GPH_OK, or GPH_E_STATE, and the
+ *  message says which call of which callable of the list overwrote them. GPH_E_INVALID:
+ *  there was no such call. */
+GPH_API GPH_CHECKED gph_status gph_callable_epoch_check(const gph_callable *callable,
+                                                        uint64_t epoch, gph_error *error);
+
+/** The recorded input, in its place: what may be written before a call instead of being
+ *  copied in one. Zeros beyond the last. Lent until gph_callable_destroy(). */
+GPH_API gph_tensor gph_callable_input(const gph_callable *callable, uint32_t index);
+/** The recorded output, in its place. Zeros beyond the last. */
+GPH_API gph_tensor gph_callable_output(const gph_callable *callable, uint32_t index);
+/** The executable. Lent until gph_callable_destroy(). */
+GPH_API gph_exec *gph_callable_exec(const gph_callable *callable);
+/** The recorded graph, or NULL without GPH_CALLABLE_KEEP_GRAPH. Lent as long. */
+GPH_API CUgraph gph_callable_graph(const gph_callable *callable);
+/** Its recording of the pool. */
+GPH_API gph_recording_id gph_callable_recording(const gph_callable *callable);
+
+/** Calls a function once, eagerly: what recording it is compared with, and the way out
+ *  where nothing was recorded. Inputs are where the caller has them; outputs that it
+ *  allocated are the caller's: gph_pool_free(). `outputs`: the caller's, filled in. The
+ *  generator goes on. Fails as the function does. */
+GPH_API GPH_CHECKED gph_status gph_function_call(gph_runtime *runtime,
+                                                 const gph_callable_options *options,
+                                                 const gph_arguments *arguments,
+                                                 CUstream stream, gph_tensor *outputs,
+                                                 gph_error *error);
 
 #ifdef __cplusplus
 }
