@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Graph files on disk: a file is there whole, or as it was before. */
+/* Graph files on disk. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/save.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/vec.h"
@@ -8,11 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const uint64_t BYTES_MAX_DEFAULT = UINT64_C(256) << 20;
@@ -20,76 +16,24 @@ static const uint64_t BYTES_MAX_DEFAULT = UINT64_C(256) << 20;
 typedef gph_status write_graph_fn(const gph_graph *, const gph_file_options *,
                                   gph_write_fn *, void *, gph_error *);
 
-struct sink {
-    int fd;
-    const char *path;
-    gph_error *error;
+/* A graph and how it is written. */
+struct job {
+    const gph_graph *graph;
+    const gph_file_options *options;
+    write_graph_fn *write_graph;
 };
 
-static gph_status fail_io(gph_error *error, const char *verb, const char *path)
+static gph_status fill(void *user, gphi_save *to)
 {
-    return gphi_fail(error, GPH_E_IO, "cannot %s %.300s: %s", verb, path,
-                     strerror(errno));
-}
-
-static gph_status write_to_fd(void *user, const void *data, size_t bytes)
-{
-    const struct sink *sink = user;
-    for (const char *at = data; bytes > 0;) {
-        const ssize_t done = write(sink->fd, at, bytes);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return fail_io(sink->error, "write", sink->path);
-        at += done;
-        bytes -= (size_t)done;
-    }
-    return GPH_OK;
-}
-
-/* A pipe or a terminal cannot be replaced, only written to. */
-static gph_status save_in_place(const gph_graph *graph, const gph_file_options *options,
-                                const char *path, write_graph_fn *write_graph,
-                                gph_error *error)
-{
-    struct sink sink = {open(path, O_WRONLY | O_CLOEXEC), path, error};
-    if (sink.fd < 0)
-        return fail_io(error, "open", path);
-    const gph_status status = write_graph(graph, options, write_to_fd, &sink, error);
-    close(sink.fd);
-    return status;
+    const struct job *job = user;
+    return job->write_graph(job->graph, job->options, gphi_save_write, to, to->error);
 }
 
 static gph_status save(const gph_graph *graph, const gph_file_options *options,
                        const char *path, write_graph_fn *write_graph, gph_error *error)
 {
-    if (path == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "path is NULL");
-    struct stat old;
-    const int is_there = stat(path, &old) == 0;
-    if (is_there && !S_ISREG(old.st_mode))
-        return save_in_place(graph, options, path, write_graph, error);
-
-    char fresh[PATH_MAX];
-    if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh))
-        return gphi_fail(error, GPH_E_INVALID, "the path has %zu bytes, too many",
-                         strlen(path));
-    struct sink sink = {mkstemp(fresh), path, error};
-    if (sink.fd < 0)
-        return fail_io(error, "make a file beside", path);
-    const mode_t mask = umask(0);
-    umask(mask);
-    gph_status status = write_graph(graph, options, write_to_fd, &sink, error);
-    if (status == GPH_OK &&
-        fchmod(sink.fd, is_there ? old.st_mode & 07777 : 0666 & ~mask) != 0)
-        status = fail_io(error, "set the mode of", fresh);
-    if (close(sink.fd) != 0 && status == GPH_OK)
-        status = fail_io(error, "write", path);
-    if (status == GPH_OK && rename(fresh, path) != 0)
-        status = fail_io(error, "replace", path);
-    if (status != GPH_OK)
-        unlink(fresh);
-    return status;
+    struct job job = {graph, options, write_graph};
+    return gphi_save_file(path, fill, &job, error);
 }
 
 gph_status gph_json_save(const gph_graph *graph, const gph_file_options *options,
@@ -119,7 +63,7 @@ static gph_status read_all(int fd, const char *path, uint64_t limit, gphi_vec *t
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return fail_io(error, "read", path);
+            return gphi_save_fail(error, "read", path);
         if (done == 0)
             return GPH_OK;
         text->count += (size_t)done;
@@ -135,7 +79,7 @@ gph_status gph_json_load(const char *path, const gph_file_options *options,
         return gphi_fail(error, GPH_E_INVALID, "path or out is NULL");
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fail_io(error, "open", path);
+        return gphi_save_fail(error, "open", path);
 
     gphi_vec text;
     gphi_vec_init(&text, gphi_heap(opt.allocator), 1);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_BYTES_MAX = 1 << 30 };
@@ -50,68 +49,26 @@ static int show_progress(void *user, const gph_plan_progress *now)
     return 0;
 }
 
-static bool write_rows(FILE *to, const gph_plan_table *table, const uint64_t *offsets)
+static gph_status write_to_stdout(void *user, const void *data, size_t bytes)
 {
-    const gph_plan_buffer *b = gph_plan_table_buffers(table);
-    fputs("id,lower,upper,size,offset\n", to);
-    for (size_t i = 0; i < gph_plan_table_count(table); i++)
-        fprintf(to, "%s,%llu,%llu,%llu,%llu\n", gph_plan_table_id(table, i),
-                (unsigned long long)b[i].lower, (unsigned long long)b[i].upper,
-                (unsigned long long)b[i].size, (unsigned long long)offsets[i]);
-    return fflush(to) == 0 && !ferror(to);
+    (void)user;
+    return fwrite(data, 1, bytes, stdout) == bytes ? GPH_OK : GPH_E_IO;
 }
 
-/* What is no plain file, such as a device, is written through. */
-static bool write_in_place(const char *path, const gph_plan_table *table,
-                           const uint64_t *offsets)
-{
-    FILE *file = fopen(path, "w");
-    bool done = file != NULL && write_rows(file, table, offsets);
-    if (file != NULL)
-        done &= fclose(file) == 0;
-    return done;
-}
-
-/* The file appears when it is whole, with the mode that an ordinary one would have. */
-static bool replace_file(const char *path, const gph_plan_table *table,
-                         const uint64_t *offsets)
-{
-    char fresh[4096];
-    if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh)) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    const int fd = mkstemp(fresh);
-    if (fd < 0)
-        return false;
-    const mode_t mask = umask(0);
-    umask(mask);
-    FILE *file = fdopen(fd, "w");
-    bool done =
-        file != NULL && write_rows(file, table, offsets) && fchmod(fd, 0666 & ~mask) == 0;
-    if (file != NULL)
-        done &= fclose(file) == 0;
-    else
-        close(fd);
-    done = done && rename(fresh, path) == 0;
-    if (!done) {
-        const int why = errno;
-        unlink(fresh);
-        errno = why;
-    }
-    return done;
-}
-
-static int save_rows(const char *path, const gph_plan_table *table,
+/* Writes the rows; true unless that failed, after a message. */
+static bool put_rows(const char *path, const gph_plan_table *table,
                      const uint64_t *offsets)
 {
-    struct stat there;
-    const bool in_place = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
-    if (in_place ? write_in_place(path, table, offsets)
-                 : replace_file(path, table, offsets))
-        return EXIT_OK;
-    fprintf(stderr, "gph: %s: %s\n", path, strerror(errno));
-    return EXIT_FAILED;
+    gph_error error = {0};
+    if (strcmp(path, "-") != 0) {
+        if (gph_plan_table_save(table, offsets, path, &error) == GPH_OK)
+            return true;
+        fail(&error);
+        return false;
+    }
+    return gph_plan_table_write(table, offsets, write_to_stdout, NULL, &error) ==
+               GPH_OK &&
+           fflush(stdout) == 0;
 }
 
 static bool read_options(const command_line *line, gph_plan_options *options)
@@ -166,10 +123,8 @@ static int plan(const command_line *line, const gph_plan_table *table)
         fputs("\r\033[K", stderr);
     int code = status == GPH_OK ? EXIT_OK : fail(&error);
     const char *out = line->values[PLAN_OUT];
-    if (code == EXIT_OK && out != NULL && strcmp(out, "-") == 0)
-        code = write_rows(stdout, table, offsets) ? EXIT_OK : EXIT_FAILED;
-    else if (code == EXIT_OK && out != NULL)
-        code = save_rows(out, table, offsets);
+    if (code == EXIT_OK && out != NULL && !put_rows(out, table, offsets))
+        code = EXIT_FAILED;
     if (code == EXIT_OK && (out == NULL || strcmp(out, "-") != 0))
         put_result(table, &result);
     free(offsets);
