@@ -290,7 +290,8 @@ typedef struct gph_cache_call_args {
 } gph_cache_call_args;
 /** All zero. */
 #define GPH_CACHE_CALL_INIT                                                              \
-    GPH_INIT(sizeof(gph_cache_call_args), 0, NULL, NULL, NULL, NULL)
+    GPH_INIT(sizeof(gph_cache_call_args), 0, NULL, NULL, NULL, NULL,                     \
+             GPH_INIT((gph_cache_verdict)0, GPH_CACHE_FITS, 0, 0, 0, 0))
 
 /** Calls the function as gph_cache_find() says: replays, with inputs copied and padding
  *  written, or calls it eagerly, or captures the key now.

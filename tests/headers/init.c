@@ -13,5 +13,7 @@ const gph_options init_open = GPH_OPTIONS_INIT;
 const gph_file_options init_file = GPH_FILE_OPTIONS_INIT;
 const gph_capture_options init_capture = GPH_CAPTURE_OPTIONS_INIT;
 const gph_exec_options init_exec = GPH_EXEC_OPTIONS_INIT;
+const gph_cache_options init_cache = GPH_CACHE_OPTIONS_INIT;
+const gph_cache_call_args init_cache_call = GPH_CACHE_CALL_INIT;
 const gph_tree_options init_tree = GPH_TREE_OPTIONS_INIT;
 const gph_tree_function_options init_tree_function = GPH_TREE_FUNCTION_OPTIONS_INIT;
