@@ -270,11 +270,12 @@ GPH_API gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32
  * executable of its own: some comparisons and the launch, no lock. Others: a lock, and
  * one whole update if the shared executable was another key's.
  *
- *  Fails with GPH_E_INVALID (no such key), GPH_E_STATE (not captured) and what the driver
- *  returns. Thread: any. */
+ *  Fails with GPH_E_INVALID, GPH_E_STATE and driver failures. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_cache_replay(gph_cache *cache, uint32_t key,
                                                 CUstream stream, gph_error *error);
 
+/** No answer yet. */
+#define GPH_CACHE_NO_MATCH GPH_INIT((gph_cache_verdict)0, GPH_CACHE_FITS, 0, 0, 0, 0)
 /** A call. Start from GPH_CACHE_CALL_INIT. */
 typedef struct gph_cache_call_args {
     uint32_t size;            /**< sizeof(gph_cache_call_args) */
@@ -288,10 +289,9 @@ typedef struct gph_cache_call_args {
                                  lent until the next call where data was 0 */
     gph_cache_match match;    /**< out: what was done, and why; also when it fails */
 } gph_cache_call_args;
-/** All zero. */
+/** Zero. */
 #define GPH_CACHE_CALL_INIT                                                              \
-    GPH_INIT(sizeof(gph_cache_call_args), 0, NULL, NULL, NULL, NULL,                     \
-             GPH_INIT((gph_cache_verdict)0, GPH_CACHE_FITS, 0, 0, 0, 0))
+    GPH_INIT(sizeof(gph_cache_call_args), 0, NULL, NULL, NULL, NULL, GPH_CACHE_NO_MATCH)
 
 /** Calls the function as gph_cache_find() says: replays, with inputs copied and padding
  *  written, or calls it eagerly, or captures the key now.
@@ -334,7 +334,7 @@ typedef struct gph_cache_key_info {
 GPH_API gph_status gph_cache_key_read(const gph_cache *cache, uint32_t key,
                                       gph_cache_key_info *out, gph_error *error);
 
-/** A cache's figures. */
+/** Figures. */
 typedef struct gph_cache_stats {
     uint64_t verdicts[5]; /**< calls and replays, by gph_cache_verdict */
     uint64_t reasons[GPH_CACHE_REASON_COUNT]; /**< calls that were not replayed */
@@ -352,8 +352,8 @@ typedef struct gph_cache_stats {
 } gph_cache_stats;
 /** Reads them. `out`: the caller's. Thread: any. */
 GPH_API void gph_cache_stats_read(const gph_cache *cache, gph_cache_stats *out);
-/** Writes a table of the keys, and totals, as text, cut to `bytes` with the final zero;
- *  returns the length of all of it. Thread: any. */
+/** Writes keys and totals as text, cut to `bytes`; returns the whole length. Any thread.
+ */
 GPH_API size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes);
 
 /** What one key's recording takes: told by hand, or read from a cache, on softcuda say.
