@@ -438,3 +438,98 @@ KERNEL place(state_t state, const int *next, const start_t *start, u32 count, in
     state.sequence[s] = start[i].sequence;
     state.position[s] = last ? -1 : start[i].position;
 }
+
+/* The rows of a step over some of the slots: row r is slot active[r], or idle where that
+ * is negative. One block. */
+KERNEL pick(state_t state, const int *active, const picked_t out, u32 rows)
+{
+    for (u32 r = threadIdx.x; r < rows; r += blockDim.x) {
+        const int s = active[r];
+        out.slot[r] = s < 0 ? 0 : s;
+        out.token[r] = s < 0 ? 0 : state.token[s];
+        out.position[r] = s < 0 ? -1 : state.position[s];
+        out.sequence[r] = s < 0 ? 0 : state.sequence[s];
+    }
+}
+
+/* Ends such a step: every row's slot takes its token and moves on, or becomes idle.
+ * told[r] is the row's token, -1 where it was idle. One block. */
+KERNEL put_back(state_t state, const int *active, const int *next, int *told, u32 rows,
+                int end)
+{
+    for (u32 r = threadIdx.x; r < rows; r += blockDim.x) {
+        const int s = active[r];
+        const int position = s < 0 ? -1 : state.position[s];
+        if (position < 0) {
+            told[r] = -1;
+            continue;
+        }
+        const bool last = next[r] == end || position + 1 >= state.limit[s];
+        state.token[s] = next[r];
+        state.position[s] = last ? -1 : position + 1;
+        told[r] = next[r];
+    }
+}
+
+/* The rows of a look ahead in one slot: its last token, then guesses of what follows, as
+ * many as fit before its limit. One block. */
+KERNEL look_ahead(state_t state, u32 slot, const guesses_t guesses, const picked_t out)
+{
+    const u32 rows = 1 + guesses.first_count + guesses.more_count;
+    for (u32 r = threadIdx.x; r < rows; r += blockDim.x) {
+        const int position = state.position[slot] + (int)r;
+        const bool fits = state.position[slot] >= 0 && position < state.limit[slot];
+        out.slot[r] = (int)slot;
+        out.position[r] = fits ? position : -1;
+        out.sequence[r] = state.sequence[slot];
+        out.token[r] = r == 0 ? state.token[slot]
+                       : r <= guesses.first_count
+                           ? guesses.first[r - 1]
+                           : guesses.more[r - 1 - guesses.first_count];
+    }
+}
+
+/* By how much the greatest logit of a row beats the second: how sure the model is. A
+ * block of 128 a row; 0 for an idle one. */
+KERNEL margin(float *out, const float *logits, const int *position, u32 width)
+{
+    __shared__ float best[128], second[128];
+    const float *row = logits + (u64)blockIdx.x * width;
+    float top = -3.4e38f, next = -3.4e38f;
+    for (u32 i = threadIdx.x; i < width; i += blockDim.x) {
+        next = fmaxf(next, fminf(top, row[i]));
+        top = fmaxf(top, row[i]);
+    }
+    best[threadIdx.x] = top;
+    second[threadIdx.x] = next;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (u32 i = 1; i < 128; i++) {
+        next = fmaxf(fmaxf(next, second[i]), fminf(top, best[i]));
+        top = fmaxf(top, best[i]);
+    }
+    out[blockIdx.x] = position[blockIdx.x] < 0 ? 0.0f : top - next;
+}
+
+/* Ends a look ahead: guesses hold as long as each is what the model says after the row
+ * before it. told[0] is how many tokens that gives, told[1] and on are they. One thread.
+ */
+KERNEL accept(state_t state, u32 slot, const picked_t row, const int *next, int *told,
+              u32 rows, int end)
+{
+    u32 count = 0;
+    bool more = row.position[0] >= 0;
+    while (more) {
+        const int token = next[count];
+        const int position = row.position[count];
+        count++;
+        told[count] = token;
+        const bool last = token == end || position + 1 >= state.limit[slot];
+        state.token[slot] = token;
+        state.position[slot] = last ? -1 : position + 1;
+        more = !last && count < rows && row.position[count] >= 0 &&
+               row.token[count] == token;
+    }
+    told[0] = (int)count;
+}

@@ -37,4 +37,15 @@ typedef struct start_t {
     int slot, position, limit, sequence;
 } start_t;
 
+/* Arrays by row, of a step over some of the slots. */
+typedef struct picked_t {
+    int *slot, *token, *position, *sequence;
+} picked_t;
+
+/* Tokens that are guessed to follow, from one source and then from another. */
+typedef struct guesses_t {
+    const int *first, *more;
+    unsigned first_count, more_count;
+} guesses_t;
+
 #endif

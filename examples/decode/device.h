@@ -26,7 +26,12 @@
     X(top_p)                                                                             \
     X(record)                                                                            \
     X(advance)                                                                           \
-    X(place)
+    X(place)                                                                             \
+    X(pick)                                                                              \
+    X(put_back)                                                                          \
+    X(look_ahead)                                                                        \
+    X(margin)                                                                            \
+    X(accept)
 
 typedef enum kernel {
 #define X(name) KERNEL_##name,

@@ -177,15 +177,20 @@ static void take_logits(app *a)
     a->m.kept_count = a->m.kept_capacity = 0;
 }
 
-static bool runs_alike(const app *a)
+static bool tokens_alike(const app *a)
 {
     for (size_t i = 0; i < a->count; i++) {
-        const sequence *e = &a->list[MODE_EAGER][i], *g = &a->list[MODE_GRAPH][i];
+        const sequence *e = &a->list[0][i], *g = &a->list[1][i];
         if (e->out_count != g->out_count ||
             memcmp(e->out, g->out, e->out_count * sizeof(int)) != 0)
             return false;
     }
-    return a->eager_count == a->m.kept_count && a->eager_count > 0 &&
+    return true;
+}
+
+static bool runs_alike(const app *a)
+{
+    return tokens_alike(a) && a->eager_count == a->m.kept_count && a->eager_count > 0 &&
            memcmp(a->eager_logits, a->m.kept, a->eager_count * sizeof(float)) == 0;
 }
 
@@ -224,6 +229,38 @@ static gph_status run_leg(app *a, uint32_t batch, leg *l, gph_error *error)
     return run_modes(a, l, error);
 }
 
+/* --mode cache and --mode tree: the same requests eagerly first. */
+static gph_status run_serving(app *a, const report *r, int *verdict, gph_error *error)
+{
+    static serve_result eager = {.name = "eager"}, recorded;
+    const bool tree = a->o.modes == RUN_TREE;
+    const decoder_options what = {.slots = a->o.batch[0],
+                                  .context = a->context,
+                                  .queue = a->o.queue,
+                                  .temperature = (float)a->o.temperature,
+                                  .seed = a->o.seed,
+                                  .progress = report_progress};
+    TRY(decoder_init(&a->m, &a->d, &a->w, &what, error));
+    TRY(warm_up(a, error));
+    eager.list = a->list[0];
+    recorded.list = a->list[1];
+    recorded.name = tree ? "tree" : "cache";
+    eager.count = recorded.count = a->count;
+    TRY(serve_run(&a->m, SERVE_EAGER, eager.list, a->count, &eager.stats, error));
+    TRY(serve_run(&a->m, tree ? SERVE_TREE : SERVE_CACHE, recorded.list, a->count,
+                  &recorded.stats, error));
+    eager.exact = count_exact(a, eager.list);
+    recorded.exact = count_exact(a, recorded.list);
+    report_progress_end();
+    const bool alike = tokens_alike(a);
+    report_serve(r, &eager, &recorded, alike);
+    *verdict = !alike || recorded.exact < a->o.expect;
+    if (recorded.exact < a->o.expect)
+        printf("    only %zu answers are exact, %u were expected\n", recorded.exact,
+               a->o.expect);
+    return GPH_OK;
+}
+
 /* *verdict: 1 if the modes differ or too few answers are right. */
 static gph_status run_all(app *a, const char *program, int *verdict, gph_error *error)
 {
@@ -238,6 +275,8 @@ static gph_status run_all(app *a, const char *program, int *verdict, gph_error *
                       .problem_count = a->problem_count,
                       .prompt_count = a->id_count};
     report_head(&r);
+    if (o->modes >= RUN_CACHE)
+        return run_serving(a, &r, verdict, error);
     for (uint32_t i = 0; i < o->batch_count; i++)
         TRY(run_leg(a, o->batch[i], &legs[i], error));
     report_progress_end();

@@ -27,7 +27,8 @@ typedef enum option_id {
 static const struct {
     const char *name, *value, *help;
 } table[] = {
-    [OPTION_MODE] = {"--mode", "MODE", "eager, graph, or both and compare them (both)"},
+    [OPTION_MODE] = {"--mode", "MODE",
+                     "eager, graph, or both and compare them (both); cache, tree"},
     [OPTION_BATCH] = {"--batch", "N",
                       "sequences at a time (1, then 32; with --tokens 1)"},
     [OPTION_PROBLEMS] = {"--problems", "FILE", "lines like 12+34=46 (the model's own)"},
@@ -52,8 +53,9 @@ void options_help(void)
     printf(
         "usage: decode [option value]...\n\n"
         "Runs a Llama-architecture model: prompts eager, then token by token, each step\n"
-        "as single launches (eager) and as a captured graph that is replayed "
-        "(graph).\n\n");
+        "as single launches (eager) and as a captured graph that is replayed (graph).\n"
+        "cache: requests come and go, steps are padded to buckets of recorded sizes.\n"
+        "tree: tokens are guessed and verified, by graphs chosen as it goes.\n\n");
     for (int i = 0; i < OPTION_COUNT; i++)
         printf("  %-13s %-5s %s\n", table[i].name, table[i].value, table[i].help);
 }
@@ -112,14 +114,14 @@ static gph_status read_word(option_id id, const char *value, const char *const *
             return GPH_OK;
         }
     return wrong(id, value,
-                 id == OPTION_MODE ? "none of eager, graph, both"
+                 id == OPTION_MODE ? "none of eager, graph, both, cache, tree"
                                    : "none of auto, cuda, soft",
                  error);
 }
 
 static gph_status read_one(option_id id, const char *value, options *o, gph_error *error)
 {
-    static const char *const modes[] = {"eager", "graph", "both", NULL};
+    static const char *const modes[] = {"eager", "graph", "both", "cache", "tree", NULL};
     static const char *const drivers[] = {"auto", "cuda", "soft", NULL};
     static const gph_driver ids[] = {GPH_DRIVER_AUTO, GPH_DRIVER_CUDA, GPH_DRIVER_SOFT};
     int word = 0;
@@ -176,6 +178,16 @@ gph_status options_read(int count, char **words, options *out, gph_error *error)
         return fail(error, GPH_E_INVALID, "--model needs --tokens or --problems too");
     if (o.repeat == 0)
         o.repeat = o.modes == RUN_BOTH ? 3 : 1;
+    if (o.modes >= RUN_CACHE) {
+        if (o.top_p > 0)
+            return fail(error, GPH_E_INVALID, "--mode %s goes without --top-p",
+                        o.modes == RUN_TREE ? "tree" : "cache");
+        if (o.modes == RUN_TREE && o.batch_count == 1 && o.batch[0] != 1)
+            return fail(error, GPH_E_INVALID, "--mode tree takes one request at a time");
+        if (o.batch_count == 0)
+            o.batch[0] = o.modes == RUN_TREE || o.tokens != NULL ? 1 : 32;
+        o.batch_count = 1;
+    }
     if (o.batch_count == 0) {
         o.batch[0] = 1;
         o.batch[1] = 32;

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 enum { REPEAT_MAX = 15 };
-enum { RUN_EAGER = 1, RUN_GRAPH = 2, RUN_BOTH = 3 };
+enum { RUN_EAGER = 1, RUN_GRAPH = 2, RUN_BOTH = 3, RUN_CACHE = 4, RUN_TREE = 5 };
 
 typedef struct options {
-    unsigned modes;                 /* RUN_ bits */
+    unsigned modes;                 /* a RUN_ value; the first three are bits */
     uint32_t batch[2], batch_count; /* sizes to run with */
     uint32_t limit, new_tokens, queue, expect, repeat;
     const char *problems, *model, *tokens, *kernels;

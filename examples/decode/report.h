@@ -5,6 +5,7 @@
 
 #include "batch.h"
 #include "options.h"
+#include "serve.h"
 #include "tokens.h"
 
 /* The runs of one mode. */
@@ -53,6 +54,18 @@ void report_table(const report *r, const leg *legs, size_t count);
 
 /* What else there is to say of a leg: how its modes compare. */
 void report_leg(const leg *l);
+
+/* One way of serving. */
+typedef struct serve_result {
+    const char *name;
+    serve_stats stats;
+    sequence *list;
+    size_t count, exact;
+} serve_result;
+
+/* Eager and recorded serving side by side; `alike`: they gave the same tokens. */
+void report_serve(const report *r, const serve_result *eager,
+                  const serve_result *recorded, bool alike);
 
 void report_next(const report *r);
 

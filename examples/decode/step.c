@@ -15,7 +15,7 @@
 typedef struct pass {
     decoder *m;
     gph_error *error;
-    uint32_t rows;
+    uint32_t rows, layers;
     CUdeviceptr token, position, slot;
 } pass;
 
@@ -118,7 +118,7 @@ static gph_status body(pass *p)
     CUdeviceptr table = weight_at(m, m->embed);
     TRY(LAUNCH(p, embed, p->rows, 1, 128, 1, 0, &m->x, &table, &p->token, &p->position,
                &m->c.width));
-    for (uint32_t i = 0; i < m->c.layers; i++) {
+    for (uint32_t i = 0; i < p->layers; i++) {
         TRY(attend(p, i));
         TRY(feed_forward(p, i));
     }
@@ -150,6 +150,7 @@ gph_status decoder_step(decoder *m, gph_error *error)
     pass p = {.m = m,
               .error = error,
               .rows = m->o.slots,
+              .layers = m->c.layers,
               .token = (CUdeviceptr)(uintptr_t)m->state.token,
               .position = (CUdeviceptr)(uintptr_t)m->state.position,
               .slot = m->slot_ids};
@@ -158,6 +159,32 @@ gph_status decoder_step(decoder *m, gph_error *error)
     TRY(head(&p, m->x, sequence, m->log_steps > 0));
     return LAUNCH(&p, advance, 1, 1, 128, 1, 0, &m->state, &m->next, &m->ring,
                   &m->o.slots, &m->o.queue, &m->c.end);
+}
+
+static CUdeviceptr address(const int *at)
+{
+    return (CUdeviceptr)(uintptr_t)at;
+}
+
+gph_status step_rows(decoder *m, const row_pass *what, gph_error *error)
+{
+    pass p = {.m = m,
+              .error = error,
+              .rows = what->rows,
+              .layers = what->layers,
+              .token = address(what->row.token),
+              .position = address(what->row.position),
+              .slot = address(what->row.slot)};
+    decoder local = *m; /* its tokens go where the caller wants them */
+    local.next = what->next;
+    p.m = &local;
+    TRY(body(&p));
+    TRY(head(&p, local.x, address(what->row.sequence), false));
+    if (what->margin == 0)
+        return GPH_OK;
+    CUdeviceptr to = what->margin;
+    return LAUNCH(&p, margin, p.rows, 1, 128, 1, 0, &to, &local.logits, &p.position,
+                  &local.c.vocab);
 }
 
 uint32_t step_staged_ints(const decoder *m)
@@ -209,6 +236,7 @@ gph_status step_prefill(decoder *m, const prompt *list, uint32_t count, gph_erro
     pass p = {.m = m,
               .error = error,
               .rows = rows,
+              .layers = m->c.layers,
               .token = m->prefill + at.token * sizeof(int),
               .position = m->prefill + at.position * sizeof(int),
               .slot = m->prefill + at.slot * sizeof(int)};

@@ -13,4 +13,16 @@ uint32_t step_staged_ints(const decoder *m);
 GPH_CHECKED gph_status step_prefill(decoder *m, const prompt *list, uint32_t count,
                                     gph_error *error);
 
+/* A pass over given rows; the arrays are device memory, `rows` long. */
+typedef struct row_pass {
+    uint32_t rows;
+    uint32_t layers; /* of the model: all, or the first few of them */
+    picked_t row;
+    CUdeviceptr next;   /* out: the token after each row */
+    CUdeviceptr margin; /* out: how sure the model is of it, floats; 0: not wanted */
+} row_pass;
+
+/* Puts such a pass into the stream. */
+GPH_CHECKED gph_status step_rows(decoder *m, const row_pass *pass, gph_error *error);
+
 #endif

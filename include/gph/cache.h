@@ -375,11 +375,10 @@ GPH_API gph_status gph_cache_trace_read(const gph_cache *cache, uint32_t key,
 
 /** What a cache will take. */
 typedef struct gph_cache_forecast {
-    uint32_t key_count; /**< graphs */
-    uint32_t
-        guessed_count;     /**< of them without a trace: sizes are fitted to the traces */
-    uint64_t input_bytes;  /**< input buffers */
-    uint64_t tensor_bytes; /**< these, and the graphs in one pool */
+    uint32_t key_count;         /**< graphs */
+    uint32_t guessed_count;     /**< of them without a trace: fitted to the traces */
+    uint64_t input_bytes;       /**< input buffers */
+    uint64_t tensor_bytes;      /**< these, and the graphs in one pool */
     uint64_t separate_bytes;    /**< the same, each graph in a pool of its own */
     uint64_t exec_bytes;        /**< an executable for each key */
     uint64_t shared_exec_bytes; /**< one for each number of nodes */
