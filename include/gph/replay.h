@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  Record work of a stream once, and play it again: capture, executable graph, launch. */
+ *  Record work of a stream once, and play it again: capture, recording, executable graph,
+ *  launch. */
 #ifndef GPH_REPLAY_H
 #define GPH_REPLAY_H
 
 #include <gph/base.h>
 #include <gph/cuda.h>
 #include <gph/graph.h>
+#include <gph/memory.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** A capture that is going on. Its own thread, unless relaxed. */
+/** A capture that is going on. Its own thread, unless relaxed; one call at a time. */
 typedef struct gph_capture gph_capture;
+
+/** What a capture recorded: a graph, or several with host calls between them (segments),
+ *  the names of regions, and what it holds. Constant; any thread. */
+typedef struct gph_recording gph_recording;
+
+/** A recording made executable. Any thread may launch it; destruction one at a time. */
+typedef struct gph_replay gph_replay;
 
 /** An executable graph. Any thread may launch it; creation, upload and destruction one at
  *  a time. */
@@ -27,13 +36,38 @@ typedef enum gph_capture_mode {
     GPH_CAPTURE_RELAXED = 3 /**< none does; any thread may end it */
 } gph_capture_mode;
 
+/** What becomes of a stream that joined a capture and never came back. */
+typedef enum gph_join_mode {
+    GPH_JOIN_ERROR = 0, /**< the driver refuses the capture */
+    GPH_JOIN_AUTO = 1,  /**< the end of the capture waits for it */
+    GPH_JOIN_NAME = 2   /**< refused; the error names streams, last nodes and regions */
+} gph_join_mode;
+
+enum {
+    /** Each segment is launched in the stream when it ends, so that breaks see real
+     *  values and the whole recording has run once. */
+    GPH_CAPTURE_RUN = 1
+};
+
 /** Start from GPH_CAPTURE_OPTIONS_INIT. */
 typedef struct gph_capture_options {
-    uint32_t size; /**< sizeof(gph_capture_options) */
-    uint32_t mode; /**< a gph_capture_mode; 0 means GPH_CAPTURE_THREAD */
+    uint32_t size;  /**< sizeof(gph_capture_options) */
+    uint32_t mode;  /**< a gph_capture_mode; 0 means GPH_CAPTURE_THREAD */
+    uint32_t join;  /**< a gph_join_mode */
+    uint32_t flags; /**< GPH_CAPTURE_ bits */
+    /** Retained until the recording goes, or NULL: allocations from it in the stream, and
+     *  in streams that join, belong to the recording. */
+    gph_pool *pool;
+    const char *name; /**< copied: of the recording in `pool`; may be NULL */
+    /** Copied: streams that may join by events of the program, so that an error can name
+     *  them. They live until the capture ends. */
+    const CUstream *streams;
+    uint32_t stream_count; /**< of `streams` */
+    uint32_t reserved;     /**< zero */
 } gph_capture_options;
 /** All defaults. */
-#define GPH_CAPTURE_OPTIONS_INIT GPH_INIT(sizeof(gph_capture_options), 0)
+#define GPH_CAPTURE_OPTIONS_INIT                                                         \
+    GPH_INIT(sizeof(gph_capture_options), 0, 0, 0, NULL, NULL, NULL, 0, 0)
 
 /** Starts to record what is put into a stream, instead of running it.
  *
@@ -41,38 +75,163 @@ typedef struct gph_capture_options {
  *  stream   borrowed until the capture ends: any stream of the caller's but the legacy
  *           default one.
  *  options  borrowed for the call; NULL means all defaults.
- *  out      owned by the caller on success: gph_capture_end() or gph_capture_abort().
- *           Untouched on failure.
+ *  out      owned by the caller on success: gph_capture_end(), gph_capture_finish() or
+ *           gph_capture_abort(). Untouched on failure.
  *  error    may be NULL.
  *
  *  Fails with GPH_E_INVALID (the legacy stream, an unknown mode), GPH_E_STATE (the stream
- *  is captured already), GPH_E_NO_MEMORY, and what cuStreamBeginCapture returns; the
- *  stream is then as before. Thread: any. */
+ *  is captured already), GPH_E_NO_MEMORY, and what cuStreamBeginCapture and
+ *  gph_pool_record_begin() return; the stream is then as before. Thread: any; it waits
+ *  for functions of gph_defer() that run. */
 GPH_API GPH_CHECKED gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
                                                  const gph_capture_options *options,
                                                  gph_capture **out, gph_error *error);
 
-/** Ends a capture and hands out what was recorded.
+/** Ends a capture and hands out the one graph that was recorded.
  *
  *  capture  taken, on failure too, except with GPH_E_STATE and GPH_E_INVALID.
  *  out      owned by the caller on success: cuGraphDestroy(). Untouched on failure.
- *  error    may be NULL. After a failure it names the first call that the driver refused
- *           since the capture began (drivers of CUDA 12.9 and later).
+ *  error    may be NULL. After a failure it names the call that the driver refused first,
+ *           and where it was made (drivers of CUDA 12.9 and later); more of it is in
+ *           gph_cause_last().
  *
  *  After a failure the stream, and every stream that had joined, is out of capture again.
  *  Fails with GPH_E_INVALID (NULL), GPH_E_STATE (another thread began it, and it is not
- *  relaxed) and what cuStreamEndCapture returns. */
+ *  relaxed; it has a break, a pool or holds something, which a graph cannot: see
+ *  gph_capture_finish()), GPH_E_NO_MEMORY and what cuStreamEndCapture returns. */
 GPH_API GPH_CHECKED gph_status gph_capture_end(gph_capture *capture, CUgraph *out,
                                                gph_error *error);
 
+/** As gph_capture_end(), with all that was recorded.
+ *
+ *  out  owned by the caller on success: gph_recording_destroy(). Untouched on failure.
+ *
+ *  Fails like it, but never for breaks, pool or what is held; and with what
+ *  gph_pool_record_end() returns. GPH_E_STATE also: a break failed, so there is only
+ *  gph_capture_abort(). */
+GPH_API GPH_CHECKED gph_status gph_capture_finish(gph_capture *capture,
+                                                  gph_recording **out, gph_error *error);
+
 /** Ends a capture and throws away what was recorded: the way out of a failure between
- *  begin and end. The stream is usable again.
+ *  begin and end. The stream is usable again, and the pool as before.
  *
  *  capture  taken, except with GPH_E_STATE; NULL is allowed.
  *
- *  Fails with GPH_E_STATE (another thread began it, and it is not relaxed). A capture
- *  that was invalid already is no failure here. */
+ *  Fails with GPH_E_STATE (another thread began it, and it is not relaxed; or it is in a
+ *  break's function). A capture that was invalid already is no failure here. */
 GPH_API gph_status gph_capture_abort(gph_capture *capture, gph_error *error);
+
+/** Lets a stream go on, captured, from what the captured stream has so far: an event is
+ *  recorded there and waited for in `stream`.
+ *
+ *  stream  borrowed until the capture ends, when it is out of capture again.
+ *
+ *  Fails with GPH_E_INVALID, GPH_E_STATE (wrong thread), GPH_E_NO_MEMORY and what the
+ *  driver returns. */
+GPH_API GPH_CHECKED gph_status gph_capture_fork(gph_capture *capture, CUstream stream,
+                                                gph_error *error);
+
+/** Lets the captured stream wait for what a forked one has so far. Fails like
+ *  gph_capture_fork(). */
+GPH_API GPH_CHECKED gph_status gph_capture_join(gph_capture *capture, CUstream stream,
+                                                gph_error *error);
+
+/** Begins a region: nodes that are recorded from now on, in any stream of the capture,
+ *  have this name in descriptions, drawings and errors. Regions nest, as in
+ *  "layer.17/attn", and go on over breaks.
+ *
+ *  name  copied; not empty.
+ *
+ *  Fails with GPH_E_INVALID, GPH_E_STATE, GPH_E_NO_MEMORY and what the driver returns. */
+GPH_API GPH_CHECKED gph_status gph_region_push(gph_capture *capture, const char *name,
+                                               gph_error *error);
+
+/** Ends the innermost region. Fails like gph_region_push(); GPH_E_STATE if there is none.
+ */
+GPH_API GPH_CHECKED gph_status gph_region_pop(gph_capture *capture, gph_error *error);
+
+/** Why a break's function is called. */
+typedef struct gph_break {
+    CUstream stream;     /**< not captured; work in it is ordered between the segments */
+    uint32_t index;      /**< of the break, from 0 */
+    uint32_t is_replay;  /**< 0: it is recorded now */
+    uint32_t has_values; /**< what was put into the stream before has run, or will: at a
+                              replay, and with GPH_CAPTURE_RUN */
+    uint32_t reserved;   /**< zero */
+} gph_break;
+
+/** A host call between two segments. A status other than GPH_OK ends the capture or the
+ *  replay and is passed on; it fills `error` then. */
+typedef gph_status gph_break_fn(void *user, const gph_break *call, gph_error *error);
+
+/** Ends the segment, calls a function with the stream out of capture, and begins the next
+ *  segment: for what cannot be captured (a synchronization, a branch of the host, an
+ *  allocation). Streams that forked are out of capture, and forked again where needed.
+ *
+ *  function  called now and at each replay.
+ *  user      borrowed until the recording and its replays are gone.
+ *
+ *  After a failure the stream is out of capture, and gph_capture_abort() is all that is
+ *  left to do. Fails with what the function returns and as gph_capture_end() and
+ *  gph_capture_begin() do. */
+GPH_API GPH_CHECKED gph_status gph_capture_break(gph_capture *capture,
+                                                 gph_break_fn *function, void *user,
+                                                 gph_error *error);
+
+/** Keeps something alive as long as the recording and its replays.
+ *
+ *  release  called once with `user`, by gph_defer()'s rules: when the last of them is
+ *           destroyed, or the capture fails. Not called if this fails.
+ *
+ *  Fails with GPH_E_INVALID, GPH_E_STATE and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_capture_hold(gph_capture *capture,
+                                                gph_defer_fn *release, void *user,
+                                                gph_error *error);
+
+/** Says that an address of the capture's pool is an output: alive at the end on purpose.
+ *  Fails with GPH_E_INVALID, GPH_E_STATE (no pool) and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_capture_output(gph_capture *capture,
+                                                  CUdeviceptr address, gph_error *error);
+
+/** The first call that the driver refused during a capture that failed. */
+typedef struct gph_cause {
+    uint64_t thread;    /**< the kernel's number; 0: nothing is known */
+    uint64_t time_ns;   /**< after the capture began */
+    CUstream stream;    /**< the one that the driver's sentence names, or NULL */
+    gph_status code;    /**< what the call returned; GPH_OK if not known */
+    uint32_t is_own;    /**< it came from the thread that began the capture */
+    const char *call;   /**< the driver's call; empty if not known */
+    const char *text;   /**< the driver's sentence; empty if there was none */
+    const char *caller; /**< where it was called from: "offload.c:77 (prefetch)" */
+    const char *stack;  /**< all callers, a line each; empty if not known */
+} gph_cause;
+
+/** What made the last capture fail that this thread ended or tried to. Lent until a
+ *  capture fails on this thread again. Thread: its own. */
+GPH_API const gph_cause *gph_cause_last(void);
+
+/** Destroys it; what it holds lives until its replays are gone, too. While a capture is
+ *  open it waits: gph_defer(). NULL is allowed. */
+GPH_API void gph_recording_destroy(gph_recording *recording);
+
+/** How many graphs it is; one more than breaks. 0 for NULL. */
+GPH_API uint32_t gph_recording_segment_count(const gph_recording *recording);
+
+/** The graph of a segment. Lent until gph_recording_destroy(); NULL if there is none. */
+GPH_API CUgraph gph_recording_graph(const gph_recording *recording, uint32_t segment);
+
+/** The region of a node, by its index among cuGraphGetNodes of its segment. Lent until
+ *  gph_recording_destroy(); NULL if it is in none. */
+GPH_API const char *gph_recording_region(const gph_recording *recording, uint32_t segment,
+                                         uint32_t node);
+
+/** Its number in the pool of the capture; 0 if there was none. */
+GPH_API gph_recording_id gph_recording_pool_id(const gph_recording *recording);
+
+/** As gph_graph_describe(), for a segment; nodes have the names of their regions. */
+GPH_API GPH_CHECKED gph_status gph_recording_describe(const gph_recording *recording,
+                                                      uint32_t segment, gph_graph **out,
+                                                      gph_error *error);
 
 /** Start from GPH_EXEC_OPTIONS_INIT. */
 typedef struct gph_exec_options {
@@ -125,6 +284,34 @@ GPH_API GPH_CHECKED gph_status gph_exec_launch(gph_exec *exec, CUstream stream,
 
 /** The driver's own handle. Lent until gph_exec_destroy(); NULL for NULL. */
 GPH_API CUgraphExec gph_exec_handle(const gph_exec *exec);
+
+/** Makes all segments of a recording executable, as gph_exec_create() does.
+ *
+ *  recording  borrowed for the call; what it holds is shared.
+ *  out        owned by the caller on success: gph_replay_destroy(). Untouched on failure.
+ *  error      may be NULL. Names segment, node and region that the driver refused.
+ *
+ *  Fails like gph_exec_create(). */
+GPH_API GPH_CHECKED gph_status gph_recording_instantiate(gph_recording *recording,
+                                                         const gph_exec_options *options,
+                                                         gph_replay **out,
+                                                         gph_error *error);
+
+/** Launches the segments in a stream, in order, and calls the functions of its breaks
+ *  between them. A recording with a pool is checked first: gph_pool_replay().
+ *
+ *  Fails with what the launches, the check and the functions return; later segments are
+ *  then not launched. Thread: any, if the functions and the pool's rules allow it. */
+GPH_API GPH_CHECKED gph_status gph_replay_launch(gph_replay *replay, CUstream stream,
+                                                 gph_error *error);
+
+/** The executable of a segment. Lent until gph_replay_destroy(); NULL if there is none.
+ */
+GPH_API gph_exec *gph_replay_exec(const gph_replay *replay, uint32_t segment);
+
+/** Destroys it. Work in flight must have ended if something is held for it. While a
+ *  capture is open it waits: gph_defer(). NULL is allowed. */
+GPH_API void gph_replay_destroy(gph_replay *replay);
 
 /** Describes a graph of the driver as data: nodes, edges with their data, parameters,
  *  names of kernels, child graphs.

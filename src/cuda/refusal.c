@@ -6,13 +6,19 @@
  * The mutex is a leaf: nothing is called while it is held, since the driver may hold
  * locks of its own when it calls us. */
 #include "cuda/refusal.h"
+#include "base/clock.h"
 #include "base/thread.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static gphi_mutex watch_mutex = GPHI_MUTEX_INIT;
 static gphi_watch *watches;
+/* Of `watches`, so that a refusal that nobody watches costs nothing. Relaxed: who watches
+ * sees the refusals of its own thread, and of others those that come after it. */
+static atomic_uint watch_count;
 
 static gphi_mutex open_mutex = GPHI_MUTEX_INIT;
 static unsigned open_count;
@@ -30,42 +36,98 @@ static const char *call_of(const char *line)
     return at != NULL ? at + sizeof(from) - 1 : NULL;
 }
 
-static void add_line(struct gphi_refusal *first, uint64_t thread, const char *line)
+/* Codes by which a capture is refused or spoilt, in cuda.h a row of their own, but for
+ * what every call says once it is: a consequence. */
+static bool is_of_capture(const struct gphi_refusal *refusal)
 {
-    const char *call = call_of(line);
-    if (first->thread == 0) {
-        first->thread = thread;
-        if (call == NULL) {
-            snprintf(first->text, sizeof(first->text), "%s", line);
-            return;
-        }
+    return refusal->code >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+           refusal->code <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD &&
+           refusal->code != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+}
+
+/* The refusal whose second line this thread owes. */
+static struct gphi_refusal *half_told(gphi_watch *watch, uint64_t thread)
+{
+    for (unsigned i = watch->count; i-- > 0;)
+        if (watch->refusals[i].thread == thread)
+            return watch->refusals[i].is_complete ? NULL : &watch->refusals[i];
+    return NULL;
+}
+
+/* A place for one more of the watch's own thread, or of others: half of all each, so that
+ * neither pushes the other out. When the half is full, the last of it, unless a cause is
+ * among them. */
+static struct gphi_refusal *place_for(gphi_watch *watch, bool is_own)
+{
+    struct gphi_refusal *last = NULL;
+    unsigned count = 0;
+    bool has_cause = false;
+    for (unsigned i = 0; i < watch->count; i++) {
+        struct gphi_refusal *at = &watch->refusals[i];
+        if ((at->thread == watch->thread) != is_own)
+            continue;
+        last = at;
+        count++;
+        has_cause = has_cause || is_of_capture(at);
     }
-    if (call != NULL && first->thread == thread)
-        snprintf(first->call, sizeof(first->call), "%.*s", (int)strcspn(call, " .,:;"),
-                 call);
-    if (first->thread == thread)
-        first->is_complete = true;
+    if (count < GPHI_REFUSALS / 2)
+        return &watch->refusals[watch->count++];
+    return has_cause ? NULL : last;
+}
+
+struct line {
+    const char *text;
+    const char *call; /* in `text`, or NULL: it is a sentence */
+    uint64_t thread;
+    uint64_t time_ns;
+    gphi_stack stack;
+};
+
+static void add_line(gphi_watch *watch, const struct line *line)
+{
+    struct gphi_refusal *at = half_told(watch, line->thread);
+    if (at != NULL && line->call == NULL) {
+        at->is_complete = true; /* another sentence: the second line does not come */
+        at = NULL;
+    }
+    if (at == NULL) {
+        at = place_for(watch, line->thread == watch->thread);
+        if (at == NULL)
+            return;
+        *at = (struct gphi_refusal){.thread = line->thread,
+                                    .time_ns = line->time_ns - watch->begin_ns,
+                                    .stack = line->stack};
+    }
+    if (line->call == NULL) {
+        snprintf(at->text, sizeof(at->text), "%s", line->text);
+        return;
+    }
+    snprintf(at->call, sizeof(at->call), "%.*s", (int)strcspn(line->call, " .,:;"),
+             line->call);
+    at->code = (int)strtol(line->text + sizeof(returning) - 1, NULL, 10);
+    at->is_complete = true;
 }
 
 static void note(void *user, CUlogLevel level, char *message, size_t bytes)
 {
     (void)user;
-    if (level != CU_LOG_LEVEL_ERROR)
+    if (level != CU_LOG_LEVEL_ERROR ||
+        atomic_load_explicit(&watch_count, memory_order_relaxed) == 0)
         return;
-    char line[300];
-    const int most = (int)sizeof(line) - 1;
-    snprintf(line, sizeof(line), "%.*s", bytes < (size_t)most ? (int)bytes : most,
+    char text[300];
+    const int most = (int)sizeof(text) - 1;
+    snprintf(text, sizeof(text), "%.*s", bytes < (size_t)most ? (int)bytes : most,
              message);
-    line[strcspn(line, "\n")] = '\0';
-    const uint64_t thread = gphi_thread_id();
+    text[strcspn(text, "\n")] = '\0';
+    struct line line = {.text = text,
+                        .call = call_of(text),
+                        .thread = gphi_thread_id(),
+                        .time_ns = gphi_clock_ns()};
+    gphi_stack_take(&line.stack, 0);
 
     gphi_mutex_lock(&watch_mutex);
-    for (gphi_watch *watch = watches; watch != NULL; watch = watch->next) {
-        struct gphi_refusal *first =
-            watch->thread == thread ? &watch->own : &watch->other;
-        if (!first->is_complete)
-            add_line(first, thread, line);
-    }
+    for (gphi_watch *watch = watches; watch != NULL; watch = watch->next)
+        add_line(watch, &line);
     gphi_mutex_unlock(&watch_mutex);
 }
 
@@ -74,6 +136,7 @@ bool gphi_refusal_open(const gphi_cuda_table *cu)
     if (!gphi_cuda_has(cu, cuLogsRegisterCallback))
         return false;
 
+    gphi_stack_prepare();
     gphi_mutex_lock(&open_mutex);
     const bool is_told = open_count > 0 || cu->cuLogsRegisterCallback(
                                                note, NULL, &callback) == CUDA_SUCCESS;
@@ -92,7 +155,8 @@ void gphi_refusal_close(const gphi_cuda_table *cu)
 
 void gphi_watch_begin(gphi_watch *watch)
 {
-    *watch = (gphi_watch){.thread = gphi_thread_id()};
+    *watch = (gphi_watch){.thread = gphi_thread_id(), .begin_ns = gphi_clock_ns()};
+    atomic_fetch_add_explicit(&watch_count, 1, memory_order_relaxed);
     gphi_mutex_lock(&watch_mutex);
     watch->next = watches;
     watch->link = &watches;
@@ -110,6 +174,34 @@ void gphi_watch_end(gphi_watch *watch)
         if (watch->next != NULL)
             watch->next->link = watch->link;
         watch->link = NULL;
+        atomic_fetch_sub_explicit(&watch_count, 1, memory_order_relaxed);
     }
     gphi_mutex_unlock(&watch_mutex);
+}
+
+const struct gphi_refusal *gphi_watch_first(const gphi_watch *watch, bool all_threads)
+{
+    const struct gphi_refusal *best = NULL;
+    int best_rank = 5;
+    for (unsigned i = 0; i < watch->count; i++) {
+        const struct gphi_refusal *refusal = &watch->refusals[i];
+        const bool is_other = !all_threads && refusal->thread != watch->thread;
+        const int rank = refusal->code == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                             ? 4
+                             : 2 * is_other + !is_of_capture(refusal);
+        if (rank < best_rank || (rank == best_rank && refusal->time_ns < best->time_ns)) {
+            best = refusal;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+CUstream gphi_refusal_stream(const struct gphi_refusal *refusal)
+{
+    static const char word[] = "stream 0x";
+    const char *at = strstr(refusal->text, word);
+    if (at == NULL)
+        return NULL;
+    return (CUstream)(uintptr_t)strtoull(at + sizeof(word) - 1, NULL, 16); // NOLINT
 }

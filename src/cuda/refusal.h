@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The first call that the driver refused while somebody watched: the cause that a failed
+/* The calls that the driver refused while somebody watched: the first cause that a failed
  * capture is asked for. Needs a driver that tells (CUDA 12.9). */
 #ifndef GPHI_CUDA_REFUSAL_H
 #define GPHI_CUDA_REFUSAL_H
+#include "base/stack.h"
 #include "cuda/table.h"
 
 /* What the driver says of a refused call, in two lines: a sentence, which may be missing,
  * and "Returning 900 (CUDA_ERROR_...) from cuStreamSynchronize". */
 struct gphi_refusal {
     uint64_t thread;  /* 0: none */
+    uint64_t time_ns; /* since the watch began */
     bool is_complete; /* the second line is there, or will not come */
+    int code;         /* of the second line; 0 if there was none */
     char call[64];    /* of the second line; empty if there was none */
     char text[300];   /* the sentence; empty if there was none */
+    gphi_stack stack; /* of the call: the driver's frames, then who called it */
 };
+
+/* How many are kept: half of the watch's own thread, half of others. Of those that come
+ * later only the first that can have spoilt a capture, in place of the last. */
+enum { GPHI_REFUSALS = 8 };
 
 /* In its owner's memory, linked while it watches. */
 typedef struct gphi_watch {
     struct gphi_watch *next;
     struct gphi_watch **link; /* what points to it; NULL while it does not watch */
     uint64_t thread;
-    struct gphi_refusal own;   /* the first on the owner's thread */
-    struct gphi_refusal other; /* the first on another */
+    uint64_t begin_ns;
+    unsigned count;
+    struct gphi_refusal refusals[GPHI_REFUSALS]; /* `count` of them */
 } gphi_watch;
 
 /* Asks the driver to tell; counted, undone by gphi_refusal_close(). False if it cannot.
@@ -32,4 +41,13 @@ void gphi_watch_begin(gphi_watch *watch);
 
 /* After it the refusals are the owner's to read. */
 void gphi_watch_end(gphi_watch *watch);
+
+/* What most likely spoilt the capture that was watched, or NULL: the first refusal by a
+ * rule of captures (900 to 908), else the first of all; 901, which is what calls return
+ * once it is spoilt, last. `all_threads`: calls of other threads spoil it as those of the
+ * watch's own do; else they come behind these. */
+const struct gphi_refusal *gphi_watch_first(const gphi_watch *watch, bool all_threads);
+
+/* The stream that a sentence names ("stream 0x55d0"), or NULL. */
+CUstream gphi_refusal_stream(const struct gphi_refusal *refusal);
 #endif

@@ -2,87 +2,21 @@
 /* Capture: a stream is recorded instead of run. Whatever goes wrong, the stream comes
  * back.
  *
- * The cause of a failure is rarely the call that reports it: a forbidden call invalidates
- * the capture, and cuStreamEndCapture, much later, says so. The watch keeps the first
- * refusal. */
+ * A capture with breaks is several of the driver's, one after the other:
+ *
+ *   begin ── segment 0 ── break ── segment 1 ── break ── segment 2 ── finish
+ *                           fn                    fn
+ */
+#include "replay/capture.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "cuda/refusal.h"
-#include "cuda/runtime.h"
 #include "cuda/status.h"
-#include <gph/replay.h>
 
-struct gph_capture {
-    gph_runtime *runtime;
-    CUstream stream;
-    gph_capture_mode mode;
-    uint64_t thread; /* that began it */
-    gphi_watch watch;
-};
+#include <string.h>
 
-/* What to try, by the code of a failed capture. */
-static const struct {
-    CUresult code;
-    const char *hint;
-} hints[] = {
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-     "synchronizing and most allocating calls are forbidden while a stream is captured: "
-     "do them before, or capture in GPH_CAPTURE_RELAXED"},
-    {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-     "a call between begin and end was forbidden and its error went unread: check every "
-     "call, the first that failed is the cause"},
-    {CUDA_ERROR_STREAM_CAPTURE_MERGE,
-     "an event of one capture was waited for in another: end one before, or capture both "
-     "in one"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
-     "end the capture in the stream in which it began"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
-     "a stream that joined by cuStreamWaitEvent never came back: record an event at its "
-     "end and wait for it in the captured stream"},
-    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-     "the captured stream waited for an event that was recorded outside the capture: "
-     "record it inside, or wait before the capture begins"},
-    {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-     "the legacy default stream was used meanwhile: use other streams, or make the "
-     "captured one with CU_STREAM_NON_BLOCKING"},
-    {CUDA_ERROR_CAPTURED_EVENT,
-     "an event that was recorded in a capture cannot be queried or synchronized with"},
-};
-
-static void add_hint(const gph_runtime *runtime, CUresult code, gph_error *error)
-{
-    for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
-        if (hints[i].code == code)
-            gphi_hint(error, "%s%s", hints[i].hint,
-                      runtime->is_told ? "" : "; a driver of CUDA 12.9 would name it");
-}
-
-static gph_status fail_capture(const gph_capture *capture, CUresult result,
-                               const char *call, gph_error *error)
-{
-    const struct gphi_refusal *own = &capture->watch.own, *other = &capture->watch.other;
-    const struct gphi_refusal *first = own->thread != 0 ? own : other;
-    const char *name = gph_status_name((gph_status)result);
-    if (first->thread == 0)
-        gphi_fail(error, (gph_status)result, "capture of stream %p: %s returned %s (%s)",
-                  (void *)capture->stream, call, name,
-                  gph_status_text((gph_status)result));
-    else
-        gphi_fail(error, (gph_status)result,
-                  "capture of stream %p: %s returned %s; the first refusal since it "
-                  "began, on %s %llu: %s%s%s",
-                  (void *)capture->stream, call, name,
-                  first == own ? "its own thread" : "thread",
-                  (unsigned long long)first->thread, first->call,
-                  first->call[0] != '\0' && first->text[0] != '\0' ? ": " : "",
-                  first->text);
-    if (error != NULL)
-        error->call = call;
-    add_hint(capture->runtime, result, error);
-    return (gph_status)result;
-}
+/* ---- checks ---- */
 
 /* Says on a line of its own why a stream cannot be captured now, if it cannot. */
 static gph_status check_stream(const gph_runtime *runtime, CUstream stream,
@@ -103,49 +37,24 @@ static gph_status check_stream(const gph_runtime *runtime, CUstream stream,
     return GPH_OK;
 }
 
-static gph_status read_mode(const gph_capture_options *options, gph_capture_mode *out,
-                            gph_error *error)
+static gph_status read_options(const gph_capture_options *options,
+                               gph_capture_options *out, gph_error *error)
 {
-    gph_capture_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (opt.mode > GPH_CAPTURE_RELAXED)
+    GPHI_TRY(gphi_options_read(out, sizeof(*out), options, error));
+    if (out->mode > GPH_CAPTURE_RELAXED)
         return gphi_fail(error, GPH_E_INVALID, "options.mode %u is no gph_capture_mode",
-                         (unsigned)opt.mode);
-    *out = opt.mode == 0 ? GPH_CAPTURE_THREAD : (gph_capture_mode)opt.mode;
-    return GPH_OK;
-}
-
-gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
-                             const gph_capture_options *options, gph_capture **out,
-                             gph_error *error)
-{
-    if (runtime == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
-    gph_capture_mode mode = GPH_CAPTURE_THREAD;
-    GPHI_TRY(read_mode(options, &mode, error));
-    GPHI_TRY(check_stream(runtime, stream, error));
-
-    gph_capture *capture = gphi_heap_alloc(runtime->heap, sizeof(*capture));
-    if (capture == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "capturing stream %p", (void *)stream);
-    capture->runtime = runtime;
-    capture->stream = stream;
-    capture->mode = mode;
-    capture->thread = gphi_thread_id();
-    gphi_watch_begin(&capture->watch);
-    gphi_capture_open();
-
-    const CUresult result =
-        runtime->cu.cuStreamBeginCapture(stream, (CUstreamCaptureMode)(mode - 1));
-    if (result != CUDA_SUCCESS) {
-        gphi_capture_close();
-        gphi_watch_end(&capture->watch);
-        fail_capture(capture, result, "cuStreamBeginCapture", error);
-        gphi_heap_free(runtime->heap, capture, sizeof(*capture));
-        return (gph_status)result;
-    }
-    gphi_log("capture", GPH_LOG_DEBUG, "stream %p begins", (void *)stream);
-    *out = capture;
+                         (unsigned)out->mode);
+    if (out->join > GPH_JOIN_NAME)
+        return gphi_fail(error, GPH_E_INVALID, "options.join %u is no gph_join_mode",
+                         (unsigned)out->join);
+    if ((out->flags & ~(uint32_t)GPH_CAPTURE_RUN) != 0)
+        return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
+                         (unsigned)out->flags, (unsigned)GPH_CAPTURE_RUN);
+    if (out->stream_count > 0 && out->streams == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "options.streams is NULL, but %u are said",
+                         (unsigned)out->stream_count);
+    if (out->mode == 0)
+        out->mode = GPH_CAPTURE_THREAD;
     return GPH_OK;
 }
 
@@ -155,10 +64,92 @@ static gph_status check_thread(const gph_capture *capture, gph_error *error)
     if (capture->mode != GPH_CAPTURE_RELAXED && capture->thread != thread)
         return gphi_fail(error, GPH_E_STATE,
                          "thread %llu began the capture of stream %p, thread %llu cannot "
-                         "end it",
+                         "end it or take part",
                          (unsigned long long)capture->thread, (void *)capture->stream,
                          (unsigned long long)thread);
     return GPH_OK;
+}
+
+gph_status gphi_capture_check(const gph_capture *capture, gph_error *error)
+{
+    if (capture == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "capture is NULL");
+    GPHI_TRY(check_thread(capture, error));
+    switch (capture->state) {
+    case GPHI_CAPTURE_OPEN: break;
+    case GPHI_CAPTURE_BREAK:
+        return gphi_fail(error, GPH_E_STATE, "stream %p is in a break of its capture",
+                         (void *)capture->stream);
+    case GPHI_CAPTURE_BROKEN:
+        return gphi_fail(error, GPH_E_STATE,
+                         "the capture of stream %p failed: it can only be aborted",
+                         (void *)capture->stream);
+    }
+    return GPH_OK;
+}
+
+/* ---- the object ---- */
+
+/* Everything of it but the stream and the watch. What it holds is released when no
+ * capture is open. */
+static void free_capture(gph_capture *capture)
+{
+    gphi_fork_fini(capture);
+    gphi_vec_fini(&capture->region_stack);
+    gphi_vec_fini(&capture->nodes);
+    gphi_vec_fini(&capture->current.regions);
+    gph_recording_destroy(capture->recording);
+    gphi_heap_free(capture->runtime->heap, capture, sizeof(*capture));
+}
+
+static gph_status copy_streams(gph_capture *capture, const gph_capture_options *options)
+{
+    if (options->stream_count == 0)
+        return GPH_OK;
+    CUstream *copy = gphi_vec_add(&capture->streams, options->stream_count);
+    if (copy == NULL)
+        return GPH_E_NO_MEMORY;
+    memcpy(copy, options->streams, options->stream_count * sizeof(*copy));
+    return GPH_OK;
+}
+
+static gph_status make_capture(gph_runtime *runtime, CUstream stream,
+                               const gph_capture_options *options, gph_capture **out)
+{
+    const gph_allocator heap = runtime->heap;
+    gph_capture *capture = gphi_heap_alloc(heap, sizeof(*capture));
+    if (capture == NULL)
+        return GPH_E_NO_MEMORY;
+    capture->runtime = runtime;
+    capture->stream = stream;
+    capture->mode = (gph_capture_mode)options->mode;
+    capture->join = (gph_join_mode)options->join;
+    capture->flags = options->flags;
+    capture->thread = gphi_thread_id();
+    gphi_vec_init(&capture->current.regions, heap, sizeof(uint32_t));
+    gphi_vec_init(&capture->nodes, heap, sizeof(CUgraphNode));
+    gphi_vec_init(&capture->region_stack, heap, sizeof(uint32_t));
+    gphi_vec_init(&capture->streams, heap, sizeof(CUstream));
+    gphi_vec_init(&capture->events, heap, sizeof(gphi_capture_event));
+    capture->recording = gphi_recording_create(runtime);
+    if (capture->recording == NULL || copy_streams(capture, options) != GPH_OK) {
+        free_capture(capture);
+        return GPH_E_NO_MEMORY;
+    }
+    *out = capture;
+    return GPH_OK;
+}
+
+/* ---- segments ---- */
+
+static CUresult begin_segment(gph_capture *capture)
+{
+    gphi_capture_open();
+    const CUresult result = capture->runtime->cu.cuStreamBeginCapture(
+        capture->stream, (CUstreamCaptureMode)(capture->mode - 1));
+    if (result != CUDA_SUCCESS)
+        gphi_capture_close();
+    return result;
 }
 
 /* A driver may refuse to end a capture without leaving it; ending what is by then invalid
@@ -166,7 +157,7 @@ static gph_status check_thread(const gph_capture *capture, gph_error *error)
 static void give_stream_back(const gphi_cuda_table *cu, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (cu->cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+    if (cu->cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
         status == CU_STREAM_CAPTURE_STATUS_NONE)
         return;
     CUgraph graph = NULL;
@@ -179,27 +170,189 @@ static void give_stream_back(const gphi_cuda_table *cu, CUstream stream)
                  gph_status_name((gph_status)result));
 }
 
+/* Leaves what the driver captures now, and throws it away. */
+static void drop_segment(gph_capture *capture)
+{
+    give_stream_back(&capture->runtime->cu, capture->stream);
+    gphi_capture_close();
+}
+
+/* Ends what the driver captures now: `current` has the graph then. On failure the stream
+ * is out of capture, too. */
+static gph_status end_segment(gph_capture *capture, gph_error *error)
+{
+    const gphi_cuda_table *cu = &capture->runtime->cu;
+    gph_status status = gphi_region_sync(capture, error);
+    if (status == GPH_OK)
+        status = gphi_join_streams(capture, error);
+    if (status != GPH_OK) {
+        gphi_cause_forget();
+        drop_segment(capture);
+        return status;
+    }
+
+    CUgraph graph = NULL;
+    const CUresult result = cu->cuStreamEndCapture(capture->stream, &graph);
+    if (result != CUDA_SUCCESS) {
+        drop_segment(capture);
+        return gphi_capture_fail(capture, result, "cuStreamEndCapture", error);
+    }
+    gphi_capture_close();
+    capture->current.graph = graph;
+    gphi_log("capture", GPH_LOG_DEBUG, "stream %p: graph %p", (void *)capture->stream,
+             (void *)graph);
+    return GPH_OK;
+}
+
+/* Puts the segment that has ended into the recording, where room was made. */
+static void keep_segment(gph_capture *capture, gph_break_fn *function, void *user)
+{
+    gphi_segment *place = gphi_vec_add(&capture->recording->segments, 1);
+    *place = capture->current;
+    place->function = function;
+    place->user = user;
+    capture->current = (gphi_segment){.graph = NULL};
+    gphi_vec_init(&capture->current.regions, capture->runtime->heap, sizeof(uint32_t));
+    capture->nodes.count = 0;
+}
+
+/* GPH_CAPTURE_RUN: the graph that was just recorded is launched once. */
+static gph_status run_segment(gph_capture *capture, gph_error *error)
+{
+    if ((capture->flags & GPH_CAPTURE_RUN) == 0)
+        return GPH_OK;
+    const gph_recording *recording = capture->recording;
+    const gphi_segment *last = gphi_segment_at(recording, recording->segments.count - 1);
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    options.upload_stream = capture->stream;
+    gph_exec *exec = NULL;
+    GPHI_TRY(gph_exec_create(capture->runtime, last->graph, &options, &exec, error));
+    const gph_status status = gph_exec_launch(exec, capture->stream, error);
+    gph_exec_destroy(exec); /* in flight: it finishes */
+    return status;
+}
+
+/* ---- begin, end ---- */
+
+gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
+                             const gph_capture_options *options, gph_capture **out,
+                             gph_error *error)
+{
+    if (runtime == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
+    gph_capture_options opt;
+    GPHI_TRY(read_options(options, &opt, error));
+    GPHI_TRY(check_stream(runtime, stream, error));
+
+    gph_capture *capture = NULL;
+    if (make_capture(runtime, stream, &opt, &capture) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "capturing stream %p", (void *)stream);
+    gph_status status = gphi_pool_bind(capture, &opt, error);
+    if (status != GPH_OK)
+        goto free_capture;
+
+    gphi_watch_begin(&capture->watch);
+    const CUresult result = begin_segment(capture);
+    if (result != CUDA_SUCCESS) {
+        gphi_watch_end(&capture->watch);
+        status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
+        goto unbind_pool;
+    }
+    gphi_log("capture", GPH_LOG_DEBUG, "stream %p begins", (void *)stream);
+    *out = capture;
+    return GPH_OK;
+
+unbind_pool:
+    gphi_pool_unbind(capture);
+free_capture:
+    free_capture(capture);
+    return status;
+}
+
+/* Throws the whole away. The stream is out of capture. */
+static void drop_capture(gph_capture *capture)
+{
+    gphi_watch_end(&capture->watch);
+    gphi_pool_unbind(capture);
+    free_capture(capture);
+}
+
+/* After a failure at the end everything is given back, but for the two statuses that say
+ * that the capture was not taken. */
+static gph_status give_up(gph_capture *capture, gph_status status)
+{
+    if (status == GPH_E_STATE || status == GPH_E_INVALID)
+        capture->state = GPHI_CAPTURE_BROKEN;
+    else
+        drop_capture(capture);
+    return status;
+}
+
+/* Ends the last segment; on failure gives up. */
+static gph_status end_last(gph_capture *capture, gph_error *error)
+{
+    gph_status status = gphi_vec_reserve(&capture->recording->segments, 1);
+    if (status != GPH_OK) {
+        drop_segment(capture);
+        gphi_fail(error, status, "ending the capture of stream %p",
+                  (void *)capture->stream);
+    } else {
+        status = end_segment(capture, error);
+    }
+    if (status == GPH_OK) {
+        gphi_watch_end(&capture->watch);
+        keep_segment(capture, NULL, NULL);
+        status = run_segment(capture, error);
+    }
+    return status == GPH_OK ? GPH_OK : give_up(capture, status);
+}
+
+static gph_status check_plain(const gph_capture *capture, gph_error *error)
+{
+    const gph_recording *recording = capture->recording;
+    const char *what = NULL;
+    if (recording->segments.count > 0)
+        what = "was broken into segments";
+    else if (recording->pool != NULL)
+        what = "has a pool";
+    else if (recording->holds.count > 0)
+        what = "holds objects";
+    if (what == NULL)
+        return GPH_OK;
+    gphi_fail(error, GPH_E_STATE, "the capture of stream %p %s, which a graph cannot be",
+              (void *)capture->stream, what);
+    gphi_hint(error, "end it with gph_capture_finish()");
+    return GPH_E_STATE;
+}
+
 gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
 {
     if (capture == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "capture or out is NULL");
-    GPHI_TRY(check_thread(capture, error));
+    GPHI_TRY(gphi_capture_check(capture, error));
+    GPHI_TRY(check_plain(capture, error));
+    GPHI_TRY(end_last(capture, error));
 
-    gph_runtime *runtime = capture->runtime;
-    CUgraph graph = NULL;
-    CUresult result = runtime->cu.cuStreamEndCapture(capture->stream, &graph);
-    gphi_watch_end(&capture->watch);
-    if (result == CUDA_SUCCESS) {
-        *out = graph;
-        gphi_log("capture", GPH_LOG_DEBUG, "stream %p ends: graph %p",
-                 (void *)capture->stream, (void *)graph);
-    } else {
-        give_stream_back(&runtime->cu, capture->stream);
-        fail_capture(capture, result, "cuStreamEndCapture", error);
-    }
-    gphi_capture_close();
-    gphi_heap_free(runtime->heap, capture, sizeof(*capture));
-    return (gph_status)result;
+    gphi_segment *segment = gphi_segment_at(capture->recording, 0);
+    *out = segment->graph;
+    segment->graph = NULL;
+    free_capture(capture);
+    return GPH_OK;
+}
+
+gph_status gph_capture_finish(gph_capture *capture, gph_recording **out, gph_error *error)
+{
+    if (capture == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "capture or out is NULL");
+    GPHI_TRY(gphi_capture_check(capture, error));
+    GPHI_TRY(end_last(capture, error));
+    const gph_status status = gphi_pool_finish(capture, error);
+    if (status != GPH_OK)
+        return give_up(capture, status);
+    *out = capture->recording;
+    capture->recording = NULL;
+    free_capture(capture);
+    return GPH_OK;
 }
 
 gph_status gph_capture_abort(gph_capture *capture, gph_error *error)
@@ -207,11 +360,66 @@ gph_status gph_capture_abort(gph_capture *capture, gph_error *error)
     if (capture == NULL)
         return GPH_OK;
     GPHI_TRY(check_thread(capture, error));
+    if (capture->state == GPHI_CAPTURE_BREAK)
+        return gphi_fail(error, GPH_E_STATE, "stream %p is in a break of its capture",
+                         (void *)capture->stream);
+    if (capture->state == GPHI_CAPTURE_OPEN)
+        drop_segment(capture);
+    drop_capture(capture);
+    return GPH_OK;
+}
 
-    gph_runtime *runtime = capture->runtime;
-    gphi_watch_end(&capture->watch);
-    give_stream_back(&runtime->cu, capture->stream);
-    gphi_capture_close();
-    gphi_heap_free(runtime->heap, capture, sizeof(*capture));
+/* ---- breaks ---- */
+
+static gph_status call_function(gph_capture *capture, gph_error *error)
+{
+    const gph_recording *recording = capture->recording;
+    const size_t index = recording->segments.count - 1;
+    const gphi_segment *segment = gphi_segment_at(recording, index);
+    const gph_break call = {.stream = capture->stream,
+                            .index = (uint32_t)index,
+                            .has_values = (capture->flags & GPH_CAPTURE_RUN) != 0};
+    return gphi_break_call(segment, &call, error);
+}
+
+gph_status gph_capture_break(gph_capture *capture, gph_break_fn *function, void *user,
+                             gph_error *error)
+{
+    GPHI_TRY(gphi_capture_check(capture, error));
+    if (function == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "the break has no function");
+    if (gphi_vec_reserve(&capture->recording->segments, 1) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "breaking the capture of stream %p",
+                         (void *)capture->stream);
+
+    capture->state = GPHI_CAPTURE_BREAK;
+    gph_status status = end_segment(capture, error);
+    if (status == GPH_OK) {
+        keep_segment(capture, function, user);
+        status = run_segment(capture, error);
+    }
+    if (status == GPH_OK)
+        status = call_function(capture, error);
+    if (status == GPH_OK) {
+        const CUresult result = begin_segment(capture);
+        if (result != CUDA_SUCCESS)
+            status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
+    }
+    capture->state = status == GPH_OK ? GPHI_CAPTURE_OPEN : GPHI_CAPTURE_BROKEN;
+    return status;
+}
+
+/* ---- what it keeps ---- */
+
+gph_status gph_capture_hold(gph_capture *capture, gph_defer_fn *release, void *user,
+                            gph_error *error)
+{
+    GPHI_TRY(gphi_capture_check(capture, error));
+    if (release == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "release is NULL");
+    gphi_hold *hold = gphi_vec_add(&capture->recording->holds, 1);
+    if (hold == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "holding an object");
+    *hold = (gphi_hold){release, user};
     return GPH_OK;
 }

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "cuda/runtime.h"
 #include "cuda/status.h"
-#include <gph/replay.h>
+#include "replay/capture.h"
 
 #include <string.h>
 
@@ -19,11 +19,12 @@ struct survey {
     CUgraphNode *nodes; /* `count` of them, in the driver's order */
     gphi_map index;     /* from handle to index */
     gph_graph *out;
+    gphi_node_name_fn *name; /* NULL: nodes have none */
+    const void *name_user;
     gph_error *error;
 };
 
-static gph_status describe(const gph_runtime *runtime, CUgraph graph, uint32_t depth,
-                           gph_graph **out, gph_error *error);
+static gph_status describe(struct survey *survey, gph_graph **out);
 
 static gph_status fail_query(const struct survey *survey, CUresult result,
                              const char *call)
@@ -116,7 +117,10 @@ static gph_status copy_args(const struct survey *survey,
 
 static gph_status add_node(const struct survey *survey, const gph_node *node)
 {
-    return gph_graph_node_add(survey->out, node, NULL, survey->error);
+    gph_node named = *node;
+    if (survey->name != NULL)
+        named.name = survey->name(survey->name_user, gph_graph_node_count(survey->out));
+    return gph_graph_node_add(survey->out, &named, NULL, survey->error);
 }
 
 static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
@@ -216,8 +220,11 @@ static gph_status add_child(const struct survey *survey, CUgraphNode handle)
     CUgraph inner = NULL;
     QUERY(survey, cuGraphChildGraphNodeGetGraph, (handle, &inner));
     gph_node node = {.kind = GPH_NODE_CHILD};
-    GPHI_TRY(describe(survey->runtime, inner, survey->depth + 1, &node.u.child,
-                      survey->error));
+    struct survey within = {.runtime = survey->runtime,
+                            .graph = inner,
+                            .depth = survey->depth + 1,
+                            .error = survey->error};
+    GPHI_TRY(describe(&within, &node.u.child));
     const gph_status status = add_node(survey, &node);
     if (status != GPH_OK)
         gph_graph_destroy(node.u.child);
@@ -341,28 +348,39 @@ static gph_status add_edges(const struct survey *survey)
     return status;
 }
 
-static gph_status describe(const gph_runtime *runtime, CUgraph graph, uint32_t depth,
-                           gph_graph **out, gph_error *error)
+static gph_status describe(struct survey *survey, gph_graph **out)
 {
-    if (depth > GPH_GRAPH_DEPTH_MAX)
-        return gphi_fail(error, GPH_E_INVALID, "child graphs nest deeper than %d",
+    const gph_runtime *runtime = survey->runtime;
+    if (survey->depth > GPH_GRAPH_DEPTH_MAX)
+        return gphi_fail(survey->error, GPH_E_INVALID, "child graphs nest deeper than %d",
                          GPH_GRAPH_DEPTH_MAX);
-    struct survey survey = {
-        .runtime = runtime, .graph = graph, .depth = depth, .error = error};
-    GPHI_TRY(gph_graph_create(&runtime->heap, &survey.out, error));
-    gphi_map_init(&survey.index, runtime->heap);
+    GPHI_TRY(gph_graph_create(&runtime->heap, &survey->out, survey->error));
+    gphi_map_init(&survey->index, runtime->heap);
 
-    gph_status status = add_nodes(&survey);
+    gph_status status = add_nodes(survey);
     if (status == GPH_OK)
-        status = add_edges(&survey);
-    gphi_map_fini(&survey.index);
-    gphi_heap_free(runtime->heap, survey.nodes, survey.count * sizeof(*survey.nodes));
+        status = add_edges(survey);
+    gphi_map_fini(&survey->index);
+    gphi_heap_free(runtime->heap, survey->nodes, survey->count * sizeof(*survey->nodes));
     if (status != GPH_OK) {
-        gph_graph_destroy(survey.out);
+        gph_graph_destroy(survey->out);
         return status;
     }
-    *out = survey.out;
+    *out = survey->out;
     return GPH_OK;
+}
+
+gph_status gphi_graph_describe(const gph_runtime *runtime, CUgraph graph,
+                               gphi_node_name_fn *name, const void *user, gph_graph **out,
+                               gph_error *error)
+{
+    struct survey survey = {.runtime = runtime,
+                            .graph = graph,
+                            .depth = 1,
+                            .name = name,
+                            .name_user = user,
+                            .error = error};
+    return describe(&survey, out);
 }
 
 gph_status gph_graph_describe(gph_runtime *runtime, CUgraph graph, gph_graph **out,
@@ -370,5 +388,5 @@ gph_status gph_graph_describe(gph_runtime *runtime, CUgraph graph, gph_graph **o
 {
     if (runtime == NULL || graph == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "runtime, graph or out is NULL");
-    return describe(runtime, graph, 1, out, error);
+    return gphi_graph_describe(runtime, graph, NULL, NULL, out, error);
 }

@@ -112,9 +112,10 @@ static void *watch_and_refuse(void *user)
         gphi_watch_begin(&watch);
         (void)fake_fail("cuMemAlloc", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
         gphi_watch_end(&watch);
-        CHECK(strcmp(watch.own.text, "cuMemAlloc makes no sense") == 0);
-        CHECK(strcmp(watch.own.call, "cuMemAlloc") == 0);
-        CHECK(watch.other.thread != watch.thread);
+        const struct gphi_refusal *own = gphi_watch_first(&watch, false);
+        CHECK(own != NULL && own->thread == watch.thread);
+        CHECK(own != NULL && strcmp(own->text, "cuMemAlloc makes no sense") == 0);
+        CHECK(own != NULL && strcmp(own->call, "cuMemAlloc") == 0);
     }
     return NULL;
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Call stacks: taken where nothing may be allocated, put into words later. */
+#ifndef GPHI_BASE_STACK_H
+#define GPHI_BASE_STACK_H
+#include <stddef.h>
+
+enum { GPHI_STACK_FRAMES = 32 };
+
+/* Return addresses, the innermost caller first. */
+typedef struct gphi_stack {
+    unsigned count;
+    void *frames[GPHI_STACK_FRAMES];
+} gphi_stack;
+
+/* Prepares what the first gphi_stack_take() would allocate. Call it where that is
+ * allowed, before. */
+void gphi_stack_prepare(void);
+
+/* The callers of the caller, `skip` of them left out. Allocates nothing, takes no lock of
+ * ours. Count 0 where the platform cannot tell. */
+__attribute__((noinline)) void gphi_stack_take(gphi_stack *out, unsigned skip);
+
+/* Puts it into words. Files and lines come from libdw.so.1 (elfutils), where there is
+ * one; else functions that the dynamic linker knows, and offsets in their files.
+ *
+ *  text    a line a frame, "#3 prefetch, offload.c:77 (/path/program)"; the end of what
+ *          does not fit is left out
+ *  caller  the first frame that is none of the driver's, of libgph's or of libcudart's:
+ *          "offload.c:77 (prefetch)"; empty if there is none
+ *
+ * Thread: any; slow. */
+void gphi_stack_describe(const gphi_stack *stack, char *text, size_t text_bytes,
+                         char *caller, size_t caller_bytes);
+#endif

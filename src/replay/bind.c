@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A capture in a pool: bound before the driver captures, so that no allocation is missed,
+ * and once for all segments. */
+#include "base/fail.h"
+#include "replay/capture.h"
+
+#ifndef GPH_HAS_MEMORY
+gph_status gphi_pool_bind(gph_capture *capture, const gph_capture_options *options,
+                          gph_error *error)
+{
+    (void)capture;
+    if (options->pool != NULL)
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "this build has no pools");
+    return GPH_OK;
+}
+void gphi_pool_unbind(gph_capture *capture)
+{
+    (void)capture;
+}
+gph_status gphi_pool_finish(gph_capture *capture, gph_error *error)
+{
+    (void)capture;
+    (void)error;
+    return GPH_OK;
+}
+void gphi_pool_forget(gph_recording *recording)
+{
+    (void)recording;
+}
+gph_status gphi_pool_check(const gph_recording *recording, gph_error *error)
+{
+    (void)recording;
+    (void)error;
+    return GPH_OK;
+}
+#else
+gph_status gphi_pool_check(const gph_recording *recording, gph_error *error)
+{
+    if (recording->pool == NULL)
+        return GPH_OK;
+    return gph_pool_replay(recording->pool, recording->id, error);
+}
+
+gph_status gphi_pool_bind(gph_capture *capture, const gph_capture_options *options,
+                          gph_error *error)
+{
+    gph_recording *recording = capture->recording;
+    if (options->pool == NULL)
+        return GPH_OK;
+    GPHI_TRY(gph_pool_record_begin(options->pool, capture->stream, options->name,
+                                   &recording->id, error));
+    recording->pool = gph_pool_retain(options->pool);
+    return GPH_OK;
+}
+
+void gphi_pool_unbind(gph_capture *capture)
+{
+    gph_recording *recording = capture->recording;
+    if (recording->pool == NULL)
+        return;
+    gph_pool_record_abort(recording->pool, recording->id);
+    recording->id = 0;
+}
+
+gph_status gphi_pool_finish(gph_capture *capture, gph_error *error)
+{
+    const gph_recording *recording = capture->recording;
+    if (recording->pool == NULL)
+        return GPH_OK;
+    return gph_pool_record_end(recording->pool, recording->id, recording->outputs.items,
+                               (uint32_t)recording->outputs.count, NULL, error);
+}
+
+void gphi_pool_forget(gph_recording *recording)
+{
+    if (recording->pool == NULL)
+        return;
+    if (recording->id != 0)
+        gph_pool_record_forget(recording->pool, recording->id);
+    gph_pool_release(recording->pool);
+    recording->pool = NULL;
+}
+
+#endif
+
+gph_status gph_capture_output(gph_capture *capture, CUdeviceptr address, gph_error *error)
+{
+    GPHI_TRY(gphi_capture_check(capture, error));
+    if (address == 0)
+        return gphi_fail(error, GPH_E_INVALID, "address is 0");
+    if (capture->recording->pool == NULL)
+        return gphi_fail(error, GPH_E_STATE, "the capture of stream %p has no pool",
+                         (void *)capture->stream);
+    CUdeviceptr *place = gphi_vec_add(&capture->recording->outputs, 1);
+    if (place == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "noting output 0x%llx", address);
+    *place = address;
+    return GPH_OK;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A capture that is going on, and what it makes.
+ *
+ *   gph_capture ── stream, mode, thread, watch
+ *               ├─ segment being captured: nodes seen so far, each with its region
+ *               ├─ region stack ["layer.17", "layer.17/attn"]
+ *               ├─ events for forks and joins, a context each
+ *               └─ gph_recording
+ *                    ├─ segments [graph, regions of its nodes, function behind it] ...
+ *                    ├─ names of regions
+ *                    ├─ outputs, number in the pool
+ *                    └─ held objects */
+#ifndef GPHI_REPLAY_CAPTURE_H
+#define GPHI_REPLAY_CAPTURE_H
+#include "base/vec.h"
+#include "cuda/refusal.h"
+#include "cuda/runtime.h"
+#include <gph/replay.h>
+#include <stdatomic.h>
+
+/* ---- recording ---- */
+
+/* A graph of the recording, and the host call behind it. */
+typedef struct gphi_segment {
+    CUgraph graph;
+    gphi_vec regions;       /* of uint32_t, a node: 1 + index of its name; 0: none */
+    gph_break_fn *function; /* NULL behind the last */
+    void *user;
+} gphi_segment;
+
+/* Shared by its owner and its replays. */
+struct gph_recording {
+    gph_runtime *runtime;
+    atomic_uint owners;
+    gphi_vec segments; /* of gphi_segment */
+    gphi_vec names;    /* of char *: paths of regions */
+    gphi_vec holds;    /* of gphi_hold */
+    gphi_vec outputs;  /* of CUdeviceptr */
+    gph_pool *pool;    /* retained, or NULL */
+    gph_recording_id id;
+    gphi_deferred end;
+};
+
+typedef struct gphi_hold {
+    gph_defer_fn *release;
+    void *user;
+} gphi_hold;
+
+/* An empty one with one owner, or NULL. */
+gph_recording *gphi_recording_create(gph_runtime *runtime);
+
+/* One owner less; the last one's leaving destroys it at once: no capture is open. */
+void gphi_recording_release(gph_recording *recording);
+
+static inline gphi_segment *gphi_segment_at(const gph_recording *recording, size_t index)
+{
+    return gphi_vec_at(&recording->segments, index);
+}
+
+/* The name of a node's region, or NULL. */
+const char *gphi_segment_region(const gph_recording *recording,
+                                const gphi_segment *segment, size_t node);
+
+/* ---- capture ---- */
+
+typedef enum gphi_capture_state {
+    GPHI_CAPTURE_OPEN,   /* the stream is captured */
+    GPHI_CAPTURE_BREAK,  /* a break's function runs */
+    GPHI_CAPTURE_BROKEN, /* a break failed: there is only abort */
+} gphi_capture_state;
+
+/* Why the driver will say that streams were not joined. */
+enum { GPHI_FORGOTTEN_BYTES = 320 };
+
+struct gph_capture {
+    gph_runtime *runtime;
+    CUstream stream;
+    gph_capture_mode mode;
+    gph_join_mode join;
+    uint32_t flags;
+    uint64_t thread; /* that began it */
+    gphi_capture_state state;
+    gphi_watch watch;
+    gph_recording *recording;
+    gphi_segment current;  /* graph NULL: the driver's */
+    gphi_vec nodes;        /* of CUgraphNode: those of `current` that have a region */
+    gphi_vec region_stack; /* of uint32_t: 1 + index in recording->names */
+    gphi_vec streams;      /* of CUstream: that may have joined */
+    gphi_vec events;       /* of gphi_capture_event */
+    char forgotten[GPHI_FORGOTTEN_BYTES];
+};
+
+/* What the driver says of the captured stream; the arrays are valid until the next call
+ * with it. */
+typedef struct gphi_capture_info {
+    CUstreamCaptureStatus status;
+    cuuint64_t id;
+    CUgraph graph; /* NULL if it is not active */
+    const CUgraphNode *dependencies;
+    const CUgraphEdgeData *edges; /* NULL: all are ordinary */
+    size_t count;
+} gphi_capture_info;
+CUresult gphi_capture_info_read(const gphi_cuda_table *cu, CUstream stream,
+                                gphi_capture_info *out);
+
+/* Refuses calls of other threads, and in states other than open. */
+gph_status gphi_capture_check(const gph_capture *capture, gph_error *error);
+
+/* ---- parts of it ---- */
+
+/* Gives the nodes that came since the last time the region that is open. Does nothing
+ * while no region was ever opened. */
+gph_status gphi_region_sync(gph_capture *capture, gph_error *error);
+
+/* Lets the stream wait for all leaves, or writes into `forgotten` what it does not wait
+ * for, as capture->join says. */
+gph_status gphi_join_streams(gph_capture *capture, gph_error *error);
+
+/* An event for forks and joins, and its context (NULL: the current one, on a driver that
+ * does not tell). */
+typedef struct gphi_capture_event {
+    CUcontext context;
+    CUevent event;
+} gphi_capture_event;
+
+/* Destroys the events of forks and joins. */
+void gphi_fork_fini(gph_capture *capture);
+
+/* All nodes of a graph, in the driver's order, which is the order in which they were
+ * added (measured). `out` is empty at first. */
+gph_status gphi_nodes_read(const gph_runtime *runtime, CUgraph graph, gphi_vec *out,
+                           gph_error *error);
+
+/* "node 17 (kernel axpy, region layer.3/attn)", for a sentence. `region` may be NULL. */
+void gphi_node_describe(const gph_runtime *runtime, CUgraphNode node, size_t index,
+                        const char *region, char *out, size_t bytes);
+
+/* Binds the stream to the pool of the options, if they name one, before the driver
+ * captures; undone by unbind, which does nothing without one, or made final. */
+gph_status gphi_pool_bind(gph_capture *capture, const gph_capture_options *options,
+                          gph_error *error);
+void gphi_pool_unbind(gph_capture *capture);
+gph_status gphi_pool_finish(gph_capture *capture, gph_error *error);
+void gphi_pool_forget(gph_recording *recording);
+gph_status gphi_pool_check(const gph_recording *recording, gph_error *error);
+
+/* Calls the function of a break; a failure has words, whether the function wrote some or
+ * not. */
+gph_status gphi_break_call(const gphi_segment *segment, const gph_break *call,
+                           gph_error *error);
+
+/* ---- why it failed ---- */
+
+/* Fills the thread's gph_cause and the error. */
+gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
+                             const char *call, gph_error *error);
+
+/* Nothing is known of the thread's last failure. */
+void gphi_cause_forget(void);
+
+/* ---- graphs as data ---- */
+
+/* gph_graph_describe(), with names for nodes of the graph itself. `name` may be NULL, and
+ * may return NULL. */
+typedef const char *gphi_node_name_fn(const void *user, size_t index);
+gph_status gphi_graph_describe(const gph_runtime *runtime, CUgraph graph,
+                               gphi_node_name_fn *name, const void *user, gph_graph **out,
+                               gph_error *error);
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Why a capture failed. The call that reports it is rarely the cause: a forbidden call
+ * invalidates the capture, and cuStreamEndCapture, much later, says so. The watch keeps
+ * what the driver refused meanwhile, and from where. */
+#include "base/fail.h"
+#include "cuda/status.h"
+#include "replay/capture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What to try, by the code of a failed capture. */
+static const struct {
+    CUresult code;
+    const char *hint;
+} hints[] = {
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+     "synchronizing and most allocating calls are forbidden while a stream is captured: "
+     "do them before, or capture in GPH_CAPTURE_RELAXED"},
+    {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+     "a call between begin and end was forbidden and its error went unread: check every "
+     "call, the first that failed is the cause"},
+    {CUDA_ERROR_STREAM_CAPTURE_MERGE,
+     "an event of one capture was waited for in another: end one before, or capture both "
+     "in one"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+     "end the capture in the stream in which it began"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+     "a stream that joined by cuStreamWaitEvent never came back: record an event at its "
+     "end and wait for it in the captured stream, or begin with GPH_JOIN_AUTO"},
+    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+     "the captured stream waited for an event that was recorded outside the capture: "
+     "record it inside, or wait before the capture begins"},
+    {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+     "the legacy default stream was used meanwhile: use other streams, or make the "
+     "captured one with CU_STREAM_NON_BLOCKING"},
+    {CUDA_ERROR_CAPTURED_EVENT,
+     "an event that was recorded in a capture cannot be queried or synchronized with"},
+};
+
+static void add_hint(const gph_runtime *runtime, CUresult code, gph_error *error)
+{
+    for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
+        if (hints[i].code == code)
+            gphi_hint(error, "%s%s", hints[i].hint,
+                      runtime->is_told ? "" : "; a driver of CUDA 12.9 would name it");
+}
+
+/* What gph_cause_last() lends, and the texts in it. */
+struct memory {
+    gph_cause cause;
+    char call[64];
+    char text[300];
+    char caller[160];
+    char stack[6144];
+};
+static _Thread_local struct memory memory;
+
+void gphi_cause_forget(void)
+{
+    memory.call[0] = memory.text[0] = memory.caller[0] = memory.stack[0] = '\0';
+    memory.cause = (gph_cause){.call = memory.call,
+                               .text = memory.text,
+                               .caller = memory.caller,
+                               .stack = memory.stack};
+}
+
+const gph_cause *gph_cause_last(void)
+{
+    if (memory.cause.call == NULL)
+        gphi_cause_forget();
+    return &memory.cause;
+}
+
+static void remember(const gphi_watch *watch, const struct gphi_refusal *first)
+{
+    snprintf(memory.call, sizeof(memory.call), "%s", first->call);
+    snprintf(memory.text, sizeof(memory.text), "%s", first->text);
+    gphi_stack_describe(&first->stack, memory.stack, sizeof(memory.stack), memory.caller,
+                        sizeof(memory.caller));
+    memory.cause.thread = first->thread;
+    memory.cause.time_ns = first->time_ns;
+    memory.cause.stream = gphi_refusal_stream(first);
+    memory.cause.code = first->code;
+    memory.cause.is_own = first->thread == watch->thread;
+}
+
+static void tell_first(const gph_capture *capture, CUresult result, const char *call,
+                       gph_error *error)
+{
+    const gph_cause *cause = &memory.cause;
+    gphi_fail(
+        error, (gph_status)result,
+        "capture of stream %p: %s returned %s; the first refusal since it began, on "
+        "%s %llu%s%s: %s%s%s",
+        (void *)capture->stream, call, gph_status_name((gph_status)result),
+        cause->is_own ? "its own thread" : "thread", (unsigned long long)cause->thread,
+        cause->caller[0] != '\0' ? ", at " : "", cause->caller, cause->call,
+        cause->call[0] != '\0' && cause->text[0] != '\0' ? ": " : "", cause->text);
+}
+
+gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
+                             const char *call, gph_error *error)
+{
+    const struct gphi_refusal *first =
+        gphi_watch_first(&capture->watch, capture->mode == GPH_CAPTURE_GLOBAL);
+    const char *name = gph_status_name((gph_status)result);
+    gphi_cause_forget();
+    if (first != NULL)
+        remember(&capture->watch, first);
+    if (capture->forgotten[0] != '\0' && result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
+        gphi_fail(error, (gph_status)result,
+                  "capture of stream %p: %s returned %s; not joined: %s",
+                  (void *)capture->stream, call, name, capture->forgotten);
+    else if (first != NULL)
+        tell_first(capture, result, call, error);
+    else
+        gphi_fail(error, (gph_status)result, "capture of stream %p: %s returned %s (%s)",
+                  (void *)capture->stream, call, name,
+                  gph_status_text((gph_status)result));
+    if (error != NULL)
+        error->call = call;
+    add_hint(capture->runtime, result, error);
+    return (gph_status)result;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a capture recorded, and that made executable: graphs with host calls between.
+ *
+ *   gph_replay ── exec 0, exec 1, exec 2 ── one owner of ── gph_recording
+ *
+ * The graphs go when the caller destroys the recording; names, held objects and the
+ * number in the pool when the last of its replays is gone, too. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cuda/status.h"
+#include "replay/capture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct gph_replay {
+    const gph_replay *self; /* NULL once destroyed */
+    gph_recording *recording;
+    uint32_t count;
+    gphi_deferred end;
+    gph_exec *execs[]; /* `count` of them, a segment each */
+};
+
+/* ---- life ---- */
+
+gph_recording *gphi_recording_create(gph_runtime *runtime)
+{
+    const gph_allocator heap = runtime->heap;
+    gph_recording *recording = gphi_heap_alloc(heap, sizeof(*recording));
+    if (recording == NULL)
+        return NULL;
+    recording->runtime = runtime;
+    atomic_init(&recording->owners, 1);
+    gphi_vec_init(&recording->segments, heap, sizeof(gphi_segment));
+    gphi_vec_init(&recording->names, heap, sizeof(char *));
+    gphi_vec_init(&recording->holds, heap, sizeof(gphi_hold));
+    gphi_vec_init(&recording->outputs, heap, sizeof(CUdeviceptr));
+    return recording;
+}
+
+static void drop_graphs(gph_recording *recording)
+{
+    for (size_t i = 0; i < recording->segments.count; i++) {
+        gphi_segment *segment = gphi_segment_at(recording, i);
+        if (segment->graph != NULL)
+            gphi_ignore((gph_status)recording->runtime->cu.cuGraphDestroy(segment->graph),
+                        "it is ours");
+        segment->graph = NULL;
+    }
+}
+
+void gphi_recording_release(gph_recording *recording)
+{
+    /* Release: what this owner did comes before the end, which acquires it. */
+    if (atomic_fetch_sub_explicit(&recording->owners, 1, memory_order_acq_rel) > 1)
+        return;
+    const gph_allocator heap = recording->runtime->heap;
+    drop_graphs(recording);
+    for (size_t i = recording->holds.count; i-- > 0;) {
+        const gphi_hold *hold = gphi_vec_at(&recording->holds, i);
+        hold->release(hold->user);
+    }
+    gphi_pool_forget(recording);
+    for (size_t i = 0; i < recording->segments.count; i++)
+        gphi_vec_fini(&gphi_segment_at(recording, i)->regions);
+    for (size_t i = 0; i < recording->names.count; i++)
+        gphi_heap_text_free(heap, *(char **)gphi_vec_at(&recording->names, i));
+    gphi_vec_fini(&recording->segments);
+    gphi_vec_fini(&recording->names);
+    gphi_vec_fini(&recording->holds);
+    gphi_vec_fini(&recording->outputs);
+    gphi_heap_free(heap, recording, sizeof(*recording));
+}
+
+static void destroy_now(void *user)
+{
+    gph_recording *recording = user;
+    drop_graphs(recording);
+    gphi_recording_release(recording);
+}
+
+void gph_recording_destroy(gph_recording *recording)
+{
+    if (recording != NULL)
+        gphi_defer(&recording->end, destroy_now, recording);
+}
+
+/* ---- what is in it ---- */
+
+uint32_t gph_recording_segment_count(const gph_recording *recording)
+{
+    return recording != NULL ? (uint32_t)recording->segments.count : 0;
+}
+
+CUgraph gph_recording_graph(const gph_recording *recording, uint32_t segment)
+{
+    return segment < gph_recording_segment_count(recording)
+               ? gphi_segment_at(recording, segment)->graph
+               : NULL;
+}
+
+const char *gph_recording_region(const gph_recording *recording, uint32_t segment,
+                                 uint32_t node)
+{
+    if (segment >= gph_recording_segment_count(recording))
+        return NULL;
+    return gphi_segment_region(recording, gphi_segment_at(recording, segment), node);
+}
+
+gph_recording_id gph_recording_pool_id(const gph_recording *recording)
+{
+    return recording != NULL ? recording->id : 0;
+}
+
+struct namer {
+    const gph_recording *recording;
+    const gphi_segment *segment;
+};
+
+static const char *name_of(const void *user, size_t index)
+{
+    const struct namer *namer = user;
+    return gphi_segment_region(namer->recording, namer->segment, index);
+}
+
+static gph_status check_segment(const gph_recording *recording, uint32_t segment,
+                                gph_error *error)
+{
+    if (recording == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "recording is NULL");
+    if (segment >= recording->segments.count)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "segment %u: the recording has %zu, from 0", (unsigned)segment,
+                         recording->segments.count);
+    return GPH_OK;
+}
+
+gph_status gph_recording_describe(const gph_recording *recording, uint32_t segment,
+                                  gph_graph **out, gph_error *error)
+{
+    GPHI_TRY(check_segment(recording, segment, error));
+    if (out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
+    const struct namer namer = {recording, gphi_segment_at(recording, segment)};
+    return gphi_graph_describe(recording->runtime, namer.segment->graph, name_of, &namer,
+                               out, error);
+}
+
+/* ---- instantiation ---- */
+
+/* Puts where it was before what gph_exec_create() said. */
+static void add_place(const gph_recording *recording, size_t index, gph_error *error)
+{
+    if (error == NULL)
+        return;
+    const gphi_segment *segment = gphi_segment_at(recording, index);
+    const char *region =
+        error->has_node ? gphi_segment_region(recording, segment, (size_t)error->node)
+                        : NULL;
+    char place[192] = "";
+    if (recording->segments.count > 1)
+        snprintf(place, sizeof(place), "segment %zu of %zu: ", index,
+                 recording->segments.count);
+    const size_t used = strlen(place);
+    if (region != NULL)
+        snprintf(place + used, sizeof(place) - used, "region %.120s: ", region);
+    const size_t front = strlen(place), whole = strlen(error->message);
+    const size_t most = sizeof(error->message) - 1 - front;
+    const size_t kept = whole < most ? whole : most;
+    memmove(error->message + front, error->message, kept);
+    memcpy(error->message, place, front);
+    error->message[front + kept] = '\0';
+}
+
+static size_t replay_bytes(uint32_t count)
+{
+    return sizeof(gph_replay) + count * sizeof(gph_exec *);
+}
+
+static void end_replay(void *user)
+{
+    gph_replay *replay = user;
+    gph_recording *recording = replay->recording;
+    gphi_heap_free(recording->runtime->heap, replay, replay_bytes(replay->count));
+    gphi_recording_release(recording);
+}
+
+void gph_replay_destroy(gph_replay *replay)
+{
+    if (replay == NULL)
+        return;
+    replay->self = NULL;
+    for (uint32_t i = 0; i < replay->count; i++)
+        gph_exec_destroy(replay->execs[i]);
+    gphi_defer(&replay->end, end_replay, replay); /* behind them */
+}
+
+gph_status gph_recording_instantiate(gph_recording *recording,
+                                     const gph_exec_options *options, gph_replay **out,
+                                     gph_error *error)
+{
+    if (recording == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "recording or out is NULL");
+    const uint32_t count = (uint32_t)recording->segments.count;
+    gph_replay *replay = gphi_heap_alloc(recording->runtime->heap, replay_bytes(count));
+    if (replay == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "making %u segments executable", count);
+    replay->self = replay;
+    replay->recording = recording;
+    replay->count = count;
+    /* Relaxed: the caller is an owner, so it cannot reach 0 meanwhile. */
+    atomic_fetch_add_explicit(&recording->owners, 1, memory_order_relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        const gph_status status =
+            gph_exec_create(recording->runtime, gphi_segment_at(recording, i)->graph,
+                            options, &replay->execs[i], error);
+        if (status != GPH_OK) {
+            add_place(recording, i, error);
+            gph_replay_destroy(replay);
+            return status;
+        }
+    }
+    *out = replay;
+    return GPH_OK;
+}
+
+/* ---- launch ---- */
+
+gph_status gphi_break_call(const gphi_segment *segment, const gph_break *call,
+                           gph_error *error)
+{
+    gph_error own = {0};
+    const gph_status status =
+        segment->function(segment->user, call, error != NULL ? error : &own);
+    if (status != GPH_OK && error != NULL && error->code != status)
+        gphi_fail(error, status, "break %u: its function returned %s",
+                  (unsigned)call->index, gph_status_name(status));
+    return status;
+}
+
+gph_status gph_replay_launch(gph_replay *replay, CUstream stream, gph_error *error)
+{
+    if (replay == NULL || replay->self != replay)
+        return gphi_fail(error, GPH_E_INVALID, "replay %p is no replay", (void *)replay);
+    const gph_recording *recording = replay->recording;
+    GPHI_TRY(gphi_pool_check(recording, error));
+    for (uint32_t i = 0; i < replay->count; i++) {
+        GPHI_TRY(gph_exec_launch(replay->execs[i], stream, error));
+        const gphi_segment *segment = gphi_segment_at(recording, i);
+        if (segment->function == NULL)
+            continue;
+        const gph_break call = {
+            .stream = stream, .index = i, .is_replay = 1, .has_values = 1};
+        GPHI_TRY(gphi_break_call(segment, &call, error));
+    }
+    return GPH_OK;
+}
+
+gph_exec *gph_replay_exec(const gph_replay *replay, uint32_t segment)
+{
+    return replay != NULL && segment < replay->count ? replay->execs[segment] : NULL;
+}
