@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Captures with everything in them, on softcuda, while each call of the driver and each
+ * allocation fails in turn: stream, forked streams, graphs, events and memory come back.
+ *
+ *   libgph ── shim (counts what it gave out, fails the n-th call) ── softcuda */
+#include "base/fail.h"
+#include "cuda/runtime.h"
+#include "fault.h"
+#include "test.h"
+#include <gph/replay.h>
+
+static struct {
+    long fail_at; /* calls left before the failing one; negative: none fails */
+    int live_graphs, live_execs, live_events;
+} shim = {.fail_at = -1};
+
+static gphi_cuda_table soft; /* the driver below */
+
+static bool fails(void)
+{
+    return shim.fail_at >= 0 && shim.fail_at-- == 0;
+}
+
+/* A call that is refused without having done anything. */
+#define PASS(name, declared, passed)                                                     \
+    static CUresult shim_##name declared                                                 \
+    {                                                                                    \
+        return fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;                          \
+    }
+
+/* One that gives something out. */
+#define GIVE(name, count, change, declared, passed)                                      \
+    static CUresult shim_##name declared                                                 \
+    {                                                                                    \
+        const CUresult result =                                                          \
+            (change) > 0 && fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;             \
+        if (result == CUDA_SUCCESS)                                                      \
+            shim.count += (change);                                                      \
+        return result;                                                                   \
+    }
+
+PASS(cuStreamIsCapturing, (CUstream s, CUstreamCaptureStatus *out), (s, out))
+PASS(cuStreamBeginCapture, (CUstream s, CUstreamCaptureMode mode), (s, mode))
+PASS(cuStreamGetCaptureInfo,
+     (CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+      const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *count),
+     (s, status, id, graph, nodes, data, count))
+PASS(cuStreamUpdateCaptureDependencies,
+     (CUstream s, CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count,
+      unsigned int flags),
+     (s, nodes, data, count, flags))
+PASS(cuStreamGetCtx, (CUstream s, CUcontext *out), (s, out))
+PASS(cuCtxPushCurrent, (CUcontext context), (context))
+PASS(cuEventRecord, (CUevent event, CUstream s), (event, s))
+PASS(cuStreamWaitEvent, (CUstream s, CUevent event, unsigned int flags),
+     (s, event, flags))
+PASS(cuGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count),
+     (graph, nodes, count))
+PASS(cuGraphGetEdges,
+     (CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
+      size_t *count),
+     (graph, from, to, data, count))
+PASS(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type), (node, type))
+PASS(cuGraphMemsetNodeGetParams, (CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *out),
+     (node, out))
+PASS(cuGraphLaunch, (CUgraphExec exec, CUstream s), (exec, s))
+GIVE(cuStreamEndCapture, live_graphs, 1, (CUstream s, CUgraph *out), (s, out))
+GIVE(cuGraphDestroy, live_graphs, -1, (CUgraph graph), (graph))
+GIVE(cuEventCreate, live_events, 1, (CUevent * out, unsigned int flags), (out, flags))
+GIVE(cuEventDestroy, live_events, -1, (CUevent event), (event))
+GIVE(cuGraphInstantiateWithParams, live_execs, 1,
+     (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+     (out, graph, params))
+GIVE(cuGraphExecDestroy, live_execs, -1, (CUgraphExec exec), (exec))
+
+#define SHIM_CALLS(X)                                                                    \
+    X(cuStreamIsCapturing)                                                               \
+    X(cuStreamBeginCapture)                                                              \
+    X(cuStreamEndCapture)                                                                \
+    X(cuStreamGetCaptureInfo)                                                            \
+    X(cuStreamUpdateCaptureDependencies)                                                 \
+    X(cuStreamGetCtx)                                                                    \
+    X(cuCtxPushCurrent)                                                                  \
+    X(cuEventCreate)                                                                     \
+    X(cuEventDestroy)                                                                    \
+    X(cuEventRecord)                                                                     \
+    X(cuStreamWaitEvent)                                                                 \
+    X(cuGraphGetNodes)                                                                   \
+    X(cuGraphGetEdges)                                                                   \
+    X(cuGraphNodeGetType)                                                                \
+    X(cuGraphMemsetNodeGetParams)                                                        \
+    X(cuGraphDestroy)                                                                    \
+    X(cuGraphInstantiateWithParams)                                                      \
+    X(cuGraphExecDestroy)                                                                \
+    X(cuGraphLaunch)
+
+static const gphi_cuda_source *soft_source;
+
+static gph_cuda_fn find(void *user, const char *name, int version)
+{
+    (void)user;
+#define X(call)                                                                          \
+    if (strcmp(name, #call) == 0)                                                        \
+        return (gph_cuda_fn)shim_##call;
+    SHIM_CALLS(X)
+#undef X
+    return soft_source->find(soft_source->user, name, version);
+}
+
+static gphi_cuda_source source;
+static CUstream stream, side, third;
+static CUdeviceptr words;
+static int released;
+
+static void release(void *user)
+{
+    (void)user;
+    released++;
+}
+
+static gph_status on_break(void *user, const gph_break *call, gph_error *error)
+{
+    gph_runtime *runtime = user;
+    if (call->is_replay)
+        return GPH_OK;
+    return gph_cuda_check(gph_cuda(runtime)->MemsetD32Async(words, 1, 1, call->stream),
+                          "cuMemsetD32Async", error);
+}
+
+static gph_status fill(gph_runtime *runtime, CUstream where, gph_error *error)
+{
+    return gph_cuda_check(gph_cuda(runtime)->MemsetD32Async(words, 1, 1, where),
+                          "cuMemsetD32Async", error);
+}
+
+/* Both segments; `third` is forgotten in each. */
+static gph_status record(gph_runtime *runtime, gph_capture *capture, gph_error *error)
+{
+    GPHI_TRY(gph_region_push(capture, "layer.1", error));
+    GPHI_TRY(fill(runtime, stream, error));
+    GPHI_TRY(gph_capture_fork(capture, side, error));
+    GPHI_TRY(gph_capture_fork(capture, third, error));
+    GPHI_TRY(fill(runtime, side, error));
+    GPHI_TRY(fill(runtime, third, error));
+    GPHI_TRY(gph_region_push(capture, "attn", error));
+    GPHI_TRY(gph_capture_join(capture, side, error));
+    GPHI_TRY(fill(runtime, stream, error));
+    GPHI_TRY(gph_region_pop(capture, error));
+    GPHI_TRY(gph_capture_hold(capture, release, NULL, error));
+    GPHI_TRY(gph_capture_break(capture, on_break, runtime, error));
+    GPHI_TRY(gph_capture_fork(capture, third, error));
+    GPHI_TRY(fill(runtime, third, error));
+    return fill(runtime, stream, error);
+}
+
+static gph_status use(gph_recording *recording, gph_error *error)
+{
+    gph_graph *data = NULL;
+    gph_replay *replay = NULL;
+    gph_status status = gph_recording_describe(recording, 0, &data, error);
+    if (status == GPH_OK)
+        status = gph_recording_instantiate(recording, NULL, &replay, error);
+    if (status == GPH_OK)
+        status = gph_replay_launch(replay, stream, error);
+    gph_replay_destroy(replay);
+    gph_graph_destroy(data);
+    return status;
+}
+
+static gph_status do_it_all(gph_runtime *runtime, uint32_t join, uint32_t flags)
+{
+    const CUstream streams[] = {side, third};
+    gph_capture_options options = GPH_CAPTURE_OPTIONS_INIT;
+    options.join = join;
+    options.flags = flags;
+    options.streams = streams;
+    options.stream_count = 2;
+    gph_error error = {0};
+    gph_capture *capture = NULL;
+    gph_recording *recording = NULL;
+    gph_status status = gph_capture_begin(runtime, stream, &options, &capture, &error);
+    CHECK((status == GPH_OK) == (capture != NULL));
+    if (status == GPH_OK) {
+        status = record(runtime, capture, &error);
+        if (status == GPH_OK)
+            status = gph_capture_finish(capture, &recording, &error);
+        else
+            CHECK(gph_capture_abort(capture, NULL) == GPH_OK);
+    }
+    if (status == GPH_OK)
+        status = use(recording, &error);
+    CHECK(error.code == status);
+    CHECK((status == GPH_OK) == (error.message[0] == '\0'));
+    gph_recording_destroy(recording);
+    return status;
+}
+
+static bool is_free(CUstream which)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    return soft.cuStreamIsCapturing(which, &status) == CUDA_SUCCESS &&
+           status == CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static void check_nothing_is_left(long nth)
+{
+    const bool fine = CHECK(is_free(stream) && is_free(side) && is_free(third)) &&
+                      CHECK(shim.live_graphs == 0 && shim.live_execs == 0) &&
+                      CHECK(shim.live_events == 0) &&
+                      CHECK(gphi_capture_open_count() == 0);
+    if (!fine)
+        fprintf(stderr, "  failure %ld\n", nth);
+}
+
+/* The number of failures until nothing failed. */
+static long sweep_calls(uint32_t join, uint32_t flags, gph_status expected)
+{
+    gph_runtime *runtime = NULL;
+    gph_error error = {0};
+    CHECK_OK(gphi_runtime_create(NULL, &source, &runtime, &error), error);
+    for (long nth = 0; nth < 2000; nth++) {
+        released = 0;
+        shim.fail_at = nth;
+        const gph_status status = do_it_all(runtime, join, flags);
+        const bool is_done = shim.fail_at >= 0;
+        shim.fail_at = -1;
+        CHECK(released <= 1);
+        check_nothing_is_left(nth);
+        if (is_done) {
+            CHECK(status == expected && released == 1);
+            gph_close(runtime);
+            return nth;
+        }
+        /* A name that could not be found out is no failure. */
+        CHECK(status == CUDA_ERROR_UNKNOWN || status == expected ||
+              status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED ||
+              status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        if (nth % 8 == 0) /* and all of it works again */
+            CHECK(do_it_all(runtime, GPH_JOIN_AUTO, flags) == GPH_OK);
+    }
+    gph_close(runtime);
+    return -1;
+}
+
+static void survives_every_failed_driver_call(void)
+{
+    CHECK(sweep_calls(GPH_JOIN_AUTO, 0, GPH_OK) > 30);
+    CHECK(sweep_calls(GPH_JOIN_AUTO, GPH_CAPTURE_RUN, GPH_OK) > 30);
+    CHECK(sweep_calls(GPH_JOIN_NAME, 0, CUDA_ERROR_STREAM_CAPTURE_UNJOINED) > 20);
+    CHECK(sweep_calls(GPH_JOIN_ERROR, 0, CUDA_ERROR_STREAM_CAPTURE_UNJOINED) > 20);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    for (int join = GPH_JOIN_ERROR; join <= GPH_JOIN_NAME; join++)
+        for (long nth = 1; nth < 2000; nth++) { /* 0 is the runtime's own */
+            fault_heap heap = {.fail_at = nth};
+            const gph_allocator allocator = {fault_realloc, &heap};
+            gph_runtime *runtime = NULL;
+            released = 0;
+            CHECK(gphi_runtime_create(&allocator, &source, &runtime, NULL) == GPH_OK);
+            const gph_status status = do_it_all(runtime, (uint32_t)join, GPH_CAPTURE_RUN);
+            const bool is_done = atomic_load(&heap.fail_at) >= 0;
+            CHECK(is_done || status == GPH_E_NO_MEMORY);
+            check_nothing_is_left(nth);
+            gph_close(runtime);
+            CHECK(atomic_load(&heap.live_bytes) == 0);
+            if (!is_done)
+                continue;
+            CHECK(released == 1);
+            CHECK(status ==
+                  (join == GPH_JOIN_AUTO ? GPH_OK : CUDA_ERROR_STREAM_CAPTURE_UNJOINED));
+            break;
+        }
+}
+
+int main(void)
+{
+    gphi_driver *driver = NULL;
+    gph_error error = {0};
+    if (gphi_driver_retain(GPH_DRIVER_SOFT, NULL, &driver, &error) != GPH_OK) {
+        printf("skipped: %s\n", error.message);
+        return 77;
+    }
+    soft_source = gphi_driver_source(driver);
+    gphi_cuda_table_fill(&soft, soft_source);
+    source = *soft_source;
+    source.find = find;
+    CUcontext context = NULL;
+    const bool is_up =
+        soft.cuInit(0) == 0 && soft.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
+        soft.cuCtxSetCurrent(context) == 0 && soft.cuStreamCreate(&stream, 1) == 0 &&
+        soft.cuStreamCreate(&side, 1) == 0 && soft.cuStreamCreate(&third, 1) == 0 &&
+        soft.cuMemAlloc(&words, 64) == 0;
+    if (!CHECK(is_up))
+        return 1;
+    RUN(survives_every_failed_driver_call);
+    RUN(survives_every_failed_allocation);
+    gphi_driver_release(driver);
+    return test_done();
+}
