@@ -6,7 +6,7 @@
 set -u
 
 run="gcc g++ libc6-dev cmake ninja-build llvm-19-dev clang-19 libzstd-dev liblz4-dev libxxhash-dev libjansson-dev"
-test="$run python3 libclang-rt-19-dev scdoc"
+test="$run python3 libclang-rt-19-dev scdoc libdw1"
 all="$test clang-format-14 libtbb-dev libomp-19-dev mandoc doxygen"
 
 case "${1:-}" in

@@ -47,10 +47,18 @@ void gphi_stack_take(gphi_stack *out, unsigned skip)
 
 /* ---- libdw ---- */
 
-/* What of <elfutils/libdwfl.h> is used here: stable since elfutils 0.122. */
+/* What of <elfutils/libdwfl.h> and <elfutils/libdw.h> is used here: stable since elfutils
+ * 0.122. */
 typedef struct Dwfl Dwfl;
 typedef struct Dwfl_Module Dwfl_Module;
 typedef struct Dwfl_Line Dwfl_Line;
+typedef struct Dwarf_Line Dwarf_Line;
+typedef struct Dwarf_Die {
+    void *address;
+    struct Dwarf_CU *unit;
+    void *abbreviation;
+    long padding;
+} Dwarf_Die;
 typedef struct Dwfl_Callbacks {
     void *find_elf, *find_debuginfo, *section_address;
     char **debuginfo_path;
@@ -65,7 +73,12 @@ typedef struct Dwfl_Callbacks {
     X(const char *, dwfl_module_addrname, (Dwfl_Module *, uint64_t))                     \
     X(Dwfl_Line *, dwfl_module_getsrc, (Dwfl_Module *, uint64_t))                        \
     X(const char *, dwfl_lineinfo,                                                       \
-      (Dwfl_Line *, uint64_t *, int *, int *, uint64_t *, uint64_t *))
+      (Dwfl_Line *, uint64_t *, int *, int *, uint64_t *, uint64_t *))                   \
+    X(Dwarf_Die *, dwfl_module_nextcu, (Dwfl_Module *, Dwarf_Die *, uint64_t *))         \
+    X(int, dwarf_haspc, (Dwarf_Die *, uint64_t))                                         \
+    X(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die *, uint64_t))                           \
+    X(const char *, dwarf_linesrc, (Dwarf_Line *, uint64_t *, uint64_t *))               \
+    X(int, dwarf_lineno, (Dwarf_Line *, int *))
 
 static struct {
 #define X(type, name, arguments) type(*name) arguments;
@@ -133,6 +146,23 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* File and line where the module has no table of addresses (clang makes none): by the
+ * unit that has the address. */
+static void look_up_unit(Dwfl_Module *module, struct frame *out)
+{
+    uint64_t bias = 0;
+    for (Dwarf_Die *unit = dw.dwfl_module_nextcu(module, NULL, &bias); unit != NULL;
+         unit = dw.dwfl_module_nextcu(module, unit, &bias)) {
+        if (dw.dwarf_haspc(unit, out->at - bias) != 1)
+            continue;
+        Dwarf_Line *line = dw.dwarf_getsrc_die(unit, out->at - bias);
+        if (line == NULL || dw.dwarf_lineno(line, &out->line) != 0)
+            continue;
+        out->file = dw.dwarf_linesrc(line, NULL, NULL);
+        return;
+    }
+}
+
 static void look_up(Dwfl *dwfl, void *address, struct frame *out)
 {
     *out = (struct frame){.at = (uintptr_t)address - 1, .module = ""};
@@ -151,6 +181,8 @@ static void look_up(Dwfl *dwfl, void *address, struct frame *out)
     Dwfl_Line *line = dw.dwfl_module_getsrc(module, out->at);
     if (line != NULL)
         out->file = dw.dwfl_lineinfo(line, NULL, &out->line, NULL, NULL, NULL);
+    else
+        look_up_unit(module, out);
 }
 
 /* Whether a frame lies between the program and the driver. */

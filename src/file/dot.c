@@ -86,6 +86,10 @@ static void draw_node(struct drawing *to, const gph_node *node, const char *id,
     const char *function = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
     const char *title = node->name != NULL ? node->name : function;
     put_escaped(out, title != NULL ? title : gph_node_kind_name(node->kind));
+    if (node->name != NULL && function != NULL) {
+        gphi_put(out, "\\n");
+        put_escaped(out, function);
+    }
     if (to->verbose)
         put_params(out, node);
     gphi_put(out, "\"];\n");

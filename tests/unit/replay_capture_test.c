@@ -533,7 +533,7 @@ __attribute__((noinline)) static int prefetch(void)
     return __LINE__ - 2;
 }
 
-static void a_cause_has_thread_stream_and_place(void)
+__attribute__((noinline)) static void a_cause_has_thread_stream_and_place(void)
 {
     if (!names_refusals())
         SKIP("this driver does not name refused calls");

@@ -32,8 +32,14 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A row a kernel: how many nodes launch it. */
-static bool put_kernels(const gph_graph *graph)
+static const char *region_of(const gph_node *node)
+{
+    return node->name;
+}
+
+/* A row a text: how many nodes have it. */
+static bool put_texts(const gph_graph *graph, const char *title,
+                      const char *(*text_of)(const gph_node *))
 {
     const uint32_t all = gph_graph_node_count(graph);
     const char **names = calloc(all + 1, sizeof(*names));
@@ -41,13 +47,15 @@ static bool put_kernels(const gph_graph *graph)
         return false;
     size_t count = 0;
     for (uint32_t i = 0; i < all; i++)
-        if (kernel_of(gph_graph_node(graph, i)) != NULL)
-            names[count++] = kernel_of(gph_graph_node(graph, i));
+        if (text_of(gph_graph_node(graph, i)) != NULL)
+            names[count++] = text_of(gph_graph_node(graph, i));
     qsort(names, count, sizeof(*names), by_text);
     for (size_t i = 0, same; i < count; i += same) {
         for (same = 1; i + same < count && strcmp(names[i], names[i + same]) == 0; same++)
             continue;
-        printf("%s%6zu x %s\n", i == 0 ? "\nkernels\n" : "", same, names[i]);
+        if (i == 0)
+            printf("\n%s\n", title);
+        printf("%6zu x %s\n", same, names[i]);
     }
     free(names);
     return true;
@@ -113,7 +121,8 @@ static int put_graph(const gph_graph *graph)
     uint32_t longest = 0;
     const bool is_known = longest_path(graph, &longest);
     put_row(stdout, "longest path", "%u nodes", longest);
-    if (!put_kernels(graph) || !is_known) {
+    if (!put_texts(graph, "kernels", kernel_of) ||
+        !put_texts(graph, "regions", region_of) || !is_known) {
         fprintf(stderr, "gph inspect: out of memory\n");
         return EXIT_FAILED;
     }

@@ -40,9 +40,9 @@ const command commands[] = {
      .summary = "describe a graph file, or what softcuda makes of PTX",
      .text =
          "Describes the graph in FILE, in JSON as gph_json_save() writes it: nodes by "
-         "kind, kernels, edges, the longest path. With --ptx, FILE is PTX, and the "
-         "report says, per kernel, which path it took, where it is cut and why, its "
-         "vector width and the registers that live across cuts.",
+         "kind, kernels, regions of recordings, edges, the longest path. With --ptx, "
+         "FILE is PTX, and the report says, per kernel, which path it took, where it is "
+         "cut and why, its vector width and the registers that live across cuts.",
      .options = {{"dot", "OUT", "also draw the graph into OUT, for Graphviz", NULL},
                  {"ptx", NULL, "FILE is PTX", NULL},
                  {"ir", NULL, "with --ptx: show the LLVM IR", NULL},
