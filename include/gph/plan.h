@@ -232,10 +232,11 @@ typedef struct gph_plan_ladder_result {
 
 /** Plans a ladder for a histogram over one axis: the rungs that make sum(count x cost of
  *  the rung that the size is padded to) + byte_weight x bytes + second_weight x seconds
- *  least within the limits. Dynamic programming: exact under `bucket_max`, O(n^2 k) for n
- *  sizes and k rungs; exact also under budgets unless they bind on curves so uneven that
- *  the choices have to be thinned out (`exact` says so). For several axes plan one after
- *  the other, each by its own histogram: a cache's buckets are the product of its
+ *  least within the limits. Rungs are sizes that were asked for, rounded up to
+ * `multiple`, and, where a curve falls, its points. Dynamic programming, n k log n steps
+ * for n sizes and k rungs; exact, unless a budget binds on a curve that is not the same
+ * everywhere and there are very many sizes (`exact` says so). For several axes plan one
+ * after the other, each by its own histogram: a cache's buckets are the product of its
  * ladders.
  *
  *  histogram  borrowed for the call
@@ -244,10 +245,11 @@ typedef struct gph_plan_ladder_result {
  *  room       how many rungs it holds; a ladder has no more, as with `bucket_max`
  *  result     out: how many rungs, and what they mean
  *
- *  GPH_E_INVALID: no size, a size of 0, more than 65,536 different ones, a product beyond
- *  2^53, a curve that does not rise or has a value below 0. GPH_E_STATE: no ladder keeps
- *  within the budgets (the message names the least bytes and seconds). GPH_E_NO_MEMORY.
- *  On failure the outputs are untouched. Thread: any. */
+ *  GPH_E_INVALID: no size, a size of 0, more than 65,536 different ones, a size or a sum
+ *  of counts beyond 2^53, a curve whose sizes do not rise or whose values are no numbers
+ *  >= 0. GPH_E_STATE: no ladder keeps within the budgets (the message names the least
+ *  bytes and seconds). GPH_E_NO_MEMORY. On failure the outputs are untouched.
+ *  Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_plan_ladder(const gph_plan_histogram *histogram,
                                                const gph_plan_ladder_options *options,
                                                uint64_t *rungs, size_t room,
@@ -323,18 +325,19 @@ typedef struct gph_plan_share_result {
 
 /** Chooses which graphs keep an executable of their own (hot) and which share the one of
  *  their class (cold), so that the expected cost is least within the limits. A replay of
- * a shared executable counts as one update and one launch; a class with one cold graph is
- *  one whose graphs all have their own. Of choices that cost the same the one with fewer
- *  bytes is taken, then the one in which lower indices keep their own.
+ * a shared executable counts as one update and one launch. Dynamic programming over all
+ *  ways that are worth following: exact unless there are so many that some had to be left
+ *  out (`exact` says so). Of graphs alike lower indices keep their own.
  *
  *  graphs   borrowed for the call; `count` of them, at least one
  *  options  borrowed for the call; NULL means all defaults: every graph has its own
  *  owners   out: the caller's array of `count`: the index of the graph whose executable
- *           this one uses; its own index if it is hot or the one of its class that is
- *           replayed most
+ *           this one uses. A hot graph uses its own; cold ones that of the cold graph of
+ *           their class that is replayed most
+ *  result   out, may be NULL
  *
  *  GPH_E_INVALID: a cost or frequency below 0 or no number, a sum of bytes beyond 2^62,
- *  more than 65,536 graphs. GPH_E_STATE: one executable a class is more than the limits
+ *  more than 4,096 graphs. GPH_E_STATE: one executable a class is more than the limits
  *  allow (the message has both numbers). GPH_E_NO_MEMORY. On failure the outputs are
  *  untouched. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_plan_share(const gph_plan_sharer *graphs, size_t count,

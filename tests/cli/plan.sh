@@ -42,3 +42,31 @@ cat pipe >through.csv &
 wait
 cmp placed.csv through.csv && echo "a pipe is written through"
 [ -p pipe ] && echo "and stays one"
+# A ladder for a histogram.
+cat >sizes.csv <<'S'
+size, count, cost, bytes, seconds
+1, 4000, 10, 1000000, 0.1
+2, 900
+3, 800
+5, 300
+8, 300
+9, 250
+17, 40
+33, 25
+64, 12, 40, 1200000, 0.3
+S
+sed -i 's/^\([0-9]*, [0-9]*\)$/\1,,,/' sizes.csv
+"$GPH" plan --ladder sizes.csv
+echo "exit $?"
+"$GPH" plan --ladder --buckets 4 --multiple 4 sizes.csv
+echo "exit $?"
+"$GPH" plan --ladder --capacity 3400000 - <sizes.csv
+echo "exit $?"
+"$GPH" plan --ladder --capacity 1000 sizes.csv
+echo "exit $?"
+"$GPH" plan --ladder --out x sizes.csv
+echo "exit $?"
+"$GPH" plan --buckets 3 good.csv
+echo "exit $?"
+"$GPH" plan --ladder good.csv
+echo "exit $?"

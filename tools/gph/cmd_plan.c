@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph plan: addresses for buffers of known lifetimes. */
+/* gph plan: addresses for buffers of known lifetimes; buckets are ladder.c's. */
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "output.h"
@@ -74,6 +74,11 @@ static bool put_rows(const char *path, const gph_plan_table *table,
 static bool read_options(const command_line *line, gph_plan_options *options)
 {
     long number = 0;
+    if (line->values[PLAN_BUCKETS] != NULL || line->values[PLAN_MULTIPLE] != NULL) {
+        fprintf(stderr, "gph plan: --%s goes with --ladder only\n",
+                line->values[PLAN_BUCKETS] != NULL ? "buckets" : "multiple");
+        return false;
+    }
     if (line->values[PLAN_CAPACITY] != NULL) {
         if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 62, &number))
             return false;
@@ -145,7 +150,9 @@ int cmd_plan(const command_line *line)
     gph_error error = {0};
     int code = EXIT_FAILED;
     if (read_file(line->operands[0], &text, &bytes)) {
-        if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)
+        if (line->values[PLAN_LADDER] != NULL)
+            code = plan_ladder(line, text, bytes);
+        else if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)
             code = plan(line, table);
         else
             code = fail(&error);

@@ -25,13 +25,16 @@ int cmd_inspect(const command_line *line);
 enum { BENCH_DRIVER, BENCH_NODES, BENCH_LAUNCHES };
 int cmd_bench(const command_line *line);
 
-enum { PLAN_CAPACITY, PLAN_TIME, PLAN_OUT };
+enum { PLAN_CAPACITY, PLAN_TIME, PLAN_OUT, PLAN_LADDER, PLAN_BUCKETS, PLAN_MULTIPLE };
 int cmd_plan(const command_line *line);
 
 int cmd_version(const command_line *line);
 
 enum { HELP_SCDOC };
 int cmd_help(const command_line *line);
+
+/* gph plan --ladder, of a table's text. */
+int plan_ladder(const command_line *line, const char *text, size_t bytes);
 
 /* gph inspect --ptx: `flags` as gph_softcuda_ptx_report() takes them. */
 int inspect_ptx(const char *path, unsigned int flags);

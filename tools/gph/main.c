@@ -64,20 +64,29 @@ const command commands[] = {
      .run = cmd_bench},
     {.name = "plan",
      .operands = "FILE",
-     .summary = "lay out buffers of known lifetimes in one block of memory",
+     .summary = "lay out buffers of known lifetimes, or choose buckets for sizes",
      .text =
          "Reads a table of buffers, in CSV with the columns id, lower, upper, size and, "
          "where wanted, alignment and offset (which pins a buffer), and finds "
          "addresses such that no two buffers overlap that live at the same time, in "
          "as few bytes as it can. A buffer lives from lower up to, and not at, upper. "
-         "FILE - is standard input.",
-     .options = {{"capacity", "BYTES", "end as soon as a plan fits; fail if none does",
+         "With --ladder, FILE is a histogram with the columns size, count and, where "
+         "wanted, cost (of a replay), eager (of a call without a graph), bytes and "
+         "seconds (of a bucket), and the sizes are shown for which graphs should be "
+         "recorded. FILE - is standard input.",
+     .options = {{"capacity", "BYTES",
+                  "end as soon as a plan fits, fail if none does; with --ladder: for all "
+                  "buckets",
                   "as low as found"},
                  {"time-limit", "SECONDS", "how long to search", "60"},
                  {"out", "OUT",
                   "write the table with the offsets there; - is standard "
                   "output, without the summary",
-                  NULL}},
+                  NULL},
+                 {"ladder", NULL, "FILE is a histogram of sizes: choose buckets", NULL},
+                 {"buckets", "N", "with --ladder: at most so many",
+                  "one for every size, if that costs least"},
+                 {"multiple", "N", "with --ladder: buckets are multiples of it", "1"}},
      .run = cmd_plan},
     {.name = "version",
      .operands = "",

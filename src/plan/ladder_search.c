@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The cheapest ladder with at most so many rungs.
+ *
+ * With best(i) for the cheapest way to a rung i, the way over i to j costs
+ *     best(i) + (calls(j) - calls(i)) x cost(j) + own(j):
+ * for each i a line in cost(j) that falls by calls(i). The lowest line is found on the
+ * hull of all of them, so a layer of n rungs takes n log n steps. */
+#include <math.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "plan/ladder.h"
+
+#define START UINT32_MAX /* where paths begin: the parent of a first rung */
+
+/* Where a way over `from` is the best: from this cost on, until the next one's. */
+struct line {
+    double begin, best, calls;
+    uint32_t from;
+};
+
+struct hull {
+    struct line *lines;
+    uint32_t count;
+};
+
+/* Lines come in order of calls, which do not fall. */
+static void add_line(struct hull *h, double best, double calls, uint32_t from)
+{
+    struct line fresh = {0, best, calls, from};
+    if (!isfinite(best))
+        return;
+    while (h->count != 0) {
+        const struct line *top = &h->lines[h->count - 1];
+        if (top->calls == calls) {
+            if (top->best <= best)
+                return;
+        } else {
+            fresh.begin = (best - top->best) / (calls - top->calls);
+            if (fresh.begin > top->begin)
+                break;
+        }
+        h->count--;
+    }
+    if (h->count == 0)
+        fresh.begin = -INFINITY;
+    h->lines[h->count++] = fresh;
+}
+
+static const struct line *find_line(const struct hull *h, double cost)
+{
+    uint32_t lo = 0, hi = h->count;
+    while (hi - lo > 1) {
+        const uint32_t middle = lo + (hi - lo) / 2;
+        if (h->lines[middle].begin <= cost)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return &h->lines[lo];
+}
+
+struct table {
+    struct hull hull;
+    double *before, *best; /* a rung: the cheapest way there, in this layer */
+    uint32_t *parents;     /* a layer and rung */
+    uint32_t layers; /* as many as there may be rungs, or one that refers to itself */
+    bool limited;
+};
+
+/* The best ways to each rung; by way of `before`, or, without, of the same layer. */
+static void fill_layer(const gphi_ladder *l, struct table *t, uint32_t layer)
+{
+    uint32_t *parents = t->parents + (size_t)layer * l->count;
+    t->hull.count = 0;
+    if (layer == 0)
+        add_line(&t->hull, 0, 0, START);
+    for (uint32_t j = 0; j < l->count; j++) {
+        const gphi_rung *r = &l->rungs[j];
+        t->best[j] = INFINITY;
+        if (t->hull.count != 0) {
+            const struct line *line = find_line(&t->hull, r->cost);
+            t->best[j] = line->best + (r->calls - line->calls) * r->cost + r->own;
+            parents[j] = line->from;
+        }
+        if (!t->limited)
+            add_line(&t->hull, t->best[j], r->calls, j);
+        else if (layer != 0)
+            add_line(&t->hull, t->before[j], r->calls, j);
+    }
+}
+
+static void follow(gphi_ladder *l, const struct table *t, uint32_t layer, uint32_t last)
+{
+    uint32_t count = 0;
+    for (uint32_t at = last; at != START;) {
+        l->chosen[count++] = at;
+        at = t->parents[(size_t)layer * l->count + at];
+        layer -= layer != 0;
+    }
+    l->chosen_count = count;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        const uint32_t swap = l->chosen[i];
+        l->chosen[i] = l->chosen[count - 1 - i];
+        l->chosen[count - 1 - i] = swap;
+    }
+}
+
+static void walk(gphi_ladder *l, struct table *t)
+{
+    double least = l->rest;
+    uint32_t layer_of = 0, last = START;
+    for (uint32_t layer = 0; layer < t->layers; layer++) {
+        fill_layer(l, t, layer);
+        for (uint32_t j = 0; j < l->count; j++)
+            if (t->best[j] + l->rungs[j].rest < least) {
+                least = t->best[j] + l->rungs[j].rest;
+                layer_of = layer;
+                last = j;
+            }
+        double *swap = t->before;
+        t->before = t->best;
+        t->best = swap;
+    }
+    follow(l, t, layer_of, last);
+}
+
+static gph_status shortest(gphi_ladder *l, uint32_t layers, bool limited)
+{
+    struct table t = {.layers = layers, .limited = limited};
+    const size_t n = l->count, cells = n * layers;
+    t.hull.lines = (struct line *)gphi_heap_array(l->heap, n + 1, sizeof(struct line));
+    t.before = (double *)gphi_heap_array(l->heap, n, sizeof(double));
+    t.best = (double *)gphi_heap_array(l->heap, n, sizeof(double));
+    t.parents = (uint32_t *)gphi_heap_array(l->heap, cells, sizeof(uint32_t));
+    const bool there = t.hull.lines && t.before && t.best && t.parents;
+    if (there)
+        walk(l, &t);
+    gphi_heap_free(l->heap, t.hull.lines, (n + 1) * sizeof(struct line));
+    gphi_heap_free(l->heap, t.before, n * sizeof(double));
+    gphi_heap_free(l->heap, t.best, n * sizeof(double));
+    gphi_heap_free(l->heap, t.parents, cells * sizeof(uint32_t));
+    return there ? GPH_OK : GPH_E_NO_MEMORY;
+}
+
+gph_status gphi_ladder_shortest(gphi_ladder *l, uint32_t most)
+{
+    l->exact = true;
+    GPHI_TRY(shortest(l, 1, false));
+    return l->chosen_count <= most ? GPH_OK : shortest(l, most, true);
+}
