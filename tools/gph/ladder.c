@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "output.h"
 
-#include <gph/plan.h>
 #include <stdlib.h>
 
 enum { RUNGS_MAX = 65536 };
