@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "cuda/runtime.h"
 #include "cuda/status.h"
+#include "replay/capture.h"
 
 /* CUDA_GRAPH_INSTANTIATE_FLAG_ bits that are defined. */
 static const uint32_t FLAGS_KNOWN = 1 | 2 | 4 | 8;
@@ -57,9 +58,13 @@ static gph_status fail_instantiate(const gph_runtime *runtime, CUgraph graph,
     if (node < 0)
         gphi_cuda_fail(error, (gph_status)result, "cuGraphInstantiateWithParams",
                        "graph %p%s", (void *)graph, text);
-    else
+    else {
+        char what[160];
+        gphi_node_describe(runtime, params->hErrNode_out, (size_t)node, NULL, what,
+                           sizeof(what));
         gphi_cuda_fail(error, (gph_status)result, "cuGraphInstantiateWithParams",
-                       "node %lld of graph %p%s", (long long)node, (void *)graph, text);
+                       "%s of graph %p%s", what, (void *)graph, text);
+    }
     if (error != NULL && node >= 0) {
         error->has_node = 1;
         error->node = node;
@@ -110,7 +115,15 @@ static void destroy_now(void *user)
 {
     gph_exec *exec = user;
     gph_runtime *runtime = exec->runtime;
+    /* Captures that others opened in the process are not known here: a relaxed thread may
+     * destroy during any. */
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    const bool is_relaxed =
+        runtime->cu.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
     const CUresult result = runtime->cu.cuGraphExecDestroy(exec->handle);
+    if (is_relaxed)
+        gphi_ignore((gph_status)runtime->cu.cuThreadExchangeStreamCaptureMode(&mode),
+                    "it gives back what it gave");
     if (result != CUDA_SUCCESS)
         gphi_log("exec", GPH_LOG_ERROR, "cuGraphExecDestroy of %p returned %s",
                  (void *)exec->handle, gph_status_name((gph_status)result));

@@ -116,6 +116,74 @@ static void a_failed_capture_names_the_first_refusal(void)
     gph_close(runtime);
 }
 
+/* Ends a capture that is invalid; what gph_cause_last() says of it then. */
+static const gph_cause *fail_capture(gph_capture *capture)
+{
+    gph_error error = {0};
+    CUgraph graph = NULL;
+    fake.end_with = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    CHECK(gph_capture_end(capture, &graph, &error) ==
+          CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    fake.end_with = CUDA_SUCCESS;
+    return gph_cause_last();
+}
+
+static void *refuse_often(void *user)
+{
+    (void)user;
+    for (int i = 0; i < 20; i++)
+        (void)fake_fail("cuMemAlloc", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    return NULL;
+}
+
+static void refuse_elsewhere(void)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, refuse_often, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
+static void the_cause_is_told_from_its_consequences(void)
+{
+    gph_runtime *runtime = open_fake();
+    gph_error error = {0};
+    gph_capture *capture = NULL;
+    /* Calls that fail for reasons of their own, and busy other threads, come last. */
+    CHECK_OK(gph_capture_begin(runtime, FAKE_STREAM, NULL, &capture, &error), error);
+    refuse_elsewhere();
+    for (int i = 0; i < 10; i++)
+        (void)fake_fail("cuPointerGetAttribute", CUDA_ERROR_INVALID_VALUE);
+    (void)fake_fail("cuCtxSynchronize", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    (void)fake_fail("cuStreamQuery", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    (void)fake_fail("cuLaunchKernel", CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    const gph_cause *cause = fail_capture(capture);
+    CHECK(strcmp(cause->call, "cuCtxSynchronize") == 0 && cause->is_own);
+    CHECK(cause->code == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CHECK(strcmp(cause->text, "cuCtxSynchronize makes no sense") == 0);
+
+    /* A bad launch spoils a capture, too, with a code of no capture rule. */
+    CHECK_OK(gph_capture_begin(runtime, FAKE_STREAM, NULL, &capture, &error), error);
+    (void)fake_fail("cuLaunchKernel", CUDA_ERROR_INVALID_VALUE);
+    (void)fake_fail("cuMemsetD8Async", CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    CHECK(strcmp(fail_capture(capture)->call, "cuLaunchKernel") == 0);
+
+    /* What this thread saw is only a consequence of what another did. */
+    CHECK_OK(gph_capture_begin(runtime, FAKE_STREAM, NULL, &capture, &error), error);
+    refuse_elsewhere();
+    (void)fake_fail("cuMemsetD8Async", CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    cause = fail_capture(capture);
+    CHECK(strcmp(cause->call, "cuMemAlloc") == 0 && !cause->is_own);
+
+    /* In global mode threads are equal, and time decides. */
+    gph_capture_options options = GPH_CAPTURE_OPTIONS_INIT;
+    options.mode = GPH_CAPTURE_GLOBAL;
+    CHECK_OK(gph_capture_begin(runtime, FAKE_STREAM, &options, &capture, &error), error);
+    refuse_elsewhere();
+    (void)fake_fail("cuCtxSynchronize", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CHECK(strcmp(fail_capture(capture)->call, "cuMemAlloc") == 0);
+    gph_close(runtime);
+}
+
 static void an_old_driver_says_that_it_cannot_name_it(void)
 {
     gph_runtime *runtime = open_fake();
@@ -190,7 +258,7 @@ static void a_refused_instantiation_names_the_node(void)
     CHECK(gph_exec_create(runtime, FAKE_GRAPH, NULL, &exec, &error) ==
           CUDA_ERROR_INVALID_VALUE);
     CHECK(error.has_node && error.node == 3);
-    CHECK(strstr(error.message, "node 3 of graph") != NULL);
+    CHECK(strstr(error.message, "node 3 (host) of graph") != NULL);
     CHECK(strstr(error.message, "structure is invalid") != NULL);
     CHECK(exec == NULL);
     gph_close(runtime);
@@ -318,6 +386,7 @@ int main(void)
     RUN(wrong_arguments_are_refused);
     RUN(a_captured_stream_is_not_captured_twice);
     RUN(a_failed_capture_names_the_first_refusal);
+    RUN(the_cause_is_told_from_its_consequences);
     RUN(an_old_driver_says_that_it_cannot_name_it);
     RUN(another_thread_ends_only_a_relaxed_capture);
     RUN(a_refused_instantiation_names_the_node);
