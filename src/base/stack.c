@@ -163,15 +163,21 @@ static void look_up_unit(Dwfl_Module *module, struct frame *out)
     }
 }
 
-static void look_up(Dwfl *dwfl, void *address, struct frame *out)
+/* What the dynamic linker knows. */
+static void look_up(void *address, struct frame *out)
 {
     *out = (struct frame){.at = (uintptr_t)address - 1, .module = ""};
     Dl_info info;
-    if (dladdr((void *)out->at, &info) != 0) {
-        out->module = info.dli_fname != NULL ? info.dli_fname : "";
-        out->base = info.dli_fbase;
-        out->function = info.dli_sname;
-    }
+    if (dladdr((void *)out->at, &info) == 0)
+        return;
+    out->module = info.dli_fname != NULL ? info.dli_fname : "";
+    out->base = info.dli_fbase;
+    out->function = info.dli_sname;
+}
+
+/* What libdw knows; `dwfl` may be NULL. */
+static void look_up_line(Dwfl *dwfl, struct frame *out)
+{
     Dwfl_Module *module = dwfl != NULL ? dw.dwfl_addrmodule(dwfl, out->at) : NULL;
     if (module == NULL)
         return;
@@ -224,29 +230,48 @@ static bool append(char *text, size_t bytes, const char *line)
     return true;
 }
 
-void gphi_stack_describe(const gphi_stack *stack, char *text, size_t text_bytes,
-                         char *caller, size_t caller_bytes)
+void gphi_stack_describe(const gphi_stack *stack, char *out, size_t bytes)
 {
-    text[0] = '\0';
-    caller[0] = '\0';
+    out[0] = '\0';
     if (stack->count == 0)
         return;
 
     gphi_mutex_lock(&dw_mutex);
     Dwfl *dwfl = begin_dw_locked();
     bool has_room = true;
-    for (unsigned i = 0; i < stack->count; i++) {
+    for (unsigned i = 0; i < stack->count && has_room; i++) {
         struct frame frame;
         char line[512];
-        look_up(dwfl, stack->frames[i], &frame);
+        look_up(stack->frames[i], &frame);
+        look_up_line(dwfl, &frame);
         put_line(&frame, i, line, sizeof(line));
-        has_room = has_room && append(text, text_bytes, line);
-        if (caller[0] == '\0' && !is_below(&frame))
-            put_caller(&frame, caller, caller_bytes);
+        has_room = append(out, bytes, line);
     }
     if (dwfl != NULL)
         dw.dwfl_end(dwfl);
     else if (has_room)
-        append(text, text_bytes, "(files and lines need libdw.so.1 of elfutils)\n");
+        append(out, bytes, "(files and lines need libdw.so.1 of elfutils)\n");
+    gphi_mutex_unlock(&dw_mutex);
+}
+
+void gphi_stack_caller(const gphi_stack *stack, char *out, size_t bytes)
+{
+    out[0] = '\0';
+    struct frame frame;
+    unsigned i = 0;
+    for (; i < stack->count; i++) {
+        look_up(stack->frames[i], &frame);
+        if (!is_below(&frame))
+            break;
+    }
+    if (i == stack->count)
+        return;
+
+    gphi_mutex_lock(&dw_mutex);
+    Dwfl *dwfl = begin_dw_locked();
+    look_up_line(dwfl, &frame);
+    put_caller(&frame, out, bytes);
+    if (dwfl != NULL)
+        dw.dwfl_end(dwfl); /* the texts in `frame` were its */
     gphi_mutex_unlock(&dw_mutex);
 }

@@ -21,14 +21,14 @@ void gphi_stack_prepare(void);
 __attribute__((noinline)) void gphi_stack_take(gphi_stack *out, unsigned skip);
 
 /* Puts it into words. Files and lines come from libdw.so.1 (elfutils), where there is
- * one; else functions that the dynamic linker knows, and offsets in their files.
+ * one; else functions that the dynamic linker knows, and offsets in their files. Thread:
+ * any; slow: milliseconds, and more where a frame's file has much debug information.
  *
- *  text    a line a frame, "#3 prefetch, offload.c:77 (/path/program)"; the end of what
- *          does not fit is left out
- *  caller  the first frame that is none of the driver's, of libgph's or of libcudart's:
- *          "offload.c:77 (prefetch)"; empty if there is none
- *
- * Thread: any; slow. */
-void gphi_stack_describe(const gphi_stack *stack, char *text, size_t text_bytes,
-                         char *caller, size_t caller_bytes);
+ * A line a frame, "#3 prefetch, offload.c:77 (/path/program)"; the end of what does not
+ * fit is left out. */
+void gphi_stack_describe(const gphi_stack *stack, char *out, size_t bytes);
+
+/* The first frame that is none of the driver's, of libgph's or of libcudart's:
+ * "offload.c:77 (prefetch)"; empty if there is none. */
+void gphi_stack_caller(const gphi_stack *stack, char *out, size_t bytes);
 #endif

@@ -49,6 +49,8 @@ static void add_hint(const gph_runtime *runtime, CUresult code, gph_error *error
 /* What gph_cause_last() lends, and the texts in it. */
 struct memory {
     gph_cause cause;
+    gphi_stack frames; /* `stack` is made of them when it is asked for */
+    bool is_described;
     char call[64];
     char text[300];
     char caller[160];
@@ -58,6 +60,7 @@ static _Thread_local struct memory memory;
 
 void gphi_cause_forget(void)
 {
+    memory.is_described = true;
     memory.call[0] = memory.text[0] = memory.caller[0] = memory.stack[0] = '\0';
     memory.cause = (gph_cause){.call = memory.call,
                                .text = memory.text,
@@ -69,6 +72,9 @@ const gph_cause *gph_cause_last(void)
 {
     if (memory.cause.call == NULL)
         gphi_cause_forget();
+    if (!memory.is_described)
+        gphi_stack_describe(&memory.frames, memory.stack, sizeof(memory.stack));
+    memory.is_described = true;
     return &memory.cause;
 }
 
@@ -76,8 +82,9 @@ static void remember(const gphi_watch *watch, const struct gphi_refusal *first)
 {
     snprintf(memory.call, sizeof(memory.call), "%s", first->call);
     snprintf(memory.text, sizeof(memory.text), "%s", first->text);
-    gphi_stack_describe(&first->stack, memory.stack, sizeof(memory.stack), memory.caller,
-                        sizeof(memory.caller));
+    memory.frames = first->stack;
+    memory.is_described = false;
+    gphi_stack_caller(&first->stack, memory.caller, sizeof(memory.caller));
     memory.cause.thread = first->thread;
     memory.cause.time_ns = first->time_ns;
     memory.cause.stream = gphi_refusal_stream(first);
