@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/vec.h"
-#include "file/shape.h"
+#include "graph/shape.h"
 #include <gph/file.h>
 
 #if GPHI_HAS_JANSSON
@@ -29,6 +29,7 @@ struct reader {
     uint64_t nodes_left;
     gphi_vec args;   /* of gph_kernel_arg, of the kernel being read */
     gphi_vec buffer; /* its bytes */
+    gphi_vec ops;    /* of gph_mem_op, of the batch being read */
     gph_error *error;
 };
 
@@ -101,6 +102,16 @@ static gph_status read_uint(const struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+static gph_status read_int(const struct reader *reader, const struct place *at,
+                           const json_t *value, uint64_t *out)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < INT32_MIN ||
+        json_integer_value(value) > INT32_MAX)
+        return fail_at(reader, at, "is no whole number of 32 bits");
+    *out = (uint32_t)(int32_t)json_integer_value(value);
+    return GPH_OK;
+}
+
 static gph_status read_memory(const struct reader *reader, const struct place *at,
                               const json_t *value, uint64_t *out)
 {
@@ -127,7 +138,7 @@ static gph_status read_triple(const struct reader *reader, const struct place *u
     return GPH_OK;
 }
 
-/* A field that a node and a side of a copy may have; `base` is either. */
+/* A field that a node, a side of a copy and an operation may have; `base` is any. */
 static gph_status read_number(const struct reader *reader, const struct place *at,
                               const json_t *value, void *base, const gphi_field *field)
 {
@@ -145,6 +156,8 @@ static gph_status read_number(const struct reader *reader, const struct place *a
         GPHI_TRY(read_hex(reader, at, json_string_value(value), &number));
     else if (field->type == GPHI_FIELD_MEMORY)
         GPHI_TRY(read_memory(reader, at, value, &number));
+    else if (field->type == GPHI_FIELD_I32)
+        GPHI_TRY(read_int(reader, at, value, &number));
     else
         GPHI_TRY(read_uint(reader, at, value, is_wide ? INT64_MAX : UINT32_MAX, &number));
 
@@ -193,11 +206,11 @@ static gph_status check_object(const struct reader *reader, const struct place *
     return GPH_OK;
 }
 
-static gph_status read_side(const struct reader *reader, const struct place *up,
-                            json_t *value, gph_memcpy_side *out)
+/* An object all of whose fields must be there. */
+static gph_status read_object(const struct reader *reader, const struct place *up,
+                              json_t *value, gphi_shape shape, void *out)
 {
     static const char *const none[] = {NULL};
-    const gphi_shape shape = gphi_shape_of_side();
     GPHI_TRY(check_object(reader, up, value, shape, none));
     for (size_t i = 0; i < shape.count; i++) {
         const struct place at = {up, shape.fields[i].key, 0};
@@ -264,6 +277,26 @@ static gph_status read_bytes(struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+static gph_status read_ops(struct reader *reader, const struct place *up, json_t *value,
+                           gph_batch_params *out)
+{
+    if (!json_is_array(value))
+        return fail_at(reader, up, "is no array");
+    const size_t count = json_array_size(value);
+    if (count > UINT16_MAX)
+        return fail_at(reader, up, "has %zu entries, more than any batch", count);
+    if (count > 0 && gphi_vec_add(&reader->ops, count) == NULL)
+        return fail_memory(reader);
+    for (size_t i = 0; i < count; i++) {
+        const struct place at = {up, NULL, i};
+        GPHI_TRY(read_object(reader, &at, json_array_get(value, i), gphi_shape_of_op(),
+                             gphi_vec_at(&reader->ops, i)));
+    }
+    out->ops = reader->ops.items;
+    out->count = (uint32_t)count;
+    return GPH_OK;
+}
+
 static gph_status read_graph(struct reader *reader, const struct place *up, json_t *value,
                              uint32_t depth, gph_graph **out);
 
@@ -275,17 +308,24 @@ static gph_status read_field(struct reader *reader, const struct place *at, json
     case GPHI_FIELD_ARGS: return read_args(reader, at, value, &out->u.kernel);
     case GPHI_FIELD_BYTES: return read_bytes(reader, at, value, &out->u.kernel);
     case GPHI_FIELD_SIDE:
-        return read_side(reader, at, value,
-                         (gph_memcpy_side *)(void *)((char *)out + field->offset));
+        return read_object(reader, at, value, gphi_shape_of_side(),
+                           (char *)out + field->offset);
+    case GPHI_FIELD_OPS: return read_ops(reader, at, value, &out->u.batch);
     case GPHI_FIELD_GRAPH: return GPH_OK; /* read_node() knows the depth */
     default: return read_number(reader, at, value, out, field);
     }
 }
 
-static bool may_be_missing(gphi_field_type type)
+static bool may_be_missing(const gphi_field *field)
 {
-    return type == GPHI_FIELD_TEXT || type == GPHI_FIELD_ARGS ||
-           type == GPHI_FIELD_BYTES || type == GPHI_FIELD_GRAPH;
+    switch (field->type) {
+    case GPHI_FIELD_TEXT:
+    case GPHI_FIELD_ARGS:
+    case GPHI_FIELD_BYTES:
+    case GPHI_FIELD_OPS:
+    case GPHI_FIELD_GRAPH: return true;
+    default: return field->may_be_zero;
+    }
 }
 
 static gph_status read_kind(const struct reader *reader, const struct place *up,
@@ -316,10 +356,11 @@ static gph_status read_node(struct reader *reader, const struct place *up, json_
 
     reader->args.count = 0;
     reader->buffer.count = 0;
+    reader->ops.count = 0;
     for (size_t i = 0; i < shape.count; i++) {
         const struct place at = {up, shape.fields[i].key, 0};
         json_t *part = json_object_get(value, shape.fields[i].key);
-        if (part == NULL && may_be_missing(shape.fields[i].type))
+        if (part == NULL && may_be_missing(&shape.fields[i]))
             continue;
         if (part == NULL)
             return fail_at(reader, &at, "is missing");
@@ -492,7 +533,9 @@ gph_status gph_json_read(const char *text, size_t bytes, const gph_file_options 
                             .error = error};
     gphi_vec_init(&reader.args, reader.heap, sizeof(gph_kernel_arg));
     gphi_vec_init(&reader.buffer, reader.heap, 1);
+    gphi_vec_init(&reader.ops, reader.heap, sizeof(gph_mem_op));
     const gph_status status = read_file(&reader, root, out);
+    gphi_vec_fini(&reader.ops);
     gphi_vec_fini(&reader.buffer);
     gphi_vec_fini(&reader.args);
     json_decref(root);

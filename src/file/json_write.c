@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A graph as JSON. A line a node and a line an edge, so that two files compare well. */
 #include "base/fail.h"
-#include "file/shape.h"
 #include "file/writer.h"
+#include "graph/shape.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -34,19 +34,31 @@ static void put_bytes(gphi_writer *out, const gph_kernel_params *kernel)
     gphi_put(out, "\"");
 }
 
-/* Fields that may be missing are left out where they are empty. */
-static int is_empty(const gph_node *node, const gphi_field *field)
+static bool is_zero(const gph_node *node, const gphi_field *field)
 {
+    static const char zeros[3 * sizeof(uint32_t)];
+    const size_t bytes = field->type == GPHI_FIELD_HEX      ? sizeof(uint64_t)
+                         : field->type == GPHI_FIELD_TRIPLE ? sizeof(zeros)
+                                                            : sizeof(uint32_t);
+    return memcmp((const char *)node + field->offset, zeros, bytes) == 0;
+}
+
+/* Fields that may be missing are left out where they are empty. */
+static bool is_empty(const gph_node *node, const gphi_field *field)
+{
+    if (field->may_be_zero)
+        return is_zero(node, field);
     switch (field->type) {
     case GPHI_FIELD_TEXT: return node->u.kernel.function == NULL;
     case GPHI_FIELD_ARGS: return node->u.kernel.arg_count == 0;
     case GPHI_FIELD_BYTES: return node->u.kernel.buffer_bytes == 0;
+    case GPHI_FIELD_OPS: return node->u.batch.count == 0;
     case GPHI_FIELD_GRAPH: return node->u.child == NULL;
-    default: return 0;
+    default: return false;
     }
 }
 
-/* A field that a node and a side of a copy may have; `base` is either. */
+/* A field that a node, a side of a copy and an operation may have; `base` is any. */
 static void put_number(gphi_writer *out, const void *base, const gphi_field *field)
 {
     const char *at = (const char *)base + field->offset;
@@ -68,18 +80,29 @@ static void put_number(gphi_writer *out, const void *base, const gphi_field *fie
                   small[2]);
     else if (field->type == GPHI_FIELD_MEMORY && gphi_memory_name(small[0]) != NULL)
         gphi_putf(out, "\"%s\"", gphi_memory_name(small[0]));
+    else if (field->type == GPHI_FIELD_I32)
+        gphi_putf(out, "%" PRId32, (int32_t)small[0]);
     else
         gphi_putf(out, "%" PRIu32, small[0]);
 }
 
-static void put_side(gphi_writer *out, const gph_memcpy_side *side)
+static void put_object(gphi_writer *out, const void *base, gphi_shape shape)
 {
-    const gphi_shape shape = gphi_shape_of_side();
     for (size_t i = 0; i < shape.count; i++) {
         gphi_putf(out, "%s\"%s\": ", i > 0 ? ", " : "{", shape.fields[i].key);
-        put_number(out, side, &shape.fields[i]);
+        put_number(out, base, &shape.fields[i]);
     }
     gphi_put(out, "}");
+}
+
+static void put_ops(gphi_writer *out, const gph_batch_params *batch)
+{
+    gphi_put(out, "[");
+    for (uint32_t i = 0; i < batch->count; i++) {
+        gphi_put(out, i > 0 ? ", " : "");
+        put_object(out, &batch->ops[i], gphi_shape_of_op());
+    }
+    gphi_put(out, "]");
 }
 
 static void put_field(gphi_writer *out, const gph_node *node, const gphi_field *field)
@@ -88,10 +111,10 @@ static void put_field(gphi_writer *out, const gph_node *node, const gphi_field *
     case GPHI_FIELD_TEXT: gphi_put_json_text(out, node->u.kernel.function); break;
     case GPHI_FIELD_ARGS: put_args(out, &node->u.kernel); break;
     case GPHI_FIELD_BYTES: put_bytes(out, &node->u.kernel); break;
+    case GPHI_FIELD_OPS: put_ops(out, &node->u.batch); break;
     case GPHI_FIELD_GRAPH: put_graph(out, node->u.child); break;
     case GPHI_FIELD_SIDE:
-        put_side(out, (const gph_memcpy_side *)(const void *)((const char *)node +
-                                                              field->offset));
+        put_object(out, (const char *)node + field->offset, gphi_shape_of_side());
         break;
     default: put_number(out, node, field); break;
     }

@@ -50,6 +50,9 @@ static void node_fini(gph_allocator heap, gph_node *node)
         free_part(heap, kernel->args, kernel->arg_count * sizeof(*kernel->args));
         free_part(heap, kernel->buffer, kernel->buffer_bytes);
     }
+    if (node->kind == GPH_NODE_BATCH_MEM_OP)
+        free_part(heap, node->u.batch.ops,
+                  node->u.batch.count * sizeof(*node->u.batch.ops));
     if (node->kind == GPH_NODE_CHILD)
         gph_graph_destroy(node->u.child); /* at most GPH_GRAPH_DEPTH_MAX deep */
 }
@@ -125,6 +128,11 @@ static gph_status check_node(const gph_graph *graph, const gph_node *node,
     switch (node->kind) {
     case GPH_NODE_KERNEL: return check_kernel(&node->u.kernel, error);
     case GPH_NODE_CHILD: return check_child(graph, node->u.child, error);
+    case GPH_NODE_BATCH_MEM_OP:
+        if (node->u.batch.count > 0 && node->u.batch.ops == NULL)
+            return gphi_fail(error, GPH_E_INVALID, "batch of %u operations, but no array",
+                             node->u.batch.count);
+        return GPH_OK;
     case GPH_NODE_MEMSET: {
         const uint32_t bytes = node->u.memset.element_bytes;
         if (bytes != 1 && bytes != 2 && bytes != 4)
@@ -171,6 +179,10 @@ static bool node_copy(gph_allocator heap, const gph_node *node, gph_node *out)
             copy_part(heap, from->args, from->arg_count * sizeof(*from->args), &ok);
         to->buffer = copy_part(heap, from->buffer, from->buffer_bytes, &ok);
     }
+    if (node->kind == GPH_NODE_BATCH_MEM_OP)
+        out->u.batch.ops =
+            copy_part(heap, node->u.batch.ops,
+                      node->u.batch.count * sizeof(*node->u.batch.ops), &ok);
     return ok;
 }
 

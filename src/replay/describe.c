@@ -47,6 +47,28 @@ static gph_status fail_memory(const struct survey *survey)
                      survey->count);
 }
 
+/* Attributes that a driver does not know, or a test's lacks, are as they begin. */
+static void read_attributes(const struct survey *survey, CUgraphNode handle,
+                            gph_kernel_params *out)
+{
+    const gphi_cuda_table *cu = &survey->runtime->cu;
+    CUkernelNodeAttrValue value = {{0}};
+    if (cu->cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                          &value) == CUDA_SUCCESS)
+        out->cooperative = value.cooperative != 0;
+    value = (CUkernelNodeAttrValue){{0}};
+    if (cu->cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value) ==
+        CUDA_SUCCESS)
+        out->priority = value.priority;
+    value = (CUkernelNodeAttrValue){{0}};
+    if (cu->cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                          &value) == CUDA_SUCCESS) {
+        out->cluster[0] = value.clusterDim.x;
+        out->cluster[1] = value.clusterDim.y;
+        out->cluster[2] = value.clusterDim.z;
+    }
+}
+
 /* Where the arguments of a kernel lie. */
 static CUresult param_info(const gphi_cuda_table *cu,
                            const CUDA_KERNEL_NODE_PARAMS *params, size_t index,
@@ -141,7 +163,7 @@ static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
     if (status == GPH_OK) {
         const uintptr_t function =
             params.func != NULL ? (uintptr_t)params.func : (uintptr_t)params.kern;
-        const gph_node node = {
+        gph_node node = {
             .kind = GPH_NODE_KERNEL,
             .u.kernel = {.function = named == CUDA_SUCCESS ? name : NULL,
                          .handle = function,
@@ -151,7 +173,9 @@ static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
                          .arg_count = (uint32_t)args.count,
                          .args = args.items,
                          .buffer = buffer.items,
-                         .buffer_bytes = buffer.count}};
+                         .buffer_bytes = buffer.count,
+                         .context = (uintptr_t)params.ctx}};
+        read_attributes(survey, handle, &node.u.kernel);
         status = add_node(survey, &node);
     }
     gphi_vec_fini(&buffer);
@@ -231,6 +255,54 @@ static gph_status add_child(const struct survey *survey, CUgraphNode handle)
     return status;
 }
 
+static gph_mem_op mem_op(const CUstreamBatchMemOpParams *op)
+{
+    gph_mem_op out = {.operation = (uint32_t)op->operation};
+    switch (op->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        out.flags = op->waitValue.flags;
+        out.address = op->waitValue.address;
+        out.value = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32
+                        ? op->waitValue.value
+                        : op->waitValue.value64;
+        break;
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        out.flags = op->writeValue.flags;
+        out.address = op->writeValue.address;
+        out.value = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_32
+                        ? op->writeValue.value
+                        : op->writeValue.value64;
+        break;
+    default: break;
+    }
+    return out;
+}
+
+static gph_status add_batch(const struct survey *survey, CUgraphNode handle)
+{
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {0};
+    gphi_vec ops;
+    QUERY(survey, cuGraphBatchMemOpNodeGetParams, (handle, &params));
+    gphi_vec_init(&ops, survey->runtime->heap, sizeof(gph_mem_op));
+    gph_mem_op *to = params.count > 0 ? gphi_vec_add(&ops, params.count) : NULL;
+    gph_status status = GPH_OK;
+    if (params.count > 0 && to == NULL)
+        status = fail_memory(survey);
+    for (unsigned int i = 0; to != NULL && i < params.count; i++)
+        to[i] = mem_op(&params.paramArray[i]);
+    if (status == GPH_OK) {
+        const gph_node node = {.kind = GPH_NODE_BATCH_MEM_OP,
+                               .u.batch = {.context = (uintptr_t)params.ctx,
+                                           .count = params.count,
+                                           .ops = ops.items}};
+        status = add_node(survey, &node);
+    }
+    gphi_vec_fini(&ops);
+    return status;
+}
+
 /* Nodes that are an address or a handle. */
 static gph_status add_small(const struct survey *survey, CUgraphNode handle,
                             CUgraphNodeType type)
@@ -249,6 +321,14 @@ static gph_status add_small(const struct survey *survey, CUgraphNode handle,
         CUevent event = NULL;
         QUERY(survey, cuGraphEventWaitNodeGetEvent, (handle, &event));
         node.u.event.event = (uintptr_t)event;
+    } else if (type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL) {
+        CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signal = {0};
+        QUERY(survey, cuGraphExternalSemaphoresSignalNodeGetParams, (handle, &signal));
+        node.u.semaphore.count = signal.numExtSems;
+    } else if (type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT) {
+        CUDA_EXT_SEM_WAIT_NODE_PARAMS wait = {0};
+        QUERY(survey, cuGraphExternalSemaphoresWaitNodeGetParams, (handle, &wait));
+        node.u.semaphore.count = wait.numExtSems;
     } else if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
         CUDA_MEM_ALLOC_NODE_PARAMS alloc = {0};
         QUERY(survey, cuGraphMemAllocNodeGetParams, (handle, &alloc));
@@ -271,6 +351,7 @@ static gph_status add_by_type(const struct survey *survey, CUgraphNode handle)
     case CU_GRAPH_NODE_TYPE_MEMCPY: return add_memcpy(survey, handle);
     case CU_GRAPH_NODE_TYPE_MEMSET: return add_memset(survey, handle);
     case CU_GRAPH_NODE_TYPE_GRAPH: return add_child(survey, handle);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return add_batch(survey, handle);
     default: return add_small(survey, handle, type);
     }
 }
@@ -295,37 +376,124 @@ static gph_status add_nodes(struct survey *survey)
     return GPH_OK;
 }
 
-static gph_status add_edge(const struct survey *survey, CUgraphNode from, CUgraphNode to,
+static gph_status fail_changed(const struct survey *survey)
+{
+    return gphi_fail(survey->error, GPH_E_STATE,
+                     "graph %p changed while it was described", (void *)survey->graph);
+}
+
+/* The driver's three parallel arrays, and what orders them. cuGraphGetEdges lists edges
+ * by their start; updates pair a node's dependencies in the order in which these were
+ * added (R67), which cuGraphNodeGetDependencies tells. So a node with several has its
+ * edges in that order, on the places that they have in the list. */
+struct edge_list {
+    size_t count;
+    CUgraphNode *ends;     /* `count` froms, `count` tos, `count` dependencies by node */
+    CUgraphEdgeData *data; /* `count` of the list, `count` of the dependencies */
+    uint32_t *words;       /* see below */
+    size_t word_count;
+    uint32_t *to;    /* by edge: index of its end */
+    uint32_t *first; /* by node: where its dependencies begin; one more */
+    uint32_t *used;  /* by node: dependencies taken */
+};
+
+static gph_status edge_list_init(const struct survey *survey, size_t count,
+                                 struct edge_list *list)
+{
+    const gph_allocator heap = survey->runtime->heap;
+    list->count = count;
+    list->word_count = count + 2 * survey->count + 1;
+    list->ends = gphi_heap_array(heap, count, 3 * sizeof(*list->ends));
+    list->data = gphi_heap_array(heap, count, 2 * sizeof(*list->data));
+    list->words = gphi_heap_array(heap, list->word_count, sizeof(*list->words));
+    if (list->ends == NULL || list->data == NULL || list->words == NULL)
+        return fail_memory(survey);
+    list->to = list->words;
+    list->first = list->to + count;
+    list->used = list->first + survey->count + 1;
+    return GPH_OK;
+}
+
+static void edge_list_fini(const struct survey *survey, struct edge_list *list)
+{
+    const gph_allocator heap = survey->runtime->heap;
+    gphi_heap_free(heap, list->words, list->word_count * sizeof(*list->words));
+    gphi_heap_free(heap, list->data, list->count * 2 * sizeof(*list->data));
+    gphi_heap_free(heap, list->ends, list->count * 3 * sizeof(*list->ends));
+}
+
+static gph_status place_ends(const struct survey *survey, const struct edge_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const uint64_t *to =
+            gphi_map_get(&survey->index, (uintptr_t)list->ends[list->count + i]);
+        if (to == NULL)
+            return fail_changed(survey);
+        list->to[i] = (uint32_t)*to;
+        list->first[*to + 1]++;
+    }
+    for (size_t i = 0; i < survey->count; i++)
+        list->first[i + 1] += list->first[i];
+    return GPH_OK;
+}
+
+static uint32_t degree(const struct edge_list *list, size_t node)
+{
+    return list->first[node + 1] - list->first[node];
+}
+
+static gph_status read_dependencies(const struct survey *survey,
+                                    const struct edge_list *list)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        size_t filled = degree(list, i);
+        if (filled < 2)
+            continue;
+        QUERY(survey, cuGraphNodeGetDependencies,
+              (survey->nodes[i], list->ends + 2 * list->count + list->first[i],
+               list->data + list->count + list->first[i], &filled));
+        if (filled != degree(list, i))
+            return fail_changed(survey);
+    }
+    return GPH_OK;
+}
+
+static gph_status add_edge(const struct survey *survey, CUgraphNode from, uint32_t to,
                            const CUgraphEdgeData *data)
 {
     const uint64_t *a = gphi_map_get(&survey->index, (uintptr_t)from);
-    const uint64_t *b = gphi_map_get(&survey->index, (uintptr_t)to);
-    if (a == NULL || b == NULL)
-        return gphi_fail(survey->error, GPH_E_STATE,
-                         "graph %p changed while it was described",
-                         (void *)survey->graph);
+    if (a == NULL)
+        return fail_changed(survey);
     const gph_edge edge = {.from = (uint32_t)*a,
-                           .to = (uint32_t)*b,
+                           .to = to,
                            .from_port = data->from_port,
                            .to_port = data->to_port,
                            .type = data->type};
     return gph_graph_edge_add(survey->out, &edge, survey->error);
 }
 
-/* The driver's three parallel arrays, in one allocation each. */
-struct edge_list {
-    CUgraphNode *ends; /* `count` froms, then `count` tos */
-    CUgraphEdgeData *data;
-};
-
-static gph_status read_edges(const struct survey *survey, size_t count,
-                             const struct edge_list *list)
+static gph_status read_edges(const struct survey *survey, const struct edge_list *list)
 {
-    size_t filled = count;
+    size_t filled = list->count;
     QUERY(survey, cuGraphGetEdges,
-          (survey->graph, list->ends, list->ends + count, list->data, &filled));
-    for (size_t i = 0; i < count && i < filled; i++)
-        GPHI_TRY(add_edge(survey, list->ends[i], list->ends[count + i], &list->data[i]));
+          (survey->graph, list->ends, list->ends + list->count, list->data, &filled));
+    if (filled != list->count)
+        return fail_changed(survey);
+    GPHI_TRY(place_ends(survey, list));
+    const bool in_order = gphi_cuda_has(&survey->runtime->cu, cuGraphNodeGetDependencies);
+    if (in_order)
+        GPHI_TRY(read_dependencies(survey, list));
+    for (size_t i = 0; i < list->count; i++) {
+        const uint32_t to = list->to[i];
+        size_t at = i;
+        CUgraphNode from = list->ends[i];
+        if (in_order && degree(list, to) > 1) {
+            const uint32_t place = list->first[to] + list->used[to]++;
+            at = list->count + place;
+            from = list->ends[2 * list->count + place];
+        }
+        GPHI_TRY(add_edge(survey, from, to, &list->data[at]));
+    }
     return GPH_OK;
 }
 
@@ -335,16 +503,11 @@ static gph_status add_edges(const struct survey *survey)
     QUERY(survey, cuGraphGetEdges, (survey->graph, NULL, NULL, NULL, &count));
     if (count == 0)
         return GPH_OK;
-    const gph_allocator heap = survey->runtime->heap;
-    const struct edge_list list = {gphi_heap_array(heap, count, 2 * sizeof(*list.ends)),
-                                   gphi_heap_array(heap, count, sizeof(*list.data))};
-    gph_status status = GPH_E_NO_MEMORY;
-    if (list.ends == NULL || list.data == NULL)
-        status = fail_memory(survey);
-    else
-        status = read_edges(survey, count, &list);
-    gphi_heap_free(heap, list.data, count * sizeof(*list.data));
-    gphi_heap_free(heap, list.ends, count * 2 * sizeof(*list.ends));
+    struct edge_list list = {0};
+    gph_status status = edge_list_init(survey, count, &list);
+    if (status == GPH_OK)
+        status = read_edges(survey, &list);
+    edge_list_fini(survey, &list);
     return status;
 }
 

@@ -56,7 +56,11 @@ static gph_graph *full_graph(void)
                                         .arg_count = 2,
                                         .args = args,
                                         .buffer = buffer,
-                                        .buffer_bytes = sizeof(buffer)}});
+                                        .buffer_bytes = sizeof(buffer),
+                                        .context = 0x5500,
+                                        .cooperative = 1,
+                                        .priority = -5,
+                                        .cluster = {2, 1, 1}}});
     add(graph, &(gph_node){.kind = GPH_NODE_MEMCPY,
                            .u.memcpy = {.dst = {.memory = GPH_MEMORY_DEVICE,
                                                 .address = 0x7f0000001000},
@@ -79,6 +83,10 @@ static gph_graph *full_graph(void)
     add(graph, &(gph_node){.kind = GPH_NODE_MEM_FREE, .u.memory = {0x2000, 0}});
     add(graph, &(gph_node){.kind = GPH_NODE_CONDITIONAL});
     add(graph, &(gph_node){.kind = GPH_NODE_KERNEL});
+    const gph_mem_op ops[] = {{2, 1, 0x3000, UINT64_MAX}, {1, 0, 0x3008, 5}};
+    add(graph, &(gph_node){.kind = GPH_NODE_BATCH_MEM_OP, .u.batch = {9, 2, ops}});
+    add(graph, &(gph_node){.kind = GPH_NODE_BATCH_MEM_OP});
+    add(graph, &(gph_node){.kind = GPH_NODE_SEMAPHORE_WAIT, .u.semaphore = {3}});
     for (uint32_t i = 0; i + 1 < gph_graph_node_count(graph); i++)
         CHECK(gph_graph_edge_add(graph, &(gph_edge){.from = i, .to = i + 1}, NULL) ==
               GPH_OK);
@@ -100,6 +108,10 @@ static void what_is_written_is_read_again(void)
     CHECK(strcmp(first.bytes, second.bytes) == 0);
     CHECK(gph_graph_node(copy, 0)->u.kernel.handle == UINT64_MAX);
     CHECK(gph_graph_node(copy, 0)->u.kernel.buffer[0] == 0xab);
+    CHECK(gph_graph_node(copy, 0)->u.kernel.priority == -5);
+    CHECK(gph_graph_node(copy, 12)->u.batch.count == 2);
+    CHECK(gph_graph_node(copy, 12)->u.batch.ops[0].value == UINT64_MAX);
+    CHECK(gph_graph_node(copy, 14)->u.semaphore.count == 3);
     CHECK(gph_graph_node(copy, 1)->u.memcpy.width_bytes == UINT64_MAX);
     CHECK(gph_graph_node(copy, 1)->u.memcpy.src.memory == GPH_MEMORY_HOST);
     CHECK(gph_graph_node(copy, 4)->u.child != NULL);

@@ -22,6 +22,9 @@ enum {
 };
 int cmd_inspect(const command_line *line);
 
+enum { DIFF_HANDLES, DIFF_QUIET };
+int cmd_diff(const command_line *line);
+
 enum { BENCH_DRIVER, BENCH_NODES, BENCH_LAUNCHES };
 int cmd_bench(const command_line *line);
 

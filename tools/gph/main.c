@@ -52,6 +52,20 @@ const command commands[] = {
                   NULL},
                  {"json", NULL, "with --ptx: report in JSON", NULL}},
      .run = cmd_inspect},
+    {.name = "diff",
+     .operands = "A B",
+     .summary = "show what differs between two graph files",
+     .text =
+         "Compares the graphs in A and B, in JSON as gph_json_save() writes it: first "
+         "nodes, field by field with both values, then edges. Nodes are paired as an "
+         "update of an executable graph would pair them, or, where the topology "
+         "differs, by kind and function. Lines begin with ~ (changed), - (only in A) or "
+         "+ (only in B). The exit status is 0 if nothing differs, 1 if something does, "
+         "2 after a failure.",
+     .options = {{"handles", NULL,
+                  "also compare handles and contexts, which are a process's own", NULL},
+                 {"quiet", NULL, "show nothing: the exit status tells", NULL}},
+     .run = cmd_diff},
     {.name = "bench",
      .operands = "launch",
      .summary = "measure what launches cost the host",

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Classes of graphs that can take turns in one executable: signature and comparison. */
+#include "graph/class.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "graph/graph.h"
+#include "graph/topology.h"
+
+#include <string.h>
+
+/* ---- what of a node stays -----------------------------------------------------------
+ */
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    x ^= x >> 27;
+    x *= UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; text != NULL && *text != '\0'; text++)
+        hash = mix(hash ^ (unsigned char)*text) + UINT64_C(0x9e3779b97f4a7c15);
+    return hash;
+}
+
+static size_t kernel_words(const gph_kernel_params *kernel, uint32_t flags, uint64_t *out)
+{
+    size_t n = 0;
+    out[n++] = kernel->context;
+    out[n++] = kernel->cooperative;
+    if ((flags & GPH_SIGNATURE_KERNELS) == 0)
+        return n;
+    out[n++] = kernel->handle != 0 ? kernel->handle : hash_text(kernel->function);
+    out[n++] = (uint64_t)kernel->block[0] << 32 | kernel->block[1];
+    out[n++] = (uint64_t)kernel->block[2] << 32 | kernel->shared_bytes;
+    out[n++] = (uint64_t)(uint32_t)kernel->priority << 32 | kernel->cluster[0];
+    out[n++] = (uint64_t)kernel->cluster[1] << 32 | kernel->cluster[2];
+    return n;
+}
+
+static size_t side_words(const gph_memcpy_side *side, uint64_t *out)
+{
+    size_t n = 0;
+    out[n++] = side->lod;
+    out[n++] = side->address;
+    out[n++] = side->x_bytes;
+    out[n++] = side->y;
+    out[n++] = side->z;
+    out[n++] = side->pitch_bytes;
+    out[n++] = side->height;
+    return n;
+}
+
+static size_t memcpy_words(const gph_memcpy_params *copy, uint64_t *out)
+{
+    size_t n = 0;
+    out[n++] = (uint64_t)copy->dst.memory << 32 | copy->src.memory;
+    out[n++] = gphi_is_flat(copy);
+    if (gphi_is_flat(copy))
+        return n;
+    n += side_words(&copy->dst, out + n);
+    n += side_words(&copy->src, out + n);
+    out[n++] = copy->width_bytes;
+    out[n++] = copy->height;
+    out[n++] = copy->depth;
+    return n;
+}
+
+static size_t memset_words(const gph_memset_params *fill, uint64_t *out)
+{
+    size_t n = 0;
+    out[n++] = fill->height;
+    if (fill->height <= 1)
+        return n;
+    out[n++] = fill->width;
+    out[n++] = fill->pitch_bytes;
+    out[n++] = fill->element_bytes;
+    return n;
+}
+
+static size_t batch_words(const gph_batch_params *batch, uint64_t *out)
+{
+    uint64_t kinds = batch->count;
+    for (uint32_t i = 0; i < batch->count; i++)
+        kinds = mix(kinds ^ batch->ops[i].operation) + i;
+    out[0] = batch->context;
+    out[1] = batch->count;
+    out[2] = kinds;
+    return 3;
+}
+
+size_t gphi_class_words(const gph_node *node, uint32_t flags,
+                        uint64_t words[GPHI_CLASS_WORDS])
+{
+    words[0] = (uint64_t)node->kind;
+    switch (node->kind) {
+    case GPH_NODE_KERNEL: return 1 + kernel_words(&node->u.kernel, flags, words + 1);
+    case GPH_NODE_MEMCPY: return 1 + memcpy_words(&node->u.memcpy, words + 1);
+    case GPH_NODE_MEMSET: return 1 + memset_words(&node->u.memset, words + 1);
+    case GPH_NODE_BATCH_MEM_OP: return 1 + batch_words(&node->u.batch, words + 1);
+    case GPH_NODE_SEMAPHORE_SIGNAL:
+    case GPH_NODE_SEMAPHORE_WAIT: words[1] = node->u.semaphore.count; return 2;
+    case GPH_NODE_HOST:
+    case GPH_NODE_CHILD:
+    case GPH_NODE_EMPTY:
+    case GPH_NODE_EVENT_WAIT:
+    case GPH_NODE_EVENT_RECORD:
+    case GPH_NODE_MEM_ALLOC:
+    case GPH_NODE_MEM_FREE:
+    case GPH_NODE_CONDITIONAL: break;
+    }
+    return 1;
+}
+
+static bool same_operations(const gph_batch_params *a, const gph_batch_params *b)
+{
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->ops[i].operation != b->ops[i].operation)
+            return false;
+    return true;
+}
+
+static bool same_name(const gph_kernel_params *a, const gph_kernel_params *b)
+{
+    if (a->handle != 0)
+        return true; /* told by the handles */
+    const char *left = a->function != NULL ? a->function : "";
+    return strcmp(left, b->function != NULL ? b->function : "") == 0;
+}
+
+/* Hashes among the words are looked at again, by what they are of. */
+bool gphi_class_same(const gph_node *a, const gph_node *b, uint32_t flags)
+{
+    uint64_t left[GPHI_CLASS_WORDS], right[GPHI_CLASS_WORDS];
+    const size_t count = gphi_class_words(a, flags, left);
+    if (count != gphi_class_words(b, flags, right) ||
+        memcmp(left, right, count * sizeof(*left)) != 0)
+        return false;
+    if (a->kind == GPH_NODE_BATCH_MEM_OP)
+        return same_operations(&a->u.batch, &b->u.batch);
+    if (a->kind == GPH_NODE_KERNEL && (flags & GPH_SIGNATURE_KERNELS) != 0)
+        return (a->u.kernel.handle == 0) == (b->u.kernel.handle == 0) &&
+               same_name(&a->u.kernel, &b->u.kernel);
+    return true;
+}
+
+/* ---- signature ----------------------------------------------------------------------
+ */
+
+static void add_word(gph_signature *to, uint64_t word)
+{
+    to->bits[0] = mix(to->bits[0] ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+    to->bits[1] = mix((to->bits[1] + word) * UINT64_C(0xd6e8feb86659fd93)) ^
+                  UINT64_C(0xa0761d6478bd642f);
+}
+
+static void add_node(gph_signature *to, const gph_node *node, uint32_t flags)
+{
+    uint64_t words[GPHI_CLASS_WORDS];
+    const size_t count = gphi_class_words(node, flags, words);
+    add_word(to, count);
+    for (size_t i = 0; i < count; i++)
+        add_word(to, words[i]);
+}
+
+static gph_status fail_memory(const gph_graph *graph, gph_error *error)
+{
+    return gphi_fail(error, GPH_E_NO_MEMORY, "the class of %zu nodes",
+                     graph->nodes.count);
+}
+
+static gph_status sign(const gph_graph *graph, uint32_t flags, gph_signature *out,
+                       gph_error *error);
+
+/* `order` of the nodes, and `place` of each in it. */
+static gph_status add_nodes(const gphi_topology *topology, uint32_t flags,
+                            const uint32_t *order, const uint32_t *place,
+                            gph_signature *out, gph_error *error)
+{
+    for (uint32_t i = 0; i < topology->count; i++) {
+        const gph_node *node = gph_graph_node(topology->graph, order[i]);
+        add_node(out, node, flags);
+        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL) {
+            gph_signature inner;
+            GPHI_TRY(sign(node->u.child, flags, &inner, error)); /* DEPTH_MAX */
+            add_word(out, inner.bits[0]);
+            add_word(out, inner.bits[1]);
+        }
+        const uint32_t end = topology->first[order[i] + 1];
+        add_word(out, end - topology->first[order[i]]);
+        for (uint32_t k = topology->first[order[i]]; k < end; k++)
+            add_word(out, (uint64_t)place[topology->deps[k]] << 8 | topology->data[k]);
+    }
+    return GPH_OK;
+}
+
+static gph_status sign_ordered(const gphi_topology *topology, uint32_t flags,
+                               gph_signature *out, gph_error *error)
+{
+    const uint32_t count = topology->count;
+    const size_t bytes = 2 * (size_t)count * sizeof(uint32_t);
+    uint32_t reached = 0;
+    if (count == 0)
+        return GPH_OK;
+    uint32_t *order = gphi_heap_alloc(topology->heap, bytes);
+    if (order == NULL || gphi_topology_order(topology, order, &reached) != GPH_OK) {
+        gphi_heap_free(topology->heap, order, bytes);
+        return fail_memory(topology->graph, error);
+    }
+    gph_status status;
+    if (reached == count) {
+        for (uint32_t i = 0; i < count; i++)
+            order[count + order[i]] = i;
+        status = add_nodes(topology, flags, order, order + count, out, error);
+    } else {
+        status = gphi_fail(error, GPH_E_INVALID,
+                           "%u of %u nodes stand on a cycle or before one",
+                           count - reached, count);
+    }
+    gphi_heap_free(topology->heap, order, bytes);
+    return status;
+}
+
+static gph_status sign(const gph_graph *graph, uint32_t flags, gph_signature *out,
+                       gph_error *error)
+{
+    gphi_topology topology;
+    *out = (gph_signature){{flags, UINT64_C(0x2545f4914f6cdd1d)}};
+    add_word(out, graph->nodes.count);
+    if (gphi_topology_init(&topology, graph) != GPH_OK)
+        return fail_memory(graph, error);
+    const gph_status status = sign_ordered(&topology, flags, out, error);
+    gphi_topology_fini(&topology);
+    return status;
+}
+
+static gph_status check_flags(uint32_t flags, gph_error *error)
+{
+    if ((flags & ~(uint32_t)GPH_SIGNATURE_KERNELS) != 0)
+        return gphi_fail(error, GPH_E_INVALID, "flags 0x%x: only 0x%x is known", flags,
+                         GPH_SIGNATURE_KERNELS);
+    return GPH_OK;
+}
+
+gph_status gph_graph_signature(const gph_graph *graph, uint32_t flags, gph_signature *out,
+                               gph_error *error)
+{
+    gph_signature found;
+    if (graph == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "graph or out is NULL");
+    GPHI_TRY(check_flags(flags, error));
+    GPHI_TRY(sign(graph, flags, &found, error));
+    *out = found;
+    return GPH_OK;
+}
+
+/* ---- comparison ---------------------------------------------------------------------
+ */
+
+struct comparison {
+    uint32_t flags;
+    gph_status status;
+    bool cycles;
+};
+
+static bool compare(struct comparison *of, const gph_graph *a, const gph_graph *b);
+
+static bool visit(void *user, const gphi_pairing *pairing, uint32_t a, uint32_t b)
+{
+    struct comparison *of = user;
+    const gph_node *left = gph_graph_node(pairing->a->graph, a);
+    const gph_node *right = gph_graph_node(pairing->b->graph, b);
+    if (!gphi_class_same(left, right, of->flags))
+        return false;
+    if (left->kind != GPH_NODE_CHILD)
+        return true;
+    if (left->u.child == NULL || right->u.child == NULL)
+        return left->u.child == right->u.child;
+    return compare(of, left->u.child, right->u.child);
+}
+
+static bool compare(struct comparison *of, const gph_graph *a, const gph_graph *b)
+{
+    gphi_topology left = {0}, right = {0};
+    gphi_pairing pairing = {.a = &left, .b = &right, .visit = visit, .user = of};
+    of->status = gphi_topology_init(&left, a);
+    if (of->status == GPH_OK)
+        of->status = gphi_topology_init(&right, b);
+    if (of->status == GPH_OK) {
+        const gph_status status = gphi_pairing_run(&pairing);
+        if (of->status == GPH_OK) /* a child graph's may have failed already */
+            of->status = status;
+        gphi_pairing_fini(&pairing);
+    }
+    gphi_topology_fini(&right);
+    gphi_topology_fini(&left);
+    of->cycles |= pairing.mismatch == GPHI_MISMATCH_CYCLE;
+    return of->status == GPH_OK && pairing.mismatch == GPHI_MATCH;
+}
+
+gph_status gph_graph_matches(const gph_graph *a, const gph_graph *b, uint32_t flags,
+                             int *out, gph_error *error)
+{
+    if (a == NULL || b == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "a, b or out is NULL");
+    GPHI_TRY(check_flags(flags, error));
+    struct comparison of = {.flags = flags};
+    const bool same = compare(&of, a, b);
+    if (of.status != GPH_OK)
+        return fail_memory(a, error);
+    if (of.cycles)
+        return gphi_fail(error, GPH_E_INVALID, "the graphs have a cycle");
+    *out = same;
+    return GPH_OK;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph diff: what differs between two graph files. As diff(1): 0 the same, 1 different, 2
+ * trouble. */
+#include "commands.h"
+#include "output.h"
+
+#include <string.h>
+
+enum { EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };
+
+/* Handles are numbers of one process: two files rarely agree on them. */
+static bool is_wanted(const command_line *line, const gph_change *change)
+{
+    if (change->kind != GPH_CHANGE_FIELD || line->values[DIFF_HANDLES] != NULL)
+        return true;
+    return strcmp(change->field, "handle") != 0 && strcmp(change->field, "context") != 0;
+}
+
+static int put_changes(const command_line *line, const gph_diff *diff)
+{
+    int code = EXIT_OK;
+    for (size_t i = 0; i < gph_diff_count(diff); i++) {
+        const gph_change *change = gph_diff_at(diff, i);
+        if (!is_wanted(line, change))
+            continue;
+        code = EXIT_DIFFERENT;
+        if (line->values[DIFF_QUIET] != NULL)
+            break;
+        char text[1024];
+        gph_change_text(change, text, sizeof(text));
+        puts(text);
+    }
+    return fflush(stdout) == 0 ? code : EXIT_TROUBLE;
+}
+
+static int trouble(const char *path, const gph_error *error)
+{
+    if (path == NULL)
+        (void)fail(error);
+    else
+        fprintf(stderr, "gph: %s: %s\n", path, error->message);
+    return EXIT_TROUBLE;
+}
+
+static int compare(const command_line *line)
+{
+    gph_graph *graphs[2] = {NULL, NULL};
+    gph_diff *diff = NULL;
+    gph_error error = {0};
+    int code = EXIT_OK;
+    for (int i = 0; i < 2 && code == EXIT_OK; i++)
+        if (gph_json_load(line->operands[i], NULL, &graphs[i], &error) != GPH_OK)
+            code = trouble(line->operands[i], &error);
+    if (code == EXIT_OK && gph_graph_diff(graphs[0], graphs[1], &diff, &error) != GPH_OK)
+        code = trouble(NULL, &error);
+    if (code == EXIT_OK)
+        code = put_changes(line, diff);
+    gph_diff_destroy(diff);
+    gph_graph_destroy(graphs[1]);
+    gph_graph_destroy(graphs[0]);
+    return code;
+}
+
+int cmd_diff(const command_line *line)
+{
+    if (line->operand_count != 2) {
+        fprintf(stderr,
+                "gph diff: two files are wanted, %d were given\ntry: gph help diff\n",
+                line->operand_count);
+        return EXIT_TROUBLE;
+    }
+    return compare(line);
+}
