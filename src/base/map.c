@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A hash map of 64-bit words. */
 #include "base/map.h"
+#include "base/fail.h"
 #include "base/heap.h"
 
 enum { CAPACITY_MIN = 16 };
@@ -46,6 +47,13 @@ static gph_status grow(gphi_map *map)
             *probe(&next, map->slots[i].key) = map->slots[i];
     gphi_map_fini(map);
     *map = next;
+    return GPH_OK;
+}
+
+gph_status gphi_map_reserve(gphi_map *map, size_t more)
+{
+    while (map->count + more > map->capacity - map->capacity / 8)
+        GPHI_TRY(grow(map));
     return GPH_OK;
 }
 

@@ -27,6 +27,9 @@ void gphi_map_fini(gphi_map *map);
 /* Adds the key or replaces its value. GPH_E_NO_MEMORY leaves the map as it was. */
 gph_status gphi_map_set(gphi_map *map, uint64_t key, uint64_t value);
 
+/* Room for `more` keys beyond the count, so that setting them cannot fail. */
+gph_status gphi_map_reserve(gphi_map *map, size_t more);
+
 /* The value's place, valid until the map changes, or NULL. */
 uint64_t *gphi_map_get(const gphi_map *map, uint64_t key);
 

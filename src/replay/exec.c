@@ -95,8 +95,12 @@ gph_status gph_exec_create(gph_runtime *runtime, CUgraph graph,
         .hUploadStream =
             opt.upload_stream != NULL ? opt.upload_stream : CU_STREAM_PER_THREAD,
     };
+    gphi_ledger_measure measure;
+    gphi_ledger_exec_begin(runtime, &measure);
     const CUresult result =
         runtime->cu.cuGraphInstantiateWithParams(&exec->handle, graph, &params);
+    gphi_ledger_exec_end(runtime, &measure, result == CUDA_SUCCESS ? &exec->ledger : NULL,
+                         exec);
     if (result != CUDA_SUCCESS) {
         gphi_heap_free(runtime->heap, exec, sizeof(*exec));
         return fail_instantiate(runtime, graph, &params, result, error);
@@ -120,6 +124,7 @@ static void destroy_now(void *user)
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     const bool is_relaxed =
         runtime->cu.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+    gphi_ledger_exec_remove(&exec->ledger);
     const CUresult result = runtime->cu.cuGraphExecDestroy(exec->handle);
     if (is_relaxed)
         gphi_ignore((gph_status)runtime->cu.cuThreadExchangeStreamCaptureMode(&mode),

@@ -4,6 +4,7 @@
 #define GPHI_REPLAY_EXEC_H
 #include "cuda/defer.h"
 #include "cuda/runtime.h"
+#include "memory/ledger.h"
 #include <gph/replay.h>
 
 /* What the launch reads comes first, in one cache line. */
@@ -16,5 +17,6 @@ struct gph_exec {
     void (*extra_free)(void *); /* called with it when the executable is gone */
     uint32_t flags;             /* of gph_exec_options */
     gphi_deferred end;          /* of gph_exec_destroy() */
+    gphi_ledger_exec ledger;    /* what the driver took for it */
 };
 #endif

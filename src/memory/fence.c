@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/* When work that used freed memory has ended: an event behind each free of eager memory.
+ *
+ * Events are recorded only by the call that names the stream, since a handle that was
+ * kept may be dead by then, and never in a stream that is captured. */
+#include "base/fail.h"
+#include "cuda/status.h"
+#include "memory/arena.h"
+
+/* Streams come and go; so many are remembered before places are used again. */
+enum { STREAMS_KEPT = 64 };
+
+static struct gphi_stream *stream_at(const gph_arena *arena, uint32_t index)
+{
+    return gphi_vec_at(&arena->streams, index);
+}
+
+/* Where there are many, the place of one with no work: all of its tickets have ended, and
+ * still have when the place is another's. */
+static struct gphi_stream *find_quiet(gph_arena *arena)
+{
+    if (arena->streams.count < STREAMS_KEPT)
+        return NULL;
+    gphi_streams_poll(arena);
+    for (uint32_t i = 0; i < arena->streams.count; i++)
+        if (stream_at(arena, i)->count == 0)
+            return stream_at(arena, i);
+    return NULL;
+}
+
+gph_status gphi_stream_find(gph_arena *arena, CUstream stream, uint32_t *out,
+                            gph_error *error)
+{
+    unsigned long long id = 0;
+    const CUresult result = arena->runtime->cu.cuStreamGetId(stream, &id);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuStreamGetId", "stream %p",
+                              (void *)stream);
+    for (size_t i = arena->streams.count; i-- > 0;)
+        if (stream_at(arena, (uint32_t)i)->id == id) {
+            *out = (uint32_t)i;
+            return GPH_OK;
+        }
+    struct gphi_stream *fresh = find_quiet(arena);
+    if (fresh == NULL)
+        fresh = gphi_vec_add(&arena->streams, 1);
+    if (fresh == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "knowing stream %p", (void *)stream);
+    fresh->id = id;
+    fresh->ended = arena->ticket; /* none of them is its own */
+    *out = (uint32_t)(fresh - stream_at(arena, 0));
+    return GPH_OK;
+}
+
+static gph_status take_event(gph_arena *arena, CUevent *out, gph_error *error)
+{
+    if (arena->events.count > 0) {
+        *out = *(CUevent *)gphi_vec_at(&arena->events, --arena->events.count);
+        return GPH_OK;
+    }
+    /* Room for all that exist, so that giving one back cannot fail. */
+    const size_t most = arena->streams.count * GPHI_MARKS_MAX + 1;
+    if (arena->events.capacity < most && gphi_vec_reserve(&arena->events, most) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "keeping events");
+    const CUresult result =
+        arena->runtime->cu.cuEventCreate(out, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuEventCreate",
+                              "an event behind a free");
+    return GPH_OK;
+}
+
+static void put_event(gph_arena *arena, CUevent event)
+{
+    *(CUevent *)gphi_vec_add(&arena->events, 1) = event;
+}
+
+gph_status gphi_stream_mark(gph_arena *arena, uint32_t index, CUstream stream,
+                            uint64_t *ticket, gph_error *error)
+{
+    struct gphi_stream *s = stream_at(arena, index);
+    /* A full ring: the newest event moves up to now, and covers the older work too. */
+    const bool is_full = s->count == GPHI_MARKS_MAX;
+    struct gphi_mark mark = {0};
+    struct gphi_mark *newest =
+        &s->marks[(s->head + s->count + GPHI_MARKS_MAX - 1) % GPHI_MARKS_MAX];
+    if (is_full)
+        mark = *newest;
+    else
+        GPHI_TRY(take_event(arena, &mark.event, error));
+    const CUresult result = arena->runtime->cu.cuEventRecord(mark.event, stream);
+    if (result != CUDA_SUCCESS) {
+        if (!is_full)
+            put_event(arena, mark.event);
+        return gphi_cuda_fail(error, (gph_status)result, "cuEventRecord",
+                              "behind a free in stream %p", (void *)stream);
+    }
+    mark.last = ++arena->ticket;
+    if (!is_full) {
+        mark.first = mark.last;
+        newest = &s->marks[(s->head + s->count++) % GPHI_MARKS_MAX];
+    }
+    *newest = mark;
+    *ticket = mark.last;
+    return GPH_OK;
+}
+
+void gphi_streams_poll(gph_arena *arena)
+{
+    const CUstreamCaptureMode before = gphi_relax_enter(arena);
+    for (uint32_t i = 0; i < arena->streams.count; i++) {
+        struct gphi_stream *s = stream_at(arena, i);
+        while (s->count > 0) {
+            const struct gphi_mark *oldest = &s->marks[s->head];
+            if (arena->runtime->cu.cuEventQuery(oldest->event) != CUDA_SUCCESS)
+                break; /* not ready, or nobody can tell any more */
+            s->ended = oldest->last;
+            put_event(arena, oldest->event);
+            s->head = (s->head + 1) % GPHI_MARKS_MAX;
+            s->count--;
+        }
+        if (s->count == 0)
+            s->ended = arena->ticket;
+    }
+    gphi_relax_leave(arena, before);
+}
+
+uint64_t gphi_streams_all_ended(const gph_arena *arena)
+{
+    uint64_t ended = arena->ticket;
+    for (uint32_t i = 0; i < arena->streams.count; i++) {
+        const struct gphi_stream *s = stream_at(arena, i);
+        if (s->count > 0 && s->marks[s->head].first <= ended)
+            ended = s->marks[s->head].first - 1;
+    }
+    return ended;
+}
+
+void gphi_streams_fini(gph_arena *arena)
+{
+    const gphi_cuda_table *cu = &arena->runtime->cu;
+    for (uint32_t i = 0; i < arena->streams.count; i++) {
+        struct gphi_stream *s = stream_at(arena, i);
+        for (uint32_t k = 0; k < s->count; k++)
+            gphi_ignore((gph_status)cu->cuEventDestroy(
+                            s->marks[(s->head + k) % GPHI_MARKS_MAX].event),
+                        "the arena goes");
+    }
+    for (size_t i = 0; i < arena->events.count; i++)
+        gphi_ignore(
+            (gph_status)cu->cuEventDestroy(*(CUevent *)gphi_vec_at(&arena->events, i)),
+            "the arena goes");
+    gphi_vec_fini(&arena->events);
+    gphi_vec_fini(&arena->streams);
+}

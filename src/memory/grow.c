@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where more memory comes from: runs of free neighbours, pages at the end of a segment,
+ * pages elsewhere, pages that others can spare, and at last a message. */
+#include "base/fail.h"
+#include "base/log.h"
+#include "memory/ledger.h"
+#include "memory/pool.h"
+
+#include <stdio.h>
+
+void gphi_pool_drain(gph_pool *pool)
+{
+    struct gphi_blocks *b = &pool->blocks;
+    gphi_streams_poll(pool->arena);
+    for (uint32_t i = 0; i < b->lanes.count; i++) {
+        const struct gphi_lane *lane = gphi_lane_at(b, i);
+        if (lane->kind != GPHI_LANE_EAGER || lane->root == GPHI_NIL)
+            continue;
+        const struct gphi_stream *s =
+            lane->stream == GPHI_NIL ? NULL
+                                     : gphi_vec_at(&pool->arena->streams, lane->stream);
+        const uint64_t ended = s != NULL ? s->ended : gphi_streams_all_ended(pool->arena);
+        gphi_blocks_move(b, i, ended, GPHI_LANE_FREE, 0);
+    }
+}
+
+bool gphi_pool_may_use(const gph_pool *pool, const struct gphi_route *route,
+                       const struct gphi_block *block)
+{
+    if (block->state != GPHI_BLOCK_FREE)
+        return false;
+    const struct gphi_lane *lane = gphi_lane_at(&pool->blocks, block->lane);
+    switch (lane->kind) {
+    case GPHI_LANE_ANY: return true;
+    case GPHI_LANE_EAGER:
+        return route->recording == NULL && lane->stream == route->stream;
+    case GPHI_LANE_CAPTURED:
+        return route->recording != NULL &&
+               (lane->stream == GPHI_NIL || lane->stream == route->stream ||
+                block->position <=
+                    gphi_walk_joined(route->recording, route->stream, lane->stream));
+    case GPHI_LANE_HELD: break;
+    }
+    return false;
+}
+
+/* ---- pages ---- */
+
+static void add_pages(gph_pool *pool, uint64_t first, uint64_t count, uint32_t lane,
+                      uint64_t position)
+{
+    const gph_arena *arena = pool->arena;
+    gphi_blocks_add_pages(&pool->blocks, arena->base + first * arena->page_bytes,
+                          count * arena->page_bytes, lane, position);
+    pool->mapped_pages += count;
+}
+
+/* Takes pages [first, first + count) into the books. */
+static gph_status take_pages(gph_pool *pool, uint64_t first, uint64_t count,
+                             const struct gphi_block *tail, gph_error *error)
+{
+    if (gphi_pool_reserve(pool, 4) != GPH_OK ||
+        gphi_vec_reserve(&pool->blocks.segments, 1) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "pool %s grows", pool->name);
+    const uint32_t lane = tail != NULL ? tail->lane : (uint32_t)GPHI_LANE_FREE;
+    const uint64_t position = tail != NULL ? tail->position : 0;
+    GPHI_TRY(gphi_arena_take(pool->arena, pool->number, first, count, error));
+    add_pages(pool, first, count, lane, position);
+    gphi_log("memory", GPH_LOG_DEBUG, "pool %s takes %llu pages at 0x%llx", pool->name,
+             (unsigned long long)count,
+             (unsigned long long)(pool->arena->base + first * pool->arena->page_bytes));
+    return GPH_OK;
+}
+
+/* A place to grow: behind a segment, whose last block counts if it is usable. */
+struct place {
+    uint64_t first;
+    uint64_t need, room; /* pages */
+    uint32_t tail;       /* block, or NIL */
+};
+
+static uint64_t pages_of(const gph_pool *pool, uint64_t bytes)
+{
+    return (bytes + pool->arena->page_bytes - 1) / pool->arena->page_bytes;
+}
+
+static bool find_place_behind(const gph_pool *pool, const struct gphi_route *route,
+                              uint64_t bytes, struct place *out)
+{
+    const gph_arena *arena = pool->arena;
+    bool found = false;
+    for (uint32_t i = 0; i < pool->blocks.segments.count; i++) {
+        const struct gphi_segment *s = gphi_segment_at(&pool->blocks, i);
+        const struct gphi_block *last = gphi_block_at(&pool->blocks, s->last);
+        const bool counts = gphi_pool_may_use(pool, route, last);
+        struct place place = {.first = (s->address + s->bytes - arena->base) /
+                                       arena->page_bytes,
+                              .need = pages_of(pool, bytes - (counts ? last->bytes : 0)),
+                              .tail = counts ? s->last : GPHI_NIL};
+        if (found && place.need >= out->need)
+            continue;
+        const uint64_t wish =
+            place.need > pool->growth_pages ? place.need : pool->growth_pages;
+        place.room = gphi_arena_room(arena, place.first, wish);
+        if (place.room >= place.need) {
+            *out = place;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static gph_status no_room(const gph_pool *pool, uint64_t need, gph_error *error)
+{
+    return gphi_fail(
+        error, CUDA_ERROR_OUT_OF_MEMORY,
+        "%llu pages have no room in the addresses of the arena or in pool %s",
+        (unsigned long long)need, pool->name);
+}
+
+static gph_status grow_once(gph_pool *pool, const struct gphi_route *route,
+                            uint64_t bytes, gph_error *error)
+{
+    struct place place = {.tail = GPHI_NIL};
+    uint64_t wish = 0;
+    if (find_place_behind(pool, route, bytes, &place)) {
+        wish = place.room;
+    } else {
+        place.need = pages_of(pool, bytes);
+        wish = place.need > pool->growth_pages ? place.need : pool->growth_pages;
+        if (!gphi_arena_place(pool->arena, wish, &place.first)) {
+            wish = place.need;
+            if (!gphi_arena_place(pool->arena, wish, &place.first))
+                return no_room(pool, place.need, error);
+        }
+    }
+    const uint64_t left = pool->max_pages - pool->mapped_pages;
+    if (place.need > left)
+        return no_room(pool, place.need, error);
+    if (wish > left)
+        wish = left;
+    /* A copy: the books move while they grow. */
+    struct gphi_block tail = {0};
+    if (place.tail != GPHI_NIL)
+        tail = *gphi_block_at(&pool->blocks, place.tail);
+    const struct gphi_block *behind = place.tail != GPHI_NIL ? &tail : NULL;
+    gph_status status = take_pages(pool, place.first, wish, behind, error);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY && wish > place.need)
+        status = take_pages(pool, place.first, place.need, behind, error);
+    return status;
+}
+
+gph_status gphi_pool_grow(gph_pool *pool, const struct gphi_route *route, uint64_t bytes,
+                          gph_error *error)
+{
+    gph_arena *arena = pool->arena;
+    gphi_arena_settle(arena);
+    gph_status status = grow_once(pool, route, bytes, error);
+    if (status != CUDA_ERROR_OUT_OF_MEMORY)
+        return status;
+    uint64_t spared = 0;
+    for (gph_pool *other = arena->pools; other != NULL; other = other->next)
+        spared += gphi_pool_shed(other);
+    gphi_log("memory", GPH_LOG_INFO,
+             "pool %s wants %llu bytes: pools gave up %llu free pages", pool->name,
+             (unsigned long long)bytes, (unsigned long long)spared);
+    return spared > 0 ? grow_once(pool, route, bytes, error) : status;
+}
+
+gph_status gphi_pool_claim(gph_pool *pool, uint64_t address, uint64_t bytes,
+                           gph_error *error)
+{
+    const gph_arena *arena = pool->arena;
+    const uint64_t first = (address - arena->base) / arena->page_bytes;
+    const uint64_t end = (address + bytes - 1 - arena->base) / arena->page_bytes + 1;
+    for (uint64_t i = first; i < end; i++) {
+        const uint32_t owner = arena->pages[i].owner;
+        if (owner == pool->number)
+            continue;
+        if (owner != 0)
+            return gphi_fail(error, GPH_E_STATE, "the page at 0x%llx is another pool's",
+                             (unsigned long long)(arena->base + i * arena->page_bytes));
+        uint64_t count = 1;
+        while (i + count < end && arena->pages[i + count].owner == 0)
+            count++;
+        if (count > pool->max_pages - pool->mapped_pages)
+            return no_room(pool, count, error);
+        GPHI_TRY(take_pages(pool, i, count, NULL, error));
+    }
+    return GPH_OK;
+}
+
+/* ---- what can be spared ---- */
+
+static bool is_pinned(const gph_arena *arena, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++)
+        if (arena->pages[i].pins > 0)
+            return true;
+    return false;
+}
+
+/* Whole pages at the end of a segment that are free for all, and no recording's. */
+static uint64_t spare_pages(const gph_pool *pool, uint32_t segment)
+{
+    const gph_arena *arena = pool->arena;
+    const struct gphi_segment *s = gphi_segment_at(&pool->blocks, segment);
+    const struct gphi_block *last = gphi_block_at(&pool->blocks, s->last);
+    if (last->state != GPHI_BLOCK_FREE || last->lane != GPHI_LANE_FREE)
+        return 0;
+    const uint64_t end = (s->address + s->bytes - arena->base) / arena->page_bytes;
+    uint64_t count = last->bytes / arena->page_bytes;
+    while (count > 0 && is_pinned(arena, end - count, count))
+        count--;
+    return count;
+}
+
+uint64_t gphi_pool_shed(gph_pool *pool)
+{
+    gph_arena *arena = pool->arena;
+    uint64_t shed = 0;
+    gphi_pool_drain(pool);
+    for (uint32_t i = (uint32_t)pool->blocks.segments.count; i-- > 0;) {
+        const uint64_t count = spare_pages(pool, i);
+        if (count == 0)
+            continue;
+        const struct gphi_segment *s = gphi_segment_at(&pool->blocks, i);
+        const uint64_t end = (s->address + s->bytes - arena->base) / arena->page_bytes;
+        gphi_blocks_drop_pages(&pool->blocks, i, count * arena->page_bytes);
+        gphi_arena_give(arena, end - count, count, false);
+        pool->mapped_pages -= count;
+        shed += count;
+    }
+    return shed;
+}
+
+/* ---- the last word ---- */
+
+/* Adds to a message what still fits. */
+static void append(char *text, size_t size, size_t *used, const char *format,
+                   const char *name, unsigned long long a, unsigned long long b)
+{
+    const int wrote = snprintf(text + *used, size - *used, format, name, a, b);
+    if (wrote > 0)
+        *used += (size_t)wrote < size - *used ? (size_t)wrote : size - *used - 1;
+}
+
+/* So many pools are named, the largest first. */
+enum { TOP = 4 };
+
+static void rank(const gph_pool *top[TOP], const gph_pool *pool)
+{
+    for (int i = 0; i < TOP && pool != NULL; i++)
+        if (top[i] == NULL || pool->mapped_pages > top[i]->mapped_pages) {
+            const gph_pool *smaller = top[i];
+            top[i] = pool;
+            pool = smaller;
+        }
+}
+
+gph_status gphi_pool_exhausted(gph_pool *pool, uint64_t bytes, gph_error *error)
+{
+    const gph_arena *arena = pool->arena;
+    char text[400] = "";
+    size_t used = 0, device_free = 0, device_total = 0;
+    const gph_pool *top[TOP] = {NULL};
+    for (const gph_pool *p = arena->pools; p != NULL; p = p->next)
+        rank(top, p);
+    for (int i = 0; i < TOP && top[i] != NULL; i++)
+        append(text, sizeof(text), &used, "; pool %s holds %llu bytes, %llu allocated",
+               top[i]->name, top[i]->mapped_pages * arena->page_bytes,
+               top[i]->blocks.live_bytes);
+    append(text, sizeof(text), &used, "; %sexecutables %llu, cached pages %llu", "",
+           gphi_ledger_exec_bytes(arena->device),
+           gphi_arena_cached(arena) * arena->page_bytes);
+    if (arena->runtime->cu.cuMemGetInfo(&device_free, &device_total) == CUDA_SUCCESS)
+        append(text, sizeof(text), &used, "; %sthe device has %llu of %llu free", "",
+               device_free, device_total);
+    gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY, "no %llu bytes for pool %s%s",
+              (unsigned long long)bytes, pool->name, text);
+    if (arena->budget_pages != UINT64_MAX)
+        gphi_hint(error, "the arena's budget is %llu bytes",
+                  (unsigned long long)(arena->budget_pages * arena->page_bytes));
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What may be replayed when: which recordings lie over which, and whose inputs are whole.
+ *
+ * Each input of a recording has a place. A recording has three rows of bits by place:
+ *
+ *   needs       the inputs that it reads
+ *   overwrites  those that lie under what it allocated, and that another made
+ *   makes       those that are its outputs
+ *   bad         (of the pool) those that are overwritten now
+ *
+ * A replay is refused if needs & bad; else bad = (bad | overwrites) & ~makes. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "memory/pool.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+static void lock_bits(struct gphi_proof *proof)
+{
+    int tries = 0; /* acquire: pairs with unlock_bits */
+    while (atomic_flag_test_and_set_explicit(&proof->busy, memory_order_acquire))
+        if (++tries % 64 == 0)
+            sched_yield();
+}
+
+static void unlock_bits(struct gphi_proof *proof)
+{
+    atomic_flag_clear_explicit(&proof->busy, memory_order_release);
+}
+
+static uint64_t *row(const struct gphi_proof *proof, uint64_t *bits, int which)
+{
+    return bits + (size_t)which * proof->words;
+}
+enum { NEEDS, OVERWRITES, MAKES, ROWS };
+
+static void set_bit(uint64_t *bits, uint32_t place)
+{
+    bits[place / 64] |= 1ull << place % 64;
+}
+
+static bool has_bit(const uint64_t *bits, uint32_t place)
+{
+    return bits[place / 64] >> place % 64 & 1;
+}
+
+static void clear_bit(uint64_t *bits, uint32_t place)
+{
+    bits[place / 64] &= ~(1ull << place % 64);
+}
+
+static struct gphi_input *input_at(const struct gphi_proof *proof, uint32_t i)
+{
+    return gphi_vec_at(&proof->inputs, i);
+}
+
+static struct gphi_recording *recording_at(const gph_pool *pool, size_t i)
+{
+    return *(struct gphi_recording **)gphi_vec_at(&pool->recordings, i);
+}
+
+bool gphi_spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end)
+{
+    size_t low = 0, high = spans->count; /* the first span that ends behind `first` */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (((struct gphi_span *)gphi_vec_at(spans, middle))->end <= first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < spans->count &&
+           ((struct gphi_span *)gphi_vec_at(spans, low))->first < end;
+}
+
+/* ---- the bits ---- */
+
+void gphi_proof_fini(gph_pool *pool)
+{
+    struct gphi_proof *proof = &pool->proof;
+    const gph_allocator heap = pool->arena->heap;
+    gphi_heap_free(heap, proof->bad, proof->words * sizeof(*proof->bad));
+    gphi_heap_free(heap, proof->by_id, proof->id_count * sizeof(struct gphi_recording *));
+    gphi_vec_fini(&proof->inputs);
+}
+
+static uint64_t *wider(const gph_pool *pool, const uint64_t *old, uint32_t words,
+                       int rows)
+{
+    const uint32_t had = pool->proof.words;
+    uint64_t *bits =
+        gphi_heap_array(pool->arena->heap, (size_t)words * (size_t)rows, sizeof(*bits));
+    for (int i = 0; bits != NULL && old != NULL && i < rows; i++)
+        memcpy(bits + (size_t)i * words, old + (size_t)i * had, had * sizeof(*bits));
+    return bits;
+}
+
+static void free_bits(const gph_pool *pool, uint64_t *bits, uint32_t words, int rows)
+{
+    gphi_heap_free(pool->arena->heap, bits, (size_t)words * (size_t)rows * sizeof(*bits));
+}
+
+/* Room for places: longer rows for all. New arrays first, so that it fails as a whole. */
+static gph_status widen(gph_pool *pool, uint32_t places)
+{
+    struct gphi_proof *proof = &pool->proof;
+    const uint32_t had = proof->words;
+    uint32_t words = had == 0 ? 1 : had;
+    while (words * 64 < places)
+        words *= 2;
+    if (words == had)
+        return GPH_OK;
+    gphi_vec fresh;
+    gphi_vec_init(&fresh, pool->arena->heap, sizeof(uint64_t *));
+    uint64_t *bad = wider(pool, proof->bad, words, 1);
+    bool fine = bad != NULL;
+    if (fine && pool->recordings.count > 0)
+        fine = gphi_vec_add(&fresh, pool->recordings.count) != NULL;
+    uint64_t **rows = fresh.items;
+    for (size_t i = 0; fine && i < fresh.count; i++)
+        if (recording_at(pool, i)->bits != NULL) {
+            rows[i] = wider(pool, recording_at(pool, i)->bits, words, ROWS);
+            fine = rows[i] != NULL;
+        }
+    if (fine) {
+        lock_bits(proof);
+        for (size_t i = 0; i < fresh.count; i++) {
+            struct gphi_recording *r = recording_at(pool, i);
+            uint64_t *old = r->bits;
+            r->bits = rows[i];
+            rows[i] = old;
+        }
+        uint64_t *old = proof->bad;
+        proof->bad = bad;
+        proof->words = words;
+        bad = old;
+        unlock_bits(proof);
+    }
+    for (size_t i = 0; i < fresh.count; i++)
+        free_bits(pool, rows[i], fine ? had : words, ROWS);
+    free_bits(pool, bad, fine ? had : words, 1);
+    gphi_vec_fini(&fresh);
+    return fine ? GPH_OK : GPH_E_NO_MEMORY;
+}
+
+static gph_status widen_ids(gph_pool *pool, gph_recording_id id)
+{
+    struct gphi_proof *proof = &pool->proof;
+    const gph_allocator heap = pool->arena->heap;
+    if (id < proof->id_count)
+        return GPH_OK;
+    uint32_t count = proof->id_count == 0 ? 16 : proof->id_count;
+    while (count <= id)
+        count *= 2;
+    struct gphi_recording **fresh = gphi_heap_array(heap, count, sizeof(*fresh));
+    if (fresh == NULL)
+        return GPH_E_NO_MEMORY;
+    const uint32_t had = proof->id_count;
+    struct gphi_recording **old = proof->by_id;
+    if (had > 0)
+        memcpy(fresh, old, had * sizeof(struct gphi_recording *));
+    lock_bits(proof);
+    proof->by_id = fresh;
+    proof->id_count = count;
+    unlock_bits(proof);
+    gphi_heap_free(heap, old, had * sizeof(struct gphi_recording *));
+    return GPH_OK;
+}
+
+/* An unused place, or one more. Room is reserved. */
+static uint32_t new_place(struct gphi_proof *proof)
+{
+    for (uint32_t i = 0; i < proof->inputs.count; i++)
+        if (input_at(proof, i)->reader == 0)
+            return i;
+    gphi_vec_add(&proof->inputs, 1);
+    return (uint32_t)(proof->inputs.count - 1);
+}
+
+static bool is_counted(const gph_pool_range *range)
+{
+    return range->kind == GPH_RANGE_INPUT && range->maker != range->recording;
+}
+
+/* Fills the rows of all recordings for one place. With the bits locked. */
+static void add_place(gph_pool *pool, struct gphi_recording *r,
+                      const gph_pool_range *range)
+{
+    struct gphi_proof *proof = &pool->proof;
+    const uint32_t place = new_place(proof);
+    *input_at(proof, place) =
+        (struct gphi_input){.span = {range->address, range->address + range->bytes},
+                            .reader = r->id,
+                            .maker = range->maker};
+    set_bit(row(proof, r->bits, NEEDS), place);
+    clear_bit(proof->bad, place);
+    uint64_t made = 0, overwritten = 0;
+    bool is_made_here = false;
+    for (size_t i = 0; i < pool->recordings.count; i++) {
+        struct gphi_recording *q = recording_at(pool, i);
+        if (q->bits == NULL)
+            continue;
+        if (q->id == range->maker) {
+            set_bit(row(proof, q->bits, MAKES), place);
+            made = q->last_replay;
+            is_made_here = true;
+        } else if (gphi_spans_touch(&q->writes, range->address,
+                                    range->address + range->bytes)) {
+            set_bit(row(proof, q->bits, OVERWRITES), place);
+            if (q->last_replay > overwritten)
+                overwritten = q->last_replay;
+        }
+    }
+    /* What its maker has not made yet, or not since, is not whole. */
+    if (is_made_here && (made == 0 || overwritten > made))
+        set_bit(proof->bad, place);
+}
+
+static gph_status reserve_places(gph_pool *pool, size_t count)
+{
+    struct gphi_proof *proof = &pool->proof;
+    if (proof->inputs.count + count > UINT32_MAX / 2)
+        return GPH_E_NO_MEMORY;
+    if (count > 0)
+        GPHI_TRY(gphi_vec_reserve(&proof->inputs, count));
+    return widen(pool, (uint32_t)(proof->inputs.count + count));
+}
+
+static uint32_t count_blocked(const gph_pool *pool, const struct gphi_recording *r)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pool->blocks.items.count; i++) {
+        const struct gphi_block *block = gphi_block_at(&pool->blocks, i);
+        count +=
+            block->state == GPHI_BLOCK_LIVE && block->owner == 0 &&
+            gphi_spans_touch(&r->writes, block->address, block->address + block->bytes);
+    }
+    return count;
+}
+
+gph_status gphi_proof_add(gph_pool *pool, struct gphi_recording *r, gph_error *error)
+{
+    struct gphi_proof *proof = &pool->proof;
+    size_t count = 0;
+    for (size_t i = 0; i < r->ranges.count; i++)
+        count += is_counted(gphi_vec_at(&r->ranges, i));
+    uint64_t *bits = NULL;
+    if (reserve_places(pool, count) == GPH_OK && widen_ids(pool, r->id) == GPH_OK)
+        bits = gphi_heap_array(pool->arena->heap, (size_t)proof->words * ROWS,
+                               sizeof(*bits));
+    if (bits == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "the proof of %s", r->name);
+    r->blocked = count_blocked(pool, r);
+    lock_bits(proof);
+    r->bits = bits;
+    for (uint32_t place = 0; place < proof->inputs.count; place++) {
+        const struct gphi_input *input = input_at(proof, place);
+        if (input->reader != 0 &&
+            gphi_spans_touch(&r->writes, input->span.first, input->span.end))
+            set_bit(row(proof, bits, OVERWRITES), place);
+    }
+    for (size_t i = 0; i < r->ranges.count; i++)
+        if (is_counted(gphi_vec_at(&r->ranges, i)))
+            add_place(pool, r, gphi_vec_at(&r->ranges, i));
+    proof->by_id[r->id] = r;
+    unlock_bits(proof);
+    return GPH_OK;
+}
+
+gph_status gphi_proof_input(gph_pool *pool, struct gphi_recording *r,
+                            const gph_pool_range *range, gph_error *error)
+{
+    if (reserve_places(pool, 1) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "an input of %s", r->name);
+    lock_bits(&pool->proof);
+    add_place(pool, r, range);
+    unlock_bits(&pool->proof);
+    return GPH_OK;
+}
+
+void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
+{
+    struct gphi_proof *proof = &pool->proof;
+    uint64_t *bits = r->bits;
+    if (bits == NULL)
+        return;
+    lock_bits(proof);
+    proof->by_id[r->id] = NULL;
+    for (uint32_t place = 0; place < proof->inputs.count; place++) {
+        if (input_at(proof, place)->reader != r->id)
+            continue;
+        input_at(proof, place)->reader = 0;
+        clear_bit(proof->bad, place);
+        for (size_t i = 0; i < pool->recordings.count; i++) {
+            uint64_t *other = recording_at(pool, i)->bits;
+            for (int k = 0; other != NULL && k < ROWS; k++)
+                clear_bit(row(proof, other, k), place);
+        }
+    }
+    r->bits = NULL;
+    unlock_bits(proof);
+    free_bits(pool, bits, proof->words, ROWS);
+}
+
+void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
+                      bool is_new)
+{
+    struct gphi_proof *proof = &pool->proof;
+    if (proof->by_id == NULL)
+        return; /* nothing has been recorded */
+    lock_bits(proof);
+    for (size_t i = 0; i < pool->recordings.count; i++) {
+        struct gphi_recording *r = recording_at(pool, i);
+        if (r->bits != NULL && gphi_spans_touch(&r->writes, address, address + bytes))
+            r->blocked += (uint32_t)by;
+    }
+    for (uint32_t place = 0; is_new && place < proof->inputs.count; place++) {
+        const struct gphi_input *input = input_at(proof, place);
+        if (input->reader != 0 && input->span.first < address + bytes &&
+            address < input->span.end)
+            set_bit(proof->bad, place);
+    }
+    unlock_bits(proof);
+}
+
+/* ---- replay ---- */
+
+static const char *name_of(const gph_pool *pool, gph_recording_id id)
+{
+    const struct gphi_recording *r = gphi_recording_find(pool, id);
+    return r != NULL ? r->name : "a recording that is forgotten";
+}
+
+/* The range of a recording that lies over [first, end). */
+static const gph_pool_range *range_over(const struct gphi_recording *r, uint64_t first,
+                                        uint64_t end)
+{
+    for (size_t i = 0; i < r->ranges.count; i++) {
+        const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
+        if (range->kind != GPH_RANGE_INPUT && range->address < end &&
+            first < range->address + range->bytes)
+            return range;
+    }
+    return NULL;
+}
+
+static gph_status fail_blocked(const gph_pool *pool, const struct gphi_recording *r,
+                               gph_error *error)
+{
+    for (uint32_t i = 0; i < pool->blocks.items.count; i++) {
+        const struct gphi_block *block = gphi_block_at(&pool->blocks, i);
+        const gph_pool_range *range =
+            block->state == GPHI_BLOCK_LIVE && block->owner == 0
+                ? range_over(r, block->address, block->address + block->bytes)
+                : NULL;
+        if (range != NULL)
+            return gphi_fail(
+                error, GPH_E_STATE,
+                "a replay of %s would overwrite %" PRIu64 " bytes at 0x%" PRIx64
+                ", eager memory that is alive, with its own %" PRIu64 " bytes at 0x%llx",
+                r->name, block->bytes, block->address, range->bytes, range->address);
+    }
+    return gphi_fail(error, GPH_E_STATE,
+                     "a replay of %s would overwrite eager memory that has died since",
+                     r->name);
+}
+
+/* Who overwrote an input last, or NULL: eager memory. */
+static const struct gphi_recording *last_writer(const gph_pool *pool, uint32_t place)
+{
+    const struct gphi_recording *last = NULL;
+    for (size_t i = 0; i < pool->recordings.count; i++) {
+        const struct gphi_recording *q = recording_at(pool, i);
+        if (q->bits != NULL && q->last_replay > 0 &&
+            has_bit(row(&pool->proof, q->bits, OVERWRITES), place) &&
+            (last == NULL || q->last_replay > last->last_replay))
+            last = q;
+    }
+    return last;
+}
+
+static gph_status fail_input(const gph_pool *pool, const struct gphi_recording *r,
+                             uint32_t place, gph_error *error)
+{
+    const struct gphi_input *input = input_at(&pool->proof, place);
+    const struct gphi_recording *maker = gphi_recording_find(pool, input->maker);
+    const struct gphi_recording *writer = last_writer(pool, place);
+    const unsigned long long bytes = input->span.end - input->span.first;
+    const unsigned long long first = input->span.first;
+    const char *made = input->maker == 0 ? "eager memory" : name_of(pool, input->maker);
+    if (maker != NULL && maker->last_replay == 0)
+        return gphi_fail(error, GPH_E_STATE,
+                         "%s reads %llu bytes at 0x%llx, which %s makes: it has not been "
+                         "replayed",
+                         r->name, bytes, first, made);
+    if (writer == NULL || (maker != NULL && writer->last_replay < maker->last_replay))
+        return gphi_fail(error, GPH_E_STATE,
+                         "%s reads %llu bytes at 0x%llx of %s, over which eager memory "
+                         "was allocated since",
+                         r->name, bytes, first, made);
+    const gph_pool_range *range = range_over(writer, input->span.first, input->span.end);
+    gphi_fail(error, GPH_E_STATE,
+              "%s reads %llu bytes at 0x%llx of %s, which replay %llu, of %s, has "
+              "overwritten with its %llu bytes at 0x%llx",
+              r->name, bytes, first, made, (unsigned long long)writer->last_replay,
+              writer->name, range != NULL ? (unsigned long long)range->bytes : 0,
+              range != NULL ? range->address : 0);
+    if (maker != NULL)
+        gphi_hint(error, "replay %s again before", maker->name);
+    return GPH_E_STATE;
+}
+
+/* Says why a replay was refused; what it was may have changed meanwhile. */
+__attribute__((noinline, cold)) static gph_status
+fail_replay(gph_pool *pool, gph_recording_id id, gph_error *error)
+{
+    struct gphi_proof *proof = &pool->proof;
+    gph_status status = GPH_OK;
+    gphi_mutex_lock(&pool->arena->mutex);
+    const struct gphi_recording *r = gphi_recording_find(pool, id);
+    if (r == NULL || r->bits == NULL) {
+        status = gphi_fail(error, GPH_E_INVALID, "pool %s has no recording %u%s",
+                           pool->name, id, r != NULL ? " that has ended" : "");
+    } else {
+        lock_bits(proof);
+        for (uint32_t place = 0; place < proof->inputs.count && status == GPH_OK; place++)
+            if (has_bit(row(proof, r->bits, NEEDS), place) && has_bit(proof->bad, place))
+                status = fail_input(pool, r, place, error);
+        unlock_bits(proof);
+        if (status == GPH_OK)
+            status = fail_blocked(pool, r, error);
+    }
+    gphi_mutex_unlock(&pool->arena->mutex);
+    return status;
+}
+
+gph_status gph_pool_replay(gph_pool *pool, gph_recording_id id, gph_error *error)
+{
+    if (pool == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
+    struct gphi_proof *proof = &pool->proof;
+    lock_bits(proof);
+    struct gphi_recording *r = id < proof->id_count ? proof->by_id[id] : NULL;
+    uint64_t refused = r == NULL || r->blocked != 0;
+    if (r != NULL) {
+        const uint32_t words = proof->words;
+        const uint64_t *bits = r->bits;
+        for (uint32_t i = 0; i < words; i++)
+            refused |= proof->bad[i] & bits[i];
+        if (refused == 0) {
+            for (uint32_t i = 0; i < words; i++)
+                proof->bad[i] = (proof->bad[i] | bits[OVERWRITES * words + i]) &
+                                ~bits[MAKES * words + i];
+            r->last_replay = ++proof->replay_count;
+        }
+    }
+    unlock_bits(proof);
+    return refused == 0 ? GPH_OK : fail_replay(pool, id, error);
+}
+
+/* ---- may they? ---- */
+
+static void tell(const gph_pool *pool, const gph_pool_range *x, const gph_pool_range *y,
+                 const char *why, gph_pool_conflict *conflict, gph_error *error)
+{
+    static const char *const kinds[] = {"",     "temporary", "output",
+                                        "kept", "input",     "eager memory"};
+    char text[sizeof(conflict->text)];
+    snprintf(text, sizeof(text),
+             "%s's %s of %" PRIu64 " bytes at 0x%llx %s %s's %s of %" PRIu64
+             " bytes at 0x%llx",
+             name_of(pool, y->recording), kinds[y->kind], y->bytes, y->address, why,
+             name_of(pool, x->recording), kinds[x->kind], x->bytes, x->address);
+    if (conflict != NULL) {
+        conflict->first = *x;
+        conflict->second = *y;
+        memcpy(conflict->text, text, sizeof(text));
+    }
+    gphi_fail(error, GPH_E_STATE, "%s", text);
+}
+
+/* What of a recording is looked at. */
+typedef bool filter_fn(const gph_pool_range *range);
+
+static bool is_written(const gph_pool_range *range)
+{
+    return range->kind != GPH_RANGE_INPUT;
+}
+static bool is_read_afterwards(const gph_pool_range *range)
+{
+    return range->kind == GPH_RANGE_OUTPUT || range->kind == GPH_RANGE_KEPT;
+}
+static bool is_input(const gph_pool_range *range)
+{
+    return range->kind == GPH_RANGE_INPUT;
+}
+static bool is_lasting_input(const gph_pool_range *range)
+{
+    return is_counted(range);
+}
+
+/* The first range of `r` that passes and that `writer` writes over, and the writer's. */
+static bool find_collision(const struct gphi_recording *r, filter_fn *filter,
+                           const struct gphi_recording *writer,
+                           const gph_pool_range **out, const gph_pool_range **over)
+{
+    for (size_t i = 0; i < r->ranges.count; i++) {
+        const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
+        if (!filter(range) || !gphi_spans_touch(&writer->writes, range->address,
+                                                range->address + range->bytes))
+            continue;
+        *over = range_over(writer, range->address, range->address + range->bytes);
+        /* Its own output, read by another, is no collision. */
+        if (range->kind == GPH_RANGE_INPUT && range->maker == writer->id)
+            continue;
+        *out = range;
+        return true;
+    }
+    return false;
+}
+
+/* As find_collision(); who makes what the other reads collides as well. */
+static bool find_reading(const struct gphi_recording *r,
+                         const struct gphi_recording *writer, const gph_pool_range **out,
+                         const gph_pool_range **over)
+{
+    for (size_t i = 0; i < r->ranges.count; i++) {
+        const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
+        if (!is_input(range) || !gphi_spans_touch(&writer->writes, range->address,
+                                                  range->address + range->bytes))
+            continue;
+        *over = range_over(writer, range->address, range->address + range->bytes);
+        *out = range;
+        return true;
+    }
+    return false;
+}
+
+static gph_status at_once(const gph_pool *pool, const struct gphi_recording *a,
+                          const struct gphi_recording *b, gph_pool_conflict *conflict,
+                          gph_error *error)
+{
+    const gph_pool_range *x = NULL, *y = NULL;
+    if (a == b)
+        return a->writes.count == 0
+                   ? GPH_OK
+                   : gphi_fail(error, GPH_E_STATE,
+                               "%s cannot run at the same time as itself", a->name);
+    if (find_collision(a, is_written, b, &x, &y) || find_reading(a, b, &x, &y) ||
+        find_reading(b, a, &y, &x)) {
+        tell(pool, x, y, "lies over", conflict, error);
+        return GPH_E_STATE;
+    }
+    return GPH_OK;
+}
+
+static gph_status after(const gph_pool *pool, const struct gphi_recording *first,
+                        const struct gphi_recording *second, gph_pool_conflict *conflict,
+                        gph_error *error)
+{
+    const gph_pool_range *x = NULL, *y = NULL;
+    if (first != second && find_collision(first, is_read_afterwards, second, &x, &y)) {
+        tell(pool, x, y, "overwrites", conflict, error);
+        return GPH_E_STATE;
+    }
+    if (find_collision(second, is_lasting_input, first, &y, &x)) {
+        tell(pool, x, y, "is overwritten before: it lies under", conflict, error);
+        return GPH_E_STATE;
+    }
+    return GPH_OK;
+}
+
+gph_status gph_pool_may_replay(const gph_pool *pool, gph_recording_id first,
+                               gph_recording_id second, gph_replay_order order,
+                               gph_pool_conflict *conflict, gph_error *error)
+{
+    if (pool == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
+    if (order != GPH_REPLAY_AT_ONCE && order != GPH_REPLAY_AFTER)
+        return gphi_fail(error, GPH_E_INVALID, "order %d is no gph_replay_order",
+                         (int)order);
+    gph_status status = GPH_OK;
+    gphi_mutex_lock(&pool->arena->mutex);
+    const struct gphi_recording *a = gphi_recording_find(pool, first);
+    const struct gphi_recording *b = gphi_recording_find(pool, second);
+    if (a == NULL || a->is_open || b == NULL || b->is_open)
+        status = gphi_fail(error, GPH_E_INVALID, "pool %s has no recording %u that ended",
+                           pool->name, a == NULL || a->is_open ? first : second);
+    else if (order == GPH_REPLAY_AT_ONCE)
+        status = at_once(pool, a, b, conflict, error);
+    else
+        status = after(pool, a, b, conflict, error);
+    gphi_mutex_unlock(&pool->arena->mutex);
+    return status;
+}

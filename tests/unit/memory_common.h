@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A driver, a context and streams for tests of pools: softcuda, or a GPU. Beneath libgph
+ * lies a table of calls that can be counted and made to fail:
+ *
+ *   shim.fail_at   calls left before the failing one; negative: none fails
+ *   shim.calls[]   how often each was made */
+#ifndef MEMORY_COMMON_H
+#define MEMORY_COMMON_H
+#include "cuda/runtime.h"
+#include "memory/pool.h"
+#include "test.h"
+#include <gph/memory.h>
+#include <gph/replay.h>
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#define MiB (1ull << 20)
+
+static gph_runtime *plain, *runtime; /* the driver; the same with the shim beneath */
+static const gph_cuda_calls *cu;
+static CUcontext context;
+static CUstream streams[5];
+static gph_error error;
+
+#define CU(name, ...)                                                                    \
+    CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
+
+/* ---- the shim ---- */
+
+/* The calls that a pool makes: name, and how it is called. */
+#define SHIM_CALLS(X)                                                                    \
+    X(cuMemAddressReserve,                                                               \
+      (CUdeviceptr * a, size_t b, size_t c, CUdeviceptr d, unsigned long long e),        \
+      (a, b, c, d, e))                                                                   \
+    X(cuMemCreate,                                                                       \
+      (CUmemGenericAllocationHandle * a, size_t b, const CUmemAllocationProp *c,         \
+       unsigned long long d),                                                            \
+      (a, b, c, d))                                                                      \
+    X(cuMemMap,                                                                          \
+      (CUdeviceptr a, size_t b, size_t c, CUmemGenericAllocationHandle d,                \
+       unsigned long long e),                                                            \
+      (a, b, c, d, e))                                                                   \
+    X(cuMemSetAccess, (CUdeviceptr a, size_t b, const CUmemAccessDesc *c, size_t d),     \
+      (a, b, c, d))                                                                      \
+    X(cuEventCreate, (CUevent * a, unsigned int b), (a, b))                              \
+    X(cuEventRecord, (CUevent a, CUstream b), (a, b))                                    \
+    X(cuEventQuery, (CUevent a), (a))                                                    \
+    X(cuStreamGetId, (CUstream a, unsigned long long *b), (a, b))                        \
+    X(cuStreamGetCaptureInfo,                                                            \
+      (CUstream a, CUstreamCaptureStatus * b, cuuint64_t * c, CUgraph * d,               \
+       const CUgraphNode **e, const CUgraphEdgeData **f, size_t *g),                     \
+      (a, b, c, d, e, f, g))                                                             \
+    X(cuGraphNodeGetDependencies,                                                        \
+      (CUgraphNode a, CUgraphNode * b, CUgraphEdgeData * c, size_t * d), (a, b, c, d))   \
+    X(cuMemGetInfo, (size_t * a, size_t * b), (a, b))                                    \
+    X(cuCtxGetDevice, (CUdevice * a), (a))                                               \
+    X(cuDeviceTotalMem, (size_t * a, CUdevice b), (a, b))                                \
+    X(cuDeviceGetAttribute, (int *a, CUdevice_attribute b, CUdevice c), (a, b, c))       \
+    X(cuMemGetAllocationGranularity,                                                     \
+      (size_t * a, const CUmemAllocationProp *b, CUmemAllocationGranularity_flags c),    \
+      (a, b, c))
+
+/* Those that give back: counted, never failing. */
+#define SHIM_BACK(X)                                                                     \
+    X(cuMemUnmap, (CUdeviceptr a, size_t b), (a, b))                                     \
+    X(cuMemRelease, (CUmemGenericAllocationHandle a), (a))                               \
+    X(cuMemAddressFree, (CUdeviceptr a, size_t b), (a, b))                               \
+    X(cuEventDestroy, (CUevent a), (a))
+
+enum shim_call {
+#define X(name, types, args) SHIM_##name,
+    SHIM_CALLS(X) SHIM_BACK(X)
+#undef X
+        SHIM_COUNT
+};
+
+static struct {
+    atomic_long fail_at;
+    CUresult fail_with;
+    atomic_long calls[SHIM_COUNT];
+} shim = {.fail_at = -1, .fail_with = CUDA_ERROR_UNKNOWN};
+
+#define X(name, types, args)                                                             \
+    static CUresult shim_##name types                                                    \
+    {                                                                                    \
+        atomic_fetch_add(&shim.calls[SHIM_##name], 1);                                   \
+        if (atomic_load(&shim.fail_at) >= 0 && atomic_fetch_sub(&shim.fail_at, 1) == 0)  \
+            return shim.fail_with;                                                       \
+        return plain->cu.name args;                                                      \
+    }
+SHIM_CALLS(X)
+#undef X
+#define X(name, types, args)                                                             \
+    static CUresult shim_##name types                                                    \
+    {                                                                                    \
+        const CUresult result = plain->cu.name args;                                     \
+        if (result == CUDA_SUCCESS)                                                      \
+            atomic_fetch_add(&shim.calls[SHIM_##name], 1);                               \
+        return result;                                                                   \
+    }
+SHIM_BACK(X)
+#undef X
+
+static gph_cuda_fn shim_find(void *user, const char *name, int version)
+{
+    (void)user;
+#define X(call, types, args)                                                             \
+    if (strcmp(name, #call) == 0)                                                        \
+        return (gph_cuda_fn)shim_##call;
+    SHIM_CALLS(X)
+    SHIM_BACK(X)
+#undef X
+    return plain->source.find(plain->source.user, name, version);
+}
+
+static long shim_calls(enum shim_call call)
+{
+    return atomic_load(&shim.calls[call]);
+}
+
+/* ---- driver and streams ---- */
+
+/* A runtime whose host memory comes from `heap`, which may be NULL. */
+static gph_runtime *open_shim(const gph_allocator *heap)
+{
+    gphi_cuda_source source = plain->source;
+    gph_runtime *fresh = NULL;
+    source.find = shim_find;
+    CHECK_OK(gphi_runtime_create(heap, &source, &fresh, &error), error);
+    return fresh;
+}
+
+/* False: there is no driver here. */
+static inline bool open_driver(void)
+{
+    gph_options options = GPH_OPTIONS_INIT;
+    CUdevice device = 0;
+    options.driver = GPH_DRIVER_DEFAULT;
+    if (getenv("GPH_DRIVER") == NULL)
+        options.driver = GPH_DRIVER_SOFT;
+    if (gph_open(&options, &plain, &error) != GPH_OK) {
+        printf("%s\n", error.message);
+        return false;
+    }
+    cu = gph_cuda(plain);
+    CU(DeviceGet, &device, 0);
+    CU(DevicePrimaryCtxRetain, &context, device);
+    CU(CtxSetCurrent, context);
+    for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++)
+        CU(StreamCreate, &streams[i], 1);
+    runtime = open_shim(NULL);
+    return runtime != NULL;
+}
+
+static inline void close_driver(void)
+{
+    gph_close(runtime);
+    for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++)
+        CU(StreamDestroy, streams[i]);
+    CU(DevicePrimaryCtxRelease, 0);
+    gph_close(plain);
+}
+
+static inline uint64_t device_free(void)
+{
+    size_t bytes = 0, total = 0;
+    CU(MemGetInfo, &bytes, &total);
+    return bytes;
+}
+
+/* ---- arenas and pools ---- */
+
+static inline gph_arena *open_arena(uint64_t budget)
+{
+    gph_arena_options options = GPH_ARENA_OPTIONS_INIT;
+    gph_arena *arena = NULL;
+    options.reserve_bytes = 512 * MiB;
+    options.budget_bytes = budget;
+    CHECK_OK(gph_arena_create(runtime, &options, &arena, &error), error);
+    return arena;
+}
+
+static inline gph_pool *open_pool(gph_arena *arena, const char *name)
+{
+    gph_pool_options options = GPH_POOL_OPTIONS_INIT;
+    gph_pool *pool = NULL;
+    options.name = name;
+    CHECK_OK(gph_pool_create(arena, &options, &pool, &error), error);
+    return pool;
+}
+
+static inline CUdeviceptr alloc(gph_pool *pool, uint64_t bytes, CUstream stream)
+{
+    CUdeviceptr address = 0;
+    CHECK_OK(gph_pool_alloc(pool, bytes, stream, &address, &error), error);
+    return address;
+}
+
+static inline void give(gph_pool *pool, CUdeviceptr address, CUstream stream)
+{
+    CHECK_OK(gph_pool_free(pool, address, stream, &error), error);
+}
+
+static inline gph_pool_stats stats_of(const gph_pool *pool)
+{
+    gph_pool_stats stats = {0};
+    gph_pool_stats_read(pool, &stats);
+    CHECK(gphi_blocks_check(&pool->blocks));
+    return stats;
+}
+
+/* ---- captures ---- */
+
+static inline gph_recording_id begin(gph_pool *pool, CUstream stream, const char *name)
+{
+    gph_recording_id id = 0;
+    CHECK_OK(gph_pool_record_begin(pool, stream, name, &id, &error), error);
+    CHECK_OK(gph_cuda_check((gph_status)plain->cu.cuStreamBeginCapture(
+                                stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                            "cuStreamBeginCapture", &error),
+             error);
+    return id;
+}
+
+static inline CUgraph end_capture(CUstream stream)
+{
+    CUgraph graph = NULL;
+    CHECK_OK(gph_cuda_check((gph_status)plain->cu.cuStreamEndCapture(stream, &graph),
+                            "cuStreamEndCapture", &error),
+             error);
+    return graph;
+}
+
+static inline CUgraph end(gph_pool *pool, gph_recording_id id, CUstream stream,
+                          const CUdeviceptr *outputs, uint32_t output_count)
+{
+    CUgraph graph = end_capture(stream);
+    CHECK_OK(gph_pool_record_end(pool, id, outputs, output_count, NULL, &error), error);
+    return graph;
+}
+
+/* `to` waits for what `from` has been given. */
+static inline void follow(CUstream to, CUstream from)
+{
+    CUevent event = NULL;
+    CU(EventCreate, &event, 2);
+    CU(EventRecord, event, from);
+    CU(StreamWaitEvent, to, event, 0);
+    CU(EventDestroy, event);
+}
+
+static inline void fill(CUdeviceptr address, unsigned int value, uint64_t bytes,
+                        CUstream stream)
+{
+    CU(MemsetD32Async, address, value, bytes / 4, stream);
+}
+#endif
