@@ -312,9 +312,11 @@ GPH_API GPH_CHECKED gph_status gph_callable_epoch_check(const gph_callable *call
 GPH_API gph_tensor gph_callable_input(const gph_callable *callable, uint32_t index);
 /** The recorded output, in its place. Zeros beyond the last. */
 GPH_API gph_tensor gph_callable_output(const gph_callable *callable, uint32_t index);
-/** The executable. Lent until gph_callable_destroy(). */
+/** The executable; with breaks (gph_capture_break()) the first one. Lent until
+ *  gph_callable_destroy(). */
 GPH_API gph_exec *gph_callable_exec(const gph_callable *callable);
-/** The recorded graph, or NULL without GPH_CALLABLE_KEEP_GRAPH. Lent as long. */
+/** The recorded graph, or the first one; NULL without GPH_CALLABLE_KEEP_GRAPH. Lent as
+ * long. */
 GPH_API CUgraph gph_callable_graph(const gph_callable *callable);
 /** Its recording of the pool. */
 GPH_API gph_recording_id gph_callable_recording(const gph_callable *callable);

@@ -25,6 +25,4 @@
 
 #include <gph/tree.h>
 
-#include <gph/recipe.h>
-
 #endif

@@ -46,9 +46,12 @@ typedef struct gphi_record {
     gph_pool *pool;
     gph_recording_id id; /* of the pool */
     uint32_t flags;
-    gph_exec *exec; /* NULL with NO_EXEC until gphi_record_instantiate() */
-    CUgraph graph;  /* NULL unless kept */
-    char *name;     /* or NULL */
+    gph_exec
+        *exec; /* NULL with NO_EXEC until gphi_record_instantiate(), and with breaks */
+    CUgraph graph; /* NULL unless kept; with breaks that of the first segment */
+    gph_recording *recording; /* of a function with breaks, or that holds something */
+    gph_replay *replay;       /* of a function with breaks, instead of `exec` */
+    char *name;               /* or NULL */
 
     gphi_signature signature; /* copied inputs: `data` is the buffer */
     uint64_t *input_bytes;    /* of the copy; a whole span, gaps too */
@@ -57,9 +60,9 @@ typedef struct gphi_record {
     uint32_t output_count;
 
     /* Allocations of the pool that the recording left: outputs, buffers of inputs that
-     * are not shared. Sorted, each once. */
+     * are not shared. Each once. */
     CUdeviceptr *kept;
-    uint32_t kept_count;
+    uint32_t kept_count, kept_room;
 
     gphi_rng_slot rng; /* rng.rng NULL: none */
 
@@ -71,7 +74,8 @@ typedef struct gphi_record {
     size_t *copy_bytes;
 } gphi_record;
 
-/* Warm-ups, capture, executable. After a failure stream, pool and generator are as
+/* Warm-ups, capture, executable. A function with breaks cannot be recorded without an
+ * executable: GPH_E_UNSUPPORTED. After a failure stream, pool and generator are as
  * before; the error is the first cause. `out` untouched then. Thread: any; no capture of
  * this thread may be open. */
 gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec,

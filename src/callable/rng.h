@@ -25,7 +25,8 @@ typedef struct gphi_rng_slot {
     uint64_t count;   /* per replay */
     uint64_t seed;    /* what the device has, and will have at the next replay */
     uint64_t next;
-    uint64_t generation; /* 0: never set */
+    uint64_t generation; /* of the node; 0: not known, to be set */
+    uint64_t made;       /* of the template's node */
 } gphi_rng_slot;
 
 /* Reserves words. May allocate device memory: not while capturing. */
@@ -38,8 +39,10 @@ gph_status gphi_rng_slot_capture(gphi_rng_slot *slot, CUstream stream, gph_error
 /* After the capture: the count is known. With 0 the node is taken out of the graph. */
 gph_status gphi_rng_slot_settle(gphi_rng_slot *slot, uint64_t count, gph_error *error);
 
-/* Before a launch of `exec`: takes numbers. */
-gph_status gphi_rng_slot_step(gphi_rng_slot *slot, CUgraphExec exec, gph_error *error);
+/* Before a launch of `exec`: takes numbers. `is_shared`: it was made from another graph
+ * and updated with this one. */
+gph_status gphi_rng_slot_step(gphi_rng_slot *slot, CUgraphExec exec, bool is_shared,
+                              CUstream stream, gph_error *error);
 /* The launch was refused: gives them back. */
 void gphi_rng_slot_undo(gphi_rng_slot *slot);
 

@@ -33,6 +33,8 @@ uint32_t gphi_signature_list(const gphi_signature *signature,
 /* A tensor that is well formed, or GPH_E_INVALID, "WHAT INDEX: ...". */
 gph_status gphi_tensor_check(const gph_tensor *tensor, const char *what, uint32_t index,
                              gph_error *error);
+/* Type, shape and the strides that matter. */
+bool gphi_tensor_same_layout(const gph_tensor *got, const gph_tensor *recorded);
 /* Row-major without gaps. */
 bool gphi_tensor_is_dense(const gph_tensor *tensor);
 #endif

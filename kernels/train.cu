@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The kernels of a small network in mixed precision, for examples/train: weights and
+ * activations in f16, sums, gradients and the master copy of the weights in f32. Sums are
+ * taken in one order, so that runs can be compared bit by bit. */
+#include "math.cuh"
+
+typedef _Float16 half;
+
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four random words for a counter of
+ * four words and a key of two. */
+__device__ __forceinline__ void philox(u32 *c, u64 key)
+{
+    u32 k0 = (u32)key, k1 = (u32)(key >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        const u32 high0 = __umulhi(0xD2511F53u, c[0]), low0 = 0xD2511F53u * c[0];
+        const u32 high1 = __umulhi(0xCD9E8D57u, c[2]), low1 = 0xCD9E8D57u * c[2];
+        c[0] = high1 ^ c[1] ^ k0;
+        c[1] = low1;
+        c[2] = high0 ^ c[3] ^ k1;
+        c[3] = low0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+}
+
+/* out[4 i] to out[4 i + 3]: random words of thread i, which lies `skip` blocks behind the
+ * generator's offset. rng: seed and offset. */
+KERNEL philox_fill(u32 *out, u32 n, const u64 *rng, u32 skip)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const u64 offset = rng[1] + skip;
+    u32 c[4] = {(u32)offset, (u32)(offset >> 32), i, 0};
+    philox(c, rng[0]);
+    for (int k = 0; k < 4; k++)
+        out[4 * i + (u32)k] = c[k];
+}
+
+KERNEL to_half(half *y, const float *x, u32 n)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = (half)x[i];
+}
+
+/* y[row][out] = x[row][in] w[out][in] + b[out]; b lies behind w. */
+KERNEL linear(half *y, const half *x, const half *w, u32 rows, u32 ins, u32 outs)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows * outs)
+        return;
+    const u32 row = i / outs, out = i % outs;
+    float sum = (float)w[ins * outs + out];
+    for (u32 k = 0; k < ins; k++)
+        sum = fmaf((float)x[row * ins + k], (float)w[out * ins + k], sum);
+    y[i] = (half)sum;
+}
+
+/* Negative ones are zero, and of the others one in four, as Philox has it. */
+KERNEL relu_dropout(half *y, const half *x, u32 n, const u64 *rng, u32 skip)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const u64 offset = rng[1] + skip;
+    u32 c[4] = {(u32)offset, (u32)(offset >> 32), i, 0};
+    philox(c, rng[0]);
+    const float value = (float)x[i];
+    y[i] = (half)(value > 0.0f && c[0] >= 0x40000000u ? value * (4.0f / 3.0f) : 0.0f);
+}
+
+KERNEL relu_dropout_grad(half *dx, const half *dy, const half *y, u32 n)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        dx[i] = (half)((float)y[i] > 0.0f ? (float)dy[i] * (4.0f / 3.0f) : 0.0f);
+}
+
+/* Mean cross entropy of `rows` rows, and its gradient times the scale. One block of 32, a
+ * thread a row. */
+KERNEL loss_and_grad(float *loss, half *grad, const half *logits, const int *labels,
+                     u32 outs, const float *scale)
+{
+    const u32 row = threadIdx.x;
+    const half *z = logits + row * outs;
+    float most = (float)z[0], sum = 0.0f;
+    for (u32 k = 1; k < outs; k++)
+        most = fmaxf(most, (float)z[k]);
+    for (u32 k = 0; k < outs; k++)
+        sum += __expf((float)z[k] - most);
+    const float log_sum = __nvvm_lg2_approx_f(sum) * 0.6931471805599453f;
+    const u32 label = (u32)labels[row];
+    for (u32 k = 0; k < outs; k++) {
+        const float p = __fdividef(__expf((float)z[k] - most), sum);
+        grad[row * outs + k] =
+            (half)((p - (k == label ? 1.0f : 0.0f)) * (*scale / (float)WARP));
+    }
+    const float total = warp_sum(log_sum + most - (float)z[label]);
+    if (row == 0)
+        *loss = total / (float)WARP;
+}
+
+/* dw[out][in] += dy[row][out] x[row][in], and the same for b behind it. */
+KERNEL weight_grad(float *dw, const half *dy, const half *x, u32 rows, u32 ins, u32 outs)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (ins + 1) * outs)
+        return;
+    const int is_bias = i >= ins * outs;
+    const u32 out = is_bias ? i - ins * outs : i / ins, in = i % ins;
+    float sum = dw[i];
+    for (u32 row = 0; row < rows; row++)
+        sum = fmaf((float)dy[row * outs + out], is_bias ? 1.0f : (float)x[row * ins + in],
+                   sum);
+    dw[i] = sum;
+}
+
+/* dx[row][in] = dy[row][out] w[out][in] */
+KERNEL input_grad(half *dx, const half *dy, const half *w, u32 rows, u32 ins, u32 outs)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows * ins)
+        return;
+    const u32 row = i / ins, in = i % ins;
+    float sum = 0.0f;
+    for (u32 k = 0; k < outs; k++)
+        sum = fmaf((float)dy[row * outs + k], (float)w[k * ins + in], sum);
+    dx[i] = (half)sum;
+}
+
+/* *overflow becomes nonzero if a gradient is no number or infinite. */
+KERNEL find_overflow(int *overflow, const float *grad, u32 n)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && (__float_as_int(grad[i]) & 0x7f800000) == 0x7f800000)
+        atomicAdd(overflow, 1);
+}
+
+/* Momentum; nothing at all after an overflow. */
+KERNEL optimize(float *w, float *velocity, const float *grad, u32 n, const float *scale,
+                const int *overflow, float rate)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || *overflow != 0)
+        return;
+    velocity[i] = fmaf(0.9f, velocity[i], __fdividef(grad[i], *scale));
+    w[i] = fmaf(-rate, velocity[i], w[i]);
+}
+
+/* Halves the scale after an overflow, doubles it after 50 good steps. counts: good steps
+ * since, steps skipped. One thread. */
+KERNEL update_scale(float *scale, int *overflow, int *counts)
+{
+    if (*overflow != 0) {
+        *scale = *scale * 0.5f;
+        counts[0] = 0;
+        counts[1]++;
+    } else if (++counts[0] == 50) {
+        *scale = *scale * 2.0f;
+        counts[0] = 0;
+    }
+    *overflow = 0;
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Callables: a signature in front of a record, and what happens to its outputs. */
+#include "callable/callable.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cuda/status.h"
+
+#include <stdio.h>
+
+static const uint32_t FLAGS_KNOWN =
+    GPH_CALLABLE_KEEP_GRAPH | GPH_CALLABLE_ANY_ORDER | GPH_CALLABLE_SHARE_INPUTS;
+
+static gph_status check_outputs(const gph_callable_options *options, gph_error *error)
+{
+    for (uint32_t i = 0; options->outputs != NULL && i < options->output_count; i++) {
+        const gph_output *output = &options->outputs[i];
+        if (output->policy > GPH_OUTPUT_INTO)
+            return gphi_fail(error, GPH_E_INVALID,
+                             "output %u: %u is no gph_output_policy", i, output->policy);
+        if (output->policy == GPH_OUTPUT_INTO && output->into.data == 0)
+            return gphi_fail(error, GPH_E_INVALID, "output %u: its buffer has no data",
+                             i);
+    }
+    return GPH_OK;
+}
+
+gph_status gphi_callable_options_read(gph_callable_options *out,
+                                      const gph_callable_options *options, bool is_listed,
+                                      gph_error *error)
+{
+    if (options == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "options is NULL");
+    GPHI_TRY(gphi_options_read(out, sizeof(*out), options, error));
+    if (out->function == NULL || out->pool == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "options.%s is NULL",
+                         out->function == NULL ? "function" : "pool");
+    if ((out->flags & ~FLAGS_KNOWN) != 0)
+        return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
+                         out->flags, FLAGS_KNOWN);
+    if (out->sources != NULL && !is_listed)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.sources is for gph_callables_create()");
+    if (out->clear_count > 0 && out->clear == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "options.clear is NULL, clear_count is %u",
+                         out->clear_count);
+    return check_outputs(out, error);
+}
+
+static gphi_record_spec spec_of(const gph_callable_options *options,
+                                const gph_tensor *into)
+{
+    uint32_t flags = 0;
+    if ((options->flags & GPH_CALLABLE_KEEP_GRAPH) != 0)
+        flags |= GPHI_RECORD_KEEP_GRAPH;
+    if ((options->flags & GPH_CALLABLE_SHARE_INPUTS) != 0)
+        flags |= GPHI_RECORD_SHARE_INPUTS;
+    if ((options->flags & GPH_CALLABLE_ANY_ORDER) == 0)
+        flags |= GPHI_RECORD_ORDERED;
+    return (gphi_record_spec){.function = options->function,
+                              .user = options->user,
+                              .arguments = options->sample,
+                              .modes = options->modes,
+                              .into = into,
+                              .clear = options->clear,
+                              .name = options->name,
+                              .pool = options->pool,
+                              .stream = options->stream,
+                              .rng = options->rng,
+                              .output_count = options->output_count,
+                              .clear_count = options->clear_count,
+                              .warmup_count = options->warmup_count,
+                              .flags = flags};
+}
+
+/* Where outputs are wanted, for a spec; NULL if none is. */
+static gph_status list_into(gph_allocator heap, const gph_callable_options *options,
+                            gph_tensor **out, gph_error *error)
+{
+    *out = NULL;
+    if (options->outputs == NULL || options->output_count == 0)
+        return GPH_OK;
+    gph_tensor *into = gphi_heap_array(heap, options->output_count, sizeof(*into));
+    if (into == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs", options->output_count);
+    for (uint32_t i = 0; i < options->output_count; i++)
+        if (options->outputs[i].policy == GPH_OUTPUT_INTO)
+            into[i] = options->outputs[i].into;
+    *out = into;
+    return GPH_OK;
+}
+
+static void free_into(gph_allocator heap, const gph_callable_options *options,
+                      gph_tensor *into)
+{
+    gphi_heap_free(heap, into, options->output_count * sizeof(*into));
+}
+
+static gph_status allocate(gph_callable *callable, gph_allocator heap,
+                           const gph_callable_options *options, gph_error *error)
+{
+    const uint32_t count = options->output_count;
+    if (count == 0)
+        return GPH_OK;
+    callable->policies = gphi_heap_array(heap, count, sizeof(*callable->policies));
+    callable->copy_to = gphi_heap_array(heap, count, sizeof(*callable->copy_to));
+    callable->copy_from = gphi_heap_array(heap, count, sizeof(*callable->copy_from));
+    callable->copy_bytes = gphi_heap_array(heap, count, sizeof(*callable->copy_bytes));
+    if (callable->policies == NULL || callable->copy_to == NULL ||
+        callable->copy_from == NULL || callable->copy_bytes == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs", count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t policy = options->outputs != NULL ? options->outputs[i].policy : 0;
+        callable->policies[i] = (uint8_t)(policy != 0 ? policy : GPH_OUTPUT_LENT);
+        callable->copied_count += policy == GPH_OUTPUT_COPIED;
+    }
+    return GPH_OK;
+}
+
+static void destroy(gph_callable *callable, gph_allocator heap, uint32_t count)
+{
+    gphi_record_destroy(callable->record);
+    gphi_group_release(callable->group);
+    gphi_heap_free(heap, callable->policies, count * sizeof(*callable->policies));
+    gphi_heap_free(heap, callable->copy_to, count * sizeof(*callable->copy_to));
+    gphi_heap_free(heap, callable->copy_from, count * sizeof(*callable->copy_from));
+    gphi_heap_free(heap, callable->copy_bytes, count * sizeof(*callable->copy_bytes));
+    gphi_heap_free(heap, callable, sizeof(*callable));
+}
+
+gph_status gphi_callable_make(gph_runtime *runtime, const gph_callable_options *options,
+                              gph_callable **out, gph_error *error)
+{
+    const gph_allocator heap = runtime->heap;
+    gph_tensor *into = NULL;
+    gph_callable *callable = gphi_heap_alloc(heap, sizeof(*callable));
+    if (callable == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "making a callable");
+    gph_status status = allocate(callable, heap, options, error);
+    if (status == GPH_OK)
+        status = list_into(heap, options, &into, error);
+    if (status == GPH_OK) {
+        const gphi_record_spec spec = spec_of(options, into);
+        status = gphi_record_create(runtime, &spec, &callable->record, error);
+    }
+    free_into(heap, options, into);
+    if (status != GPH_OK) {
+        destroy(callable, heap, options->output_count);
+        return status;
+    }
+    *out = callable;
+    return GPH_OK;
+}
+
+gph_status gph_callable_create(gph_runtime *runtime, const gph_callable_options *options,
+                               gph_callable **out, gph_error *error)
+{
+    gph_callable_options opt;
+    if (runtime == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
+    GPHI_TRY(gphi_callable_options_read(&opt, options, false, error));
+    return gphi_callable_make(runtime, &opt, out, error);
+}
+
+void gph_callable_destroy(gph_callable *callable)
+{
+    if (callable != NULL)
+        destroy(callable, callable->record->runtime->heap,
+                callable->record->output_count);
+}
+
+/* The device is asked for here only: a launch on another one is refused by the driver. */
+static uint32_t list_device(const gph_callable *callable, gph_mismatch *out)
+{
+    const gphi_record *record = callable->record;
+    CUdevice device = 0;
+    if (record->runtime->cu.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+        device == record->signature.device)
+        return 0;
+    *out = (gph_mismatch){
+        .kind = GPH_MISMATCH_DEVICE, .got = device, .recorded = record->signature.device};
+    snprintf(out->text, sizeof(out->text), "device is %d, recorded %d", device,
+             record->signature.device);
+    return 1;
+}
+
+gph_status gph_callable_check(const gph_callable *callable,
+                              const gph_arguments *arguments, gph_mismatch *all,
+                              uint32_t capacity, uint32_t *count, gph_error *error)
+{
+    if (callable == NULL || (capacity > 0 && all == NULL) ||
+        (arguments != NULL &&
+         ((arguments->input_count > 0 && arguments->inputs == NULL) ||
+          (arguments->key_count > 0 && arguments->key == NULL))))
+        return gphi_fail(error, GPH_E_INVALID, "callable, all, inputs or key is NULL");
+    const gphi_signature *signature = &callable->record->signature;
+    gph_mismatch first = {0}, device;
+    uint32_t found = gphi_signature_list(signature, arguments, all, capacity);
+    if (found > 0)
+        gphi_signature_list(signature, arguments, &first, 1);
+    if (list_device(callable, &device) > 0) {
+        if (found < capacity)
+            all[found] = device;
+        if (found == 0)
+            first = device;
+        found++;
+    }
+    if (count != NULL)
+        *count = found;
+    if (found > 0)
+        return gphi_fail(error, GPH_E_INVALID, "%s", first.text);
+    return GPH_OK;
+}
+
+/* Apart from the call, so that the good way stays small. */
+__attribute__((noinline, cold)) static gph_status
+fail_fit(const gph_callable *callable, const gph_arguments *arguments, gph_error *error)
+{
+    gph_mismatch first = {0};
+    const uint32_t count =
+        gphi_signature_list(&callable->record->signature, arguments, &first, 1);
+    const char *name = callable->record->name;
+    return gphi_fail(error, GPH_E_INVALID, "%s%s%s%s", name != NULL ? name : "",
+                     name != NULL ? ": " : "", first.text,
+                     count > 1 ? ", and more differs" : "");
+}
+
+static gph_status copy_outputs(gph_callable *callable, gph_tensor *outputs,
+                               CUstream stream, gph_error *error)
+{
+    const gphi_record *record = callable->record;
+    size_t count = 0;
+    for (uint32_t i = 0; i < record->output_count; i++) {
+        const uint64_t bytes = gph_tensor_bytes(&record->outputs[i]);
+        if (callable->policies[i] != GPH_OUTPUT_COPIED || outputs[i].data == 0 ||
+            bytes == 0)
+            continue;
+        callable->copy_to[count] = outputs[i].data;
+        callable->copy_from[count] = record->outputs[i].data;
+        callable->copy_bytes[count] = bytes;
+        count++;
+    }
+    return gphi_copy_batch(record->runtime, callable->copy_to, callable->copy_from,
+                           callable->copy_bytes, count, stream, error);
+}
+
+static gph_status give_outputs(gph_callable *callable, gph_tensor *outputs,
+                               CUstream stream, gph_error *error)
+{
+    const gphi_record *record = callable->record;
+    if (callable->copied_count > 0)
+        GPHI_TRY(copy_outputs(callable, outputs, stream, error));
+    for (uint32_t i = 0; i < record->output_count; i++) {
+        const CUdeviceptr given = outputs[i].data;
+        outputs[i] = record->outputs[i];
+        if (callable->policies[i] == GPH_OUTPUT_COPIED)
+            outputs[i].data = given;
+    }
+    return GPH_OK;
+}
+
+gph_status gph_callable_call(gph_callable *callable, const gph_arguments *arguments,
+                             CUstream stream, gph_tensor *outputs, gph_error *error)
+{
+    if (callable == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "callable is NULL");
+    gphi_record *record = callable->record;
+    if (!gphi_signature_fits(&record->signature, arguments))
+        return fail_fit(callable, arguments, error);
+    GPHI_TRY(gphi_record_launch(
+        record, NULL, arguments != NULL ? arguments->inputs : NULL, stream, error));
+    callable->epoch++;
+    gphi_group *group = callable->group;
+    if (group != NULL) {
+        const uint64_t now =
+            atomic_fetch_add_explicit(&group->clock, 1, memory_order_relaxed) + 1;
+        atomic_store_explicit(&group->called[callable->member], now,
+                              memory_order_relaxed);
+    }
+    return outputs != NULL ? give_outputs(callable, outputs, stream, error) : GPH_OK;
+}
+
+uint64_t gph_callable_epoch(const gph_callable *callable)
+{
+    return callable != NULL ? callable->epoch : 0;
+}
+
+static gph_status check_group(const gph_callable *callable, uint64_t epoch,
+                              gph_error *error)
+{
+    const gphi_group *group = callable->group;
+    const uint32_t self = callable->member;
+    const uint64_t called =
+        atomic_load_explicit(&group->called[self], memory_order_relaxed);
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->overwrites[(size_t)self * group->count + i] != 0 &&
+            atomic_load_explicit(&group->called[i], memory_order_relaxed) > called)
+            return gphi_fail(error, GPH_E_STATE,
+                             "outputs of call %llu of callable %u of the list were "
+                             "overwritten by a later call of callable %u",
+                             (unsigned long long)epoch, self, i);
+    return GPH_OK;
+}
+
+gph_status gph_callable_epoch_check(const gph_callable *callable, uint64_t epoch,
+                                    gph_error *error)
+{
+    if (callable == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "callable is NULL");
+    if (epoch == 0 || epoch > callable->epoch)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "there was no call %llu, the last was %llu",
+                         (unsigned long long)epoch, (unsigned long long)callable->epoch);
+    if (epoch < callable->epoch)
+        return gphi_fail(error, GPH_E_STATE,
+                         "outputs of call %llu were overwritten by call %llu",
+                         (unsigned long long)epoch, (unsigned long long)(epoch + 1));
+    return callable->group != NULL ? check_group(callable, epoch, error) : GPH_OK;
+}
+
+gph_tensor gph_callable_input(const gph_callable *callable, uint32_t index)
+{
+    if (callable == NULL || index >= callable->record->signature.input_count)
+        return (gph_tensor){0};
+    return callable->record->signature.inputs[index];
+}
+
+gph_tensor gph_callable_output(const gph_callable *callable, uint32_t index)
+{
+    if (callable == NULL || index >= callable->record->output_count)
+        return (gph_tensor){0};
+    return callable->record->outputs[index];
+}
+
+gph_exec *gph_callable_exec(const gph_callable *callable)
+{
+    if (callable == NULL)
+        return NULL;
+    const gphi_record *record = callable->record;
+    return record->replay != NULL ? gph_replay_exec(record->replay, 0) : record->exec;
+}
+
+CUgraph gph_callable_graph(const gph_callable *callable)
+{
+    return callable != NULL && (callable->record->flags & GPHI_RECORD_KEEP_GRAPH) != 0
+               ? callable->record->graph
+               : NULL;
+}
+
+gph_recording_id gph_callable_recording(const gph_callable *callable)
+{
+    return callable != NULL ? callable->record->id : 0;
+}
+
+gph_status gph_function_call(gph_runtime *runtime, const gph_callable_options *options,
+                             const gph_arguments *arguments, CUstream stream,
+                             gph_tensor *outputs, gph_error *error)
+{
+    gph_callable_options opt;
+    if (runtime == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "runtime is NULL");
+    GPHI_TRY(gphi_callable_options_read(&opt, options, true, error));
+    if (opt.output_count > 0 && outputs == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "outputs is NULL, the function has %u",
+                         opt.output_count);
+    if (arguments != NULL)
+        opt.sample = *arguments;
+    gph_tensor *into = NULL;
+    GPHI_TRY(list_into(runtime->heap, &opt, &into, error));
+    const gphi_record_spec spec = spec_of(&opt, into);
+    const gph_status status =
+        gphi_function_run(runtime, &spec, GPH_PHASE_EAGER, stream, outputs, error);
+    free_into(runtime->heap, &opt, into);
+    return status;
+}

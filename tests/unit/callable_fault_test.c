@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Callables, a list of them and a generator on softcuda, while each call of the driver
+ * and each allocation fails in turn: stream, pool, generator and memory come back.
+ *
+ *   libgph ── shim (counts what it gave out, fails the n-th call) ── softcuda */
+#include "base/fail.h"
+#include "cuda/runtime.h"
+#include "fault.h"
+#include "test.h"
+#include <gph/callable.h>
+
+static struct {
+    long fail_at; /* calls left before the failing one; negative: none fails */
+    int live_graphs, live_execs, live_events, live_streams, live_modules, live_memory;
+} shim = {.fail_at = -1};
+
+static gphi_cuda_table soft; /* the driver below */
+
+static bool fails(void)
+{
+    return shim.fail_at >= 0 && shim.fail_at-- == 0;
+}
+
+/* A call that is refused without having done anything. */
+#define PASS(name, declared, passed)                                                     \
+    static CUresult shim_##name declared                                                 \
+    {                                                                                    \
+        return fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;                          \
+    }
+
+/* One that gives something out, or takes it back. */
+#define GIVE(name, count, change, declared, passed)                                      \
+    static CUresult shim_##name declared                                                 \
+    {                                                                                    \
+        const CUresult result =                                                          \
+            (change) > 0 && fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;             \
+        if (result == CUDA_SUCCESS)                                                      \
+            shim.count += (change);                                                      \
+        return result;                                                                   \
+    }
+
+PASS(cuCtxGetCurrent, (CUcontext * out), (out))
+PASS(cuCtxGetDevice, (CUdevice * out), (out))
+PASS(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
+     (out, module, name))
+PASS(cuMemCreate,
+     (CUmemGenericAllocationHandle * out, size_t bytes, const CUmemAllocationProp *prop,
+      unsigned long long flags),
+     (out, bytes, prop, flags))
+PASS(cuMemAddressReserve,
+     (CUdeviceptr * out, size_t bytes, size_t alignment, CUdeviceptr at,
+      unsigned long long flags),
+     (out, bytes, alignment, at, flags))
+PASS(cuMemMap,
+     (CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+      unsigned long long flags),
+     (at, bytes, offset, handle, flags))
+PASS(cuMemSetAccess,
+     (CUdeviceptr at, size_t bytes, const CUmemAccessDesc *access, size_t count),
+     (at, bytes, access, count))
+PASS(cuStreamIsCapturing, (CUstream s, CUstreamCaptureStatus *out), (s, out))
+PASS(cuStreamBeginCapture, (CUstream s, CUstreamCaptureMode mode), (s, mode))
+PASS(cuStreamGetCaptureInfo,
+     (CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+      const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *count),
+     (s, status, id, graph, nodes, data, count))
+PASS(cuStreamSynchronize, (CUstream s), (s))
+PASS(cuLaunchKernel,
+     (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+      unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
+      void **extra),
+     (f, gx, gy, gz, bx, by, bz, shared, s, params, extra))
+PASS(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t count, CUstream s),
+     (at, value, count, s))
+PASS(cuMemsetD32Async, (CUdeviceptr at, unsigned int value, size_t count, CUstream s),
+     (at, value, count, s))
+PASS(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s),
+     (to, from, bytes, s))
+PASS(cuMemcpyBatchAsync,
+     (CUdeviceptr * to, CUdeviceptr *from, size_t *bytes, size_t count,
+      CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream s),
+     (to, from, bytes, count, attributes, first, attribute_count, s))
+PASS(cuGraphLaunch, (CUgraphExec exec, CUstream s), (exec, s))
+PASS(cuGraphDestroyNode, (CUgraphNode node), (node))
+PASS(cuGraphKernelNodeSetParams,
+     (CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params), (node, params))
+PASS(cuGraphExecKernelNodeSetParams,
+     (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params),
+     (exec, node, params))
+GIVE(cuModuleLoadData, live_modules, 1, (CUmodule * out, const void *image), (out, image))
+GIVE(cuModuleUnload, live_modules, -1, (CUmodule module), (module))
+GIVE(cuMemAlloc, live_memory, 1, (CUdeviceptr * out, size_t bytes), (out, bytes))
+GIVE(cuMemFree, live_memory, -1, (CUdeviceptr at), (at))
+GIVE(cuStreamCreate, live_streams, 1, (CUstream * out, unsigned int flags), (out, flags))
+GIVE(cuStreamDestroy, live_streams, -1, (CUstream s), (s))
+GIVE(cuEventCreate, live_events, 1, (CUevent * out, unsigned int flags), (out, flags))
+GIVE(cuEventDestroy, live_events, -1, (CUevent event), (event))
+GIVE(cuStreamEndCapture, live_graphs, 1, (CUstream s, CUgraph *out), (s, out))
+GIVE(cuGraphDestroy, live_graphs, -1, (CUgraph graph), (graph))
+GIVE(cuGraphInstantiateWithParams, live_execs, 1,
+     (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+     (out, graph, params))
+GIVE(cuGraphExecDestroy, live_execs, -1, (CUgraphExec exec), (exec))
+
+#define SHIM_CALLS(X)                                                                    \
+    X(cuCtxGetCurrent)                                                                   \
+    X(cuCtxGetDevice)                                                                    \
+    X(cuModuleGetFunction)                                                               \
+    X(cuModuleLoadData)                                                                  \
+    X(cuModuleUnload)                                                                    \
+    X(cuMemCreate)                                                                       \
+    X(cuMemAddressReserve)                                                               \
+    X(cuMemMap)                                                                          \
+    X(cuMemSetAccess)                                                                    \
+    X(cuMemAlloc)                                                                        \
+    X(cuMemFree)                                                                         \
+    X(cuStreamIsCapturing)                                                               \
+    X(cuStreamBeginCapture)                                                              \
+    X(cuStreamEndCapture)                                                                \
+    X(cuStreamGetCaptureInfo)                                                            \
+    X(cuStreamSynchronize)                                                               \
+    X(cuStreamCreate)                                                                    \
+    X(cuStreamDestroy)                                                                   \
+    X(cuEventCreate)                                                                     \
+    X(cuEventDestroy)                                                                    \
+    X(cuLaunchKernel)                                                                    \
+    X(cuMemsetD8Async)                                                                   \
+    X(cuMemsetD32Async)                                                                  \
+    X(cuMemcpyDtoDAsync)                                                                 \
+    X(cuMemcpyBatchAsync)                                                                \
+    X(cuGraphLaunch)                                                                     \
+    X(cuGraphDestroy)                                                                    \
+    X(cuGraphDestroyNode)                                                                \
+    X(cuGraphKernelNodeSetParams)                                                        \
+    X(cuGraphExecKernelNodeSetParams)                                                    \
+    X(cuGraphInstantiateWithParams)                                                      \
+    X(cuGraphExecDestroy)
+
+static const gphi_cuda_source *soft_source;
+
+static gph_cuda_fn find(void *user, const char *name, int version)
+{
+    (void)user;
+#define X(call)                                                                          \
+    if (strcmp(name, #call) == 0)                                                        \
+        return (gph_cuda_fn)shim_##call;
+    SHIM_CALLS(X)
+#undef X
+    return soft_source->find(soft_source->user, name, version);
+}
+
+static gphi_cuda_source source;
+static CUstream stream;
+static CUdeviceptr words;
+
+enum { BYTES = 1024 };
+
+static gph_tensor bytes_at(CUdeviceptr at)
+{
+    return gph_tensor_dense(at, GPH_DTYPE_U8, 1, (int64_t[]){BYTES});
+}
+
+/* outputs[0] = inputs[0]; outputs[1] = zeros. Takes numbers; a temporary. */
+static gph_status copy_and_clear(void *user, gph_call *call, gph_error *error)
+{
+    (void)user;
+    const gph_cuda_calls *cu = gph_cuda(call->runtime);
+    CUdeviceptr at[3] = {0};
+    gph_status status = GPH_OK;
+    for (int i = 0; i < 3 && status == GPH_OK; i++)
+        status = gph_pool_alloc(call->pool, BYTES, call->stream, &at[i], error);
+    if (status == GPH_OK)
+        status = gph_cuda_check(
+            cu->MemcpyDtoDAsync(at[0], call->inputs[0].data, BYTES, call->stream),
+            "cuMemcpyDtoDAsync", error);
+    if (status == GPH_OK)
+        status = gph_cuda_check(cu->MemsetD8Async(at[1], 0, BYTES, call->stream),
+                                "cuMemsetD8Async", error);
+    if (status == GPH_OK)
+        status = gph_pool_free(call->pool, at[2], call->stream, error);
+    for (int i = 0; status != GPH_OK && i < 3; i++)
+        if (at[i] != 0)
+            gph_pool_free(call->pool, at[i], call->stream, NULL);
+    call->rng_count = call->rng != 0 && call->key_count == 0 ? 4 : 0;
+    if (status == GPH_OK) {
+        call->outputs[0] = bytes_at(at[0]);
+        call->outputs[1] = bytes_at(at[1]);
+    }
+    return status;
+}
+
+static const uint8_t managed[] = {GPH_INPUT_MANAGED, GPH_INPUT_COPY};
+
+/* A forward and a backward, called twice with numbers taken in between. */
+static gph_status use_list(gph_runtime *runtime, gph_pool *pool, gph_rng *rng,
+                           gph_error *error)
+{
+    const gph_source sources[] = {{0, 0}, {0, 0}};
+    const gph_output copied[] = {{.policy = GPH_OUTPUT_COPIED},
+                                 {.policy = GPH_OUTPUT_INTO, .into = bytes_at(words)}};
+    const gph_tensor inputs[] = {bytes_at(words), bytes_at(words + BYTES)};
+    const gph_tensor none[] = {{0}, inputs[1]};
+    const int64_t key = 1;
+    gph_callable_options options[2] = {GPH_CALLABLE_OPTIONS_INIT,
+                                       GPH_CALLABLE_OPTIONS_INIT};
+    for (int i = 0; i < 2; i++) {
+        options[i].function = copy_and_clear;
+        options[i].sample = (gph_arguments){i == 0 ? inputs : none, 2, (uint32_t)i, &key};
+        options[i].modes = i == 0 ? NULL : managed;
+        options[i].sources = i == 0 ? NULL : sources;
+        options[i].outputs = i == 0 ? NULL : copied;
+        options[i].pool = pool;
+        options[i].stream = stream;
+        options[i].rng = rng;
+        options[i].output_count = 2;
+        options[i].warmup_count = 1;
+        options[i].clear = &inputs[1];
+        options[i].clear_count = 1;
+        options[i].name = "part";
+    }
+    gph_callable *list[2] = {NULL, NULL};
+    GPHI_TRY(gph_callables_create(runtime, &options[0], &options[1], 1, list, error));
+    gph_status status = GPH_OK;
+    for (int i = 0; i < 2 && status == GPH_OK; i++) {
+        gph_tensor out[2] = {{.data = words + 2 * BYTES}, {0}};
+        status = gph_callable_call(list[0], &options[0].sample, stream, NULL, error);
+        if (status == GPH_OK)
+            status = gph_callable_call(list[1], NULL, stream, out, error);
+        gph_rng_take(rng, 1);
+    }
+    soft.cuStreamSynchronize(stream);
+    gph_callable_destroy(list[0]);
+    gph_callable_destroy(list[1]);
+    GPHI_TRY(status);
+    gph_tensor out[2];
+    options[0].outputs = copied;
+    GPHI_TRY(gph_function_call(runtime, &options[0], NULL, stream, out, error));
+    return gph_pool_free(pool, out[0].data, stream, error);
+}
+
+static gph_status with_pool(gph_runtime *runtime, gph_pool *pool, gph_error *error)
+{
+    gph_rng *rng = NULL;
+    GPHI_TRY(gph_rng_create(runtime, 1, &rng, error));
+    const gph_status status = use_list(runtime, pool, rng, error);
+    soft.cuStreamSynchronize(stream);
+    gph_rng_destroy(rng);
+    gph_pool_stats stats;
+    gph_pool_stats_read(pool, &stats);
+    CHECK(stats.recording_count == 0 && stats.users == 1);
+    /* What could not be given back failed the call. */
+    CHECK(stats.allocation_count == 0 || status != GPH_OK);
+    return status;
+}
+
+static gph_status do_it_all(gph_runtime *runtime)
+{
+    gph_error error = {0};
+    gph_arena *arena = NULL;
+    gph_pool *pool = NULL;
+    gph_status status = gph_arena_create(runtime, NULL, &arena, &error);
+    if (status == GPH_OK)
+        status = gph_pool_create(arena, NULL, &pool, &error);
+    if (status == GPH_OK)
+        status = with_pool(runtime, pool, &error);
+    gph_pool_release(pool);
+    gph_arena_destroy(arena);
+    CHECK(error.code == status);
+    CHECK((status == GPH_OK) == (error.message[0] == '\0'));
+    return status;
+}
+
+static void check_nothing_is_left(long nth)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    const bool fine = CHECK(soft.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+                            status == CU_STREAM_CAPTURE_STATUS_NONE) &&
+                      CHECK(shim.live_graphs == 0 && shim.live_execs == 0) &&
+                      CHECK(shim.live_events == 0 && shim.live_streams == 0) &&
+                      CHECK(shim.live_modules == 0 && shim.live_memory == 0) &&
+                      CHECK(gphi_capture_open_count() == 0);
+    if (!fine)
+        fprintf(stderr, "  failure %ld\n", nth);
+}
+
+static void survives_every_failed_driver_call(void)
+{
+    gph_runtime *runtime = NULL;
+    gph_error error = {0};
+    CHECK_OK(gphi_runtime_create(NULL, &source, &runtime, &error), error);
+    long nth = 0;
+    for (bool is_done = false; !is_done && nth < 3000 && test_failures < 20; nth++) {
+        shim.fail_at = nth;
+        const gph_status status = do_it_all(runtime);
+        is_done = shim.fail_at >= 0;
+        shim.fail_at = -1;
+        check_nothing_is_left(nth);
+        CHECK(!is_done || status == GPH_OK);
+        if (status == GPH_OK && !is_done)
+            printf("  call %ld failed and was not needed\n", nth);
+    }
+    CHECK(nth > 50);
+    gph_close(runtime);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    long nth = 1; /* 0 is the runtime's own */
+    for (bool is_done = false; !is_done && nth < 3000 && test_failures < 20; nth++) {
+        fault_heap heap = {.fail_at = nth};
+        const gph_allocator allocator = {fault_realloc, &heap};
+        gph_runtime *runtime = NULL;
+        CHECK(gphi_runtime_create(&allocator, &source, &runtime, NULL) == GPH_OK);
+        const gph_status status = do_it_all(runtime);
+        is_done = atomic_load(&heap.fail_at) >= 0;
+        CHECK(status == (is_done ? GPH_OK : GPH_E_NO_MEMORY) || status == GPH_OK);
+        check_nothing_is_left(nth);
+        gph_close(runtime);
+        CHECK(atomic_load(&heap.live_bytes) == 0);
+    }
+    CHECK(nth > 40);
+}
+
+int main(void)
+{
+    gphi_driver *driver = NULL;
+    gph_error error = {0};
+    if (gphi_driver_retain(GPH_DRIVER_SOFT, NULL, &driver, &error) != GPH_OK) {
+        printf("skipped: %s\n", error.message);
+        return 77;
+    }
+    soft_source = gphi_driver_source(driver);
+    gphi_cuda_table_fill(&soft, soft_source);
+    source = *soft_source;
+    source.find = find;
+    CUcontext context = NULL;
+    const bool is_up =
+        soft.cuInit(0) == 0 && soft.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
+        soft.cuCtxSetCurrent(context) == 0 && soft.cuStreamCreate(&stream, 1) == 0 &&
+        soft.cuMemAlloc(&words, 3 * BYTES) == 0;
+    if (!CHECK(is_up))
+        return 1;
+    RUN(survives_every_failed_driver_call);
+    RUN(survives_every_failed_allocation);
+    gphi_driver_release(driver);
+    return test_done();
+}
