@@ -74,6 +74,11 @@ static gph_status load_step(gph_rng *rng, gph_error *error)
     if (result != CUDA_SUCCESS)
         return gphi_cuda_fail(error, (gph_status)result, "cuModuleGetFunction",
                               "the kernel that moves a generator on");
+    /* Drivers load a kernel when it is launched first: here, not in a capture. */
+    result = cu->cuFuncLoad(rng->step);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuFuncLoad",
+                              "the kernel that moves a generator on");
     return GPH_OK;
 }
 

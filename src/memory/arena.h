@@ -16,7 +16,7 @@
 #include "cuda/runtime.h"
 #include <gph/memory.h>
 
-enum { GPHI_LIMBO = UINT32_MAX };
+#define GPHI_LIMBO UINT32_MAX
 
 struct gphi_page {
     CUmemGenericAllocationHandle handle;
