@@ -25,4 +25,6 @@
 
 #include <gph/tree.h>
 
+#include <gph/recipe.h>
+
 #endif

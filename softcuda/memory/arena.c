@@ -22,11 +22,35 @@
  * more. */
 #define POPULATE_CHUNKS 64u
 
+/* Where ranges are wanted: the same addresses in every process, so that graphs that were
+ * recorded in one can be loaded in another without change. Far from where Linux and the
+ * sanitizers put things; whoever minds gets a range elsewhere. */
+#define WANTED_FIRST ((uintptr_t)32 << 40)
+#define WANTED_STEP ((uintptr_t)1 << 40)
+#define WANTED_TRIES 64
+
+static void *map_nothing(uintptr_t wanted, uint64_t bytes)
+{
+    return mmap((void *)wanted, bytes, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static void *map_wanted(uint64_t bytes)
+{
+    for (uintptr_t i = 0; i < WANTED_TRIES; i++) {
+        const uintptr_t wanted = WANTED_FIRST + i * WANTED_STEP;
+        void *at = map_nothing(wanted, bytes);
+        if (at == (void *)wanted || at == MAP_FAILED)
+            return at;
+        munmap(at, bytes);
+    }
+    return map_nothing(0, bytes);
+}
+
 /* An aligned range without access, or NULL. */
 static unsigned char *reserve_range(uint64_t bytes)
 {
-    unsigned char *raw = mmap(NULL, bytes + SOFT_CHUNK_BYTES, PROT_NONE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *raw = map_wanted(bytes + SOFT_CHUNK_BYTES);
     if (raw == MAP_FAILED)
         return NULL;
     const uintptr_t aligned =

@@ -4,14 +4,12 @@
 #include "base/save.h"
 #include "base/fail.h"
 #include "base/heap.h"
-#include "base/vec.h"
+#include "file/whole.h"
 #include <gph/file.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-static const uint64_t BYTES_MAX_DEFAULT = UINT64_C(256) << 20;
 
 typedef gph_status write_graph_fn(const gph_graph *, const gph_file_options *,
                                   gph_write_fn *, void *, gph_error *);
@@ -50,24 +48,35 @@ gph_status gph_dot_save(const gph_graph *graph, const gph_file_options *options,
 
 /* Reads until the end or beyond the limit; a file's size is not believed, since a pipe
  * has none. */
-static gph_status read_all(int fd, const char *path, uint64_t limit, gphi_vec *text,
-                           gph_error *error)
+static gph_status read_fd(int fd, const char *path, uint64_t limit, gphi_vec *bytes,
+                          gph_error *error)
 {
     for (;;) {
-        if (text->count > limit)
+        if (bytes->count > limit)
             return gphi_fail(error, GPH_E_FORMAT, "%.300s is larger than %llu bytes",
                              path, (unsigned long long)limit);
-        if (gphi_vec_reserve(text, 65536) != GPH_OK)
+        if (gphi_vec_reserve(bytes, 65536) != GPH_OK)
             return gphi_fail(error, GPH_E_NO_MEMORY, "reading %.300s", path);
-        const ssize_t done = read(fd, gphi_vec_at(text, text->count), 65536);
+        const ssize_t done = read(fd, gphi_vec_at(bytes, bytes->count), 65536);
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
             return gphi_save_fail(error, "read", path);
         if (done == 0)
             return GPH_OK;
-        text->count += (size_t)done;
+        bytes->count += (size_t)done;
     }
+}
+
+gph_status gphi_file_read(const char *path, uint64_t limit, gphi_vec *bytes,
+                          gph_error *error)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return gphi_save_fail(error, "open", path);
+    const gph_status status = read_fd(fd, path, limit, bytes, error);
+    close(fd);
+    return status;
 }
 
 gph_status gph_json_load(const char *path, const gph_file_options *options,
@@ -77,17 +86,12 @@ gph_status gph_json_load(const char *path, const gph_file_options *options,
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
     if (path == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "path or out is NULL");
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return gphi_save_fail(error, "open", path);
-
     gphi_vec text;
     gphi_vec_init(&text, gphi_heap(opt.allocator), 1);
-    const uint64_t limit = opt.bytes_max != 0 ? opt.bytes_max : BYTES_MAX_DEFAULT;
-    gph_status status = read_all(fd, path, limit, &text, error);
+    const uint64_t limit = opt.bytes_max != 0 ? opt.bytes_max : GPHI_FILE_BYTES_MAX;
+    gph_status status = gphi_file_read(path, limit, &text, error);
     if (status == GPH_OK)
         status = gph_json_read(text.items, text.count, options, out, error);
     gphi_vec_fini(&text);
-    close(fd);
     return status;
 }

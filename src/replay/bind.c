@@ -4,45 +4,15 @@
 #include "base/fail.h"
 #include "replay/capture.h"
 
-#ifndef GPH_HAS_MEMORY
-gph_status gphi_pool_bind(gph_capture *capture, const gph_capture_options *options,
-                          gph_error *error)
-{
-    (void)capture;
-    if (options->pool != NULL)
-        return gphi_fail(error, GPH_E_UNSUPPORTED, "this build has no pools");
-    return GPH_OK;
-}
-void gphi_pool_unbind(gph_capture *capture)
-{
-    (void)capture;
-}
-gph_status gphi_pool_finish(gph_capture *capture, gph_error *error)
-{
-    (void)capture;
-    (void)error;
-    return GPH_OK;
-}
-void gphi_pool_forget(gph_recording *recording)
-{
-    (void)recording;
-}
-gph_status gphi_pool_check(const gph_recording *recording, gph_error *error)
-{
-    (void)recording;
-    (void)error;
-    return GPH_OK;
-}
-#else
-gph_status gphi_pool_check(const gph_recording *recording, gph_error *error)
+gph_status gphi_bind_check(const gph_recording *recording, gph_error *error)
 {
     if (recording->pool == NULL)
         return GPH_OK;
     return gph_pool_replay(recording->pool, recording->id, error);
 }
 
-gph_status gphi_pool_bind(gph_capture *capture, const gph_capture_options *options,
-                          gph_error *error)
+gph_status gphi_bind_begin(gph_capture *capture, const gph_capture_options *options,
+                           gph_error *error)
 {
     gph_recording *recording = capture->recording;
     if (options->pool == NULL)
@@ -53,7 +23,7 @@ gph_status gphi_pool_bind(gph_capture *capture, const gph_capture_options *optio
     return GPH_OK;
 }
 
-void gphi_pool_unbind(gph_capture *capture)
+void gphi_bind_abort(gph_capture *capture)
 {
     gph_recording *recording = capture->recording;
     if (recording->pool == NULL)
@@ -62,7 +32,7 @@ void gphi_pool_unbind(gph_capture *capture)
     recording->id = 0;
 }
 
-gph_status gphi_pool_finish(gph_capture *capture, gph_error *error)
+gph_status gphi_bind_end(gph_capture *capture, gph_error *error)
 {
     const gph_recording *recording = capture->recording;
     if (recording->pool == NULL)
@@ -71,7 +41,7 @@ gph_status gphi_pool_finish(gph_capture *capture, gph_error *error)
                                (uint32_t)recording->outputs.count, NULL, error);
 }
 
-void gphi_pool_forget(gph_recording *recording)
+void gphi_bind_forget(gph_recording *recording)
 {
     if (recording->pool == NULL)
         return;
@@ -80,8 +50,6 @@ void gphi_pool_forget(gph_recording *recording)
     gph_pool_release(recording->pool);
     recording->pool = NULL;
 }
-
-#endif
 
 gph_status gph_capture_output(gph_capture *capture, CUdeviceptr address, gph_error *error)
 {

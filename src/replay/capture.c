@@ -247,7 +247,7 @@ gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
     gph_capture *capture = NULL;
     if (make_capture(runtime, stream, &opt, &capture) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "capturing stream %p", (void *)stream);
-    gph_status status = gphi_pool_bind(capture, &opt, error);
+    gph_status status = gphi_bind_begin(capture, &opt, error);
     if (status != GPH_OK)
         goto free_capture;
 
@@ -263,7 +263,7 @@ gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
     return GPH_OK;
 
 unbind_pool:
-    gphi_pool_unbind(capture);
+    gphi_bind_abort(capture);
 free_capture:
     free_capture(capture);
     return status;
@@ -273,7 +273,7 @@ free_capture:
 static void drop_capture(gph_capture *capture)
 {
     gphi_watch_end(&capture->watch);
-    gphi_pool_unbind(capture);
+    gphi_bind_abort(capture);
     free_capture(capture);
 }
 
@@ -346,7 +346,9 @@ gph_status gph_capture_finish(gph_capture *capture, gph_recording **out, gph_err
         return gphi_fail(error, GPH_E_INVALID, "capture or out is NULL");
     GPHI_TRY(gphi_capture_check(capture, error));
     GPHI_TRY(end_last(capture, error));
-    const gph_status status = gphi_pool_finish(capture, error);
+    gph_status status = gphi_bind_end(capture, error);
+    if (status == GPH_OK && (capture->flags & GPH_CAPTURE_RUN) != 0)
+        status = gphi_bind_check(capture->recording, error); /* it has run once */
     if (status != GPH_OK)
         return give_up(capture, status);
     *out = capture->recording;

@@ -135,14 +135,15 @@ gph_status gphi_nodes_read(const gph_runtime *runtime, CUgraph graph, gphi_vec *
 void gphi_node_describe(const gph_runtime *runtime, CUgraphNode node, size_t index,
                         const char *region, char *out, size_t bytes);
 
-/* Binds the stream to the pool of the options, if they name one, before the driver
- * captures; undone by unbind, which does nothing without one, or made final. */
-gph_status gphi_pool_bind(gph_capture *capture, const gph_capture_options *options,
-                          gph_error *error);
-void gphi_pool_unbind(gph_capture *capture);
-gph_status gphi_pool_finish(gph_capture *capture, gph_error *error);
-void gphi_pool_forget(gph_recording *recording);
-gph_status gphi_pool_check(const gph_recording *recording, gph_error *error);
+/* Binds the stream to the pool of the options before the driver captures; all of these do
+ * nothing where there is none. After the driver's end it is made final or undone;
+ * forgotten when graph and executables are gone; checked (and noted) at each replay. */
+gph_status gphi_bind_begin(gph_capture *capture, const gph_capture_options *options,
+                           gph_error *error);
+void gphi_bind_abort(gph_capture *capture);
+gph_status gphi_bind_end(gph_capture *capture, gph_error *error);
+void gphi_bind_forget(gph_recording *recording);
+gph_status gphi_bind_check(const gph_recording *recording, gph_error *error);
 
 /* Calls the function of a break; a failure has words, whether the function wrote some or
  * not. */

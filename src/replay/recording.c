@@ -60,7 +60,7 @@ void gphi_recording_release(gph_recording *recording)
         const gphi_hold *hold = gphi_vec_at(&recording->holds, i);
         hold->release(hold->user);
     }
-    gphi_pool_forget(recording);
+    gphi_bind_forget(recording);
     for (size_t i = 0; i < recording->segments.count; i++)
         gphi_vec_fini(&gphi_segment_at(recording, i)->regions);
     for (size_t i = 0; i < recording->names.count; i++)
@@ -243,7 +243,7 @@ gph_status gph_replay_launch(gph_replay *replay, CUstream stream, gph_error *err
     if (replay == NULL || replay->self != replay)
         return gphi_fail(error, GPH_E_INVALID, "replay %p is no replay", (void *)replay);
     const gph_recording *recording = replay->recording;
-    GPHI_TRY(gphi_pool_check(recording, error));
+    GPHI_TRY(gphi_bind_check(recording, error));
     for (uint32_t i = 0; i < replay->count; i++) {
         GPHI_TRY(gph_exec_launch(replay->execs[i], stream, error));
         const gphi_segment *segment = gphi_segment_at(recording, i);

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Builds graphs node by node, with the words that are addresses moved along. */
+#include "recipe/build.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cuda/status.h"
+#include "recipe/module.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether a function takes the arguments that were recorded. A driver that cannot tell is
+ * believed. */
+static bool has_same_layout(const gphi_cuda_table *cu, const gphi_bundle *bundle,
+                            const struct gphi_bundle_kernel *kernel, CUfunction function)
+{
+    for (uint32_t i = 0; i <= kernel->arg_count && kernel->arg_count > 0; i++) {
+        size_t offset = 0, bytes = 0;
+        const CUresult result = cu->cuFuncGetParamInfo(function, i, &offset, &bytes);
+        if (i == kernel->arg_count)
+            return result != CUDA_SUCCESS;
+        const gph_kernel_arg *arg = gphi_vec_at(&bundle->args, kernel->arg_first + i);
+        if (result != CUDA_SUCCESS || arg->offset != offset || arg->bytes != bytes)
+            return false;
+    }
+    return true;
+}
+
+/* Gives a function what it had been given when it was recorded. */
+static gph_status set_up(const gphi_cuda_table *cu,
+                         const struct gphi_bundle_kernel *kernel, CUfunction function,
+                         gph_error *error)
+{
+    const struct {
+        CUfunction_attribute id;
+        int value;
+        bool only_more;
+    } wanted[] = {
+        {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel->dynamic_shared_bytes,
+         true},
+        {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kernel->carveout, false}};
+    for (int i = 0; i < 2; i++) {
+        int now = 0;
+        CUresult result = cu->cuFuncGetAttribute(&now, wanted[i].id, function);
+        if (result == CUDA_SUCCESS &&
+            (wanted[i].only_more ? now < wanted[i].value : now != wanted[i].value))
+            result = cu->cuFuncSetAttribute(function, wanted[i].id, wanted[i].value);
+        if (result != CUDA_SUCCESS)
+            return gphi_cuda_fail(error, (gph_status)result, "cuFuncSetAttribute",
+                                  "attribute %d of a kernel", (int)wanted[i].id);
+    }
+    return GPH_OK;
+}
+
+static gph_status find_kernel(gph_runtime *runtime, const gphi_bundle *bundle,
+                              const struct gphi_bundle_kernel *kernel,
+                              const gph_resolver *resolver, CUfunction *out,
+                              gph_error *error)
+{
+    gph_kernel_id id = {.name = gphi_bundle_text(bundle, kernel->name)};
+    memcpy(id.image, kernel->image, sizeof(id.image));
+    CUfunction function = NULL;
+    gph_status status = gphi_module_find(runtime, &id, &function, error);
+    if (status == GPH_E_UNSUPPORTED && resolver != NULL && resolver->find != NULL) {
+        gph_error other = {0};
+        status = resolver->find(resolver->user, &id, &function, &other);
+        if (status == GPH_OK && function == NULL)
+            return gphi_fail(error, GPH_E_UNSUPPORTED,
+                             "kernel %.200s: the resolver gave no function", id.name);
+        if (status != GPH_OK)
+            return GPH_E_UNSUPPORTED; /* as told by gphi_module_find() */
+    }
+    GPHI_TRY(status);
+    if (!has_same_layout(&runtime->cu, bundle, kernel, function))
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "kernel %.200s takes other arguments than were recorded",
+                         id.name);
+    GPHI_TRY(set_up(&runtime->cu, kernel, function, error));
+    *out = function;
+    return GPH_OK;
+}
+
+gph_status gphi_find_kernels(gph_runtime *runtime, const gphi_bundle *bundle,
+                             const gph_resolver *resolver, struct gphi_found *found,
+                             gph_error *error)
+{
+    for (size_t i = 0; i < bundle->kernels.count; i++) {
+        gph_error why = {0};
+        found[i].status =
+            find_kernel(runtime, bundle, GPHI_BUNDLE_AT(&bundle->kernels, kernel, i),
+                        resolver, &found[i].function, &why);
+        if (found[i].status == GPH_OK)
+            continue;
+        if (found[i].status != GPH_E_UNSUPPORTED &&
+            found[i].status != (gph_status)CUDA_ERROR_NOT_FOUND) {
+            if (error != NULL)
+                *error = why;
+            return found[i].status;
+        }
+        snprintf(found[i].why, sizeof(found[i].why), "%.255s", why.message);
+    }
+    return GPH_OK;
+}
+
+/* One graph on its way to the driver. */
+struct job {
+    const gphi_build *build;
+    const gphi_cuda_table *cu;
+    const struct gphi_bundle_graph *graph;
+    unsigned char *data; /* the graph's own, or a copy with words moved */
+    gph_memcpy_params *copies;
+    gph_memset_params *fills;
+    CUgraph out;
+    CUgraphNode *nodes;
+    CUgraphNode *before; /* room for the dependencies of one node */
+    uint32_t *first;     /* of each node: its first edge in; one more at the end */
+};
+
+static gph_status fail_memory(const struct job *job)
+{
+    return gphi_fail(job->build->error, GPH_E_NO_MEMORY, "building a graph of %zu nodes",
+                     job->graph->nodes.count);
+}
+
+static gph_status fail_node(const struct job *job, CUresult result, const char *call,
+                            uint32_t node)
+{
+    gphi_cuda_fail(job->build->error, (gph_status)result, call, "building node %u", node);
+    if (job->build->error != NULL) {
+        job->build->error->has_node = 1;
+        job->build->error->node = node;
+    }
+    return (gph_status)result;
+}
+
+static bool must_move(const struct job *job)
+{
+    for (size_t i = 0; i < job->graph->words.count; i++)
+        if (job->build->shift[GPHI_BUNDLE_AT(&job->graph->words, word, i)->range] != 0)
+            return true;
+    return false;
+}
+
+/* A copy of an array, to be changed; NULL also if it is empty. */
+static void *copy_of(const gphi_vec *from)
+{
+    void *copy = from->count == 0
+                     ? NULL
+                     : gphi_heap_array(from->heap, from->count, from->item_bytes);
+    if (copy != NULL)
+        memcpy(copy, from->items, from->count * from->item_bytes);
+    return copy;
+}
+
+static void free_copy(const gphi_vec *from, void *copy)
+{
+    if (copy != from->items)
+        gphi_heap_free(from->heap, copy, from->count * from->item_bytes);
+}
+
+static void move_word(struct job *job, const struct gphi_bundle_word *word)
+{
+    const struct gphi_bundle_node *node =
+        GPHI_BUNDLE_AT(&job->graph->nodes, node, word->node);
+    const uint64_t by = job->build->shift[word->range];
+    if (node->kind == GPH_NODE_KERNEL) {
+        uint64_t value;
+        unsigned char *at = job->data + node->data_first + word->offset;
+        memcpy(&value, at, sizeof(value));
+        value += by;
+        memcpy(at, &value, sizeof(value));
+    } else if (node->kind == GPH_NODE_MEMSET) {
+        job->fills[node->item].address += by;
+    } else if (word->offset == GPHI_BUNDLE_DST) {
+        job->copies[node->item].dst.address += by;
+    } else {
+        job->copies[node->item].src.address += by;
+    }
+}
+
+static gph_status move_words(struct job *job)
+{
+    const struct gphi_bundle_graph *graph = job->graph;
+    job->data = graph->data.items;
+    job->copies = graph->copies.items;
+    job->fills = graph->fills.items;
+    if (!must_move(job))
+        return GPH_OK;
+    job->data = copy_of(&graph->data);
+    job->copies = copy_of(&graph->copies);
+    job->fills = copy_of(&graph->fills);
+    if ((graph->data.count > 0 && job->data == NULL) ||
+        (graph->copies.count > 0 && job->copies == NULL) ||
+        (graph->fills.count > 0 && job->fills == NULL))
+        return fail_memory(job);
+    for (size_t i = 0; i < graph->words.count; i++)
+        move_word(job, GPHI_BUNDLE_AT(&graph->words, word, i));
+    return GPH_OK;
+}
+
+static bool is_plain(const gph_edge *edge)
+{
+    return edge->from_port == 0 && edge->to_port == 0 && edge->type == 0;
+}
+
+/* The plain dependencies of a node; others have data, and are added apart. */
+static size_t list_before(const struct job *job, uint32_t node)
+{
+    size_t count = 0;
+    for (uint32_t i = job->first[node]; i < job->first[node + 1]; i++) {
+        const gph_edge *edge = gphi_vec_at(&job->graph->edges, i);
+        if (is_plain(edge))
+            job->before[count++] = job->nodes[edge->from];
+    }
+    return count;
+}
+
+static gph_status add_kernel(const struct job *job, uint32_t index, size_t before)
+{
+    const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&job->graph->nodes, node, index);
+    size_t bytes = node->data_bytes;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, NULL, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &bytes, CU_LAUNCH_PARAM_END};
+    if (bytes > 0)
+        extra[1] = job->data + node->data_first;
+    const CUDA_KERNEL_NODE_PARAMS params = {
+        .func = job->build->found[node->item].function,
+        .gridDimX = node->grid[0],
+        .gridDimY = node->grid[1],
+        .gridDimZ = node->grid[2],
+        .blockDimX = node->block[0],
+        .blockDimY = node->block[1],
+        .blockDimZ = node->block[2],
+        .sharedMemBytes = node->shared_bytes,
+        .extra = bytes > 0 ? extra : NULL,
+    };
+    CUresult result = job->cu->cuGraphAddKernelNode(&job->nodes[index], job->out,
+                                                    job->before, before, &params);
+    if (result != CUDA_SUCCESS)
+        return fail_node(job, result, "cuGraphAddKernelNode", index);
+    for (uint32_t i = 0; i < node->attribute_count; i++) {
+        const struct gphi_bundle_attribute *attribute =
+            GPHI_BUNDLE_AT(&job->graph->attributes, attribute, node->attribute_first + i);
+        CUlaunchAttributeValue value;
+        memcpy(&value, attribute->value, sizeof(value));
+        result = job->cu->cuGraphKernelNodeSetAttribute(
+            job->nodes[index], (CUlaunchAttributeID)attribute->id, &value);
+        if (result != CUDA_SUCCESS)
+            return fail_node(job, result, "cuGraphKernelNodeSetAttribute", index);
+    }
+    return GPH_OK;
+}
+
+static gph_status add_copy(const struct job *job, uint32_t index, size_t before,
+                           CUcontext context)
+{
+    const gph_memcpy_params *from =
+        &job->copies[GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->item];
+    const CUDA_MEMCPY3D copy = {.srcXInBytes = from->src.x_bytes,
+                                .srcY = from->src.y,
+                                .srcZ = from->src.z,
+                                .srcLOD = from->src.lod,
+                                .srcMemoryType = (CUmemorytype)from->src.memory,
+                                .srcDevice = from->src.address,
+                                .srcPitch = from->src.pitch_bytes,
+                                .srcHeight = from->src.height,
+                                .dstXInBytes = from->dst.x_bytes,
+                                .dstY = from->dst.y,
+                                .dstZ = from->dst.z,
+                                .dstLOD = from->dst.lod,
+                                .dstMemoryType = (CUmemorytype)from->dst.memory,
+                                .dstDevice = from->dst.address,
+                                .dstPitch = from->dst.pitch_bytes,
+                                .dstHeight = from->dst.height,
+                                .WidthInBytes = from->width_bytes,
+                                .Height = from->height,
+                                .Depth = from->depth};
+    const CUresult result = job->cu->cuGraphAddMemcpyNode(
+        &job->nodes[index], job->out, job->before, before, &copy, context);
+    if (result != CUDA_SUCCESS)
+        return fail_node(job, result, "cuGraphAddMemcpyNode", index);
+    return GPH_OK;
+}
+
+static gph_status add_fill(const struct job *job, uint32_t index, size_t before,
+                           CUcontext context)
+{
+    const gph_memset_params *from =
+        &job->fills[GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->item];
+    const CUDA_MEMSET_NODE_PARAMS fill = {.dst = from->address,
+                                          .pitch = from->pitch_bytes,
+                                          .value = from->value,
+                                          .elementSize = from->element_bytes,
+                                          .width = from->width,
+                                          .height = from->height};
+    const CUresult result = job->cu->cuGraphAddMemsetNode(
+        &job->nodes[index], job->out, job->before, before, &fill, context);
+    if (result != CUDA_SUCCESS)
+        return fail_node(job, result, "cuGraphAddMemsetNode", index);
+    return GPH_OK;
+}
+
+static gph_status add_empty(const struct job *job, uint32_t index, size_t before)
+{
+    const CUresult result =
+        job->cu->cuGraphAddEmptyNode(&job->nodes[index], job->out, job->before, before);
+    if (result != CUDA_SUCCESS)
+        return fail_node(job, result, "cuGraphAddEmptyNode", index);
+    return GPH_OK;
+}
+
+static gph_status add_nodes(const struct job *job)
+{
+    CUcontext context = NULL;
+    const CUresult result = job->cu->cuCtxGetCurrent(&context);
+    if (result != CUDA_SUCCESS)
+        return fail_node(job, result, "cuCtxGetCurrent", 0);
+    const uint32_t *order = job->graph->order.items;
+    for (size_t i = 0; i < job->graph->nodes.count; i++) {
+        const uint32_t index = order[i];
+        const size_t before = list_before(job, index);
+        switch (GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->kind) {
+        case GPH_NODE_KERNEL: GPHI_TRY(add_kernel(job, index, before)); break;
+        case GPH_NODE_MEMCPY: GPHI_TRY(add_copy(job, index, before, context)); break;
+        case GPH_NODE_MEMSET: GPHI_TRY(add_fill(job, index, before, context)); break;
+        default: GPHI_TRY(add_empty(job, index, before)); break;
+        }
+    }
+    return GPH_OK;
+}
+
+static gph_status add_other_edges(const struct job *job)
+{
+    for (size_t i = 0; i < job->graph->edges.count; i++) {
+        const gph_edge *edge = gphi_vec_at(&job->graph->edges, i);
+        if (is_plain(edge))
+            continue;
+        const CUgraphEdgeData data = {
+            .from_port = edge->from_port, .to_port = edge->to_port, .type = edge->type};
+        const CUresult result = job->cu->cuGraphAddDependencies(
+            job->out, &job->nodes[edge->from], &job->nodes[edge->to], &data, 1);
+        if (result != CUDA_SUCCESS)
+            return fail_node(job, result, "cuGraphAddDependencies", edge->to);
+    }
+    return GPH_OK;
+}
+
+/* Where the edges into each node begin, and room for the most of one node. */
+static gph_status list_edges(struct job *job, size_t *most)
+{
+    const size_t nodes = job->graph->nodes.count;
+    job->first =
+        gphi_heap_array(job->build->runtime->heap, nodes + 1, sizeof(*job->first));
+    job->nodes = gphi_heap_array(job->build->runtime->heap, nodes, sizeof(*job->nodes));
+    if (job->first == NULL || job->nodes == NULL)
+        return fail_memory(job);
+    for (size_t i = 0; i < job->graph->edges.count; i++)
+        job->first[((const gph_edge *)gphi_vec_at(&job->graph->edges, i))->to + 1]++;
+    *most = 1;
+    for (size_t i = 0; i < nodes; i++) {
+        *most = job->first[i + 1] > *most ? job->first[i + 1] : *most;
+        job->first[i + 1] += job->first[i];
+    }
+    job->before = gphi_heap_array(job->build->runtime->heap, *most, sizeof(*job->before));
+    return job->before != NULL ? GPH_OK : fail_memory(job);
+}
+
+gph_status gphi_build_graph(const gphi_build *build,
+                            const struct gphi_bundle_graph *graph, CUgraph *out)
+{
+    struct job job = {.build = build, .cu = &build->runtime->cu, .graph = graph};
+    const gph_allocator heap = build->runtime->heap;
+    const size_t nodes = graph->nodes.count;
+    size_t most = 0;
+    const CUresult result = job.cu->cuGraphCreate(&job.out, 0);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(build->error, (gph_status)result, "cuGraphCreate",
+                              "building a graph");
+    gph_status status = GPH_OK;
+    if (nodes > 0)
+        status = move_words(&job);
+    if (status == GPH_OK && nodes > 0)
+        status = list_edges(&job, &most);
+    if (status == GPH_OK && nodes > 0)
+        status = add_nodes(&job);
+    if (status == GPH_OK && nodes > 0)
+        status = add_other_edges(&job);
+    gphi_heap_free(heap, job.before, most * sizeof(*job.before));
+    gphi_heap_free(heap, job.nodes, nodes * sizeof(*job.nodes));
+    gphi_heap_free(heap, job.first, (nodes + 1) * sizeof(*job.first));
+    if (nodes > 0) {
+        free_copy(&graph->data, job.data);
+        free_copy(&graph->copies, job.copies);
+        free_copy(&graph->fills, job.fills);
+    }
+    if (status == GPH_OK)
+        *out = job.out;
+    else
+        gphi_ignore((gph_status)job.cu->cuGraphDestroy(job.out), "it is half built");
+    return status;
+}
+
+void gphi_topology_hash(const gphi_bundle *bundle, const struct gphi_bundle_graph *graph,
+                        unsigned char out[GPHI_BUNDLE_HASH_BYTES])
+{
+    (void)bundle;
+    gphi_sha256 hash;
+    gphi_sha256_begin(&hash);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&graph->nodes, node, i);
+        const uint32_t words[] = {node->kind,
+                                  node->kind == GPH_NODE_KERNEL ? node->item : 0,
+                                  node->attribute_count};
+        gphi_sha256_add(&hash, words, sizeof(words));
+        for (uint32_t j = 0; j < node->attribute_count; j++)
+            gphi_sha256_add(&hash,
+                            gphi_vec_at(&graph->attributes, node->attribute_first + j),
+                            graph->attributes.item_bytes);
+        if (node->kind == GPH_NODE_MEMCPY) {
+            const gph_memcpy_params *copy = gphi_vec_at(&graph->copies, node->item);
+            const uint32_t kinds[] = {copy->dst.memory, copy->src.memory};
+            gphi_sha256_add(&hash, kinds, sizeof(kinds));
+        }
+    }
+    if (graph->edges.count > 0)
+        gphi_sha256_add(&hash, graph->edges.items, graph->edges.count * sizeof(gph_edge));
+    gphi_sha256_end(&hash, out);
+}

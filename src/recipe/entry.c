@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Adding a graph to a recipe: all of it, or nothing. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cuda/status.h"
+#include "recipe/recipe.h"
+
+#include <string.h>
+
+/* How far the arrays of a bundle reached, to go back there. */
+struct mark {
+    size_t text, args, kernels;
+};
+
+static struct mark take_mark(const gphi_bundle *bundle)
+{
+    return (struct mark){bundle->text.count, bundle->args.count, bundle->kernels.count};
+}
+
+static void go_back(gphi_bundle *bundle, struct mark mark)
+{
+    bundle->text.count = mark.text;
+    bundle->args.count = mark.args;
+    bundle->kernels.count = mark.kernels;
+}
+
+static gph_status read_device(const gphi_survey *survey)
+{
+    gphi_bundle *bundle = survey->bundle;
+    const gphi_cuda_table *cu = &survey->runtime->cu;
+    if (bundle->driver_version != 0)
+        return GPH_OK;
+    CUdevice device = 0;
+    char name[128] = "";
+    int major = 0, minor = 0;
+    CUresult result = cu->cuCtxGetDevice(&device);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuDeviceGetName(name, sizeof(name), device);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuDeviceGetAttribute(
+            &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuDeviceGetAttribute(
+            &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(survey->error, (gph_status)result, "cuDeviceGetAttribute",
+                              "recording a graph");
+    uint32_t text = 0;
+    if (!gphi_bundle_is_name(name))
+        name[0] = '\0';
+    if (gphi_bundle_text_add(bundle, name, &text) != GPH_OK)
+        return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
+    bundle->device = text;
+    bundle->capability = (uint32_t)(major * 10 + minor);
+    bundle->library_version = gph_version();
+    bundle->driver_version = (uint32_t)survey->runtime->info.version;
+    return GPH_OK;
+}
+
+static gph_status check_entry(const gphi_bundle *bundle, const gph_recipe *recipe,
+                              const gph_recipe_entry *entry, gph_error *error)
+{
+    if (!gphi_bundle_is_name(entry->name))
+        return gphi_fail(error, GPH_E_INVALID, "a graph needs a printable name");
+    if (gph_recipe_find(recipe, entry->name) != UINT32_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "there is a graph %.200s already",
+                         entry->name);
+    if (entry->graph == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "graph %.200s: it is NULL", entry->name);
+    if (entry->key_count > GPHI_BUNDLE_KEY_MAX ||
+        (entry->key_count > 0 && entry->key == NULL))
+        return gphi_fail(error, GPH_E_INVALID, "graph %.200s: %u numbers in its key",
+                         entry->name, entry->key_count);
+    if ((entry->input_count > 0 && entry->inputs == NULL) ||
+        (entry->output_count > 0 && entry->outputs == NULL))
+        return gphi_fail(error, GPH_E_INVALID, "graph %.200s: its tensors are NULL",
+                         entry->name);
+    if (bundle->graphs.count >= GPHI_BUNDLE_GRAPHS_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "more than %d graphs",
+                         GPHI_BUNDLE_GRAPHS_MAX);
+    return GPH_OK;
+}
+
+/* Replays the graph twice on what its inputs hold. */
+static gph_status take_check(const gphi_survey *survey, const gph_recipe_entry *entry,
+                             const gphi_check *check, struct gphi_bundle_graph *graph)
+{
+    gph_error *error = survey->error;
+    const uint64_t bytes = gphi_check_input_bytes(check->tensors, check->inputs);
+    if (bytes == UINT64_MAX)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "graph %.200s: its inputs have more than %d bytes", entry->name,
+                         GPHI_CHECK_BYTES_MAX);
+    if (bytes > 0 && gphi_vec_add(&graph->check_data, bytes) == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "keeping %llu bytes of inputs",
+                         (unsigned long long)bytes);
+    unsigned char again[GPHI_BUNDLE_HASH_BYTES];
+    GPHI_TRY(gphi_check_copy(check, graph->check_data.items, false, error));
+    GPHI_TRY(gphi_check_replay(check, graph->outputs_hash, error));
+    GPHI_TRY(gphi_check_copy(check, graph->check_data.items, true, error));
+    GPHI_TRY(gphi_check_replay(check, again, error));
+    graph->has_check = memcmp(again, graph->outputs_hash, sizeof(again)) == 0;
+    if (!graph->has_check) {
+        gphi_log("recipe", GPH_LOG_WARN,
+                 "graph %s: two replays of the same inputs differ: kept without a check",
+                 entry->name);
+        memset(graph->outputs_hash, 0, sizeof(graph->outputs_hash));
+        gphi_vec_fini(&graph->check_data);
+    }
+    return GPH_OK;
+}
+
+static gph_status add_check(const gphi_survey *survey, const gph_recipe_entry *entry,
+                            struct gphi_bundle_graph *graph)
+{
+    gphi_check check = {.runtime = survey->runtime,
+                        .inputs = entry->input_count,
+                        .outputs = entry->output_count,
+                        .stream =
+                            entry->stream != NULL ? entry->stream : CU_STREAM_PER_THREAD};
+    gphi_vec tensors;
+    gphi_vec_init(&tensors, survey->bundle->heap, sizeof(gph_tensor));
+    for (size_t i = 0; i < graph->tensors.count; i++) {
+        gph_tensor *to = gphi_vec_add(&tensors, 1);
+        if (to == NULL) {
+            gphi_vec_fini(&tensors);
+            return gphi_fail(survey->error, GPH_E_NO_MEMORY, "checking a graph");
+        }
+        *to = i < entry->input_count ? entry->inputs[i]
+                                     : entry->outputs[i - entry->input_count];
+    }
+    check.tensors = tensors.items;
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    options.upload_stream = check.stream;
+    gph_status status = gph_exec_create(survey->runtime, entry->graph, &options,
+                                        &check.exec, survey->error);
+    if (status == GPH_OK)
+        status = take_check(survey, entry, &check, graph);
+    gph_exec_destroy(check.exec);
+    gphi_vec_fini(&tensors);
+    return status;
+}
+
+static gph_status survey_twice(const gphi_survey *survey, CUgraph shifted,
+                               struct gphi_bundle_graph *graph)
+{
+    struct gphi_bundle_graph twin;
+    gphi_bundle_graph_init(&twin, survey->bundle->heap);
+    gph_status status = gphi_survey_graph(survey, shifted, &twin);
+    if (status == GPH_OK && twin.refusals.count > 0 && graph->refusals.count == 0)
+        status = gphi_refuse(
+            survey, graph, -1, 0, -1, "only its second capture: %s",
+            gphi_bundle_text(survey->bundle,
+                             GPHI_BUNDLE_AT(&twin.refusals, refusal, 0)->why));
+    if (status == GPH_OK && graph->refusals.count == 0)
+        status = gphi_find_words(survey, graph, &twin);
+    gphi_bundle_graph_fini(&twin);
+    return status;
+}
+
+/* A refused graph keeps its name and reasons. */
+static void drop_contents(struct gphi_bundle_graph *graph)
+{
+    gphi_vec *all[] = {&graph->nodes, &graph->edges, &graph->copies,
+                       &graph->fills, &graph->words, &graph->attributes,
+                       &graph->uses,  &graph->data,  &graph->order};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        gphi_vec_fini(all[i]);
+}
+
+static gph_status fill_graph(const gphi_survey *survey, const gph_recipe_entry *entry,
+                             struct gphi_bundle_graph *graph)
+{
+    GPHI_TRY(gphi_add_tensors(survey, graph, entry->inputs, entry->input_count, "input"));
+    GPHI_TRY(
+        gphi_add_tensors(survey, graph, entry->outputs, entry->output_count, "output"));
+    graph->input_count = entry->input_count;
+    if (gphi_bundle_text_add(survey->bundle, entry->name, &graph->name) != GPH_OK ||
+        (entry->key_count > 0 && gphi_vec_add(&graph->keys, entry->key_count) == NULL))
+        return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
+    if (entry->key_count > 0)
+        memcpy(graph->keys.items, entry->key, entry->key_count * sizeof(int64_t));
+    GPHI_TRY(gphi_survey_graph(survey, entry->graph, graph));
+    graph->is_movable = entry->shifted != NULL;
+    if (entry->shifted != NULL)
+        GPHI_TRY(survey_twice(survey, entry->shifted, graph));
+    else if (graph->refusals.count == 0)
+        GPHI_TRY(gphi_find_words(survey, graph, NULL));
+    if (graph->refusals.count > 0)
+        drop_contents(graph);
+    else if (entry->check != 0)
+        GPHI_TRY(add_check(survey, entry, graph));
+    return GPH_OK;
+}
+
+gph_status gph_recipe_add(gph_recipe *recipe, gph_runtime *runtime,
+                          const gph_recipe_entry *entry, uint32_t *index,
+                          gph_error *error)
+{
+    if (recipe == NULL || runtime == NULL || entry == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "recipe, runtime or entry is NULL");
+    gph_recipe_entry opt;
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), entry, error));
+    gphi_bundle *bundle = &recipe->bundle;
+    GPHI_TRY(check_entry(bundle, recipe, &opt, error));
+    const gphi_survey survey = {
+        .runtime = runtime, .bundle = bundle, .resolver = opt.resolver, .error = error};
+    GPHI_TRY(read_device(&survey));
+    if (gphi_vec_reserve(&bundle->graphs, 1) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "recording a graph");
+
+    const struct mark mark = take_mark(bundle);
+    struct gphi_bundle_graph graph;
+    gphi_bundle_graph_init(&graph, bundle->heap);
+    const gph_status status = fill_graph(&survey, &opt, &graph);
+    if (status != GPH_OK) {
+        gphi_bundle_graph_fini(&graph);
+        go_back(bundle, mark);
+        return status;
+    }
+    *(struct gphi_bundle_graph *)gphi_vec_add(&bundle->graphs, 1) = graph;
+    if (index != NULL)
+        *index = (uint32_t)bundle->graphs.count - 1;
+    return GPH_OK;
+}
+
+gph_status gph_recipe_record_twice(gph_recipe *recipe, gph_runtime *runtime,
+                                   const gph_recipe_entry *entry,
+                                   gph_recipe_capture_fn *capture, void *user,
+                                   gph_error *error)
+{
+    if (recipe == NULL || runtime == NULL || entry == NULL || capture == NULL)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "recipe, runtime, entry or capture is NULL");
+    gph_recipe_entry both;
+    GPHI_TRY(gphi_options_read(&both, sizeof(both), entry, error));
+    both.graph = both.shifted = NULL;
+    gph_status status = capture(user, 0, &both.graph, error);
+    if (status == GPH_OK)
+        status = capture(user, 1, &both.shifted, error);
+    if (status == GPH_OK && (both.graph == NULL || both.shifted == NULL))
+        status = gphi_fail(error, GPH_E_INVALID, "the capture function gave no graph");
+    if (status == GPH_OK)
+        status = gph_recipe_add(recipe, runtime, &both, NULL, error);
+    if (both.shifted != NULL)
+        gphi_ignore((gph_status)runtime->cu.cuGraphDestroy(both.shifted),
+                    "it is recorded, or the failure is told already");
+    if (both.graph != NULL)
+        gphi_ignore((gph_status)runtime->cu.cuGraphDestroy(both.graph),
+                    "it is recorded, or the failure is told already");
+    return status;
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Graphs of a recipe in this process.
+ *
+ *   loaded   graphs    graph 0 -> class 0    graph 1 -> class 0    graph 2: own
+ * executable classes   class 0: one executable, which holds graph 0 or graph 1
+ *
+ * A graph of a class is launched under the mutex, after a whole update if the executable
+ * holds another one. A graph with its own executable is launched without a lock. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/thread.h"
+#include "cuda/status.h"
+#include "recipe/build.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct loaded_graph {
+    char *name;
+    char *why; /* NULL: it is loaded */
+    gph_status status;
+    bool is_checked;
+    uint32_t class; /* GPHI_BUNDLE_NONE: none */
+    CUgraph graph;  /* kept while an executable may have to be made or updated */
+    _Atomic(gph_exec *) exec; /* its own, or NULL */
+    gph_tensor *tensors;
+    uint32_t input_count, tensor_count;
+};
+
+struct class {
+    unsigned char topology[GPHI_BUNDLE_HASH_BYTES];
+    gph_exec *exec;
+    uint32_t holds; /* index of the graph in it */
+};
+
+struct gph_loaded {
+    gph_runtime *runtime;
+    gph_exec_options exec_options;
+    gphi_mutex mutex; /* classes, and the making of executables */
+    uint32_t count;
+    struct loaded_graph *graphs;
+    gphi_vec classes;
+};
+
+/* A load under way. */
+struct loading {
+    gph_loaded *loaded;
+    gphi_build build;
+    const gph_recipe_load_options *options;
+    struct gphi_found *found;
+    uint64_t *shift; /* an entry a range */
+    gphi_map known;  /* addresses that were asked for: 1 device memory, 0 none */
+};
+
+static gph_status fail_memory(gph_error *error)
+{
+    return gphi_fail(error, GPH_E_NO_MEMORY, "loading a recipe");
+}
+
+void gph_loaded_destroy(gph_loaded *loaded)
+{
+    if (loaded == NULL)
+        return;
+    const gph_allocator heap = loaded->runtime->heap;
+    for (uint32_t i = 0; i < loaded->count; i++) {
+        struct loaded_graph *graph = &loaded->graphs[i];
+        gph_exec_destroy(atomic_load_explicit(&graph->exec, memory_order_relaxed));
+        if (graph->graph != NULL)
+            gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
+                        "nobody can be told");
+        gphi_heap_free(heap, graph->tensors,
+                       graph->tensor_count * sizeof(*graph->tensors));
+        gphi_heap_text_free(heap, graph->why);
+        gphi_heap_text_free(heap, graph->name);
+    }
+    for (size_t i = 0; i < loaded->classes.count; i++)
+        gph_exec_destroy(((struct class *)gphi_vec_at(&loaded->classes, i))->exec);
+    gphi_vec_fini(&loaded->classes);
+    gphi_heap_free(heap, loaded->graphs, loaded->count * sizeof(*loaded->graphs));
+    pthread_mutex_destroy(&loaded->mutex.native);
+    gphi_heap_free(heap, loaded, sizeof(*loaded));
+}
+
+/* Notes why a graph is not loaded. */
+static gph_status give_up(const struct loading *loading, struct loaded_graph *graph,
+                          gph_status status, const char *why)
+{
+    graph->status = status;
+    graph->why = gphi_heap_text(loading->loaded->runtime->heap, why);
+    if (graph->why == NULL)
+        return fail_memory(loading->build.error);
+    gphi_log("recipe", GPH_LOG_INFO, "graph %s has to be captured: %s", graph->name, why);
+    return GPH_OK;
+}
+
+static gph_status place_ranges(struct loading *loading)
+{
+    const gphi_bundle *bundle = loading->build.bundle;
+    const gph_recipe_load_options *options = loading->options;
+    gph_error *error = loading->build.error;
+    for (uint32_t i = 0; i < options->place_count; i++) {
+        const gph_recipe_place *place = &options->places[i];
+        size_t at = 0;
+        while (at < bundle->ranges.count && place->range != NULL &&
+               strcmp(gphi_bundle_text(bundle, gphi_recipe_range(bundle, at)->name),
+                      place->range) != 0)
+            at++;
+        if (at == bundle->ranges.count || place->range == NULL)
+            return gphi_fail(error, GPH_E_INVALID, "the recipe has no range %.200s",
+                             place->range != NULL ? place->range : "(NULL)");
+        const struct gphi_bundle_range *range = gphi_recipe_range(bundle, at);
+        if (place->bytes < range->bytes)
+            return gphi_fail(error, GPH_E_INVALID,
+                             "range %.200s has %llu bytes, but %llu were recorded",
+                             place->range, (unsigned long long)place->bytes,
+                             (unsigned long long)range->bytes);
+        loading->shift[at] = place->address - range->address;
+    }
+    return GPH_OK;
+}
+
+/* Whether a graph can be where its ranges lie now, and its kernels are there; else notes
+ * why not. */
+static gph_status may_load(const struct loading *loading,
+                           const struct gphi_bundle_graph *from,
+                           struct loaded_graph *graph)
+{
+    const gphi_bundle *bundle = loading->build.bundle;
+    char text[512];
+    if (from->refusals.count > 0) {
+        const struct gphi_bundle_refusal *refusal =
+            GPHI_BUNDLE_AT(&from->refusals, refusal, 0);
+        const char *why = gphi_bundle_text(bundle, refusal->why);
+        if (refusal->node >= 0)
+            snprintf(text, sizeof(text), "it was refused: node %lld (%s): %.400s",
+                     (long long)refusal->node,
+                     gph_node_kind_name((gph_node_kind)refusal->kind), why);
+        else
+            snprintf(text, sizeof(text), "it was refused: %.400s", why);
+        return give_up(loading, graph, GPH_E_UNSUPPORTED, text);
+    }
+    for (size_t i = 0; i < from->uses.count; i++) {
+        const struct gphi_bundle_use *use = GPHI_BUNDLE_AT(&from->uses, use, i);
+        const struct gphi_bundle_range *range = gphi_recipe_range(bundle, use->range);
+        if (!use->is_fixed || loading->shift[use->range] == 0)
+            continue;
+        snprintf(text, sizeof(text),
+                 "range %.200s lies at 0x%llx, and it was recorded at 0x%llx: %s",
+                 gphi_bundle_text(bundle, range->name),
+                 (unsigned long long)(range->address + loading->shift[use->range]),
+                 (unsigned long long)range->address,
+                 from->is_movable
+                     ? "its addresses did not move when it was captured twice"
+                     : "it was captured once");
+        return give_up(loading, graph, GPH_E_STATE, text);
+    }
+    for (size_t i = 0; i < from->nodes.count; i++) {
+        const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&from->nodes, node, i);
+        if (node->kind == GPH_NODE_KERNEL && loading->found[node->item].function == NULL)
+            return give_up(loading, graph, loading->found[node->item].status,
+                           loading->found[node->item].why);
+    }
+    return GPH_OK;
+}
+
+static gph_status is_memory(struct loading *loading, uint64_t address, bool *out)
+{
+    const uint64_t *known = gphi_map_get(&loading->known, address);
+    if (known != NULL) {
+        *out = *known != 0;
+        return GPH_OK;
+    }
+    unsigned int kind = 0;
+    const CUresult result = loading->loaded->runtime->cu.cuPointerGetAttribute(
+        &kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+        return gphi_cuda_fail(loading->build.error, (gph_status)result,
+                              "cuPointerGetAttribute", "0x%llx",
+                              (unsigned long long)address);
+    *out = result == CUDA_SUCCESS && kind != 0;
+    if (gphi_map_set(&loading->known, address, *out) != GPH_OK)
+        return fail_memory(loading->build.error);
+    return GPH_OK;
+}
+
+/* The word as it will be: what it was recorded as, moved. */
+static uint64_t word_now(const struct loading *loading,
+                         const struct gphi_bundle_graph *from,
+                         const struct gphi_bundle_word *word)
+{
+    const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&from->nodes, node, word->node);
+    uint64_t value = 0;
+    if (node->kind == GPH_NODE_KERNEL) {
+        memcpy(&value, gphi_vec_at(&from->data, (size_t)node->data_first + word->offset),
+               sizeof(value));
+    } else if (node->kind == GPH_NODE_MEMSET) {
+        value =
+            ((const gph_memset_params *)gphi_vec_at(&from->fills, node->item))->address;
+    } else {
+        const gph_memcpy_params *copy = gphi_vec_at(&from->copies, node->item);
+        value = word->offset == GPHI_BUNDLE_DST ? copy->dst.address : copy->src.address;
+    }
+    return value + loading->shift[word->range];
+}
+
+/* A launch into memory that is not there would end the context, so it is asked for
+ * before. An address may be one past the end of something. */
+static gph_status check_memory(struct loading *loading,
+                               const struct gphi_bundle_graph *from,
+                               struct loaded_graph *graph)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < from->words.count && missing == 0; i++) {
+        const uint64_t now =
+            word_now(loading, from, GPHI_BUNDLE_AT(&from->words, word, i));
+        bool is_there = false;
+        GPHI_TRY(is_memory(loading, now, &is_there));
+        if (!is_there)
+            GPHI_TRY(is_memory(loading, now - 1, &is_there));
+        missing = is_there ? 0 : now;
+    }
+    for (size_t i = 0; i < graph->tensor_count && missing == 0; i++) {
+        bool is_there = gphi_tensor_bytes(&graph->tensors[i]) == 0;
+        if (!is_there)
+            GPHI_TRY(is_memory(loading, graph->tensors[i].data, &is_there));
+        missing = is_there ? 0 : graph->tensors[i].data;
+    }
+    if (missing == 0)
+        return GPH_OK;
+    char text[128];
+    snprintf(text, sizeof(text), "there is no device memory at 0x%llx",
+             (unsigned long long)missing);
+    return give_up(loading, graph, GPH_E_STATE, text);
+}
+
+static gph_status copy_tensors(const struct loading *loading,
+                               const struct gphi_bundle_graph *from,
+                               struct loaded_graph *graph)
+{
+    graph->input_count = from->input_count;
+    if (from->tensors.count == 0)
+        return GPH_OK;
+    graph->tensors = gphi_heap_array(loading->loaded->runtime->heap, from->tensors.count,
+                                     sizeof(*graph->tensors));
+    if (graph->tensors == NULL)
+        return fail_memory(loading->build.error);
+    graph->tensor_count = (uint32_t)from->tensors.count;
+    for (uint32_t i = 0; i < graph->tensor_count; i++) {
+        const struct gphi_bundle_tensor *tensor =
+            GPHI_BUNDLE_AT(&from->tensors, tensor, i);
+        graph->tensors[i] = gphi_tensor_at(
+            tensor, gphi_recipe_range(loading->build.bundle, tensor->range)->address +
+                        loading->shift[tensor->range]);
+    }
+    return GPH_OK;
+}
+
+/* Joins a class of the same topology, or makes one. */
+static gph_status join_class(const struct loading *loading,
+                             const struct gphi_bundle_graph *from,
+                             struct loaded_graph *graph)
+{
+    gphi_vec *classes = &loading->loaded->classes;
+    struct class fresh = {.holds = GPHI_BUNDLE_NONE};
+    gphi_topology_hash(loading->build.bundle, from, fresh.topology);
+    for (size_t i = 0; i < classes->count; i++) {
+        const struct class *class = gphi_vec_at(classes, i);
+        if (memcmp(class->topology, fresh.topology, sizeof(fresh.topology)) == 0) {
+            graph->class = (uint32_t)i;
+            return GPH_OK;
+        }
+    }
+    struct class *added = gphi_vec_add(classes, 1);
+    if (added == NULL)
+        return fail_memory(loading->build.error);
+    *added = fresh;
+    graph->class = (uint32_t)classes->count - 1;
+    return GPH_OK;
+}
+
+static gph_status make_own_locked(gph_loaded *loaded, struct loaded_graph *graph,
+                                  gph_error *error)
+{
+    gph_exec *exec = NULL;
+    GPHI_TRY(gph_exec_create(loaded->runtime, graph->graph, &loaded->exec_options, &exec,
+                             error));
+    atomic_store_explicit(&graph->exec, exec, memory_order_release); /* with launch() */
+    return GPH_OK;
+}
+
+/* Gets an executable that holds a graph; the mutex is held until it is launched. A graph
+ * that the class's executable does not take gets its own. */
+static gph_status ready_locked(gph_loaded *loaded, uint32_t index, gph_exec **out,
+                               gph_error *error)
+{
+    struct loaded_graph *graph = &loaded->graphs[index];
+    gph_exec *own = atomic_load_explicit(&graph->exec, memory_order_relaxed);
+    struct class *class = graph->class == GPHI_BUNDLE_NONE
+                              ? NULL
+                              : gphi_vec_at(&loaded->classes, graph->class);
+    if (own == NULL && class != NULL && class->exec == NULL) {
+        GPHI_TRY(gph_exec_create(loaded->runtime, graph->graph, &loaded->exec_options,
+                                 &class->exec, error));
+        class->holds = index;
+    }
+    if (own == NULL && class != NULL && class->holds != index) {
+        CUgraphExecUpdateResultInfo info = {0};
+        const CUresult result = loaded->runtime->cu.cuGraphExecUpdate(
+            gph_exec_handle(class->exec), graph->graph, &info);
+        if (result == CUDA_SUCCESS)
+            class->holds = index;
+        else if (result != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+            return gphi_cuda_fail(error, (gph_status)result, "cuGraphExecUpdate",
+                                  "graph %.200s", graph->name);
+        else
+            gphi_log("recipe", GPH_LOG_INFO,
+                     "graph %s gets its own executable: update result %d", graph->name,
+                     (int)info.result);
+    }
+    if (own == NULL && (class == NULL || class->holds != index)) {
+        GPHI_TRY(make_own_locked(loaded, graph, error));
+        own = atomic_load_explicit(&graph->exec, memory_order_relaxed);
+    }
+    *out = own != NULL ? own : class->exec;
+    return GPH_OK;
+}
+
+static gph_status check_graph(const struct loading *loading, uint32_t index,
+                              const struct gphi_bundle_graph *from)
+{
+    gph_loaded *loaded = loading->loaded;
+    struct loaded_graph *graph = &loaded->graphs[index];
+    const gphi_check check = {.runtime = loaded->runtime,
+                              .tensors = graph->tensors,
+                              .inputs = graph->input_count,
+                              .outputs = graph->tensor_count - graph->input_count,
+                              .stream = loaded->exec_options.upload_stream};
+    if (gphi_check_input_bytes(graph->tensors, graph->input_count) !=
+        from->check_data.count)
+        return give_up(loading, graph, GPH_E_UNSUPPORTED,
+                       "its recorded inputs have another size than its tensors");
+    gphi_check with = check;
+    unsigned char hash[GPHI_BUNDLE_HASH_BYTES] = {0};
+    GPHI_TRY(ready_locked(loaded, index, &with.exec, loading->build.error));
+    GPHI_TRY(gphi_check_copy(&with, from->check_data.items, true, loading->build.error));
+    GPHI_TRY(gphi_check_replay(&with, hash, loading->build.error));
+    graph->is_checked = memcmp(hash, from->outputs_hash, sizeof(hash)) == 0;
+    if (!graph->is_checked)
+        return give_up(loading, graph, GPH_E_STATE,
+                       "its outputs differ from those recorded for the same inputs");
+    return GPH_OK;
+}
+
+static gph_status load_graph(struct loading *loading, uint32_t index)
+{
+    gph_loaded *loaded = loading->loaded;
+    const uint32_t flags = loading->options->flags;
+    const struct gphi_bundle_graph *from =
+        GPHI_BUNDLE_AT(&loading->build.bundle->graphs, graph, index);
+    struct loaded_graph *graph = &loaded->graphs[index];
+    graph->class = GPHI_BUNDLE_NONE;
+    graph->name = gphi_heap_text(loaded->runtime->heap,
+                                 gphi_bundle_text(loading->build.bundle, from->name));
+    if (graph->name == NULL)
+        return fail_memory(loading->build.error);
+    GPHI_TRY(copy_tensors(loading, from, graph));
+    GPHI_TRY(may_load(loading, from, graph));
+    if (graph->why == NULL)
+        GPHI_TRY(check_memory(loading, from, graph));
+    if (graph->why != NULL)
+        return GPH_OK;
+
+    gph_error why = {0};
+    gphi_build build = loading->build;
+    build.error = &why;
+    gph_status status = gphi_build_graph(&build, from, &graph->graph);
+    if (status == GPH_OK && (flags & GPH_RECIPE_SHARE) != 0)
+        status = join_class(loading, from, graph);
+    gph_exec *ready = NULL;
+    if (status == GPH_OK && (flags & GPH_RECIPE_LAZY) == 0)
+        status = ready_locked(loaded, index, &ready, &why);
+    if (status == GPH_E_NO_MEMORY) {
+        if (loading->build.error != NULL)
+            *loading->build.error = why;
+        return status;
+    }
+    if (status != GPH_OK)
+        return give_up(loading, graph, status, why.message);
+    if (from->has_check && (flags & GPH_RECIPE_CHECK) != 0)
+        GPHI_TRY(check_graph(loading, index, from));
+    if (graph->class == GPHI_BUNDLE_NONE && (flags & GPH_RECIPE_LAZY) == 0) {
+        gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
+                    "its executable lives on");
+        graph->graph = NULL;
+    }
+    return GPH_OK;
+}
+
+static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
+{
+    const gphi_bundle *bundle = &recipe->bundle;
+    gph_loaded *loaded = loading->loaded;
+    const gph_allocator heap = loaded->runtime->heap;
+    gph_error *error = loading->build.error;
+    loading->found =
+        gphi_heap_array(heap, bundle->kernels.count + 1, sizeof(*loading->found));
+    loading->shift =
+        gphi_heap_array(heap, bundle->ranges.count + 1, sizeof(*loading->shift));
+    if (bundle->graphs.count > 0)
+        loaded->graphs =
+            gphi_heap_array(heap, bundle->graphs.count, sizeof(*loaded->graphs));
+    if (loading->found == NULL || loading->shift == NULL ||
+        (bundle->graphs.count > 0 && loaded->graphs == NULL))
+        return fail_memory(error);
+    loaded->count = (uint32_t)bundle->graphs.count;
+    loading->build.found = loading->found;
+    loading->build.shift = loading->shift;
+    GPHI_TRY(place_ranges(loading));
+    GPHI_TRY(gphi_find_kernels(loaded->runtime, bundle, loading->options->resolver,
+                               loading->found, error));
+    for (uint32_t i = 0; i < loaded->count; i++)
+        GPHI_TRY(load_graph(loading, i));
+    return GPH_OK;
+}
+
+static gph_status read_options(const gph_recipe_load_options *options,
+                               gph_recipe_load_options *opt, gph_error *error)
+{
+    GPHI_TRY(gphi_options_read(opt, sizeof(*opt), options, error));
+    const uint32_t known = GPH_RECIPE_CHECK | GPH_RECIPE_SHARE | GPH_RECIPE_LAZY;
+    if ((opt->flags & ~known) != 0)
+        return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
+                         opt->flags, known);
+    if (opt->place_count > 0 && opt->places == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "options.places is NULL");
+    return GPH_OK;
+}
+
+gph_status gph_recipe_load(gph_runtime *runtime, const gph_recipe *recipe,
+                           const gph_recipe_load_options *options, gph_loaded **out,
+                           gph_error *error)
+{
+    if (runtime == NULL || recipe == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "runtime, recipe or out is NULL");
+    gph_recipe_load_options opt;
+    GPHI_TRY(read_options(options, &opt, error));
+    gph_loaded *loaded = gphi_heap_alloc(runtime->heap, sizeof(*loaded));
+    if (loaded == NULL)
+        return fail_memory(error);
+    loaded->runtime = runtime;
+    pthread_mutex_init(&loaded->mutex.native, NULL);
+    gphi_vec_init(&loaded->classes, runtime->heap, sizeof(struct class));
+    loaded->exec_options = (gph_exec_options)GPH_EXEC_OPTIONS_INIT;
+    loaded->exec_options.flags = opt.exec_flags;
+    loaded->exec_options.upload_stream =
+        opt.stream != NULL ? opt.stream : CU_STREAM_PER_THREAD;
+    struct loading loading = {
+        .loaded = loaded,
+        .build = {.runtime = runtime, .bundle = &recipe->bundle, .error = error},
+        .options = &opt};
+    gphi_map_init(&loading.known, runtime->heap);
+    const gph_status status = load_all(&loading, recipe);
+    gphi_map_fini(&loading.known);
+    gphi_heap_free(runtime->heap, loading.shift,
+                   (recipe->bundle.ranges.count + 1) * sizeof(*loading.shift));
+    gphi_heap_free(runtime->heap, loading.found,
+                   (recipe->bundle.kernels.count + 1) * sizeof(*loading.found));
+    if (status != GPH_OK) {
+        gph_loaded_destroy(loaded);
+        return status;
+    }
+    *out = loaded;
+    return GPH_OK;
+}
+
+int gph_loaded_read(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *out)
+{
+    if (loaded == NULL || index >= loaded->count)
+        return 0;
+    const struct loaded_graph *graph = &loaded->graphs[index];
+    *out = (gph_loaded_graph){.name = graph->name,
+                              .is_loaded = graph->why == NULL,
+                              .status = graph->status,
+                              .why = graph->why != NULL ? graph->why : "",
+                              .inputs = graph->tensors,
+                              .outputs = graph->tensors + graph->input_count,
+                              .input_count = graph->input_count,
+                              .output_count = graph->tensor_count - graph->input_count,
+                              .is_checked = graph->is_checked};
+    return 1;
+}
+
+void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs, uint32_t *execs)
+{
+    uint32_t loaded_graphs = 0, made = 0;
+    for (uint32_t i = 0; loaded != NULL && i < loaded->count; i++) {
+        const struct loaded_graph *graph = &loaded->graphs[i];
+        loaded_graphs += graph->why == NULL;
+        made += atomic_load_explicit(&graph->exec, memory_order_acquire) != NULL;
+    }
+    for (size_t i = 0; loaded != NULL && i < loaded->classes.count; i++)
+        made += ((const struct class *)gphi_vec_at(&loaded->classes, i))->exec != NULL;
+    if (graphs != NULL)
+        *graphs = loaded_graphs;
+    if (execs != NULL)
+        *execs = made;
+}
+
+static gph_status launch_slow(gph_loaded *loaded, uint32_t index, CUstream stream,
+                              gph_error *error)
+{
+    gph_exec *exec = NULL;
+    gphi_mutex_lock(&loaded->mutex);
+    gph_status status = ready_locked(loaded, index, &exec, error);
+    if (status == GPH_OK)
+        status = gph_exec_launch(exec, stream, error);
+    gphi_mutex_unlock(&loaded->mutex);
+    return status;
+}
+
+gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t index, CUstream stream,
+                             gph_error *error)
+{
+    if (loaded == NULL || index >= loaded->count)
+        return gphi_fail(error, GPH_E_INVALID, "there is no loaded graph %u", index);
+    struct loaded_graph *graph = &loaded->graphs[index];
+    if (graph->why != NULL)
+        return gphi_fail(error, GPH_E_STATE, "graph %.100s has to be captured: %.350s",
+                         graph->name, graph->why);
+    gph_exec *own = atomic_load_explicit(&graph->exec, memory_order_acquire);
+    if (own != NULL)
+        return gph_exec_launch(own, stream, error);
+    return launch_slow(loaded, index, stream, error);
+}

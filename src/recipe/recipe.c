@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A recipe: what it is made of, and what is asked of it without a driver. */
+#include "recipe/recipe.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/save.h"
+#include "file/whole.h"
+
+#include <string.h>
+
+gph_status gph_recipe_create(const gph_allocator *allocator, gph_recipe **out,
+                             gph_error *error)
+{
+    if (out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
+    const gph_allocator heap = gphi_heap(allocator);
+    gph_recipe *recipe = gphi_heap_alloc(heap, sizeof(*recipe));
+    if (recipe == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "making a recipe");
+    gphi_bundle_init(&recipe->bundle, heap);
+    *out = recipe;
+    return GPH_OK;
+}
+
+void gph_recipe_destroy(gph_recipe *recipe)
+{
+    if (recipe == NULL)
+        return;
+    const gph_allocator heap = recipe->bundle.heap;
+    gphi_bundle_fini(&recipe->bundle);
+    gphi_heap_free(heap, recipe, sizeof(*recipe));
+}
+
+static bool overlaps(uint64_t a, uint64_t b, uint64_t a_bytes, uint64_t b_bytes)
+{
+    return a < b ? b - a < a_bytes : a - b < b_bytes;
+}
+
+static gph_status check_range(const gphi_bundle *bundle, const gph_recipe_range *range,
+                              gph_error *error)
+{
+    if (!gphi_bundle_is_name(range->name))
+        return gphi_fail(error, GPH_E_INVALID, "a range needs a printable name");
+    if (range->bytes == 0 || range->address > UINT64_MAX - range->bytes ||
+        range->shifted > UINT64_MAX - range->bytes)
+        return gphi_fail(error, GPH_E_INVALID, "range %.100s has %llu bytes", range->name,
+                         (unsigned long long)range->bytes);
+    if (range->shifted != range->address &&
+        overlaps(range->address, range->shifted, range->bytes, range->bytes))
+        return gphi_fail(error, GPH_E_INVALID,
+                         "range %.100s overlaps its own shifted place", range->name);
+    for (size_t i = 0; i < bundle->ranges.count; i++) {
+        const struct gphi_bundle_range *other = gphi_recipe_range(bundle, i);
+        const char *name = gphi_bundle_text(bundle, other->name);
+        if (strcmp(name, range->name) == 0)
+            return gphi_fail(error, GPH_E_INVALID, "there is a range %.100s already",
+                             name);
+        if (overlaps(other->address, range->address, other->bytes, range->bytes) ||
+            overlaps(other->shifted, range->shifted, other->bytes, range->bytes))
+            return gphi_fail(error, GPH_E_INVALID, "range %.100s overlaps range %.100s",
+                             range->name, name);
+    }
+    return GPH_OK;
+}
+
+gph_status gph_recipe_range_add(gph_recipe *recipe, const gph_recipe_range *range,
+                                uint32_t *index, gph_error *error)
+{
+    if (recipe == NULL || range == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "recipe or range is NULL");
+    gphi_bundle *bundle = &recipe->bundle;
+    GPHI_TRY(check_range(bundle, range, error));
+    if (bundle->ranges.count >= GPHI_BUNDLE_RANGES_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "more than %d ranges",
+                         GPHI_BUNDLE_RANGES_MAX);
+    struct gphi_bundle_range added = {
+        .address = range->address, .shifted = range->shifted, .bytes = range->bytes};
+    struct gphi_bundle_range *kept = NULL;
+    if (gphi_vec_reserve(&bundle->ranges, 1) == GPH_OK &&
+        gphi_bundle_text_add(bundle, range->name, &added.name) == GPH_OK)
+        kept = gphi_vec_add(&bundle->ranges, 1);
+    if (kept == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "adding range %.100s", range->name);
+    *kept = added;
+    if (index != NULL)
+        *index = (uint32_t)bundle->ranges.count - 1;
+    return GPH_OK;
+}
+
+static gph_status write_file(void *user, gphi_save *save)
+{
+    const gphi_vec *bytes = user;
+    return gphi_save_write(save, bytes->items, bytes->count);
+}
+
+gph_status gph_recipe_save(gph_recipe *recipe, const char *path, gph_error *error)
+{
+    if (recipe == NULL || path == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "recipe or path is NULL");
+    gphi_vec bytes;
+    gphi_vec_init(&bytes, recipe->bundle.heap, 1);
+    gph_status status = gphi_bundle_write(&recipe->bundle, &bytes, error);
+    if (status == GPH_OK)
+        status = gphi_save_file(path, write_file, &bytes, error);
+    gphi_vec_fini(&bytes);
+    return status;
+}
+
+gph_status gph_recipe_open(const char *path, const gph_file_options *options,
+                           gph_recipe **out, gph_error *error)
+{
+    gph_file_options opt;
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
+    if (path == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "path or out is NULL");
+    const struct gphi_bundle_limits limits = {
+        .unpacked_bytes = opt.bytes_max != 0 ? opt.bytes_max : GPHI_FILE_BYTES_MAX,
+        .nodes = opt.nodes_max != 0 ? opt.nodes_max : 1000000,
+    };
+    gphi_vec bytes;
+    gphi_vec_init(&bytes, gphi_heap(opt.allocator), 1);
+    gph_recipe *recipe = NULL;
+    gph_status status = gphi_file_read(path, limits.unpacked_bytes, &bytes, error);
+    if (status == GPH_OK)
+        status = gph_recipe_create(opt.allocator, &recipe, error);
+    if (status == GPH_OK)
+        status =
+            gphi_bundle_read(&recipe->bundle, bytes.items, bytes.count, &limits, error);
+    gphi_vec_fini(&bytes);
+    if (status != GPH_OK) {
+        gph_recipe_destroy(recipe);
+        return status;
+    }
+    *out = recipe;
+    return GPH_OK;
+}
+
+static struct gphi_bundle_graph *graph_at(const gph_recipe *recipe, uint32_t index)
+{
+    if (recipe == NULL || index >= recipe->bundle.graphs.count)
+        return NULL;
+    return GPHI_BUNDLE_AT(&recipe->bundle.graphs, graph, index);
+}
+
+static uint32_t count_images(const gphi_bundle *bundle)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < bundle->kernels.count; i++) {
+        bool is_new = true;
+        for (size_t j = 0; j < i && is_new; j++)
+            is_new = memcmp(GPHI_BUNDLE_AT(&bundle->kernels, kernel, i)->image,
+                            GPHI_BUNDLE_AT(&bundle->kernels, kernel, j)->image,
+                            GPHI_BUNDLE_HASH_BYTES) != 0;
+        count += is_new;
+    }
+    return count;
+}
+
+void gph_recipe_summary_read(const gph_recipe *recipe, gph_recipe_summary *out)
+{
+    *out = (gph_recipe_summary){.device = ""};
+    if (recipe == NULL)
+        return;
+    const gphi_bundle *bundle = &recipe->bundle;
+    out->graph_count = (uint32_t)bundle->graphs.count;
+    out->range_count = (uint32_t)bundle->ranges.count;
+    out->kernel_count = (uint32_t)bundle->kernels.count;
+    out->image_count = count_images(bundle);
+    out->driver_version = (int32_t)bundle->driver_version;
+    out->library_version = bundle->library_version;
+    out->capability = bundle->capability;
+    out->device = gphi_bundle_text(bundle, bundle->device);
+    for (size_t i = 0; i < bundle->graphs.count; i++) {
+        const struct gphi_bundle_graph *graph = GPHI_BUNDLE_AT(&bundle->graphs, graph, i);
+        out->refused_count += graph->refusals.count > 0;
+        out->node_count += graph->nodes.count;
+    }
+}
+
+int gph_recipe_range_read(const gph_recipe *recipe, uint32_t index, gph_recipe_range *out)
+{
+    if (recipe == NULL || index >= recipe->bundle.ranges.count)
+        return 0;
+    const struct gphi_bundle_range *range = gphi_recipe_range(&recipe->bundle, index);
+    *out = (gph_recipe_range){.name = gphi_bundle_text(&recipe->bundle, range->name),
+                              .address = range->address,
+                              .shifted = range->shifted,
+                              .bytes = range->bytes};
+    return 1;
+}
+
+int gph_recipe_kernel_read(const gph_recipe *recipe, uint32_t index, gph_kernel_id *out,
+                           uint64_t *nodes)
+{
+    if (recipe == NULL || index >= recipe->bundle.kernels.count)
+        return 0;
+    const gphi_bundle *bundle = &recipe->bundle;
+    const struct gphi_bundle_kernel *kernel =
+        GPHI_BUNDLE_AT(&bundle->kernels, kernel, index);
+    memcpy(out->image, kernel->image, sizeof(out->image));
+    out->name = gphi_bundle_text(bundle, kernel->name);
+    if (nodes == NULL)
+        return 1;
+    *nodes = 0;
+    for (size_t i = 0; i < bundle->graphs.count; i++) {
+        const gphi_vec *all = &GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->nodes;
+        for (size_t j = 0; j < all->count; j++) {
+            const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(all, node, j);
+            *nodes += node->kind == GPH_NODE_KERNEL && node->item == index;
+        }
+    }
+    return 1;
+}
+
+int gph_recipe_graph_read(const gph_recipe *recipe, uint32_t index, gph_recipe_graph *out)
+{
+    const struct gphi_bundle_graph *graph = graph_at(recipe, index);
+    if (graph == NULL)
+        return 0;
+    *out = (gph_recipe_graph){.name = gphi_bundle_text(&recipe->bundle, graph->name),
+                              .node_count = (uint32_t)graph->nodes.count,
+                              .edge_count = (uint32_t)graph->edges.count,
+                              .pointer_count = (uint32_t)graph->words.count,
+                              .is_movable = graph->is_movable,
+                              .has_check = graph->has_check,
+                              .refusal_count = (uint32_t)graph->refusals.count,
+                              .input_count = graph->input_count,
+                              .output_count =
+                                  (uint32_t)graph->tensors.count - graph->input_count,
+                              .key = graph->keys.items,
+                              .key_count = (uint32_t)graph->keys.count};
+    return 1;
+}
+
+uint32_t gph_recipe_find(const gph_recipe *recipe, const char *name)
+{
+    for (uint32_t i = 0;
+         recipe != NULL && name != NULL && i < recipe->bundle.graphs.count; i++)
+        if (strcmp(gphi_bundle_text(&recipe->bundle, graph_at(recipe, i)->name), name) ==
+            0)
+            return i;
+    return UINT32_MAX;
+}
+
+int gph_recipe_refusal_read(const gph_recipe *recipe, uint32_t graph, uint32_t index,
+                            gph_recipe_refusal *out)
+{
+    const struct gphi_bundle_graph *at = graph_at(recipe, graph);
+    if (at == NULL || index >= at->refusals.count)
+        return 0;
+    const struct gphi_bundle_refusal *refusal =
+        GPHI_BUNDLE_AT(&at->refusals, refusal, index);
+    *out = (gph_recipe_refusal){.node = refusal->node,
+                                .kind = (gph_node_kind)refusal->kind,
+                                .offset = refusal->offset,
+                                .why = gphi_bundle_text(&recipe->bundle, refusal->why)};
+    return 1;
+}
+
+static gph_status describe_node(const gphi_bundle *bundle,
+                                const struct gphi_bundle_graph *graph, uint32_t index,
+                                gph_graph *out, gph_error *error)
+{
+    const struct gphi_bundle_node *from = GPHI_BUNDLE_AT(&graph->nodes, node, index);
+    gph_node node = {.kind = (gph_node_kind)from->kind};
+    if (from->kind == GPH_NODE_KERNEL) {
+        const struct gphi_bundle_kernel *kernel =
+            GPHI_BUNDLE_AT(&bundle->kernels, kernel, from->item);
+        gph_kernel_params *params = &node.u.kernel;
+        params->function = gphi_bundle_text(bundle, kernel->name);
+        memcpy(params->grid, from->grid, sizeof(params->grid));
+        memcpy(params->block, from->block, sizeof(params->block));
+        params->shared_bytes = from->shared_bytes;
+        params->arg_count = kernel->arg_count;
+        params->args =
+            kernel->arg_count > 0 ? gphi_vec_at(&bundle->args, kernel->arg_first) : NULL;
+        params->buffer_bytes = from->data_bytes;
+        params->buffer = from->data_bytes > 0
+                             ? gphi_vec_at(&graph->data, (size_t)from->data_first)
+                             : NULL;
+    } else if (from->kind == GPH_NODE_MEMCPY) {
+        node.u.memcpy =
+            *(const gph_memcpy_params *)gphi_vec_at(&graph->copies, from->item);
+    } else if (from->kind == GPH_NODE_MEMSET) {
+        node.u.memset =
+            *(const gph_memset_params *)gphi_vec_at(&graph->fills, from->item);
+    }
+    return gph_graph_node_add(out, &node, NULL, error);
+}
+
+gph_status gph_recipe_describe(const gph_recipe *recipe, uint32_t index, gph_graph **out,
+                               gph_error *error)
+{
+    const struct gphi_bundle_graph *graph = graph_at(recipe, index);
+    if (graph == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "the recipe has no graph %u", index);
+    gph_graph *made = NULL;
+    GPHI_TRY(gph_graph_create(&recipe->bundle.heap, &made, error));
+    gph_status status =
+        gph_graph_name_set(made, gphi_bundle_text(&recipe->bundle, graph->name), error);
+    for (uint32_t i = 0; i < graph->nodes.count && status == GPH_OK; i++)
+        status = describe_node(&recipe->bundle, graph, i, made, error);
+    for (size_t i = 0; i < graph->edges.count && status == GPH_OK; i++)
+        status = gph_graph_edge_add(made, gphi_vec_at(&graph->edges, i), error);
+    if (status != GPH_OK) {
+        gph_graph_destroy(made);
+        return status;
+    }
+    *out = made;
+    return GPH_OK;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What recording and loading share. */
+#ifndef GPHI_RECIPE_RECIPE_H
+#define GPHI_RECIPE_RECIPE_H
+#include "cuda/runtime.h"
+#include "file/bundle.h"
+#include <gph/recipe.h>
+
+struct gph_recipe {
+    gphi_bundle bundle;
+};
+
+static inline struct gphi_bundle_range *gphi_recipe_range(const gphi_bundle *bundle,
+                                                          size_t index)
+{
+    return GPHI_BUNDLE_AT(&bundle->ranges, range, index);
+}
+
+/* The range that holds [address, address + bytes), or GPHI_BUNDLE_NONE. One past the end
+ * of a range is in it, for 0 bytes. */
+uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t bytes);
+
+/* What recording a graph needs all the way. */
+typedef struct gphi_survey {
+    gph_runtime *runtime;
+    gphi_bundle *bundle;
+    const gph_resolver *resolver; /* or NULL */
+    gph_error *error;
+} gphi_survey;
+
+/* Keeps a reason why a graph cannot be kept; those beyond the 64th are dropped.
+ * GPH_E_NO_MEMORY. `offset` -1: no word; `node` -1: the whole graph. */
+gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *graph,
+                       int64_t node, uint32_t kind, int64_t offset, const char *format,
+                       ...) GPH_PRINTF(6, 7);
+
+/* survey.c: reads a graph of the driver into `out`: nodes, edges, kernels, attributes.
+ * What cannot be kept becomes refusals. */
+gph_status gphi_survey_graph(const gphi_survey *survey, CUgraph graph,
+                             struct gphi_bundle_graph *out);
+
+/* words.c: finds the words that are addresses. `shifted` (or NULL): the same work with
+ * the ranges at their shifted addresses. */
+gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *graph,
+                           const struct gphi_bundle_graph *shifted);
+
+/* tensors.c. Bytes from the first to past the last element; 0 if there are none. */
+uint64_t gphi_tensor_bytes(const gph_tensor *tensor);
+gph_tensor gphi_tensor_at(const struct gphi_bundle_tensor *tensor, uint64_t base);
+gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph *graph,
+                            const gph_tensor *tensors, uint32_t count, const char *what);
+
+/* A replay of an executable with given inputs, whose outputs are hashed. Tensors:
+ * `inputs` of them, then `outputs`, at their addresses now. */
+typedef struct gphi_check {
+    gph_runtime *runtime;
+    gph_exec *exec;
+    const gph_tensor *tensors;
+    uint32_t inputs, outputs;
+    CUstream stream;
+} gphi_check;
+enum { GPHI_CHECK_BYTES_MAX = 16 << 20 };
+
+/* tensors.c: bytes of all inputs, or UINT64_MAX if they are too many. */
+uint64_t gphi_check_input_bytes(const gph_tensor *tensors, uint32_t inputs);
+/* Copies what the inputs hold, one after the other, to or from `bytes`. */
+gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
+                           gph_error *error);
+gph_status gphi_check_replay(const gphi_check *check,
+                             unsigned char out[GPHI_BUNDLE_HASH_BYTES], gph_error *error);
+#endif

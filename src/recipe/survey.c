@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a graph of the driver to the arrays of a recipe. What a file cannot name, or what
+ * would mean something else in another process, is refused here. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "cuda/status.h"
+#include "recipe/recipe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Attributes of a launch that are kept if they differ from those of a new node. */
+static const struct {
+    CUlaunchAttributeID id;
+    const char *refused; /* NULL: kept */
+} attributes[] = {
+    {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, "an access policy window"},
+    {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, NULL},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, NULL},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, NULL},
+    {CU_LAUNCH_ATTRIBUTE_PRIORITY, NULL},
+    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, NULL},
+    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, NULL},
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, NULL},
+    {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, "updates from the device"},
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, NULL},
+};
+enum { ATTRIBUTES = sizeof(attributes) / sizeof(*attributes) };
+
+/* Kernels that talk to other processes by addresses and counters of this one, whoever
+ * names their module. */
+static const char *const communicators[] = {"ncclDevKernel", "ncclKernel", "nvshmem",
+                                            "cross_device_reduce"};
+
+/* A function of the driver that occurs in the graph. */
+struct known {
+    uint32_t kernel; /* GPHI_BUNDLE_NONE: refused, see `why` */
+    uint32_t why;    /* text */
+    bool has[ATTRIBUTES];
+    CUlaunchAttributeValue plain[ATTRIBUTES]; /* of a new node */
+};
+
+struct reading {
+    const gphi_survey *survey;
+    const gphi_cuda_table *cu;
+    struct gphi_bundle_graph *out;
+    gph_graph *graph; /* the same as data */
+    CUgraphNode *nodes;
+    CUgraph scratch; /* new nodes, for their attributes */
+    gphi_map index;  /* from CUfunction to `known` */
+    gphi_vec known;
+};
+
+static gph_status fail_memory(const gphi_survey *survey)
+{
+    return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
+}
+
+static gph_status fail_call(const gphi_survey *survey, CUresult result, const char *call)
+{
+    return gphi_cuda_fail(survey->error, (gph_status)result, call, "recording a graph");
+}
+
+/* The function that a node launches, which may be a kernel of a library. */
+static gph_status read_function(const struct reading *reading, CUgraphNode node,
+                                CUDA_KERNEL_NODE_PARAMS *params, CUfunction *out)
+{
+    *params = (CUDA_KERNEL_NODE_PARAMS){0};
+    CUresult result = reading->cu->cuGraphKernelNodeGetParams(node, params);
+    if (result != CUDA_SUCCESS)
+        return fail_call(reading->survey, result, "cuGraphKernelNodeGetParams");
+    *out = params->func;
+    if (params->func != NULL)
+        return GPH_OK;
+    result = reading->cu->cuKernelGetFunction(out, params->kern);
+    if (result != CUDA_SUCCESS)
+        return fail_call(reading->survey, result, "cuKernelGetFunction");
+    return GPH_OK;
+}
+
+static const char *communicator(const char *name)
+{
+    for (size_t i = 0; i < sizeof(communicators) / sizeof(*communicators); i++)
+        if (strncmp(name, communicators[i], strlen(communicators[i])) == 0)
+            return communicators[i];
+    return NULL;
+}
+
+/* Asks libgph's modules, then the caller. */
+static gph_status identify(const gphi_survey *survey, CUfunction function,
+                           gph_kernel_id *out, gph_error *why)
+{
+    const gph_status status = gph_kernel_identify(survey->runtime, function, out, why);
+    const gph_resolver *resolver = survey->resolver;
+    if (status != GPH_E_UNSUPPORTED || resolver == NULL || resolver->identify == NULL)
+        return status;
+    gph_kernel_id id = {0};
+    if (resolver->identify(resolver->user, function, &id, NULL) != GPH_OK)
+        return GPH_E_UNSUPPORTED; /* `why` says so already */
+    if (!gphi_bundle_is_name(id.name)) {
+        gphi_fail(why, GPH_E_UNSUPPORTED, "the resolver's name of a kernel is no name");
+        return GPH_E_UNSUPPORTED;
+    }
+    *out = id;
+    return GPH_OK;
+}
+
+static uint32_t find_kernel(const gphi_bundle *bundle, const gph_kernel_id *id)
+{
+    for (size_t i = 0; i < bundle->kernels.count; i++) {
+        const struct gphi_bundle_kernel *kernel =
+            GPHI_BUNDLE_AT(&bundle->kernels, kernel, i);
+        if (memcmp(kernel->image, id->image, sizeof(id->image)) == 0 &&
+            strcmp(gphi_bundle_text(bundle, kernel->name), id->name) == 0)
+            return (uint32_t)i;
+    }
+    return GPHI_BUNDLE_NONE;
+}
+
+/* Bytes of the arguments: as far as they are declared, or as they were given. */
+static size_t argument_bytes(const gph_kernel_params *params)
+{
+    size_t end = params->arg_count == 0 ? params->buffer_bytes : 0;
+    for (uint32_t i = 0; i < params->arg_count; i++) {
+        const size_t here = (size_t)params->args[i].offset + params->args[i].bytes;
+        end = here > end ? here : end;
+    }
+    return end;
+}
+
+static gph_status add_kernel(const struct reading *reading, const gph_kernel_id *id,
+                             CUfunction function, const gph_kernel_params *params,
+                             uint32_t *out)
+{
+    const gphi_survey *survey = reading->survey;
+    gphi_bundle *bundle = survey->bundle;
+    struct gphi_bundle_kernel kernel = {.arg_first = (uint32_t)bundle->args.count,
+                                        .arg_count = params->arg_count,
+                                        .buffer_bytes = (uint32_t)argument_bytes(params)};
+    memcpy(kernel.image, id->image, sizeof(kernel.image));
+    const CUfunction_attribute wanted[] = {
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT};
+    int *const values[] = {&kernel.dynamic_shared_bytes, &kernel.carveout};
+    for (int i = 0; i < 2; i++) {
+        const CUresult result =
+            reading->cu->cuFuncGetAttribute(values[i], wanted[i], function);
+        if (result != CUDA_SUCCESS)
+            return fail_call(survey, result, "cuFuncGetAttribute");
+    }
+    if (kernel.dynamic_shared_bytes < 0)
+        kernel.dynamic_shared_bytes = 0;
+    if (gphi_bundle_text_add(bundle, id->name, &kernel.name) != GPH_OK)
+        return fail_memory(survey);
+    gph_kernel_arg *args =
+        params->arg_count == 0 ? NULL : gphi_vec_add(&bundle->args, params->arg_count);
+    if (params->arg_count > 0 && args == NULL)
+        return fail_memory(survey);
+    if (args != NULL)
+        memcpy(args, params->args, params->arg_count * sizeof(*args));
+    struct gphi_bundle_kernel *added = gphi_vec_add(&bundle->kernels, 1);
+    if (added == NULL)
+        return fail_memory(survey);
+    *added = kernel;
+    *out = (uint32_t)bundle->kernels.count - 1;
+    return GPH_OK;
+}
+
+/* What the attributes of a node are that nobody set. */
+static gph_status read_plain(struct reading *reading,
+                             const CUDA_KERNEL_NODE_PARAMS *params, struct known *known)
+{
+    const gphi_survey *survey = reading->survey;
+    CUgraphNode node = NULL;
+    CUresult result =
+        reading->cu->cuGraphAddKernelNode(&node, reading->scratch, NULL, 0, params);
+    if (result != CUDA_SUCCESS)
+        return fail_call(survey, result, "cuGraphAddKernelNode");
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        result = reading->cu->cuGraphKernelNodeGetAttribute(node, attributes[i].id,
+                                                            &known->plain[i]);
+        known->has[i] = result == CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE &&
+            result != CUDA_ERROR_NOT_SUPPORTED)
+            return fail_call(survey, result, "cuGraphKernelNodeGetAttribute");
+    }
+    return GPH_OK;
+}
+
+/* Fills in what is known of a function that was not met before. */
+static gph_status learn(struct reading *reading, CUfunction function,
+                        const CUDA_KERNEL_NODE_PARAMS *node,
+                        const gph_kernel_params *params, struct known *known)
+{
+    const gphi_survey *survey = reading->survey;
+    known->kernel = GPHI_BUNDLE_NONE;
+    gph_kernel_id id = {0};
+    gph_error why = {0};
+    const gph_status status = identify(survey, function, &id, &why);
+    if (status != GPH_OK && status != GPH_E_UNSUPPORTED) {
+        if (survey->error != NULL)
+            *survey->error = why;
+        return status;
+    }
+    const char *talks = status == GPH_OK ? communicator(id.name) : NULL;
+    if (talks != NULL)
+        gphi_fail(&why, GPH_E_UNSUPPORTED,
+                  "kernel %.200s talks to other processes by addresses of this one",
+                  id.name);
+    if (status != GPH_OK || talks != NULL) {
+        if (gphi_bundle_text_add(survey->bundle, why.message, &known->why) != GPH_OK)
+            return fail_memory(survey);
+        return GPH_OK;
+    }
+    GPHI_TRY(read_plain(reading, node, known));
+    known->kernel = find_kernel(survey->bundle, &id);
+    if (known->kernel != GPHI_BUNDLE_NONE)
+        return GPH_OK;
+    return add_kernel(reading, &id, function, params, &known->kernel);
+}
+
+static gph_status know(struct reading *reading, CUfunction function,
+                       const CUDA_KERNEL_NODE_PARAMS *node,
+                       const gph_kernel_params *params, const struct known **out)
+{
+    const uint64_t *found = gphi_map_get(&reading->index, (uintptr_t)function);
+    if (found == NULL) {
+        struct known *fresh = gphi_vec_add(&reading->known, 1);
+        if (fresh == NULL)
+            return fail_memory(reading->survey);
+        GPHI_TRY(learn(reading, function, node, params, fresh));
+        if (gphi_map_set(&reading->index, (uintptr_t)function,
+                         reading->known.count - 1) != GPH_OK)
+            return fail_memory(reading->survey);
+        *out = fresh;
+        return GPH_OK;
+    }
+    *out = gphi_vec_at(&reading->known, *found);
+    return GPH_OK;
+}
+
+static gph_status read_attributes(struct reading *reading, uint32_t index,
+                                  const struct known *known,
+                                  struct gphi_bundle_node *node)
+{
+    struct gphi_bundle_graph *out = reading->out;
+    node->attribute_first = (uint32_t)out->attributes.count;
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        if (!known->has[i])
+            continue;
+        CUlaunchAttributeValue value = {0};
+        const CUresult result = reading->cu->cuGraphKernelNodeGetAttribute(
+            reading->nodes[index], attributes[i].id, &value);
+        if (result != CUDA_SUCCESS)
+            return fail_call(reading->survey, result, "cuGraphKernelNodeGetAttribute");
+        if (memcmp(&value, &known->plain[i], sizeof(value)) == 0)
+            continue;
+        if (attributes[i].refused != NULL) {
+            GPHI_TRY(gphi_refuse(reading->survey, out, index, GPH_NODE_KERNEL, -1,
+                                 "its launch has %s", attributes[i].refused));
+            continue;
+        }
+        struct gphi_bundle_attribute *kept = gphi_vec_add(&out->attributes, 1);
+        if (kept == NULL)
+            return fail_memory(reading->survey);
+        kept->id = (uint32_t)attributes[i].id;
+        memcpy(kept->value, &value, sizeof(kept->value));
+    }
+    node->attribute_count = (uint32_t)out->attributes.count - node->attribute_first;
+    return GPH_OK;
+}
+
+static gph_status read_kernel(struct reading *reading, uint32_t index,
+                              struct gphi_bundle_node *node)
+{
+    const gphi_survey *survey = reading->survey;
+    const gph_kernel_params *params = &gph_graph_node(reading->graph, index)->u.kernel;
+    CUDA_KERNEL_NODE_PARAMS raw;
+    CUfunction function = NULL;
+    const struct known *known = NULL;
+    GPHI_TRY(read_function(reading, reading->nodes[index], &raw, &function));
+    GPHI_TRY(know(reading, function, &raw, params, &known));
+    if (known->kernel == GPHI_BUNDLE_NONE)
+        return gphi_refuse(survey, reading->out, index, GPH_NODE_KERNEL, -1, "%s",
+                           gphi_bundle_text(survey->bundle, known->why));
+    const struct gphi_bundle_kernel *kernel =
+        GPHI_BUNDLE_AT(&survey->bundle->kernels, kernel, known->kernel);
+    const size_t bytes = argument_bytes(params);
+    if (bytes != kernel->buffer_bytes || bytes > params->buffer_bytes ||
+        bytes > GPHI_BUNDLE_ARGS_MAX)
+        return gphi_refuse(survey, reading->out, index, GPH_NODE_KERNEL, -1,
+                           "kernel %.200s has %zu bytes of arguments, and %u elsewhere",
+                           gphi_bundle_text(survey->bundle, kernel->name), bytes,
+                           kernel->buffer_bytes);
+    node->item = known->kernel;
+    memcpy(node->grid, params->grid, sizeof(node->grid));
+    memcpy(node->block, params->block, sizeof(node->block));
+    node->shared_bytes = params->shared_bytes;
+    node->data_bytes = (uint32_t)bytes;
+    /* Padded to words, so that each argument buffer begins at a multiple of 8. */
+    node->data_first = reading->out->data.count;
+    const size_t room = (bytes + 7) / 8 * 8;
+    void *data = room == 0 ? NULL : gphi_vec_add(&reading->out->data, room);
+    if (room > 0 && data == NULL)
+        return fail_memory(survey);
+    if (bytes > 0)
+        memcpy(data, params->buffer, bytes);
+    return read_attributes(reading, index, known, node);
+}
+
+static gph_status read_copy(struct reading *reading, uint32_t index,
+                            struct gphi_bundle_node *node)
+{
+    const gph_memcpy_params *copy = &gph_graph_node(reading->graph, index)->u.memcpy;
+    const gph_memcpy_side *const sides[] = {&copy->dst, &copy->src};
+    for (int i = 0; i < 2; i++) {
+        const char *side = i == 0 ? "writes" : "reads";
+        if (sides[i]->memory == GPH_MEMORY_HOST)
+            return gphi_refuse(reading->survey, reading->out, index, GPH_NODE_MEMCPY,
+                               i * 8, "it %s host memory at 0x%llx", side,
+                               (unsigned long long)sides[i]->address);
+        if (sides[i]->memory == GPH_MEMORY_ARRAY)
+            return gphi_refuse(reading->survey, reading->out, index, GPH_NODE_MEMCPY,
+                               i * 8, "it %s a CUDA array", side);
+    }
+    gph_memcpy_params *kept = gphi_vec_add(&reading->out->copies, 1);
+    if (kept == NULL)
+        return fail_memory(reading->survey);
+    *kept = *copy;
+    node->item = (uint32_t)reading->out->copies.count - 1;
+    return GPH_OK;
+}
+
+static gph_status read_fill(struct reading *reading, uint32_t index,
+                            struct gphi_bundle_node *node)
+{
+    gph_memset_params *kept = gphi_vec_add(&reading->out->fills, 1);
+    if (kept == NULL)
+        return fail_memory(reading->survey);
+    *kept = gph_graph_node(reading->graph, index)->u.memset;
+    node->item = (uint32_t)reading->out->fills.count - 1;
+    return GPH_OK;
+}
+
+/* Why nodes of this kind are not kept, or NULL. */
+static const char *refused_kind(gph_node_kind kind)
+{
+    switch (kind) {
+    case GPH_NODE_KERNEL:
+    case GPH_NODE_MEMCPY:
+    case GPH_NODE_MEMSET:
+    case GPH_NODE_EMPTY: return NULL;
+    case GPH_NODE_HOST: return "it calls a function of this process";
+    case GPH_NODE_CHILD: return "child graphs are not kept";
+    case GPH_NODE_EVENT_WAIT:
+    case GPH_NODE_EVENT_RECORD: return "its event is of this process";
+    case GPH_NODE_SEMAPHORE_SIGNAL:
+    case GPH_NODE_SEMAPHORE_WAIT: return "its semaphore is of this process";
+    case GPH_NODE_MEM_ALLOC:
+    case GPH_NODE_MEM_FREE: return "the driver chooses its address: use a pool";
+    case GPH_NODE_BATCH_MEM_OP: return "memory operations in batches are not kept";
+    case GPH_NODE_CONDITIONAL: return "conditional nodes are not kept";
+    }
+    return "its kind is unknown";
+}
+
+static gph_status read_node(struct reading *reading, uint32_t index)
+{
+    const gph_node *from = gph_graph_node(reading->graph, index);
+    const char *refused = refused_kind(from->kind);
+    struct gphi_bundle_node node = {.kind = (uint32_t)from->kind};
+    gph_status status = GPH_OK;
+    if (refused != NULL)
+        status = gphi_refuse(reading->survey, reading->out, index, node.kind, -1, "%s",
+                             refused);
+    else if (from->kind == GPH_NODE_KERNEL)
+        status = read_kernel(reading, index, &node);
+    else if (from->kind == GPH_NODE_MEMCPY)
+        status = read_copy(reading, index, &node);
+    else if (from->kind == GPH_NODE_MEMSET)
+        status = read_fill(reading, index, &node);
+    if (status == GPH_OK)
+        *(struct gphi_bundle_node *)gphi_vec_at(&reading->out->nodes, index) = node;
+    return status;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const gph_edge *x = a, *y = b;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static gph_status read_edges(struct reading *reading)
+{
+    const size_t count = gph_graph_edge_count(reading->graph);
+    if (count == 0)
+        return GPH_OK;
+    gph_edge *edges = gphi_vec_add(&reading->out->edges, count);
+    if (edges == NULL)
+        return fail_memory(reading->survey);
+    for (size_t i = 0; i < count; i++)
+        edges[i] = *gph_graph_edge(reading->graph, i);
+    qsort(edges, count, sizeof(*edges), by_end);
+    for (size_t i = 1; i < count; i++)
+        if (by_end(&edges[i - 1], &edges[i]) == 0)
+            return gphi_refuse(
+                reading->survey, reading->out, edges[i].to,
+                (uint32_t)gph_graph_node(reading->graph, edges[i].to)->kind, -1,
+                "two edges come from node %u", edges[i].from);
+    return GPH_OK;
+}
+
+static gph_status read_all(struct reading *reading, CUgraph graph)
+{
+    const gphi_survey *survey = reading->survey;
+    const uint32_t count = gph_graph_node_count(reading->graph);
+    if (count == 0)
+        return GPH_OK;
+    reading->nodes = gphi_heap_array(survey->bundle->heap, count, sizeof(CUgraphNode));
+    if (reading->nodes == NULL || gphi_vec_add(&reading->out->nodes, count) == NULL)
+        return fail_memory(survey);
+    size_t filled = count;
+    CUresult result = reading->cu->cuGraphGetNodes(graph, reading->nodes, &filled);
+    if (result != CUDA_SUCCESS)
+        return fail_call(survey, result, "cuGraphGetNodes");
+    result = reading->cu->cuGraphCreate(&reading->scratch, 0);
+    if (result != CUDA_SUCCESS)
+        return fail_call(survey, result, "cuGraphCreate");
+    for (uint32_t i = 0; i < count; i++)
+        GPHI_TRY(read_node(reading, i));
+    GPHI_TRY(read_edges(reading));
+    const gph_status status = gphi_bundle_order(reading->out);
+    if (status == GPH_E_NO_MEMORY)
+        return fail_memory(survey);
+    if (status != GPH_OK)
+        return gphi_refuse(survey, reading->out, -1, 0, -1, "its edges form a cycle");
+    return GPH_OK;
+}
+
+gph_status gphi_survey_graph(const gphi_survey *survey, CUgraph graph,
+                             struct gphi_bundle_graph *out)
+{
+    struct reading reading = {.survey = survey, .cu = &survey->runtime->cu, .out = out};
+    GPHI_TRY(gph_graph_describe(survey->runtime, graph, &reading.graph, survey->error));
+    gphi_map_init(&reading.index, survey->bundle->heap);
+    gphi_vec_init(&reading.known, survey->bundle->heap, sizeof(struct known));
+    const gph_status status = read_all(&reading, graph);
+    if (reading.scratch != NULL)
+        gphi_ignore((gph_status)reading.cu->cuGraphDestroy(reading.scratch),
+                    "nobody else knows it");
+    gphi_heap_free(survey->bundle->heap, reading.nodes,
+                   gph_graph_node_count(reading.graph) * sizeof(CUgraphNode));
+    gphi_vec_fini(&reading.known);
+    gphi_map_fini(&reading.index);
+    gph_graph_destroy(reading.graph);
+    return status;
+}

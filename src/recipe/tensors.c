@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tensors as places in ranges, and a replay on given inputs. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cuda/status.h"
+#include "recipe/recipe.h"
+
+#include <string.h>
+
+uint64_t gphi_tensor_bytes(const gph_tensor *tensor)
+{
+    uint64_t element = 0;
+    switch (tensor->dtype) {
+#define X(name, value, bytes, text)                                                      \
+    case name: element = bytes; break;
+        GPH_DTYPE_MAP(X)
+#undef X
+    default: return 0;
+    }
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        const int64_t shape = tensor->shape[i], stride = tensor->stride[i];
+        uint64_t span = 0;
+        if (shape <= 0 || stride < 0 ||
+            __builtin_mul_overflow((uint64_t)(shape - 1), (uint64_t)stride, &span) ||
+            __builtin_add_overflow(last, span, &last) || last >= UINT64_C(1) << 58)
+            return 0;
+    }
+    return (last + 1) * element;
+}
+
+gph_tensor gphi_tensor_at(const struct gphi_bundle_tensor *tensor, uint64_t base)
+{
+    gph_tensor out = {
+        .data = base + tensor->offset, .dtype = tensor->dtype, .rank = tensor->rank};
+    memcpy(out.shape, tensor->shape, sizeof(out.shape));
+    memcpy(out.stride, tensor->stride, sizeof(out.stride));
+    return out;
+}
+
+gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph *graph,
+                            const gph_tensor *tensors, uint32_t count, const char *what)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const gph_tensor *from = &tensors[i];
+        if (from->rank > GPH_TENSOR_RANK_MAX || from->dtype < GPH_DTYPE_U8 ||
+            from->dtype > GPH_DTYPE_C128)
+            return gphi_fail(survey->error, GPH_E_INVALID, "%s %u: rank %u, type %u",
+                             what, i, from->rank, from->dtype);
+        const uint64_t bytes = gphi_tensor_bytes(from);
+        struct gphi_bundle_tensor to = {
+            .range = gphi_range_of(survey->bundle, from->data, bytes),
+            .dtype = from->dtype,
+            .rank = from->rank};
+        if (to.range == GPHI_BUNDLE_NONE)
+            return gphi_fail(survey->error, GPH_E_INVALID,
+                             "%s %u: %llu bytes at 0x%llx lie in no range", what, i,
+                             (unsigned long long)bytes, from->data);
+        to.offset = from->data - gphi_recipe_range(survey->bundle, to.range)->address;
+        memcpy(to.shape, from->shape, from->rank * sizeof(*to.shape));
+        memcpy(to.stride, from->stride, from->rank * sizeof(*to.stride));
+        struct gphi_bundle_tensor *kept = gphi_vec_add(&graph->tensors, 1);
+        if (kept == NULL)
+            return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording %s %u", what, i);
+        *kept = to;
+    }
+    return GPH_OK;
+}
+
+uint64_t gphi_check_input_bytes(const gph_tensor *tensors, uint32_t inputs)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < inputs; i++) {
+        const uint64_t bytes = gphi_tensor_bytes(&tensors[i]);
+        if (bytes > GPHI_CHECK_BYTES_MAX - all)
+            return UINT64_MAX;
+        all += bytes;
+    }
+    return all;
+}
+
+static gph_status synchronize(const gphi_check *check, gph_error *error)
+{
+    const CUresult result = check->runtime->cu.cuStreamSynchronize(check->stream);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize",
+                              "a check of a graph");
+    return GPH_OK;
+}
+
+gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
+                           gph_error *error)
+{
+    const gphi_cuda_table *cu = &check->runtime->cu;
+    char *at = bytes;
+    for (uint32_t i = 0; i < check->inputs; i++) {
+        const uint64_t count = gphi_tensor_bytes(&check->tensors[i]);
+        const CUdeviceptr data = check->tensors[i].data;
+        if (count == 0)
+            continue;
+        const CUresult result =
+            to_device ? cu->cuMemcpyHtoDAsync(data, at, count, check->stream)
+                      : cu->cuMemcpyDtoHAsync(at, data, count, check->stream);
+        if (result != CUDA_SUCCESS)
+            return gphi_cuda_fail(error, (gph_status)result,
+                                  to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync",
+                                  "input %u of a check", i);
+        at += count;
+    }
+    return synchronize(check, error);
+}
+
+static gph_status hash_output(const gphi_check *check, const gph_tensor *tensor,
+                              gphi_vec *room, gphi_sha256 *hash, gph_error *error)
+{
+    const uint64_t bytes = gphi_tensor_bytes(tensor);
+    for (uint64_t done = 0; done < bytes; done += room->count) {
+        const uint64_t part = bytes - done < room->count ? bytes - done : room->count;
+        const CUresult result = check->runtime->cu.cuMemcpyDtoHAsync(
+            room->items, tensor->data + done, part, check->stream);
+        if (result != CUDA_SUCCESS)
+            return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyDtoHAsync",
+                                  "an output of a check");
+        GPHI_TRY(synchronize(check, error));
+        gphi_sha256_add(hash, room->items, part);
+    }
+    return GPH_OK;
+}
+
+gph_status gphi_check_replay(const gphi_check *check,
+                             unsigned char out[GPHI_BUNDLE_HASH_BYTES], gph_error *error)
+{
+    enum { ROOM = 1 << 20 };
+    GPHI_TRY(gph_exec_launch(check->exec, check->stream, error));
+    GPHI_TRY(synchronize(check, error));
+    gphi_vec room;
+    gphi_vec_init(&room, check->runtime->heap, 1);
+    if (gphi_vec_add(&room, ROOM) == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "checking a graph");
+    gphi_sha256 hash;
+    gphi_sha256_begin(&hash);
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < check->outputs && status == GPH_OK; i++)
+        status =
+            hash_output(check, &check->tensors[check->inputs + i], &room, &hash, error);
+    gphi_sha256_end(&hash, out);
+    gphi_vec_fini(&room);
+    return status;
+}

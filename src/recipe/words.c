@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which words of a graph are addresses.
+ *
+ * A driver does not tell what an argument of 8 bytes means, and guessing by value breaks
+ * when a number happens to look like an address. So a work is captured twice, with its
+ * memory at other places:
+ *
+ *   first     0x7f0000001000  0x000003e8  0x7f4000000000      ranges  arena
+ * 0x7f0000000000 shifted   0x7f1000001000  0x000003e8  0x7f4000000000 shifted
+ * 0x7f1000000000 ^ moved as arena: a pointer  ^ in `weights`, which stays: a number, or a
+ *                                            pointer that is right while weights stays
+ *
+ * A word that moved in any other way is refused, and so is one that points into a range
+ * that moved, but did not move itself: somebody kept an address of the first capture. A
+ * graph that was captured once is kept as it is, and loads only where it was recorded. */
+#include "base/fail.h"
+#include "base/map.h"
+#include "recipe/recipe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct hunt {
+    const gphi_survey *survey;
+    gphi_bundle *bundle;
+    struct gphi_bundle_graph *graph;
+    const struct gphi_bundle_graph *shifted; /* or NULL */
+    gphi_map outside; /* words that were asked for: 0 no memory, 1 device, 2 host */
+};
+
+uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < bundle->ranges.count; i++) {
+        const struct gphi_bundle_range *range = gphi_recipe_range(bundle, i);
+        if (address >= range->address && address - range->address <= range->bytes &&
+            bytes <= range->bytes - (address - range->address))
+            return (uint32_t)i;
+    }
+    return GPHI_BUNDLE_NONE;
+}
+
+gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *graph,
+                       int64_t node, uint32_t kind, int64_t offset, const char *format,
+                       ...)
+{
+    if (graph->refusals.count >= GPHI_BUNDLE_REFUSALS_MAX)
+        return GPH_OK;
+    char why[sizeof(((gph_error *)NULL)->message)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    for (char *at = why; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = ' '; /* files keep no control characters */
+    struct gphi_bundle_refusal refusal = {.node = node, .kind = kind, .offset = offset};
+    struct gphi_bundle_refusal *kept = NULL;
+    if (gphi_bundle_text_add(survey->bundle, why, &refusal.why) == GPH_OK)
+        kept = gphi_vec_add(&graph->refusals, 1);
+    if (kept == NULL)
+        return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a refusal");
+    *kept = refusal;
+    return GPH_OK;
+}
+
+static gph_status fail_memory(const struct hunt *hunt)
+{
+    return gphi_fail(hunt->survey->error, GPH_E_NO_MEMORY, "looking for addresses");
+}
+
+static gph_status use_range(const struct hunt *hunt, uint32_t range, bool is_fixed)
+{
+    gphi_vec *uses = &hunt->graph->uses;
+    for (size_t i = 0; i < uses->count; i++) {
+        struct gphi_bundle_use *use = GPHI_BUNDLE_AT(uses, use, i);
+        if (use->range == range) {
+            use->is_fixed |= is_fixed;
+            return GPH_OK;
+        }
+    }
+    struct gphi_bundle_use *use = gphi_vec_add(uses, 1);
+    if (use == NULL)
+        return fail_memory(hunt);
+    *use = (struct gphi_bundle_use){.range = range, .is_fixed = is_fixed};
+    return GPH_OK;
+}
+
+/* A place in a graph. */
+struct spot {
+    uint32_t node;
+    uint32_t offset;
+    bool is_address; /* certainly: of a copy or a fill */
+};
+
+static gph_status refuse_at(const struct hunt *hunt, const struct spot *spot,
+                            const char *why, uint64_t value)
+{
+    const struct gphi_bundle_node *node =
+        GPHI_BUNDLE_AT(&hunt->graph->nodes, node, spot->node);
+    return gphi_refuse(hunt->survey, hunt->graph, spot->node, node->kind, spot->offset,
+                       "0x%llx %s", (unsigned long long)value, why);
+}
+
+/* Whether the driver knows memory at an address that is in no range. */
+static gph_status look_outside(struct hunt *hunt, uint64_t value, uint64_t *out)
+{
+    *out = 0;
+    if (value < 65536 || value >= UINT64_C(1) << 57) /* no address of a process */
+        return GPH_OK;
+    const uint64_t *known = gphi_map_get(&hunt->outside, value);
+    if (known != NULL) {
+        *out = *known;
+        return GPH_OK;
+    }
+    unsigned int kind = 0;
+    const CUresult result = hunt->survey->runtime->cu.cuPointerGetAttribute(
+        &kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, value);
+    if (result == CUDA_SUCCESS && kind != 0)
+        *out = kind == CU_MEMORYTYPE_HOST ? 2 : 1;
+    else if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+        return gphi_fail(hunt->survey->error, (gph_status)result,
+                         "cuPointerGetAttribute of 0x%llx", (unsigned long long)value);
+    if (gphi_map_set(&hunt->outside, value, *out) != GPH_OK)
+        return fail_memory(hunt);
+    return GPH_OK;
+}
+
+/* A word that is the same in both captures, or of the only one. */
+static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64_t value)
+{
+    const uint32_t range = gphi_range_of(hunt->bundle, value, 0);
+    if (range != GPHI_BUNDLE_NONE) {
+        const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
+        if (hunt->shifted != NULL && at->shifted != at->address)
+            return refuse_at(hunt, spot,
+                             "lies in a range that moved, but did not move with it",
+                             value);
+        return use_range(hunt, range, true);
+    }
+    if (spot->is_address)
+        return refuse_at(hunt, spot, "is an address outside every range", value);
+    if (spot->offset % 8 != 0)
+        return GPH_OK;
+    uint64_t kind = 0;
+    GPHI_TRY(look_outside(hunt, value, &kind));
+    if (kind == 0)
+        return GPH_OK;
+    return refuse_at(
+        hunt, spot, kind == 2 ? "is host memory" : "is device memory outside every range",
+        value);
+}
+
+/* A word that moved. */
+static gph_status judge_moved(struct hunt *hunt, const struct spot *spot, uint64_t value,
+                              uint64_t shifted)
+{
+    const uint32_t range = gphi_range_of(hunt->bundle, value, 0);
+    if (range == GPHI_BUNDLE_NONE)
+        return refuse_at(hunt, spot, "changed, and lies in no range", value);
+    const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
+    if (shifted - value != at->shifted - at->address)
+        return refuse_at(hunt, spot, "changed by another distance than its range", value);
+    struct gphi_bundle_word *word = gphi_vec_add(&hunt->graph->words, 1);
+    if (word == NULL)
+        return fail_memory(hunt);
+    *word = (struct gphi_bundle_word){spot->node, spot->offset, range};
+    return use_range(hunt, range, false);
+}
+
+static gph_status judge(struct hunt *hunt, const struct spot *spot, uint64_t value,
+                        uint64_t shifted)
+{
+    return value == shifted ? judge_still(hunt, spot, value)
+                            : judge_moved(hunt, spot, value, shifted);
+}
+
+static uint64_t word_at(const unsigned char *bytes, size_t count, size_t offset)
+{
+    uint64_t word = 0;
+    memcpy(&word, bytes + offset, count - offset < 8 ? count - offset : 8);
+    return word;
+}
+
+/* Every aligned word; and, for addresses in packed structures, what stands at other
+ * offsets and has not moved. */
+static gph_status hunt_arguments(struct hunt *hunt, uint32_t index,
+                                 const struct gphi_bundle_node *node,
+                                 const struct gphi_bundle_node *twin)
+{
+    if (node->data_bytes == 0)
+        return GPH_OK;
+    const size_t bytes = node->data_bytes;
+    const unsigned char *data = gphi_vec_at(&hunt->graph->data, (size_t)node->data_first);
+    const unsigned char *other =
+        twin != NULL ? gphi_vec_at(&hunt->shifted->data, (size_t)twin->data_first) : data;
+    for (size_t offset = 0; offset < bytes; offset++) {
+        const struct spot spot = {.node = index, .offset = (uint32_t)offset};
+        const uint64_t value = word_at(data, bytes, offset);
+        const uint64_t shifted = word_at(other, bytes, offset);
+        if (offset % 8 == 0 && (value != shifted || bytes - offset >= 8))
+            GPHI_TRY(judge(hunt, &spot, value, shifted));
+        else if (offset % 8 != 0 && value == shifted && bytes - offset >= 8)
+            GPHI_TRY(judge_still(hunt, &spot, value));
+    }
+    return GPH_OK;
+}
+
+static bool is_same_side(const gph_memcpy_side *a, const gph_memcpy_side *b)
+{
+    return a->memory == b->memory && a->lod == b->lod && a->x_bytes == b->x_bytes &&
+           a->y == b->y && a->z == b->z && a->pitch_bytes == b->pitch_bytes &&
+           a->height == b->height;
+}
+
+static gph_status hunt_copy(struct hunt *hunt, uint32_t index,
+                            const struct gphi_bundle_node *node,
+                            const struct gphi_bundle_node *twin)
+{
+    const gph_memcpy_params *copy = gphi_vec_at(&hunt->graph->copies, node->item);
+    const gph_memcpy_params *other =
+        twin != NULL ? gphi_vec_at(&hunt->shifted->copies, twin->item) : copy;
+    if (!is_same_side(&copy->dst, &other->dst) ||
+        !is_same_side(&copy->src, &other->src) ||
+        copy->width_bytes != other->width_bytes || copy->height != other->height ||
+        copy->depth != other->depth)
+        return gphi_refuse(hunt->survey, hunt->graph, index, node->kind, -1,
+                           "its shape differs between the captures");
+    const struct spot dst = {index, GPHI_BUNDLE_DST, true};
+    const struct spot src = {index, GPHI_BUNDLE_SRC, true};
+    GPHI_TRY(judge(hunt, &dst, copy->dst.address, other->dst.address));
+    return judge(hunt, &src, copy->src.address, other->src.address);
+}
+
+static gph_status hunt_fill(struct hunt *hunt, uint32_t index,
+                            const struct gphi_bundle_node *node,
+                            const struct gphi_bundle_node *twin)
+{
+    const gph_memset_params *fill = gphi_vec_at(&hunt->graph->fills, node->item);
+    const gph_memset_params *other =
+        twin != NULL ? gphi_vec_at(&hunt->shifted->fills, twin->item) : fill;
+    if (fill->pitch_bytes != other->pitch_bytes || fill->width != other->width ||
+        fill->height != other->height || fill->value != other->value ||
+        fill->element_bytes != other->element_bytes)
+        return gphi_refuse(hunt->survey, hunt->graph, index, node->kind, -1,
+                           "its shape or value differs between the captures");
+    const struct spot spot = {index, GPHI_BUNDLE_DST, true};
+    return judge(hunt, &spot, fill->address, other->address);
+}
+
+static bool has_same_attributes(const struct hunt *hunt,
+                                const struct gphi_bundle_node *node,
+                                const struct gphi_bundle_node *twin)
+{
+    if (node->attribute_count != twin->attribute_count)
+        return false;
+    for (uint32_t i = 0; i < node->attribute_count; i++)
+        if (memcmp(gphi_vec_at(&hunt->graph->attributes, node->attribute_first + i),
+                   gphi_vec_at(&hunt->shifted->attributes, twin->attribute_first + i),
+                   sizeof(struct gphi_bundle_attribute)) != 0)
+            return false;
+    return true;
+}
+
+/* What differs between a node and its twin besides words, or NULL. */
+static const char *difference(const struct hunt *hunt,
+                              const struct gphi_bundle_node *node,
+                              const struct gphi_bundle_node *twin)
+{
+    if (node->kind != twin->kind)
+        return "its kind";
+    if (node->kind != GPH_NODE_KERNEL)
+        return NULL;
+    if (node->item != twin->item)
+        return "its kernel";
+    if (memcmp(node->grid, twin->grid, sizeof(node->grid)) != 0)
+        return "its grid";
+    if (memcmp(node->block, twin->block, sizeof(node->block)) != 0)
+        return "its block";
+    if (node->shared_bytes != twin->shared_bytes)
+        return "its shared memory";
+    return has_same_attributes(hunt, node, twin) ? NULL : "its attributes";
+}
+
+static gph_status hunt_node(struct hunt *hunt, uint32_t index)
+{
+    const struct gphi_bundle_node *node =
+        GPHI_BUNDLE_AT(&hunt->graph->nodes, node, index);
+    const struct gphi_bundle_node *twin =
+        hunt->shifted != NULL ? GPHI_BUNDLE_AT(&hunt->shifted->nodes, node, index) : NULL;
+    const char *differs = twin != NULL ? difference(hunt, node, twin) : NULL;
+    if (differs != NULL)
+        return gphi_refuse(hunt->survey, hunt->graph, index, node->kind, -1,
+                           "%s differs between the captures", differs);
+    switch (node->kind) {
+    case GPH_NODE_KERNEL: return hunt_arguments(hunt, index, node, twin);
+    case GPH_NODE_MEMCPY: return hunt_copy(hunt, index, node, twin);
+    case GPH_NODE_MEMSET: return hunt_fill(hunt, index, node, twin);
+    default: return GPH_OK;
+    }
+}
+
+/* Whether both captures have the same nodes and edges, by number. */
+static bool has_same_shape(const struct gphi_bundle_graph *a,
+                           const struct gphi_bundle_graph *b)
+{
+    return a->nodes.count == b->nodes.count && a->edges.count == b->edges.count &&
+           (a->edges.count == 0 || memcmp(a->edges.items, b->edges.items,
+                                          a->edges.count * sizeof(gph_edge)) == 0);
+}
+
+gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *graph,
+                           const struct gphi_bundle_graph *shifted)
+{
+    if (shifted != NULL && !has_same_shape(graph, shifted))
+        return gphi_refuse(survey, graph, -1, 0, -1,
+                           "the captures differ: %zu nodes and %zu edges, then %zu and "
+                           "%zu, or other edges",
+                           graph->nodes.count, graph->edges.count, shifted->nodes.count,
+                           shifted->edges.count);
+    struct hunt hunt = {
+        .survey = survey, .bundle = survey->bundle, .graph = graph, .shifted = shifted};
+    gphi_map_init(&hunt.outside, survey->bundle->heap);
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < graph->nodes.count && status == GPH_OK; i++)
+        status = hunt_node(&hunt, i);
+    gphi_map_fini(&hunt.outside);
+    return status;
+}
