@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph inspect: what stands in a graph file. */
+/* gph inspect: what stands in a graph file or a recipe. */
 #include "commands.h"
 #include "output.h"
 #include <gph/softcuda.h>
@@ -167,6 +167,12 @@ int cmd_inspect(const command_line *line)
     if ((wanted != 0 && !is_ptx) || (is_ptx && line->values[INSPECT_DOT] != NULL)) {
         fprintf(stderr,
                 "gph inspect: --dot is for graphs, the other options for --ptx\n");
+        return EXIT_USAGE;
+    }
+    if (!is_ptx && is_recipe(line->operands[0])) {
+        if (line->values[INSPECT_DOT] == NULL)
+            return inspect_recipe(line->operands[0]);
+        fprintf(stderr, "gph inspect: --dot is for a graph, this is a recipe\n");
         return EXIT_USAGE;
     }
     return is_ptx ? inspect_ptx(line->operands[0], wanted)

@@ -39,6 +39,10 @@ int cmd_help(const command_line *line);
 /* gph plan --ladder, of a table's text. */
 int plan_ladder(const command_line *line, const char *text, size_t bytes);
 
+/* gph inspect of a recipe, and whether a file begins as one. */
+int inspect_recipe(const char *path);
+bool is_recipe(const char *path);
+
 /* gph inspect --ptx: `flags` as gph_softcuda_ptx_report() takes them. */
 int inspect_ptx(const char *path, unsigned int flags);
 #endif

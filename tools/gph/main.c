@@ -37,11 +37,13 @@ const command commands[] = {
      .run = cmd_env},
     {.name = "inspect",
      .operands = "FILE",
-     .summary = "describe a graph file, or what softcuda makes of PTX",
+     .summary = "describe a graph file, a recipe, or what softcuda makes of PTX",
      .text =
          "Describes the graph in FILE, in JSON as gph_json_save() writes it: nodes by "
-         "kind, kernels, regions of recordings, edges, the longest path. With --ptx, "
-         "FILE is PTX, and the report says, per kernel, which path it took, where it is "
+         "kind, kernels, regions of recordings, edges, the longest path. Of a recipe, as "
+         "gph_recipe_save() writes it: graphs, kernels, memory ranges, and what was "
+         "refused and why. With --ptx, FILE is PTX, and the report says, per kernel, "
+         "which path it took, where it is "
          "cut and why, its vector width and the registers that live across cuts.",
      .options = {{"dot", "OUT", "also draw the graph into OUT, for Graphviz", NULL},
                  {"ptx", NULL, "FILE is PTX", NULL},
