@@ -116,7 +116,7 @@ static uint64_t apart_by(const struct share *s, uint32_t class)
 static gph_status add_way(gphi_front *front, const struct share *s, uint32_t class,
                           uint64_t bytes, bool apart)
 {
-    gphi_front_branch(front, apart ? 0 : bytes, apart ? 0 : 1);
+    GPHI_TRY(gphi_front_branch(front, apart ? 0 : bytes, apart ? 0 : 1));
     for (uint32_t i = s->class_begin[class]; i < s->class_begin[class + 1]; i++) {
         const uint32_t graph = s->order[i];
         const gph_plan_sharer *g = &s->graphs[graph];
