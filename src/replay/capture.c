@@ -152,22 +152,28 @@ static CUresult begin_segment(gph_capture *capture)
     return result;
 }
 
+static bool is_captured(const gphi_cuda_table *cu, CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return cu->cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 /* A driver may refuse to end a capture without leaving it; ending what is by then invalid
  * does leave it (R97). */
 static void give_stream_back(const gphi_cuda_table *cu, CUstream stream)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (cu->cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
-        status == CU_STREAM_CAPTURE_STATUS_NONE)
-        return;
-    CUgraph graph = NULL;
-    const CUresult result = cu->cuStreamEndCapture(stream, &graph);
-    if (result == CUDA_SUCCESS && graph != NULL)
-        gphi_ignore((gph_status)cu->cuGraphDestroy(graph), "it is thrown away");
-    else if (cu->cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
-             status != CU_STREAM_CAPTURE_STATUS_NONE)
-        gphi_log("capture", GPH_LOG_ERROR, "stream %p stays captured: %s", (void *)stream,
-                 gph_status_name((gph_status)result));
+    for (int i = 0; i < 3; i++) {
+        if (!is_captured(cu, stream))
+            return;
+        CUgraph graph = NULL;
+        const CUresult result = cu->cuStreamEndCapture(stream, &graph);
+        if (result == CUDA_SUCCESS && graph != NULL)
+            gphi_ignore((gph_status)cu->cuGraphDestroy(graph), "it is thrown away");
+        if (result == CUDA_SUCCESS || result == CUDA_ERROR_ILLEGAL_STATE)
+            return;
+    }
+    gphi_log("capture", GPH_LOG_ERROR, "stream %p stays captured", (void *)stream);
 }
 
 /* Leaves what the driver captures now, and throws it away. */

@@ -229,7 +229,8 @@ static gph_status index_nodes(struct leaves *leaves, CUgraph graph)
     const size_t count = leaves->nodes.count;
     if (count == 0)
         return GPH_OK;
-    if (gphi_vec_add(&leaves->waited, count) == NULL)
+    if (gphi_vec_add(&leaves->waited, count) == NULL ||
+        gphi_map_reserve(&leaves->index, count) != GPH_OK)
         return fail_memory(leaves);
     for (size_t i = 0; i < count; i++) {
         CUgraphNode *node = gphi_vec_at(&leaves->nodes, i);

@@ -141,7 +141,7 @@ static gph_status use_pool(gph_capture *capture, gph_error *error)
     if (pool == NULL)
         return GPH_OK;
     GPHI_TRY(gph_pool_alloc(pool, 4096, stream, &temporary, error));
-    GPHI_TRY(gph_pool_alloc(pool, 4096, third, &out, error));
+    GPHI_TRY(gph_pool_alloc(pool, 4096, side, &out, error));
     GPHI_TRY(gph_pool_free(pool, temporary, stream, error));
     return gph_capture_output(capture, out, error);
 }
@@ -320,6 +320,30 @@ static void survives_every_failed_allocation(void)
     CHECK(failures > 30);
 }
 
+static void an_abort_gives_streams_back_whatever_fails(void)
+{
+    gph_arena *arena = NULL;
+    gph_runtime *runtime = open_with_pool(NULL, &arena);
+    gph_error error = {0};
+    for (long nth = 0; nth < 100; nth++) {
+        gph_capture_options options = GPH_CAPTURE_OPTIONS_INIT;
+        gph_capture *capture = NULL;
+        options.pool = pool;
+        CHECK_OK(gph_capture_begin(runtime, stream, &options, &capture, &error), error);
+        CHECK_OK(gph_capture_fork(capture, side, &error), error);
+        CHECK_OK(use_pool(capture, &error), error);
+        CHECK_OK(fill(runtime, side, &error), error);
+        shim.fail_at = nth;
+        CHECK(gph_capture_abort(capture, &error) == GPH_OK);
+        const bool is_done = shim.fail_at >= 0;
+        shim.fail_at = -1;
+        check_nothing_is_left(nth);
+        if (is_done)
+            break;
+    }
+    close_with_pool(runtime, arena);
+}
+
 int main(void)
 {
     gphi_driver *driver = NULL;
@@ -342,6 +366,7 @@ int main(void)
         return 1;
     RUN(survives_every_failed_driver_call);
     RUN(survives_every_failed_allocation);
+    RUN(an_abort_gives_streams_back_whatever_fails);
     gphi_driver_release(driver);
     return test_done();
 }
