@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds libgph and the command (no LLVM needed), tests them on this machine's GPU and
-# measures launches. usage: scripts/gpu_libgph.sh [OUTPUT_FOLDER]; the log goes there
+# Builds libgph and the command (no LLVM needed), tests them on this machine's GPU, runs
+# the examples and measures. usage: scripts/gpu_libgph.sh [OUTPUT_FOLDER]; the log goes there
 # (default build-gpu/).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,10 +22,23 @@ run() {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
     export GPH_DRIVER=cuda
     run build-gpu/bin/gph env
-    run build-gpu/tests/unit/replay_driver_test
+    for folder in memory replay update slot callable cache tree recipe; do
+        for test in build-gpu/tests/unit/${folder}_*_test; do
+            [ -x "$test" ] && run timeout 120 "$test"
+        done
+    done
+    for example in engine patterns train tree; do
+        [ -x build-gpu/examples/$example ] || continue
+        echo "== examples/$example"
+        build-gpu/examples/$example | diff - examples/$example/expected.txt ||
+            echo "   differs from softcuda's"
+    done
     run ctest --test-dir build-gpu -R '^(base|cuda|graph|file|replay|abi|cli)_' -j 4
     for nodes in 1 20 100 1000; do
         run build-gpu/bin/gph bench launch --nodes $nodes --launches 10000
+    done
+    for bench in pool callable cache tree update slot load memory; do
+        [ -x build-gpu/bench/bench_$bench ] && run timeout 120 build-gpu/bench/bench_$bench
     done
     run build-gpu/bin/gph run --summary -- build-gpu/tests/cli/cli_program 1
 } 2>&1 | tee "$out/libgph_gpu.log"
