@@ -592,3 +592,16 @@ void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges, uint32_t capaci
     gphi_mutex_unlock(&pool->arena->mutex);
     *count = found;
 }
+
+uint64_t gphi_pool_find(const gph_pool *pool, uint64_t address, uint64_t *bytes)
+{
+    uint64_t first = 0;
+    gphi_mutex_lock(&pool->arena->mutex);
+    const uint32_t i = gphi_blocks_holding(&pool->blocks, address);
+    if (i != GPHI_NIL && gphi_block_at(&pool->blocks, i)->state == GPHI_BLOCK_LIVE) {
+        first = gphi_block_at(&pool->blocks, i)->address;
+        *bytes = gphi_block_at(&pool->blocks, i)->bytes;
+    }
+    gphi_mutex_unlock(&pool->arena->mutex);
+    return first;
+}

@@ -90,6 +90,11 @@ struct gph_pool {
     struct gphi_proof proof;
 };
 
+/* ---- pool.c, without the mutex held ---- */
+
+/* First byte and bytes of the live allocation that holds an address; 0: none does. */
+uint64_t gphi_pool_find(const gph_pool *pool, uint64_t address, uint64_t *bytes);
+
 /* ---- route.c: what a stream's call means to a pool ---- */
 
 struct gphi_route {
