@@ -162,9 +162,11 @@ GPH_API GPH_CHECKED gph_status gph_tree_function_add(
 
 /** Names an output. A value: copy it freely. {0} is none. */
 typedef struct gph_tree_output {
-    uint64_t call;  /**< number of the call that made it, from 1 */
-    uint32_t index; /**< the library's */
-    uint32_t check; /**< the library's */
+    uint64_t call;     /**< number of the call that made it, from 1 */
+    uint32_t number;   /**< of the output among the call's, from 0 */
+    uint32_t function; /**< of the function, from 1 */
+    uint32_t slot;     /**< the library's */
+    uint32_t tree;     /**< the library's */
 } gph_tree_output;
 
 /** An input of a call: an output of the tree, or any tensor. Outputs of recorded calls of
@@ -189,7 +191,7 @@ typedef struct gph_tree_input {
  *  allocated and no lock is waited for. Fails with GPH_E_INVALID (a tensor, an output of
  *  another tree), GPH_E_STATE (an input that was released or overwritten, the tree is in
  *  use, or strict refuses), GPH_E_NO_MEMORY, what the driver and what the function
- *  returns; the path is then as before. */
+ *  returns; the path is then as before, or empty where the call began a step. */
 GPH_API GPH_CHECKED gph_status gph_tree_call(gph_tree *tree, gph_tree_function *function,
                                              const int64_t *key,
                                              const gph_tree_input *inputs,
@@ -197,8 +199,9 @@ GPH_API GPH_CHECKED gph_status gph_tree_call(gph_tree *tree, gph_tree_function *
 
 /** Begins a step: the path ends, its outputs are lost. From then on only this begins one;
  *  until then, each call of a root function does: of one that is declared so, and of the
- *  one that began the path; unless a backward is due. A path also ends when nobody holds
- *  an output of it. Fails with GPH_E_STATE (the tree is in use). */
+ *  one that began the path; unless a backward is due, or it reads an output of the path.
+ * A path also ends when nobody holds an output of it. Fails with GPH_E_STATE (the tree is
+ *  in use). */
 GPH_API gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error);
 
 /** One holder more. Fails as gph_tree_output_tensor(). */

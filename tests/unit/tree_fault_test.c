@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bad arguments, failures of everything that may fail, and dumps of a tree, without a
+ * driver. */
+#include "unit/tree_words.h"
+
+/* ---- the rest ---- */
+
+static gph_status calls_its_tree(void *user, gph_call *in, gph_error *why)
+{
+    gph_tree_function **self = user;
+    (void)in;
+    CHECK(gph_tree_step_begin(tree, why) == GPH_E_STATE);
+    return gph_tree_call(tree, *self, NULL, NULL, NULL, why);
+}
+
+static void a_function_cannot_call_its_tree(void)
+{
+    begin();
+    gph_tree_function *self = NULL;
+    CHECK_OK(gph_tree_function_add(tree, calls_its_tree, &self, NULL, &self, &error),
+             error);
+    CHECK(gph_tree_call(tree, self, NULL, NULL, NULL, &error) == GPH_E_STATE);
+    CHECK(strstr(error.message, "in use") != NULL);
+    CHECK(stats().calls == 0);
+    end();
+}
+
+static void bad_arguments_are_refused(void)
+{
+    begin();
+    spec s = plain();
+    gph_tree_function_options opt = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    gph_tree_function *fn = NULL;
+    const uint8_t unknown[] = {8};
+    gph_tree_options bad = GPH_TREE_OPTIONS_INIT;
+    gph_tree *none = NULL;
+    bad.flags = 4;
+    CHECK(gphi_tree_create(test_heap(), &f.base, &bad, &none, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_create(NULL, NULL, NULL, &none, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_function_add(tree, NULL, NULL, NULL, &fn, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_function_add(NULL, spec_fn, NULL, NULL, &fn, &error) == GPH_E_INVALID);
+    opt.kind = 3;
+    CHECK(gph_tree_function_add(tree, spec_fn, &s, &opt, &fn, &error) == GPH_E_INVALID);
+    opt.kind = 0;
+    opt.flags = 4;
+    CHECK(gph_tree_function_add(tree, spec_fn, &s, &opt, &fn, &error) == GPH_E_INVALID);
+    opt.flags = 0;
+    opt.input_count = 1;
+    opt.inputs = unknown;
+    CHECK(gph_tree_function_add(tree, spec_fn, &s, &opt, &fn, &error) == GPH_E_INVALID);
+    opt.inputs = NULL;
+    opt.output_count = UINT32_MAX;
+    CHECK(gph_tree_function_add(tree, spec_fn, &s, &opt, &fn, &error) == GPH_E_INVALID);
+    CHECK(fn == NULL);
+
+    fn = add(&s, NULL, 1);
+    gph_tree_input in = {.tensor = user_tensor(&f, 0, 1, 1)};
+    gph_tree_output out = {.call = 7};
+    CHECK(gph_tree_call(NULL, fn, NULL, &in, &out, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_call(tree, NULL, NULL, &in, &out, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_call(tree, fn, NULL, NULL, &out, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_call(tree, fn, NULL, &in, NULL, &error) == GPH_E_INVALID);
+    in.tensor.rank = 9;
+    CHECK(gph_tree_call(tree, fn, NULL, &in, &out, &error) == GPH_E_INVALID);
+    CHECK(out.call == 7 && stats().calls == 0);
+    CHECK(gph_tree_step_begin(NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_dump(tree, (gph_tree_form)9, NULL, 0, NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_tree_dump(tree, GPH_TREE_SHORT, NULL, 1, NULL, &error) == GPH_E_INVALID);
+    gph_tree_output_release(NULL, out);
+    gph_tree_destroy(NULL);
+    end();
+}
+
+static void a_dump_tells_the_whole_tree(void)
+{
+    begin();
+    spec s[2] = {plain(), plain()};
+    gph_tree_function_options opt = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    gph_tree_function *a = NULL, *b = add(&s[1], NULL, 1);
+    opt.name = "a \"q\"";
+    opt.input_count = opt.output_count = 1;
+    CHECK_OK(gph_tree_function_add(tree, spec_fn, &s[0], &opt, &a, &error), error);
+    const gph_tensor in = user_tensor(&f, 0, 2, 1);
+    for (int i = 0; i < 3; i++)
+        call_with(b, call_on(a, in));
+    char text[2048], half[20];
+    size_t length = 0, again = 0;
+    CHECK_OK(gph_tree_dump(tree, GPH_TREE_LONG, text, sizeof(text), &length, &error),
+             error);
+    CHECK(length == strlen(text));
+    CHECK(strstr(text, "node 2: \"f1\" below node 1, recorded: first, hits: 1\n") !=
+          NULL);
+    CHECK(strstr(text, "  input 0: copied f64[16]\n") != NULL);
+    CHECK(strstr(text, "  input 0: managed f64[16] at 0x") != NULL);
+    CHECK(strstr(text, ", block 1\n") != NULL);
+    CHECK_OK(gph_tree_dump(tree, GPH_TREE_LONG, half, sizeof(half), &again, &error),
+             error);
+    CHECK(again == length && strlen(half) == sizeof(half) - 1);
+    CHECK_OK(gph_tree_dump(tree, GPH_TREE_LONG, NULL, 0, &again, &error), error);
+    CHECK(again == length);
+    CHECK_OK(gph_tree_dump(tree, GPH_TREE_DOT, text, sizeof(text), NULL, &error), error);
+    CHECK(strstr(text, "n1 [label=\"a \\\"q\\\"\\nnode 1, 1 hits\"]") != NULL);
+    CHECK(strstr(text, "n1 -> n2 [label=\"first\"]") != NULL);
+    end();
+}
+
+/* The third call of a path fails in turn in each of its steps; the next one is right. */
+static void a_failed_operation_leaves_the_tree_usable(void)
+{
+    for (long nth = 0; nth < 12; nth++) {
+        begin();
+        spec s[3] = {plain(), plain(), plain()};
+        gph_tree_function *fn[3];
+        for (int i = 0; i < 3; i++)
+            fn[i] = add(&s[i], NULL, 1);
+        f.fail_with = 700;
+        for (int i = 0; i < 12; i++) {
+            const gph_tensor in = user_tensor(&f, 0, 2, (uint64_t)i);
+            gph_tree_output y = nothing, z[2] = {{0}};
+            if (i >= 4)
+                f.fail_at = nth;
+            gph_tree_input input = {.tensor = in};
+            while (gph_tree_call(tree, fn[0], NULL, &input, &y, &error) != GPH_OK)
+                CHECK(error.code == 700);
+            input = (gph_tree_input){.output = y};
+            gph_tree_function *second = fn[1 + (i >= 4)];
+            while (gph_tree_call(tree, second, NULL, &input, z, &error) != GPH_OK)
+                CHECK(error.code == 700);
+            CHECK(is_of(y, &s[0], in));
+            gph_tensor at;
+            CHECK_OK(gph_tree_output_tensor(tree, y, &at, &error), error);
+            CHECK(is_of(z[0], &s[1 + (i >= 4)], at));
+        }
+        f.fail_at = -1;
+        end();
+    }
+}
+
+static void run_program(bool must_work)
+{
+    spec s[3] = {plain(), plain(), plain()};
+    gph_tree_function *fn[3] = {NULL};
+    gph_tree_function_options opt = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    opt.input_count = opt.output_count = 1;
+    for (int i = 0; i < 3; i++) {
+        gph_status status =
+            gph_tree_function_add(tree, spec_fn, &s[i], &opt, &fn[i], &error);
+        CHECK(status == GPH_OK || (!must_work && status == GPH_E_NO_MEMORY));
+        if (status != GPH_OK)
+            status = gph_tree_function_add(tree, spec_fn, &s[i], &opt, &fn[i], &error);
+        CHECK_OK(status, error); /* one allocation fails, the next does not */
+    }
+    for (int i = 0; i < 9; i++) {
+        const gph_tensor in = user_tensor(&f, 0, 2, (uint64_t)i);
+        gph_tree_input input = {.tensor = in};
+        gph_tree_output y = nothing, z = nothing;
+        while (gph_tree_call(tree, fn[0], NULL, &input, &y, &error) != GPH_OK)
+            CHECK(!must_work && error.code == GPH_E_NO_MEMORY);
+        input = (gph_tree_input){.output = y};
+        gph_tree_function *second = fn[1 + (i >= 4)];
+        while (gph_tree_call(tree, second, NULL, &input, &z, &error) != GPH_OK)
+            CHECK(!must_work && error.code == GPH_E_NO_MEMORY);
+        gph_tensor at;
+        CHECK(is_of(y, &s[0], in));
+        CHECK_OK(gph_tree_output_tensor(tree, y, &at, &error), error);
+        CHECK(is_of(z, &s[1 + (i >= 4)], at));
+    }
+    CHECK(is_dump("f1-{f2, f3}"));
+}
+
+static void each_failed_allocation_leaves_the_tree_usable(void)
+{
+    bool has_ended = false;
+    for (long nth = 0; nth < 1000 && !has_ended; nth++) {
+        heap = (fault_heap){.fail_at = nth};
+        fake_init(&f);
+        tree = NULL;
+        const gph_status status =
+            gphi_tree_create(test_heap(), &f.base, NULL, &tree, &error);
+        CHECK((tree != NULL) == (status == GPH_OK));
+        if (tree != NULL)
+            run_program(false);
+        else
+            CHECK(status == GPH_E_NO_MEMORY);
+        gph_tree_destroy(tree);
+        CHECK(atomic_load(&heap.live_bytes) == 0);
+        has_ended = atomic_load(&heap.fail_at) >= 0;
+    }
+    CHECK(has_ended);
+}
+
+static void a_replay_allocates_nothing(void)
+{
+    begin();
+    spec s[2] = {plain(), plain()};
+    gph_tree_function *a = add(&s[0], NULL, 1), *b = add(&s[1], NULL, 1);
+    const gph_tensor in = user_tensor(&f, 0, 2, 1);
+    for (int i = 0; i < 3; i++)
+        call_taking(b, call_on(a, in));
+    atomic_store(&heap.fail_at, 0);
+    for (int i = 0; i < 100; i++)
+        call_taking(b, call_on(a, in));
+    CHECK(stats().replays == 202 && atomic_load(&heap.fail_at) == 0);
+    end();
+}
+
+int main(void)
+{
+    RUN(a_function_cannot_call_its_tree);
+    RUN(bad_arguments_are_refused);
+    RUN(a_dump_tells_the_whole_tree);
+    RUN(a_failed_operation_leaves_the_tree_usable);
+    RUN(each_failed_allocation_leaves_the_tree_usable);
+    RUN(a_replay_allocates_nothing);
+    return test_done();
+}
