@@ -114,7 +114,7 @@ static gph_cuda_fn shim_find(void *user, const char *name, int version)
     return plain->source.find(plain->source.user, name, version);
 }
 
-static long shim_calls(enum shim_call call)
+static inline long shim_calls(enum shim_call call)
 {
     return atomic_load(&shim.calls[call]);
 }
