@@ -27,6 +27,13 @@ struct gphi_span {
     uint64_t first, end;
 };
 
+/* A part of what a recording leaves was overwritten by what is known no more: eager
+ * memory, or a recording that is forgotten. */
+struct gphi_spoil {
+    struct gphi_span span;
+    uint64_t when;
+};
+
 /* A block that was there before the capture and was freed in it: what an abort needs. */
 struct gphi_saved {
     struct gphi_block block; /* with its uses, kept */
@@ -52,6 +59,8 @@ struct gphi_recording {
     uint64_t *bits;  /* proof.c: 3 rows of proof.words */
     uint32_t blocked;
     uint64_t last_replay;
+    gphi_vec spoils;      /* struct gphi_spoil */
+    uint64_t spoiled_all; /* the same for all it leaves, where there was no memory */
 };
 
 /* ---- proof.c ---- */
@@ -70,9 +79,8 @@ struct gphi_proof {
     uint32_t words;
     uint32_t id_count; /* of by_id */
     struct gphi_recording **by_id;
-    uint64_t replay_count;
-    uint64_t eager_at; /* value of replay_count when eager memory last overwrote */
-    gphi_vec inputs;   /* struct gphi_input */
+    uint64_t replay_count; /* rises with eager allocations, too */
+    gphi_vec inputs;       /* struct gphi_input */
 };
 
 struct gph_pool {

@@ -185,6 +185,55 @@ static bool is_counted(const gph_pool_range *range)
     return range->kind == GPH_RANGE_INPUT && range->maker != range->recording;
 }
 
+/* ---- what is overwritten by what is known no more ---- */
+
+static bool is_left(const gph_pool_range *range)
+{
+    return range->kind == GPH_RANGE_OUTPUT || range->kind == GPH_RANGE_KEPT;
+}
+
+/* What `r` leaves under `spans` is spoiled, unless it was made since `when`. */
+static void spoil(gph_pool *pool, struct gphi_recording *r, const gphi_vec *spans,
+                  uint64_t when)
+{
+    lock_bits(&pool->proof);
+    const uint64_t made = r->last_replay;
+    unlock_bits(&pool->proof);
+    if (made >= when)
+        return;
+    const struct gphi_spoil *all = r->spoils.items;
+    bool is_old = true; /* all that is noted has been made again */
+    for (size_t i = 0; i < r->spoils.count; i++)
+        is_old = is_old && all[i].when <= made;
+    if (is_old)
+        r->spoils.count = 0;
+    for (size_t i = 0; i < r->ranges.count; i++) {
+        const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
+        const uint64_t end = range->address + range->bytes;
+        if (!is_left(range) || !gphi_spans_touch(spans, range->address, end))
+            continue;
+        struct gphi_spoil *note = gphi_vec_add(&r->spoils, 1);
+        if (note == NULL)
+            r->spoiled_all = when;
+        else
+            *note = (struct gphi_spoil){{range->address, end}, when};
+    }
+}
+
+/* When a part of what `r` leaves was last spoiled so. */
+static uint64_t spoiled_when(const struct gphi_recording *r, const gph_pool_range *range)
+{
+    uint64_t when = r->spoiled_all;
+    const struct gphi_spoil *all = r->spoils.items;
+    for (size_t i = 0; i < r->spoils.count; i++)
+        if (all[i].when > when && all[i].span.first < range->address + range->bytes &&
+            range->address < all[i].span.end)
+            when = all[i].when;
+    return when;
+}
+
+/* ---- places ---- */
+
 /* Fills the rows of all recordings for one place. With the bits locked. */
 static void add_place(gph_pool *pool, struct gphi_recording *r,
                       const gph_pool_range *range)
@@ -206,6 +255,9 @@ static void add_place(gph_pool *pool, struct gphi_recording *r,
         if (q->id == range->maker) {
             set_bit(row(proof, q->bits, MAKES), place);
             made = q->last_replay;
+            const uint64_t spoiled = spoiled_when(q, range);
+            if (spoiled > overwritten)
+                overwritten = spoiled;
             is_made_here = true;
         } else if (gphi_spans_touch(&q->writes, range->address,
                                     range->address + range->bytes)) {
@@ -287,6 +339,9 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     uint64_t *bits = r->bits;
     if (bits == NULL)
         return;
+    for (size_t i = 0; r->last_replay > 0 && i < pool->recordings.count; i++)
+        if (recording_at(pool, i) != r && recording_at(pool, i)->bits != NULL)
+            spoil(pool, recording_at(pool, i), &r->writes, r->last_replay);
     lock_bits(proof);
     proof->by_id[r->id] = NULL;
     for (uint32_t place = 0; place < proof->inputs.count; place++) {
@@ -323,7 +378,15 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
             address < input->span.end)
             set_bit(proof->bad, place);
     }
+    const uint64_t when = is_new ? ++proof->replay_count : 0;
     unlock_bits(proof);
+    struct gphi_span span = {address, address + bytes};
+    const gphi_vec spans = {.item_bytes = sizeof(span), .count = 1, .items = &span};
+    for (size_t i = 0; is_new && i < pool->recordings.count; i++) {
+        struct gphi_recording *r = recording_at(pool, i);
+        if (r->bits != NULL && gphi_spans_touch(&r->writes, address, address + bytes))
+            spoil(pool, r, &spans, when);
+    }
 }
 
 /* ---- replay ---- */
@@ -489,10 +552,6 @@ static bool is_written(const gph_pool_range *range)
 {
     return range->kind != GPH_RANGE_INPUT;
 }
-static bool is_read_afterwards(const gph_pool_range *range)
-{
-    return range->kind == GPH_RANGE_OUTPUT || range->kind == GPH_RANGE_KEPT;
-}
 static bool is_input(const gph_pool_range *range)
 {
     return range->kind == GPH_RANGE_INPUT;
@@ -562,7 +621,7 @@ static gph_status after(const gph_pool *pool, const struct gphi_recording *first
                         gph_error *error)
 {
     const gph_pool_range *x = NULL, *y = NULL;
-    if (first != second && find_collision(first, is_read_afterwards, second, &x, &y)) {
+    if (first != second && find_collision(first, is_left, second, &x, &y)) {
         tell(pool, x, y, "overwrites", conflict, error);
         return GPH_E_STATE;
     }

@@ -44,6 +44,7 @@ static void destroy_recording(gph_pool *pool, struct gphi_recording *r)
     gphi_vec_fini(&r->ranges);
     gphi_vec_fini(&r->saved);
     gphi_vec_fini(&r->writes);
+    gphi_vec_fini(&r->spoils);
     gphi_heap_text_free(heap, r->name);
     gphi_heap_free(heap, r, sizeof(*r));
 }
@@ -63,6 +64,7 @@ static gph_status new_recording(gph_pool *pool, const char *name,
     gphi_vec_init(&r->saved, heap, sizeof(struct gphi_saved));
     gphi_vec_init(&r->scratch, heap, sizeof(CUgraphNode));
     gphi_vec_init(&r->writes, heap, sizeof(struct gphi_span));
+    gphi_vec_init(&r->spoils, heap, sizeof(struct gphi_spoil));
     r->name = gphi_heap_text(heap, name != NULL ? name : text);
     struct gphi_recording **place =
         r->name != NULL ? gphi_vec_add(&pool->recordings, 1) : NULL;
