@@ -60,21 +60,25 @@ typedef struct gph_update_report {
     /** 0: something that no query tells could still make the driver refuse, see `text`.
      */
     uint32_t is_certain;
-    int64_t node;        /**< of the new graph, the one refused; -1: none */
-    int64_t node_before; /**< its partner in the executable; -1: none or unknown */
-    int64_t node_from;   /**< a dependency of `node` with another partner; -1: none */
-    const char *rule;    /**< the rule that refuses (docs/conformance.md); NULL */
-    const char *field;   /**< the field that may not change so; NULL */
-    char before[96];     /**< its value in the executable */
-    char after[96];      /**< and in the graph */
-    char text[384];      /**< the reason in one sentence */
-    uint64_t ns;         /**< host time of gph_exec_update() */
-    gph_diff *diff;      /**< owned by the report: every difference; NULL: not asked */
+    /** Of the new graph, the node that is refused, or the one that it is inside of; -1:
+     *  none. */
+    int64_t node;
+    int64_t node_before;     /**< its partner in the executable; -1: none or unknown */
+    int64_t node_from;       /**< a dependency of it with another partner; -1: none */
+    CUgraphNode handle;      /**< the driver's handle of the node refused; NULL: none */
+    CUgraphNode handle_from; /**< and of the dependency */
+    const char *rule;        /**< the rule that refuses (docs/conformance.md); NULL */
+    const char *field;       /**< the field that may not change so; NULL */
+    char before[96];         /**< its value in the executable */
+    char after[96];          /**< and in the graph */
+    char text[384];          /**< the reason in one sentence */
+    uint64_t ns;             /**< host time of gph_exec_update() */
+    gph_diff *diff; /**< owned by the report: every difference; NULL: not asked */
 } gph_update_report;
 /** Nothing yet. */
 #define GPH_UPDATE_REPORT_INIT                                                           \
-    GPH_INIT(sizeof(gph_update_report), 0, 0, 0, 0, 0, -1, -1, -1, NULL, NULL, "", "",   \
-             "", 0, NULL)
+    GPH_INIT(sizeof(gph_update_report), 0, 0, 0, 0, 0, -1, -1, -1, NULL, NULL, NULL,     \
+             NULL, "", "", "", 0, NULL)
 
 /** Frees what it holds. Thread: one at a time. */
 GPH_API void gph_update_report_fini(gph_update_report *report);
@@ -134,8 +138,8 @@ typedef struct gph_update_options {
      *  other threads must not meet. 0: the refusal is the caller's. */
     uint32_t may_reinstantiate;
     uint32_t wants_diff; /**< 1: the report lists every difference (slow) */
-    /** 1: the graph becomes what setters of single nodes go by after a
-     *  re-instantiation, and is taken; 0: it is only borrowed, as by gph_exec_track(). */
+    /** 1: where a tracked executable is made anew (report->way tells), `graph` is taken,
+     *  as by gph_exec_track(); 0: it is borrowed then. */
     uint32_t takes_graph;
     /** Borrowed: of `graph`. With it, an executable that is tracked changes only the
      *  nodes that differ where that is cheaper. The executable then keeps the user
@@ -184,7 +188,9 @@ typedef enum gph_edit_what {
 
 /** One edit of one node. */
 typedef struct gph_edit {
-    uint32_t node;    /**< index among the nodes of the graph that it was made from */
+    /** Index among the nodes of the graph that it was made from; those of child graphs
+     *  come behind, in the order of their nodes. */
+    uint32_t node;
     uint32_t what;    /**< a gph_edit_what */
     uint32_t index;   /**< GPH_EDIT_ARG: which */
     uint32_t bytes;   /**< GPH_EDIT_ARG: of `data` */

@@ -83,15 +83,18 @@ static gph_status list_args(const struct survey *survey,
                             const CUDA_KERNEL_NODE_PARAMS *params, gphi_vec *args)
 {
     size_t offset, bytes;
-    for (size_t i = 0;
-         param_info(&survey->runtime->cu, params, i, &offset, &bytes) == CUDA_SUCCESS;
-         i++) {
+    for (size_t i = 0;; i++) {
+        const CUresult result =
+            param_info(&survey->runtime->cu, params, i, &offset, &bytes);
+        if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED)
+            return GPH_OK; /* that was the last one, or the driver tells of none */
+        if (result != CUDA_SUCCESS)
+            return fail_query(survey, result, "cuFuncGetParamInfo");
         gph_kernel_arg *arg = gphi_vec_add(args, 1);
         if (arg == NULL)
             return fail_memory(survey);
         *arg = (gph_kernel_arg){(uint32_t)offset, (uint32_t)bytes};
     }
-    return GPH_OK;
 }
 
 /* The launch may have passed one buffer instead of a pointer an argument. */

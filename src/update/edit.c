@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Edits of nodes that the caller names: all of them, or none.
+ *
+ * The contents are a copy of the executable's own, in which edits are made before the
+ * driver's setter is called with them. What a node held before is kept in a row of
+ * records, so that a setter that fails can be followed by those of the nodes before it,
+ * with what they had:
+ *
+ *   undo   [node 3: parameters, argument bytes][node 7: ...] */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cuda/status.h"
+#include "graph/class.h"
+#include "update/track.h"
+
+#include <string.h>
+
+/* One node before its edits; `bytes` of its arguments follow. */
+struct record {
+    uint32_t flat; /* contents' number */
+    uint32_t base; /* base's */
+    uint32_t next; /* bytes from this record to the next one */
+    bool is_set;   /* the driver took its new parameters */
+    bool is_switched;
+    uint8_t was_off;
+    gph_node node;
+};
+
+struct job {
+    gph_exec *exec;
+    gphi_track *track;
+    gph_error *error;
+};
+
+/* ---- what may be edited -------------------------------------------------------------
+ */
+
+static gph_status fail_edit(const struct job *job, const gph_edit *edit, const char *why)
+{
+    return gphi_fail(
+        job->error, GPH_E_INVALID, "edit %u of node %u (%s): %s", edit->what, edit->node,
+        gph_node_kind_name(job->track->base->places[edit->node].node->kind), why);
+}
+
+static gph_status check_arg(const struct job *job, const gph_edit *edit,
+                            const gph_kernel_params *kernel)
+{
+    if (edit->index >= kernel->arg_count)
+        return gphi_fail(job->error, GPH_E_INVALID,
+                         "node %u: there is no argument %u, it has %u", edit->node,
+                         edit->index, kernel->arg_count);
+    if (edit->data == NULL || edit->bytes != kernel->args[edit->index].bytes)
+        return gphi_fail(job->error, GPH_E_INVALID,
+                         "node %u: argument %u has %u bytes, not %u", edit->node,
+                         edit->index, kernel->args[edit->index].bytes, edit->bytes);
+    return GPH_OK;
+}
+
+static gph_status check_edit(const struct job *job, const gph_edit *edit)
+{
+    const gph_snapshot *base = job->track->base;
+    if (edit->node >= base->count)
+        return gphi_fail(job->error, GPH_E_INVALID, "there is no node %u of %u",
+                         edit->node, base->count);
+    /* Kinds, and the layout of arguments unless a function changed, are base's. */
+    const uint32_t flat = gphi_from_base(job->track, edit->node);
+    const gph_node *node = job->track->contents->places[flat].node;
+    const bool fills = node->kind == GPH_NODE_MEMSET,
+               copies = node->kind == GPH_NODE_MEMCPY;
+    bool fits = false;
+    switch (edit->what) {
+    case GPH_EDIT_ARG:
+        if (node->kind == GPH_NODE_KERNEL)
+            return check_arg(job, edit, &node->u.kernel);
+        break;
+    case GPH_EDIT_GRID:
+    case GPH_EDIT_BLOCK:
+    case GPH_EDIT_SHARED: fits = node->kind == GPH_NODE_KERNEL; break;
+    case GPH_EDIT_DST: fits = fills || copies; break;
+    case GPH_EDIT_SRC: fits = copies; break;
+    case GPH_EDIT_WIDTH: fits = fills || (copies && gphi_is_flat(&node->u.memcpy)); break;
+    case GPH_EDIT_VALUE: fits = fills && edit->value <= UINT32_MAX; break;
+    case GPH_EDIT_EVENT:
+        fits = node->kind == GPH_NODE_EVENT_RECORD || node->kind == GPH_NODE_EVENT_WAIT;
+        break;
+    case GPH_EDIT_FUNCTION:
+    case GPH_EDIT_USER: fits = node->kind == GPH_NODE_HOST; break;
+    case GPH_EDIT_ENABLED:
+        fits = (fills || copies || node->kind == GPH_NODE_KERNEL) && edit->value <= 1;
+        break;
+    default: return fail_edit(job, edit, "is no gph_edit_what");
+    }
+    return fits ? GPH_OK : fail_edit(job, edit, "such a node, or value, takes none");
+}
+
+static void apply(const gph_edit *edit, gph_node *node)
+{
+    gph_kernel_params *kernel = &node->u.kernel;
+    switch (edit->what) {
+    case GPH_EDIT_ARG: {
+        void *to; /* the copy's own bytes, which graphs lend as constant */
+        const unsigned char *from = kernel->buffer + kernel->args[edit->index].offset;
+        memcpy(&to, &from, sizeof(to));
+        memcpy(to, edit->data, edit->bytes);
+        break;
+    }
+    case GPH_EDIT_GRID: memcpy(kernel->grid, edit->size, sizeof(kernel->grid)); break;
+    case GPH_EDIT_BLOCK: memcpy(kernel->block, edit->size, sizeof(kernel->block)); break;
+    case GPH_EDIT_SHARED: kernel->shared_bytes = (uint32_t)edit->value; break;
+    case GPH_EDIT_DST:
+        if (node->kind == GPH_NODE_MEMSET)
+            node->u.memset.address = edit->value;
+        else
+            node->u.memcpy.dst.address = edit->value;
+        break;
+    case GPH_EDIT_SRC: node->u.memcpy.src.address = edit->value; break;
+    case GPH_EDIT_WIDTH:
+        if (node->kind == GPH_NODE_MEMSET)
+            node->u.memset.width = edit->value;
+        else
+            node->u.memcpy.width_bytes = edit->value;
+        break;
+    case GPH_EDIT_VALUE: node->u.memset.value = (uint32_t)edit->value; break;
+    case GPH_EDIT_EVENT: node->u.event.event = edit->value; break;
+    case GPH_EDIT_FUNCTION: node->u.host.function = edit->value; break;
+    case GPH_EDIT_USER: node->u.host.user = edit->value; break;
+    default: break;
+    }
+}
+
+/* ---- records ------------------------------------------------------------------------
+ */
+
+static size_t record_bytes(const gph_node *node)
+{
+    const size_t arguments =
+        node->kind == GPH_NODE_KERNEL ? node->u.kernel.buffer_bytes : 0;
+    return (sizeof(struct record) + arguments + 15) / 16 * 16;
+}
+
+/* Room for all records, so that keeping one cannot fail. */
+static gph_status reserve_records(const struct job *job, const gph_edit *edits,
+                                  size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || edits[i].node != edits[i - 1].node) {
+            const uint32_t flat = gphi_from_base(job->track, edits[i].node);
+            bytes += record_bytes(job->track->contents->places[flat].node);
+        }
+    job->track->undo.count = 0;
+    if (gphi_vec_reserve(&job->track->undo, bytes) != GPH_OK)
+        return gphi_fail(job->error, GPH_E_NO_MEMORY, "editing %zu nodes", count);
+    return GPH_OK;
+}
+
+static struct record *keep(const struct job *job, uint32_t base)
+{
+    gphi_track *track = job->track;
+    const uint32_t flat = gphi_from_base(track, base);
+    const gph_node *node = track->contents->places[flat].node;
+    const size_t bytes = record_bytes(node);
+    struct record *record = (void *)((char *)track->undo.items + track->undo.count);
+    track->undo.count += bytes;
+    *record = (struct record){.flat = flat,
+                              .base = base,
+                              .next = (uint32_t)bytes,
+                              .was_off = track->off[base],
+                              .node = *node};
+    if (node->kind == GPH_NODE_KERNEL && node->u.kernel.buffer_bytes > 0)
+        memcpy(record + 1, node->u.kernel.buffer, node->u.kernel.buffer_bytes);
+    return record;
+}
+
+static void put_back(const struct job *job, const struct record *record)
+{
+    gph_node *node = gphi_snapshot_node(job->track->contents, record->flat);
+    *node = record->node;
+    if (node->kind == GPH_NODE_KERNEL && node->u.kernel.buffer_bytes > 0) {
+        void *to;
+        memcpy(&to, &node->u.kernel.buffer, sizeof(to));
+        memcpy(to, record + 1, node->u.kernel.buffer_bytes);
+    }
+}
+
+/* The driver takes back what it took. */
+static void undo(const struct job *job)
+{
+    gphi_track *track = job->track;
+    const char *call;
+    for (size_t at = 0; at < track->undo.count;) {
+        const struct record *record = (void *)((char *)track->undo.items + at);
+        const CUgraphNode handle = track->base->places[record->base].handle;
+        CUresult result = CUDA_SUCCESS;
+        at += record->next;
+        put_back(job, record);
+        if (record->is_set)
+            result = gphi_node_set(track, job->exec->handle, handle,
+                                   &track->contents->places[record->flat], &call);
+        if (record->is_switched && result == CUDA_SUCCESS)
+            result = track->runtime->cu.cuGraphNodeSetEnabled(job->exec->handle, handle,
+                                                              !record->was_off);
+        track->off[record->base] = record->was_off;
+        if (result == CUDA_SUCCESS)
+            continue;
+        track->is_stale = true;
+        gphi_log("update", GPH_LOG_ERROR,
+                 "executable %p: node %u keeps a part of edits that failed: %s",
+                 (void *)job->exec->handle, record->base,
+                 gph_status_name((gph_status)result));
+    }
+}
+
+/* ---- edits --------------------------------------------------------------------------
+ */
+
+static gph_status fail_set(const struct job *job, uint32_t node, CUresult result,
+                           const char *call)
+{
+    return gphi_cuda_fail(job->error, (gph_status)result, call,
+                          "editing node %u of executable %p", node,
+                          (void *)job->exec->handle);
+}
+
+static gph_status set_enabled(const struct job *job, struct record *record, bool on)
+{
+    gphi_track *track = job->track;
+    if (track->off[record->base] == !on)
+        return GPH_OK;
+    const CUresult result = track->runtime->cu.cuGraphNodeSetEnabled(
+        job->exec->handle, track->base->places[record->base].handle, on);
+    if (result != CUDA_SUCCESS)
+        return fail_set(job, record->base, result, "cuGraphNodeSetEnabled");
+    record->is_switched = true;
+    track->off[record->base] = !on;
+    return GPH_OK;
+}
+
+/* The edits of one node, `count` of them. */
+static gph_status edit_node(const struct job *job, const gph_edit *edits, size_t count)
+{
+    gphi_track *track = job->track;
+    struct record *record = keep(job, edits[0].node);
+    gph_node *node = gphi_snapshot_node(track->contents, record->flat);
+    bool changes = false;
+    for (size_t i = 0; i < count; i++) {
+        apply(&edits[i], node);
+        changes |= edits[i].what != GPH_EDIT_ENABLED;
+    }
+    if (changes) {
+        const char *call;
+        const CUresult result = gphi_node_set(
+            track, job->exec->handle, track->base->places[record->base].handle,
+            &track->contents->places[record->flat], &call);
+        if (result != CUDA_SUCCESS)
+            return fail_set(job, record->base, result, call);
+        record->is_set = true;
+        track->stats.node_set_count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (edits[i].what == GPH_EDIT_ENABLED)
+            GPHI_TRY(set_enabled(job, record, edits[i].value != 0));
+    return GPH_OK;
+}
+
+/* The contents become the executable's own. */
+static gph_status own(const struct job *job)
+{
+    gphi_track *track = job->track;
+    gph_snapshot *copy = NULL;
+    if (track->is_own)
+        return GPH_OK;
+    GPHI_TRY(gphi_snapshot_copy(track->contents, &copy, job->error));
+    gph_snapshot_release(track->contents);
+    track->contents = copy;
+    track->is_own = true;
+    return GPH_OK;
+}
+
+gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
+                         gph_error *error)
+{
+    struct job job = {.exec = exec, .error = error};
+    if (edits == NULL && count > 0)
+        return gphi_fail(error, GPH_E_INVALID, "edits is NULL");
+    GPHI_TRY(gphi_track_check(exec, &job.track, error));
+    if (job.track->is_stale)
+        return gphi_fail(error, GPH_E_STATE,
+                         "what the nodes of executable %p hold is not known since it was "
+                         "updated as a whole without a snapshot",
+                         (void *)exec->handle);
+    for (size_t i = 0; i < count; i++)
+        GPHI_TRY(check_edit(&job, &edits[i]));
+    GPHI_TRY(own(&job));
+    GPHI_TRY(reserve_records(&job, edits, count));
+    for (size_t i = 0, same; i < count; i += same) {
+        for (same = 1; i + same < count && edits[i + same].node == edits[i].node; same++)
+            continue;
+        const gph_status status = edit_node(&job, &edits[i], same);
+        if (status == GPH_OK)
+            continue;
+        undo(&job);
+        return status;
+    }
+    job.track->stats.edit_count++;
+    return GPH_OK;
+}

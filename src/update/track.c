@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an executable remembers, and asking it without changing it. */
+#include "update/track.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cuda/status.h"
+#include "graph/graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What an H100 takes (driver 580): the first guess, until they are measured. */
+enum { NODE_NS = 990, WHOLE_NS = 2000, WHOLE_NS_A_NODE = 59 };
+
+static void track_free(void *extra)
+{
+    gphi_track *track = extra;
+    const gph_allocator heap = track->runtime->heap;
+    if (track->off != NULL)
+        gphi_heap_free(heap, track->off, track->base->count);
+    if (track->to_base != NULL)
+        gphi_heap_free(heap, track->to_base,
+                       track->contents->count * sizeof(*track->to_base));
+    gph_snapshot_release(track->contents);
+    gph_snapshot_release(track->base);
+    gphi_vec_fini(&track->undo);
+    gphi_vec_fini(&track->scratch);
+    if (track->owned != NULL) {
+        const CUresult result = track->runtime->cu.cuGraphDestroy(track->owned);
+        if (result != CUDA_SUCCESS)
+            gphi_log("update", GPH_LOG_ERROR, "cuGraphDestroy of %p returned %s",
+                     (void *)track->owned, gph_status_name((gph_status)result));
+    }
+    gphi_heap_free(heap, track, sizeof(*track));
+}
+
+gphi_track *gphi_track_of(const gph_exec *exec)
+{
+    return exec->extra;
+}
+
+gph_status gphi_track_need(gph_exec *exec, gphi_track **out, gph_error *error)
+{
+    if (exec->extra != NULL) {
+        *out = exec->extra;
+        return GPH_OK;
+    }
+    gphi_track *track = gphi_heap_alloc(exec->runtime->heap, sizeof(*track));
+    if (track == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "remembering updates of executable %p",
+                         (void *)exec->handle);
+    track->runtime = exec->runtime;
+    track->stats.node_ns = NODE_NS;
+    gphi_vec_init(&track->undo, exec->runtime->heap, 1);
+    gphi_vec_init(&track->scratch, exec->runtime->heap, sizeof(void *));
+    exec->extra = track;
+    exec->extra_free = track_free;
+    *out = track;
+    return GPH_OK;
+}
+
+static gph_status check_exec(const gph_exec *exec, gph_error *error)
+{
+    if (exec == NULL || exec->self != exec)
+        return gphi_fail(error, GPH_E_INVALID, "exec %p is no executable",
+                         (const void *)exec);
+    return GPH_OK;
+}
+
+gph_status gphi_track_check(const gph_exec *exec, gphi_track **out, gph_error *error)
+{
+    GPHI_TRY(check_exec(exec, error));
+    gphi_track *track = gphi_track_of(exec);
+    if (track == NULL || track->base == NULL)
+        return gphi_fail(error, GPH_E_STATE,
+                         "executable %p remembers no graph: gph_exec_track() comes first",
+                         (void *)exec->handle);
+    *out = track;
+    return GPH_OK;
+}
+
+uint32_t gphi_from_base(const gphi_track *track, uint32_t flat)
+{
+    if (track->to_base == NULL)
+        return flat;
+    for (uint32_t i = 0; i < track->contents->count; i++)
+        if (track->to_base[i] == flat)
+            return i;
+    return GPH_NODE_NONE;
+}
+
+/* ---- gph_exec_track() ---------------------------------------------------------------
+ */
+
+static gph_status find_context(const gph_runtime *runtime, CUcontext wanted,
+                               CUcontext *out, gph_error *error)
+{
+    *out = wanted;
+    if (wanted != NULL)
+        return GPH_OK;
+    const CUresult result = runtime->cu.cuCtxGetCurrent(out);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetCurrent",
+                              "tracking an executable");
+    return GPH_OK;
+}
+
+static gph_status find_snapshot(gph_runtime *runtime, CUgraph graph, gph_snapshot *given,
+                                gph_snapshot **out, gph_error *error)
+{
+    if (given == NULL)
+        return gph_snapshot_take(runtime, graph, out, error);
+    if (given->source != graph || given->runtime != runtime)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.snapshot is of graph %p, not of %p",
+                         (void *)given->source, (void *)graph);
+    *out = gph_snapshot_retain(given);
+    return GPH_OK;
+}
+
+gph_status gph_exec_track(gph_exec *exec, CUgraph graph, const gph_track_options *options,
+                          gph_error *error)
+{
+    gph_track_options opt;
+    gphi_track *track = NULL;
+    CUcontext context = NULL;
+    gph_snapshot *snapshot = NULL;
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
+    GPHI_TRY(check_exec(exec, error));
+    if (graph == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "graph is NULL");
+    if (exec->extra != NULL && gphi_track_of(exec)->base != NULL)
+        return gphi_fail(error, GPH_E_STATE, "executable %p is tracked already",
+                         (void *)exec->handle);
+    GPHI_TRY(find_context(exec->runtime, opt.context, &context, error));
+    GPHI_TRY(find_snapshot(exec->runtime, graph, opt.snapshot, &snapshot, error));
+    const size_t count = snapshot->count;
+    uint8_t *off = count > 0 ? gphi_heap_alloc(exec->runtime->heap, count) : NULL;
+    gph_status status = GPH_OK;
+    if (count > 0 && off == NULL)
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "tracking %zu nodes", count);
+    else
+        status = gphi_track_need(exec, &track, error);
+    if (status != GPH_OK) {
+        gphi_heap_free(exec->runtime->heap, off, count);
+        gph_snapshot_release(snapshot);
+        return status;
+    }
+    track->base = snapshot;
+    track->contents = gph_snapshot_retain(snapshot);
+    track->off = off;
+    track->context = context;
+    track->owned = opt.takes_graph ? graph : NULL;
+    track->stats.whole_ns = WHOLE_NS + (uint64_t)WHOLE_NS_A_NODE * count;
+    return GPH_OK;
+}
+
+/* ---- gph_exec_compatible() ----------------------------------------------------------
+ */
+
+gph_status gph_exec_compatible_with(gph_exec *exec, const gph_snapshot *snapshot,
+                                    gph_update_report *report, gph_error *error)
+{
+    gphi_track *track = NULL;
+    gph_diff *diff = NULL;
+    if (snapshot == NULL || report == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "snapshot or report is NULL");
+    GPHI_TRY(gphi_track_check(exec, &track, error));
+    gphi_comparison found = {.a = track->contents,
+                             .b = snapshot,
+                             .flags = exec->flags,
+                             .is_stale = track->is_stale};
+    gph_status status = gphi_compare(&found);
+    if (status != GPH_OK)
+        gphi_fail(error, status, "comparing %u nodes", snapshot->count);
+    else
+        status = gph_graph_diff(track->contents->graph, snapshot->graph, &diff, error);
+    if (status == GPH_OK)
+        status = gphi_report_begin(report, error);
+    if (status == GPH_OK) {
+        gphi_report_fill(report, &found);
+        report->diff = diff;
+    } else {
+        gph_diff_destroy(diff);
+    }
+    gphi_comparison_fini(&found);
+    return status;
+}
+
+gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph, gph_update_report *report,
+                               gph_error *error)
+{
+    gphi_track *track = NULL;
+    gph_snapshot *snapshot = NULL;
+    if (graph == NULL || report == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "graph or report is NULL");
+    GPHI_TRY(gphi_track_check(exec, &track, error));
+    GPHI_TRY(gph_snapshot_take(exec->runtime, graph, &snapshot, error));
+    const gph_status status = gph_exec_compatible_with(exec, snapshot, report, error);
+    gph_snapshot_release(snapshot);
+    return status;
+}
+
+/* ---- names --------------------------------------------------------------------------
+ */
+
+static bool is_named(const gph_node *node, const char *name)
+{
+    if (node->name != NULL && strcmp(node->name, name) == 0)
+        return true;
+    return node->kind == GPH_NODE_KERNEL && node->u.kernel.function != NULL &&
+           strcmp(node->u.kernel.function, name) == 0;
+}
+
+gph_status gph_exec_node_find(const gph_exec *exec, const char *name, uint32_t nth,
+                              uint32_t *out, gph_error *error)
+{
+    gphi_track *track = NULL;
+    uint32_t seen = 0;
+    if (name == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "name or out is NULL");
+    GPHI_TRY(gphi_track_check(exec, &track, error));
+    for (uint32_t i = 0; i < track->base->count; i++)
+        if (is_named(track->base->places[i].node, name) && seen++ == nth) {
+            *out = i;
+            return GPH_OK;
+        }
+    return gphi_fail(error, GPH_E_INVALID, "%u nodes are called %.100s: there is no %u",
+                     seen, name, nth);
+}
+
+gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node, uint32_t *out,
+                               gph_error *error)
+{
+    gphi_track *track = NULL;
+    if (node == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "node or out is NULL");
+    GPHI_TRY(gphi_track_check(exec, &track, error));
+    for (uint32_t i = 0; i < track->base->count; i++)
+        if (track->base->places[i].handle == node) {
+            *out = i;
+            return GPH_OK;
+        }
+    return gphi_fail(error, GPH_E_INVALID, "node %p is none of graph %p", (void *)node,
+                     (void *)track->base->source);
+}
+
+void gph_exec_update_stats(const gph_exec *exec, gph_update_stats *out)
+{
+    const gphi_track *track = exec != NULL ? gphi_track_of(exec) : NULL;
+    *out = (gph_update_stats){0};
+    if (track == NULL)
+        return;
+    *out = track->stats;
+    out->crossover = out->node_ns > 0 ? (uint32_t)(out->whole_ns / out->node_ns) : 0;
+}
