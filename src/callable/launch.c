@@ -8,7 +8,8 @@
 static bool can_batch(const gph_runtime *runtime, CUstream stream)
 {
     return stream != NULL && stream != CU_STREAM_LEGACY &&
-           gphi_cuda_has(&runtime->cu, cuMemcpyBatchAsync);
+           (gphi_cuda_has(&runtime->cu, cuMemcpyBatchAsync) ||
+            runtime->batch_12080 != NULL);
 }
 
 gph_status gphi_copy_batch(const gph_runtime *runtime, CUdeviceptr *to, CUdeviceptr *from,
@@ -18,9 +19,13 @@ gph_status gphi_copy_batch(const gph_runtime *runtime, CUdeviceptr *to, CUdevice
     if (count > 1 && can_batch(runtime, stream)) {
         CUmemcpyAttributes attributes = {.srcAccessOrder =
                                              CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
-        size_t first = 0;
-        const CUresult result = cu->cuMemcpyBatchAsync(to, from, bytes, count,
-                                                       &attributes, &first, 1, stream);
+        size_t first = 0, failed = 0;
+        const CUresult result =
+            runtime->batch_12080 != NULL
+                ? runtime->batch_12080(to, from, bytes, count, &attributes, &first, 1,
+                                       &failed, stream)
+                : cu->cuMemcpyBatchAsync(to, from, bytes, count, &attributes, &first, 1,
+                                         stream);
         if (result != CUDA_SUCCESS)
             return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyBatchAsync",
                                   "copying %zu tensors", count);

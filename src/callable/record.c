@@ -321,15 +321,16 @@ static gph_status record_work(struct session *s, gph_error *error)
 static gph_status end_capture(struct session *s, gph_error *error)
 {
     gphi_record *record = s->record;
-    gph_capture *ending = s->capture;
-    gph_status status = gph_capture_end(ending, &record->graph, error);
+    gph_error own = {0};
+    gph_status status = gph_capture_end(s->capture, &record->graph, &own);
     if (status == GPH_E_STATE) {
-        status = gph_capture_finish(ending, &record->recording, error);
+        status = gph_capture_finish(s->capture, &record->recording, &own);
         record->graph = gph_recording_graph(record->recording, 0);
     }
-    if (status == GPH_E_STATE)
-        return status; /* not taken: a break failed */
-    s->capture = NULL;
+    if (status != GPH_E_STATE) /* taken; else a break failed */
+        s->capture = NULL;
+    if (status != GPH_OK && error != NULL)
+        *error = own;
     GPHI_TRY(status);
     if (gph_recording_segment_count(record->recording) > 1 &&
         (record->flags & GPHI_RECORD_NO_EXEC) != 0)

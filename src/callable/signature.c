@@ -243,8 +243,8 @@ bool gphi_signature_fits(const gphi_signature *s, const gph_arguments *arguments
             return false;
         if (got->data == recorded->data)
             continue;
-        if (s->modes[i] != GPH_INPUT_COPY ||
-            (got->data == 0 && gph_tensor_bytes(recorded) > 0))
+        if ((s->modes[i] != GPH_INPUT_COPY || got->data == 0) &&
+            gph_tensor_bytes(recorded) > 0)
             return false;
     }
     return true;

@@ -104,6 +104,9 @@ gph_status gphi_runtime_create(const gph_allocator *allocator,
     runtime->source = *source;
     gphi_cuda_table_fill(&runtime->cu, source);
     fill_calls(&runtime->calls, &runtime->cu);
+    if (!gphi_cuda_has(&runtime->cu, cuMemcpyBatchAsync))
+        runtime->batch_12080 = (gphi_batch_12080_fn *)source->find(
+            source->user, "cuMemcpyBatchAsync", 12080);
     const gph_status status = start_driver(runtime, error);
     if (status != GPH_OK) {
         gphi_heap_free(heap, runtime, sizeof(*runtime));

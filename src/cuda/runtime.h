@@ -5,6 +5,11 @@
 #include "cuda/defer.h"
 #include "cuda/loader.h"
 
+/* cuMemcpyBatchAsync as CUDA 12.8 had it. */
+typedef CUresult gphi_batch_12080_fn(CUdeviceptr *, CUdeviceptr *, size_t *, size_t,
+                                     CUmemcpyAttributes *, size_t *, size_t, size_t *,
+                                     CUstream);
+
 /* Constant after gph_open(), so any thread may read it. */
 struct gph_runtime {
     gph_allocator heap;
@@ -12,6 +17,8 @@ struct gph_runtime {
     gphi_cuda_source source;
     gphi_cuda_table cu;   /* with CUDA's types, for the library */
     gph_cuda_calls calls; /* the same, for programs */
+    /* NULL where the table's batched copy is there, or neither. */
+    gphi_batch_12080_fn *batch_12080;
     gph_driver_info info;
     bool is_told;          /* gphi_refusal_open() */
     gphi_deferred closing; /* of gph_close() */

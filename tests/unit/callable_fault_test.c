@@ -10,6 +10,9 @@
 #include <gph/callable.h>
 
 static struct {
+    int lacks_below; /* the batched copy is there in this version of CUDA, and older ones
+                      */
+    int old_batches, copies;
     long fail_at; /* calls left before the failing one; negative: none fails */
     int live_graphs, live_execs, live_events, live_streams, live_modules, live_memory;
 } shim = {.fail_at = -1};
@@ -75,8 +78,12 @@ PASS(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t count, CUstre
      (at, value, count, s))
 PASS(cuMemsetD32Async, (CUdeviceptr at, unsigned int value, size_t count, CUstream s),
      (at, value, count, s))
-PASS(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s),
-     (to, from, bytes, s))
+static CUresult shim_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                       CUstream s)
+{
+    shim.copies++;
+    return fails() ? CUDA_ERROR_UNKNOWN : soft.cuMemcpyDtoDAsync(to, from, bytes, s);
+}
 PASS(cuMemcpyBatchAsync,
      (CUdeviceptr * to, CUdeviceptr *from, size_t *bytes, size_t count,
       CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream s),
@@ -140,9 +147,23 @@ GIVE(cuGraphExecDestroy, live_execs, -1, (CUgraphExec exec), (exec))
 
 static const gphi_cuda_source *soft_source;
 
+/* As drivers of CUDA 12.8 have it. */
+static CUresult shim_old_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
+                               size_t count, CUmemcpyAttributes *attributes,
+                               size_t *first, size_t attribute_count, size_t *failed,
+                               CUstream s)
+{
+    shim.old_batches++;
+    *failed = SIZE_MAX;
+    return soft.cuMemcpyBatchAsync(to, from, bytes, count, attributes, first,
+                                   attribute_count, s);
+}
+
 static gph_cuda_fn find(void *user, const char *name, int version)
 {
     (void)user;
+    if (shim.lacks_below != 0 && strcmp(name, "cuMemcpyBatchAsync") == 0)
+        return version > shim.lacks_below ? NULL : (gph_cuda_fn)shim_old_batch;
 #define X(call)                                                                          \
     if (strcmp(name, #call) == 0)                                                        \
         return (gph_cuda_fn)shim_##call;
@@ -321,6 +342,24 @@ static void survives_every_failed_allocation(void)
     CHECK(nth > 40);
 }
 
+static void older_drivers_copy_as_they_can(void)
+{
+    int copies[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        gph_runtime *runtime = NULL;
+        shim.lacks_below = i == 0 ? 0 : i == 1 ? 12080 : 12000;
+        shim.copies = shim.old_batches = 0;
+        CHECK(gphi_runtime_create(NULL, &source, &runtime, NULL) == GPH_OK);
+        CHECK(do_it_all(runtime) == GPH_OK);
+        CHECK((shim.old_batches > 0) == (i == 1));
+        copies[i] = shim.copies;
+        gph_close(runtime);
+        check_nothing_is_left(i);
+    }
+    shim.lacks_below = 0;
+    CHECK(copies[1] == copies[0] && copies[2] > copies[0]);
+}
+
 int main(void)
 {
     gphi_driver *driver = NULL;
@@ -340,6 +379,7 @@ int main(void)
         soft.cuMemAlloc(&words, 3 * BYTES) == 0;
     if (!CHECK(is_up))
         return 1;
+    RUN(older_drivers_copy_as_they_can);
     RUN(survives_every_failed_driver_call);
     RUN(survives_every_failed_allocation);
     gphi_driver_release(driver);

@@ -2,6 +2,7 @@
 /* The core under callables, caches and trees: recordings without an executable, several
  * that take turns in one, buffers of inputs that lie over each other. */
 #define _GNU_SOURCE
+#include "base/heap.h"
 #include "callable/record.h"
 #include "unit/callable_run.h"
 
@@ -209,6 +210,72 @@ static void a_warm_up_leaves_nothing(void)
     CU(MemFree, inputs[1].data);
 }
 
+static uint32_t draw_word(void)
+{
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33);
+}
+
+static gph_tensor draw_tensor(void)
+{
+    int64_t shape[GPH_TENSOR_RANK_MAX];
+    const uint32_t rank = draw_word() % (GPH_TENSOR_RANK_MAX + 1);
+    for (uint32_t i = 0; i < rank; i++)
+        shape[i] = draw_word() % 4; /* 0 and 1 among them */
+    return gph_tensor_dense(4096, GPH_DTYPE_F32, rank, shape);
+}
+
+/* One field, to what it may be or to anything. */
+static void change(gph_tensor *tensor)
+{
+    const uint32_t axis = draw_word() % GPH_TENSOR_RANK_MAX;
+    switch (draw_word() % 6) {
+    case 0: tensor->shape[axis] = (int64_t)(draw_word() % 5) - 1; break;
+    case 1: tensor->stride[axis] = draw_word() % 9; break;
+    case 2: tensor->dtype = draw_word() % 20; break;
+    case 3: tensor->rank = draw_word() % 3 ? draw_word() % 9 : draw_word(); break;
+    case 4: tensor->data = draw_word() % 3 * 4096; break;
+    default: *tensor = (gph_tensor){0}; break;
+    }
+}
+
+/* The quick answer and the long one are the same. */
+static void arguments_fit_exactly_when_nothing_differs(void)
+{
+    enum { MOST = 4 };
+    int fitted = 0;
+    for (int round = 0; round < 20000; round++) {
+        gph_tensor inputs[MOST];
+        uint8_t modes[MOST];
+        int64_t key[2] = {draw_word() % 2, 1};
+        const uint32_t count = draw_word() % (MOST + 1);
+        gphi_signature signature;
+        for (uint32_t i = 0; i < count; i++) {
+            inputs[i] = draw_tensor();
+            modes[i] = (uint8_t)(GPH_INPUT_COPY + draw_word() % 3);
+        }
+        gph_arguments arguments = {inputs, count, draw_word() % 3, key};
+        CHECK_OK(
+            gphi_signature_init(&signature, gphi_heap(NULL), &arguments, modes, &error),
+            error);
+        CHECK(gphi_signature_fits(&signature, &arguments));
+        for (uint32_t n = draw_word() % 3; n > 0 && count > 0; n--)
+            change(&inputs[draw_word() % count]);
+        if (draw_word() % 8 == 0)
+            key[0] ^= 1;
+        gph_mismatch all[64];
+        const bool fits = gphi_signature_fits(&signature, &arguments);
+        const uint32_t found = gphi_signature_list(&signature, &arguments, all, 64);
+        CHECK(fits == (found == 0));
+        for (uint32_t i = 0; i < found && i < 64; i++)
+            CHECK(all[i].text[0] != '\0' && all[i].got != all[i].recorded);
+        fitted += fits;
+        gphi_signature_fini(&signature);
+    }
+    CHECK(fitted > 2000 && fitted < 18000);
+}
+
 int main(void)
 {
     if (!set_up())
@@ -218,5 +285,6 @@ int main(void)
     RUN(shared_buffers_lie_over_each_other);
     RUN(breaks_share_no_executable);
     RUN(a_warm_up_leaves_nothing);
+    RUN(arguments_fit_exactly_when_nothing_differs);
     return tear_down();
 }
