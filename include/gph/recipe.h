@@ -16,6 +16,7 @@
 #include <gph/cuda.h>
 #include <gph/file.h>
 #include <gph/graph.h>
+#include <gph/memory.h>
 #include <gph/replay.h>
 
 #ifdef __cplusplus
@@ -128,6 +129,18 @@ GPH_API GPH_CHECKED gph_status gph_recipe_range_add(gph_recipe *recipe,
                                                     const gph_recipe_range *range,
                                                     uint32_t *index, gph_error *error);
 
+/** Adds a range that is an arena's addresses.
+ *
+ *  arena    borrowed for the call: where the first captures have their memory.
+ *  shifted  borrowed for the call: where the second ones have it, of the same size; NULL:
+ *           there are none.
+ *
+ *  Fails as gph_recipe_range_add(). */
+GPH_API GPH_CHECKED gph_status gph_recipe_arena_add(gph_recipe *recipe, const char *name,
+                                                    const gph_arena *arena,
+                                                    const gph_arena *shifted,
+                                                    uint32_t *index, gph_error *error);
+
 /** A graph to add. Start from GPH_RECIPE_ENTRY_INIT; zero what is not wanted. */
 typedef struct gph_recipe_entry {
     uint32_t size;             /**< sizeof(gph_recipe_entry) */
@@ -145,11 +158,17 @@ typedef struct gph_recipe_entry {
     uint32_t reserved;         /**< zero */
     const gph_resolver *resolver; /**< or NULL: modules of libgph only */
     CUstream stream; /**< of the check; NULL: the per-thread default stream */
+    /** The pool that it was captured in, of an arena that is a range; or NULL. What its
+     *  recording used is kept, and what is allocated in the pool outside of recordings.
+     */
+    gph_pool *pool;
+    gph_recording_id recording; /**< of the pool; 0: none */
+    uint32_t reserved2;         /**< zero */
 } gph_recipe_entry;
 /** All defaults. */
 #define GPH_RECIPE_ENTRY_INIT                                                            \
     GPH_INIT(sizeof(gph_recipe_entry), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0,   \
-             0, NULL, NULL)
+             0, NULL, NULL, NULL, 0, 0)
 
 /** Adds a graph. One that cannot be kept is added too, as refused: its reasons are told
  *  by gph_recipe_refusal_read(), and by gph_recipe_load() in the new process.
@@ -302,10 +321,13 @@ typedef struct gph_recipe_load_options {
     const gph_resolver *resolver;   /**< or NULL: modules of libgph only */
     CUstream stream;                /**< uploads and checks; NULL: the per-thread default
                                          stream */
+    /** Retained: what recordings used is laid out in it again, at the addresses of its
+     *  arena, and launches are checked by it. NULL: memory is the caller's. */
+    gph_pool *pool;
 } gph_recipe_load_options;
 /** All defaults. */
 #define GPH_RECIPE_LOAD_INIT                                                             \
-    GPH_INIT(sizeof(gph_recipe_load_options), 0, NULL, 0, 0, NULL, NULL)
+    GPH_INIT(sizeof(gph_recipe_load_options), 0, NULL, 0, 0, NULL, NULL, NULL)
 
 /** Graphs of a recipe, ready to launch. */
 typedef struct gph_loaded gph_loaded;
@@ -333,17 +355,19 @@ GPH_API void gph_loaded_destroy(gph_loaded *loaded);
 
 /** A graph that was loaded, or not. Lent until gph_loaded_destroy(). */
 typedef struct gph_loaded_graph {
-    const char *name;          /**< as in the recipe */
-    int32_t is_loaded;         /**< nonzero: it may be launched; else: capture it */
-    gph_status status;         /**< why not: GPH_E_STATE (its memory lies elsewhere),
-                                    GPH_E_UNSUPPORTED (it was refused, a kernel is
-                                    missing), or what the driver returned */
-    const char *why;           /**< in a sentence; empty if it is loaded */
-    const gph_tensor *inputs;  /**< at their addresses now */
-    const gph_tensor *outputs; /**< at their addresses now */
-    uint32_t input_count;      /**< of `inputs` */
-    uint32_t output_count;     /**< of `outputs` */
-    uint32_t is_checked;       /**< nonzero: its check was replayed and was equal */
+    const char *name;           /**< as in the recipe */
+    int32_t is_loaded;          /**< nonzero: it may be launched; else: capture it */
+    gph_status status;          /**< why not: GPH_E_STATE (its memory lies elsewhere),
+                                     GPH_E_UNSUPPORTED (it was refused, a kernel is
+                                     missing), or what the driver returned */
+    const char *why;            /**< in a sentence; empty if it is loaded */
+    const gph_tensor *inputs;   /**< at their addresses now */
+    const gph_tensor *outputs;  /**< at their addresses now */
+    uint32_t input_count;       /**< of `inputs` */
+    uint32_t output_count;      /**< of `outputs` */
+    uint32_t is_checked;        /**< nonzero: its check was replayed and was equal */
+    gph_recording_id recording; /**< in the pool of the options; 0: none */
+    uint32_t reserved;          /**< zero */
 } gph_loaded_graph;
 
 /** Reads it; graphs have the recipe's indices. False if there is none of that index. */

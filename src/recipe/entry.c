@@ -4,18 +4,19 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
-#include "recipe/recipe.h"
+#include "recipe/footprint.h"
 
 #include <string.h>
 
 /* How far the arrays of a bundle reached, to go back there. */
 struct mark {
-    size_t text, args, kernels;
+    size_t text, args, kernels, eager;
 };
 
 static struct mark take_mark(const gphi_bundle *bundle)
 {
-    return (struct mark){bundle->text.count, bundle->args.count, bundle->kernels.count};
+    return (struct mark){bundle->text.count, bundle->args.count, bundle->kernels.count,
+                         bundle->eager.count};
 }
 
 static void go_back(gphi_bundle *bundle, struct mark mark)
@@ -23,6 +24,7 @@ static void go_back(gphi_bundle *bundle, struct mark mark)
     bundle->text.count = mark.text;
     bundle->args.count = mark.args;
     bundle->kernels.count = mark.kernels;
+    bundle->eager.count = mark.eager;
 }
 
 static gph_status read_device(const gphi_survey *survey)
@@ -76,6 +78,11 @@ static gph_status check_entry(const gphi_bundle *bundle, const gph_recipe *recip
         (entry->output_count > 0 && entry->outputs == NULL))
         return gphi_fail(error, GPH_E_INVALID, "graph %.200s: its tensors are NULL",
                          entry->name);
+    for (size_t i = 0; entry->recording != 0 && i < bundle->graphs.count; i++)
+        if (GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->recording == entry->recording)
+            return gphi_fail(error, GPH_E_INVALID,
+                             "graph %.200s: recording %u is another graph's",
+                             entry->name, entry->recording);
     if (bundle->graphs.count >= GPHI_BUNDLE_GRAPHS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "more than %d graphs",
                          GPHI_BUNDLE_GRAPHS_MAX);
@@ -181,6 +188,7 @@ static gph_status fill_graph(const gphi_survey *survey, const gph_recipe_entry *
         return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
     if (entry->key_count > 0)
         memcpy(graph->keys.items, entry->key, entry->key_count * sizeof(int64_t));
+    GPHI_TRY(gphi_footprint_keep(survey, entry->pool, entry->recording, graph));
     GPHI_TRY(gphi_survey_graph(survey, entry->graph, graph));
     graph->is_movable = entry->shifted != NULL;
     if (entry->shifted != NULL)

@@ -13,9 +13,11 @@
 #include "base/thread.h"
 #include "cuda/status.h"
 #include "recipe/build.h"
+#include "recipe/footprint.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct loaded_graph {
@@ -23,8 +25,9 @@ struct loaded_graph {
     char *why; /* NULL: it is loaded */
     gph_status status;
     bool is_checked;
-    uint32_t class; /* GPHI_BUNDLE_NONE: none */
-    CUgraph graph;  /* kept while an executable may have to be made or updated */
+    gph_recording_id recording; /* in the pool; 0: none */
+    uint32_t class;             /* GPHI_BUNDLE_NONE: none */
+    CUgraph graph; /* kept while an executable may have to be made or updated */
     _Atomic(gph_exec *) exec; /* its own, or NULL */
     gph_tensor *tensors;
     uint32_t input_count, tensor_count;
@@ -43,6 +46,7 @@ struct gph_loaded {
     uint32_t count;
     struct loaded_graph *graphs;
     gphi_vec classes;
+    gphi_footprint footprint;
 };
 
 /* A load under way. */
@@ -78,6 +82,10 @@ void gph_loaded_destroy(gph_loaded *loaded)
     }
     for (size_t i = 0; i < loaded->classes.count; i++)
         gph_exec_destroy(((struct class *)gphi_vec_at(&loaded->classes, i))->exec);
+    for (uint32_t i = loaded->count; i-- > 0;)
+        if (loaded->graphs[i].recording != 0)
+            gph_pool_record_forget(loaded->footprint.pool, loaded->graphs[i].recording);
+    gphi_footprint_fini(&loaded->footprint);
     gphi_vec_fini(&loaded->classes);
     gphi_heap_free(heap, loaded->graphs, loaded->count * sizeof(*loaded->graphs));
     pthread_mutex_destroy(&loaded->mutex.native);
@@ -96,11 +104,26 @@ static gph_status give_up(const struct loading *loading, struct loaded_graph *gr
     return GPH_OK;
 }
 
+/* Ranges that a pool's blocks lie in are where its arena is. */
+static void place_arena(const struct loading *loading, const gphi_vec *blocks)
+{
+    CUdeviceptr base = 0;
+    gph_arena_range(gph_pool_arena(loading->options->pool), &base, NULL);
+    for (size_t i = 0; i < blocks->count; i++) {
+        const uint32_t at = GPHI_BUNDLE_AT(blocks, block, i)->range;
+        loading->shift[at] = base - gphi_recipe_range(loading->build.bundle, at)->address;
+    }
+}
+
 static gph_status place_ranges(struct loading *loading)
 {
     const gphi_bundle *bundle = loading->build.bundle;
     const gph_recipe_load_options *options = loading->options;
     gph_error *error = loading->build.error;
+    if (options->pool != NULL)
+        place_arena(loading, &bundle->eager);
+    for (size_t i = 0; options->pool != NULL && i < bundle->graphs.count; i++)
+        place_arena(loading, &GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->blocks);
     for (uint32_t i = 0; i < options->place_count; i++) {
         const gph_recipe_place *place = &options->places[i];
         size_t at = 0;
@@ -223,7 +246,7 @@ static gph_status check_memory(struct loading *loading,
         missing = is_there ? 0 : now;
     }
     for (size_t i = 0; i < graph->tensor_count && missing == 0; i++) {
-        bool is_there = gphi_tensor_bytes(&graph->tensors[i]) == 0;
+        bool is_there = gph_tensor_bytes(&graph->tensors[i]) == 0;
         if (!is_there)
             GPHI_TRY(is_memory(loading, graph->tensors[i].data, &is_there));
         missing = is_there ? 0 : graph->tensors[i].data;
@@ -354,10 +377,10 @@ static gph_status check_graph(const struct loading *loading, uint32_t index,
     return GPH_OK;
 }
 
-static gph_status load_graph(struct loading *loading, uint32_t index)
+/* Name, tensors, and whether it can be loaded at all. */
+static gph_status prepare_graph(struct loading *loading, uint32_t index)
 {
     gph_loaded *loaded = loading->loaded;
-    const uint32_t flags = loading->options->flags;
     const struct gphi_bundle_graph *from =
         GPHI_BUNDLE_AT(&loading->build.bundle->graphs, graph, index);
     struct loaded_graph *graph = &loaded->graphs[index];
@@ -367,7 +390,16 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
     if (graph->name == NULL)
         return fail_memory(loading->build.error);
     GPHI_TRY(copy_tensors(loading, from, graph));
-    GPHI_TRY(may_load(loading, from, graph));
+    return may_load(loading, from, graph);
+}
+
+static gph_status load_graph(struct loading *loading, uint32_t index)
+{
+    gph_loaded *loaded = loading->loaded;
+    const uint32_t flags = loading->options->flags;
+    const struct gphi_bundle_graph *from =
+        GPHI_BUNDLE_AT(&loading->build.bundle->graphs, graph, index);
+    struct loaded_graph *graph = &loaded->graphs[index];
     if (graph->why == NULL)
         GPHI_TRY(check_memory(loading, from, graph));
     if (graph->why != NULL)
@@ -399,6 +431,55 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
     return GPH_OK;
 }
 
+static gph_status restore_recording(struct loading *loading, uint32_t index)
+{
+    gph_loaded *loaded = loading->loaded;
+    struct loaded_graph *graph = &loaded->graphs[index];
+    if (graph->why != NULL)
+        return GPH_OK;
+    gph_error why = {0};
+    const gph_status status = gphi_footprint_restore(
+        &loaded->footprint, GPHI_BUNDLE_AT(&loading->build.bundle->graphs, graph, index),
+        graph->name, &graph->recording, &why);
+    if (status == GPH_E_STATE || status == GPH_E_INVALID)
+        return give_up(loading, graph, status, why.message);
+    if (status != GPH_OK && loading->build.error != NULL)
+        *loading->build.error = why;
+    return status;
+}
+
+/* A graph's recording in its first half, its index in the second, to be sorted. */
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Recordings come in the order in which they were made, since later ones read what
+ * earlier ones left; graphs may stand in any. */
+static gph_status restore_recordings(struct loading *loading)
+{
+    const gphi_bundle *bundle = loading->build.bundle;
+    gphi_vec order;
+    gphi_vec_init(&order, loading->loaded->runtime->heap, sizeof(uint64_t));
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < bundle->graphs.count && status == GPH_OK; i++) {
+        const uint32_t id = GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->recording;
+        uint64_t *item = id == 0 ? NULL : gphi_vec_add(&order, 1);
+        if (item != NULL)
+            *item = (uint64_t)id << 32 | i;
+        else if (id != 0)
+            status = fail_memory(loading->build.error);
+    }
+    if (order.count > 0)
+        qsort(order.items, order.count, sizeof(uint64_t), by_number);
+    for (size_t i = 0; i < order.count && status == GPH_OK; i++)
+        status =
+            restore_recording(loading, (uint32_t) * (uint64_t *)gphi_vec_at(&order, i));
+    gphi_vec_fini(&order);
+    return status;
+}
+
 static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
 {
     const gphi_bundle *bundle = &recipe->bundle;
@@ -421,6 +502,13 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
     GPHI_TRY(place_ranges(loading));
     GPHI_TRY(gphi_find_kernels(loaded->runtime, bundle, loading->options->resolver,
                                loading->found, error));
+    for (uint32_t i = 0; i < loaded->count; i++)
+        GPHI_TRY(prepare_graph(loading, i));
+    if (loading->options->pool != NULL) {
+        GPHI_TRY(gphi_footprint_begin(&loaded->footprint, loading->options->pool, bundle,
+                                      loading->shift, error));
+        GPHI_TRY(restore_recordings(loading));
+    }
     for (uint32_t i = 0; i < loaded->count; i++)
         GPHI_TRY(load_graph(loading, i));
     return GPH_OK;
@@ -453,6 +541,7 @@ gph_status gph_recipe_load(gph_runtime *runtime, const gph_recipe *recipe,
     loaded->runtime = runtime;
     pthread_mutex_init(&loaded->mutex.native, NULL);
     gphi_vec_init(&loaded->classes, runtime->heap, sizeof(struct class));
+    gphi_footprint_init(&loaded->footprint, runtime->heap);
     loaded->exec_options = (gph_exec_options)GPH_EXEC_OPTIONS_INIT;
     loaded->exec_options.flags = opt.exec_flags;
     loaded->exec_options.upload_stream =
@@ -489,7 +578,8 @@ int gph_loaded_read(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *
                               .outputs = graph->tensors + graph->input_count,
                               .input_count = graph->input_count,
                               .output_count = graph->tensor_count - graph->input_count,
-                              .is_checked = graph->is_checked};
+                              .is_checked = graph->is_checked,
+                              .recording = graph->recording};
     return 1;
 }
 
@@ -530,6 +620,8 @@ gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t index, CUstream stream
     if (graph->why != NULL)
         return gphi_fail(error, GPH_E_STATE, "graph %.100s has to be captured: %.350s",
                          graph->name, graph->why);
+    if (graph->recording != 0)
+        GPHI_TRY(gph_pool_replay(loaded->footprint.pool, graph->recording, error));
     gph_exec *own = atomic_load_explicit(&graph->exec, memory_order_acquire);
     if (own != NULL)
         return gph_exec_launch(own, stream, error);

@@ -87,6 +87,26 @@ gph_status gph_recipe_range_add(gph_recipe *recipe, const gph_recipe_range *rang
     return GPH_OK;
 }
 
+gph_status gph_recipe_arena_add(gph_recipe *recipe, const char *name,
+                                const gph_arena *arena, const gph_arena *shifted,
+                                uint32_t *index, gph_error *error)
+{
+    if (arena == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "arena is NULL");
+    gph_recipe_range range = {.name = name};
+    uint64_t bytes = 0;
+    gph_arena_range(arena, &range.address, &range.bytes);
+    range.shifted = range.address;
+    if (shifted != NULL)
+        gph_arena_range(shifted, &range.shifted, &bytes);
+    if (shifted != NULL && bytes != range.bytes)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "the arenas of range %.100s have %llu and %llu bytes",
+                         name != NULL ? name : "", (unsigned long long)range.bytes,
+                         (unsigned long long)bytes);
+    return gph_recipe_range_add(recipe, &range, index, error);
+}
+
 static gph_status write_file(void *user, gphi_save *save)
 {
     const gphi_vec *bytes = user;

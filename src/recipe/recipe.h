@@ -44,8 +44,7 @@ gph_status gphi_survey_graph(const gphi_survey *survey, CUgraph graph,
 gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                            const struct gphi_bundle_graph *shifted);
 
-/* tensors.c. Bytes from the first to past the last element; 0 if there are none. */
-uint64_t gphi_tensor_bytes(const gph_tensor *tensor);
+/* tensors.c */
 gph_tensor gphi_tensor_at(const struct gphi_bundle_tensor *tensor, uint64_t base);
 gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                             const gph_tensor *tensors, uint32_t count, const char *what);

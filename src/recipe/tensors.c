@@ -7,28 +7,6 @@
 
 #include <string.h>
 
-uint64_t gphi_tensor_bytes(const gph_tensor *tensor)
-{
-    uint64_t element = 0;
-    switch (tensor->dtype) {
-#define X(name, value, bytes, text)                                                      \
-    case name: element = bytes; break;
-        GPH_DTYPE_MAP(X)
-#undef X
-    default: return 0;
-    }
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        const int64_t shape = tensor->shape[i], stride = tensor->stride[i];
-        uint64_t span = 0;
-        if (shape <= 0 || stride < 0 ||
-            __builtin_mul_overflow((uint64_t)(shape - 1), (uint64_t)stride, &span) ||
-            __builtin_add_overflow(last, span, &last) || last >= UINT64_C(1) << 58)
-            return 0;
-    }
-    return (last + 1) * element;
-}
-
 gph_tensor gphi_tensor_at(const struct gphi_bundle_tensor *tensor, uint64_t base)
 {
     gph_tensor out = {
@@ -47,7 +25,7 @@ gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph 
             from->dtype > GPH_DTYPE_C128)
             return gphi_fail(survey->error, GPH_E_INVALID, "%s %u: rank %u, type %u",
                              what, i, from->rank, from->dtype);
-        const uint64_t bytes = gphi_tensor_bytes(from);
+        const uint64_t bytes = gph_tensor_bytes(from);
         struct gphi_bundle_tensor to = {
             .range = gphi_range_of(survey->bundle, from->data, bytes),
             .dtype = from->dtype,
@@ -71,7 +49,7 @@ uint64_t gphi_check_input_bytes(const gph_tensor *tensors, uint32_t inputs)
 {
     uint64_t all = 0;
     for (uint32_t i = 0; i < inputs; i++) {
-        const uint64_t bytes = gphi_tensor_bytes(&tensors[i]);
+        const uint64_t bytes = gph_tensor_bytes(&tensors[i]);
         if (bytes > GPHI_CHECK_BYTES_MAX - all)
             return UINT64_MAX;
         all += bytes;
@@ -94,7 +72,7 @@ gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
     const gphi_cuda_table *cu = &check->runtime->cu;
     char *at = bytes;
     for (uint32_t i = 0; i < check->inputs; i++) {
-        const uint64_t count = gphi_tensor_bytes(&check->tensors[i]);
+        const uint64_t count = gph_tensor_bytes(&check->tensors[i]);
         const CUdeviceptr data = check->tensors[i].data;
         if (count == 0)
             continue;
@@ -113,7 +91,7 @@ gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
 static gph_status hash_output(const gphi_check *check, const gph_tensor *tensor,
                               gphi_vec *room, gphi_sha256 *hash, gph_error *error)
 {
-    const uint64_t bytes = gphi_tensor_bytes(tensor);
+    const uint64_t bytes = gph_tensor_bytes(tensor);
     for (uint64_t done = 0; done < bytes; done += room->count) {
         const uint64_t part = bytes - done < room->count ? bytes - done : room->count;
         const CUresult result = check->runtime->cu.cuMemcpyDtoHAsync(

@@ -67,8 +67,8 @@ static CUevent forked, joined;
 #define CU(name, ...)                                                                    \
     CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
 
-static gph_status launch_axpy(CUstream where, CUdeviceptr to, CUdeviceptr from,
-                              float factor)
+static inline gph_status launch_axpy(CUstream where, CUdeviceptr to, CUdeviceptr from,
+                                     float factor)
 {
     unsigned int count = COUNT;
     void *params[] = {&to, &from, &factor, &count};
@@ -77,7 +77,7 @@ static gph_status launch_axpy(CUstream where, CUdeviceptr to, CUdeviceptr from,
 }
 
 /* The work with its memory at `base`, as a graph. `factor` makes variants. */
-static CUgraph capture_work(CUdeviceptr base, float factor)
+static inline CUgraph capture_work(CUdeviceptr base, float factor)
 {
     gph_capture *capture = NULL;
     CUgraph graph = NULL;
@@ -98,12 +98,12 @@ static CUgraph capture_work(CUdeviceptr base, float factor)
 }
 
 /* What out[i] is after it, where x[i] = i. */
-static float expected(int i, float factor)
+static inline float expected(int i, float factor)
 {
     return i < 4 ? 0.0f : (float)i * factor + (float)i;
 }
 
-static void write_x(CUdeviceptr base)
+static inline void write_x(CUdeviceptr base)
 {
     float host[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -112,7 +112,7 @@ static void write_x(CUdeviceptr base)
     CU(StreamSynchronize, stream);
 }
 
-static int is_right(CUdeviceptr base, float factor)
+static inline int is_right(CUdeviceptr base, float factor)
 {
     float host[COUNT] = {0};
     CU(MemcpyDtoHAsync, host, base + OUT, BYTES, stream);
@@ -123,7 +123,7 @@ static int is_right(CUdeviceptr base, float factor)
     return wrong == 0;
 }
 
-static void clear(CUdeviceptr base)
+static inline void clear(CUdeviceptr base)
 {
     CU(MemsetD8Async, base + Y, 0xff, PLACE - Y, stream);
     CU(StreamSynchronize, stream);
@@ -141,7 +141,7 @@ static CUresult (*set_access)(CUdeviceptr, size_t, const CUmemAccessDesc *, size
     CHECK_OK(gph_cuda_find(runtime, name, (gph_cuda_fn *)&(to), &error), error)
 
 /* PLACE bytes of device memory at `wanted` (0: anywhere); 0 if that is not to be had. */
-static CUdeviceptr place(CUdeviceptr wanted)
+static inline CUdeviceptr place(CUdeviceptr wanted)
 {
     FIND("cuMemAddressReserve", reserve);
     FIND("cuMemCreate", create);
@@ -163,7 +163,7 @@ static CUdeviceptr place(CUdeviceptr wanted)
 }
 
 /* Driver, context, streams; nonzero: a driver is there. The arguments of main. */
-static int work_begin(const gph_allocator *allocator)
+static inline int work_begin(const gph_allocator *allocator)
 {
     gph_options options = GPH_OPTIONS_INIT;
     options.driver = GPH_DRIVER_DEFAULT;
@@ -185,7 +185,7 @@ static int work_begin(const gph_allocator *allocator)
     return 1;
 }
 
-static void work_end(void)
+static inline void work_end(void)
 {
     cu->EventDestroy(joined);
     cu->EventDestroy(forked);
