@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bench/cache: what shape buckets cost, beside the driver's own calls, in one run.
+ *
+ *   bench_cache [--nodes N] [--rounds N] [--warmup N]
+ *
+ * host time of a replay: hot (own executable), called (exact, in place; with copies;
+ * padded), cold (shared executable that holds another key), beside gph_exec_launch,
+ * cuGraphLaunch and cuGraphExecUpdate; the start of 67 buckets beside recording each
+ * alone (a callable with a pool and an executable of its own); bytes of executables with
+ * and without sharing; bytes of tensors of 7 and of 67 buckets beside the largest alone.
+ *
+ * GPH_DRIVER says which driver. Rounds are interleaved, figures are medians. Exit status
+ * 3 if a bar is missed. */
+#define _GNU_SOURCE
+#include <gph/gph.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry add(.param .u64 py, .param .u64 px, .param .u32 pn)\n"
+    "{\n"
+    ".reg .pred %p<2>;\n.reg .f32 %f<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"
+    "ld.param.u64 %d1, [py];\nld.param.u64 %d2, [px];\nld.param.u32 %r1, [pn];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"
+    "mad.lo.u32 %r5, %r2, %r3, %r4;\n"
+    "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\n"
+    "mul.wide.u32 %d3, %r5, 4;\nadd.u64 %d4, %d1, %d3;\nadd.u64 %d5, %d2, %d3;\n"
+    "ld.global.f32 %f1, [%d5];\nadd.f32 %f1, %f1, 0f3F800000;\n"
+    "st.global.f32 [%d4], %f1;\nDONE:\nret;\n}\n";
+
+enum { WIDTH = 64, BUCKETS = 67, ROUNDS_MAX = 101, LAUNCHES = 32 };
+
+static gph_runtime *runtime;
+static const gph_cuda_calls *cu;
+static gph_status (*exec_update)(CUgraphExec, CUgraph, void *);
+static CUfunction add;
+static CUstream stream;
+static gph_arena *arena;
+static uint32_t node_count = 200, rounds = 11, warmup = 1;
+static bool missed;
+static int64_t ladder[BUCKETS];
+static CUdeviceptr source;
+static double parts[2]; /* of a start: warm-ups, captures; ms */
+
+static void must(gph_status status, const char *what, const gph_error *error)
+{
+    if (status == GPH_OK)
+        return;
+    fprintf(stderr, "bench_cache: %s: %s %s\n", what, gph_status_name(status),
+            error != NULL ? error->message : "");
+    exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
+}
+#define GPH(call)                                                                        \
+    do {                                                                                 \
+        gph_error why = {0};                                                             \
+        gph_error *const error = &why;                                                   \
+        must((call), #call, &why);                                                       \
+    } while (0)
+#define CU(name, ...) must(cu->name(__VA_ARGS__), #name, NULL)
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof(*values), compare);
+    return values[count / 2];
+}
+
+static void bar(const char *what, double value, double limit, const char *unit)
+{
+    const bool bad = value > limit;
+    printf("  %-58s %10.3f %s, bar %.3f%s\n", what, value, unit, limit,
+           bad ? "  MISSED" : "");
+    missed = missed || bad;
+}
+
+/* ---- the model: a chain of kernels over temporaries ---- */
+
+static gph_status step(const gph_call *call, CUdeviceptr to, CUdeviceptr from,
+                       unsigned count)
+{
+    void *params[] = {&to, &from, &count};
+    return cu->LaunchKernel(add, (count + 127) / 128, 1, 1, 128, 1, 1, 0, call->stream,
+                            params, NULL);
+}
+
+static gph_status run_model(void *user, gph_call *call, gph_error *error)
+{
+    (void)user;
+    const unsigned count = (unsigned)call->key[0] * WIDTH;
+    CUdeviceptr last = call->inputs[0].data;
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < node_count && status == GPH_OK; i++) {
+        CUdeviceptr next = 0;
+        status = gph_pool_alloc(call->pool, count * 4, call->stream, &next, error);
+        if (status == GPH_OK)
+            status = step(call, next, last, count);
+        if (status == GPH_OK && i > 0)
+            status = gph_pool_free(call->pool, last, call->stream, error);
+        last = next;
+    }
+    const int64_t shape[] = {call->key[0], WIDTH};
+    call->outputs[0] = gph_tensor_dense(last, GPH_DTYPE_F32, 2, shape);
+    return status;
+}
+
+static const gph_cache_tensor model_tensor = {.dtype = GPH_DTYPE_F32,
+                                              .rank = 2,
+                                              .shape = {1, WIDTH},
+                                              .axis = {1},
+                                              .fill = GPH_FILL_ZERO};
+
+static gph_cache *make_cache(gph_pool *pool, const int64_t *values, uint32_t count,
+                             double hot_share)
+{
+    const gph_cache_axis axis = {.name = "tokens",
+                                 .ladder = GPH_LADDER_LIST,
+                                 .values = values,
+                                 .value_count = count};
+    gph_cache_options options = GPH_CACHE_OPTIONS_INIT;
+    gph_cache *cache = NULL;
+    options.pool = pool;
+    options.axes = &axis;
+    options.axis_count = 1;
+    options.inputs = options.outputs = &model_tensor;
+    options.input_count = options.output_count = 1;
+    options.function = run_model;
+    options.warmup = warmup;
+    options.hot_share = hot_share;
+    GPH(gph_cache_create(runtime, &options, &cache, error));
+    return cache;
+}
+
+static gph_pool *make_pool(void)
+{
+    gph_pool *pool = NULL;
+    GPH(gph_pool_create(arena, NULL, &pool, error));
+    return pool;
+}
+
+/* 1 2 4, every 8th to 256, every 16th above: what serving engines capture. */
+static void make_ladder(void)
+{
+    uint32_t count = 0;
+    for (int64_t v = 1; v < 8; v *= 2)
+        ladder[count++] = v;
+    for (int64_t v = 8; v <= 256; v += 8)
+        ladder[count++] = v;
+    for (int64_t v = 272; count < BUCKETS; v += 16)
+        ladder[count++] = v;
+}
+
+/* ---- replays ---- */
+
+enum ways { DRIVER, EXEC, HOT, CALL, COPIED, PADDED, UPDATE, COLD, WAYS };
+
+struct replays {
+    gph_cache *own, *shared;
+    gph_exec *exec;
+    CUgraph graphs[2];
+    double us[WAYS][ROUNDS_MAX];
+};
+
+static CUgraph capture(gph_pool *pool, int64_t tokens)
+{
+    gph_capture *open = NULL;
+    CUgraph graph = NULL;
+    gph_recording_id id = 0;
+    gph_tensor output;
+    const int64_t shape[] = {tokens, WIDTH};
+    const gph_tensor input = gph_tensor_dense(source, GPH_DTYPE_F32, 2, shape);
+    gph_call call = {.size = sizeof(call),
+                     .phase = GPH_PHASE_CAPTURE,
+                     .runtime = runtime,
+                     .stream = stream,
+                     .pool = pool,
+                     .inputs = &input,
+                     .outputs = &output,
+                     .input_count = 1,
+                     .output_count = 1,
+                     .key = &tokens,
+                     .key_count = 1};
+    GPH(gph_pool_record_begin(pool, stream, NULL, &id, error));
+    GPH(gph_capture_begin(runtime, stream, NULL, &open, error));
+    GPH(run_model(NULL, &call, error));
+    GPH(gph_capture_end(open, &graph, error));
+    GPH(gph_pool_record_end(pool, id, &output.data, 1, NULL, error));
+    return graph;
+}
+
+static void call_cache(gph_cache *cache, int64_t tokens, bool copies)
+{
+    const int64_t shape[] = {tokens, WIDTH};
+    const gph_tensor input = gph_tensor_dense(source, GPH_DTYPE_F32, 2, shape);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor output = {0};
+    args.stream = stream;
+    args.sizes = &tokens;
+    args.inputs = copies ? &input : NULL;
+    args.outputs = &output;
+    GPH(gph_cache_call(cache, &args, error));
+}
+
+/* One of the ways, `i` counts. Key 3 is 8 tokens, key 4 is 16. */
+static void replay(const struct replays *self, enum ways way, uint32_t i)
+{
+    char info[64]; /* more than CUgraphExecUpdateResultInfo */
+    switch (way) {
+    case DRIVER: CU(GraphLaunch, gph_exec_handle(self->exec), stream); break;
+    case EXEC: GPH(gph_exec_launch(self->exec, stream, error)); break;
+    case HOT: GPH(gph_cache_replay(self->own, 3, stream, error)); break;
+    case CALL: call_cache(self->own, 8, false); break;
+    case COPIED: call_cache(self->own, 8, true); break;
+    case PADDED: call_cache(self->own, 7, true); break;
+    case UPDATE:
+        must(exec_update(gph_exec_handle(self->exec), self->graphs[i % 2], info),
+             "cuGraphExecUpdate", NULL);
+        CU(GraphLaunch, gph_exec_handle(self->exec), stream);
+        break;
+    case COLD: GPH(gph_cache_replay(self->shared, 3 + i % 2, stream, error)); break;
+    case WAYS: break;
+    }
+}
+
+/* Alternating, so that what disturbs one disturbs all. */
+static void time_ways(struct replays *self)
+{
+    for (uint32_t r = 0; r < rounds; r++)
+        for (int k = 0; k < WAYS; k++) {
+            const enum ways way = (enum ways)((k + (int)r) % WAYS);
+            for (uint32_t i = 0; i < 4; i++)
+                replay(self, way, i);
+            CU(StreamSynchronize, stream);
+            const double begin = now_us();
+            for (uint32_t i = 0; i < LAUNCHES; i++)
+                replay(self, way, i);
+            self->us[way][r] = (now_us() - begin) / LAUNCHES;
+            CU(StreamSynchronize, stream);
+        }
+}
+
+static void report_replays(double *us)
+{
+    static const char *const names[WAYS] = {
+        "cuGraphLaunch",
+        "gph_exec_launch",
+        "gph_cache_replay, hot",
+        "gph_cache_call, exact, in place",
+        "gph_cache_call, exact, copied",
+        "gph_cache_call, padded, copied",
+        "cuGraphExecUpdate, cuGraphLaunch",
+        "gph_cache_replay, cold",
+    };
+    printf("host time of a replay of %u nodes, us\n", node_count);
+    for (int way = 0; way < WAYS; way++)
+        printf("  %-58s %10.3f\n", names[way], us[way]);
+    bar("hot, beyond gph_exec_launch", us[HOT] - us[EXEC], 0.2, "us");
+    bar("called in place, beyond gph_exec_launch", us[CALL] - us[EXEC], 0.2, "us");
+    bar("cold, of update and launch by hand", us[COLD] / us[UPDATE], 1.1, "x ");
+}
+
+static void bench_replays(void)
+{
+    static struct replays self;
+    const uint32_t keys[] = {3, 4};
+    gph_pool *pools[3] = {make_pool(), make_pool(), make_pool()};
+    self.own = make_cache(pools[0], ladder, 5, -1);
+    self.shared = make_cache(pools[1], ladder, 5, 1);
+    GPH(gph_cache_start(self.own, stream, keys, 2, NULL, NULL, error));
+    GPH(gph_cache_start(self.shared, stream, keys, 2, NULL, NULL, error));
+    self.graphs[0] = capture(pools[2], 8);
+    self.graphs[1] = capture(pools[2], 16);
+    GPH(gph_exec_create(runtime, self.graphs[0], NULL, &self.exec, error));
+    time_ways(&self);
+    double us[WAYS];
+    for (int way = 0; way < WAYS; way++)
+        us[way] = median(self.us[way], rounds);
+    report_replays(us);
+    gph_exec_destroy(self.exec);
+    for (int i = 0; i < 2; i++)
+        CU(GraphDestroy, self.graphs[i]);
+    gph_cache_destroy(self.own);
+    gph_cache_destroy(self.shared);
+    for (int i = 0; i < 3; i++)
+        gph_pool_release(pools[i]);
+}
+
+/* ---- start ---- */
+
+/* As it is done by hand: each bucket a pool, warm-ups, a capture and an executable. */
+static double start_alone(void)
+{
+    gph_pool *pools[BUCKETS];
+    gph_callable *callables[BUCKETS];
+    const double begin = now_us();
+    for (int i = BUCKETS - 1; i >= 0; i--) {
+        const int64_t shape[] = {ladder[i], WIDTH};
+        const gph_tensor input = gph_tensor_dense(source, GPH_DTYPE_F32, 2, shape);
+        gph_callable_options options = GPH_CALLABLE_OPTIONS_INIT;
+        pools[i] = make_pool();
+        options.function = run_model;
+        options.sample = (gph_arguments){
+            .inputs = &input, .input_count = 1, .key = &ladder[i], .key_count = 1};
+        options.pool = pools[i];
+        options.stream = stream;
+        options.output_count = 1;
+        options.warmup_count = warmup;
+        GPH(gph_callable_create(runtime, &options, &callables[i], error));
+        CU(StreamSynchronize, stream);
+    }
+    const double us = now_us() - begin;
+    for (int i = 0; i < BUCKETS; i++) {
+        gph_callable_destroy(callables[i]);
+        gph_pool_release(pools[i]);
+    }
+    return us;
+}
+
+static double start_together(double hot_share, gph_cache_stats *stats)
+{
+    gph_pool *pool = make_pool();
+    const double begin = now_us();
+    gph_cache *cache = make_cache(pool, ladder, BUCKETS, hot_share);
+    GPH(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, error));
+    const double us = now_us() - begin;
+    gph_cache_stats_read(cache, stats);
+    if (stats->captured_count != BUCKETS)
+        must(GPH_E_STATE, "not all keys are captured", NULL);
+    parts[0] = parts[1] = 0;
+    for (uint32_t k = 0; k < BUCKETS; k++) {
+        gph_cache_key_info info;
+        GPH(gph_cache_key_read(cache, k, &info, error));
+        parts[0] += info.warmup_ms;
+        parts[1] += info.capture_ms;
+    }
+    for (uint32_t k = 0; k < BUCKETS; k++) /* all can be replayed */
+        GPH(gph_cache_replay(cache, k, stream, error));
+    CU(StreamSynchronize, stream);
+    gph_cache_destroy(cache);
+    gph_pool_release(pool);
+    return us;
+}
+
+static void bench_start(void)
+{
+    static double alone[ROUNDS_MAX], together[ROUNDS_MAX], own[ROUNDS_MAX];
+    gph_cache_stats shared = {0}, apart = {0};
+    const uint32_t some = rounds > 5 ? 5 : rounds;
+    for (uint32_t r = 0; r < some; r++) {
+        alone[r] = start_alone();
+        own[r] = start_together(-1, &apart);
+        together[r] = start_together(0, &shared);
+    }
+    const double a = median(alone, some), t = median(together, some),
+                 o = median(own, some);
+    printf("start of %d buckets, %u warm-up(s) each, ms\n", BUCKETS, warmup);
+    printf("  %-58s %10.2f\n", "each alone", a * 1e-3);
+    printf("  %-58s %10.2f\n", "one cache, an executable each", o * 1e-3);
+    printf("  %-58s %10.2f\n", "one cache, executables shared", t * 1e-3);
+    printf("  %-58s %10.2f\n  %-58s %10.2f\n", "  of this, warm-ups", parts[0],
+           "  of this, captures and the executable", parts[1]);
+    bar("shared, of each alone", t / a, 0.4, "x ");
+    printf("bytes of executables, MiB (as measured; where the driver does not tell, 10 "
+           "KiB a node)\n");
+    printf("  %-58s %10.2f\n", "one each", (double)apart.exec_bytes / 1048576);
+    printf("  %-58s %10.2f\n", "shared", (double)shared.exec_bytes / 1048576);
+    const uint32_t hot = 1 + (BUCKETS - 1) / 10; /* what own_max allows */
+    bar("shared and the most own ones, of one each",
+        ((double)shared.exec_bytes + (double)apart.exec_bytes * hot / BUCKETS) /
+            (double)apart.exec_bytes,
+        1.0 / 8, "x ");
+}
+
+/* ---- tensors ---- */
+
+static uint64_t tensor_bytes(const int64_t *values, uint32_t count, bool largest)
+{
+    gph_pool *pool = make_pool();
+    gph_cache *cache = make_cache(pool, values, count, 0);
+    gph_cache_stats stats;
+    const uint32_t last = count - 1;
+    GPH(gph_cache_start(cache, stream, largest ? &last : NULL, largest ? 1 : 0, NULL,
+                        NULL, error));
+    gph_cache_stats_read(cache, &stats);
+    gph_cache_destroy(cache);
+    gph_pool_release(pool);
+    return stats.tensor_bytes;
+}
+
+static void bench_tensors(void)
+{
+    int64_t seven[7];
+    for (int i = 0; i < 7; i++)
+        seven[i] = 16 << i;
+    const struct {
+        const int64_t *values;
+        uint32_t count;
+    } ladders[] = {{seven, 7}, {ladder, BUCKETS}};
+    printf("bytes of tensors, KiB\n");
+    for (int i = 0; i < 2; i++) {
+        const double all =
+            (double)tensor_bytes(ladders[i].values, ladders[i].count, false);
+        const double one =
+            (double)tensor_bytes(ladders[i].values, ladders[i].count, true);
+        double sum = 0;
+        for (uint32_t k = 1; k <= ladders[i].count; k++)
+            sum += (double)tensor_bytes(ladders[i].values, k, true);
+        char text[80];
+        snprintf(text, sizeof(text), "%u buckets: each alone, summed", ladders[i].count);
+        printf("  %-58s %10.1f\n", text, sum / 1024);
+        snprintf(text, sizeof(text), "%u buckets: the largest alone", ladders[i].count);
+        printf("  %-58s %10.1f\n", text, one / 1024);
+        snprintf(text, sizeof(text), "%u buckets, of the largest alone",
+                 ladders[i].count);
+        bar(text, all / one, 1.02, "x ");
+    }
+}
+
+static void open_all(void)
+{
+    gph_options options = GPH_OPTIONS_INIT;
+    gph_driver_info info;
+    gph_cuda_fn found = NULL;
+    CUcontext context = NULL;
+    CUmodule module = NULL;
+    if (getenv("GPH_DRIVER") == NULL)
+        options.driver = GPH_DRIVER_AUTO;
+    GPH(gph_open(&options, &runtime, error));
+    gph_driver_describe(runtime, &info);
+    cu = gph_cuda(runtime);
+    printf("driver: %s\n", info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's");
+    GPH(gph_cuda_find(runtime, "cuGraphExecUpdate", &found, error));
+    exec_update = (gph_status(*)(CUgraphExec, CUgraph, void *))found;
+    CU(DevicePrimaryCtxRetain, &context, 0);
+    CU(CtxSetCurrent, context);
+    CU(ModuleLoadData, &module, ptx);
+    CU(ModuleGetFunction, &add, module, "add");
+    CU(StreamCreate, &stream, 1);
+    CU(MemAlloc, &source, 1024 * WIDTH * 4);
+    GPH(gph_arena_create(runtime, NULL, &arena, error));
+}
+
+static uint32_t number(const char *text, uint32_t most)
+{
+    const long value = strtol(text, NULL, 10);
+    if (value < 1 || value > (long)most) {
+        fprintf(stderr, "bench_cache: %s is not in 1 ... %u\n", text, most);
+        exit(2);
+    }
+    return (uint32_t)value;
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--nodes") == 0)
+            node_count = number(argv[i + 1], 10000);
+        else if (strcmp(argv[i], "--rounds") == 0)
+            rounds = number(argv[i + 1], ROUNDS_MAX);
+        else if (strcmp(argv[i], "--warmup") == 0)
+            warmup = number(argv[i + 1], 100);
+    }
+    make_ladder();
+    open_all();
+    bench_replays();
+    bench_start();
+    bench_tensors();
+    gph_arena_destroy(arena);
+    gph_close(runtime);
+    return missed ? 3 : 0;
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Recording: all keys are run first, then all are captured, the largest first. Only then
+ * is every workspace as large as it gets before an address of it is recorded, and every
+ * graph lies in memory that the largest one has taken already. */
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cache/cache.h"
+#include "cuda/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+gph_status gphi_cache_busy(gph_cache *cache, gph_error *error)
+{
+    bool idle = false;
+    if (!atomic_compare_exchange_strong_explicit(
+            &cache->busy, &idle, true, memory_order_acquire, memory_order_relaxed))
+        return gphi_fail(error, GPH_E_STATE, "%s: another thread captures keys",
+                         cache->name);
+    return GPH_OK;
+}
+
+void gphi_cache_idle(gph_cache *cache)
+{
+    atomic_store_explicit(&cache->busy, false, memory_order_release);
+}
+
+static gphi_record_spec make_spec(const gph_cache *cache, const gph_tensor *inputs,
+                                  const uint8_t *modes, const int64_t *values,
+                                  gphi_run *run, CUstream stream)
+{
+    return (gphi_record_spec){.function = gphi_cache_function,
+                              .user = run,
+                              .arguments = {.inputs = inputs,
+                                            .input_count = cache->layout.input_count + 1,
+                                            .key = values,
+                                            .key_count = cache->layout.axis_count},
+                              .modes = modes,
+                              .pool = cache->pool,
+                              .stream = stream,
+                              .flags = GPHI_RECORD_NO_EXEC | GPHI_RECORD_KEEP_GRAPH};
+}
+
+/* What a recording or a run needs beside the cache: inputs, modes, outputs. */
+struct scratch {
+    gph_tensor *tensors; /* inputs, sizes, outputs */
+    uint8_t *modes;
+    uint32_t count, input_count;
+};
+
+static gph_status scratch_init(struct scratch *out, const gph_cache *cache,
+                               gph_error *error)
+{
+    out->input_count = cache->layout.input_count + 1;
+    out->count = out->input_count + cache->layout.output_count;
+    out->tensors =
+        gphi_heap_array(cache->runtime->heap, out->count, sizeof(*out->tensors));
+    out->modes = gphi_heap_alloc(cache->runtime->heap, out->input_count);
+    if (out->tensors == NULL || out->modes == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%u tensors", out->count);
+    memset(out->modes, GPH_INPUT_STATIC, out->input_count);
+    return GPH_OK;
+}
+
+static void scratch_fini(struct scratch *scratch, const gph_cache *cache)
+{
+    gphi_heap_free(cache->runtime->heap, scratch->tensors,
+                   scratch->count * sizeof(*scratch->tensors));
+    gphi_heap_free(cache->runtime->heap, scratch->modes, scratch->input_count);
+}
+
+static gph_status synchronize(const gph_cache *cache, CUstream stream, const char *what,
+                              gph_error *error)
+{
+    const CUresult result = cache->runtime->cu.cuStreamSynchronize(stream);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize", "%s %s",
+                              cache->name, what);
+    return GPH_OK;
+}
+
+static gph_status run_warm(gph_cache *cache, uint32_t key, struct scratch *scratch,
+                           CUstream stream, gph_error *error)
+{
+    static const int64_t none[GPH_CACHE_AXES_MAX];
+    const gphi_layout *layout = &cache->layout;
+    int64_t values[GPH_CACHE_AXES_MAX], sizes[GPH_CACHE_AXES_MAX];
+    gphi_layout_values(layout, key, values);
+    memcpy(sizes, none, sizeof(sizes));
+    for (uint32_t a = 0; a < layout->axis_count; a++)
+        if (layout->axes[a].is_discrete)
+            sizes[a] = values[a];
+    GPHI_TRY(gphi_cache_fill(cache, key, sizes, stream, error));
+    GPHI_TRY(gphi_cache_sizes_write(cache, values, stream, error));
+    GPHI_TRY(gphi_cache_inputs(cache, values, scratch->tensors, error));
+    gphi_run run = {.cache = cache, .outputs = scratch->tensors + scratch->input_count};
+    const gphi_record_spec spec =
+        make_spec(cache, scratch->tensors, scratch->modes, values, &run, stream);
+    for (uint32_t i = 0; i < cache->options.warmup; i++)
+        GPHI_TRY(gphi_function_run(cache->runtime, &spec, GPH_PHASE_WARMUP, stream, NULL,
+                                   error));
+    return synchronize(cache, stream, "after a warm-up", error);
+}
+
+gph_status gphi_cache_warm(gph_cache *cache, uint32_t key, CUstream stream,
+                           gph_error *error)
+{
+    const uint64_t begin = gphi_clock_ns();
+    struct scratch scratch = {0};
+    gph_status status = scratch_init(&scratch, cache, error);
+    if (status == GPH_OK) {
+        gphi_cache_unlend(cache);
+        status = run_warm(cache, key, &scratch, stream, error);
+    }
+    scratch_fini(&scratch, cache);
+    gphi_mutex_lock(&cache->mutex);
+    cache->buckets[key].warmup_ms = (double)(gphi_clock_ns() - begin) * 1e-6;
+    gphi_mutex_unlock(&cache->mutex);
+    return status;
+}
+
+/* ---- capture ---- */
+
+static void entry_destroy(gph_cache *cache, gphi_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    gphi_record_destroy(entry->record);
+    gphi_heap_free(cache->runtime->heap, entry->outputs,
+                   cache->layout.output_count * sizeof(*entry->outputs));
+    gphi_heap_free(cache->runtime->heap, entry, sizeof(*entry));
+}
+
+static gph_status count_graph(const gph_cache *cache, gphi_entry *entry, gph_error *error)
+{
+    const gphi_cuda_table *cu = &cache->runtime->cu;
+    size_t nodes = 0, edges = 0;
+    CUresult result = cu->cuGraphGetNodes(entry->record->graph, NULL, &nodes);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuGraphGetEdges(entry->record->graph, NULL, NULL, NULL, &edges);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuGraphGetEdges", "graph %p",
+                              (void *)entry->record->graph);
+    entry->node_count = (uint32_t)nodes;
+    entry->edge_count = (uint32_t)edges;
+    return GPH_OK;
+}
+
+static gph_status record(gph_cache *cache, uint32_t key, gphi_entry *entry,
+                         CUstream stream, gph_error *error)
+{
+    struct scratch scratch = {0};
+    int64_t values[GPH_CACHE_AXES_MAX];
+    char name[96], text[64];
+    gphi_layout_values(&cache->layout, key, values);
+    gphi_layout_name(&cache->layout, values, text, sizeof(text));
+    snprintf(name, sizeof(name), "%.24s %s", cache->name, text);
+    gph_status status = scratch_init(&scratch, cache, error);
+    if (status == GPH_OK)
+        status = gphi_cache_inputs(cache, values, scratch.tensors, error);
+    if (status == GPH_OK) {
+        gphi_run run = {.cache = cache, .outputs = entry->outputs};
+        gphi_record_spec spec =
+            make_spec(cache, scratch.tensors, scratch.modes, values, &run, stream);
+        spec.name = name;
+        status = gphi_record_create(cache->runtime, &spec, &entry->record, error);
+    }
+    scratch_fini(&scratch, cache);
+    if (status == GPH_OK)
+        status = count_graph(cache, entry, error);
+    return status;
+}
+
+static gphi_entry *entry_create(const gph_cache *cache)
+{
+    gphi_entry *entry = gphi_heap_alloc(cache->runtime->heap, sizeof(*entry));
+    if (entry == NULL)
+        return NULL;
+    entry->class_index = GPHI_CLASS_NONE;
+    if (cache->layout.output_count == 0)
+        return entry;
+    entry->outputs = gphi_heap_array(cache->runtime->heap, cache->layout.output_count,
+                                     sizeof(*entry->outputs));
+    if (entry->outputs != NULL)
+        return entry;
+    gphi_heap_free(cache->runtime->heap, entry, sizeof(*entry));
+    return NULL;
+}
+
+gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
+                              gph_error *error)
+{
+    const uint64_t begin = gphi_clock_ns();
+    gphi_bucket *bucket = &cache->buckets[key];
+    gphi_entry *entry = entry_create(cache);
+    if (entry == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "key %u", key);
+    gph_status status = record(cache, key, entry, stream, error);
+    gphi_mutex_lock(&cache->mutex);
+    if (status == GPH_OK)
+        status = gphi_cache_attach(cache, key, entry, stream, error);
+    if (status == GPH_OK) {
+        bucket->entry = entry;
+        bucket->captures++;
+        /* no key is evicted for what it could not do yet */
+        atomic_store_explicit(&bucket->used,
+                              atomic_load_explicit(&cache->tick, memory_order_relaxed),
+                              memory_order_relaxed);
+        bucket->asked = 0;
+        bucket->seen = gphi_bucket_replays(bucket);
+        bucket->capture_ms = (double)(gphi_clock_ns() - begin) * 1e-6;
+        bucket->status = GPH_OK;
+        gphi_layout_mark(&cache->layout, key, GPH_CACHE_FITS);
+        atomic_fetch_add_explicit(&cache->captures, 1, memory_order_relaxed);
+    }
+    gphi_mutex_unlock(&cache->mutex);
+    if (status != GPH_OK)
+        entry_destroy(cache, entry);
+    return status;
+}
+
+void gphi_cache_drop(gph_cache *cache, uint32_t key, gph_cache_reason why)
+{
+    gphi_bucket *bucket = &cache->buckets[key];
+    gphi_mutex_lock(&cache->mutex);
+    gphi_entry *entry = bucket->entry;
+    bucket->entry = NULL;
+    if (entry != NULL) {
+        gphi_layout_mark(&cache->layout, key, why);
+        gphi_cache_detach(cache, key, entry);
+    }
+    gphi_mutex_unlock(&cache->mutex);
+    entry_destroy(cache, entry);
+}
+
+static void note_failure(gph_cache *cache, uint32_t key, gph_status status,
+                         const gph_error *error)
+{
+    gphi_bucket *bucket = &cache->buckets[key];
+    const gph_allocator heap = cache->runtime->heap;
+    gphi_mutex_lock(&cache->mutex);
+    gphi_heap_text_free(heap, bucket->message);
+    bucket->message = gphi_heap_text(heap, error->message); /* NULL: no text, then */
+    bucket->status = status;
+    bucket->asked = 0;
+    gphi_layout_mark(&cache->layout, key, GPH_CACHE_FAILED);
+    gphi_mutex_unlock(&cache->mutex);
+    gphi_log("cache", GPH_LOG_WARN, "%s: key %u is not captured: %s", cache->name, key,
+             error->message);
+}
+
+gph_status gphi_cache_capture_lazy(gph_cache *cache, uint32_t key, CUstream stream,
+                                   gph_error *error)
+{
+    gph_error own = {0};
+    gph_error *why = error != NULL ? error : &own;
+    gph_status status = gphi_cache_warm(cache, key, stream, why);
+    if (status == GPH_OK)
+        status = gphi_cache_capture(cache, key, stream, why);
+    if (status != GPH_OK)
+        note_failure(cache, key, status, why);
+    gphi_layout_serve(&cache->layout);
+    return status;
+}
+
+/* ---- start ---- */
+
+struct start {
+    gph_cache *cache;
+    CUstream stream;
+    uint32_t *keys; /* the largest first */
+    uint8_t *failed;
+    uint32_t count, capacity, failed_count;
+    gph_cache_progress_fn *progress;
+    void *user;
+    uint64_t begin;
+    gph_error first; /* failure */
+};
+
+struct rank {
+    double volume;
+    uint32_t key;
+};
+
+static int larger(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    if (x->volume != y->volume)
+        return x->volume < y->volume ? 1 : -1;
+    return (x->key < y->key) - (x->key > y->key);
+}
+
+/* The keys to capture, the largest first; those captured already are left out. */
+static gph_status order_keys(struct start *start, const uint32_t *keys, uint32_t count,
+                             gph_error *error)
+{
+    gph_cache *cache = start->cache;
+    const gph_allocator heap = cache->runtime->heap;
+    start->capacity = keys != NULL ? count : cache->layout.key_count;
+    if (start->capacity == 0)
+        return GPH_OK;
+    struct rank *ranks = gphi_heap_array(heap, start->capacity, sizeof(*ranks));
+    start->keys = gphi_heap_array(heap, start->capacity, sizeof(*start->keys));
+    start->failed = gphi_heap_alloc(heap, start->capacity);
+    gph_status status = GPH_OK;
+    if (ranks == NULL || start->keys == NULL || start->failed == NULL)
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "%u keys", start->capacity);
+    for (uint32_t i = 0; i < start->capacity && status == GPH_OK; i++) {
+        const uint32_t key = keys != NULL ? keys[i] : i;
+        if (key >= cache->layout.key_count)
+            status = gphi_fail(error, GPH_E_INVALID, "keys[%u] is %u of %u", i, key,
+                               cache->layout.key_count);
+        else if (gphi_layout_state(&cache->layout, key) == GPH_CACHE_NOT_WANTED &&
+                 keys != NULL)
+            status = gphi_fail(error, GPH_E_INVALID, "keys[%u] is %u: %s", i, key,
+                               gph_cache_reason_text(GPH_CACHE_NOT_WANTED));
+        else if (gphi_layout_state(&cache->layout, key) != GPH_CACHE_NOT_WANTED &&
+                 gphi_layout_state(&cache->layout, key) != GPH_CACHE_FITS)
+            ranks[start->count++] = (struct rank){cache->layout.volume[key], key};
+    }
+    if (status == GPH_OK)
+        qsort(ranks, start->count, sizeof(*ranks), larger);
+    uint32_t used = 0; /* a key may stand twice in the caller's list */
+    for (uint32_t i = 0; i < start->count && status == GPH_OK; i++)
+        if (used == 0 || start->keys[used - 1] != ranks[i].key)
+            start->keys[used++] = ranks[i].key;
+    start->count = used;
+    gphi_heap_free(heap, ranks, start->capacity * sizeof(*ranks));
+    return status;
+}
+
+static gph_status tell(const struct start *start, gph_phase phase, uint32_t done,
+                       gph_error *error)
+{
+    const uint64_t ns = gphi_clock_ns() - start->begin;
+    const uint32_t rest = start->count - done;
+    gph_cache_progress now = {.phase = (uint32_t)phase,
+                              .done = done,
+                              .total = start->count,
+                              .key = start->keys[done - 1],
+                              .ns = ns,
+                              .left_ns = phase == GPH_PHASE_CAPTURE
+                                             ? ns / (start->count + done) * rest
+                                             : ns / done * (start->count + rest)};
+    if (start->progress == NULL || start->progress(start->user, &now) == 0)
+        return GPH_OK;
+    return gphi_fail(error, GPH_E_STATE, "the start was ended after %u of %u keys (%s)",
+                     done, start->count,
+                     phase == GPH_PHASE_CAPTURE ? "capture" : "warm-up");
+}
+
+static void fail_key(struct start *start, uint32_t index, gph_status status,
+                     const gph_error *error)
+{
+    start->failed[index] = 1;
+    if (start->failed_count++ == 0)
+        start->first = *error;
+    note_failure(start->cache, start->keys[index], status, error);
+}
+
+/* Captured, but over the budget: the key is let go, the larger ones stay. */
+static gph_status keep_budget(struct start *start, uint32_t index, gph_error *error)
+{
+    gph_cache *cache = start->cache;
+    uint32_t other = GPH_CACHE_NONE;
+    if (cache->options.budget_bytes == 0)
+        return GPH_OK;
+    gphi_mutex_lock(&cache->mutex);
+    const gph_status status = gphi_cache_over(cache, GPH_CACHE_NONE, &other, error);
+    gphi_mutex_unlock(&cache->mutex);
+    if (status == GPH_OK && other != GPH_CACHE_NONE)
+        gphi_cache_drop(cache, start->keys[index], GPH_CACHE_EVICTED);
+    return status;
+}
+
+static gph_status run_phase(struct start *start, gph_phase phase, gph_error *error)
+{
+    for (uint32_t i = 0; i < start->count; i++) {
+        gph_cache *cache = start->cache;
+        gph_error own = {0};
+        gph_status status = GPH_OK;
+        gphi_mutex_lock(&cache->call); /* calls come in between two keys */
+        if (phase == GPH_PHASE_WARMUP)
+            status = gphi_cache_warm(cache, start->keys[i], start->stream, &own);
+        else if (start->failed[i] == 0)
+            status = gphi_cache_capture(cache, start->keys[i], start->stream, &own);
+        gphi_mutex_unlock(&cache->call);
+        if (phase == GPH_PHASE_CAPTURE && start->failed[i] == 0 && status == GPH_OK)
+            status = keep_budget(start, i, &own);
+        if (status != GPH_OK)
+            fail_key(start, i, status, &own);
+        GPHI_TRY(tell(start, phase, i + 1, error));
+    }
+    return GPH_OK;
+}
+
+static gph_status report(const struct start *start, gph_error *error)
+{
+    if (start->failed_count == 0)
+        return GPH_OK;
+    gphi_fail(error, start->first.code, "%u of %u keys failed, first: %.400s",
+              start->failed_count, start->count, start->first.message);
+    if (error != NULL)
+        error->call = start->first.call;
+    return start->first.code;
+}
+
+gph_status gph_cache_start(gph_cache *cache, CUstream stream, const uint32_t *keys,
+                           uint32_t key_count, gph_cache_progress_fn *progress,
+                           void *progress_user, gph_error *error)
+{
+    if (cache == NULL || stream == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "cache or stream is NULL");
+    GPHI_TRY(gphi_cache_busy(cache, error));
+    struct start start = {.cache = cache,
+                          .stream = stream,
+                          .progress = progress,
+                          .user = progress_user,
+                          .begin = gphi_clock_ns()};
+    gph_status status = order_keys(&start, keys, key_count, error);
+    if (status == GPH_OK)
+        status = run_phase(&start, GPH_PHASE_WARMUP, error);
+    if (status == GPH_OK)
+        status = run_phase(&start, GPH_PHASE_CAPTURE, error);
+    if (status == GPH_OK)
+        status = report(&start, error);
+    if (status == GPH_OK)
+        status = synchronize(cache, stream, "after uploads", error);
+    gphi_layout_serve(&cache->layout);
+    gphi_heap_free(cache->runtime->heap, start.keys,
+                   start.capacity * sizeof(*start.keys));
+    gphi_heap_free(cache->runtime->heap, start.failed, start.capacity);
+    gphi_cache_idle(cache);
+    return status;
+}
+
+void gphi_cache_evict(gph_cache *cache, uint32_t key)
+{
+    gphi_layout_mark(&cache->layout, key, GPH_CACHE_EVICTED);
+    gphi_layout_serve(&cache->layout);
+    gphi_cache_drop(cache, key, GPH_CACHE_EVICTED);
+    gphi_mutex_lock(&cache->mutex);
+    cache->buckets[key].evictions++;
+    gphi_cache_reap(cache, false);
+    gphi_mutex_unlock(&cache->mutex);
+    atomic_fetch_add_explicit(&cache->evictions, 1, memory_order_relaxed);
+}
+
+gph_status gph_cache_evict(gph_cache *cache, uint32_t key, gph_error *error)
+{
+    if (cache == NULL || key >= cache->layout.key_count)
+        return gphi_fail(error, GPH_E_INVALID, "key %u: there is none", key);
+    GPHI_TRY(gphi_cache_busy(cache, error));
+    gph_status status = GPH_OK;
+    if (gphi_layout_state(&cache->layout, key) != GPH_CACHE_FITS)
+        status = gphi_fail(error, GPH_E_STATE, "key %u is not captured", key);
+    else
+        gphi_cache_evict(cache, key);
+    gphi_cache_idle(cache);
+    return status;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Making and ending a cache, and what it says about itself without a driver. */
+#include "cache/cache.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cuda/status.h"
+
+#include <string.h>
+
+/* Bytes of the largest tensor that any wanted key makes of a rule. */
+static gph_status largest(const gphi_layout *layout, uint32_t index, uint64_t *out,
+                          gph_error *error)
+{
+    *out = 0;
+    for (uint32_t k = 0; k < layout->key_count; k++) {
+        int64_t values[GPH_CACHE_AXES_MAX];
+        gph_tensor tensor;
+        uint64_t bytes = gphi_dtype_bytes(layout->tensors[index].dtype);
+        if (gphi_layout_state(layout, k) == GPH_CACHE_NOT_WANTED)
+            continue;
+        gphi_layout_values(layout, k, values);
+        GPHI_TRY(gphi_layout_tensor(&layout->tensors[index], values, 0, &tensor, error));
+        for (uint32_t d = 0; d < tensor.rank; d++)
+            bytes *= (uint64_t)tensor.shape[d];
+        *out = bytes > *out ? bytes : *out;
+    }
+    if (*out == 0)
+        return gphi_fail(error, GPH_E_INVALID, "input %u has no element in any key",
+                         index);
+    return GPH_OK;
+}
+
+gph_status gphi_cache_buffer_sizes(const gphi_layout *layout, uint64_t *out,
+                                   gph_error *error)
+{
+    for (uint32_t i = 0; i < layout->input_count; i++)
+        GPHI_TRY(largest(layout, i, &out[i], error));
+    out[layout->input_count] = layout->axis_count * sizeof(int64_t);
+    return GPH_OK;
+}
+
+/* One set of buffers for all keys, zeroed. */
+static gph_status make_buffers(gph_cache *cache, gph_error *error)
+{
+    const gphi_cuda_table *cu = &cache->runtime->cu;
+    GPHI_TRY(gphi_cache_buffer_sizes(&cache->layout, cache->buffer_bytes, error));
+    for (uint32_t i = 0; i <= cache->layout.input_count; i++) {
+        const uint64_t bytes = cache->buffer_bytes[i];
+        GPHI_TRY(gph_pool_alloc(cache->pool, bytes, CU_STREAM_PER_THREAD,
+                                &cache->buffers[i], error));
+        cache->input_bytes += bytes;
+        const CUresult result =
+            cu->cuMemsetD8Async(cache->buffers[i], 0, bytes, CU_STREAM_PER_THREAD);
+        if (result != CUDA_SUCCESS)
+            return gphi_cuda_fail(error, (gph_status)result, "cuMemsetD8Async",
+                                  "clearing input %u", i);
+    }
+    const CUresult result = cu->cuStreamSynchronize(CU_STREAM_PER_THREAD);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize",
+                              "clearing %u inputs", cache->layout.input_count);
+    return GPH_OK;
+}
+
+static gph_status make_arrays(gph_cache *cache, gph_error *error)
+{
+    const gph_allocator heap = cache->runtime->heap;
+    const size_t inputs = cache->layout.input_count + 1;
+    const size_t tensors = inputs + cache->layout.output_count;
+    cache->buffers = gphi_heap_array(heap, inputs, sizeof(*cache->buffers));
+    cache->buffer_bytes = gphi_heap_array(heap, inputs, sizeof(*cache->buffer_bytes));
+    cache->tensors = gphi_heap_array(heap, tensors, sizeof(*cache->tensors));
+    cache->to = gphi_heap_array(heap, inputs, sizeof(*cache->to));
+    cache->from = gphi_heap_array(heap, inputs, sizeof(*cache->from));
+    cache->bytes = gphi_heap_array(heap, inputs, sizeof(*cache->bytes));
+    cache->name =
+        gphi_heap_text(heap, cache->options.name != NULL ? cache->options.name : "cache");
+    cache->bucket_block =
+        gphi_heap_alloc(heap, (cache->layout.key_count + 1) * sizeof(*cache->buckets));
+    if (!cache->buffers || !cache->buffer_bytes || !cache->tensors || !cache->to ||
+        !cache->from || !cache->bytes || !cache->name || !cache->bucket_block)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a cache of %u keys",
+                         cache->layout.key_count);
+    /* the heap aligns as malloc does */
+    const uintptr_t at = (uintptr_t)cache->bucket_block;
+    const size_t line = alignof(gphi_bucket);
+    cache->buckets = (gphi_bucket *)((at + line - 1) / line * line);
+    return GPH_OK;
+}
+
+static gph_status check_options(const gph_runtime *runtime, const gph_cache_options *opt,
+                                gph_cache *const *out, gph_error *error)
+{
+    if (runtime == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
+    if (opt->pool == NULL || opt->function == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "options.%s is NULL",
+                         opt->pool == NULL ? "pool" : "function");
+    if (opt->lazy > GPH_CACHE_LAZY_OFF)
+        return gphi_fail(error, GPH_E_INVALID, "options.lazy %u is no gph_cache_lazy",
+                         opt->lazy);
+    if (!(opt->hot_share <= 1))
+        return gphi_fail(error, GPH_E_INVALID, "options.hot_share %g is above 1",
+                         opt->hot_share);
+    return GPH_OK;
+}
+
+static void set_defaults(gph_cache *cache)
+{
+    gph_cache_options *options = &cache->options;
+    options->axes = NULL; /* the layout has them */
+    options->inputs = options->outputs = NULL;
+    options->warmup = options->warmup == 0 ? 1 : options->warmup;
+    options->lazy_misses = options->lazy_misses == 0 ? 1 : options->lazy_misses;
+    options->hot_share = options->hot_share == 0 ? 0.01 : options->hot_share;
+    if (options->own_max == 0)
+        options->own_max = 1 + (cache->layout.key_count - 1) / 10;
+}
+
+gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *options,
+                            gph_cache **out, gph_error *error)
+{
+    gph_cache_options opt;
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
+    GPHI_TRY(check_options(runtime, &opt, out, error));
+    gph_cache *cache = gphi_heap_alloc(runtime->heap, sizeof(*cache));
+    if (cache == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a cache");
+    cache->runtime = runtime;
+    cache->options = opt;
+    pthread_mutex_init(&cache->call.native, NULL);
+    pthread_mutex_init(&cache->mutex.native, NULL);
+    gphi_vec_init(&cache->classes, runtime->heap, sizeof(gphi_class));
+    gphi_vec_init(&cache->retired, runtime->heap, sizeof(gphi_retired));
+    gphi_vec_init(&cache->lent, runtime->heap, sizeof(CUdeviceptr));
+    cache->pool = gph_pool_retain(opt.pool);
+    gph_status status = gphi_layout_init(&cache->layout, &opt, runtime->heap, error);
+    if (status == GPH_OK)
+        status = make_arrays(cache, error);
+    if (status == GPH_OK)
+        status = make_buffers(cache, error);
+    if (status != GPH_OK) {
+        gph_cache_destroy(cache);
+        return status;
+    }
+    set_defaults(cache);
+    cache->options.name = cache->name;
+    *out = cache;
+    return GPH_OK;
+}
+
+static void free_arrays(gph_cache *cache)
+{
+    const gph_allocator heap = cache->runtime->heap;
+    const size_t inputs = cache->layout.input_count + 1;
+    const size_t tensors = inputs + cache->layout.output_count;
+    gphi_heap_free(heap, cache->buffers, inputs * sizeof(*cache->buffers));
+    gphi_heap_free(heap, cache->buffer_bytes, inputs * sizeof(*cache->buffer_bytes));
+    gphi_heap_free(heap, cache->tensors, tensors * sizeof(*cache->tensors));
+    gphi_heap_free(heap, cache->to, inputs * sizeof(*cache->to));
+    gphi_heap_free(heap, cache->from, inputs * sizeof(*cache->from));
+    gphi_heap_free(heap, cache->bytes, inputs * sizeof(*cache->bytes));
+    gphi_heap_text_free(heap, cache->name);
+    gphi_heap_free(heap, cache->bucket_block,
+                   (cache->layout.key_count + 1) * sizeof(*cache->buckets));
+}
+
+void gph_cache_destroy(gph_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    for (uint32_t k = 0; cache->buckets != NULL && k < cache->layout.key_count; k++) {
+        gphi_cache_drop(cache, k, GPH_CACHE_EVICTED);
+        gphi_heap_text_free(cache->runtime->heap, cache->buckets[k].message);
+    }
+    gphi_mutex_lock(&cache->mutex);
+    gphi_cache_reap(cache, true);
+    gphi_mutex_unlock(&cache->mutex);
+    gphi_cache_unlend(cache);
+    for (uint32_t i = 0; cache->buffers != NULL && i <= cache->layout.input_count; i++)
+        if (cache->buffers[i] != 0)
+            gphi_ignore(
+                gph_pool_free(cache->pool, cache->buffers[i], CU_STREAM_PER_THREAD, NULL),
+                "the pool says in the log what stays");
+    gphi_vec_fini(&cache->classes);
+    gphi_vec_fini(&cache->retired);
+    gphi_vec_fini(&cache->lent);
+    free_arrays(cache);
+    gph_pool_release(cache->pool);
+    gphi_layout_fini(&cache->layout);
+    pthread_mutex_destroy(&cache->call.native);
+    pthread_mutex_destroy(&cache->mutex.native);
+    gphi_heap_free(cache->runtime->heap, cache, sizeof(*cache));
+}
+
+gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
+                          gph_cache_match *out, gph_error *error)
+{
+    if (cache == NULL || sizes == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "cache, sizes or out is NULL");
+    gphi_layout_find(&cache->layout, sizes, out);
+    return GPH_OK;
+}
+
+void gph_cache_explain(const gph_cache *cache, const gph_cache_match *match,
+                       const int64_t *sizes, char *text, size_t bytes)
+{
+    if (text == NULL || bytes == 0)
+        return;
+    text[0] = '\0';
+    if (cache != NULL && match != NULL && sizes != NULL)
+        gphi_layout_explain(&cache->layout, match, sizes, text, bytes);
+}
+
+uint32_t gph_cache_key_count(const gph_cache *cache)
+{
+    return cache != NULL ? cache->layout.key_count : 0;
+}
+
+const int64_t *gph_cache_ladder(const gph_cache *cache, uint32_t axis, uint32_t *count)
+{
+    if (cache == NULL || axis >= cache->layout.axis_count)
+        return NULL;
+    if (count != NULL)
+        *count = cache->layout.axes[axis].count;
+    return cache->layout.axes[axis].values;
+}
+
+uint32_t gph_cache_key(const gph_cache *cache, const int64_t *values)
+{
+    if (cache == NULL || values == NULL)
+        return GPH_CACHE_NONE;
+    uint32_t key = 0;
+    for (uint32_t a = 0; a < cache->layout.axis_count; a++) {
+        const struct gphi_axis *axis = &cache->layout.axes[a];
+        const uint32_t rung = gphi_axis_rung(axis, values[a]);
+        if (rung == axis->count || axis->values[rung] != values[a])
+            return GPH_CACHE_NONE;
+        key += rung * axis->stride;
+    }
+    return key;
+}
+
+gph_status gph_cache_input(const gph_cache *cache, uint32_t key, uint32_t index,
+                           gph_tensor *out, gph_error *error)
+{
+    if (cache == NULL || out == NULL || key >= cache->layout.key_count ||
+        index > cache->layout.input_count)
+        return gphi_fail(error, GPH_E_INVALID, "input %u of key %u: there is none", index,
+                         key);
+    if (gphi_layout_state(&cache->layout, key) == GPH_CACHE_NOT_WANTED)
+        return gphi_fail(error, GPH_E_INVALID, "key %u: %s", key,
+                         gph_cache_reason_text(GPH_CACHE_NOT_WANTED));
+    int64_t values[GPH_CACHE_AXES_MAX];
+    gphi_layout_values(&cache->layout, key, values);
+    if (index < cache->layout.input_count)
+        return gphi_layout_tensor(&cache->layout.tensors[index], values,
+                                  cache->buffers[index], out, error);
+    /* from now on its contents are not known */
+    atomic_store_explicit((atomic_bool *)&cache->sizes_shown, true, memory_order_relaxed);
+    const int64_t count = cache->layout.axis_count;
+    *out = (gph_tensor){.data = cache->buffers[index],
+                        .dtype = GPH_DTYPE_I64,
+                        .rank = 1,
+                        .shape = {count},
+                        .stride = {1}};
+    return GPH_OK;
+}

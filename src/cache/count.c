@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bytes: of tensors, which lie over each other, and of executables. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cache/cache.h"
+
+#include <stdlib.h>
+
+/* What a node takes where the driver's memory is not to be measured: about 10 KiB a
+ * kernel on an H100. */
+enum { NODE_BYTES = 10240, SLACK = 16 };
+
+struct span {
+    uint64_t first, end;
+};
+
+static int by_first(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Bytes that spans cover together. Sorts them. */
+static uint64_t cover(struct span *spans, size_t count)
+{
+    uint64_t bytes = 0, end = 0;
+    qsort(spans, count, sizeof(*spans), by_first);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t first = spans[i].first > end ? spans[i].first : end;
+        if (spans[i].end > first) {
+            bytes += spans[i].end - first;
+            end = spans[i].end;
+        }
+    }
+    return bytes;
+}
+
+/* The ranges of one recording, inputs left out: those are the cache's buffers. */
+static gph_status add_ranges(const gph_cache *cache, const gphi_record *record,
+                             gphi_vec *spans, gph_error *error)
+{
+    uint32_t count = 0;
+    GPHI_TRY(gph_pool_ranges(cache->pool, record->id, NULL, 0, &count, error));
+    if (count == 0)
+        return GPH_OK;
+    const gph_allocator heap = cache->runtime->heap;
+    gph_pool_range *ranges = gphi_heap_array(heap, count, sizeof(*ranges));
+    if (ranges == NULL || gphi_vec_reserve(spans, count) != GPH_OK) {
+        gphi_heap_free(heap, ranges, count * sizeof(*ranges));
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%u ranges", count);
+    }
+    const uint32_t capacity = count;
+    const gph_status status =
+        gph_pool_ranges(cache->pool, record->id, ranges, capacity, &count, error);
+    for (uint32_t i = 0; i < count && i < capacity && status == GPH_OK; i++) {
+        struct span *span =
+            ranges[i].kind == GPH_RANGE_INPUT ? NULL : gphi_vec_add(spans, 1);
+        if (span != NULL)
+            *span = (struct span){ranges[i].address, ranges[i].address + ranges[i].bytes};
+    }
+    gphi_heap_free(heap, ranges, capacity * sizeof(*ranges));
+    return status;
+}
+
+/* Own and shared bytes of each entry, as the ledger has them. */
+static gph_status read_ledger(gph_cache *cache, gph_ledger_entry **out, uint32_t *count,
+                              uint32_t *capacity, gph_error *error)
+{
+    gph_arena *arena = gph_pool_arena(cache->pool);
+    GPHI_TRY(gph_ledger_read(arena, NULL, 0, count, NULL, error));
+    *capacity = *count + SLACK;
+    *out = gphi_heap_array(cache->runtime->heap, *capacity, sizeof(**out));
+    if (*out == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a ledger of %u lines", *count);
+    const gph_status status = gph_ledger_read(arena, *out, *capacity, count, NULL, error);
+    *count = *count < *capacity ? *count : *capacity;
+    if (status != GPH_OK) {
+        gphi_heap_free(cache->runtime->heap, *out, *capacity * sizeof(**out));
+        *out = NULL;
+    }
+    return status;
+}
+
+static void note_bytes(gph_cache *cache, const gph_ledger_entry *lines, uint32_t count)
+{
+    for (uint32_t k = 0; k < cache->layout.key_count; k++) {
+        gphi_entry *entry = cache->buckets[k].entry;
+        for (uint32_t i = 0; i < count && entry != NULL; i++)
+            if (lines[i].kind == GPH_LEDGER_RECORDING && lines[i].object == cache->pool &&
+                lines[i].id == entry->record->id) {
+                entry->own_bytes = lines[i].own_bytes;
+                entry->shared_bytes = lines[i].shared_bytes;
+                break;
+            }
+    }
+}
+
+gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
+{
+    gphi_vec spans;
+    gph_ledger_entry *lines = NULL;
+    uint32_t line_count = 0, capacity = 0;
+    gphi_vec_init(&spans, cache->runtime->heap, sizeof(struct span));
+    gph_status status = GPH_OK;
+    for (uint32_t k = 0; k < cache->layout.key_count && status == GPH_OK; k++)
+        if (cache->buckets[k].entry != NULL)
+            status = add_ranges(cache, cache->buckets[k].entry->record, &spans, error);
+    if (status == GPH_OK)
+        status = read_ledger(cache, &lines, &line_count, &capacity, error);
+    if (status == GPH_OK) {
+        note_bytes(cache, lines, line_count);
+        *out = cache->input_bytes + cover(spans.items, spans.count);
+    }
+    gphi_heap_free(cache->runtime->heap, lines, capacity * sizeof(*lines));
+    gphi_vec_fini(&spans);
+    return status;
+}
+
+uint64_t gphi_cache_measure(const gph_cache *cache, const gph_exec *exec,
+                            uint32_t node_count)
+{
+    gph_ledger_entry *lines = NULL;
+    uint32_t count = 0, capacity = 0;
+    uint64_t bytes = 0;
+    if (read_ledger((gph_cache *)cache, &lines, &count, &capacity, NULL) == GPH_OK) {
+        for (uint32_t i = 0; i < count; i++)
+            if (lines[i].kind == GPH_LEDGER_EXEC && lines[i].object == exec)
+                bytes = lines[i].own_bytes;
+        gphi_heap_free(cache->runtime->heap, lines, capacity * sizeof(*lines));
+    }
+    return bytes != 0 ? bytes : (uint64_t)node_count * NODE_BYTES;
+}
+
+/* What would be free without the key. */
+static uint64_t gain(const gph_cache *cache, uint32_t key)
+{
+    const gphi_entry *entry = cache->buckets[key].entry;
+    uint64_t bytes = entry->own_bytes + entry->own_exec_bytes;
+    if (entry->class_index != GPHI_CLASS_NONE &&
+        gphi_class_at(cache, entry->class_index)->users == 1)
+        bytes += gphi_class_at(cache, entry->class_index)->bytes;
+    return bytes;
+}
+
+gph_status gphi_cache_over(gph_cache *cache, uint32_t spared, uint32_t *key,
+                           gph_error *error)
+{
+    uint64_t bytes = 0;
+    *key = GPH_CACHE_NONE;
+    if (cache->options.budget_bytes == 0)
+        return GPH_OK;
+    GPHI_TRY(gphi_cache_count(cache, &bytes, error));
+    bytes += gphi_cache_exec_bytes(cache);
+    if (bytes <= cache->options.budget_bytes)
+        return GPH_OK;
+    uint32_t oldest = 0;
+    for (uint32_t k = 0; k < cache->layout.key_count; k++) {
+        gphi_bucket *bucket = &cache->buckets[k];
+        if (bucket->entry == NULL || k == spared || gain(cache, k) == 0)
+            continue;
+        const uint32_t used = atomic_load_explicit(&bucket->used, memory_order_relaxed);
+        const uint32_t now = atomic_load_explicit(&cache->tick, memory_order_relaxed);
+        if (*key == GPH_CACHE_NONE || now - used > oldest) {
+            *key = k;
+            oldest = now - used;
+        }
+    }
+    return GPH_OK;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Calls of the user's function: its inputs, and what becomes of its outputs.
+ *
+ * Outputs of a recording are freed at its end, in the capture, so that all graphs of the
+ * cache lie over each other, outputs too: they are whole until the next replay. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cache/cache.h"
+#include "cache/pad.h"
+#include "cuda/status.h"
+
+#include <string.h>
+
+gph_status gphi_cache_inputs(const gph_cache *cache, const int64_t *values,
+                             gph_tensor *out, gph_error *error)
+{
+    const gphi_layout *layout = &cache->layout;
+    for (uint32_t i = 0; i < layout->input_count; i++)
+        GPHI_TRY(gphi_layout_tensor(&layout->tensors[i], values, cache->buffers[i],
+                                    &out[i], error));
+    out[layout->input_count] = (gph_tensor){.data = cache->buffers[layout->input_count],
+                                            .dtype = GPH_DTYPE_I64,
+                                            .rank = 1,
+                                            .shape = {layout->axis_count},
+                                            .stride = {1}};
+    return GPH_OK;
+}
+
+gph_status gphi_cache_sizes_write(gph_cache *cache, const int64_t *sizes, CUstream stream,
+                                  gph_error *error)
+{
+    const gphi_layout *layout = &cache->layout;
+    const size_t bytes = layout->axis_count * sizeof(*sizes);
+    if (cache->sizes_known && memcmp(cache->sizes, sizes, bytes) == 0 &&
+        !atomic_load_explicit(&cache->sizes_shown, memory_order_relaxed))
+        return GPH_OK;
+    cache->sizes_known = false;
+    for (uint32_t a = 0; a < layout->axis_count; a++) {
+        /* by value, so that nothing on the host must outlive the call; high words are
+         * zero, and sizes below 2^31 */
+        const CUdeviceptr word = cache->buffers[layout->input_count] + 8 * a;
+        const CUresult result =
+            cache->runtime->cu.cuMemsetD32Async(word, (unsigned)sizes[a], 1, stream);
+        if (result != CUDA_SUCCESS)
+            return gphi_cuda_fail(error, (gph_status)result, "cuMemsetD32Async",
+                                  "the size of axis %s", layout->axes[a].name);
+    }
+    memcpy(cache->sizes, sizes, bytes);
+    cache->sizes_known = true;
+    return GPH_OK;
+}
+
+gph_status gphi_cache_fill(gph_cache *cache, uint32_t key, const int64_t *sizes,
+                           CUstream stream, gph_error *error)
+{
+    const gphi_layout *layout = &cache->layout;
+    int64_t values[GPH_CACHE_AXES_MAX];
+    bool is_all = true;
+    gphi_layout_values(layout, key, values);
+    for (uint32_t a = 0; a < layout->axis_count; a++)
+        is_all = is_all && sizes[a] == 0 && !layout->axes[a].is_discrete;
+    GPHI_TRY(gphi_cache_inputs(cache, values, cache->tensors, error));
+    for (uint32_t i = 0; i < layout->input_count; i++) {
+        const gph_cache_tensor *rule = &layout->tensors[i];
+        gph_tensor real;
+        GPHI_TRY(gphi_layout_tensor(rule, sizes, 0, &real, error));
+        for (uint32_t d = 0; is_all && d < rule->rank; d++)
+            if (rule->axis[d] != 0)
+                real.shape[d] = 0;
+        GPHI_TRY(gphi_pad_fill(cache->runtime, rule, &cache->tensors[i], real.shape,
+                               stream, error));
+    }
+    if (cache->options.fill == NULL)
+        return GPH_OK;
+    const gph_cache_fill fill = {.stream = stream,
+                                 .sizes = sizes,
+                                 .values = values,
+                                 .inputs = cache->tensors,
+                                 .input_count = layout->input_count,
+                                 .axis_count = layout->axis_count};
+    return cache->options.fill(cache->options.user, &fill, error);
+}
+
+void gphi_cache_unlend(gph_cache *cache)
+{
+    for (size_t i = 0; i < cache->lent.count; i++) {
+        const CUdeviceptr *address = gphi_vec_at(&cache->lent, i);
+        gph_error error = {0};
+        if (gph_pool_free(cache->pool, *address, cache->lent_stream, &error) != GPH_OK)
+            gphi_log("cache", GPH_LOG_WARN, "%s: an eager output stays: %s", cache->name,
+                     error.message);
+    }
+    cache->lent.count = 0;
+}
+
+/* ---- outputs ---- */
+
+struct live {
+    gph_pool_range *ranges;
+    uint32_t count, capacity;
+};
+
+static gph_status live_read(const gph_cache *cache, struct live *out, gph_error *error)
+{
+    uint32_t count = 0;
+    gph_pool_live(cache->pool, NULL, 0, &count);
+    out->capacity = count + 16; /* other threads allocate meanwhile */
+    out->ranges =
+        gphi_heap_array(cache->runtime->heap, out->capacity, sizeof(*out->ranges));
+    if (out->ranges == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%u allocations of a pool", count);
+    gph_pool_live(cache->pool, out->ranges, out->capacity, &count);
+    out->count = count < out->capacity ? count : out->capacity;
+    return GPH_OK;
+}
+
+static void live_free(const gph_cache *cache, struct live *live)
+{
+    gphi_heap_free(cache->runtime->heap, live->ranges,
+                   live->capacity * sizeof(*live->ranges));
+}
+
+/* The allocation that holds an address, 0 if there is none. */
+static CUdeviceptr live_find(const struct live *live, CUdeviceptr address)
+{
+    for (uint32_t i = 0; i < live->count; i++)
+        if (address >= live->ranges[i].address &&
+            address - live->ranges[i].address < live->ranges[i].bytes)
+            return live->ranges[i].address;
+    return 0;
+}
+
+static gph_status check_output(const gph_cache *cache, const int64_t *sizes,
+                               uint32_t index, const gph_tensor *output, gph_error *error)
+{
+    const gphi_layout *layout = &cache->layout;
+    const gph_cache_tensor *rule = &layout->tensors[layout->input_count + index];
+    gph_tensor want;
+    GPHI_TRY(gphi_layout_tensor(rule, sizes, 0, &want, error));
+    if (output->data == 0)
+        return gphi_fail(error, GPH_E_INVALID, "output %u: the function set no data",
+                         index);
+    if (output->dtype != want.dtype || output->rank != want.rank)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "output %u is %s of rank %u, the options say %s of rank %u",
+                         index, gphi_dtype_name(output->dtype), output->rank,
+                         gphi_dtype_name(want.dtype), want.rank);
+    for (uint32_t d = 0; d < want.rank; d++)
+        if (output->shape[d] != want.shape[d])
+            return gphi_fail(error, GPH_E_INVALID,
+                             "output %u: shape[%u] is %lld, the options say %lld", index,
+                             d, (long long)output->shape[d], (long long)want.shape[d]);
+    return GPH_OK;
+}
+
+/* Allocations that hold outputs and were not there before the call, each once. */
+static gph_status list_outputs(const gph_cache *cache, const struct live *before,
+                               const gph_tensor *outputs, gphi_vec *out, gph_error *error)
+{
+    struct live after = {0};
+    GPHI_TRY(live_read(cache, &after, error));
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < cache->layout.output_count && status == GPH_OK; i++) {
+        const CUdeviceptr address =
+            outputs[i].data == 0 ? 0 : live_find(&after, outputs[i].data);
+        bool is_known = address == 0 || live_find(before, address) == address;
+        for (size_t k = 0; k < out->count && !is_known; k++)
+            is_known = *(CUdeviceptr *)gphi_vec_at(out, k) == address;
+        if (is_known)
+            continue;
+        CUdeviceptr *place = gphi_vec_add(out, 1);
+        if (place == NULL)
+            status = gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs",
+                               cache->layout.output_count);
+        else
+            *place = address;
+    }
+    live_free(cache, &after);
+    return status;
+}
+
+static gph_status free_all(const gph_cache *cache, gphi_vec *list, CUstream stream,
+                           gph_error *error)
+{
+    gph_status status = GPH_OK;
+    for (size_t i = 0; i < list->count; i++) {
+        const CUdeviceptr address = *(CUdeviceptr *)gphi_vec_at(list, i);
+        const gph_status freed =
+            gph_pool_free(cache->pool, address, stream, status == GPH_OK ? error : NULL);
+        status = status == GPH_OK ? freed : status;
+    }
+    list->count = 0;
+    return status;
+}
+
+gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
+{
+    const gphi_run *run = user;
+    gph_cache *cache = run->cache;
+    struct live before = {0};
+    gphi_vec list;
+    gphi_vec_init(&list, cache->runtime->heap, sizeof(CUdeviceptr));
+    GPHI_TRY(live_read(cache, &before, error));
+    gph_call inner = *call;
+    inner.outputs = run->outputs;
+    inner.output_count = cache->layout.output_count;
+    for (uint32_t i = 0; i < inner.output_count; i++)
+        run->outputs[i] = (gph_tensor){0};
+    gph_status status = cache->options.function(cache->options.user, &inner, error);
+    call->rng_count = inner.rng_count;
+    if (status == GPH_OK) {
+        status = list_outputs(cache, &before, run->outputs, &list, error);
+        for (uint32_t i = 0; i < inner.output_count && status == GPH_OK; i++)
+            status = check_output(cache, call->key, i, &run->outputs[i], error);
+        if (status != GPH_OK)
+            gphi_ignore(free_all(cache, &list, call->stream, NULL), "it failed already");
+        else if (run->allocations == NULL)
+            status = free_all(cache, &list, call->stream, error);
+        else if (gphi_vec_reserve(run->allocations, list.count) != GPH_OK)
+            status = gphi_fail(error, GPH_E_NO_MEMORY, "%zu eager outputs", list.count);
+    }
+    if (status == GPH_OK && run->allocations != NULL && list.count > 0)
+        memcpy(gphi_vec_add(run->allocations, list.count), list.items,
+               list.count * sizeof(CUdeviceptr));
+    else if (status != GPH_OK)
+        gphi_ignore(free_all(cache, &list, call->stream, NULL), "it failed already");
+    gphi_vec_fini(&list);
+    live_free(cache, &before);
+    return status;
+}

@@ -1,0 +1,710 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A family of graphs on a real driver: every answer gives the right result, memory is
+ * shared, executables are shared, and what went wrong is told. */
+#include "cache_fixture.h"
+
+static void every_size_gives_what_an_eager_call_gives(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    for (int64_t tokens = 1; tokens <= 70; tokens++) {
+        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+        gph_tensor outputs[2] = {{0}};
+        if (!CHECK_OK(call_model(cache, tokens, &args, outputs), error))
+            break;
+        const bool is_power = (tokens & (tokens - 1)) == 0;
+        CHECK(args.match.verdict == (tokens > 64 ? GPH_CACHE_EAGER
+                                     : is_power  ? GPH_CACHE_EXACT
+                                                 : GPH_CACHE_PADDED));
+        if (!CHECK(is_right(tokens, outputs)))
+            fprintf(stderr, "  %lld tokens\n", (long long)tokens);
+        CHECK(outputs[0].stride[0] == WIDTH && outputs[1].rank == 0);
+    }
+    gph_cache_stats stats;
+    gph_cache_stats_read(cache, &stats);
+    CHECK(stats.verdicts[GPH_CACHE_EXACT] == 7);
+    CHECK(stats.verdicts[GPH_CACHE_PADDED] == 64 - 7);
+    CHECK(stats.verdicts[GPH_CACHE_EAGER] == 6 && stats.reasons[GPH_CACHE_BEYOND] == 6);
+    CHECK(stats.real_units == 64 * 65 / 2 && stats.captured_count == 7);
+    CHECK(m.calls[GPH_PHASE_EAGER] == 6);
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
+static void results_go_where_the_caller_wants_them(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    const int64_t sizes[] = {5, 64, 70};
+    for (int i = 0; i < 3; i++) {
+        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+        gph_tensor outputs[2] = {{.data = device_y}, {.data = device_s}};
+        CHECK_OK(call_model(cache, sizes[i], &args, outputs), error);
+        CHECK(outputs[0].data == device_y && outputs[1].data == device_s);
+        /* what was lent is gone, what was copied is not */
+        gph_cache_call_args other = GPH_CACHE_CALL_INIT;
+        gph_tensor lent[2] = {{0}};
+        CHECK_OK(call_model(cache, 3, &other, lent), error);
+        CHECK(is_right(sizes[i], outputs));
+    }
+    gph_cache_destroy(cache);
+}
+
+struct steps {
+    gph_cache_progress seen[64];
+    uint32_t count, end_at;
+};
+
+static int note_step(void *user, const gph_cache_progress *now)
+{
+    struct steps *steps = user;
+    if (steps->count < 64)
+        steps->seen[steps->count] = *now;
+    return ++steps->count == steps->end_at;
+}
+
+static void a_start_warms_all_keys_then_captures_the_largest_first(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    struct steps steps = {.count = 0};
+    options.warmup = 2;
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, note_step, &steps, &error), error);
+    CHECK(m.calls[GPH_PHASE_WARMUP] == 14 && m.calls[GPH_PHASE_CAPTURE] == 7);
+    for (uint32_t i = 0; i < 14; i++)
+        CHECK(m.order[i] == 64 >> (i / 2));
+    for (uint32_t i = 14; i < 21; i++)
+        CHECK(m.order[i] == 64 >> (i - 14));
+    CHECK(steps.count == 14);
+    CHECK(steps.seen[0].phase == GPH_PHASE_WARMUP && steps.seen[0].done == 1);
+    CHECK(steps.seen[0].total == 7 && steps.seen[0].key == 6);
+    CHECK(steps.seen[13].phase == GPH_PHASE_CAPTURE && steps.seen[13].done == 7);
+    CHECK(steps.seen[13].left_ns == 0 && steps.seen[12].left_ns > 0);
+    /* once more: there is nothing left to do */
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, note_step, &steps, &error), error);
+    CHECK(steps.count == 14);
+    gph_cache_destroy(cache);
+}
+
+static void a_start_can_be_ended(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    struct steps steps = {.end_at = 9};
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK(gph_cache_start(cache, stream, NULL, 0, note_step, &steps, &error) ==
+          GPH_E_STATE);
+    CHECK(strstr(error.message, "2 of 7 keys (capture)") != NULL);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    CHECK_OK(call_model(cache, 3, &args, outputs), error); /* 32 is the least there is */
+    CHECK(args.match.verdict == GPH_CACHE_PADDED && args.match.key == 5);
+    CHECK(args.match.wanted == 2 && is_right(3, outputs));
+    gph_cache_destroy(cache);
+}
+
+static void a_key_that_fails_does_not_stop_the_others(void)
+{
+    model m = {.fail_at = 8, .sync_at = 32, .short_at = 2};
+    gph_cache_options options = model_options(&m);
+    gph_cache *cache = make_cache(&options);
+    gph_cache_key_info info;
+    if (cache == NULL)
+        return;
+    CHECK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error) != GPH_OK);
+    CHECK(strstr(error.message, "3 of 7 keys failed") != NULL);
+    for (uint32_t k = 0; k < 7; k++) {
+        CHECK_OK(gph_cache_key_read(cache, k, &info, &error), error);
+        const bool bad = k == 3 || k == 5 || k == 1;
+        CHECK(info.values[0] == 1 << k);
+        CHECK((info.status != GPH_OK) == bad && (info.message[0] != '\0') == bad);
+        CHECK(info.reason == (bad ? GPH_CACHE_FAILED : GPH_CACHE_FITS));
+        CHECK((info.exec == GPH_CACHE_EXEC_NONE) == bad);
+    }
+    CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
+    CHECK(info.status == GPH_E_UNSUPPORTED);
+    CHECK(strcmp(info.message, "no model for 8 tokens") == 0);
+    CHECK_OK(gph_cache_key_read(cache, 1, &info, &error), error);
+    CHECK(strstr(info.message, "output 0: shape[0] is 1, the options say 2") != NULL);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    CHECK_OK(call_model(cache, 7, &args, outputs), error); /* 8 failed: 16 serves */
+    CHECK(args.match.key == 4 && is_right(7, outputs));
+    m.fail_at = m.sync_at = m.short_at = 0;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    CHECK_OK(call_model(cache, 7, &args, outputs), error);
+    CHECK(args.match.key == 3 && is_right(7, outputs));
+    CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
+    CHECK(info.status == GPH_OK && info.message[0] == '\0');
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
+/* Bytes of the graphs of a ladder, and of its largest key alone. */
+static void tensor_bytes_of(uint32_t rungs, uint64_t *all, uint64_t *largest)
+{
+    model m = {.layers = 3};
+    gph_cache_options options = model_options(&m);
+    const gph_cache_axis axis = {.name = "tokens",
+                                 .ladder = GPH_LADDER_LINEAR,
+                                 .first = TOKENS_MAX / rungs,
+                                 .step = TOKENS_MAX / rungs,
+                                 .last = TOKENS_MAX};
+    options.axes = &axis;
+    for (int alone = 0; alone < 2; alone++) {
+        gph_cache *cache = make_cache(&options);
+        if (cache == NULL)
+            return;
+        const uint32_t last = gph_cache_key_count(cache) - 1;
+        CHECK_OK(gph_cache_start(cache, stream, alone ? &last : NULL, (uint32_t)alone,
+                                 NULL, NULL, &error),
+                 error);
+        gph_cache_stats stats;
+        gph_cache_stats_read(cache, &stats);
+        CHECK(stats.captured_count == (alone ? 1 : last + 1));
+        CHECK(stats.shared_count == 1 && stats.own_count == 0);
+        *(alone ? largest : all) = stats.tensor_bytes;
+        gph_cache_destroy(cache);
+    }
+}
+
+static void all_graphs_take_the_memory_of_the_largest(void)
+{
+    const uint32_t rungs[] = {7, 67};
+    for (int i = 0; i < 2; i++) {
+        uint64_t all = 0, largest = 0;
+        tensor_bytes_of(rungs[i], &all, &largest);
+        CHECK(largest > 3 * TOKENS_MAX * WIDTH * 4); /* x, t, y */
+        if (!CHECK((double)all <= 1.02 * (double)largest))
+            fprintf(stderr, "  %u graphs: %llu, the largest: %llu\n", rungs[i],
+                    (unsigned long long)all, (unsigned long long)largest);
+    }
+}
+
+static void graphs_of_one_topology_share_an_executable(void)
+{
+    model m = {.longer_at = 16};
+    gph_cache_options options = model_options(&m);
+    gph_cache *cache = make_cache(&options);
+    gph_cache_key_info info;
+    gph_cache_stats stats;
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    gph_cache_stats_read(cache, &stats);
+    CHECK(stats.shared_count == 2 && stats.own_count == 0 && stats.captured_count == 7);
+    CHECK_OK(gph_cache_key_read(cache, 0, &info, &error), error);
+    CHECK(info.exec == GPH_CACHE_EXEC_SHARED && info.shared_with == 4);
+    CHECK(info.node_count == 3);
+    CHECK_OK(gph_cache_key_read(cache, 6, &info, &error), error);
+    CHECK(info.shared_with == 3 && info.node_count == 4);
+    for (int i = 0; i < 40; i++) {
+        const int64_t tokens = 1 + i * 13 % 64;
+        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+        gph_tensor outputs[2] = {{0}};
+        CHECK_OK(call_model(cache, tokens, &args, outputs), error);
+        CHECK(is_right(tokens, outputs));
+    }
+    gph_cache_stats_read(cache, &stats);
+    CHECK(stats.updates > 5 && stats.updates <= 40);
+    gph_cache_destroy(cache);
+}
+
+static void a_hot_key_gets_its_own_executable_and_loses_it(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    options.own_max = 1;
+    gph_cache *cache = make_cache(&options);
+    gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
+    gph_cache_key_info info;
+    gph_cache_stats before, after;
+    uint32_t key = 0;
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_NONE);
+    for (int i = 0; i < 100; i++)
+        CHECK_OK(gph_cache_replay(cache, i % 10 == 0 ? 3 : 5, stream, &error), error);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_OWN && key == 5);
+    CHECK_OK(gph_cache_key_read(cache, 5, &info, &error), error);
+    CHECK(info.exec == GPH_CACHE_EXEC_OWN && info.exec_bytes > 0 && info.exact == 90);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_NONE);
+    gph_cache_stats_read(cache, &before);
+    CHECK(before.own_count == 1 && before.shared_count == 1);
+    for (int i = 0; i < 100; i++)
+        CHECK_OK(gph_cache_replay(cache, i % 10 == 0 ? 5 : 3, stream, &error), error);
+    gph_cache_stats_read(cache, &after);
+    CHECK(after.updates - before.updates <= 1); /* 3 held the shared one throughout */
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_SHARE && key == 5);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_OWN && key == 3);
+    for (int64_t tokens = 1; tokens <= 64; tokens += 7) {
+        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+        gph_tensor outputs[2] = {{0}};
+        CHECK_OK(call_model(cache, tokens, &args, outputs), error);
+        CHECK(is_right(tokens, outputs));
+    }
+    gph_cache_destroy(cache);
+    options.hot_share = -1; /* everybody its own */
+    cache = make_cache(&options);
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    gph_cache_stats_read(cache, &after);
+    CHECK(after.own_count == 7 && after.shared_count == 0);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_NONE);
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
+static void what_is_missed_most_is_captured_first(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    options.lazy_misses = 2;
+    gph_cache *cache = make_cache(&options);
+    gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
+    gph_cache_key_info info;
+    uint32_t key = 0;
+    if (cache == NULL)
+        return;
+    const int64_t sizes[] = {5, 30, 6, 7, 31, 64};
+    for (int i = 0; i < 6; i++) {
+        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+        gph_tensor outputs[2] = {{0}};
+        CHECK_OK(call_model(cache, sizes[i], &args, outputs), error);
+        CHECK(args.match.verdict == GPH_CACHE_MISS && is_right(sizes[i], outputs));
+    }
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_CAPTURE && key == 3); /* 8 tokens, thrice */
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_CAPTURE && key == 5); /* 32, twice */
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_NONE); /* 64 once */
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    CHECK_OK(call_model(cache, 5, &args, outputs), error);
+    CHECK(args.match.verdict == GPH_CACHE_PADDED && args.match.key == 3);
+    CHECK(is_right(5, outputs));
+    CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
+    CHECK(info.misses == 3 && info.padded == 1 && info.waste == 3 && info.captures == 1);
+    gph_cache_destroy(cache);
+    options.lazy = GPH_CACHE_LAZY_CALL;
+    cache = make_cache(&options);
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(call_model(cache, 5, &args, outputs), error);
+        CHECK(args.match.verdict == (i == 0 ? GPH_CACHE_MISS : GPH_CACHE_PADDED));
+        CHECK(is_right(5, outputs));
+    }
+    gph_cache_destroy(cache);
+    options.lazy = GPH_CACHE_LAZY_OFF;
+    cache = make_cache(&options);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(call_model(cache, 5, &args, outputs), error);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_NONE && args.match.verdict == GPH_CACHE_MISS);
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
+static void a_budget_evicts_what_was_not_used_for_longest(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    options.hot_share = -1; /* an executable each, so that each key weighs something */
+    gph_cache *cache = make_cache(&options);
+    gph_cache_stats stats;
+    gph_cache_key_info info;
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    gph_cache_stats_read(cache, &stats);
+    gph_cache_destroy(cache);
+    CHECK(stats.exec_bytes > 0);
+    options.budget_bytes = stats.tensor_bytes + stats.exec_bytes * 5 / 7 + 64;
+    options.lazy_misses = 1;
+    cache = make_cache(&options);
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    gph_cache_stats_read(cache, &stats);
+    CHECK(stats.captured_count == 5); /* the largest: 4 to 64 */
+    CHECK_OK(gph_cache_key_read(cache, 0, &info, &error), error);
+    CHECK(info.reason == GPH_CACHE_EVICTED);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    const int64_t sizes[] = {16, 4, 64, 32, 1}; /* not 8 */
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(call_model(cache, sizes[i], &args, outputs), error);
+    CHECK(args.match.key == 2 && args.match.wanted == 0); /* 1 as 4 */
+    gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
+    uint32_t key = 0;
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_CAPTURE && key == 0);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_EVICT && key == 3);
+    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
+    CHECK(kind == GPH_CACHE_WORK_NONE);
+    CHECK_OK(call_model(cache, 8, &args, outputs), error);
+    CHECK(args.match.key == 4 && args.match.wanted == 3 && is_right(8, outputs));
+    CHECK(gph_cache_evict(cache, 3, &error) == GPH_E_STATE);
+    CHECK(gph_cache_evict(cache, 99, &error) == GPH_E_INVALID);
+    CHECK_OK(gph_cache_evict(cache, 4, &error), error);
+    CHECK(gph_cache_replay(cache, 4, stream, &error) == GPH_E_STATE);
+    CHECK(strstr(error.message, "evicted") != NULL);
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
+/* ---- callbacks ---- */
+
+struct filled {
+    model m; /* first, so that it serves run_model() as well */
+    uint32_t calls, wrong;
+    int64_t sizes, value;
+};
+
+static gph_status note_fill(void *user, const gph_cache_fill *fill, gph_error *why)
+{
+    struct filled *filled = user;
+    (void)why;
+    filled->calls++;
+    filled->sizes = fill->sizes[0];
+    filled->value = fill->values[0];
+    filled->wrong += fill->input_count != 2 || fill->axis_count != 1 ||
+                     fill->inputs[0].shape[0] != fill->values[0];
+    /* a request that does no harm: 9 everywhere */
+    const size_t real = (size_t)fill->sizes[0] * WIDTH;
+    const size_t all = (size_t)fill->values[0] * WIDTH;
+    return cu->MemsetD32Async(fill->inputs[0].data + real * 4, 0x41100000, all - real,
+                              fill->stream);
+}
+
+static void the_callback_writes_the_padding(void)
+{
+    struct filled filled = {.calls = 0};
+    gph_cache_options options = model_options(&filled.m);
+    options.fill = note_fill;
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    CHECK(filled.calls == 7 && filled.sizes == 0 && filled.value == 1);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}}, input;
+    CHECK_OK(call_model(cache, 5, &args, outputs), error);
+    CHECK(filled.calls == 8 && filled.sizes == 5 && filled.value == 8);
+    CHECK(is_right(5, outputs)); /* the sum looks at the real tokens alone */
+    CHECK_OK(gph_cache_input(cache, 3, 0, &input, &error), error);
+    float host[8 * WIDTH];
+    CU(MemcpyDtoHAsync, host, input.data, sizeof(host), stream);
+    CU(StreamSynchronize, stream);
+    CHECK(host[5 * WIDTH - 1] == 5 * WIDTH - 1 && host[5 * WIDTH] == 9);
+    CHECK(host[8 * WIDTH - 1] == 9);
+    CHECK_OK(call_model(cache, 8, &args, outputs), error);
+    CHECK(filled.calls == 8 && filled.wrong == 0); /* exact: no padding */
+    gph_cache_destroy(cache);
+}
+
+struct voters {
+    model m;
+    uint32_t local, joint;
+    gph_status status;
+};
+
+static gph_status vote(void *user, uint32_t local, uint32_t *joint, gph_error *why)
+{
+    struct voters *voters = user;
+    (void)why;
+    voters->local = local;
+    *joint = voters->joint;
+    return voters->status;
+}
+
+static void all_ranks_do_what_they_agreed_on(void)
+{
+    struct voters voters = {.joint = 3};
+    gph_cache_options options = model_options(&voters.m);
+    options.agree = vote;
+    gph_cache *cache = make_cache(&options);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    CHECK_OK(call_model(cache, 7, &args, outputs), error);
+    CHECK(voters.local == 3 && args.match.key == 3 && is_right(7, outputs));
+    voters.joint = 5; /* another rank has more tokens */
+    CHECK_OK(call_model(cache, 8, &args, outputs), error);
+    CHECK(args.match.verdict == GPH_CACHE_PADDED && args.match.key == 5);
+    CHECK(is_right(8, outputs));
+    voters.joint = GPH_CACHE_NONE;
+    CHECK_OK(call_model(cache, 8, &args, outputs), error);
+    CHECK(args.match.verdict == GPH_CACHE_EAGER);
+    CHECK(args.match.reason == GPH_CACHE_DISAGREED && is_right(8, outputs));
+    voters.joint = 2;
+    CHECK(call_model(cache, 8, &args, outputs) == GPH_E_STATE); /* 4 do not hold 8 */
+    CHECK(strstr(error.message, "key 2") != NULL);
+    voters.joint = 77;
+    CHECK(call_model(cache, 8, &args, outputs) == GPH_E_STATE);
+    voters.joint = GPH_CACHE_NONE;
+    CHECK_OK(call_model(cache, 100, &args, outputs), error);
+    CHECK(voters.local == GPH_CACHE_NONE && args.match.reason == GPH_CACHE_BEYOND);
+    voters.status = GPH_E_IO;
+    CHECK(call_model(cache, 8, &args, outputs) == GPH_E_IO);
+    gph_cache_destroy(cache);
+}
+
+/* ---- in place ---- */
+
+static void inputs_may_be_written_in_their_place(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    gph_cache *cache = make_cache(&options);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}}, x, other, bias, sizes;
+    const int64_t tokens[] = {5};
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    CHECK_OK(gph_cache_input(cache, 3, 0, &x, &error), error);
+    CHECK_OK(gph_cache_input(cache, 6, 0, &other, &error), error);
+    CHECK_OK(gph_cache_input(cache, 3, 1, &bias, &error), error);
+    CHECK(x.data == other.data && x.shape[0] == 8 && other.shape[0] == 64);
+    CHECK(gph_cache_input(cache, 3, 3, &x, &error) == GPH_E_INVALID);
+    CU(MemcpyDtoDAsync, x.data, device_x, 8 * WIDTH * 4, stream);
+    CU(MemcpyDtoDAsync, bias.data, device_bias, 4, stream);
+    args.stream = stream;
+    args.sizes = tokens;
+    args.outputs = outputs;
+    CHECK_OK(gph_cache_call(cache, &args, &error), error);
+    CHECK(args.match.verdict == GPH_CACHE_PADDED && is_right(5, outputs));
+
+    CU(MemcpyDtoDAsync, x.data, device_x, 8 * WIDTH * 4, stream);
+    CHECK_OK(gph_cache_input(cache, 3, 2, &sizes, &error), error);
+    CHECK(sizes.dtype == GPH_DTYPE_I64 && sizes.shape[0] == 1);
+    const int64_t eight = 8;
+    CU(MemcpyHtoDAsync, sizes.data, &eight, 8, stream);
+    CHECK_OK(gph_cache_replay(cache, 3, stream, &error), error);
+    for (uint32_t i = 0; i < 2; i++)
+        CHECK_OK(gph_cache_output(cache, 3, i, &outputs[i], &error), error);
+    CHECK(is_right(8, outputs));
+    const int64_t too_many[] = {100};
+    args.sizes = too_many;
+    CHECK(gph_cache_call(cache, &args, &error) == GPH_E_INVALID);
+    CHECK(strstr(error.message, "no key holds") != NULL);
+    /* a miss: the function is called on the buffers */
+    CHECK_OK(gph_cache_evict(cache, 3, &error), error);
+    for (uint32_t k = 4; k < 7; k++)
+        CHECK_OK(gph_cache_evict(cache, k, &error), error);
+    CU(MemcpyDtoDAsync, x.data, device_x, 8 * WIDTH * 4, stream);
+    args.sizes = tokens;
+    CHECK_OK(gph_cache_call(cache, &args, &error), error);
+    CHECK(args.match.verdict == GPH_CACHE_MISS && is_right(5, outputs));
+    gph_cache_destroy(cache);
+}
+
+/* ---- refusals ---- */
+
+static void wrong_inputs_are_named(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    const int64_t shape[] = {5, WIDTH}, wide[] = {5, WIDTH + 1}, one[] = {1};
+    const int64_t sizes[] = {5};
+    gph_tensor good[] = {gph_tensor_dense(device_x, GPH_DTYPE_F32, 2, shape),
+                         gph_tensor_dense(device_bias, GPH_DTYPE_F32, 1, one)};
+    gph_tensor bad[] = {gph_tensor_dense(device_x, GPH_DTYPE_I32, 2, shape),
+                        gph_tensor_dense(device_x, GPH_DTYPE_F32, 1, shape),
+                        gph_tensor_dense(device_x, GPH_DTYPE_F32, 2, wide), good[0]};
+    const char *words[] = {"i32 of rank 2", "f32 of rank 1", "shape[1] is 5",
+                           "stride[0] is 8"};
+    bad[3].stride[0] = 8;
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    args.stream = stream;
+    args.sizes = sizes;
+    args.outputs = outputs;
+    for (int i = 0; i < 4; i++) {
+        const gph_tensor inputs[] = {bad[i], good[1]};
+        args.inputs = inputs;
+        CHECK(gph_cache_call(cache, &args, &error) == GPH_E_INVALID);
+        if (!CHECK(strstr(error.message, words[i]) != NULL))
+            fprintf(stderr, "  %s\n", error.message);
+    }
+    args.inputs = good;
+    CHECK_OK(gph_cache_call(cache, &args, &error), error);
+    CHECK(is_right(5, outputs));
+    args.size = 4;
+    CHECK(gph_cache_call(cache, &args, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_call(NULL, &args, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_replay(cache, 7, stream, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_replay(NULL, 0, stream, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_start(cache, NULL, NULL, 0, NULL, NULL, &error) == GPH_E_INVALID);
+    const uint32_t none = 99;
+    CHECK(gph_cache_start(cache, stream, &none, 1, NULL, NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_work(NULL, stream, NULL, NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_find(cache, NULL, NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_key_read(cache, 7, NULL, &error) == GPH_E_INVALID);
+    gph_cache_stats_read(NULL, NULL);
+    CHECK(gph_cache_dump(NULL, NULL, 0) == 0 && gph_cache_key_count(NULL) == 0);
+    CHECK(gph_cache_ladder(cache, 1, NULL) == NULL);
+    gph_cache_destroy(NULL);
+    gph_cache_destroy(cache);
+    gph_cache *out = NULL;
+    CHECK(gph_cache_create(runtime, NULL, &out, &error) == GPH_E_INVALID);
+    options.pool = NULL;
+    CHECK(gph_cache_create(runtime, &options, &out, &error) == GPH_E_INVALID);
+    options = model_options(&m);
+    options.lazy = 5;
+    CHECK(gph_cache_create(runtime, &options, &out, &error) == GPH_E_INVALID);
+    options.lazy = 0;
+    options.hot_share = 1.5;
+    CHECK(gph_cache_create(runtime, &options, &out, &error) == GPH_E_INVALID);
+    CHECK(out == NULL);
+}
+
+static void a_call_in_a_capture_is_eager(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    options.lazy = GPH_CACHE_LAZY_CALL;
+    gph_cache *cache = make_cache(&options);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    gph_capture *capture = NULL;
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_capture_begin(runtime, stream, NULL, &capture, &error), error);
+    /* the capture is not of the cache's pool, so the function cannot allocate */
+    CHECK(call_model(cache, 8, &args, outputs) == GPH_E_STATE);
+    CHECK(args.match.verdict == GPH_CACHE_EAGER);
+    CHECK(args.match.reason == GPH_CACHE_IN_CAPTURE);
+    CHECK(gph_capture_abort(capture, &error) == GPH_OK);
+    CHECK_OK(call_model(cache, 8, &args, outputs), error);
+    CHECK(args.match.verdict == GPH_CACHE_EXACT && is_right(8, outputs));
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
+/* ---- figures ---- */
+
+static void a_forecast_is_within_a_tenth(void)
+{
+    model m = {.layers = 4};
+    gph_cache_options options = model_options(&m);
+    gph_cache_axis axis = {.name = "tokens",
+                           .ladder = GPH_LADDER_LINEAR,
+                           .first = 64,
+                           .step = 64,
+                           .last = TOKENS_MAX};
+    options.axes = &axis;
+    gph_cache *cache = make_cache(&options);
+    gph_cache_trace traces[2];
+    gph_plan_buffer buffers[2][64];
+    gph_cache_stats stats;
+    gph_cache_forecast forecast;
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    gph_cache_stats_read(cache, &stats);
+    const uint32_t keys[2] = {1, 9}; /* not the largest */
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(gph_cache_trace_read(cache, keys[i], buffers[i], 64, &traces[i], &error),
+                 error);
+        CHECK(traces[i].buffer_count == 6 && traces[i].node_count == 9);
+        CHECK(traces[i].seconds > 0);
+    }
+    CHECK(gph_cache_trace_read(cache, 1, buffers[0], 3, &traces[0], &error) ==
+          GPH_E_INVALID);
+    options.pool = NULL;
+    options.function = NULL;
+    CHECK_OK(gph_cache_plan(&options, traces, 2, NULL, &forecast, &error), error);
+    CHECK(forecast.key_count == 16 && forecast.guessed_count == 14);
+    const double ratio = (double)forecast.tensor_bytes / (double)stats.tensor_bytes;
+    if (!CHECK(ratio > 0.9 && ratio < 1.1))
+        fprintf(stderr, "  forecast %llu, taken %llu\n",
+                (unsigned long long)forecast.tensor_bytes,
+                (unsigned long long)stats.tensor_bytes);
+    const double execs = (double)forecast.shared_exec_bytes / (double)stats.exec_bytes;
+    CHECK(execs > 0.9 && execs < 1.1 && forecast.seconds > 0);
+    CHECK(forecast.separate_bytes > 4 * forecast.tensor_bytes);
+    CHECK_OK(gph_cache_plan(&options, traces, 1, NULL, &forecast, &error), error);
+    CHECK(forecast.seconds == 0);
+    traces[0].values[0] = 65;
+    CHECK(gph_cache_plan(&options, traces, 2, NULL, &forecast, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_plan(&options, NULL, 0, NULL, &forecast, &error) == GPH_E_INVALID);
+    gph_cache_destroy(cache);
+}
+
+static void a_dump_tells_everything(void)
+{
+    model m = {.fail_at = 16};
+    gph_cache_options options = model_options(&m);
+    gph_cache *cache = make_cache(&options);
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    gph_tensor outputs[2] = {{0}};
+    static char text[8192], cut[40];
+    if (cache == NULL)
+        return;
+    CHECK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error) ==
+          GPH_E_UNSUPPORTED);
+    CHECK_OK(call_model(cache, 5, &args, outputs), error);
+    CHECK_OK(call_model(cache, 99, &args, outputs), error);
+    const size_t length = gph_cache_dump(cache, text, sizeof(text));
+    CHECK(length == strlen(text));
+    const char *words[] = {"model: 7 keys", "tokens 64",
+                           "shared",        "no model for 16 tokens",
+                           "6 captured",    "1 calls: a size is beyond"};
+    for (int i = 0; i < 6; i++)
+        if (!CHECK(strstr(text, words[i]) != NULL))
+            fprintf(stderr, "  no \"%s\" in\n%s", words[i], text);
+    CHECK(gph_cache_dump(cache, cut, sizeof(cut)) == length && strlen(cut) == 39);
+    CHECK(gph_cache_dump(cache, NULL, 0) == length);
+    gph_cache_destroy(cache);
+}
+
+int main(void)
+{
+    if (!set_up())
+        return 1;
+    RUN(every_size_gives_what_an_eager_call_gives);
+    RUN(results_go_where_the_caller_wants_them);
+    RUN(a_start_warms_all_keys_then_captures_the_largest_first);
+    RUN(a_start_can_be_ended);
+    RUN(a_key_that_fails_does_not_stop_the_others);
+    RUN(all_graphs_take_the_memory_of_the_largest);
+    RUN(graphs_of_one_topology_share_an_executable);
+    RUN(a_hot_key_gets_its_own_executable_and_loses_it);
+    RUN(what_is_missed_most_is_captured_first);
+    RUN(a_budget_evicts_what_was_not_used_for_longest);
+    RUN(the_callback_writes_the_padding);
+    RUN(all_ranks_do_what_they_agreed_on);
+    RUN(inputs_may_be_written_in_their_place);
+    RUN(wrong_inputs_are_named);
+    RUN(a_call_in_a_capture_is_eager);
+    RUN(a_forecast_is_within_a_tenth);
+    RUN(a_dump_tells_everything);
+    tear_down();
+    return test_done();
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every allocation of the library and every driver call fails in turn, in everything a
+ * cache does. Afterwards nothing is leaked, no stream is captured, and it all works. */
+#define FIXTURE_WITHOUT_SET_UP
+#include "cache_fixture.h"
+#include "cuda/runtime.h"
+#include "fault.h"
+
+static fault_heap heap = {.fail_at = -1};
+static atomic_long call_fails_at = -1, call_count;
+static CUresult call_code;
+
+/* Whether this call is the one. */
+static bool fails(void)
+{
+    const long nth = atomic_fetch_add(&call_count, 1);
+    return nth == atomic_load(&call_fails_at);
+}
+
+/* Calls that are made to fail: not those that undo, which a caller cannot help. */
+#define CALLS(X)                                                                         \
+    X(cuGraphInstantiateWithParams,                                                      \
+      (CUgraphExec * a, CUgraph b, CUDA_GRAPH_INSTANTIATE_PARAMS * c), (a, b, c))        \
+    X(cuGraphExecUpdate, (CUgraphExec a, CUgraph b, CUgraphExecUpdateResultInfo * c),    \
+      (a, b, c))                                                                         \
+    X(cuGraphLaunch, (CUgraphExec a, CUstream b), (a, b))                                \
+    X(cuGraphGetNodes, (CUgraph a, CUgraphNode * b, size_t * c), (a, b, c))              \
+    X(cuGraphGetEdges,                                                                   \
+      (CUgraph a, CUgraphNode * b, CUgraphNode * c, CUgraphEdgeData * d, size_t * e),    \
+      (a, b, c, d, e))                                                                   \
+    X(cuStreamSynchronize, (CUstream a), (a))                                            \
+    X(cuStreamIsCapturing, (CUstream a, CUstreamCaptureStatus * b), (a, b))              \
+    X(cuStreamBeginCapture, (CUstream a, CUstreamCaptureMode b), (a, b))                 \
+    X(cuStreamEndCapture, (CUstream a, CUgraph * b), (a, b))                             \
+    X(cuMemsetD8Async, (CUdeviceptr a, unsigned char b, size_t c, CUstream d),           \
+      (a, b, c, d))                                                                      \
+    X(cuMemsetD32Async, (CUdeviceptr a, unsigned int b, size_t c, CUstream d),           \
+      (a, b, c, d))                                                                      \
+    X(cuMemcpyAsync, (CUdeviceptr a, CUdeviceptr b, size_t c, CUstream d), (a, b, c, d)) \
+    X(cuMemcpyDtoDAsync, (CUdeviceptr a, CUdeviceptr b, size_t c, CUstream d),           \
+      (a, b, c, d))                                                                      \
+    X(cuMemCreate,                                                                       \
+      (CUmemGenericAllocationHandle * a, size_t b, const CUmemAllocationProp *c,         \
+       unsigned long long d),                                                            \
+      (a, b, c, d))                                                                      \
+    X(cuMemMap,                                                                          \
+      (CUdeviceptr a, size_t b, size_t c, CUmemGenericAllocationHandle d,                \
+       unsigned long long e),                                                            \
+      (a, b, c, d, e))                                                                   \
+    X(cuMemSetAccess, (CUdeviceptr a, size_t b, const CUmemAccessDesc *c, size_t d),     \
+      (a, b, c, d))                                                                      \
+    X(cuMemGetInfo, (size_t * a, size_t * b), (a, b))                                    \
+    X(cuEventRecord, (CUevent a, CUstream b), (a, b))                                    \
+    X(cuStreamWaitEvent, (CUstream a, CUevent b, unsigned int c), (a, b, c))
+
+static gphi_cuda_table real;
+#define X(name, params, args)                                                            \
+    static CUresult wrap_##name params                                                   \
+    {                                                                                    \
+        return fails() ? call_code : real.name args;                                     \
+    }
+CALLS(X)
+#undef X
+
+static void wrap_driver(bool on)
+{
+#define X(name, params, args) runtime->cu.name = on ? wrap_##name : real.name;
+    CALLS(X)
+#undef X
+}
+
+/* A pool of its own, so that what it keeps is given back at the end. */
+static gph_status use_figures(gph_cache *cache)
+{
+    static char text[4096];
+    gph_cache_key_info info;
+    gph_cache_stats stats;
+    gph_cache_trace trace;
+    gph_cache_forecast forecast;
+    gph_plan_buffer buffers[16];
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    gph_cache_stats_read(cache, &stats);
+    CHECK(gph_cache_dump(cache, text, sizeof(text)) > 0);
+    gph_status status = gph_cache_key_read(cache, 2, &info, &error);
+    if (status == GPH_OK)
+        status = gph_cache_trace_read(cache, 2, buffers, 16, &trace, &error);
+    const gph_allocator own = {fault_realloc, &heap};
+    if (status == GPH_OK)
+        status = gph_cache_plan(&options, &trace, 1, &own, &forecast, &error);
+    return status;
+}
+
+static gph_status use_calls(gph_cache *cache)
+{
+    static const int64_t sizes[] = {4, 3, 9, 2};
+    gph_status status = GPH_OK;
+    for (int i = 0; i < 4 && status == GPH_OK; i++) {
+        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+        gph_tensor outputs[2] = {{.data = i == 1 ? device_y : 0}};
+        status = call_model(cache, sizes[i], &args, outputs);
+    }
+    for (int i = 0; i < 66 && status == GPH_OK; i++)
+        status = gph_cache_replay(cache, 2, stream, &error);
+    return status;
+}
+
+static gph_status use_cache(gph_cache *cache)
+{
+    gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
+    gph_status status = gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error);
+    if (status == GPH_OK)
+        status = use_calls(cache);
+    if (status == GPH_OK) /* its own for 4 tokens */
+        status = gph_cache_work(cache, stream, &kind, NULL, &error);
+    if (status == GPH_OK)
+        status = use_figures(cache);
+    if (status == GPH_OK)
+        status = gph_cache_evict(cache, 1, &error);
+    if (status == GPH_OK)
+        status = use_calls(cache); /* misses it */
+    if (status == GPH_OK)
+        status = gph_cache_work(cache, stream, &kind, NULL, &error);
+    CHECK(status != GPH_OK || kind == GPH_CACHE_WORK_CAPTURE);
+    return status;
+}
+
+static gph_status do_it_all(void)
+{
+    model m = {0};
+    gph_cache *cache = NULL;
+    pool = NULL;
+    arena = NULL;
+    gph_status status = gph_arena_create(runtime, NULL, &arena, &error);
+    if (status == GPH_OK)
+        status = gph_pool_create(arena, NULL, &pool, &error);
+    gph_cache_options options = model_options(&m);
+    const gph_cache_axis axis = {
+        .name = "tokens", .ladder = GPH_LADDER_POWERS, .last = 8};
+    options.axes = &axis;
+    if (status == GPH_OK)
+        status = gph_cache_create(runtime, &options, &cache, &error);
+    CHECK((cache != NULL) == (status == GPH_OK));
+    if (status == GPH_OK)
+        status = use_cache(cache);
+    wrap_driver(false); /* what follows undoes */
+    CU(StreamSynchronize, stream);
+    int capturing = -1;
+    CU(StreamIsCapturing, stream, &capturing);
+    CHECK(capturing == 0);
+    gph_cache_destroy(cache);
+    gph_pool_release(pool);
+    gph_arena_destroy(arena);
+    return status;
+}
+
+static void every_allocation_fails_in_turn(void)
+{
+    CHECK_OK(do_it_all(), error);
+    const long live = atomic_load(&heap.live_bytes);
+    long failures = 0;
+    for (long nth = 0; nth < 20000 && atomic_load(&test_failures) < 20; nth++) {
+        atomic_store(&heap.fail_at, nth);
+        const gph_status status = do_it_all();
+        const bool is_over = atomic_load(&heap.fail_at) >= 0;
+        atomic_store(&heap.fail_at, -1);
+        if (!CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY))
+            fprintf(stderr, "  allocation %ld: %s\n", nth, error.message);
+        if (!CHECK(atomic_load(&heap.live_bytes) == live))
+            fprintf(stderr, "  allocation %ld leaks\n", nth);
+        failures += status != GPH_OK;
+        if (is_over) {
+            CHECK(status == GPH_OK);
+            break;
+        }
+    }
+    printf("%ld failures\n", failures);
+    CHECK(failures > 50);
+}
+
+static void every_driver_call_fails_in_turn(void)
+{
+    const long live = atomic_load(&heap.live_bytes);
+    static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_OUT_OF_MEMORY};
+    for (int c = 0; c < 2; c++) {
+        long failures = 0;
+        call_code = codes[c];
+        for (long nth = 0; nth < 20000 && atomic_load(&test_failures) < 20; nth++) {
+            atomic_store(&call_count, 0);
+            atomic_store(&call_fails_at, nth);
+            wrap_driver(true);
+            const gph_status status = do_it_all();
+            if (!CHECK(status == GPH_OK || status == (gph_status)codes[c]))
+                fprintf(stderr, "  call %ld: %s: %s\n", nth, gph_status_name(status),
+                        error.message);
+            if (!CHECK(atomic_load(&heap.live_bytes) == live))
+                fprintf(stderr, "  call %ld leaks\n", nth);
+            failures += status != GPH_OK;
+            if (atomic_load(&call_count) <= nth) {
+                CHECK(status == GPH_OK);
+                break;
+            }
+        }
+        printf("%ld failures\n", failures);
+        CHECK(failures > 50);
+    }
+    atomic_store(&call_fails_at, -1);
+    CHECK_OK(do_it_all(), error);
+}
+
+static bool set_up_faults(void)
+{
+    gph_options options = GPH_OPTIONS_INIT;
+    const gph_allocator own = {fault_realloc, &heap};
+    options.driver = GPH_DRIVER_SOFT; /* a GPU's calls are too slow for so many */
+    options.allocator = &own;
+    const gph_status status = gph_open(&options, &runtime, &error);
+    if (status != GPH_OK) {
+        printf("%s: %s\n", status == GPH_E_UNSUPPORTED ? "skipped" : "failed",
+               error.message);
+        exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
+    }
+    real = runtime->cu;
+    return use_runtime();
+}
+
+static void no_lines(void *user, gph_log_level level, const char *area,
+                     const char *message)
+{
+    (void)user, (void)level, (void)area, (void)message;
+}
+
+int main(void)
+{
+    if (!set_up_faults())
+        return 1;
+    gph_pool_release(pool); /* each round has its own */
+    gph_arena_destroy(arena);
+    gph_log_set(no_lines, NULL); /* each failure is told there, too */
+    RUN(every_allocation_fails_in_turn);
+    RUN(every_driver_call_fails_in_turn);
+    gph_close(runtime);
+    CHECK(atomic_load(&heap.live_bytes) == 0);
+    return test_done();
+}
