@@ -54,9 +54,9 @@ static struct gphi_refusal *half_told(gphi_watch *watch, uint64_t thread)
     return NULL;
 }
 
-/* A place for one more of the watch's own thread, or of others: half of all each, so that
- * neither pushes the other out. When the half is full, the last of it, unless a cause is
- * among them. */
+/* The place of one more of the watch's own thread, or of others: half of all each, so
+ * that neither pushes the other out. When the half is full, the last of it, unless a
+ * cause is among them. */
 static struct gphi_refusal *place_for(gphi_watch *watch, bool is_own)
 {
     struct gphi_refusal *last = NULL;
@@ -71,7 +71,7 @@ static struct gphi_refusal *place_for(gphi_watch *watch, bool is_own)
         has_cause = has_cause || is_of_capture(at);
     }
     if (count < GPHI_REFUSALS / 2)
-        return &watch->refusals[watch->count++];
+        return &watch->refusals[watch->count];
     return has_cause ? NULL : last;
 }
 
@@ -94,6 +94,7 @@ static void add_line(gphi_watch *watch, const struct line *line)
         at = place_for(watch, line->thread == watch->thread);
         if (at == NULL)
             return;
+        watch->count += at == &watch->refusals[watch->count];
         *at = (struct gphi_refusal){.thread = line->thread,
                                     .time_ns = line->time_ns - watch->begin_ns,
                                     .stack = line->stack};
@@ -106,6 +107,19 @@ static void add_line(gphi_watch *watch, const struct line *line)
              line->call);
     at->code = (int)strtol(line->text + sizeof(returning) - 1, NULL, 10);
     at->is_complete = true;
+}
+
+/* Whether the line begins a refusal that some watch has a place for: the stack is what
+ * costs, and others may be refused all the time. */
+static bool wants_stack(const struct line *line)
+{
+    bool is_wanted = false;
+    gphi_mutex_lock(&watch_mutex);
+    for (gphi_watch *watch = watches; watch != NULL && !is_wanted; watch = watch->next)
+        is_wanted = (line->call == NULL || half_told(watch, line->thread) == NULL) &&
+                    place_for(watch, line->thread == watch->thread) != NULL;
+    gphi_mutex_unlock(&watch_mutex);
+    return is_wanted;
 }
 
 static void note(void *user, CUlogLevel level, char *message, size_t bytes)
@@ -123,7 +137,8 @@ static void note(void *user, CUlogLevel level, char *message, size_t bytes)
                         .call = call_of(text),
                         .thread = gphi_thread_id(),
                         .time_ns = gphi_clock_ns()};
-    gphi_stack_take(&line.stack, 0);
+    if (wants_stack(&line))
+        gphi_stack_take(&line.stack, 0);
 
     gphi_mutex_lock(&watch_mutex);
     for (gphi_watch *watch = watches; watch != NULL; watch = watch->next)
