@@ -1,10 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The kernels of a small network in mixed precision, for examples/train: weights and
  * activations in f16, sums, gradients and the master copy of the weights in f32. Sums are
- * taken in one order, so that runs can be compared bit by bit. */
+ * taken in one order, and nothing is approximated by an instruction of the device, so
+ * that runs can be compared bit by bit, those of different devices too. */
 #include "math.cuh"
 
 typedef _Float16 half;
+
+/* e^x for x <= 0: 2^n times a polynomial of what is left, which is at most ln 2 / 2. */
+__device__ __forceinline__ float exp_of(float x)
+{
+    if (x < -80.0f)
+        return 0.0f;
+    const float n = __nvvm_round_f(x * 1.4426950408889634f);
+    float r = fmaf(n, -0.693145751953125f, x);
+    r = fmaf(n, -1.428606765330187e-6f, r);
+    float p = fmaf(r, 1.0f / 720, 1.0f / 120);
+    p = fmaf(p, r, 1.0f / 24);
+    p = fmaf(p, r, 1.0f / 6);
+    p = fmaf(p, r, 0.5f);
+    p = fmaf(p, r, 1.0f);
+    p = fmaf(p, r, 1.0f);
+    return p * __int_as_float(((int)n + 127) << 23);
+}
+
+/* The logarithm of a normal x: its exponent, and the series of artanh for the rest. */
+__device__ __forceinline__ float log_of(float x)
+{
+    const int bits = __float_as_int(x);
+    const float m = __int_as_float((bits & 0x007fffff) | 0x3f800000);
+    const float t = (m - 1.0f) / (m + 1.0f), t2 = t * t;
+    float p = fmaf(t2, 1.0f / 13, 1.0f / 11);
+    p = fmaf(p, t2, 1.0f / 9);
+    p = fmaf(p, t2, 1.0f / 7);
+    p = fmaf(p, t2, 1.0f / 5);
+    p = fmaf(p, t2, 1.0f / 3);
+    p = fmaf(p, t2, 1.0f);
+    return fmaf((float)((bits >> 23) - 127), 0.6931471805599453f, 2.0f * t * p);
+}
 
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four random words for a counter of
  * four words and a key of two. */
@@ -89,11 +122,11 @@ KERNEL loss_and_grad(float *loss, half *grad, const half *logits, const int *lab
     for (u32 k = 1; k < outs; k++)
         most = fmaxf(most, (float)z[k]);
     for (u32 k = 0; k < outs; k++)
-        sum += __expf((float)z[k] - most);
-    const float log_sum = __nvvm_lg2_approx_f(sum) * 0.6931471805599453f;
+        sum += exp_of((float)z[k] - most);
+    const float log_sum = log_of(sum);
     const u32 label = (u32)labels[row];
     for (u32 k = 0; k < outs; k++) {
-        const float p = __fdividef(__expf((float)z[k] - most), sum);
+        const float p = exp_of((float)z[k] - most) / sum;
         grad[row * outs + k] =
             (half)((p - (k == label ? 1.0f : 0.0f)) * (*scale / (float)WARP));
     }
@@ -145,7 +178,7 @@ KERNEL optimize(float *w, float *velocity, const float *grad, u32 n, const float
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n || *overflow != 0)
         return;
-    velocity[i] = fmaf(0.9f, velocity[i], __fdividef(grad[i], *scale));
+    velocity[i] = fmaf(0.9f, velocity[i], grad[i] / *scale);
     w[i] = fmaf(-rate, velocity[i], w[i]);
 }
 
