@@ -86,3 +86,31 @@ KERNEL mix_eight(float *out, const float *x, const float *w0, const float *w1,
     if (i < n)
         out[i] = x[i] * w0[i] + w1[i] + w2[i] + w3[i] + w4[i] + w5[i] + w6[i];
 }
+
+/* For random programs: fills `to` with a hash of a salt and of up to four tensors. A unit
+ * is eight words, of which the first counts; see tests/unit/tree_spec.h. One block. */
+static __device__ __forceinline__ u64 mix(u64 a, u64 b)
+{
+    const u64 x = (a ^ (b + 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull;
+    return x ^ (x >> 29);
+}
+
+struct hashed {
+    const u64 *from[4];
+    u32 units[4];
+};
+
+KERNEL hash_store(u64 *to, u32 units, u64 salt, hashed in)
+{
+    __shared__ u64 hash;
+    if (threadIdx.x == 0) {
+        u64 own = salt;
+        for (int i = 0; i < 4; i++)
+            for (u32 unit = 0; unit < in.units[i]; unit++)
+                own = mix(own, in.from[i][unit * 8]);
+        hash = own;
+    }
+    __syncthreads();
+    for (u32 word = threadIdx.x; word < units * 8; word += blockDim.x)
+        to[word] = mix(hash, word / 8) + word % 8;
+}

@@ -33,18 +33,18 @@ typedef struct handle {
     bool is_used;
 } handle;
 
-typedef struct function {
+typedef struct actor {
     gph_tree_function *fn;
     spec spec;
     uint8_t flags[INPUTS];
     uint32_t inputs;
     gph_tree_kind kind;
     bool is_root;
-} function;
+} actor;
 
 static gph_error error;
 static gph_tree *tree;
-static function functions[FUNCTIONS];
+static actor functions[FUNCTIONS];
 static handle handles[HANDLES];
 static value storages[HANDLES * OUTPUTS_MAX]; /* of handles; then of weights */
 static gph_tensor weights[WEIGHTS];
@@ -56,16 +56,16 @@ static uint64_t total_replays, total_calls, total_restores, total_refused;
 
 /* The model's path. */
 static uint64_t path;
-static const function *root;
+static const actor *root;
 static uint32_t due;
 static bool is_explicit;
 static bool has_failures;
 static uint32_t failures_max = 5; /* operations from here on, of which one fails */
 
-static uint32_t draw(uint32_t below)
+static uint32_t draw(uint32_t limit)
 {
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((state >> 33) % below);
+    return (uint32_t)((state >> 33) % limit);
 }
 
 static bool one_in(uint32_t n)
@@ -170,7 +170,7 @@ static void check_all(void)
 
 static void make_function(uint32_t i)
 {
-    function *fn = &functions[i];
+    actor *fn = &functions[i];
     gph_tree_function_options opt = GPH_TREE_FUNCTION_OPTIONS_INIT;
     memset(fn, 0, sizeof(*fn));
     fn->spec.salt = spec_mix(state, i);
@@ -209,7 +209,7 @@ static void make_function(uint32_t i)
 
 /* A call, as the model has it. */
 typedef struct attempt {
-    function *fn;
+    actor *fn;
     gph_tree_input inputs[INPUTS];
     value *values[INPUTS];
     handle *from[INPUTS];
