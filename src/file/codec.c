@@ -26,7 +26,7 @@ static unsigned char *next(gphi_codec *codec, size_t count)
     return (unsigned char *)codec->from + codec->at - count;
 }
 
-static uint64_t code_number(gphi_codec *codec, uint64_t value, size_t bytes)
+uint64_t gphi_code_number(gphi_codec *codec, uint64_t value, size_t bytes)
 {
     unsigned char *at = next(codec, bytes);
     if (at == NULL)
@@ -40,26 +40,6 @@ static uint64_t code_number(gphi_codec *codec, uint64_t value, size_t bytes)
             at[i] = (unsigned char)(value >> (8 * i));
     }
     return value;
-}
-
-void gphi_code_u8(gphi_codec *codec, uint8_t *value)
-{
-    *value = (uint8_t)code_number(codec, *value, 1);
-}
-
-void gphi_code_u32(gphi_codec *codec, uint32_t *value)
-{
-    *value = (uint32_t)code_number(codec, *value, 4);
-}
-
-void gphi_code_u64(gphi_codec *codec, uint64_t *value)
-{
-    *value = code_number(codec, *value, 8);
-}
-
-void gphi_code_i64(gphi_codec *codec, int64_t *value)
-{
-    *value = (int64_t)code_number(codec, (uint64_t)*value, 8);
 }
 
 void gphi_code_bytes(gphi_codec *codec, void *bytes, size_t count)
@@ -97,9 +77,9 @@ size_t gphi_code_array(gphi_codec *codec, gphi_vec *items, size_t item_bytes,
     return codec->status == GPH_OK ? (size_t)count : 0;
 }
 
-void gphi_code_check(gphi_codec *codec, bool is_right, const char *what, uint64_t value)
+void gphi_code_wrong(gphi_codec *codec, const char *what, uint64_t value)
 {
-    if (codec->is_reading && codec->status == GPH_OK && !is_right)
+    if (codec->is_reading && codec->status == GPH_OK)
         codec->status = gphi_fail(codec->error, GPH_E_FORMAT, "before byte %zu: %s %llu",
                                   codec->at, what, (unsigned long long)value);
 }

@@ -393,6 +393,14 @@ static gph_status prepare_graph(struct loading *loading, uint32_t index)
     return may_load(loading, from, graph);
 }
 
+/* Whether its class has one, which becomes the graph's when it is launched. */
+static bool has_executable(const gph_loaded *loaded, const struct loaded_graph *graph)
+{
+    return graph->class != GPHI_BUNDLE_NONE &&
+           ((const struct class *)gphi_vec_at(&loaded->classes, graph->class))->exec !=
+               NULL;
+}
+
 static gph_status load_graph(struct loading *loading, uint32_t index)
 {
     gph_loaded *loaded = loading->loaded;
@@ -412,7 +420,8 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
     if (status == GPH_OK && (flags & GPH_RECIPE_SHARE) != 0)
         status = join_class(loading, from, graph);
     gph_exec *ready = NULL;
-    if (status == GPH_OK && (flags & GPH_RECIPE_LAZY) == 0)
+    if (status == GPH_OK && (flags & GPH_RECIPE_LAZY) == 0 &&
+        !has_executable(loaded, graph))
         status = ready_locked(loaded, index, &ready, &why);
     if (status == GPH_E_NO_MEMORY) {
         if (loading->build.error != NULL)
