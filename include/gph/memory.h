@@ -21,8 +21,7 @@ extern "C" {
 /** Addresses and pages of one device. Any thread. */
 typedef struct gph_arena gph_arena;
 
-/** A pool of an arena. Any thread; a capture's allocations come from the thread that
- *  captures. */
+/** A pool of an arena. Any thread; a capture's calls come from the one that captures. */
 typedef struct gph_pool gph_pool;
 
 /** What a pool looked like at one moment. Constant. */
@@ -148,8 +147,9 @@ GPH_API GPH_CHECKED gph_status gph_pool_alloc_at(gph_pool *pool, CUdeviceptr add
 GPH_API gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,
                                  gph_error *error);
 
-/** Says that another stream than that of the allocation uses it, so that the free waits
- *  for that one too. In a capture it makes an older allocation an input of the recording.
+/** Says that another stream than the one that will free it uses it, so that the free
+ * waits for that one too. In a capture it makes an older allocation an input of the
+ * recording.
  *
  *  stream  borrowed until the free.
  *
@@ -241,7 +241,7 @@ typedef struct gph_pool_range {
     CUdeviceptr address;        /**< first byte */
     uint64_t bytes;             /**< as rounded */
     gph_recording_id recording; /**< whose; 0: none's (eager) */
-    gph_recording_id maker;     /**< who allocated it: of an input another one, or 0 */
+    gph_recording_id maker;     /**< who fills it; of an input also 0 (eager) */
     gph_range_kind kind;        /**< what it was */
     uint32_t first;             /**< event number of the allocation, from 1; 0: before */
     uint32_t last;              /**< event number of the free; UINT32_MAX: never */
@@ -277,9 +277,10 @@ GPH_API GPH_CHECKED gph_status gph_pool_record_restore(gph_pool *pool, const cha
 
 /** Says that a recording reads a range that an earlier one left (an output, say), so that
  *  it may be replayed only while that range is whole. What a capture frees or gives to
- *  gph_pool_use() although it was allocated before is an input by itself. Fails with
- *  GPH_E_INVALID (no such recording, the range is no part of a live allocation, or of one
- *  of its own) and GPH_E_NO_MEMORY. */
+ *  gph_pool_use() is an input by itself if another recording made it; eager memory used
+ * so counts as filled anew before each replay (its `maker` is the reader). Fails with
+ *  GPH_E_INVALID (no such recording; no part of a live allocation, or of one of its own)
+ *  and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_input(gph_pool *pool, gph_recording_id id,
                                                      CUdeviceptr address, uint64_t bytes,
                                                      gph_error *error);
