@@ -329,6 +329,9 @@ static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
     return GPH_OK;
 }
 
+/* A callback that always says it freed something is not believed for ever. */
+enum { OOM_ROUNDS = 1000 };
+
 gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
                           CUdeviceptr *out, gph_error *error)
 {
@@ -337,12 +340,12 @@ gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
     if (bytes == 0)
         return gphi_fail(error, GPH_E_INVALID, "0 bytes of pool %s", pool->name);
     gph_arena *arena = pool->arena;
-    for (;;) {
+    for (int asked = 0;; asked++) {
         gphi_mutex_lock(&arena->mutex);
         const gph_status status = alloc_locked(pool, bytes, stream, out, error);
         gphi_mutex_unlock(&arena->mutex);
         if (status != CUDA_ERROR_OUT_OF_MEMORY || arena->oom == NULL ||
-            arena->oom(arena->oom_user, bytes) == 0)
+            asked == OOM_ROUNDS || arena->oom(arena->oom_user, bytes) == 0)
             return status;
     }
 }

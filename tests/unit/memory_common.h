@@ -210,6 +210,21 @@ static inline gph_pool_stats stats_of(const gph_pool *pool)
     return stats;
 }
 
+/* Gives a stream work for some milliseconds. `big`: 64 MiB. */
+static inline void occupy(CUstream stream, CUdeviceptr big)
+{
+    const int count = plain->info.driver == GPH_DRIVER_SOFT ? 20 : 2000;
+    for (int i = 0; i < count; i++)
+        CU(MemsetD32Async, big, 1, 16 * MiB, stream);
+}
+
+/* Bytes that the driver counts: exact on softcuda, as good as that on a GPU. */
+static inline bool is_about(uint64_t bytes, uint64_t expected)
+{
+    const uint64_t off = bytes > expected ? bytes - expected : expected - bytes;
+    return off <= (plain->info.driver == GPH_DRIVER_SOFT ? 0 : 2 * MiB);
+}
+
 /* ---- captures ---- */
 
 static inline gph_recording_id begin(gph_pool *pool, CUstream stream, const char *name)

@@ -13,7 +13,7 @@
  * that is not behind its last use, by the graph and not by chance. */
 #include "memory_common.h"
 
-enum { STREAMS = 4, RECORDINGS = 8, BUFFERS = 40, EAGERS = 3, GRAINS = 1 << 17 };
+enum { STREAMS = 4, RECORDINGS = 8, BUFFERS = 40, EAGERS = 3, GRAINS = 1 << 20 };
 
 struct buffer {
     CUdeviceptr address;

@@ -194,8 +194,7 @@ static void memory_in_use_before_the_capture_waits_for_its_work(void)
     CU(MemAlloc, &big, 64 * MiB);
     const CUdeviceptr a = alloc(pool, 2 * MiB, streams[2]);
     CHECK_OK(gph_pool_use(pool, a, streams[1], &error), error);
-    for (int i = 0; i < 20; i++)
-        fill(big, 1, 64 * MiB, streams[1]);
+    occupy(streams[1], big);
     const int busy = cu->StreamQuery(streams[1]) != 0;
     const gph_recording_id id = begin(pool, streams[0], "pre");
     give(pool, a, streams[0]);
@@ -327,6 +326,65 @@ static void wrong_calls_are_refused(void)
     destroy(end_capture(streams[0]));
     CHECK(p == 0 && none == 0);
     gph_pool_release(other);
+    teardown();
+}
+
+static void a_capture_that_is_short_of_memory_goes_on(void)
+{
+    /* graph_capture_oom */
+    arena = open_arena(16 * MiB);
+    pool = open_pool(arena, "small");
+    const gph_recording_id id = begin(pool, streams[0], "r");
+    CUdeviceptr a = alloc(pool, 10 * MiB, streams[0]), b = 0;
+    CHECK(gph_pool_alloc(pool, 10 * MiB, streams[0], &b, &error) ==
+          CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(b == 0 && strstr(error.message, "pool small holds 10485760 bytes") != NULL);
+    give(pool, a, streams[0]);
+    b = alloc(pool, 10 * MiB, streams[0]);
+    CHECK(b == a);
+    fill(b, 1, 64, streams[0]);
+    CUgraph graph = end(pool, id, streams[0], &b, 1);
+    CHECK(graph != NULL);
+    destroy(graph);
+    teardown();
+}
+
+static void nothing_is_unmapped_while_a_capture_is_open(void)
+{
+    setup();
+    gph_pool *other = open_pool(arena, "other");
+    uint64_t freed = 1;
+    const CUdeviceptr a = alloc(other, 8 * MiB, streams[1]);
+    const CUdeviceptr b = alloc(other, 512, streams[1]);
+    give(other, a, streams[1]);
+    give(other, b, streams[1]);
+    CU(StreamSynchronize, streams[1]);
+    gph_pool_release(other); /* 10 MiB are idle */
+    const long unmaps = shim_calls(SHIM_cuMemUnmap);
+    const long creates = shim_calls(SHIM_cuMemCreate);
+    const gph_recording_id id = begin(pool, streams[0], "r");
+    CHECK_OK(gph_arena_trim(arena, 0, &freed, &error), error);
+    CHECK(freed == 0);
+    const CUdeviceptr c = alloc(pool, 6 * MiB, streams[0]);
+    CHECK(c == a && shim_calls(SHIM_cuMemCreate) == creates); /* where they lie */
+    alloc(pool, 20 * MiB, streams[0]);
+    CHECK(shim_calls(SHIM_cuMemUnmap) == unmaps);
+    CUgraph graph = end_capture(streams[0]);
+    gph_pool_record_abort(pool, id);
+    destroy(graph);
+    CHECK_OK(gph_arena_trim(arena, 0, &freed, &error), error);
+    CHECK(freed == 26 * MiB);
+
+    /* Nor while another capture of libgph is: destroying waits for it, too. */
+    give(pool, alloc(pool, 2 * MiB, streams[0]), streams[0]);
+    CU(StreamSynchronize, streams[0]);
+    gph_capture *capture = NULL;
+    CHECK_OK(gph_capture_begin(runtime, streams[2], NULL, &capture, &error), error);
+    CHECK_OK(gph_arena_trim(arena, 0, &freed, &error), error);
+    CHECK(freed == 0);
+    CHECK_OK(gph_capture_abort(capture, &error), error);
+    CHECK_OK(gph_arena_trim(arena, 0, &freed, &error), error);
+    CHECK(freed == 2 * MiB);
     teardown();
 }
 
@@ -497,6 +555,8 @@ int main(void)
     RUN(memory_in_use_before_the_capture_waits_for_its_work);
     RUN(a_failed_capture_gives_everything_back);
     RUN(wrong_calls_are_refused);
+    RUN(a_capture_that_is_short_of_memory_goes_on);
+    RUN(nothing_is_unmapped_while_a_capture_is_open);
     RUN(segments_are_one_recording);
     RUN(a_cached_workspace_is_named);
     RUN(a_hundred_captures_do_not_grow_memory);

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum { EAGER_THREADS = 3, ROUNDS = 300, HELD = 8, GRAINS = 1 << 19 };
+enum { EAGER_THREADS = 3, ROUNDS = 300, HELD = 8, GRAINS = 1 << 20 };
 
 static gph_arena *arena;
 static gph_pool *pools[2];
