@@ -92,8 +92,10 @@ GPH_API int64_t gph_slots_find(const gph_slots *slots, const char *name);
  *  is REMAP. */
 GPH_API uint32_t gph_slots_window_count(const gph_slots *slots);
 
-/** Chooses the window that gph_slots_address() tells of, for a capture. Fails with
- *  GPH_E_INVALID (no such window). */
+/** Chooses the window that gph_slots_address() tells of, before a capture begins. What is
+ *  bound by then is mapped there, since copies and fills are captured of mapped addresses
+ *  only. Fails with GPH_E_INVALID (no such window), GPH_E_STATE (a replay of that window
+ *  did not end within options.wait_ns) and what the driver returns. */
 GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t window,
                                                     gph_error *error);
 
@@ -140,11 +142,12 @@ GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t 
  *  replay of that window is done. INDIRECT: the words go into a ring in pinned memory,
  *  which the graph reads; a full ring waits for the oldest replay.
  *
- *  Launches of one table are those of one stream, or of one executable; others are
- *  refused while replays are queued. Fails with GPH_E_INVALID (NULL, a slot that was
- *  never bound, a wrong count), GPH_E_STATE (order; the graph was launched without the
- *  table, or has no feed; no replay ended within options.wait_ns), and what the driver
- *  returns; no replay is queued then, and what is bound stays so. */
+ *  Launches of one table come one after the other: in another stream than the last one,
+ *  a launch is ordered behind all that is in that stream by then, which must not be
+ *  destroyed before. Fails with GPH_E_INVALID (NULL, a slot that was never bound, a wrong
+ *  count), GPH_E_STATE (the graph was launched without the table, or has no feed; no
+ *  replay ended within options.wait_ns), and what the driver returns; no replay is queued
+ *  then, and what is bound stays so. */
 GPH_API GPH_CHECKED gph_status gph_slots_launch(gph_slots *slots, gph_exec *const *execs,
                                                 uint32_t count, CUstream stream,
                                                 gph_error *error);

@@ -299,7 +299,7 @@ static CUresult spec_add(CUgraph graph, const spec_node *from, const CUgraphNode
 }
 
 /* NULL: the driver takes no such graph. */
-static CUgraph spec_build(const spec *from, CUgraphNode *nodes)
+static inline CUgraph spec_build(const spec *from, CUgraphNode *nodes)
 {
     CUgraph graph = NULL;
     OK(world.cu->cuGraphCreate(&graph, 0));

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Device memory that can be mapped in several places. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cuda/status.h"
+#include "slot/slots.h"
+
+#include <stdatomic.h>
+
+static atomic_ullong next_id = 1;
+
+static CUmemAllocationProp props_of(CUdevice device)
+{
+    return (CUmemAllocationProp){
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}};
+}
+
+static gph_status fail(CUresult result, const char *call, uint64_t bytes,
+                       gph_error *error)
+{
+    return gphi_cuda_fail(error, (gph_status)result, call, "a buffer of %llu bytes",
+                          (unsigned long long)bytes);
+}
+
+static gph_status granularity_of(const gph_runtime *runtime, CUdevice *device,
+                                 size_t *out, gph_error *error)
+{
+    CUresult result = runtime->cu.cuCtxGetDevice(device);
+    if (result != CUDA_SUCCESS)
+        return fail(result, "cuCtxGetDevice", 0, error);
+    const CUmemAllocationProp props = props_of(*device);
+    result = runtime->cu.cuMemGetAllocationGranularity(out, &props,
+                                                       CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    if (result != CUDA_SUCCESS)
+        return fail(result, "cuMemGetAllocationGranularity", 0, error);
+    return GPH_OK;
+}
+
+static gph_slot_buffer *create(gph_runtime *runtime)
+{
+    gph_slot_buffer *buffer = gphi_heap_alloc(runtime->heap, sizeof(*buffer));
+    if (buffer == NULL)
+        return NULL;
+    buffer->runtime = runtime;
+    /* relaxed: only that no number comes twice. */
+    buffer->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+    return buffer;
+}
+
+/* Reserved, made and mapped as far as it goes; gph_slot_buffer_destroy() takes it so. */
+static CUresult fill(gph_slot_buffer *buffer, CUdevice device, const char **call)
+{
+    const gphi_cuda_table *cu = &buffer->runtime->cu;
+    const CUmemAllocationProp props = props_of(device);
+    const CUmemAccessDesc access = {.location = props.location,
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const size_t bytes = (size_t)buffer->bytes;
+    CUdeviceptr address = 0;
+    *call = "cuMemCreate";
+    CUresult result = cu->cuMemCreate(&buffer->handle, bytes, &props, 0);
+    if (result != CUDA_SUCCESS) {
+        buffer->handle = 0;
+        return result;
+    }
+    *call = "cuMemAddressReserve";
+    result = cu->cuMemAddressReserve(&address, bytes, 0, 0, 0);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = "cuMemMap";
+    result = cu->cuMemMap(address, bytes, 0, buffer->handle, 0);
+    if (result == CUDA_SUCCESS) {
+        buffer->address = address;
+        buffer->owns_address = true;
+        *call = "cuMemSetAccess";
+        return cu->cuMemSetAccess(address, bytes, &access, 1);
+    }
+    gphi_ignore((gph_status)cu->cuMemAddressFree(address, bytes), "it fails already");
+    return result;
+}
+
+gph_status gph_slot_buffer_create(gph_runtime *runtime, uint64_t bytes,
+                                  gph_slot_buffer **out, gph_error *error)
+{
+    CUdevice device = 0;
+    size_t granularity = 0;
+    const char *call;
+    if (runtime == NULL || out == NULL || bytes == 0 || bytes > UINT64_C(1) << 48)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "runtime or out is NULL, or %llu bytes are wanted",
+                         (unsigned long long)bytes);
+    GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
+    gph_slot_buffer *buffer = create(runtime);
+    if (buffer == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a buffer of %llu bytes",
+                         (unsigned long long)bytes);
+    buffer->bytes = (bytes + granularity - 1) / granularity * granularity;
+    const CUresult result = fill(buffer, device, &call);
+    if (result != CUDA_SUCCESS) {
+        const uint64_t wanted = buffer->bytes;
+        gph_slot_buffer_destroy(buffer);
+        return fail(result, call, wanted, error);
+    }
+    *out = buffer;
+    return GPH_OK;
+}
+
+gph_status gph_slot_buffer_adopt(gph_runtime *runtime, CUdeviceptr address,
+                                 uint64_t bytes, gph_slot_buffer **out, gph_error *error)
+{
+    CUdevice device = 0;
+    size_t granularity = 0;
+    CUmemGenericAllocationHandle handle = 0;
+    if (runtime == NULL || out == NULL || address == 0)
+        return gphi_fail(error, GPH_E_INVALID, "runtime, out or address is NULL");
+    GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
+    if (bytes == 0 || bytes % granularity != 0)
+        return gphi_fail(error, GPH_E_INVALID, "%llu bytes are no multiple of %zu",
+                         (unsigned long long)bytes, granularity);
+    gph_slot_buffer *buffer = create(runtime);
+    if (buffer == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a buffer at 0x%llx",
+                         (unsigned long long)address);
+    const CUresult result =
+        runtime->cu.cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)address);
+    if (result != CUDA_SUCCESS) {
+        gph_slot_buffer_destroy(buffer);
+        return gphi_cuda_fail(error, (gph_status)result, "cuMemRetainAllocationHandle",
+                              "0x%llx: only memory that was mapped by cuMemMap can be "
+                              "mapped elsewhere",
+                              (unsigned long long)address);
+    }
+    buffer->address = address;
+    buffer->bytes = bytes;
+    buffer->handle = handle;
+    *out = buffer;
+    return GPH_OK;
+}
+
+void gph_slot_buffer_destroy(gph_slot_buffer *buffer)
+{
+    if (buffer == NULL)
+        return;
+    const gphi_cuda_table *cu = &buffer->runtime->cu;
+    const size_t bytes = (size_t)buffer->bytes;
+    CUresult result = CUDA_SUCCESS;
+    if (buffer->owns_address) {
+        result = cu->cuMemUnmap(buffer->address, bytes);
+        if (result == CUDA_SUCCESS)
+            result = cu->cuMemAddressFree(buffer->address, bytes);
+    }
+    if (buffer->handle != 0) {
+        const CUresult released = cu->cuMemRelease(buffer->handle);
+        result = result == CUDA_SUCCESS ? released : result;
+    }
+    if (result != CUDA_SUCCESS)
+        gphi_log("slot", GPH_LOG_ERROR, "a buffer of %zu bytes at 0x%llx stays: %s",
+                 bytes, (unsigned long long)buffer->address,
+                 gph_status_name((gph_status)result));
+    gphi_heap_free(buffer->runtime->heap, buffer, sizeof(*buffer));
+}
+
+CUdeviceptr gph_slot_buffer_address(const gph_slot_buffer *buffer)
+{
+    return buffer != NULL ? buffer->address : 0;
+}

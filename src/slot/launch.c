@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Launching with what is bound: copies, the ring's row, the window; then the graph. */
+#define _GNU_SOURCE
+#include "base/clock.h"
+#include "base/fail.h"
+#include "slot/slots.h"
+
+#include <sched.h>
+#include <time.h>
+
+enum { SPINS = 64 };
+
+bool gphi_slots_pause(const gph_slots *slots, uint64_t from_ns, uint32_t *round)
+{
+    if (gphi_clock_ns() - from_ns > slots->wait_ns)
+        return false;
+    if ((*round)++ < SPINS) {
+        sched_yield();
+    } else {
+        const struct timespec nap = {.tv_nsec = 50000};
+        nanosleep(&nap, NULL);
+    }
+    return true;
+}
+
+/* ---- copies -------------------------------------------------------------------------
+ */
+
+static uint32_t list_copies(gph_slots *slots)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < slots->count; i++) {
+        const struct gphi_slot *slot = &slots->slots[i];
+        if (!slot->is_dirty || slot->bound == slot->address)
+            continue;
+        slots->to[count] = slot->address;
+        slots->from[count] = slot->bound;
+        slots->sizes[count++] = (size_t)slot->bytes;
+    }
+    return count;
+}
+
+static CUresult copy_batch(gph_slots *slots, uint32_t count, CUstream stream,
+                           const char **call)
+{
+    const gphi_cuda_table *cu = &slots->runtime->cu;
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    size_t first = 0;
+    /* One copy is a call either way; a batch cannot go to the default stream. */
+    if (count > 1 && stream != NULL && stream != CU_STREAM_LEGACY &&
+        gphi_cuda_has(cu, cuMemcpyBatchAsync)) {
+        *call = "cuMemcpyBatchAsync";
+        return cu->cuMemcpyBatchAsync(slots->to, slots->from, slots->sizes, count,
+                                      &attributes, &first, 1, stream);
+    }
+    *call = "cuMemcpyAsync";
+    CUresult result = CUDA_SUCCESS;
+    for (uint32_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = cu->cuMemcpyAsync(slots->to[i], slots->from[i], slots->sizes[i], stream);
+    return result;
+}
+
+static gph_status copy_bound(gph_slots *slots, CUstream stream, gph_error *error)
+{
+    const char *call = "";
+    if (slots->dirty == 0)
+        return GPH_OK;
+    const uint32_t count = list_copies(slots);
+    const CUresult result =
+        count > 0 ? copy_batch(slots, count, stream, &call) : CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS)
+        return gphi_slots_fail(result, call, error);
+    slots->stats.copy_count += count;
+    for (uint32_t i = 0; i < count; i++)
+        slots->stats.copy_bytes += slots->sizes[i];
+    return GPH_OK;
+}
+
+/* Once the launch is queued. */
+static void note_copied(gph_slots *slots)
+{
+    for (uint32_t i = 0; slots->dirty > 0 && i < slots->count; i++) {
+        slots->dirty -= slots->slots[i].is_dirty;
+        slots->slots[i].is_dirty = false;
+    }
+}
+
+/* ---- order --------------------------------------------------------------------------
+ */
+
+/* Behind what the table launched in another stream. */
+__attribute__((noinline, cold)) static gph_status
+order_behind(gph_slots *slots, CUstream stream, gph_error *error)
+{
+    const gphi_cuda_table *cu = &slots->runtime->cu;
+    CUresult result = cu->cuEventRecord(slots->order, slots->stream);
+    if (result != CUDA_SUCCESS)
+        return gphi_slots_fail(result, "cuEventRecord", error);
+    result = cu->cuStreamWaitEvent(stream, slots->order, 0);
+    if (result != CUDA_SUCCESS)
+        return gphi_slots_fail(result, "cuStreamWaitEvent", error);
+    slots->stream = stream; /* whatever happens: the order holds from now on */
+    return GPH_OK;
+}
+
+static gph_status check_bound(const gph_slots *slots, gph_error *error)
+{
+    if (slots->unbound == 0)
+        return GPH_OK;
+    for (uint32_t i = 0; i < slots->count; i++)
+        if (!slots->slots[i].is_bound)
+            return gphi_fail(error, GPH_E_INVALID, "slot %u (%.60s) was never bound", i,
+                             slots->slots[i].name != NULL ? slots->slots[i].name
+                                                          : "no name");
+    return GPH_OK;
+}
+
+/* ---- launches -----------------------------------------------------------------------
+ */
+
+/* All but the launch itself. */
+static gph_status prepare(gph_slots *slots, CUstream stream, gph_error *error)
+{
+    if (slots->has_stream && slots->stream != stream)
+        GPHI_TRY(order_behind(slots, stream, error));
+    if (slots->word_count > 0)
+        GPHI_TRY(gphi_ring_write(slots, error));
+    return copy_bound(slots, stream, error);
+}
+
+static void note_launched(gph_slots *slots, uint32_t window, CUstream stream)
+{
+    if (slots->word_count > 0)
+        gphi_ring_push(slots);
+    if (slots->dirty > 0)
+        note_copied(slots);
+    slots->stream = stream;
+    slots->has_stream = true;
+    slots->stats.launch_count++;
+    gphi_window_used(slots, window, stream);
+}
+
+gph_status gph_slots_launch(gph_slots *slots, gph_exec *const *execs, uint32_t count,
+                            CUstream stream, gph_error *error)
+{
+    uint32_t window = 0;
+    if (slots == NULL || execs == NULL || count != slots->window_count)
+        return gphi_fail(error, GPH_E_INVALID, "%u executables for %u windows", count,
+                         gph_slots_window_count(slots));
+    GPHI_TRY(check_bound(slots, error));
+    GPHI_TRY(gphi_window_choose(slots, &window, error));
+    GPHI_TRY(prepare(slots, stream, error));
+    GPHI_TRY(gph_exec_launch(execs[window], stream, error));
+    note_launched(slots, window, stream);
+    return GPH_OK;
+}
+
+gph_status gph_slots_feed(gph_slots *slots, CUstream stream, gph_error *error)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (slots == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "slots is NULL");
+    const CUresult result = slots->runtime->cu.cuStreamIsCapturing(stream, &status);
+    if (result != CUDA_SUCCESS)
+        return gphi_slots_fail(result, "cuStreamIsCapturing", error);
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE)
+        return slots->word_count > 0 ? gphi_ring_feed(slots, stream, error) : GPH_OK;
+
+    GPHI_TRY(check_bound(slots, error));
+    GPHI_TRY(gphi_window_map(slots, slots->chosen, error));
+    GPHI_TRY(prepare(slots, stream, error));
+    if (slots->word_count > 0)
+        GPHI_TRY(gphi_ring_feed(slots, stream, error));
+    note_launched(slots, slots->chosen, stream);
+    /* What comes behind is not known: the window is in use until all is done. */
+    slots->windows[slots->chosen].is_unsure = slots->range_count > 0;
+    return GPH_OK;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tables of slots: making them, and binding. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cuda/status.h"
+#include "slot/slots.h"
+
+#include <string.h>
+
+static const uint64_t WAIT_NS = UINT64_C(10000000000);
+enum { DEPTH = 64, WINDOWS = 2 };
+
+gph_status gphi_slots_fail(CUresult result, const char *call, gph_error *error)
+{
+    return gphi_cuda_fail(error, (gph_status)result, call, "slots of a graph");
+}
+
+/* ---- making -------------------------------------------------------------------------
+ */
+
+static gph_status read_options(const gph_slots_options *options, gph_slots_options *out,
+                               gph_error *error)
+{
+    GPHI_TRY(gphi_options_read(out, sizeof(*out), options, error));
+    out->depth = out->depth == 0 ? DEPTH : out->depth;
+    out->windows = out->windows == 0 ? WINDOWS : out->windows;
+    out->wait_ns = out->wait_ns == 0 ? WAIT_NS : out->wait_ns;
+    if ((out->depth & (out->depth - 1)) != 0 || out->depth > GPHI_DEPTH_MAX)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.depth %u is no power of two up to %d", out->depth,
+                         GPHI_DEPTH_MAX);
+    if (out->windows > GPHI_WINDOWS_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "options.windows %u: at most %d",
+                         out->windows, GPHI_WINDOWS_MAX);
+    return GPH_OK;
+}
+
+static gph_status check_slots(const gph_slot *slots, uint32_t count, gph_error *error)
+{
+    if (count == 0 || count > GPHI_SLOTS_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "%u slots: 1 to %d are possible", count,
+                         GPHI_SLOTS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        const gph_slot *slot = &slots[i];
+        if (slot->kind < GPH_SLOT_COPY || slot->kind > GPH_SLOT_REMAP || slot->flags != 0)
+            return gphi_fail(error, GPH_E_INVALID, "slot %u: kind %u, flags 0x%x", i,
+                             slot->kind, slot->flags);
+        if (slot->kind != GPH_SLOT_INDIRECT &&
+            (slot->bytes == 0 || slot->bytes > UINT64_C(1) << 48))
+            return gphi_fail(error, GPH_E_INVALID, "slot %u: %llu bytes", i,
+                             (unsigned long long)slot->bytes);
+    }
+    return GPH_OK;
+}
+
+static bool fill_slots(gph_slots *table, const gph_slot *from)
+{
+    const gph_allocator heap = table->runtime->heap;
+    table->slots = gphi_heap_array(heap, table->count, sizeof(*table->slots));
+    if (table->slots == NULL)
+        return false;
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct gphi_slot *slot = &table->slots[i];
+        slot->kind = (gph_slot_kind)from[i].kind;
+        slot->bytes = from[i].bytes;
+        slot->name = gphi_heap_text(heap, from[i].name);
+        if (from[i].name != NULL && slot->name == NULL)
+            return false;
+        if (slot->kind == GPH_SLOT_COPY)
+            slot->address = from[i].address;
+        uint32_t *counter = slot->kind == GPH_SLOT_COPY       ? &table->copy_count
+                            : slot->kind == GPH_SLOT_INDIRECT ? &table->word_count
+                                                              : &table->range_count;
+        slot->place = (*counter)++;
+    }
+    return true;
+}
+
+static bool allocate_arrays(gph_slots *table)
+{
+    const gph_allocator heap = table->runtime->heap;
+    if (table->copy_count > 0) {
+        table->to = gphi_heap_array(heap, table->copy_count, sizeof(*table->to));
+        table->from = gphi_heap_array(heap, table->copy_count, sizeof(*table->from));
+        table->sizes = gphi_heap_array(heap, table->copy_count, sizeof(*table->sizes));
+        if (table->to == NULL || table->from == NULL || table->sizes == NULL)
+            return false;
+    }
+    if (table->word_count > 0)
+        table->bound = gphi_heap_array(heap, table->word_count, sizeof(*table->bound));
+    return table->word_count == 0 || table->bound != NULL;
+}
+
+static gph_status make_driver_side(gph_slots *table, gph_error *error)
+{
+    const gphi_cuda_table *cu = &table->runtime->cu;
+    CUresult result = cu->cuCtxGetDevice(&table->device);
+    if (result != CUDA_SUCCESS)
+        return gphi_slots_fail(result, "cuCtxGetDevice", error);
+    result = cu->cuEventCreate(&table->order, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS) {
+        table->order = NULL;
+        return gphi_slots_fail(result, "cuEventCreate", error);
+    }
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct gphi_slot *slot = &table->slots[i];
+        if (slot->kind != GPH_SLOT_COPY || slot->address != 0)
+            continue;
+        result = cu->cuMemAlloc(&slot->address, (size_t)slot->bytes);
+        if (result != CUDA_SUCCESS) {
+            slot->address = 0;
+            return gphi_slots_fail(result, "cuMemAlloc", error);
+        }
+        slot->owns_address = true;
+    }
+    GPHI_TRY(gphi_ring_create(table, error));
+    return gphi_windows_create(table, error);
+}
+
+/* Takes half-built ones. */
+static void destroy_now(void *user)
+{
+    gph_slots *table = user;
+    const gph_allocator heap = table->runtime->heap;
+    const gphi_cuda_table *cu = &table->runtime->cu;
+    gphi_ring_destroy(table);
+    gphi_windows_destroy(table);
+    CUresult result = CUDA_SUCCESS;
+    if (table->order != NULL)
+        result = cu->cuEventDestroy(table->order);
+    for (uint32_t i = 0; table->slots != NULL && i < table->count; i++) {
+        if (table->slots[i].owns_address && result == CUDA_SUCCESS)
+            result = cu->cuMemFree(table->slots[i].address);
+        gphi_heap_text_free(heap, table->slots[i].name);
+    }
+    if (result != CUDA_SUCCESS)
+        gphi_log("slot", GPH_LOG_ERROR, "buffers of slots stay: %s",
+                 gph_status_name((gph_status)result));
+    gphi_heap_free(heap, table->bound, table->word_count * sizeof(*table->bound));
+    gphi_heap_free(heap, table->sizes, table->copy_count * sizeof(*table->sizes));
+    gphi_heap_free(heap, table->from, table->copy_count * sizeof(*table->from));
+    gphi_heap_free(heap, table->to, table->copy_count * sizeof(*table->to));
+    gphi_heap_free(heap, table->slots, table->count * sizeof(*table->slots));
+    gphi_heap_free(heap, table, sizeof(*table));
+}
+
+void gph_slots_destroy(gph_slots *slots)
+{
+    if (slots != NULL) /* freeing disturbs captures of any thread */
+        gphi_defer(&slots->end, destroy_now, slots);
+}
+
+gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_t count,
+                            const gph_slots_options *options, gph_slots **out,
+                            gph_error *error)
+{
+    gph_slots_options opt;
+    if (runtime == NULL || slots == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "runtime, slots or out is NULL");
+    GPHI_TRY(read_options(options, &opt, error));
+    GPHI_TRY(check_slots(slots, count, error));
+    gph_slots *table = gphi_heap_alloc(runtime->heap, sizeof(*table));
+    if (table == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %u slots", count);
+    table->runtime = runtime;
+    table->count = table->unbound = count;
+    table->depth = opt.depth;
+    table->window_count = opt.windows;
+    table->wait_ns = opt.wait_ns;
+    gph_status status = GPH_OK;
+    if (!fill_slots(table, slots) || !allocate_arrays(table))
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "a table of %u slots", count);
+    else
+        status = make_driver_side(table, error);
+    if (status != GPH_OK) {
+        gph_slots_destroy(table);
+        return status;
+    }
+    *out = table;
+    return GPH_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------
+ */
+
+CUdeviceptr gph_slots_address(const gph_slots *slots, uint32_t index)
+{
+    if (slots == NULL || index >= slots->count)
+        return 0;
+    const struct gphi_slot *slot = &slots->slots[index];
+    switch (slot->kind) {
+    case GPH_SLOT_COPY: return slot->address;
+    case GPH_SLOT_INDIRECT: return slots->words + slot->place * sizeof(uint64_t);
+    case GPH_SLOT_REMAP: break;
+    }
+    return slots->windows[slots->chosen].ranges[slot->place].address;
+}
+
+int64_t gph_slots_find(const gph_slots *slots, const char *name)
+{
+    for (uint32_t i = 0; slots != NULL && name != NULL && i < slots->count; i++)
+        if (slots->slots[i].name != NULL && strcmp(slots->slots[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+uint32_t gph_slots_window_count(const gph_slots *slots)
+{
+    return slots != NULL ? slots->window_count : 0;
+}
+
+gph_status gph_slots_window_set(gph_slots *slots, uint32_t window, gph_error *error)
+{
+    if (slots == NULL || window >= slots->window_count)
+        return gphi_fail(error, GPH_E_INVALID, "there is no window %u of %u", window,
+                         gph_slots_window_count(slots));
+    GPHI_TRY(gphi_window_map(slots, window, error));
+    slots->chosen = window;
+    return GPH_OK;
+}
+
+void gph_slots_stats_read(const gph_slots *slots, gph_slots_stats *out)
+{
+    *out = slots != NULL ? slots->stats : (gph_slots_stats){0};
+}
+
+/* ---- binding ------------------------------------------------------------------------
+ */
+
+static void note_bound(gph_slots *slots, struct gphi_slot *slot)
+{
+    slots->unbound -= !slot->is_bound;
+    slot->is_bound = true;
+}
+
+static void bind_address(gph_slots *slots, struct gphi_slot *slot, CUdeviceptr buffer)
+{
+    note_bound(slots, slot);
+    if (slot->kind == GPH_SLOT_INDIRECT) {
+        slots->bound[slot->place] = buffer;
+        return;
+    }
+    slot->bound = buffer;
+    slots->dirty += !slot->is_dirty;
+    slot->is_dirty = true;
+}
+
+gph_status gph_slots_bind(gph_slots *slots, uint32_t index, CUdeviceptr buffer,
+                          gph_error *error)
+{
+    if (slots == NULL || index >= slots->count || buffer == 0)
+        return gphi_fail(error, GPH_E_INVALID, "slot %u of %u, buffer 0x%llx", index,
+                         slots != NULL ? slots->count : 0, (unsigned long long)buffer);
+    struct gphi_slot *slot = &slots->slots[index];
+    if (slot->kind == GPH_SLOT_REMAP)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "slot %u maps its buffer: gph_slots_bind_buffer() binds it",
+                         index);
+    bind_address(slots, slot, buffer);
+    return GPH_OK;
+}
+
+gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t index,
+                                 gph_slot_buffer *buffer, gph_error *error)
+{
+    if (slots == NULL || index >= slots->count || buffer == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "slot %u of %u, or buffer is NULL", index,
+                         slots != NULL ? slots->count : 0);
+    struct gphi_slot *slot = &slots->slots[index];
+    if (slot->kind != GPH_SLOT_INDIRECT && buffer->bytes < slot->bytes)
+        return gphi_fail(error, GPH_E_INVALID, "slot %u has %llu bytes, the buffer %llu",
+                         index, (unsigned long long)slot->bytes,
+                         (unsigned long long)buffer->bytes);
+    if (slot->kind != GPH_SLOT_REMAP) {
+        bind_address(slots, slot, buffer->address);
+        return GPH_OK;
+    }
+    note_bound(slots, slot);
+    slot->buffer = buffer;
+    return GPH_OK;
+}
