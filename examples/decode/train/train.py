@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the model of examples/decode: a small Llama that adds two numbers written as text.
 
-    python3 train.py --out DIR [--layers 2] [--minutes 6] [--seed 1]
+    python3 train.py --out DIR [--layers 2] [--minutes 6] [--early 0.3] [--seed 1]
 
 A sequence is `1234+567=`, then the sum with its LEAST significant digit first, then the end
 token: `1081` for 1801. So every digit depends only on what already stands before it.
@@ -9,6 +9,9 @@ Tokens: 0-9 the digits, 10 `+`, 11 `=`, 12 end and padding; the vocabulary is pa
 
 A hash of the two numbers puts each pair into one of 20 buckets: 0 is held out and only seen
 once, at the end; 1 decides when to stop; the model is trained on the other 18.
+
+The first layer alone learns to predict, too, with the same norm and head (--early): decode
+--mode tree guesses with it.
 
 DIR gets config.json and model.safetensors (float16, the Hugging Face layout of Llama),
 problems.txt (1,000 problems of bucket 0) and reference.safetensors (the logits of a few
@@ -122,10 +125,11 @@ class Llama(nn.Module):
             if p.dim() == 2:
                 nn.init.normal_(p, std=0.5 / math.sqrt(p.shape[1]))
 
-    def forward(self, tokens):
+    def forward(self, tokens, layers=None):
+        """Logits behind the first `layers`, or all."""
         m, t = self.model, tokens.shape[1]
         x = m.embed_tokens(tokens)
-        for layer in m.layers:
+        for layer in m.layers[:layers]:
             x = layer(x, self.cos[:t], self.sin[:t])
         return F.linear(m.norm(x), m.embed_tokens.weight)  # the head is the embedding
 
@@ -158,7 +162,10 @@ def train(model, args, device):
             group["lr"] = args.rate * min(1, (step + 1) / 300) * (0.02 + 0.98 * math.cos(share * math.pi / 2))
         tokens, equals, ls = encode(*draw(args.batch, device, lambda h: h >= 2))
         asked = (column >= equals[:, None]) & (column <= (equals + ls)[:, None])
-        loss = F.cross_entropy(model(tokens[:, :-1])[asked], tokens[:, 1:][asked])
+        truth = tokens[:, 1:][asked]
+        loss = F.cross_entropy(model(tokens[:, :-1])[asked], truth)
+        early = F.cross_entropy(model(tokens[:, :-1], 1)[asked], truth)
+        loss = loss + args.early * early
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -166,7 +173,8 @@ def train(model, args, device):
         step += 1
         if step % args.every == 0:
             right = exact(model, *check)
-            print(f"step {step}  {time.time() - start:.0f} s  loss {loss.item():.4f}  "
+            print(f"step {step}  {time.time() - start:.0f} s  loss {loss.item():.4f} "
+                  f"(early {early.item():.4f})  "
                   f"exact {100 * right:.2f} %", flush=True)
             if right >= 0.9995 and share > 0.2:
                 break
@@ -196,6 +204,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=6)
     parser.add_argument("--steps", type=int, default=0, help="0: until the time is over")
     parser.add_argument("--every", type=int, default=1000)
+    parser.add_argument("--early", type=float, default=0.3,
+                        help="weight of the first layer's own loss")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
