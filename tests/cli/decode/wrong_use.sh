@@ -15,6 +15,8 @@ try --batch 0
 try --batch
 try --bach 1
 try --mode fast
+try --mode cache --top-p 0.9
+try --mode tree --batch 4
 try --top-p 1.5
 try --tokens 1,2 --problems x
 try --model "$work/m"
