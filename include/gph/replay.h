@@ -210,7 +210,8 @@ typedef struct gph_cause {
  *  capture fails on this thread again. Thread: its own. */
 GPH_API const gph_cause *gph_cause_last(void);
 
-/** Destroys it; what it holds lives until its replays are gone, too. While a capture is
+/** Destroys it; what it holds lives until its replays are gone, too. Work in flight must
+ *  have ended if something is held for it, as after GPH_CAPTURE_RUN. While a capture is
  *  open it waits: gph_defer(). NULL is allowed. */
 GPH_API void gph_recording_destroy(gph_recording *recording);
 

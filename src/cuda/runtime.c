@@ -58,6 +58,18 @@ static void fill_calls(gph_cuda_calls *calls, const gphi_cuda_table *cu)
 #undef X
 }
 
+bool gphi_relax(const gphi_cuda_table *cu, CUstreamCaptureMode *before)
+{
+    *before = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return cu->cuThreadExchangeStreamCaptureMode(before) == CUDA_SUCCESS;
+}
+
+void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before)
+{
+    gphi_ignore((gph_status)cu->cuThreadExchangeStreamCaptureMode(&before),
+                "it takes what it gave");
+}
+
 static gph_status start_driver(gph_runtime *runtime, gph_error *error)
 {
     const gphi_cuda_table *cu = &runtime->cu;

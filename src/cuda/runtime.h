@@ -24,6 +24,11 @@ struct gph_runtime {
     gphi_deferred closing; /* of gph_close() */
 };
 
+/* Makes this thread's unsafe calls allowed during captures of the process, which they
+ * then do not spoil (R95, R96); false: the driver cannot. Undone by gphi_unrelax(). */
+bool gphi_relax(const gphi_cuda_table *cu, CUstreamCaptureMode *before);
+void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before);
+
 /* gph_open() on a given driver: how tests put theirs underneath. The source is copied;
  * what it points to must outlive the runtime. */
 gph_status gphi_runtime_create(const gph_allocator *allocator,

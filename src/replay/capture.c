@@ -234,6 +234,7 @@ static gph_status run_segment(gph_capture *capture, gph_error *error)
     gph_exec *exec = NULL;
     GPHI_TRY(gph_exec_create(capture->runtime, last->graph, &options, &exec, error));
     const gph_status status = gph_exec_launch(exec, capture->stream, error);
+    capture->has_run = capture->has_run || status == GPH_OK;
     gph_exec_destroy(exec); /* in flight: it finishes */
     return status;
 }
@@ -275,9 +276,24 @@ free_capture:
     return status;
 }
 
+/* What segments that were run may still use is given back next. */
+static void wait_for_runs(const gph_capture *capture)
+{
+    const gphi_cuda_table *cu = &capture->runtime->cu;
+    CUstreamCaptureMode mode;
+    if (!capture->has_run)
+        return;
+    const bool is_relaxed = gphi_relax(cu, &mode);
+    gphi_ignore((gph_status)cu->cuStreamSynchronize(capture->stream),
+                "work that failed has ended, too");
+    if (is_relaxed)
+        gphi_unrelax(cu, mode);
+}
+
 /* Throws the whole away. The stream is out of capture. */
 static void drop_capture(gph_capture *capture)
 {
+    wait_for_runs(capture);
     gphi_watch_end(&capture->watch);
     gphi_bind_abort(capture);
     free_capture(capture);

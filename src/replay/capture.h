@@ -80,6 +80,7 @@ struct gph_capture {
     uint32_t flags;
     uint64_t thread; /* that began it */
     gphi_capture_state state;
+    bool has_run; /* GPH_CAPTURE_RUN launched a segment */
     gphi_watch watch;
     gph_recording *recording;
     gphi_segment current;  /* graph NULL: the driver's */

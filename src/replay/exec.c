@@ -121,14 +121,12 @@ static void destroy_now(void *user)
     gph_runtime *runtime = exec->runtime;
     /* Captures that others opened in the process are not known here: a relaxed thread may
      * destroy during any. */
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    const bool is_relaxed =
-        runtime->cu.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+    CUstreamCaptureMode mode;
+    const bool is_relaxed = gphi_relax(&runtime->cu, &mode);
     gphi_ledger_exec_remove(&exec->ledger);
     const CUresult result = runtime->cu.cuGraphExecDestroy(exec->handle);
     if (is_relaxed)
-        gphi_ignore((gph_status)runtime->cu.cuThreadExchangeStreamCaptureMode(&mode),
-                    "it gives back what it gave");
+        gphi_unrelax(&runtime->cu, mode);
     if (result != CUDA_SUCCESS)
         gphi_log("exec", GPH_LOG_ERROR, "cuGraphExecDestroy of %p returned %s",
                  (void *)exec->handle, gph_status_name((gph_status)result));
