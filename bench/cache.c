@@ -12,92 +12,17 @@
  * GPH_DRIVER says which driver. Rounds are interleaved, figures are medians. Exit status
  * 3 if a bar is missed. */
 #define _GNU_SOURCE
-#include <gph/gph.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-static const char ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry add(.param .u64 py, .param .u64 px, .param .u32 pn)\n"
-    "{\n"
-    ".reg .pred %p<2>;\n.reg .f32 %f<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"
-    "ld.param.u64 %d1, [py];\nld.param.u64 %d2, [px];\nld.param.u32 %r1, [pn];\n"
-    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"
-    "mad.lo.u32 %r5, %r2, %r3, %r4;\n"
-    "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\n"
-    "mul.wide.u32 %d3, %r5, 4;\nadd.u64 %d4, %d1, %d3;\nadd.u64 %d5, %d2, %d3;\n"
-    "ld.global.f32 %f1, [%d5];\nadd.f32 %f1, %f1, 0f3F800000;\n"
-    "st.global.f32 [%d4], %f1;\nDONE:\nret;\n}\n";
+#include "chain.h"
 
 enum { WIDTH = 64, BUCKETS = 67, ROUNDS_MAX = 101, LAUNCHES = 32 };
 
-static gph_runtime *runtime;
-static const gph_cuda_calls *cu;
 static gph_status (*exec_update)(CUgraphExec, CUgraph, void *);
-static CUfunction add;
-static CUstream stream;
-static gph_arena *arena;
 static uint32_t node_count = 200, rounds = 11, warmup = 1;
-static bool missed;
 static int64_t ladder[BUCKETS];
 static CUdeviceptr source;
 static double parts[2]; /* of a start: warm-ups, captures; ms */
 
-static void must(gph_status status, const char *what, const gph_error *error)
-{
-    if (status == GPH_OK)
-        return;
-    fprintf(stderr, "bench_cache: %s: %s %s\n", what, gph_status_name(status),
-            error != NULL ? error->message : "");
-    exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
-}
-#define GPH(call)                                                                        \
-    do {                                                                                 \
-        gph_error why = {0};                                                             \
-        gph_error *const error = &why;                                                   \
-        must((call), #call, &why);                                                       \
-    } while (0)
-#define CU(name, ...) must(cu->name(__VA_ARGS__), #name, NULL)
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof(*values), compare);
-    return values[count / 2];
-}
-
-static void bar(const char *what, double value, double limit, const char *unit)
-{
-    const bool bad = value > limit;
-    printf("  %-58s %10.3f %s, bar %.3f%s\n", what, value, unit, limit,
-           bad ? "  MISSED" : "");
-    missed = missed || bad;
-}
-
 /* ---- the model: a chain of kernels over temporaries ---- */
-
-static gph_status step(const gph_call *call, CUdeviceptr to, CUdeviceptr from,
-                       unsigned count)
-{
-    void *params[] = {&to, &from, &count};
-    return cu->LaunchKernel(add, (count + 127) / 128, 1, 1, 128, 1, 1, 0, call->stream,
-                            params, NULL);
-}
 
 static gph_status run_model(void *user, gph_call *call, gph_error *error)
 {
@@ -109,7 +34,7 @@ static gph_status run_model(void *user, gph_call *call, gph_error *error)
         CUdeviceptr next = 0;
         status = gph_pool_alloc(call->pool, count * 4, call->stream, &next, error);
         if (status == GPH_OK)
-            status = step(call, next, last, count);
+            status = launch_add(call->stream, next, last, count);
         if (status == GPH_OK && i > 0)
             status = gph_pool_free(call->pool, last, call->stream, error);
         last = next;
@@ -144,13 +69,6 @@ static gph_cache *make_cache(gph_pool *pool, const int64_t *values, uint32_t cou
     options.hot_share = hot_share;
     GPH(gph_cache_create(runtime, &options, &cache, error));
     return cache;
-}
-
-static gph_pool *make_pool(void)
-{
-    gph_pool *pool = NULL;
-    GPH(gph_pool_create(arena, NULL, &pool, error));
-    return pool;
 }
 
 /* 1 2 4, every 8th to 256, every 16th above: what serving engines capture. */
@@ -431,30 +349,6 @@ static void bench_tensors(void)
     }
 }
 
-static void open_all(void)
-{
-    gph_options options = GPH_OPTIONS_INIT;
-    gph_driver_info info;
-    gph_cuda_fn found = NULL;
-    CUcontext context = NULL;
-    CUmodule module = NULL;
-    if (getenv("GPH_DRIVER") == NULL)
-        options.driver = GPH_DRIVER_AUTO;
-    GPH(gph_open(&options, &runtime, error));
-    gph_driver_describe(runtime, &info);
-    cu = gph_cuda(runtime);
-    printf("driver: %s\n", info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's");
-    GPH(gph_cuda_find(runtime, "cuGraphExecUpdate", &found, error));
-    exec_update = (gph_status(*)(CUgraphExec, CUgraph, void *))found;
-    CU(DevicePrimaryCtxRetain, &context, 0);
-    CU(CtxSetCurrent, context);
-    CU(ModuleLoadData, &module, ptx);
-    CU(ModuleGetFunction, &add, module, "add");
-    CU(StreamCreate, &stream, 1);
-    CU(MemAlloc, &source, 1024 * WIDTH * 4);
-    GPH(gph_arena_create(runtime, NULL, &arena, error));
-}
-
 static uint32_t number(const char *text, uint32_t most)
 {
     const long value = strtol(text, NULL, 10);
@@ -476,7 +370,11 @@ int main(int argc, char **argv)
             warmup = number(argv[i + 1], 100);
     }
     make_ladder();
-    open_all();
+    open_chain();
+    gph_cuda_fn found = NULL;
+    GPH(gph_cuda_find(runtime, "cuGraphExecUpdate", &found, error));
+    exec_update = (gph_status(*)(CUgraphExec, CUgraph, void *))found;
+    CU(MemAlloc, &source, 1024 * WIDTH * 4);
     bench_replays();
     bench_start();
     bench_tensors();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench/memory: what stands behind a graph's alloc nodes, beside the largest sum of bytes
- * that are allocated at once. Through the driver API of softcuda or, with GPH_DRIVER=cuda
- * in the environment, of NVIDIA's driver, which tells reserved memory alone.
+/* bench/memory: without traces, what libgph's ways to hold the memory of many graphs take
+ * (memory_ways.c). With traces, what stands behind a graph's alloc nodes, beside the
+ * largest sum of bytes that are allocated at once: through the driver API of softcuda or,
+ * with GPH_DRIVER=cuda in the environment, of NVIDIA's driver, which tells reserved
+ * memory alone.
  *
- *   bench_memory [--limit RATIO] [--unit BYTES] TRACE.csv...
+ *   bench_memory [--limit RATIO] [--unit BYTES] [TRACE.csv...]
  *
  * A trace has a line a buffer: id,first step,step behind the last,bytes. It becomes a row
  * of alloc and free nodes, in the order of its steps. MISSED, and exit status 3, where
@@ -19,6 +21,7 @@
 
 #include "base/clock.h"
 #include "cuda/abi.h"
+#include "memory_ways.h"
 
 #define DRIVER_CALLS(X)                                                                  \
     X(cuInit, (unsigned int))                                                            \
@@ -234,11 +237,13 @@ int main(int argc, char **argv)
             limit = atof(argv[at + 1]);
         else if (strcmp(argv[at], "--unit") == 0)
             unit = (size_t)strtoull(argv[at + 1], NULL, 10);
-    if (at >= argc || unit == 0) {
+    if (unit == 0 || (at < argc && argv[at][0] == '-')) {
         fprintf(stderr,
-                "usage: bench_memory [--limit RATIO] [--unit BYTES] TRACE.csv...\n");
+                "usage: bench_memory [--limit RATIO] [--unit BYTES] [TRACE.csv...]\n");
         return 2;
     }
+    if (at == argc)
+        return print_ways() ? 3 : 0;
     open_driver();
     for (; at < argc; at++)
         measure(argv[at]);
