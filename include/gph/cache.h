@@ -119,7 +119,7 @@ typedef struct gph_cache_options {
      *  axis, to mask with; its key is the values of the axes, of the bucket or, called
      *  eagerly, the real ones. */
     gph_function_fn *function;
-    void *user;                /**< handed to `function`, `fill`, `agree`; borrowed */
+    void *user;                /**< handed to them, which must not call the cache */
     gph_cache_fill_fn *fill;   /**< or NULL */
     gph_cache_agree_fn *agree; /**< or NULL */
     /** Nonzero result: there is such a key. NULL: all combinations. Called in create. */
@@ -127,7 +127,7 @@ typedef struct gph_cache_options {
     double overshoot_max;  /**< padded / real size, over all axes; 0: no limit */
     uint64_t budget_bytes; /**< executables and tensors of the cache; 0: no limit */
     uint32_t lazy_misses;  /**< misses before a lazy capture; 0: 1 */
-    uint32_t own_max;      /**< keys with an executable of their own; 0: no limit */
+    uint32_t own_max;      /**< keys with executables of their own; 0: a tenth */
     double hot_share;      /**< a key with this part of the replays gets its own, if it
                                 pays; 0: 0.01; 1: none does; below 0: every key */
 } gph_cache_options;
@@ -252,8 +252,8 @@ typedef enum gph_cache_work_kind {
 GPH_API GPH_CHECKED gph_status gph_cache_work(gph_cache *cache, CUstream stream,
                                               gph_cache_work_kind *done, uint32_t *key,
                                               gph_error *error);
-/** Throws a key's graph away; it may be captured again. Fails with GPH_E_INVALID (no such
- *  key) and GPH_E_STATE (not captured). Thread: as gph_cache_start(). */
+/** Throws a key's graph away, whose work has ended; it may be captured again. Fails with
+ *  GPH_E_INVALID (no such key) and GPH_E_STATE (not captured). Thread: one at a time. */
 GPH_API gph_status gph_cache_evict(gph_cache *cache, uint32_t key, gph_error *error);
 
 /** An input of a key, to be written before gph_cache_replay(): the same buffer for all
