@@ -52,7 +52,8 @@ static bool fine(gph_status status, const gph_pool *pool, const struct books *be
             return false;                                                                \
     } while (0)
 
-static bool capture_work(gph_pool *pool, gph_recording_id id, CUdeviceptr given)
+static bool capture_work(gph_pool *pool, gph_recording_id id, CUdeviceptr given,
+                         CUgraph *out)
 {
     CUdeviceptr a = 0, b = 0, c = 0, d = 0;
     follow(streams[1], streams[0]);
@@ -73,7 +74,9 @@ static bool capture_work(gph_pool *pool, gph_recording_id id, CUdeviceptr given)
     CUgraph graph = end_capture(streams[0]);
     const struct books before = look(pool);
     const gph_status status = gph_pool_record_end(pool, id, &d, 1, NULL, &error);
-    if (graph != NULL)
+    if (status == GPH_OK)
+        *out = graph;
+    else if (graph != NULL)
         CU(GraphDestroy, graph);
     return fine(status, pool, &before);
 }
@@ -96,14 +99,22 @@ static bool record(gph_pool *pool, CUdeviceptr given, gph_recording_id *out)
     struct books before = look(pool);
     before.recordings--;
     CHECK(plain->cu.cuStreamBeginCapture(streams[0], 1) == CUDA_SUCCESS);
-    if (!capture_work(pool, id, given)) {
+    CUgraph graph = NULL;
+    gph_exec *exec = NULL;
+    if (!capture_work(pool, id, given, &graph)) {
         leave_capture(pool, id);
         const struct books after = look(pool);
         CHECK(memcmp(&after, &before, sizeof(after)) == 0); /* as before the begin */
         return false;
     }
+    const struct books now = look(pool);
+    const bool done = fine(gph_exec_create(gph_arena_runtime(gph_pool_arena(pool)), graph,
+                                           NULL, &exec, &error),
+                           pool, &now);
+    gph_exec_destroy(exec);
+    CU(GraphDestroy, graph);
     *out = id;
-    return true;
+    return done;
 }
 
 static bool restore(gph_pool *pool, gph_recording_id id)

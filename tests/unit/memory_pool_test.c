@@ -124,6 +124,55 @@ static void a_free_waits_for_every_stream_that_was_named(void)
     gph_arena_destroy(arena);
 }
 
+static void default_streams_are_streams(void)
+{
+    gph_arena *arena = open_arena(0);
+    gph_pool *pool = open_pool(arena, NULL);
+    static CUstream const both[] = {NULL, CU_STREAM_PER_THREAD, CU_STREAM_LEGACY};
+    for (int i = 0; i < 3; i++) {
+        const CUdeviceptr a = alloc(pool, MiB, both[i]);
+        fill(a, 1, MiB, both[i]);
+        CHECK_OK(gph_pool_use(pool, a, both[(i + 1) % 3], &error), error);
+        give(pool, a, both[i]);
+        CHECK(cu->CtxSynchronize() == GPH_OK);
+    }
+    CHECK(alloc(pool, 2 * MiB, streams[0]) != 0);
+    CHECK(stats_of(pool).mapped_bytes == 2 * MiB);
+    gph_pool_release(pool);
+    gph_arena_destroy(arena);
+}
+
+static void streams_come_and_go(void)
+{
+    /* A handle that comes again is another stream; places of old ones are used again. */
+    gph_arena *arena = open_arena(0);
+    gph_pool *pool = open_pool(arena, NULL);
+    for (int i = 0; i < 300; i++) {
+        CUstream stream = NULL;
+        CU(StreamCreate, &stream, 1);
+        give(pool, alloc(pool, MiB, stream), stream);
+        CU(StreamSynchronize, stream);
+        CU(StreamDestroy, stream);
+    }
+    CHECK(arena->streams.count <= 65);
+    CHECK(stats_of(pool).mapped_bytes <= 4 * MiB);
+    /* So many frees that events are moved instead of made. */
+    CUdeviceptr big = 0, at[200];
+    CU(MemAlloc, &big, 64 * MiB);
+    for (int i = 0; i < 200; i++)
+        at[i] = alloc(pool, 4096, streams[0]);
+    occupy(streams[0], big);
+    for (int i = 0; i < 200; i++)
+        give(pool, at[i], streams[0]);
+    CHECK(shim_calls(SHIM_cuEventCreate) - shim_calls(SHIM_cuEventDestroy) <= 64 * 65);
+    CU(StreamSynchronize, streams[0]);
+    const CUdeviceptr all = alloc(pool, 200 * 4096, streams[1]);
+    CHECK(all != 0 && stats_of(pool).mapped_bytes <= 4 * MiB);
+    CU(MemFree, big);
+    gph_pool_release(pool);
+    gph_arena_destroy(arena);
+}
+
 static void bad_arguments_are_refused(void)
 {
     gph_arena_options arena_options = GPH_ARENA_OPTIONS_INIT;
@@ -469,6 +518,8 @@ int main(void)
     RUN(a_pool_grows_where_it_is);
     RUN(another_stream_waits_for_the_work);
     RUN(a_free_waits_for_every_stream_that_was_named);
+    RUN(default_streams_are_streams);
+    RUN(streams_come_and_go);
     RUN(bad_arguments_are_refused);
     RUN(pages_go_back_and_are_used_again);
     RUN(pages_in_use_are_not_unmapped);
