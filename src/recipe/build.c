@@ -9,21 +9,30 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a function takes the arguments that were recorded. A driver that cannot tell is
- * believed. */
-static bool has_same_layout(const gphi_cuda_table *cu, const gphi_bundle *bundle,
-                            const struct gphi_bundle_kernel *kernel, CUfunction function)
+/* Whether a function takes the arguments that were recorded: GPH_E_UNSUPPORTED if not. */
+static gph_status check_layout(const gphi_cuda_table *cu, const gphi_bundle *bundle,
+                               const struct gphi_bundle_kernel *kernel,
+                               CUfunction function, gph_error *error)
 {
     for (uint32_t i = 0; i <= kernel->arg_count && kernel->arg_count > 0; i++) {
         size_t offset = 0, bytes = 0;
         const CUresult result = cu->cuFuncGetParamInfo(function, i, &offset, &bytes);
-        if (i == kernel->arg_count)
-            return result != CUDA_SUCCESS;
-        const gph_kernel_arg *arg = gphi_vec_at(&bundle->args, kernel->arg_first + i);
-        if (result != CUDA_SUCCESS || arg->offset != offset || arg->bytes != bytes)
-            return false;
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+            return gphi_cuda_fail(error, (gph_status)result, "cuFuncGetParamInfo",
+                                  "looking for a kernel");
+        const gph_kernel_arg *arg =
+            i < kernel->arg_count ? gphi_vec_at(&bundle->args, kernel->arg_first + i)
+                                  : NULL;
+        const bool is_same =
+            arg == NULL
+                ? result != CUDA_SUCCESS
+                : result == CUDA_SUCCESS && arg->offset == offset && arg->bytes == bytes;
+        if (!is_same)
+            return gphi_fail(error, GPH_E_UNSUPPORTED,
+                             "kernel %.200s takes other arguments than were recorded",
+                             gphi_bundle_text(bundle, kernel->name));
     }
-    return true;
+    return GPH_OK;
 }
 
 /* Gives a function what it had been given when it was recorded. */
@@ -71,10 +80,7 @@ static gph_status find_kernel(gph_runtime *runtime, const gphi_bundle *bundle,
             return GPH_E_UNSUPPORTED; /* as told by gphi_module_find() */
     }
     GPHI_TRY(status);
-    if (!has_same_layout(&runtime->cu, bundle, kernel, function))
-        return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "kernel %.200s takes other arguments than were recorded",
-                         id.name);
+    GPHI_TRY(check_layout(&runtime->cu, bundle, kernel, function, error));
     GPHI_TRY(set_up(&runtime->cu, kernel, function, error));
     *out = function;
     return GPH_OK;

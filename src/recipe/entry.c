@@ -81,8 +81,8 @@ static gph_status check_entry(const gphi_bundle *bundle, const gph_recipe *recip
     for (size_t i = 0; entry->recording != 0 && i < bundle->graphs.count; i++)
         if (GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->recording == entry->recording)
             return gphi_fail(error, GPH_E_INVALID,
-                             "graph %.200s: recording %u is another graph's",
-                             entry->name, entry->recording);
+                             "graph %.200s: recording %u is another graph's", entry->name,
+                             entry->recording);
     if (bundle->graphs.count >= GPHI_BUNDLE_GRAPHS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "more than %d graphs",
                          GPHI_BUNDLE_GRAPHS_MAX);

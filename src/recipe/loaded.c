@@ -502,10 +502,11 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
     if (bundle->graphs.count > 0)
         loaded->graphs =
             gphi_heap_array(heap, bundle->graphs.count, sizeof(*loaded->graphs));
+    if (loaded->graphs != NULL)
+        loaded->count = (uint32_t)bundle->graphs.count;
     if (loading->found == NULL || loading->shift == NULL ||
         (bundle->graphs.count > 0 && loaded->graphs == NULL))
         return fail_memory(error);
-    loaded->count = (uint32_t)bundle->graphs.count;
     loading->build.found = loading->found;
     loading->build.shift = loading->shift;
     GPHI_TRY(place_ranges(loading));
