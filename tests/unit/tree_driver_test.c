@@ -65,6 +65,11 @@ static void world_check(const gph_tree_stats *stats)
           (was_armed && books.allocation_count > blocks));
 }
 
+static void world_timed(uint64_t ns)
+{
+    (void)ns;
+}
+
 static void random_programs_do_what_a_model_does(void)
 {
     unsigned long long first = 0, last = 16;

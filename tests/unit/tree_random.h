@@ -6,6 +6,7 @@
  * What the tree stands on is a world of the file that includes this. */
 #ifndef TREE_RANDOM_H
 #define TREE_RANDOM_H
+#include "base/clock.h"
 #include "unit/tree_spec.h"
 
 /* The tree of a program, and its end, which leaves nothing behind. */
@@ -18,8 +19,9 @@ static value world_value(const gph_tensor *tensor);
 /* The n-th operation from now on fails; none does any more. */
 static void world_arm(uint32_t nth);
 static bool world_disarm(void); /* whether one has failed */
-/* What else must hold after each action. */
+/* What else must hold after each action; how long a replay took. */
 static void world_check(const gph_tree_stats *stats);
+static void world_timed(uint64_t ns);
 
 enum { FUNCTIONS = 6, HANDLES = 64, WEIGHTS = 4, INPUTS = 3 };
 
@@ -318,9 +320,15 @@ static void do_call(void)
         world_arm(draw(failures_max));
     /* A place that is taken now stays so while the outputs are put away. */
     model_path(&a);
+    const uint64_t start = gphi_clock_ns();
     const gph_status status =
         gph_tree_call(tree, a.fn->fn, &a.key, a.inputs, a.outputs, &error);
+    const uint64_t spent = gphi_clock_ns() - start;
     const bool has_failed = world_disarm();
+    gph_tree_event event;
+    gph_tree_last(tree, &event);
+    if (status == GPH_OK && event.action == GPH_TREE_REPLAYED)
+        world_timed(spent);
     if (status == GPH_OK)
         model_call(&a);
     else if (CHECK(has_failed) && a.fn->spec.mutates != 0)

@@ -49,6 +49,11 @@ static void world_check(const gph_tree_stats *stats)
     CHECK(f.pools[GPHI_TREE_POOL].count == (tree->is_fresh ? stats->live_blocks : 0));
 }
 
+static void world_timed(uint64_t ns)
+{
+    (void)ns;
+}
+
 static void random_programs_do_what_a_model_does(void)
 {
     unsigned long long first = 0, last = 150;
