@@ -217,8 +217,8 @@ typedef struct gph_callable gph_callable;
  *
  *  After a failure stream, pool and generator are as before, and the error is the first
  *  cause. Fails with GPH_E_INVALID (the message names the option), GPH_E_STATE (the
- *  stream is captured), GPH_E_NO_MEMORY, what the function returns and what the driver
- *  returns. Thread: any. */
+ *  stream is captured, something else is being recorded in the pool), GPH_E_NO_MEMORY,
+ * what the function returns and what the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_callable_create(gph_runtime *runtime,
                                                    const gph_callable_options *options,
                                                    gph_callable **out, gph_error *error);

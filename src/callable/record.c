@@ -317,6 +317,19 @@ static gph_status record_work(struct session *s, gph_error *error)
     return settle_blocks(s, error);
 }
 
+/* Most often the function's work went into another stream. */
+static void warn_of_nothing(const gphi_record *record)
+{
+    size_t count = 1;
+    if (gph_recording_segment_count(record->recording) <= 1 &&
+        record->runtime->cu.cuGraphGetNodes(record->graph, NULL, &count) ==
+            CUDA_SUCCESS &&
+        count == 0)
+        gphi_log("callable", GPH_LOG_WARN,
+                 "%s recorded no work: did it use another stream than call->stream?",
+                 record->name != NULL ? record->name : "a function");
+}
+
 /* A plain graph if it is one, else the recording with its breaks and what it holds. */
 static gph_status end_capture(struct session *s, gph_error *error)
 {
@@ -357,6 +370,7 @@ static gph_status capture(struct session *s, gph_error *error)
     s->is_bound = false;
     if (record->rng.rng != NULL)
         GPHI_TRY(gphi_rng_slot_settle(&record->rng, s->call.rng_count, error));
+    warn_of_nothing(record);
     record->capture_ns = gphi_clock_ns() - start;
     return GPH_OK;
 }

@@ -495,6 +495,91 @@ static void a_function_of_nothing_works(void)
     gph_callable_destroy(callable);
 }
 
+/* More than the pool may have. */
+static gph_status greedy(void *user, gph_call *call, gph_error *out)
+{
+    CUdeviceptr at = 0;
+    (void)user;
+    gph_status status = gph_pool_alloc(call->pool, 1 << 20, call->stream, &at, out);
+    call->outputs[0] = floats(at);
+    return status == GPH_OK ? gph_pool_alloc(call->pool, 64 << 20, call->stream, &at, out)
+                            : status;
+}
+
+static void a_capture_that_runs_out_of_memory_ends_cleanly(void)
+{
+    enum { OUT_OF_MEMORY = 2 };
+    gph_pool_options small = GPH_POOL_OPTIONS_INIT;
+    gph_pool *scarce = NULL;
+    gph_callable *callable = NULL;
+    gph_pool_stats stats;
+    int capturing = 1;
+    small.max_bytes = 8 << 20;
+    CHECK_OK(gph_pool_create(arena, &small, &scarce, &error), error);
+    gph_callable_options options = options_for(greedy, NULL, 0, 1);
+    options.pool = scarce;
+    CHECK(gph_callable_create(runtime, &options, &callable, &error) == OUT_OF_MEMORY);
+    CHECK(callable == NULL);
+    CU(StreamIsCapturing, stream, &capturing);
+    CHECK(capturing == 0);
+    gph_pool_stats_read(scarce, &stats);
+    CHECK(stats.allocation_count == 0 && stats.recording_count == 0 && stats.users == 1);
+    gph_pool_release(scarce);
+}
+
+static void recording_again_takes_no_more_memory(void)
+{
+    const gph_tensor inputs[] = {floats(new_floats(1)), floats(new_floats(10))};
+    gph_pool_stats first, last;
+    for (int i = 0; i < 100; i++) {
+        gph_callable *callable = make_twice(inputs);
+        CHECK_OK(gph_callable_call(callable, NULL, stream, NULL, &error), error);
+        gph_pool_stats_read(pool, i == 0 ? &first : &last);
+        CU(StreamSynchronize, stream);
+        gph_callable_destroy(callable);
+    }
+    CHECK(last.mapped_bytes == first.mapped_bytes);
+    CHECK(last.allocation_count == first.allocation_count);
+    CU(MemFree, inputs[0].data);
+    CU(MemFree, inputs[1].data);
+}
+
+/* Its work goes into another stream than it should, which runs it at once. */
+static gph_status astray(void *user, gph_call *call, gph_error *out)
+{
+    (void)call;
+    return gph_cuda_check(
+        cu->MemsetD32Async(*(const CUdeviceptr *)user, 0, N, other_stream),
+        "cuMemsetD32Async", out);
+}
+
+static char logged[512];
+
+static void keep_line(void *user, gph_log_level level, const char *area,
+                      const char *message)
+{
+    (void)user;
+    if (level == GPH_LOG_WARN && strcmp(area, "callable") == 0)
+        snprintf(logged, sizeof(logged), "%s", message);
+}
+
+static void a_recording_of_nothing_is_told(void)
+{
+    CUdeviceptr at = new_floats(1);
+    gph_callable_options options = options_for(astray, NULL, 0, 0);
+    gph_callable *callable = NULL;
+    options.user = &at;
+    options.name = "astray";
+    logged[0] = '\0';
+    gph_log_set(keep_line, NULL);
+    CHECK_OK(gph_callable_create(runtime, &options, &callable, &error), error);
+    gph_log_set(NULL, NULL);
+    CHECK(strstr(logged, "astray recorded no work") == logged);
+    CU(StreamSynchronize, other_stream);
+    gph_callable_destroy(callable);
+    CU(MemFree, at);
+}
+
 int main(void)
 {
     if (!set_up())
@@ -511,5 +596,8 @@ int main(void)
     RUN(bad_options_are_named);
     RUN(bad_tensors_are_named);
     RUN(a_function_of_nothing_works);
+    RUN(a_capture_that_runs_out_of_memory_ends_cleanly);
+    RUN(recording_again_takes_no_more_memory);
+    RUN(a_recording_of_nothing_is_told);
     return tear_down();
 }

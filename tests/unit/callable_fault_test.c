@@ -12,7 +12,7 @@
 static struct {
     int lacks_below; /* the batched copy is there in this version of CUDA, and older ones
                       */
-    int old_batches, copies;
+    int old_batches, copies, calls;
     long fail_at; /* calls left before the failing one; negative: none fails */
     int live_graphs, live_execs, live_events, live_streams, live_modules, live_memory;
 } shim = {.fail_at = -1};
@@ -21,6 +21,7 @@ static gphi_cuda_table soft; /* the driver below */
 
 static bool fails(void)
 {
+    shim.calls++;
     return shim.fail_at >= 0 && shim.fail_at-- == 0;
 }
 
@@ -342,6 +343,63 @@ static void survives_every_failed_allocation(void)
     CHECK(nth > 40);
 }
 
+/* Driver calls of a call; while it runs, no allocation would work. */
+static int calls_of(gph_callable *callable, const gph_arguments *arguments,
+                    gph_tensor *outputs, fault_heap *heap)
+{
+    gph_error error = {0};
+    const int before = shim.calls;
+    atomic_store(&heap->fail_at, 0);
+    CHECK_OK(gph_callable_call(callable, arguments, stream, outputs, &error), error);
+    CHECK(atomic_load(&heap->fail_at) == 0); /* and none was asked for */
+    atomic_store(&heap->fail_at, -1);
+    return shim.calls - before;
+}
+
+static void a_call_allocates_nothing_and_calls_once(void)
+{
+    fault_heap heap = {.fail_at = -1};
+    const gph_allocator allocator = {fault_realloc, &heap};
+    gph_error error = {0};
+    gph_runtime *runtime = NULL;
+    gph_arena *arena = NULL;
+    gph_pool *pool = NULL;
+    gph_rng *rng = NULL;
+    gph_callable *callable = NULL;
+    const gph_output copied[] = {{.policy = GPH_OUTPUT_COPIED},
+                                 {.policy = GPH_OUTPUT_COPIED}};
+    const gph_tensor inputs[] = {bytes_at(words), bytes_at(words + BYTES)};
+    CHECK_OK(gphi_runtime_create(&allocator, &source, &runtime, &error), error);
+    CHECK_OK(gph_arena_create(runtime, NULL, &arena, &error), error);
+    CHECK_OK(gph_pool_create(arena, NULL, &pool, &error), error);
+    CHECK_OK(gph_rng_create(runtime, 1, &rng, &error), error);
+    gph_callable_options options = GPH_CALLABLE_OPTIONS_INIT;
+    options.function = copy_and_clear;
+    options.sample = (gph_arguments){inputs, 2, 0, NULL};
+    options.outputs = copied;
+    options.pool = pool;
+    options.stream = stream;
+    options.rng = rng;
+    options.output_count = 2;
+    if (CHECK_OK(gph_callable_create(runtime, &options, &callable, &error), error)) {
+        gph_tensor outputs[2] = {{.data = words + 2 * BYTES}, {0}};
+        CHECK(calls_of(callable, NULL, NULL, &heap) == 1);
+        CHECK(calls_of(callable, &options.sample, NULL, &heap) == 2);    /* a batch */
+        CHECK(calls_of(callable, &options.sample, outputs, &heap) == 3); /* one out */
+        gph_rng_take(rng, 1);
+        CHECK(calls_of(callable, NULL, NULL, &heap) == 3); /* two edits */
+        CHECK(calls_of(callable, NULL, NULL, &heap) == 1);
+    }
+    soft.cuStreamSynchronize(stream);
+    gph_callable_destroy(callable);
+    gph_rng_destroy(rng);
+    gph_pool_release(pool);
+    gph_arena_destroy(arena);
+    gph_close(runtime);
+    CHECK(atomic_load(&heap.live_bytes) == 0);
+    check_nothing_is_left(0);
+}
+
 static void older_drivers_copy_as_they_can(void)
 {
     int copies[3] = {0};
@@ -379,6 +437,7 @@ int main(void)
         soft.cuMemAlloc(&words, 3 * BYTES) == 0;
     if (!CHECK(is_up))
         return 1;
+    RUN(a_call_allocates_nothing_and_calls_once);
     RUN(older_drivers_copy_as_they_can);
     RUN(survives_every_failed_driver_call);
     RUN(survives_every_failed_allocation);
