@@ -58,7 +58,7 @@ static void row(const char *name, const char *path, uint64_t capacity, double se
 int main(int argc, char **argv)
 {
     const double seconds = argc > 1 ? atof(argv[1]) : 60;
-    const char *const challenges = "ABCEFGIK";
+    const char *const challenges = "ABCDEFGHIJK";
     printf("%-9s %7s %12s %12s %8s %8s %10s %9s\n", "", "buffers", "bound", "height",
            "greedy", "ours", "steps", "seconds");
     for (const char *c = challenges; *c; c++) {

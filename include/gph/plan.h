@@ -65,8 +65,8 @@ typedef struct gph_plan_result {
 /** Finds offsets for `count` buffers. First greedy rules (several orders, best fit and
  *  first fit), then, where nothing is pinned and there are at most a few thousand
  *  buffers, an exact search over canonical plans: depth first, with bounds per section of
- *  time, independent parts solved apart, and restarts. Deterministic but for the time
- *  limit.
+ *  time, independent parts solved apart, restarts that learn where it is tight, and tries
+ *  to divide at narrow borders in time. Deterministic but for the time limit.
  *
  *  offsets  out: `count` offsets in bytes, the caller's array
  *  result   out, may be NULL

@@ -18,78 +18,30 @@
  *   its floor, that one does.
  * - Parts: where no buffer left spans a border in time, both sides are solved apart; one
  *   that fails fails the whole.
- * - Restarts: orders of candidates are tried by turns, each for some steps. */
+ * - Walls: buffers placed for good before the search, on the floor or at the ceiling
+ *   (divide.c). */
+#include "plan/search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
-#include "plan/problem.h"
-
 #define PAIRS_MAX 16000000u /* of buffers that live together: 64 MiB */
 #define COUNT_MAX 5000u     /* the search is as deep as there are buffers */
-#define FIRST_STEPS 4000u   /* of a restart; later ones are longer */
 #define LOOK 1024u          /* steps between looks at the clock */
-#define ORDERS 6u
 #define NONE UINT32_MAX
-
-/* A row a buffer or section: items[begin[i]], items[begin[i] + 1] .. items[begin[i+1]-1]
- */
-struct rows {
-    uint32_t *begin, *items;
-    size_t row_count, item_count;
-};
-
-struct raised {
-    uint64_t before;
-    uint32_t buffer;
-};
-
-struct step { /* buffer list[lo] was at list[from] before it was placed */
-    uint32_t lo, from, raised_count;
-};
-
-struct candidate {
-    uint64_t offset;
-    uint32_t buffer, rank;
-};
-
-/* The place in the order of (offset, rank) that the search is at. */
-struct front {
-    uint64_t offset;
-    int64_t rank;
-};
-
-struct search {
-    const gphi_problem *problem;
-    gphi_plan_clock *clock;
-    uint64_t capacity;
-    struct rows overlaps, members; /* of a buffer; of a section */
-    uint64_t *lowest;              /* a buffer: where it lies or may lie at the lowest */
-    uint64_t *left;                /* a section: bytes not placed yet */
-    uint32_t *rank, *list; /* list: placed ones are moved to the front of a part */
-    bool *placed;
-    struct raised *raised; /* so that it can be taken back */
-    struct step *steps;
-    uint32_t raised_count, step_count;
-    uint32_t forced;     /* a buffer that must lie at its lowest offset, or NONE */
-    gphi_vec candidates; /* a stack */
-    uint64_t steps_left; /* of this restart */
-    bool out_of_steps, out_of_memory;
-    uint64_t random;
-};
 
 /* ---- rows ---- */
 
-static bool make_rows(struct rows *rows, gph_allocator heap, size_t row_count,
+static bool make_rows(struct gphi_rows *rows, gph_allocator heap, size_t row_count,
                       size_t item_count)
 {
-    *rows = (struct rows){.row_count = row_count, .item_count = item_count};
+    *rows = (struct gphi_rows){.row_count = row_count, .item_count = item_count};
     rows->begin = (uint32_t *)gphi_heap_array(heap, row_count + 1, sizeof(uint32_t));
     rows->items = (uint32_t *)gphi_heap_array(heap, item_count + 1, sizeof(uint32_t));
     return rows->begin && rows->items;
 }
 
-static void drop_rows(struct rows *rows, gph_allocator heap)
+static void drop_rows(struct gphi_rows *rows, gph_allocator heap)
 {
     gphi_heap_free(heap, rows->begin, (rows->row_count + 1) * sizeof(uint32_t));
     gphi_heap_free(heap, rows->items, (rows->item_count + 1) * sizeof(uint32_t));
@@ -119,7 +71,7 @@ bool gphi_search_suits(const gphi_problem *p)
     return pairs <= PAIRS_MAX && memberships <= PAIRS_MAX;
 }
 
-static bool fill_rows(struct search *s)
+static bool fill_rows(gphi_search *s)
 {
     const gphi_problem *p = s->problem;
     size_t pairs, memberships;
@@ -148,38 +100,46 @@ static bool fill_rows(struct search *s)
 
 /* ---- placing and taking back ---- */
 
-/* Places list[from], which becomes list[lo]; false if something cannot fit any more. */
-static bool place(struct search *s, uint32_t lo, uint32_t from)
+/* list[from] becomes list[lo], is placed, and needs no room any more. */
+static void settle(gphi_search *s, uint32_t lo, uint32_t from)
 {
     const gphi_problem *p = s->problem;
     const uint32_t buffer = s->list[from];
-    const uint64_t top = s->lowest[buffer] + p->buffers[buffer].size;
-    s->steps[s->step_count++] = (struct step){lo, from, s->raised_count};
+    s->steps[s->step_count++] = (struct gphi_step){lo, from, s->raised_count};
     memmove(&s->list[lo + 1], &s->list[lo], (from - lo) * sizeof(*s->list));
     s->list[lo] = buffer;
     s->placed[buffer] = true;
     for (uint32_t i = p->first[buffer]; i <= p->last[buffer]; i++)
         s->left[i] -= p->buffers[buffer].size;
-    bool fits = top <= s->capacity;
+}
+
+/* Places list[from], which becomes list[lo]; false if something cannot fit any more. */
+static bool place(gphi_search *s, uint32_t lo, uint32_t from)
+{
+    const gphi_problem *p = s->problem;
+    const uint32_t buffer = s->list[from];
+    const uint64_t top = s->lowest[buffer] + p->buffers[buffer].size;
+    settle(s, lo, from);
+    bool fits = top <= s->roof[buffer];
     for (uint32_t i = s->overlaps.begin[buffer]; i < s->overlaps.begin[buffer + 1]; i++) {
         const uint32_t other = s->overlaps.items[i];
         if (s->placed[other] || s->lowest[other] >= top)
             continue;
-        s->raised[s->raised_count++] = (struct raised){s->lowest[other], other};
+        s->raised[s->raised_count++] = (struct gphi_raised){s->lowest[other], other};
         s->lowest[other] = gphi_plan_align(&p->buffers[other], top);
-        fits &= s->lowest[other] + p->buffers[other].size <= s->capacity;
+        fits &= s->lowest[other] + p->buffers[other].size <= s->roof[other];
     }
     return fits;
 }
 
-static void take_back(struct search *s, uint32_t step_count)
+static void take_back(gphi_search *s, uint32_t step_count)
 {
     const gphi_problem *p = s->problem;
     while (s->step_count > step_count) {
-        const struct step step = s->steps[--s->step_count];
+        const struct gphi_step step = s->steps[--s->step_count];
         const uint32_t buffer = s->list[step.lo];
         while (s->raised_count > step.raised_count) {
-            const struct raised *r = &s->raised[--s->raised_count];
+            const struct gphi_raised *r = &s->raised[--s->raised_count];
             s->lowest[r->buffer] = r->before;
         }
         for (uint32_t i = p->first[buffer]; i <= p->last[buffer]; i++)
@@ -194,7 +154,7 @@ static void take_back(struct search *s, uint32_t step_count)
 /* ---- bounds ---- */
 
 /* The lowest offset that `buffer` can still have behind the front. */
-static uint64_t behind(const struct search *s, uint32_t buffer, struct front front)
+static uint64_t behind(const gphi_search *s, uint32_t buffer, struct gphi_front front)
 {
     const uint64_t lowest = s->lowest[buffer];
     if (lowest > front.offset ||
@@ -204,32 +164,44 @@ static uint64_t behind(const struct search *s, uint32_t buffer, struct front fro
 }
 
 /* Whether what is left in a section fits above its floor. *only becomes the one buffer
- * that must lie on the floor, if there is no byte to spare and no other can. */
-static bool section_fits(const struct search *s, uint32_t section, struct front front,
+ * that must lie on the floor, if there is no byte to spare and no other can. Most
+ * sections have room, as the member says that was looked at last: it is looked at first.
+ */
+static bool section_fits(gphi_search *s, uint32_t section, struct gphi_front front,
                          uint32_t *only)
 {
     if (s->left[section] == 0)
         return true;
+    const bool too_much = s->left[section] > s->ceiling[section];
+    const uint64_t highest = too_much ? 0 : s->ceiling[section] - s->left[section];
     uint64_t floor = UINT64_MAX;
-    uint32_t one = NONE;
-    const uint32_t end = s->members.begin[section + 1];
-    for (uint32_t i = s->members.begin[section]; i < end; i++) {
-        const uint32_t buffer = s->members.items[i];
+    uint32_t one = NONE, *const members = s->members.items + s->members.begin[section];
+    const uint32_t count = s->members.begin[section + 1] - s->members.begin[section];
+    for (uint32_t i = 0; i < count && !too_much; i++) {
+        const uint32_t buffer = members[i];
         if (s->placed[buffer])
             continue;
         const uint64_t at = behind(s, buffer, front);
+        if (at < highest) {
+            members[i] = members[0];
+            members[0] = buffer;
+            return true;
+        }
         if (at <= floor) {
             one = at < floor && at == s->lowest[buffer] ? buffer : NONE;
             floor = at;
         }
     }
-    if (one != NONE && floor + s->left[section] == s->capacity)
+    if (one != NONE && floor == highest)
         *only = one;
-    return floor + s->left[section] <= s->capacity;
+    if (floor <= highest)
+        return true;
+    s->trouble[section] += 1;
+    return false;
 }
 
-static bool sections_fit(const struct search *s, uint32_t first, uint32_t last,
-                         struct front front, uint32_t *only)
+static bool sections_fit(gphi_search *s, uint32_t first, uint32_t last,
+                         struct gphi_front front, uint32_t *only)
 {
     for (uint32_t i = first; i <= last; i++)
         if (!section_fits(s, i, front, only))
@@ -238,10 +210,10 @@ static bool sections_fit(const struct search *s, uint32_t first, uint32_t last,
 }
 
 /* Whether the sections still fit that the last placement changed. */
-static bool changed_fit(struct search *s, struct front front)
+static bool changed_fit(gphi_search *s, struct gphi_front front)
 {
     const gphi_problem *p = s->problem;
-    const struct step *step = &s->steps[s->step_count - 1];
+    const struct gphi_step *step = &s->steps[s->step_count - 1];
     uint32_t first = p->first[s->list[step->lo]], last = p->last[s->list[step->lo]];
     for (uint32_t i = step->raised_count; i < s->raised_count; i++) {
         const uint32_t other = s->raised[i].buffer;
@@ -255,19 +227,25 @@ static bool changed_fit(struct search *s, struct front front)
 
 /* ---- the search ---- */
 
-static bool solve_part(struct search *s, uint32_t lo, uint32_t hi, struct front front);
+static bool solve_part(gphi_search *s, uint32_t lo, uint32_t hi, struct gphi_front front);
+
+uint32_t gphi_search_part_end(const gphi_search *s, uint32_t lo, uint32_t hi)
+{
+    const gphi_problem *p = s->problem;
+    uint32_t end = lo + 1, last = p->last[s->list[lo]];
+    for (; end < hi && p->first[s->list[end]] <= last; end++)
+        if (p->last[s->list[end]] > last)
+            last = p->last[s->list[end]];
+    return end;
+}
 
 /* Solves list[lo, hi), in order of the first section, part by part. On failure all is as
  * before. */
-static bool solve(struct search *s, uint32_t lo, uint32_t hi, struct front front)
+static bool solve(gphi_search *s, uint32_t lo, uint32_t hi, struct gphi_front front)
 {
-    const gphi_problem *p = s->problem;
     const uint32_t before = s->step_count;
     while (lo < hi) {
-        uint32_t end = lo + 1, last = p->last[s->list[lo]];
-        for (; end < hi && p->first[s->list[end]] <= last; end++)
-            if (p->last[s->list[end]] > last)
-                last = p->last[s->list[end]];
+        const uint32_t end = gphi_search_part_end(s, lo, hi);
         if (!solve_part(s, lo, end, front)) {
             take_back(s, before);
             return false;
@@ -279,16 +257,16 @@ static bool solve(struct search *s, uint32_t lo, uint32_t hi, struct front front
 
 static int by_offset_and_rank(const void *a, const void *b)
 {
-    const struct candidate *x = (const struct candidate *)a;
-    const struct candidate *y = (const struct candidate *)b;
+    const struct gphi_candidate *x = (const struct gphi_candidate *)a;
+    const struct gphi_candidate *y = (const struct gphi_candidate *)b;
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
 /* Nothing that begins at this offset or above can be next in list[lo, hi). */
-static uint64_t ceiling_of(const struct search *s, uint32_t lo, uint32_t hi,
-                           struct front front)
+static uint64_t ceiling_of(const gphi_search *s, uint32_t lo, uint32_t hi,
+                           struct gphi_front front)
 {
     const gphi_problem *p = s->problem;
     uint64_t ceiling = UINT64_MAX;
@@ -305,14 +283,14 @@ static uint64_t ceiling_of(const struct search *s, uint32_t lo, uint32_t hi,
             last = p->last[buffer];
     }
     for (uint32_t i = p->first[s->list[lo]]; i <= last; i++)
-        if (s->left[i] != 0 && s->capacity - s->left[i] + 1 < ceiling)
-            ceiling = s->capacity - s->left[i] + 1;
+        if (s->left[i] != 0 && s->ceiling[i] - s->left[i] + 1 < ceiling)
+            ceiling = s->ceiling[i] - s->left[i] + 1;
     return ceiling;
 }
 
 /* Pushes those who may be next, best first; false without memory. */
-static bool push_candidates(struct search *s, uint32_t lo, uint32_t hi,
-                            struct front front)
+static bool push_candidates(gphi_search *s, uint32_t lo, uint32_t hi,
+                            struct gphi_front front)
 {
     const uint64_t ceiling = ceiling_of(s, lo, hi, front);
     const size_t begin = s->candidates.count;
@@ -320,19 +298,19 @@ static bool push_candidates(struct search *s, uint32_t lo, uint32_t hi,
         return false;
     for (uint32_t i = lo; i < hi; i++) {
         const uint32_t buffer = s->list[i];
-        const struct candidate c = {s->lowest[buffer], buffer, s->rank[buffer]};
+        const struct gphi_candidate c = {s->lowest[buffer], buffer, s->rank[buffer]};
         if (c.offset >= ceiling || behind(s, buffer, front) != c.offset)
             continue;
         memcpy(gphi_vec_add(&s->candidates, 1), &c, sizeof(c));
     }
     const size_t count = s->candidates.count - begin;
     if (count > 1)
-        qsort(gphi_vec_at(&s->candidates, begin), count, sizeof(struct candidate),
+        qsort(gphi_vec_at(&s->candidates, begin), count, sizeof(struct gphi_candidate),
               by_offset_and_rank);
     return true;
 }
 
-static bool may_go_on(struct search *s)
+static bool may_go_on(gphi_search *s)
 {
     if (s->steps_left == 0)
         s->out_of_steps = true;
@@ -346,8 +324,8 @@ static bool may_go_on(struct search *s)
 }
 
 /* Places list[from] and all that is left; on failure all is as before. */
-static bool go_on_with(struct search *s, uint32_t lo, uint32_t hi, uint32_t from,
-                       struct front front)
+static bool go_on_with(gphi_search *s, uint32_t lo, uint32_t hi, uint32_t from,
+                       struct gphi_front front)
 {
     const uint32_t before = s->step_count;
     s->forced = NONE;
@@ -357,45 +335,58 @@ static bool go_on_with(struct search *s, uint32_t lo, uint32_t hi, uint32_t from
     return false;
 }
 
-static uint32_t index_in(const struct search *s, uint32_t lo, uint32_t hi,
-                         uint32_t buffer)
+static uint32_t index_in(const gphi_search *s, uint32_t lo, uint32_t hi, uint32_t buffer)
 {
     while (lo < hi && s->list[lo] != buffer)
         lo++;
     return lo;
 }
 
-/* Whether all that is left and lives with a buffer lies above its lowest place; or, with
- * `forced`, whether none of it fits below. */
-static bool is_undermost(const struct search *s, uint32_t buffer, struct front front,
-                         bool forced)
+/* Whether something that is left and lives with a buffer may fit below its lowest place.
+ */
+static bool is_undercut(const gphi_search *s, uint32_t buffer, struct gphi_front front)
 {
-    const gphi_problem *p = s->problem;
-    const uint64_t floor = s->lowest[buffer], top = floor + p->buffers[buffer].size;
+    const uint64_t floor = s->lowest[buffer];
     const uint32_t end = s->overlaps.begin[buffer + 1];
     for (uint32_t i = s->overlaps.begin[buffer]; i < end; i++) {
         const uint32_t other = s->overlaps.items[i];
-        if (s->placed[other])
-            continue;
-        if (forced ? behind(s, other, front) + p->buffers[other].size <= floor
-                   : s->lowest[other] < top)
+        if (!s->placed[other] &&
+            behind(s, other, front) + s->problem->buffers[other].size <= floor)
+            return true;
+    }
+    return false;
+}
+
+/* Whether all that is left and lives with a buffer lies above its lowest place. Who does
+ * not is remembered, and asked first. */
+static bool is_undermost(gphi_search *s, uint32_t buffer)
+{
+    const uint64_t top = s->lowest[buffer] + s->problem->buffers[buffer].size;
+    const uint32_t end = s->overlaps.begin[buffer + 1], known = s->lower[buffer];
+    if (!s->placed[known] && s->lowest[known] < top && known != buffer)
+        return false;
+    for (uint32_t i = s->overlaps.begin[buffer]; i < end; i++) {
+        const uint32_t other = s->overlaps.items[i];
+        if (!s->placed[other] && s->lowest[other] < top) {
+            s->lower[buffer] = other;
             return false;
+        }
     }
     return true;
 }
 
 /* The place in list[lo, hi) of a buffer that needs no choice; `hi` if there is none.
  * *dead: no plan from here is worth a look. */
-static uint32_t find_settled(struct search *s, uint32_t lo, uint32_t hi,
-                             struct front front, bool *dead)
+static uint32_t find_settled(gphi_search *s, uint32_t lo, uint32_t hi,
+                             struct gphi_front front, bool *dead)
 {
     uint32_t found = hi;
     *dead = false;
-    if (s->forced != NONE && is_undermost(s, s->forced, front, true))
+    if (s->forced != NONE && !is_undercut(s, s->forced, front))
         found = index_in(s, lo, hi, s->forced);
     for (uint32_t i = lo; i < hi && !*dead; i++) {
         const uint32_t buffer = s->list[i];
-        if (!is_undermost(s, buffer, front, false))
+        if (!is_undermost(s, buffer))
             continue;
         *dead = behind(s, buffer, front) != s->lowest[buffer];
         found = found == hi ? i : found;
@@ -404,8 +395,8 @@ static uint32_t find_settled(struct search *s, uint32_t lo, uint32_t hi,
 }
 
 /* Buffers alike need not be tried in turn. */
-static bool is_like(const struct search *s, const struct candidate *a,
-                    const struct candidate *b)
+static bool is_like(const gphi_search *s, const struct gphi_candidate *a,
+                    const struct gphi_candidate *b)
 {
     const gphi_problem *p = s->problem;
     const gph_plan_buffer *x = &p->buffers[a->buffer], *y = &p->buffers[b->buffer];
@@ -415,14 +406,15 @@ static bool is_like(const struct search *s, const struct candidate *a,
 }
 
 /* Tries candidates by turns, those that were pushed from `begin` on. */
-static bool try_candidates(struct search *s, uint32_t lo, uint32_t hi, size_t begin)
+static bool try_candidates(gphi_search *s, uint32_t lo, uint32_t hi, size_t begin)
 {
     const gphi_problem *p = s->problem;
     const size_t end = s->candidates.count;
-    struct candidate last = {0};
+    struct gphi_candidate last = {0};
     for (size_t i = begin; i < end && !s->out_of_steps; i++) {
-        const struct candidate c = *(struct candidate *)gphi_vec_at(&s->candidates, i);
-        const struct front front = {c.offset, c.rank};
+        const struct gphi_candidate c =
+            *(struct gphi_candidate *)gphi_vec_at(&s->candidates, i);
+        const struct gphi_front front = {c.offset, c.rank};
         if (i > begin && is_like(s, &c, &last))
             continue;
         last = c;
@@ -436,7 +428,7 @@ static bool try_candidates(struct search *s, uint32_t lo, uint32_t hi, size_t be
     return false;
 }
 
-static bool solve_part(struct search *s, uint32_t lo, uint32_t hi, struct front front)
+static bool solve_part(gphi_search *s, uint32_t lo, uint32_t hi, struct gphi_front front)
 {
     bool dead;
     if (!may_go_on(s))
@@ -454,92 +446,190 @@ static bool solve_part(struct search *s, uint32_t lo, uint32_t hi, struct front 
     return solved;
 }
 
-/* ---- restarts ---- */
+/* ---- from outside ---- */
 
-/* `disturb` about 1 */
-static double key_of(const struct search *s, uint32_t buffer, uint32_t order,
+bool gphi_search_solve(gphi_search *s, uint32_t lo, uint32_t hi, uint64_t steps)
+{
+    const struct gphi_front floor = {0, -1};
+    s->steps_left = steps;
+    s->out_of_steps = s->out_of_memory || s->clock->over;
+    s->forced = NONE;
+    return solve(s, lo, hi, floor);
+}
+
+bool gphi_search_fits(gphi_search *s)
+{
+    const struct gphi_front floor = {0, -1};
+    uint32_t only;
+    for (uint32_t i = 0; i < s->problem->count; i++)
+        if (!s->placed[i] && s->lowest[i] + s->problem->buffers[i].size > s->roof[i])
+            return false;
+    return sections_fit(s, 0, s->problem->section_count - 1, floor, &only);
+}
+
+/* Below the ceiling nothing is raised: the ceiling comes down. */
+static bool hang(gphi_search *s, uint32_t lo, uint32_t from)
+{
+    const gphi_problem *p = s->problem;
+    const uint32_t buffer = s->list[from];
+    const gph_plan_buffer *b = &p->buffers[buffer];
+    if (s->roof[buffer] < s->lowest[buffer] + b->size)
+        return false;
+    uint64_t at = s->roof[buffer] - b->size;
+    if (b->alignment > 1)
+        at -= at % b->alignment;
+    if (at < s->lowest[buffer])
+        return false;
+    settle(s, lo, from);
+    s->lowest[buffer] = at;
+    for (uint32_t i = p->first[buffer]; i <= p->last[buffer]; i++)
+        s->ceiling[i] = at < s->ceiling[i] ? at : s->ceiling[i];
+    for (uint32_t i = s->overlaps.begin[buffer]; i < s->overlaps.begin[buffer + 1]; i++) {
+        const uint32_t other = s->overlaps.items[i];
+        s->roof[other] = at < s->roof[other] ? at : s->roof[other];
+    }
+    return true;
+}
+
+bool gphi_search_wall(gphi_search *s, uint32_t lo, uint32_t from, bool at_ceiling)
+{
+    return at_ceiling ? hang(s, lo, from) : place(s, lo, from);
+}
+
+/* The most of what there is in a section that a buffer lives in. */
+static double most_of(const gphi_problem *p, uint32_t buffer, const uint64_t *bytes)
+{
+    uint64_t most = 0;
+    for (uint32_t i = p->first[buffer]; i <= p->last[buffer]; i++)
+        most = bytes[i] > most ? bytes[i] : most;
+    return (double)most;
+}
+
+static double most_trouble(const gphi_search *s, uint32_t buffer)
+{
+    const gphi_problem *p = s->problem;
+    double most = 0;
+    for (uint32_t i = p->first[buffer]; i <= p->last[buffer]; i++)
+        most = s->trouble[i] > most ? s->trouble[i] : most;
+    return most;
+}
+
+/* `disturb` about 1; order < GPHI_SEARCH_ORDERS */
+static double key_of(const gphi_search *s, uint32_t buffer, uint32_t order,
                      double disturb)
 {
     const gphi_problem *p = s->problem;
     const gph_plan_buffer *b = &p->buffers[buffer];
     const double duration = (double)(b->upper - b->lower), size = (double)b->size;
-    uint64_t most = 0;
-    for (uint32_t i = p->first[buffer]; i <= p->last[buffer]; i++)
-        if (p->live[i] > most)
-            most = p->live[i];
-    const double bound = (double)p->bound + 1, pressure = (double)most / bound;
-    const double span = (double)p->section_count + 1;
+    const double bound = (double)p->bound + 1;
     const double length = (double)(p->last[buffer] - p->first[buffer] + 1);
+    const double share = length / ((double)p->section_count + 1);
+    if (order == 0 || order == 1)
+        return duration * (order == 0 ? 1 : size) * (0.85 + 0.15 * disturb);
+    if (order <= 5) {
+        const double pressure = most_of(p, buffer, p->live) / bound * 1024;
+        switch (order) {
+        case 2: return pressure + share;
+        case 3: return pressure + share * size / bound * disturb;
+        case 4: return pressure + share * disturb;
+        default: return pressure + size / bound * disturb;
+        }
+    }
+    const double trouble = most_trouble(s, buffer) / s->trouble_most * 1024;
     switch (order) {
-    case 0: return duration * (0.85 + 0.15 * disturb);
-    case 1: return duration * size * (0.85 + 0.15 * disturb);
-    case 2: return pressure * 1024 + length / span;
-    case 3: return pressure * 1024 + length / span * size / bound * disturb;
-    case 4: return pressure * 1024 + length / span * disturb;
-    default: return pressure * 1024 + size / bound * disturb;
+    case GPHI_SEARCH_BY_TROUBLE: return trouble + share * disturb;
+    case 7: return trouble + share * size / bound * disturb;
+    default: return trouble + size / bound * disturb;
     }
 }
 
-/* Nothing placed, and the ranks of one of the orders. */
-static void begin_restart(struct search *s, gphi_keyed *keyed, uint32_t restart)
+/* What failed lately counts more. */
+static void forget_some(gphi_search *s)
+{
+    s->trouble_most = 1e-9;
+    for (uint32_t i = 0; i < s->problem->section_count; i++) {
+        s->trouble[i] *= 0.9;
+        if (s->trouble[i] > s->trouble_most)
+            s->trouble_most = s->trouble[i];
+    }
+}
+
+void gphi_search_rank(gphi_search *s, gphi_keyed *keyed, uint32_t lo, uint32_t hi,
+                      uint32_t order, uint64_t *random)
+{
+    forget_some(s);
+    for (uint32_t i = lo; i < hi; i++) {
+        const double disturb = random ? 0.4 + 1.2 * gphi_plan_random(random) : 1;
+        keyed[i - lo] = (gphi_keyed){key_of(s, s->list[i], order, disturb), s->list[i]};
+    }
+    qsort(keyed, hi - lo, sizeof(*keyed), gphi_plan_by_key);
+    for (uint32_t i = 0; i < hi - lo; i++)
+        s->rank[keyed[i].buffer] = i;
+}
+
+void gphi_search_clear(gphi_search *s)
 {
     const gphi_problem *p = s->problem;
+    memcpy(s->list, s->by_begin, p->count * sizeof(*s->list));
     for (uint32_t i = 0; i < p->count; i++)
-        keyed[i] = (gphi_keyed){-(double)p->first[i], i};
-    qsort(keyed, p->count, sizeof(*keyed), gphi_plan_by_key);
+        s->roof[i] = s->capacity;
+    for (uint32_t i = 0; i < p->section_count; i++)
+        s->ceiling[i] = s->capacity;
     for (uint32_t i = 0; i < p->count; i++)
-        s->list[i] = keyed[i].buffer;
-    for (uint32_t i = 0; i < p->count; i++) {
-        const double disturb =
-            restart < ORDERS ? 1 : 0.4 + 1.2 * gphi_plan_random(&s->random);
-        keyed[i] = (gphi_keyed){key_of(s, i, restart % ORDERS, disturb), i};
-    }
-    qsort(keyed, p->count, sizeof(*keyed), gphi_plan_by_key);
-    for (uint32_t i = 0; i < p->count; i++)
-        s->rank[keyed[i].buffer] = i;
+        s->lower[i] = i;
     memset(s->lowest, 0, p->count * sizeof(*s->lowest));
     memset(s->placed, 0, p->count * sizeof(*s->placed));
     memcpy(s->left, p->live, p->section_count * sizeof(*s->left));
     s->raised_count = s->step_count = 0;
     s->candidates.count = 0;
-    s->out_of_steps = false;
     s->forced = NONE;
 }
 
-/* 1 1 2 1 1 2 4 1 ..: Luby's sequence, which is never far from the best choice */
-static uint64_t luby(uint64_t i)
-{
-    for (;;) {
-        uint64_t size = 1;
-        while (size - 1 < i)
-            size *= 2;
-        if (size - 1 == i)
-            return size / 2;
-        i -= size / 2 - 1;
-    }
-}
-
-static bool make_search(struct search *s)
+/* Buffers in order of their first section. */
+static bool sort_by_begin(gphi_search *s)
 {
     const gphi_problem *p = s->problem;
+    gphi_keyed *keyed = (gphi_keyed *)gphi_heap_array(p->heap, p->count, sizeof(*keyed));
+    s->by_begin = (uint32_t *)gphi_heap_array(p->heap, p->count, sizeof(*s->by_begin));
+    if (keyed != NULL && s->by_begin != NULL) {
+        for (uint32_t i = 0; i < p->count; i++)
+            keyed[i] = (gphi_keyed){-(double)p->first[i], i};
+        qsort(keyed, p->count, sizeof(*keyed), gphi_plan_by_key);
+        for (uint32_t i = 0; i < p->count; i++)
+            s->by_begin[i] = keyed[i].buffer;
+    }
+    const bool there = keyed != NULL && s->by_begin != NULL;
+    gphi_heap_free(p->heap, keyed, p->count * sizeof(*keyed));
+    return there;
+}
+
+gph_status gphi_search_init(gphi_search *s, const gphi_problem *p, gphi_plan_clock *clock,
+                            uint64_t capacity)
+{
     const gph_allocator heap = p->heap;
-    gphi_vec_init(&s->candidates, heap, sizeof(struct candidate));
+    *s = (gphi_search){.problem = p, .clock = clock, .capacity = capacity};
+    gphi_vec_init(&s->candidates, heap, sizeof(struct gphi_candidate));
     s->lowest = (uint64_t *)gphi_heap_array(heap, p->count, sizeof(*s->lowest));
     s->left = (uint64_t *)gphi_heap_array(heap, p->section_count, sizeof(*s->left));
+    s->ceiling = (uint64_t *)gphi_heap_array(heap, p->section_count, sizeof(uint64_t));
+    s->trouble = (double *)gphi_heap_array(heap, p->section_count, sizeof(double));
+    s->roof = (uint64_t *)gphi_heap_array(heap, p->count, sizeof(*s->roof));
+    s->lower = (uint32_t *)gphi_heap_array(heap, p->count, sizeof(*s->lower));
     s->rank = (uint32_t *)gphi_heap_array(heap, p->count, sizeof(*s->rank));
     s->list = (uint32_t *)gphi_heap_array(heap, p->count, sizeof(*s->list));
     s->placed = (bool *)gphi_heap_array(heap, p->count, sizeof(*s->placed));
-    s->steps = (struct step *)gphi_heap_array(heap, p->count, sizeof(*s->steps));
-    if (!s->lowest || !s->left || !s->rank || !s->list || !s->placed || !s->steps ||
+    s->steps = (struct gphi_step *)gphi_heap_array(heap, p->count, sizeof(*s->steps));
+    if (!s->lowest || !s->left || !s->ceiling || !s->trouble || !s->roof || !s->lower ||
+        !s->rank || !s->list || !s->placed || !s->steps || !sort_by_begin(s) ||
         !fill_rows(s))
-        return false;
+        return GPH_E_NO_MEMORY;
     /* A buffer is raised at most once by each that lives with it. */
-    s->raised = (struct raised *)gphi_heap_array(heap, s->overlaps.item_count + 1,
-                                                 sizeof(*s->raised));
-    return s->raised != NULL;
+    s->raised = (struct gphi_raised *)gphi_heap_array(heap, s->overlaps.item_count + 1,
+                                                      sizeof(*s->raised));
+    return s->raised != NULL ? GPH_OK : GPH_E_NO_MEMORY;
 }
 
-static void drop_search(struct search *s)
+void gphi_search_fini(gphi_search *s)
 {
     const gphi_problem *p = s->problem;
     const gph_allocator heap = p->heap;
@@ -548,45 +638,14 @@ static void drop_search(struct search *s)
     drop_rows(&s->members, heap);
     gphi_heap_free(heap, s->lowest, p->count * sizeof(*s->lowest));
     gphi_heap_free(heap, s->left, p->section_count * sizeof(*s->left));
+    gphi_heap_free(heap, s->ceiling, p->section_count * sizeof(*s->ceiling));
+    gphi_heap_free(heap, s->trouble, p->section_count * sizeof(*s->trouble));
+    gphi_heap_free(heap, s->roof, p->count * sizeof(*s->roof));
+    gphi_heap_free(heap, s->by_begin, p->count * sizeof(*s->by_begin));
+    gphi_heap_free(heap, s->lower, p->count * sizeof(*s->lower));
     gphi_heap_free(heap, s->rank, p->count * sizeof(*s->rank));
     gphi_heap_free(heap, s->list, p->count * sizeof(*s->list));
     gphi_heap_free(heap, s->placed, p->count * sizeof(*s->placed));
     gphi_heap_free(heap, s->steps, p->count * sizeof(*s->steps));
     gphi_vec_fini(&s->candidates);
-}
-
-static gphi_search_end run(struct search *s, gphi_keyed *keyed)
-{
-    for (uint32_t restart = 0; !s->clock->over; restart++) {
-        begin_restart(s, keyed, restart);
-        s->steps_left = FIRST_STEPS * (restart < ORDERS ? 1 : luby(restart - ORDERS + 1));
-        const struct front floor = {0, -1};
-        uint32_t only;
-        if (sections_fit(s, 0, s->problem->section_count - 1, floor, &only) &&
-            solve(s, 0, s->problem->count, floor))
-            return GPHI_SEARCH_FOUND;
-        if (!s->out_of_steps)
-            return GPHI_SEARCH_IMPOSSIBLE;
-        if (s->out_of_memory)
-            break;
-    }
-    return GPHI_SEARCH_UNKNOWN;
-}
-
-gph_status gphi_plan_search(const gphi_problem *p, gphi_plan_clock *clock,
-                            uint64_t capacity, uint64_t *offsets, gphi_search_end *end)
-{
-    struct search s = {
-        .problem = p, .clock = clock, .capacity = capacity, .random = GPHI_PLAN_SEED};
-    gphi_keyed *keyed = (gphi_keyed *)gphi_heap_array(p->heap, p->count, sizeof(*keyed));
-    gph_status status = GPH_E_NO_MEMORY;
-    if (make_search(&s) && keyed != NULL) {
-        *end = run(&s, keyed);
-        status = s.out_of_memory ? GPH_E_NO_MEMORY : GPH_OK;
-    }
-    if (status == GPH_OK && *end == GPHI_SEARCH_FOUND)
-        memcpy(offsets, s.lowest, p->count * sizeof(*offsets));
-    gphi_heap_free(p->heap, keyed, p->count * sizeof(*keyed));
-    drop_search(&s);
-    return status;
 }
