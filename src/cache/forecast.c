@@ -301,7 +301,7 @@ static gph_status read_traces(struct forecast *self, const gph_cache_trace *trac
                                        .exec_bytes = traces[i].exec_bytes != 0
                                                          ? (double)traces[i].exec_bytes
                                                          : (double)traces[i].node_count *
-                                                               NODE_BYTES,
+                                                               (double)NODE_BYTES,
                                        .seconds = traces[i].seconds};
         self->known_count = i + 1;
     }
