@@ -64,6 +64,20 @@ static void give(CUdeviceptr address, CUstream stream)
     need(gph_pool_free(pool, address, stream, &error));
 }
 
+static void open_pool(void)
+{
+    gph_arena_options options = GPH_ARENA_OPTIONS_INIT;
+    options.reserve_bytes = 4096 * MiB;
+    need(gph_arena_create(runtime, &options, &arena, &error));
+    need(gph_pool_create(arena, NULL, &pool, &error));
+}
+
+static void close_pool(void)
+{
+    gph_pool_release(pool);
+    gph_arena_destroy(arena);
+}
+
 /* ---- eager ---- */
 
 static double pairs(void *user)
@@ -85,6 +99,21 @@ static double pairs(void *user)
     const double ns = (now() - start) / COUNT;
     need(cu->StreamSynchronize(streams[0]));
     return ns;
+}
+
+/* Pages that come one growth after the other. */
+static void bench_growth(void)
+{
+    enum { COUNT = 64 };
+    CUdeviceptr at[COUNT];
+    const double start = now();
+    for (int i = 0; i < COUNT; i++)
+        at[i] = alloc(2 * MiB, streams[0]);
+    printf("%-52s %9.1f us\n", "growth by 2 MiB of new pages",
+           (now() - start) / COUNT / 1e3);
+    for (int i = 0; i < COUNT; i++)
+        give(at[i], streams[0]);
+    need(cu->StreamSynchronize(streams[0]));
 }
 
 static void bench_eager(void)
@@ -271,10 +300,126 @@ static void bench_captures(void)
         }
 }
 
+/* ---- a recorded trace ---- */
+
+/* An allocation or a free of the trace. */
+struct step {
+    uint64_t time;
+    size_t buffer;
+    bool is_alloc;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (int)x->is_alloc - (int)y->is_alloc; /* frees first: `upper` is exclusive */
+}
+
+struct trace {
+    gph_plan_table *table;
+    const gph_plan_buffer *buffers;
+    size_t count;
+    struct step *steps; /* 2 * count */
+    CUdeviceptr *at;
+    uint64_t live_bound;
+};
+
+static bool load_trace(const char *path, struct trace *t)
+{
+    static char text[1 << 20];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return false;
+    const size_t bytes = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    need(gph_plan_table_read(text, bytes, NULL, &t->table, &error));
+    t->count = gph_plan_table_count(t->table);
+    t->buffers = gph_plan_table_buffers(t->table);
+    t->steps = calloc(2 * t->count, sizeof(*t->steps));
+    t->at = calloc(t->count, sizeof(*t->at));
+    if (t->steps == NULL || t->at == NULL)
+        exit(1);
+    for (size_t i = 0; i < t->count; i++) {
+        t->steps[2 * i] = (struct step){t->buffers[i].lower, i, true};
+        t->steps[2 * i + 1] = (struct step){t->buffers[i].upper, i, false};
+    }
+    qsort(t->steps, 2 * t->count, sizeof(*t->steps), by_time);
+    uint64_t live = 0;
+    for (size_t i = 0; i < 2 * t->count; i++) {
+        const uint64_t size = t->buffers[t->steps[i].buffer].size;
+        live += t->steps[i].is_alloc ? size : 0 - size;
+        t->live_bound = live > t->live_bound ? live : t->live_bound;
+    }
+    return true;
+}
+
+/* The trace at a size of `part` in `parts`. */
+static void play(const struct trace *t, uint64_t part, uint64_t parts)
+{
+    for (size_t i = 0; i < 2 * t->count; i++) {
+        const size_t k = t->steps[i].buffer;
+        if (t->steps[i].is_alloc)
+            t->at[k] = alloc(t->buffers[k].size * part / parts + 1, streams[0]);
+        else
+            give(t->at[k], streams[0]);
+    }
+}
+
+static uint64_t mapped(void)
+{
+    gph_pool_stats stats;
+    gph_pool_stats_read(pool, &stats);
+    return stats.mapped_bytes;
+}
+
+/* A pool that knows nothing of the future, beside the bytes that are alive at once. */
+static void bench_trace(const struct trace *t)
+{
+    open_pool();
+    const double start = now();
+    play(t, 1, 1);
+    printf("%-52s %9.3f x the live bound of %.0f MiB (%zu buffers, %.1f ms)\n",
+           "recorded ResNet-50, pages", (double)mapped() / (double)t->live_bound,
+           (double)t->live_bound / (double)MiB, t->count, (now() - start) / 1e6);
+    close_pool();
+}
+
+static void capture_trace(const struct trace *t, uint64_t part, uint64_t parts)
+{
+    gph_capture *bound = NULL;
+    CUgraph graph = NULL;
+    const gph_recording_id id = begin();
+    need(gph_capture_begin(runtime, streams[0], NULL, &bound, &error));
+    play(t, part, parts);
+    need(gph_capture_end(bound, &graph, &error));
+    need(gph_pool_record_end(pool, id, NULL, 0, NULL, &error));
+    need(cu->GraphDestroy(graph));
+}
+
+/* Graphs of many sizes in one pool, beside the largest alone. */
+static void bench_buckets(const struct trace *t, uint64_t count)
+{
+    char text[64];
+    open_pool();
+    capture_trace(t, count, count);
+    const double alone = (double)mapped();
+    close_pool();
+    for (int is_up = 0; is_up < 2; is_up++) {
+        open_pool();
+        for (uint64_t i = 0; i < count; i++)
+            capture_trace(t, is_up ? i + 1 : count - i, count);
+        snprintf(text, sizeof(text), "%d graphs of it, %s first, pages", (int)count,
+                 is_up ? "smallest" : "largest");
+        printf("%-52s %9.3f x the largest alone\n", text, (double)mapped() / alone);
+        close_pool();
+    }
+}
+
 int main(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
-    gph_arena_options arena_options = GPH_ARENA_OPTIONS_INIT;
     gph_driver_info info;
     CUdevice device = 0;
     CUcontext context = NULL;
@@ -288,16 +433,23 @@ int main(void)
     for (int i = 0; i < STREAMS; i++)
         need(cu->StreamCreate(&streams[i], 1));
     need(cu->EventCreate(&event, 2));
-    arena_options.reserve_bytes = 1024 * MiB;
-    need(gph_arena_create(runtime, &arena_options, &arena, &error));
-    need(gph_pool_create(arena, NULL, &pool, &error));
+    open_pool();
     printf("driver: %s\n", info.path);
+    bench_growth();
     bench_eager();
     bench_checkpoints();
     check_replays();
     bench_captures();
-    gph_pool_release(pool);
-    gph_arena_destroy(arena);
+    close_pool();
+    struct trace trace = {0};
+    if (load_trace(BENCH_TRACES "/resnet50/resnet50.csv", &trace)) {
+        bench_trace(&trace);
+        bench_buckets(&trace, 7);
+        bench_buckets(&trace, 67);
+        free(trace.steps);
+        free(trace.at);
+        gph_plan_table_destroy(trace.table);
+    }
     need(cu->EventDestroy(event));
     for (int i = 0; i < STREAMS; i++)
         need(cu->StreamDestroy(streams[i]));
