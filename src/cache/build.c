@@ -204,6 +204,7 @@ gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
         status = gphi_cache_attach(cache, key, entry, stream, error);
     if (status == GPH_OK) {
         bucket->entry = entry;
+        cache->is_counted = false;
         bucket->captures++;
         /* no key is evicted for what it could not do yet */
         atomic_store_explicit(&bucket->used,
@@ -228,6 +229,7 @@ void gphi_cache_drop(gph_cache *cache, uint32_t key, gph_cache_reason why)
     gphi_mutex_lock(&cache->mutex);
     gphi_entry *entry = bucket->entry;
     bucket->entry = NULL;
+    cache->is_counted = false;
     if (entry != NULL) {
         gphi_layout_mark(&cache->layout, key, why);
         gphi_cache_detach(cache, key, entry);

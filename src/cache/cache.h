@@ -97,6 +97,8 @@ struct gph_cache {
     _Atomic uint64_t eager, missed, updates, captures, evictions, real_units,
         padded_units;
     _Atomic uint64_t reasons[GPH_CACHE_REASON_COUNT];
+    uint64_t covered; /* as gphi_cache_count() found, if `is_counted` */
+    bool is_counted;  /* no entry came or went since */
     double update_ns; /* of a whole update, as measured last */
 };
 
@@ -176,8 +178,7 @@ uint64_t gphi_cache_exec_bytes(const gph_cache *cache) GPHI_REQUIRES(&cache->mut
 gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
     GPHI_REQUIRES(&cache->mutex);
 /* What the driver took for an executable, as the ledger has it; else 10 KiB a node. */
-uint64_t gphi_cache_measure(const gph_cache *cache, const gph_exec *exec,
-                            uint32_t node_count);
+uint64_t gphi_cache_measure(const gph_exec *exec, uint32_t node_count);
 /* Whether the budget is exceeded, and which key is to go. */
 gph_status gphi_cache_over(gph_cache *cache, uint32_t spared, uint32_t *key,
                            gph_error *error) GPHI_REQUIRES(&cache->mutex);

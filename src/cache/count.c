@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cache/cache.h"
+#include "replay/exec.h"
 
 #include <stdlib.h>
 
@@ -100,6 +101,10 @@ gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
     gphi_vec spans;
     gph_ledger_entry *lines = NULL;
     uint32_t line_count = 0, capacity = 0;
+    if (cache->is_counted) {
+        *out = cache->covered;
+        return GPH_OK;
+    }
     gphi_vec_init(&spans, cache->runtime->heap, sizeof(struct span));
     gph_status status = GPH_OK;
     for (uint32_t k = 0; k < cache->layout.key_count && status == GPH_OK; k++)
@@ -109,26 +114,19 @@ gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
         status = read_ledger(cache, &lines, &line_count, &capacity, error);
     if (status == GPH_OK) {
         note_bytes(cache, lines, line_count);
-        *out = cache->input_bytes + cover(spans.items, spans.count);
+        cache->covered = cache->input_bytes + cover(spans.items, spans.count);
+        cache->is_counted = true;
+        *out = cache->covered;
     }
     gphi_heap_free(cache->runtime->heap, lines, capacity * sizeof(*lines));
     gphi_vec_fini(&spans);
     return status;
 }
 
-uint64_t gphi_cache_measure(const gph_cache *cache, const gph_exec *exec,
-                            uint32_t node_count)
+uint64_t gphi_cache_measure(const gph_exec *exec, uint32_t node_count)
 {
-    gph_ledger_entry *lines = NULL;
-    uint32_t count = 0, capacity = 0;
-    uint64_t bytes = 0;
-    if (read_ledger((gph_cache *)cache, &lines, &count, &capacity, NULL) == GPH_OK) {
-        for (uint32_t i = 0; i < count; i++)
-            if (lines[i].kind == GPH_LEDGER_EXEC && lines[i].object == exec)
-                bytes = lines[i].own_bytes;
-        gphi_heap_free(cache->runtime->heap, lines, capacity * sizeof(*lines));
-    }
-    return bytes != 0 ? bytes : (uint64_t)node_count * NODE_BYTES;
+    return exec->ledger.bytes != 0 ? exec->ledger.bytes
+                                   : (uint64_t)node_count * NODE_BYTES;
 }
 
 /* What would be free without the key. */

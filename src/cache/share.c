@@ -88,7 +88,7 @@ static gph_status join_class(gph_cache *cache, uint32_t key, gphi_entry *entry,
                               .node_count = entry->node_count,
                               .edge_count = entry->edge_count};
         GPHI_TRY(make_exec(cache, entry, stream, &class->exec, error));
-        class->bytes = gphi_cache_measure(cache, class->exec, entry->node_count);
+        class->bytes = gphi_cache_measure(class->exec, entry->node_count);
     }
     gphi_class_at(cache, index)->users++;
     entry->class_index = index;
@@ -104,7 +104,7 @@ static gph_status give_own(gph_cache *cache, uint32_t key, gphi_entry *entry,
         return gphi_fail(error, GPH_E_NO_MEMORY, "%u executables",
                          cache->layout.key_count);
     GPHI_TRY(make_exec(cache, entry, stream, &exec, error));
-    entry->own_exec_bytes = gphi_cache_measure(cache, exec, entry->node_count);
+    entry->own_exec_bytes = gphi_cache_measure(exec, entry->node_count);
     /* with the load of a replay */
     atomic_store_explicit(&cache->buckets[key].own, exec, memory_order_seq_cst);
     return GPH_OK;
@@ -174,7 +174,7 @@ gph_status gphi_cache_hold(gph_cache *cache, uint32_t key, CUstream stream,
     gphi_class *class = gphi_class_at(cache, entry->class_index);
     if (class->exec == NULL) {
         GPHI_TRY(make_exec(cache, entry, stream, &class->exec, error));
-        class->bytes = gphi_cache_measure(cache, class->exec, entry->node_count);
+        class->bytes = gphi_cache_measure(class->exec, entry->node_count);
         class->holder = key;
     } else if (class->holder != key) {
         const gph_status status = update(cache, class, key, entry, error);
