@@ -47,26 +47,35 @@ static gph_status fail_memory(const struct survey *survey)
                      survey->count);
 }
 
-/* Attributes that a driver does not know, or a test's lacks, are as they begin. */
-static void read_attributes(const struct survey *survey, CUgraphNode handle,
-                            gph_kernel_params *out)
+/* An attribute that a driver does not know is as it begins. */
+static gph_status read_attribute(const struct survey *survey, CUgraphNode handle,
+                                 CUkernelNodeAttrID id, CUkernelNodeAttrValue *out)
 {
-    const gphi_cuda_table *cu = &survey->runtime->cu;
-    CUkernelNodeAttrValue value = {{0}};
-    if (cu->cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-                                          &value) == CUDA_SUCCESS)
-        out->cooperative = value.cooperative != 0;
-    value = (CUkernelNodeAttrValue){{0}};
-    if (cu->cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value) ==
-        CUDA_SUCCESS)
-        out->priority = value.priority;
-    value = (CUkernelNodeAttrValue){{0}};
-    if (cu->cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                          &value) == CUDA_SUCCESS) {
-        out->cluster[0] = value.clusterDim.x;
-        out->cluster[1] = value.clusterDim.y;
-        out->cluster[2] = value.clusterDim.z;
-    }
+    *out = (CUkernelNodeAttrValue){{0}};
+    const CUresult result =
+        survey->runtime->cu.cuGraphKernelNodeGetAttribute(handle, id, out);
+    if (result == CUDA_SUCCESS)
+        return GPH_OK;
+    *out = (CUkernelNodeAttrValue){{0}};
+    if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED)
+        return GPH_OK;
+    return fail_query(survey, result, "cuGraphKernelNodeGetAttribute");
+}
+
+static gph_status read_attributes(const struct survey *survey, CUgraphNode handle,
+                                  gph_kernel_params *out)
+{
+    CUkernelNodeAttrValue value;
+    GPHI_TRY(read_attribute(survey, handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
+    out->cooperative = value.cooperative != 0;
+    GPHI_TRY(read_attribute(survey, handle, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    out->priority = value.priority;
+    GPHI_TRY(
+        read_attribute(survey, handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    out->cluster[0] = value.clusterDim.x;
+    out->cluster[1] = value.clusterDim.y;
+    out->cluster[2] = value.clusterDim.z;
+    return GPH_OK;
 }
 
 /* Where the arguments of a kernel lie. */
@@ -178,8 +187,9 @@ static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
                          .buffer = buffer.items,
                          .buffer_bytes = buffer.count,
                          .context = (uintptr_t)params.ctx}};
-        read_attributes(survey, handle, &node.u.kernel);
-        status = add_node(survey, &node);
+        status = read_attributes(survey, handle, &node.u.kernel);
+        if (status == GPH_OK)
+            status = add_node(survey, &node);
     }
     gphi_vec_fini(&buffer);
     gphi_vec_fini(&args);

@@ -150,7 +150,8 @@ static gph_status reserve_records(const struct job *job, const gph_edit *edits,
             bytes += record_bytes(job->track->contents->places[flat].node);
         }
     job->track->undo.count = 0;
-    if (gphi_vec_reserve(&job->track->undo, bytes) != GPH_OK)
+    if (bytes > job->track->undo.capacity &&
+        gphi_vec_reserve(&job->track->undo, bytes) != GPH_OK)
         return gphi_fail(job->error, GPH_E_NO_MEMORY, "editing %zu nodes", count);
     return GPH_OK;
 }
@@ -163,11 +164,12 @@ static struct record *keep(const struct job *job, uint32_t base)
     const size_t bytes = record_bytes(node);
     struct record *record = (void *)((char *)track->undo.items + track->undo.count);
     track->undo.count += bytes;
-    *record = (struct record){.flat = flat,
-                              .base = base,
-                              .next = (uint32_t)bytes,
-                              .was_off = track->off[base],
-                              .node = *node};
+    record->flat = flat;
+    record->base = base;
+    record->next = (uint32_t)bytes;
+    record->is_set = record->is_switched = false;
+    record->was_off = track->off[base];
+    memcpy(&record->node, node, sizeof(*node));
     if (node->kind == GPH_NODE_KERNEL && node->u.kernel.buffer_bytes > 0)
         memcpy(record + 1, node->u.kernel.buffer, node->u.kernel.buffer_bytes);
     return record;
@@ -278,6 +280,34 @@ static gph_status own(const struct job *job)
     return GPH_OK;
 }
 
+enum { ARG_ON_STACK = 64 };
+
+/* One argument, the most common edit by far: only its own bytes have to be kept. */
+static gph_status edit_arg(const struct job *job, const gph_edit *edit)
+{
+    gphi_track *track = job->track;
+    const uint32_t flat = gphi_from_base(track, edit->node);
+    gph_node *node = gphi_snapshot_node(track->contents, flat);
+    const unsigned char *at =
+        node->u.kernel.buffer + node->u.kernel.args[edit->index].offset;
+    unsigned char before[ARG_ON_STACK];
+    const char *call;
+    memcpy(before, at, edit->bytes);
+    apply(edit, node);
+    const CUresult result =
+        gphi_node_set(track, job->exec->handle, track->base->places[edit->node].handle,
+                      &track->contents->places[flat], &call);
+    if (result == CUDA_SUCCESS) {
+        track->stats.node_set_count++;
+        track->stats.edit_count++;
+        return GPH_OK;
+    }
+    gph_edit back = *edit;
+    back.data = before;
+    apply(&back, node);
+    return fail_set(job, edit->node, result, call);
+}
+
 gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
                          gph_error *error)
 {
@@ -293,6 +323,8 @@ gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
     for (size_t i = 0; i < count; i++)
         GPHI_TRY(check_edit(&job, &edits[i]));
     GPHI_TRY(own(&job));
+    if (count == 1 && edits->what == GPH_EDIT_ARG && edits->bytes <= ARG_ON_STACK)
+        return edit_arg(&job, edits);
     GPHI_TRY(reserve_records(&job, edits, count));
     for (size_t i = 0, same; i < count; i += same) {
         for (same = 1; i + same < count && edits[i + same].node == edits[i].node; same++)

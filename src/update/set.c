@@ -33,14 +33,24 @@ static void *pointer_to(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
+/* The driver does not tell where the arguments lie: they go as they are. */
+static CUresult set_packed(const gphi_track *track, CUgraphExec exec, CUgraphNode handle,
+                           CUDA_KERNEL_NODE_PARAMS *params,
+                           const gph_kernel_params *kernel)
+{
+    size_t bytes = kernel->buffer_bytes;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, writable(kernel->buffer),
+                     CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    if (bytes > 0)
+        params->extra = extra;
+    return track->runtime->cu.cuGraphExecKernelNodeSetParams(exec, handle, params);
+}
+
 static CUresult set_kernel(gphi_track *track, CUgraphExec exec, CUgraphNode handle,
                            const gphi_place *place)
 {
     const gph_kernel_params *kernel = &place->node->u.kernel;
     void *on_stack[POINTERS_ON_STACK], **pointers = on_stack;
-    size_t bytes = kernel->buffer_bytes;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, writable(kernel->buffer),
-                     CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
     CUDA_KERNEL_NODE_PARAMS params = {
         .func = place->is_kern ? NULL : pointer_to(kernel->handle),
         .gridDimX = kernel->grid[0],
@@ -52,6 +62,8 @@ static CUresult set_kernel(gphi_track *track, CUgraphExec exec, CUgraphNode hand
         .sharedMemBytes = kernel->shared_bytes,
         .kern = place->is_kern ? pointer_to(kernel->handle) : NULL,
         .ctx = pointer_to(kernel->context)};
+    if (kernel->arg_count == 0)
+        return set_packed(track, exec, handle, &params, kernel);
     if (kernel->arg_count > POINTERS_ON_STACK) {
         track->scratch.count = 0;
         pointers = gphi_vec_add(&track->scratch, kernel->arg_count);
@@ -60,10 +72,7 @@ static CUresult set_kernel(gphi_track *track, CUgraphExec exec, CUgraphNode hand
     }
     for (uint32_t i = 0; i < kernel->arg_count; i++)
         pointers[i] = writable(kernel->buffer + kernel->args[i].offset);
-    if (kernel->arg_count > 0)
-        params.kernelParams = pointers;
-    else if (bytes > 0) /* the driver does not tell where the arguments lie */
-        params.extra = extra;
+    params.kernelParams = pointers;
     return track->runtime->cu.cuGraphExecKernelNodeSetParams(exec, handle, &params);
 }
 

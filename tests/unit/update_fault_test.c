@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Updates, edits and slots while each call of the driver and each allocation fails in
+ * turn: an executable can be launched and holds what it held, or all that was wanted.
+ *
+ *   libgph ── shim (fails the n-th call) ── the driver */
+#define _POSIX_C_SOURCE 200809L
+#include "fault.h"
+#include "update_world.h"
+#include <gph/slot.h>
+
+static long calls_left = -1; /* before the failing one; negative: none fails */
+static gphi_cuda_table below;
+static fault_heap heap = {.fail_at = -1};
+static gph_runtime *shimmed;
+
+static bool fails(void)
+{
+    return calls_left >= 0 && calls_left-- == 0;
+}
+
+#define PASS(name, declared, passed)                                                     \
+    static CUresult shim_##name declared                                                 \
+    {                                                                                    \
+        return fails() ? CUDA_ERROR_UNKNOWN : below.name passed;                         \
+    }
+
+PASS(cuGraphGetNodes, (CUgraph g, CUgraphNode *n, size_t *c), (g, n, c))
+PASS(cuGraphGetEdges,
+     (CUgraph g, CUgraphNode *f, CUgraphNode *t, CUgraphEdgeData *d, size_t *c),
+     (g, f, t, d, c))
+PASS(cuGraphNodeGetDependencies,
+     (CUgraphNode n, CUgraphNode *d, CUgraphEdgeData *e, size_t *c), (n, d, e, c))
+PASS(cuGraphNodeGetType, (CUgraphNode n, CUgraphNodeType *t), (n, t))
+PASS(cuGraphKernelNodeGetParams, (CUgraphNode n, CUDA_KERNEL_NODE_PARAMS *p), (n, p))
+PASS(cuGraphKernelNodeGetAttribute,
+     (CUgraphNode n, CUkernelNodeAttrID i, CUkernelNodeAttrValue *v), (n, i, v))
+PASS(cuFuncGetParamInfo, (CUfunction f, size_t i, size_t *o, size_t *b), (f, i, o, b))
+PASS(cuGraphMemcpyNodeGetParams, (CUgraphNode n, CUDA_MEMCPY3D *p), (n, p))
+PASS(cuGraphMemsetNodeGetParams, (CUgraphNode n, CUDA_MEMSET_NODE_PARAMS *p), (n, p))
+PASS(cuGraphChildGraphNodeGetGraph, (CUgraphNode n, CUgraph *g), (n, g))
+PASS(cuPointerGetAttributes,
+     (unsigned int c, CUpointer_attribute *a, void **d, CUdeviceptr p), (c, a, d, p))
+PASS(cuCtxGetCurrent, (CUcontext * c), (c))
+PASS(cuGraphExecUpdate, (CUgraphExec e, CUgraph g, CUgraphExecUpdateResultInfo *i),
+     (e, g, i))
+PASS(cuGraphExecKernelNodeSetParams,
+     (CUgraphExec e, CUgraphNode n, const CUDA_KERNEL_NODE_PARAMS *p), (e, n, p))
+PASS(cuGraphExecMemsetNodeSetParams,
+     (CUgraphExec e, CUgraphNode n, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext c),
+     (e, n, p, c))
+PASS(cuGraphNodeSetEnabled, (CUgraphExec e, CUgraphNode n, unsigned int on), (e, n, on))
+PASS(cuGraphInstantiateWithParams,
+     (CUgraphExec * e, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p), (e, g, p))
+PASS(cuGraphLaunch, (CUgraphExec e, CUstream s), (e, s))
+PASS(cuCtxGetDevice, (CUdevice * d), (d))
+PASS(cuDeviceGetAttribute, (int *v, CUdevice_attribute a, CUdevice d), (v, a, d))
+PASS(cuEventCreate, (CUevent * e, unsigned int f), (e, f))
+PASS(cuEventQuery, (CUevent e), (e))
+PASS(cuEventRecord, (CUevent e, CUstream s), (e, s))
+PASS(cuStreamWaitEvent, (CUstream s, CUevent e, unsigned int f), (s, e, f))
+PASS(cuStreamIsCapturing, (CUstream s, CUstreamCaptureStatus *c), (s, c))
+PASS(cuMemAlloc, (CUdeviceptr * p, size_t b), (p, b))
+PASS(cuMemHostAlloc, (void **p, size_t b, unsigned int f), (p, b, f))
+PASS(cuMemHostGetDevicePointer, (CUdeviceptr * p, void *h, unsigned int f), (p, h, f))
+PASS(cuMemcpyHtoD, (CUdeviceptr d, const void *h, size_t b), (d, h, b))
+PASS(cuMemcpyAsync, (CUdeviceptr d, CUdeviceptr s, size_t b, CUstream st), (d, s, b, st))
+PASS(cuMemcpyBatchAsync,
+     (CUdeviceptr * d, CUdeviceptr *s, size_t *b, size_t c, CUmemcpyAttributes *a,
+      size_t *i, size_t n, CUstream st),
+     (d, s, b, c, a, i, n, st))
+PASS(cuModuleLoadData, (CUmodule * m, const void *i), (m, i))
+PASS(cuModuleGetFunction, (CUfunction * f, CUmodule m, const char *n), (f, m, n))
+PASS(cuLaunchKernel,
+     (CUfunction f, unsigned int a, unsigned int b, unsigned int c, unsigned int d,
+      unsigned int e, unsigned int g, unsigned int h, CUstream s, void **p, void **x),
+     (f, a, b, c, d, e, g, h, s, p, x))
+PASS(cuMemGetAllocationGranularity,
+     (size_t * g, const CUmemAllocationProp *p, CUmemAllocationGranularity_flags f),
+     (g, p, f))
+PASS(cuMemAddressReserve,
+     (CUdeviceptr * p, size_t b, size_t a, CUdeviceptr h, unsigned long long f),
+     (p, b, a, h, f))
+PASS(cuMemCreate,
+     (CUmemGenericAllocationHandle * h, size_t b, const CUmemAllocationProp *p,
+      unsigned long long f),
+     (h, b, p, f))
+PASS(cuMemMap,
+     (CUdeviceptr p, size_t b, size_t o, CUmemGenericAllocationHandle h,
+      unsigned long long f),
+     (p, b, o, h, f))
+PASS(cuMemSetAccess, (CUdeviceptr p, size_t b, const CUmemAccessDesc *d, size_t c),
+     (p, b, d, c))
+PASS(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * h, void *p), (h, p))
+
+#define SHIM_CALLS(X)                                                                    \
+    X(cuGraphGetNodes)                                                                   \
+    X(cuGraphGetEdges)                                                                   \
+    X(cuGraphNodeGetDependencies)                                                        \
+    X(cuGraphNodeGetType)                                                                \
+    X(cuGraphKernelNodeGetParams)                                                        \
+    X(cuGraphKernelNodeGetAttribute)                                                     \
+    X(cuFuncGetParamInfo)                                                                \
+    X(cuGraphMemcpyNodeGetParams)                                                        \
+    X(cuGraphMemsetNodeGetParams)                                                        \
+    X(cuGraphChildGraphNodeGetGraph)                                                     \
+    X(cuPointerGetAttributes)                                                            \
+    X(cuCtxGetCurrent)                                                                   \
+    X(cuGraphExecUpdate)                                                                 \
+    X(cuGraphExecKernelNodeSetParams)                                                    \
+    X(cuGraphExecMemsetNodeSetParams)                                                    \
+    X(cuGraphNodeSetEnabled)                                                             \
+    X(cuGraphInstantiateWithParams)                                                      \
+    X(cuGraphLaunch)                                                                     \
+    X(cuCtxGetDevice)                                                                    \
+    X(cuDeviceGetAttribute)                                                              \
+    X(cuEventCreate)                                                                     \
+    X(cuEventQuery)                                                                      \
+    X(cuEventRecord)                                                                     \
+    X(cuStreamWaitEvent)                                                                 \
+    X(cuStreamIsCapturing)                                                               \
+    X(cuMemAlloc)                                                                        \
+    X(cuMemHostAlloc)                                                                    \
+    X(cuMemHostGetDevicePointer)                                                         \
+    X(cuMemcpyHtoD)                                                                      \
+    X(cuMemcpyAsync)                                                                     \
+    X(cuMemcpyBatchAsync)                                                                \
+    X(cuModuleLoadData)                                                                  \
+    X(cuModuleGetFunction)                                                               \
+    X(cuLaunchKernel)                                                                    \
+    X(cuMemGetAllocationGranularity)                                                     \
+    X(cuMemAddressReserve)                                                               \
+    X(cuMemCreate)                                                                       \
+    X(cuMemMap)                                                                          \
+    X(cuMemSetAccess)                                                                    \
+    X(cuMemRetainAllocationHandle)
+
+static void open_shim(void)
+{
+    const gph_allocator allocator = {fault_realloc, &heap};
+    CHECK_OK(
+        gphi_runtime_create(&allocator, &world.runtime->source, &shimmed, &world.error),
+        world.error);
+    below = shimmed->cu;
+#define X(name) shimmed->cu.name = shim_##name;
+    SHIM_CALLS(X)
+#undef X
+}
+
+/* ---- sweeps -------------------------------------------------------------------------
+ */
+
+/* What is done, and to what; made anew for each failure. */
+struct scene {
+    spec before, after;
+    CUgraph graph, other;
+    CUgraphNode nodes[SPEC_NODES], more[SPEC_NODES];
+    gph_exec *exec;
+    gph_snapshot *snapshot;
+    gph_status (*act)(struct scene *scene);
+};
+
+enum { WORDS = 512 };
+
+static void run(gph_exec *exec, uint32_t out[2 * WORDS])
+{
+    OK(below.cuMemsetD32Async(world.at[AT_DEVICE], 0, WORDS, world.stream));
+    OK(below.cuMemsetD32Async(world.at[AT_SECOND], 0, WORDS, world.stream));
+    CHECK_OK(gph_exec_launch(exec, world.stream, &world.error), world.error);
+    for (int i = 0; i < 2; i++)
+        OK(below.cuMemcpyDtoHAsync(out + i * WORDS, world.at[AT_DEVICE + i], 4 * WORDS,
+                                   world.stream));
+    OK(below.cuStreamSynchronize(world.stream));
+}
+
+static gph_exec *make(gph_runtime *runtime, CUgraph graph)
+{
+    gph_exec *exec = NULL;
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    options.upload_stream = world.stream;
+    CHECK_OK(gph_exec_create(runtime, graph, &options, &exec, &world.error), world.error);
+    return exec;
+}
+
+static void expect(const spec *what, uint32_t out[2 * WORDS])
+{
+    CUgraphNode nodes[SPEC_NODES];
+    CUgraph graph = spec_build(what, nodes);
+    gph_exec *exec = make(world.runtime, graph);
+    run(exec, out);
+    gph_exec_destroy(exec);
+    OK(below.cuGraphDestroy(graph));
+}
+
+static spec small(void)
+{
+    spec out = {.count = 5};
+    for (int i = 0; i < 5; i++) {
+        const spec_kind kind = i == 1   ? SPEC_FILL
+                               : i == 3 ? SPEC_CHILD
+                               : i == 2 ? SPEC_COPY
+                                        : SPEC_KERNEL;
+        out.nodes[i] = spec_default(kind, (uint64_t)i * 64);
+        out.nodes[i].value = 5 + (unsigned)i;
+        if (i > 0)
+            out.nodes[i].deps[out.nodes[i].dep_count++] = i - 1;
+        if (i > 2)
+            out.nodes[i].deps[out.nodes[i].dep_count++] = 0;
+    }
+    return out;
+}
+
+static gph_status act_track(struct scene *scene)
+{
+    const long calls = calls_left, allocations = atomic_load(&heap.fail_at);
+    calls_left = -1;
+    atomic_store(&heap.fail_at, -1);
+    gph_exec *fresh = make(shimmed, scene->graph);
+    calls_left = calls;
+    atomic_store(&heap.fail_at, allocations);
+    const gph_status status = gph_exec_track(fresh, scene->graph, NULL, &world.error);
+    uint32_t node = 0;
+    if (status == GPH_OK)
+        CHECK(gph_exec_node_index(fresh, scene->nodes[2], &node, NULL) == GPH_OK);
+    gph_exec_destroy(fresh);
+    return status;
+}
+
+static gph_status act_compatible(struct scene *scene)
+{
+    gph_update_report report = GPH_UPDATE_REPORT_INIT;
+    const gph_status status =
+        gph_exec_compatible(scene->exec, scene->other, &report, &world.error);
+    CHECK((report.way != 0) == (status == GPH_OK));
+    gph_update_report_fini(&report);
+    return status;
+}
+
+static gph_status act_update(struct scene *scene)
+{
+    gph_update_report report = GPH_UPDATE_REPORT_INIT;
+    gph_update_options options = GPH_UPDATE_OPTIONS_INIT;
+    options.snapshot = scene->snapshot;
+    options.may_reinstantiate = 1;
+    options.upload_stream = world.stream;
+    const gph_status status =
+        gph_exec_update(scene->exec, scene->other, &options, &report, &world.error);
+    gph_update_report_fini(&report);
+    return status;
+}
+
+static gph_status act_edit(struct scene *scene)
+{
+    const uint32_t first = 900, second = 901;
+    const gph_edit edits[] = {
+        {.node = 0, .what = GPH_EDIT_ARG, .index = 1, .bytes = 4, .data = &first},
+        {.node = 1, .what = GPH_EDIT_VALUE, .value = 902},
+        {.node = 2, .what = GPH_EDIT_ENABLED, .value = 0},
+        {.node = 4, .what = GPH_EDIT_ARG, .index = 1, .bytes = 4, .data = &second},
+        {.node = 2, .what = GPH_EDIT_ENABLED, .value = 1}};
+    return gph_exec_edit(scene->exec, edits, 5, &world.error);
+}
+
+static gph_status act_edit_one(struct scene *scene)
+{
+    const uint32_t value = 900;
+    const gph_edit edit = {
+        .node = 0, .what = GPH_EDIT_ARG, .index = 1, .bytes = 4, .data = &value};
+    return gph_exec_edit(scene->exec, &edit, 1, &world.error);
+}
+
+static void open_scene(struct scene *scene, bool with_snapshot)
+{
+    scene->snapshot = NULL;
+    scene->graph = spec_build(&scene->before, scene->nodes);
+    scene->other = spec_build(&scene->after, scene->more);
+    scene->exec = make(shimmed, scene->graph);
+    CHECK_OK(gph_exec_track(scene->exec, scene->graph, NULL, &world.error), world.error);
+    if (with_snapshot)
+        CHECK_OK(gph_snapshot_take(shimmed, scene->other, &scene->snapshot, &world.error),
+                 world.error);
+}
+
+static void close_scene(struct scene *scene)
+{
+    gph_snapshot_release(scene->snapshot);
+    gph_exec_destroy(scene->exec);
+    OK(below.cuGraphDestroy(scene->other));
+    OK(below.cuGraphDestroy(scene->graph));
+}
+
+/* `changes`: whether the act is to leave `after` in the executable. */
+static long sweep(struct scene *scene, bool with_snapshot, bool changes, bool of_heap)
+{
+    static uint32_t before[2 * WORDS], after[2 * WORDS], got[2 * WORDS];
+    expect(&scene->before, before);
+    expect(&scene->after, after);
+    const long live = atomic_load(&heap.live_bytes);
+    for (long nth = 0; nth < 3000; nth++) {
+        open_scene(scene, with_snapshot);
+        if (of_heap)
+            atomic_store(&heap.fail_at, nth);
+        else
+            calls_left = nth;
+        const gph_status status = scene->act(scene);
+        const bool done = of_heap ? atomic_load(&heap.fail_at) >= 0 : calls_left >= 0;
+        atomic_store(&heap.fail_at, -1);
+        calls_left = -1;
+        /* A refusal that could not be explained is one all the same. */
+        CHECK(done ? status == GPH_OK
+                   : status == GPH_OK || status == GPH_E_NO_MEMORY ||
+                         status == CUDA_ERROR_UNKNOWN);
+        run(scene->exec, got);
+        const bool is_new = changes && status == GPH_OK;
+        if (!CHECK(memcmp(got, is_new ? after : before, sizeof(got)) == 0))
+            fprintf(stderr, "  failure %ld, status %d\n", nth, (int)status);
+        if (status != GPH_OK) { /* and all of it works then */
+            CHECK_OK(scene->act(scene), world.error);
+            run(scene->exec, got);
+            CHECK(memcmp(got, changes ? after : before, sizeof(got)) == 0);
+        }
+        close_scene(scene);
+        CHECK(atomic_load(&heap.live_bytes) == live);
+        if (done)
+            return nth;
+    }
+    return -1;
+}
+
+static void both_sweeps(struct scene *scene, bool with_snapshot, bool changes, long calls,
+                        long allocations)
+{
+    const long of_calls = sweep(scene, with_snapshot, changes, false);
+    const long of_heap = sweep(scene, with_snapshot, changes, true);
+    if (!CHECK(of_calls >= calls && of_heap >= allocations))
+        fprintf(stderr, "  %ld calls, %ld allocations\n", of_calls, of_heap);
+}
+
+static void tracking_survives_failures(void)
+{
+    struct scene scene = {.before = small(), .after = small(), .act = act_track};
+    both_sweeps(&scene, false, false, 30, 20);
+}
+
+static void foretelling_survives_failures(void)
+{
+    struct scene scene = {.before = small(), .after = small(), .act = act_compatible};
+    scene.after.nodes[0].value = 77;
+    both_sweeps(&scene, false, false, 30, 20);
+    scene.after.nodes[4].cooperative = 1;
+    both_sweeps(&scene, false, false, 30, 20);
+}
+
+static void updates_of_nodes_survive_failures(void)
+{
+    struct scene scene = {.before = small(), .after = small(), .act = act_update};
+    scene.after.nodes[0].value = 77;
+    scene.after.nodes[1].value = 78;
+    both_sweeps(&scene, true, true, 2, 1);
+}
+
+static void whole_updates_survive_failures(void)
+{
+    struct scene scene = {.before = small(), .after = small(), .act = act_update};
+    scene.after.nodes[0].value = 77;
+    scene.after.nodes[4].priority = -1;
+    both_sweeps(&scene, true, true, 1, 1);
+    both_sweeps(&scene, false, true, 1, 0);
+}
+
+static void new_executables_survive_failures(void)
+{
+    struct scene scene = {.before = small(), .after = small(), .act = act_update};
+    scene.after.nodes[1].rows = 2;
+    both_sweeps(&scene, true, true, 2, 2);
+    both_sweeps(&scene, false, true, 30, 20);
+}
+
+static void edits_survive_failures(void)
+{
+    struct scene scene = {.before = small(), .after = small(), .act = act_edit};
+    scene.after.nodes[0].value = 900;
+    scene.after.nodes[1].value = 902;
+    scene.after.nodes[4].value = 901;
+    both_sweeps(&scene, false, true, 5, 20);
+    scene.after = small();
+    scene.after.nodes[0].value = 900;
+    scene.act = act_edit_one;
+    both_sweeps(&scene, false, true, 1, 20);
+}
+
+/* ---- slots --------------------------------------------------------------------------
+ */
+
+static gph_slot_buffer *pages[2];
+
+struct table {
+    gph_slots *slots;
+    gph_exec *execs[2];
+};
+
+static const gph_slot all_kinds[] = {
+    {.name = "copied", .kind = GPH_SLOT_COPY, .bytes = 64},
+    {.name = "copied, too", .kind = GPH_SLOT_COPY, .bytes = 64},
+    {.name = "indirect", .kind = GPH_SLOT_INDIRECT},
+    {.name = "mapped", .kind = GPH_SLOT_REMAP, .bytes = 4096}};
+
+static gph_status bind(gph_slots *slots, int which)
+{
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK_OK(gph_slots_bind_buffer(slots, i, pages[which], &world.error),
+                 world.error);
+    return GPH_OK;
+}
+
+/* Copies the first words of the slots that have an address of their own. */
+static gph_status capture(struct table *table, uint32_t window)
+{
+    CUgraph graph = NULL;
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    gph_status status = gph_slots_window_set(table->slots, window, &world.error);
+    if (status != GPH_OK)
+        return status;
+    OK(below.cuStreamBeginCapture(world.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    status = gph_slots_feed(table->slots, world.stream, &world.error);
+    for (uint32_t i = 0; i < 4; i++)
+        OK(below.cuMemcpyDtoDAsync(world.at[AT_DEVICE] + 8 * i,
+                                   gph_slots_address(table->slots, i), 8, world.stream));
+    OK(below.cuStreamEndCapture(world.stream, &graph));
+    options.upload_stream = world.stream;
+    if (status == GPH_OK)
+        status = gph_exec_create(shimmed, graph, &options, &table->execs[window],
+                                 &world.error);
+    OK(below.cuGraphDestroy(graph));
+    return status;
+}
+
+/* Whether a replay sees what is bound: `which` of the buffers. */
+static bool sees(int which)
+{
+    uint64_t got[4] = {0};
+    OK(below.cuMemcpyDtoHAsync(got, world.at[AT_DEVICE], sizeof(got), world.stream));
+    OK(below.cuStreamSynchronize(world.stream));
+    const uint64_t value = 500 + (uint64_t)which;
+    return got[0] == value && got[1] == value && got[3] == value &&
+           got[2] == gph_slot_buffer_address(pages[which]);
+}
+
+static gph_status replay(struct table *table, int which)
+{
+    OK(below.cuMemsetD32Async(world.at[AT_DEVICE], 0, 16, world.stream));
+    bind(table->slots, which);
+    return gph_slots_launch(table->slots, table->execs, 2, world.stream, &world.error);
+}
+
+/* Makes a table, captures both windows, replays with three bindings. */
+static gph_status use_slots(void)
+{
+    struct table table = {0};
+    gph_status status =
+        gph_slots_create(shimmed, all_kinds, 4, NULL, &table.slots, &world.error);
+    if (status != GPH_OK)
+        return status;
+    bind(table.slots, 0);
+    for (uint32_t w = 0; w < 2 && status == GPH_OK; w++)
+        status = capture(&table, w);
+    for (int i = 0; i < 3 && status == GPH_OK; i++) {
+        status = replay(&table, (i + 1) % 2);
+        CHECK(status != GPH_OK || sees((i + 1) % 2));
+    }
+    if (table.execs[1] != NULL && status != GPH_OK) {
+        calls_left = -1;
+        atomic_store(&heap.fail_at, -1);
+        const gph_status again = replay(&table, 0); /* whatever failed before */
+        CHECK_OK(again, world.error);
+        CHECK(again != GPH_OK || sees(0));
+    }
+    for (int w = 0; w < 2; w++)
+        gph_exec_destroy(table.execs[w]);
+    gph_slots_destroy(table.slots);
+    return status;
+}
+
+static gph_status use_buffers(void)
+{
+    gph_slot_buffer *fresh = NULL, *adopted = NULL;
+    gph_status status = gph_slot_buffer_create(shimmed, 1, &fresh, &world.error);
+    if (status == GPH_OK)
+        status = gph_slot_buffer_adopt(shimmed, world.at[AT_MAPPED], WORLD_PAGE, &adopted,
+                                       &world.error);
+    gph_slot_buffer_destroy(adopted);
+    gph_slot_buffer_destroy(fresh);
+    return status;
+}
+
+static void sweep_slots(gph_status (*use)(void), bool of_heap, long least)
+{
+    const long live = atomic_load(&heap.live_bytes);
+    bool worked = false;
+    for (long nth = 0; nth < 1000 && !worked; nth++) {
+        if (of_heap)
+            atomic_store(&heap.fail_at, nth);
+        else
+            calls_left = nth;
+        const gph_status status = use();
+        const bool done = of_heap ? atomic_load(&heap.fail_at) >= 0 : calls_left >= 0;
+        atomic_store(&heap.fail_at, -1);
+        calls_left = -1;
+        CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY ||
+              status == CUDA_ERROR_UNKNOWN);
+        CHECK(atomic_load(&heap.live_bytes) == live);
+        OK(below.cuStreamSynchronize(world.stream));
+        worked = done && status == GPH_OK;
+        if (worked && !CHECK(nth >= least))
+            fprintf(stderr, "  %ld failures\n", nth);
+    }
+    CHECK(worked);
+}
+
+static void slots_survive_failures(void)
+{
+    sweep_slots(use_slots, false, 30);
+    sweep_slots(use_slots, true, 8);
+}
+
+static void buffers_survive_failures(void)
+{
+    sweep_slots(use_buffers, false, 7);
+    sweep_slots(use_buffers, true, 2);
+}
+
+int main(void)
+{
+    const int code = world_open();
+    if (code != 0)
+        return code;
+    open_shim();
+    for (int i = 0; i < 2; i++) {
+        const uint64_t value = 500 + (uint64_t)i;
+        CHECK_OK(gph_slot_buffer_create(world.runtime, 1, &pages[i], &world.error),
+                 world.error);
+        OK(below.cuMemcpyHtoD(gph_slot_buffer_address(pages[i]), &value, sizeof(value)));
+    }
+    RUN(tracking_survives_failures);
+    RUN(foretelling_survives_failures);
+    RUN(updates_of_nodes_survive_failures);
+    RUN(whole_updates_survive_failures);
+    RUN(new_executables_survive_failures);
+    RUN(edits_survive_failures);
+    RUN(slots_survive_failures);
+    RUN(buffers_survive_failures);
+    for (int i = 0; i < 2; i++)
+        gph_slot_buffer_destroy(pages[i]);
+    gph_close(shimmed);
+    CHECK(atomic_load(&heap.live_bytes) == 0);
+    gph_close(world.runtime);
+    return test_done();
+}
