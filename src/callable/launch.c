@@ -88,6 +88,9 @@ gph_status gphi_record_launch(gphi_record *record, gph_exec *exec,
 {
     if (exec == NULL)
         exec = record->exec;
+    if (exec == NULL && record->replay == NULL)
+        return gphi_fail(error, GPH_E_STATE, "recording %u has no executable",
+                         record->id);
     if ((record->flags & GPHI_RECORD_ORDERED) != 0)
         GPHI_TRY(gph_pool_replay(record->pool, record->id, error));
     if (inputs != NULL)

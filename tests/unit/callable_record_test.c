@@ -27,7 +27,7 @@ static void a_recording_may_have_no_executable(void)
     if (!CHECK_OK(gphi_record_create(runtime, &spec, &record, &error), error))
         return;
     CHECK(record->exec == NULL && record->graph != NULL && record->kept_count == 3);
-    CHECK(gphi_record_launch(record, NULL, inputs, stream, &error) == GPH_E_INVALID);
+    CHECK(gphi_record_launch(record, NULL, inputs, stream, &error) == GPH_E_STATE);
     CHECK(record->launches == 0);
     CHECK_OK(gphi_record_instantiate(record, NULL, &error), error);
     gph_exec *exec = record->exec;
