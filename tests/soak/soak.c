@@ -78,7 +78,7 @@ static double median_us(const uint64_t *buckets, uint64_t *count)
     for (int i = 0; i < BUCKETS; i++) {
         seen += buckets[i];
         if (seen * 2 > *count)
-            return (i + 0.5) * BUCKET_NS / 1000;
+            return (double)(i * BUCKET_NS) / 1000;
     }
     return 0;
 }
