@@ -46,7 +46,8 @@ typedef struct gph_tree_function gph_tree_function;
     X(GPH_TREE_MEMORY, 9, "memory", "no device memory for the recording")                \
     X(GPH_TREE_LIMIT, 10, "limit", "recorded too often in this place")                   \
     X(GPH_TREE_DEPTH, 11, "depth", "the path is too long")                               \
-    X(GPH_TREE_DECLARED, 12, "declared", "declared eager")
+    X(GPH_TREE_DECLARED, 12, "declared", "declared eager")                               \
+    X(GPH_TREE_OVERLAP, 13, "overlap", "its replay would overwrite memory in use")
 
 /** The reasons. */
 typedef enum gph_tree_reason {
@@ -54,7 +55,7 @@ typedef enum gph_tree_reason {
 #define X(name, value, word, text) name = value, /**< see GPH_TREE_REASON_MAP */
     GPH_TREE_REASON_MAP(X)
 #undef X
-        GPH_TREE_REASON_COUNT = 13 /**< one more than the last */
+        GPH_TREE_REASON_COUNT = 14 /**< one more than the last */
 } gph_tree_reason;
 
 /** What a tree is made with. Start from GPH_TREE_OPTIONS_INIT; zero means the default. */

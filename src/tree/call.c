@@ -186,22 +186,6 @@ static void enter_node(gphi_tree_turn *turn, gphi_tree_node *node)
     extend_path(turn, node->outputs, true, node->blocks);
 }
 
-static gph_status replay(gphi_tree_turn *turn, gphi_tree_node *node, gph_error *error)
-{
-    gph_tree *tree = turn->tree;
-    GPHI_TRY(tree->ops->replay(tree->backend, node->recording, tree->inputs, error));
-    gphi_tree_go_stale(tree);
-    enter_node(turn, node);
-    node->hits++;
-    tree->stats.replays++;
-    tree->event.call = tree->stats.calls;
-    tree->event.action = GPH_TREE_REPLAYED;
-    tree->event.reason = GPH_TREE_NONE;
-    tree->event.function = turn->function->name;
-    tree->event.node = node->id;
-    return GPH_OK;
-}
-
 /* ---- beside the tree ---- */
 
 static bool is_fault(gph_tree_reason reason)
@@ -245,6 +229,27 @@ static gph_status run_eagerly(gphi_tree_turn *turn, gph_tree_reason reason,
     tree->stats.eager++;
     tree->stats.eager_for[reason]++;
     gphi_tree_explain(turn, GPH_TREE_EAGER, reason);
+    return GPH_OK;
+}
+
+/* The pool refuses a replay that would write over what somebody keeps there. */
+static gph_status replay(gphi_tree_turn *turn, gphi_tree_node *node, gph_error *error)
+{
+    gph_tree *tree = turn->tree;
+    const gph_status status =
+        tree->ops->replay(tree->backend, node->recording, tree->inputs, error);
+    if (status != GPH_OK)
+        return status == GPH_E_STATE ? run_eagerly(turn, GPH_TREE_OVERLAP, error)
+                                     : status;
+    gphi_tree_go_stale(tree);
+    enter_node(turn, node);
+    node->hits++;
+    tree->stats.replays++;
+    tree->event.call = tree->stats.calls;
+    tree->event.action = GPH_TREE_REPLAYED;
+    tree->event.reason = GPH_TREE_NONE;
+    tree->event.function = turn->function->name;
+    tree->event.node = node->id;
     return GPH_OK;
 }
 

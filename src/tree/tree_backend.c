@@ -4,7 +4,9 @@
  *
  * Buffers of copied inputs are shared (GPHI_RECORD_SHARE_INPUTS): they lie where later
  * calls may lie, as an input of an eager call would. What a function keeps for itself in
- * the pool (a cached workspace) is pinned: alive in every later checkpoint. */
+ * the pool (a cached workspace) is pinned: it stays allocated whichever checkpoint is
+ * restored, until the function frees it. Recordings that were made before it may write
+ * over it, so the pool is asked before each replay (GPHI_RECORD_ORDERED). */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
@@ -22,9 +24,17 @@ struct backend {
     gph_rng *rng;
     CUstream stream;
     bool owns_stream;
-    gphi_vec pinned; /* CUdeviceptr */
-    gphi_vec ranges; /* gph_pool_range: room */
-    gphi_vec owed;   /* struct owed */
+    gphi_vec pins;          /* struct pin */
+    uint64_t pin_count;     /* ever */
+    gphi_vec before, after; /* gph_pool_range: the pool around a warm-up */
+    gphi_vec owed;          /* struct owed */
+};
+
+/* What a function keeps. */
+struct pin {
+    CUdeviceptr address;
+    uint64_t bytes;
+    uint64_t number; /* in the order in which they came */
 };
 
 /* A block that the pool has refused to free, since a driver call failed: it is tried
@@ -44,7 +54,7 @@ struct recording {
 
 struct checkpoint {
     gph_checkpoint *checkpoint;
-    size_t pinned; /* how many there were */
+    uint64_t pin_count; /* how many there had been */
 };
 
 static struct backend *backend_from(gphi_tree_backend *base);
@@ -65,7 +75,7 @@ static gphi_record_spec spec_of(const struct backend *backend, enum gphi_tree_po
                               .stream = backend->stream,
                               .rng = backend->rng,
                               .output_count = work->output_count,
-                              .flags = GPHI_RECORD_SHARE_INPUTS};
+                              .flags = GPHI_RECORD_SHARE_INPUTS | GPHI_RECORD_ORDERED};
 }
 
 static void settle_owed(struct backend *backend)
@@ -79,14 +89,80 @@ static void settle_owed(struct backend *backend)
     backend->owed.count = left;
 }
 
+/* The live allocations of the tree's pool, by address; room for `more` others. */
+static gph_status list_live(struct backend *backend, gphi_vec *out, uint32_t more,
+                            gph_error *error)
+{
+    const gph_pool *pool = backend->pools[GPHI_TREE_POOL];
+    uint32_t count = 0;
+    gph_pool_live(pool, NULL, 0, &count);
+    out->count = 0;
+    if (gphi_vec_reserve(out, (size_t)count + more) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a list of %u allocations", count);
+    const uint32_t room = (uint32_t)out->capacity;
+    gph_pool_live(pool, out->items, room, &count);
+    out->count = count < room ? count : room;
+    return GPH_OK;
+}
+
+static void pin(struct backend *backend, const gphi_tree_work *work,
+                const gph_pool_range *range)
+{
+    struct pin *it = gphi_vec_add(&backend->pins, 1);
+    gphi_log("tree", GPH_LOG_WARN,
+             "\"%s\" keeps %llu bytes at 0x%llx of the tree's pool%s", work->name,
+             (unsigned long long)range->bytes, range->address,
+             it == NULL ? ", which cannot be noted" : "");
+    if (it != NULL)
+        *it = (struct pin){range->address, range->bytes, backend->pin_count++};
+}
+
+static bool is_output(const gph_pool_range *range, const gph_tensor *outputs,
+                      uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (outputs[i].data >= range->address &&
+            outputs[i].data - range->address < range->bytes)
+            return true;
+    return false;
+}
+
+/* What came to the pool in a warm-up and is no output. */
+static void pin_new(struct backend *backend, const gphi_tree_work *work,
+                    const gph_tensor *outputs)
+{
+    const gph_pool_range *old = backend->before.items, *now = backend->after.items;
+    size_t k = 0;
+    for (size_t i = 0; i < backend->after.count; i++) {
+        while (k < backend->before.count && old[k].address < now[i].address)
+            k++;
+        const bool is_old = k < backend->before.count && old[k].address == now[i].address;
+        if (!is_old && !is_output(&now[i], outputs, work->output_count))
+            pin(backend, work, &now[i]);
+    }
+}
+
+enum { KEPT_MAX = 64 }; /* of one warm-up, for which there is room at once */
+
 static gph_status run(gphi_tree_backend *base, enum gphi_tree_pool pool,
                       const gphi_tree_work *work, gph_tensor *outputs, gph_error *error)
 {
     struct backend *backend = backend_from(base);
     const gphi_record_spec spec = spec_of(backend, pool, work);
     settle_owed(backend);
-    return gphi_function_run(backend->runtime, &spec, GPH_PHASE_EAGER, backend->stream,
-                             outputs, error);
+    if (pool != GPHI_TREE_POOL)
+        return gphi_function_run(backend->runtime, &spec, GPH_PHASE_EAGER,
+                                 backend->stream, outputs, error);
+    const uint32_t more = work->output_count + KEPT_MAX;
+    GPHI_TRY(list_live(backend, &backend->after, more, error)); /* room */
+    GPHI_TRY(list_live(backend, &backend->before, 0, error));
+    if (gphi_vec_reserve(&backend->pins, KEPT_MAX) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "warming up \"%s\"", work->name);
+    GPHI_TRY(gphi_function_run(backend->runtime, &spec, GPH_PHASE_EAGER, backend->stream,
+                               outputs, error));
+    if (list_live(backend, &backend->after, 0, NULL) == GPH_OK)
+        pin_new(backend, work, outputs);
+    return GPH_OK;
 }
 
 static void forget(gphi_tree_backend *base, void *recording)
@@ -121,24 +197,25 @@ static struct recording *recording_create(gph_allocator heap, const gphi_tree_wo
     return it;
 }
 
-/* What the recording left in the pool that is no output: the function keeps it. */
-static gph_status pin_kept(struct backend *backend, const gphi_record *record,
-                           gph_error *error)
+/* What the recording left in the pool that is no output. */
+static gph_status pin_kept(struct backend *backend, const gphi_tree_work *work,
+                           const gphi_record *record, gph_error *error)
 {
-    gphi_vec *ranges = &backend->ranges;
+    gphi_vec *ranges = &backend->after;
     uint32_t count = 0;
     GPHI_TRY(gph_pool_ranges(record->pool, record->id, NULL, 0, &count, error));
     if (count == 0)
         return GPH_OK;
+    ranges->count = 0;
     if (gphi_vec_reserve(ranges, count) != GPH_OK ||
-        gphi_vec_reserve(&backend->pinned, count) != GPH_OK)
+        gphi_vec_reserve(&backend->pins, count) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "%u ranges of a recording", count);
     GPHI_TRY(
         gph_pool_ranges(record->pool, record->id, ranges->items, count, &count, error));
     const gph_pool_range *range = ranges->items;
     for (uint32_t i = 0; i < count; i++)
         if (range[i].kind == GPH_RANGE_KEPT)
-            *(CUdeviceptr *)gphi_vec_add(&backend->pinned, 1) = range[i].address;
+            pin(backend, work, &range[i]);
     return GPH_OK;
 }
 
@@ -159,7 +236,7 @@ static gph_status record(gphi_tree_backend *base, const gphi_tree_work *work,
     spec.modes = it->kinds;
     gph_status status = gphi_record_create(backend->runtime, &spec, &it->record, error);
     if (status == GPH_OK)
-        status = pin_kept(backend, it->record, error);
+        status = pin_kept(backend, work, it->record, error);
     if (status != GPH_OK) {
         forget(base, it);
         return status;
@@ -217,7 +294,7 @@ static gph_status checkpoint(gphi_tree_backend *base, void **out, gph_error *err
         gphi_heap_free(heap, it, sizeof(*it));
         return status;
     }
-    it->pinned = backend->pinned.count;
+    it->pin_count = backend->pin_count;
     *out = it;
     return GPH_OK;
 }
@@ -233,22 +310,45 @@ static void forget_owed(struct backend *backend)
     backend->owed.count = left;
 }
 
-/* The live blocks and the pinned ones of the checkpoint, in a row. */
+/* Forgets what functions have freed since. */
+static void drop_freed_pins(struct backend *backend)
+{
+    struct pin *pins = backend->pins.items;
+    size_t left = 0;
+    uint64_t bytes;
+    for (size_t i = 0; i < backend->pins.count; i++)
+        if (gphi_pool_find(backend->pools[GPHI_TREE_POOL], pins[i].address, &bytes) ==
+            pins[i].address)
+            pins[left++] = pins[i];
+    backend->pins.count = left;
+}
+
+/* Pins that the checkpoint knows stay; later ones are allocated anew where they are. */
 static gph_status restore_pinned(struct backend *backend, const struct checkpoint *it,
                                  const CUdeviceptr *live, uint32_t count,
                                  gph_error *error)
 {
     const gph_allocator heap = backend->runtime->heap;
-    const size_t all = count + it->pinned;
-    CUdeviceptr *both = gphi_heap_array(heap, all, sizeof(*both));
-    if (both == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a checkpoint of %zu blocks", all);
-    if (count != 0)
-        memcpy(both, live, count * sizeof(*both));
-    memcpy(both + count, backend->pinned.items, it->pinned * sizeof(*both));
-    const gph_status status = gph_checkpoint_restore(
-        backend->pools[GPHI_TREE_POOL], it->checkpoint, both, (uint32_t)all, 0, error);
-    gphi_heap_free(heap, both, all * sizeof(*both));
+    gph_pool *pool = backend->pools[GPHI_TREE_POOL];
+    const struct pin *pins = backend->pins.items;
+    const size_t room = count + backend->pins.count;
+    CUdeviceptr *all = gphi_heap_array(heap, room, sizeof(*all));
+    if (all == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a checkpoint of %zu blocks", room);
+    uint32_t stay = 0;
+    while (stay < count) {
+        all[stay] = live[stay];
+        stay++;
+    }
+    for (size_t i = 0; i < backend->pins.count; i++)
+        if (pins[i].number < it->pin_count)
+            all[stay++] = pins[i].address;
+    gph_status status = gph_checkpoint_restore(pool, it->checkpoint, all, stay, 0, error);
+    for (size_t i = 0; i < backend->pins.count && status == GPH_OK; i++)
+        if (pins[i].number >= it->pin_count)
+            status = gph_pool_alloc_at(pool, pins[i].address, pins[i].bytes,
+                                       backend->stream, error);
+    gphi_heap_free(heap, all, room * sizeof(*all));
     return status;
 }
 
@@ -257,7 +357,8 @@ static gph_status restore(gphi_tree_backend *base, void *checkpoint_at,
 {
     struct backend *backend = backend_from(base);
     const struct checkpoint *it = checkpoint_at;
-    if (it->pinned != 0)
+    drop_freed_pins(backend);
+    if (backend->pins.count != 0)
         GPHI_TRY(restore_pinned(backend, it, live, count, error));
     else
         GPHI_TRY(gph_checkpoint_restore(backend->pools[GPHI_TREE_POOL], it->checkpoint,
@@ -304,9 +405,10 @@ static void destroy(gphi_tree_backend *base)
     if (backend->owns_stream && backend->stream != NULL)
         gphi_ignore((gph_status)runtime->cu.cuStreamDestroy(backend->stream),
                     "its context is gone, then");
-    gphi_vec_fini(&backend->pinned);
+    gphi_vec_fini(&backend->pins);
+    gphi_vec_fini(&backend->before);
+    gphi_vec_fini(&backend->after);
     gphi_vec_fini(&backend->owed);
-    gphi_vec_fini(&backend->ranges);
     gphi_heap_free(runtime->heap, backend, sizeof(*backend));
 }
 
@@ -359,9 +461,10 @@ gph_status gphi_tree_backend_create(gph_runtime *runtime, gph_arena *arena,
     backend->base.ops = &ops;
     backend->runtime = runtime;
     backend->rng = options->rng;
-    gphi_vec_init(&backend->pinned, runtime->heap, sizeof(CUdeviceptr));
+    gphi_vec_init(&backend->pins, runtime->heap, sizeof(struct pin));
+    gphi_vec_init(&backend->before, runtime->heap, sizeof(gph_pool_range));
+    gphi_vec_init(&backend->after, runtime->heap, sizeof(gph_pool_range));
     gphi_vec_init(&backend->owed, runtime->heap, sizeof(struct owed));
-    gphi_vec_init(&backend->ranges, runtime->heap, sizeof(gph_pool_range));
     gph_status status = open_stream(backend, options, error);
     for (int i = 0; i < 2 && status == GPH_OK; i++) {
         gph_pool_options pool_options = GPH_POOL_OPTIONS_INIT;

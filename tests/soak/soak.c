@@ -158,7 +158,8 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    if (!device_open(GPH_DRIVER_AUTO, &error)) {
+    if (!device_open(getenv("GPH_DRIVER") ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO,
+                     &error)) {
         printf("skipped: %s\n", error.message);
         return 77;
     }

@@ -338,7 +338,8 @@ static gph_status keep(void *user, gph_call *in, gph_error *why)
     return GPH_OK;
 }
 
-static void a_kept_workspace_stays_whole(void)
+/* `late`: it comes when others are recorded already, who may write over it. */
+static void keep_from(int late)
 {
     const gph_tensor in = device_tensor(0, 2, 5);
     struct keeper k = {0};
@@ -349,25 +350,91 @@ static void a_kept_workspace_stays_whole(void)
     opt.input_count = opt.output_count = 1;
     CHECK_OK(gph_tree_function_add(one, keep, &k, &opt, &fn, &error), error);
     const value v = device_value(&in);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 12; i++) {
         const gph_tree_output y = call(one, other, (gph_tree_input){.tensor = in});
-        const gph_tree_output z = call(one, fn, (gph_tree_input){.output = y});
+        is_of(one, y, &s, &v);
+        if (i < late)
+            continue;
         gph_tensor at_y, at_z;
+        const gph_tree_output z = call(one, fn, (gph_tree_input){.output = y});
         CHECK_OK(gph_tree_output_tensor(one, y, &at_y, &error), error);
         CHECK_OK(gph_tree_output_tensor(one, z, &at_z, &error), error);
-        is_of(one, y, &s, &v);
         const value from = device_value(&at_y), got = device_value(&at_z);
-        uint64_t hash = 1;
+        uint64_t hash = 1, all = 2;
         for (uint32_t u = 0; u < from.units; u++)
             hash = spec_mix(hash, from.unit[u]);
-        uint64_t all = 2;
         for (uint32_t u = 0; u < 4; u++)
             all = spec_mix(all, spec_mix(hash, u));
         CHECK(got.unit[0] == spec_mix(all, 0) && got.unit[1] == spec_mix(all, 1));
+        const gph_tensor workspace = spec_tensor(k.workspace, 4);
+        const value kept = device_value(&workspace);
+        CHECK(kept.unit[3] == spec_mix(hash, 3));
     }
+    gph_tree_stats stats;
+    gph_tree_stats_read(one, &stats);
+    CHECK(stats.eager == stats.eager_for[GPH_TREE_OVERLAP]);
+    CHECK((stats.eager != 0) == (late != 0));
     CHECK(below.cuStreamSynchronize(device_stream) == 0);
     CHECK_OK(gph_pool_free(k.pool, k.workspace, device_stream, &error), error);
     gph_tree_destroy(one);
+    check_device_is_empty();
+}
+
+static void a_kept_workspace_stays_whole(void)
+{
+    keep_from(0);
+    keep_from(3);
+}
+
+/* ---- random numbers ---- */
+
+/* A number of the generator's words, by a copy: seed and offset. */
+static gph_status draw_words(void *user, gph_call *in, gph_error *why)
+{
+    (void)user;
+    CUdeviceptr out = 0;
+    const gph_cuda_calls *cu = gph_cuda(in->runtime);
+    GPHI_TRY(gph_pool_alloc(in->pool, 16, in->stream, &out, why));
+    in->outputs[0] = gph_tensor_dense(out, GPH_DTYPE_U64, 1, (int64_t[]){2});
+    in->rng_count = 3;
+    return gph_cuda_check(cu->MemcpyDtoDAsync(out, in->rng, 16, in->stream),
+                          "cuMemcpyDtoDAsync", why);
+}
+
+/* rng_trees: calls differ, and seeding anew gives the same numbers, however each call was
+ * carried out. */
+static void a_seed_gives_the_same_numbers_again(void)
+{
+    gph_rng *rng = NULL;
+    gph_tree *one = NULL;
+    gph_tree_function *fn = NULL;
+    gph_tree_options with = GPH_TREE_OPTIONS_INIT;
+    gph_tree_function_options opt = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    CHECK_OK(gph_rng_create(device_runtime, 7, &rng, &error), error);
+    with.stream = device_stream;
+    with.rng = rng;
+    opt.output_count = 1;
+    CHECK_OK(gph_tree_create(device_runtime, device_arena, &with, &one, &error), error);
+    CHECK_OK(gph_tree_function_add(one, draw_words, NULL, &opt, &fn, &error), error);
+    for (int round = 0; round < 4; round++) {
+        gph_rng_state_set(rng, (gph_rng_state){.seed = 11});
+        for (uint64_t i = 0; i < 3; i++) {
+            gph_tree_output y;
+            CUdeviceptr at = 0;
+            uint64_t words[2] = {0};
+            CHECK_OK(gph_tree_call(one, fn, NULL, NULL, &y, &error), error);
+            CHECK_OK(gph_tree_output_data(one, y, &at, &error), error);
+            CHECK(below.cuStreamSynchronize(device_stream) == 0);
+            CHECK(below.cuMemcpyDtoH(words, at, sizeof(words)) == 0);
+            CHECK(words[0] == 11 && words[1] == 3 * i);
+        }
+        CHECK(gph_rng_state_get(rng).offset == 9);
+    }
+    gph_tree_stats stats;
+    gph_tree_stats_read(one, &stats);
+    CHECK(stats.warmups == 1 && stats.recordings == 1 && stats.replays == 10);
+    gph_tree_destroy(one);
+    gph_rng_destroy(rng);
     check_device_is_empty();
 }
 
@@ -486,7 +553,8 @@ static void bad_options_are_refused(void)
 
 int main(void)
 {
-    if (!device_open(GPH_DRIVER_AUTO, &error)) {
+    if (!device_open(getenv("GPH_DRIVER") ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO,
+                     &error)) {
         printf("skipped: %s\n", error.message);
         return 77;
     }
@@ -496,6 +564,7 @@ int main(void)
     RUN(a_tree_takes_no_more_than_the_eager_program);
     RUN(a_synchronizing_function_runs_eagerly);
     RUN(a_kept_workspace_stays_whole);
+    RUN(a_seed_gives_the_same_numbers_again);
     RUN(trees_of_several_threads);
     RUN(a_second_thread_is_refused);
     RUN(every_driver_call_may_fail);

@@ -268,6 +268,22 @@ static void without_device_memory_it_runs_eagerly(void)
     end();
 }
 
+static void what_the_pool_refuses_runs_eagerly(void)
+{
+    begin();
+    spec s = plain();
+    gph_tree_function *fn = add(&s, NULL, 1);
+    const gph_tensor in = user_tensor(&f, 0, 2, 1);
+    for (int i = 0; i < 3; i++)
+        call_on(fn, in);
+    f.fail_with = GPH_E_STATE;
+    f.fail_at = 0;
+    CHECK(is_of(call_on(fn, in), &s, in));
+    CHECK(is_last(GPH_TREE_EAGER, GPH_TREE_OVERLAP));
+    CHECK(is_of(call_on(fn, in), &s, in) && last().action == GPH_TREE_REPLAYED);
+    end();
+}
+
 static void declared_eager_is_eager(void)
 {
     begin_with((gph_tree_options){.flags = GPH_TREE_STRICT});
@@ -359,6 +375,7 @@ int main(void)
     RUN(an_output_of_the_path_may_be_written);
     RUN(a_function_that_cannot_be_captured_runs_eagerly);
     RUN(without_device_memory_it_runs_eagerly);
+    RUN(what_the_pool_refuses_runs_eagerly);
     RUN(declared_eager_is_eager);
     RUN(long_paths_go_on_eagerly);
     RUN(more_outputs_than_a_word_has_bits);
