@@ -8,18 +8,23 @@
 #include "cuda/status.h"
 #include "memory/ledger.h"
 
+/* No mode: the thread's was not changed. */
+#define UNCHANGED ((CUstreamCaptureMode)3)
+
 CUstreamCaptureMode gphi_relax_enter(const gph_arena *arena)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    gphi_ignore((gph_status)arena->runtime->cu.cuThreadExchangeStreamCaptureMode(&mode),
-                "the calls say so themselves if they are forbidden");
-    return mode;
+    const CUresult result = arena->runtime->cu.cuThreadExchangeStreamCaptureMode(&mode);
+    /* Calls that are forbidden then say so themselves. */
+    return result == CUDA_SUCCESS ? mode : UNCHANGED;
 }
 
 void gphi_relax_leave(const gph_arena *arena, CUstreamCaptureMode before)
 {
-    gphi_ignore((gph_status)arena->runtime->cu.cuThreadExchangeStreamCaptureMode(&before),
-                "as it was");
+    if (before != UNCHANGED)
+        gphi_ignore(
+            (gph_status)arena->runtime->cu.cuThreadExchangeStreamCaptureMode(&before),
+            "it gives back what it gave");
 }
 
 /* ---- where ---- */
@@ -427,7 +432,14 @@ static gph_status reserve(gph_arena *arena, const gph_arena_options *opt,
         if (result == CUDA_SUCCESS)
             break;
         /* What nobody asked for may be less: other arenas want addresses too. */
-        const bool may_shrink = opt->reserve_bytes == 0 && arena->page_count > 64;
+        const bool may_shrink =
+            opt->reserve_bytes == 0 && opt->base == 0 && arena->page_count > 64;
+        if (opt->base != 0 &&
+            (result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_INVALID_VALUE))
+            return gphi_fail(error, GPH_E_STATE,
+                             "%llu bytes of addresses from 0x%llx are not to be had: %s",
+                             (unsigned long long)bytes, (unsigned long long)opt->base,
+                             gph_status_name((gph_status)result));
         if (result != CUDA_ERROR_OUT_OF_MEMORY || !may_shrink)
             return gphi_cuda_fail(error, (gph_status)result, "cuMemAddressReserve",
                                   "%llu bytes of addresses", (unsigned long long)bytes);

@@ -374,7 +374,7 @@ static void quiet(void *user, gph_log_level level, const char *area, const char 
 
 static void random_pools_do_as_the_model(void)
 {
-    unsigned int first = 1, last = 40;
+    unsigned int first = 1, last = 12;
     const char *seeds = getenv("MEMORY_SEEDS");
     if (seeds != NULL)
         sscanf(seeds, "%u:%u", &first, &last);
