@@ -7,6 +7,7 @@
 #include <gph/base.h>
 
 #include <gph/cuda.h>
+#include <gph/module.h>
 
 #include <gph/graph.h>
 #include <gph/plan.h>

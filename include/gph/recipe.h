@@ -12,85 +12,18 @@
 #define GPH_RECIPE_H
 
 #include <gph/base.h>
+#include <gph/cache.h>
 #include <gph/callable.h>
 #include <gph/cuda.h>
 #include <gph/file.h>
 #include <gph/graph.h>
 #include <gph/memory.h>
+#include <gph/module.h>
 #include <gph/replay.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** @name Kernels that a file can name */
-/** @{ */
-
-/** Bytes of the hash of an image: SHA-256. */
-#define GPH_IMAGE_HASH_BYTES 32
-
-/** A kernel, the same in every process. */
-typedef struct gph_kernel_id {
-    unsigned char image[GPH_IMAGE_HASH_BYTES]; /**< hash of its module's image */
-    const char *name;                          /**< its name there */
-} gph_kernel_id;
-
-/** A module whose image is known. Any thread. */
-typedef struct gph_module gph_module;
-
-/** The hash of an image: SHA-256 of its bytes, of PTX without the zero at its end.
- *  Thread: any. */
-GPH_API void gph_image_hash(const void *image, size_t bytes,
-                            unsigned char out[GPH_IMAGE_HASH_BYTES]);
-
-/** Loads a module into the current context, as cuModuleLoadData does, and remembers what
- *  it is. The same image in the same context is the same module, counted.
- *
- *  runtime  borrowed until gph_module_unload().
- *  image    borrowed for the call: PTX, a cubin or a fatbin; `bytes` of it.
- *  out      owned by the caller on success: gph_module_unload(). Untouched on failure.
- *
- *  Fails with GPH_E_INVALID, GPH_E_NO_MEMORY and what cuModuleLoadData returns. Thread:
- *  any. */
-GPH_API GPH_CHECKED gph_status gph_module_load(gph_runtime *runtime, const void *image,
-                                               size_t bytes, gph_module **out,
-                                               gph_error *error);
-
-/** One user less; after the last one it is unloaded, or, while a capture of the process
- *  is open, when that ends. NULL is allowed. Thread: any. */
-GPH_API void gph_module_unload(gph_module *module);
-
-/** A kernel of it. `out`: lent until gph_module_unload(). Fails with what
- *  cuModuleGetFunction returns. Thread: any. */
-GPH_API GPH_CHECKED gph_status gph_module_function(gph_module *module, const char *name,
-                                                   CUfunction *out, gph_error *error);
-
-/** CUDA's handle. Lent until gph_module_unload(); NULL for NULL. */
-GPH_API CUmodule gph_module_handle(const gph_module *module);
-
-/** Says what a kernel is, if its module was loaded by gph_module_load() of this runtime.
- *
- *  out  the caller's; its name is lent until the module is unloaded.
- *
- *  Fails with GPH_E_UNSUPPORTED (another module) and what the driver returns. Thread:
- *  any. */
-GPH_API GPH_CHECKED gph_status gph_kernel_identify(gph_runtime *runtime,
-                                                   CUfunction function,
-                                                   gph_kernel_id *out, gph_error *error);
-
-/** Knows kernels of modules that libgph did not load. Asked after those that it did. Both
- *  may be NULL; a status other than GPH_OK means that the kernel is unknown. */
-typedef struct gph_resolver {
-    /** Recording: names a function. The name in `out` is lent until the call that asked
-     *  returns. */
-    gph_status (*identify)(void *user, CUfunction function, gph_kernel_id *out,
-                           gph_error *error);
-    /** Loading: finds a function in the current context. */
-    gph_status (*find)(void *user, const gph_kernel_id *id, CUfunction *out,
-                       gph_error *error);
-    void *user; /**< first argument of both; borrowed as long as they may be called */
-} gph_resolver;
-/** @} */
 
 /** @name Recording */
 /** @{ */
@@ -203,6 +136,26 @@ GPH_API GPH_CHECKED gph_status gph_recipe_record_twice(gph_recipe *recipe,
                                                        gph_recipe_capture_fn *capture,
                                                        void *user, gph_error *error);
 /** @} */
+
+/** A cache to add. Start from GPH_RECIPE_CACHE_ENTRY_INIT. */
+typedef struct gph_recipe_cache_entry {
+    uint32_t size;      /**< sizeof(gph_recipe_cache_entry) */
+    uint32_t check;     /**< as gph_recipe_entry.check, for each key */
+    gph_cache *cache;   /**< its pool is of an arena that is a range */
+    gph_cache *shifted; /**< the same, in a pool of the shifted arena; or NULL */
+    const gph_resolver *resolver; /**< or NULL */
+    CUstream stream;              /**< of checks */
+} gph_recipe_cache_entry;
+/** All defaults. */
+#define GPH_RECIPE_CACHE_ENTRY_INIT                                                      \
+    GPH_INIT(sizeof(gph_recipe_cache_entry), 0, NULL, NULL, NULL, NULL)
+
+/** Adds each captured key of a cache, named after it. Fails as gph_recipe_add(), and with
+ *  GPH_E_STATE (a thread captures, a key is captured in one cache only); the keys before
+ *  are added then. */
+GPH_API GPH_CHECKED gph_status gph_recipe_add_cache(gph_recipe *recipe,
+                                                    const gph_recipe_cache_entry *family,
+                                                    gph_error *error);
 
 /** @name Files */
 /** @{ */
@@ -385,6 +338,24 @@ GPH_API void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs,
  *  reason is told) and what the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t index,
                                                  CUstream stream, gph_error *error);
+/** A cache to make. */
+typedef struct gph_recipe_cache_load {
+    const gph_cache_options *cache;      /**< as it was made with, in a fresh pool */
+    const gph_recipe_load_options *load; /**< or NULL; `pool` is the cache's */
+} gph_recipe_cache_load;
+
+/** Makes a cache whose keys are those of a recipe. Keys that could not be loaded are to
+ *  be captured: gph_cache_start() does.
+ *
+ *  cache   owned by the caller on success: gph_cache_destroy(). Untouched on failure.
+ *  loaded  owned by the caller on success, destroyed after the cache: its memory, and
+ *          why a key was not loaded.
+ *
+ *  Fails as gph_cache_create() and gph_recipe_load(), and with GPH_E_INVALID (a key's
+ *  tensors differ). */
+GPH_API GPH_CHECKED gph_status gph_recipe_load_cache(
+    gph_runtime *runtime, const gph_recipe *recipe, const gph_recipe_cache_load *options,
+    gph_cache **cache, gph_loaded **loaded, gph_error *error);
 /** @} */
 
 #ifdef __cplusplus

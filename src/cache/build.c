@@ -190,6 +190,29 @@ static gphi_entry *entry_create(const gph_cache *cache)
     return NULL;
 }
 
+/* The key is the entry's from now on. */
+static gph_status install(gph_cache *cache, uint32_t key, gphi_entry *entry,
+                          CUstream stream, gph_error *error)
+{
+    gphi_bucket *bucket = &cache->buckets[key];
+    gphi_mutex_lock(&cache->mutex);
+    const gph_status status = gphi_cache_attach(cache, key, entry, stream, error);
+    if (status == GPH_OK) {
+        bucket->entry = entry;
+        cache->is_counted = false;
+        /* no key is evicted for what it could not do yet */
+        atomic_store_explicit(&bucket->used,
+                              atomic_load_explicit(&cache->tick, memory_order_relaxed),
+                              memory_order_relaxed);
+        bucket->asked = 0;
+        bucket->seen = gphi_bucket_replays(bucket);
+        bucket->status = GPH_OK;
+        gphi_layout_mark(&cache->layout, key, GPH_CACHE_FITS);
+    }
+    gphi_mutex_unlock(&cache->mutex);
+    return status;
+}
+
 gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
                               gph_error *error)
 {
@@ -199,27 +222,43 @@ gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
     if (entry == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "key %u", key);
     gph_status status = record(cache, key, entry, stream, error);
-    gphi_mutex_lock(&cache->mutex);
     if (status == GPH_OK)
-        status = gphi_cache_attach(cache, key, entry, stream, error);
-    if (status == GPH_OK) {
-        bucket->entry = entry;
-        cache->is_counted = false;
-        bucket->captures++;
-        /* no key is evicted for what it could not do yet */
-        atomic_store_explicit(&bucket->used,
-                              atomic_load_explicit(&cache->tick, memory_order_relaxed),
-                              memory_order_relaxed);
-        bucket->asked = 0;
-        bucket->seen = gphi_bucket_replays(bucket);
-        bucket->capture_ms = (double)(gphi_clock_ns() - begin) * 1e-6;
-        bucket->status = GPH_OK;
-        gphi_layout_mark(&cache->layout, key, GPH_CACHE_FITS);
-        atomic_fetch_add_explicit(&cache->captures, 1, memory_order_relaxed);
-    }
-    gphi_mutex_unlock(&cache->mutex);
-    if (status != GPH_OK)
+        status = install(cache, key, entry, stream, error);
+    if (status != GPH_OK) {
         entry_destroy(cache, entry);
+        return status;
+    }
+    gphi_mutex_lock(&cache->mutex);
+    bucket->captures++;
+    bucket->capture_ms = (double)(gphi_clock_ns() - begin) * 1e-6;
+    gphi_mutex_unlock(&cache->mutex);
+    atomic_fetch_add_explicit(&cache->captures, 1, memory_order_relaxed);
+    return GPH_OK;
+}
+
+gph_status gphi_cache_adopt(gph_cache *cache, uint32_t key, CUgraph graph,
+                            gph_recording_id id, const gph_tensor *outputs,
+                            CUstream stream, gph_error *error)
+{
+    gphi_entry *entry = entry_create(cache);
+    if (entry == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "key %u", key);
+    if (cache->layout.output_count > 0)
+        memcpy(entry->outputs, outputs,
+               cache->layout.output_count * sizeof(*entry->outputs));
+    gph_status status =
+        gphi_record_adopt(cache->runtime, cache->pool, graph, id, &entry->record, error);
+    if (status == GPH_OK)
+        status = count_graph(cache, entry, error);
+    if (status == GPH_OK)
+        status = install(cache, key, entry, stream, error);
+    if (status == GPH_OK)
+        return GPH_OK;
+    if (entry->record != NULL) { /* they stay the caller's */
+        entry->record->graph = NULL;
+        entry->record->id = 0;
+    }
+    entry_destroy(cache, entry);
     return status;
 }
 

@@ -149,6 +149,27 @@ gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *optio
     return GPH_OK;
 }
 
+gph_status gphi_cache_place(gph_cache *cache, const CUdeviceptr *addresses,
+                            gph_error *error)
+{
+    const uint32_t count = cache->layout.input_count + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (cache->buffers[i] == 0 || cache->buffers[i] == addresses[i])
+            continue;
+        GPHI_TRY(
+            gph_pool_free(cache->pool, cache->buffers[i], CU_STREAM_PER_THREAD, error));
+        cache->buffers[i] = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (cache->buffers[i] != 0 || cache->buffer_bytes[i] == 0)
+            continue;
+        GPHI_TRY(gph_pool_alloc_at(cache->pool, addresses[i], cache->buffer_bytes[i],
+                                   CU_STREAM_PER_THREAD, error));
+        cache->buffers[i] = addresses[i];
+    }
+    return GPH_OK;
+}
+
 static void free_arrays(gph_cache *cache)
 {
     const gph_allocator heap = cache->runtime->heap;

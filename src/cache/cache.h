@@ -106,6 +106,11 @@ struct gph_cache {
 gph_status gphi_cache_buffer_sizes(const gphi_layout *layout, uint64_t *out,
                                    gph_error *error);
 
+/* Puts the input buffers, and that of the sizes, where graphs of another process want
+ * them. No key may be captured. After a failure buffers may be missing: destroy it. */
+gph_status gphi_cache_place(gph_cache *cache, const CUdeviceptr *addresses,
+                            gph_error *error);
+
 /* ---- run.c: calls of the function ---- */
 
 /* What the function is given beyond the cache, and what it gave. */
@@ -139,6 +144,13 @@ gph_status gphi_cache_warm(gph_cache *cache, uint32_t key, CUstream stream,
                            gph_error *error) GPHI_REQUIRES(&cache->call);
 gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
                               gph_error *error) GPHI_REQUIRES(&cache->call);
+/* Makes a key replayable by a graph that was recorded elsewhere, with `id` in the cache's
+ * pool. Both are taken on success; `outputs` are copied. Not of a key that is captured.
+ */
+gph_status gphi_cache_adopt(gph_cache *cache, uint32_t key, CUgraph graph,
+                            gph_recording_id id, const gph_tensor *outputs,
+                            CUstream stream, gph_error *error)
+    GPHI_REQUIRES(&cache->call);
 /* Both, with the failure noted in the bucket. */
 gph_status gphi_cache_capture_lazy(gph_cache *cache, uint32_t key, CUstream stream,
                                    gph_error *error) GPHI_REQUIRES(&cache->call);

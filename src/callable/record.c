@@ -502,6 +502,22 @@ gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec
     return GPH_OK;
 }
 
+gph_status gphi_record_adopt(gph_runtime *runtime, gph_pool *pool, CUgraph graph,
+                             gph_recording_id id, gphi_record **out, gph_error *error)
+{
+    gphi_record *record = gphi_heap_alloc(runtime->heap, sizeof(*record));
+    if (record == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "adopting recording %u", id);
+    record->runtime = runtime;
+    record->pool = gph_pool_retain(pool);
+    record->flags = GPHI_RECORD_NO_EXEC | GPHI_RECORD_KEEP_GRAPH;
+    record->signature.heap = runtime->heap;
+    record->graph = graph;
+    record->id = id;
+    *out = record;
+    return GPH_OK;
+}
+
 void gphi_record_destroy(gphi_record *record)
 {
     if (record == NULL)

@@ -80,6 +80,10 @@ typedef struct gphi_record {
  * this thread may be open. */
 gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec,
                               gphi_record **out, gph_error *error);
+/* A recording that was made elsewhere (loaded from a file): graph and number in the pool,
+ * no signature, no executable. Both are taken on success. GPH_E_NO_MEMORY. */
+gph_status gphi_record_adopt(gph_runtime *runtime, gph_pool *pool, CUgraph graph,
+                             gph_recording_id id, gphi_record **out, gph_error *error);
 /* Its work must have ended. NULL is allowed. */
 void gphi_record_destroy(gphi_record *record);
 

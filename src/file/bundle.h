@@ -170,14 +170,4 @@ struct gphi_bundle_limits {
  * again. Nothing is believed. */
 gph_status gphi_bundle_read(gphi_bundle *bundle, const void *bytes, size_t count,
                             const struct gphi_bundle_limits *limits, gph_error *error);
-
-/* SHA-256. */
-typedef struct gphi_sha256 {
-    uint32_t state[8];
-    uint64_t bytes;
-    unsigned char block[64];
-} gphi_sha256;
-void gphi_sha256_begin(gphi_sha256 *hash);
-void gphi_sha256_add(gphi_sha256 *hash, const void *bytes, size_t count);
-void gphi_sha256_end(gphi_sha256 *hash, unsigned char out[GPHI_BUNDLE_HASH_BYTES]);
 #endif

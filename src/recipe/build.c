@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cuda/status.h"
-#include "recipe/module.h"
+#include "module/module.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -580,16 +580,17 @@ int gph_loaded_read(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *
     if (loaded == NULL || index >= loaded->count)
         return 0;
     const struct loaded_graph *graph = &loaded->graphs[index];
-    *out = (gph_loaded_graph){.name = graph->name,
-                              .is_loaded = graph->why == NULL,
-                              .status = graph->status,
-                              .why = graph->why != NULL ? graph->why : "",
-                              .inputs = graph->tensors,
-                              .outputs = graph->tensors + graph->input_count,
-                              .input_count = graph->input_count,
-                              .output_count = graph->tensor_count - graph->input_count,
-                              .is_checked = graph->is_checked,
-                              .recording = graph->recording};
+    *out = (gph_loaded_graph){
+        .name = graph->name,
+        .is_loaded = graph->why == NULL,
+        .status = graph->status,
+        .why = graph->why != NULL ? graph->why : "",
+        .inputs = graph->tensors,
+        .outputs = graph->tensors != NULL ? graph->tensors + graph->input_count : NULL,
+        .input_count = graph->input_count,
+        .output_count = graph->tensor_count - graph->input_count,
+        .is_checked = graph->is_checked,
+        .recording = graph->recording};
     return 1;
 }
 
@@ -607,6 +608,25 @@ void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs, uint32_t *exec
         *graphs = loaded_graphs;
     if (execs != NULL)
         *execs = made;
+}
+
+void gphi_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *graph,
+                      gph_recording_id *recording)
+{
+    struct loaded_graph *from = &loaded->graphs[index];
+    *graph = from->graph;
+    *recording = from->recording;
+    from->graph = NULL;
+    from->recording = 0;
+    gph_exec_destroy(atomic_load_explicit(&from->exec, memory_order_relaxed));
+    atomic_store_explicit(&from->exec, NULL, memory_order_relaxed);
+}
+
+void gphi_loaded_give(gph_loaded *loaded, uint32_t index, CUgraph graph,
+                      gph_recording_id recording)
+{
+    loaded->graphs[index].graph = graph;
+    loaded->graphs[index].recording = recording;
 }
 
 static gph_status launch_slow(gph_loaded *loaded, uint32_t index, CUstream stream,
@@ -630,6 +650,9 @@ gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t index, CUstream stream
     if (graph->why != NULL)
         return gphi_fail(error, GPH_E_STATE, "graph %.100s has to be captured: %.350s",
                          graph->name, graph->why);
+    if (graph->graph == NULL &&
+        atomic_load_explicit(&graph->exec, memory_order_relaxed) == NULL)
+        return gphi_fail(error, GPH_E_STATE, "graph %.100s is a cache's", graph->name);
     if (graph->recording != 0)
         GPHI_TRY(gph_pool_replay(loaded->footprint.pool, graph->recording, error));
     gph_exec *own = atomic_load_explicit(&graph->exec, memory_order_acquire);

@@ -2,6 +2,7 @@
 /* What recording and loading share. */
 #ifndef GPHI_RECIPE_RECIPE_H
 #define GPHI_RECIPE_RECIPE_H
+#include "base/sha256.h"
 #include "cuda/runtime.h"
 #include "file/bundle.h"
 #include <gph/recipe.h>
@@ -48,6 +49,14 @@ gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *
 gph_tensor gphi_tensor_at(const struct gphi_bundle_tensor *tensor, uint64_t base);
 gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                             const gph_tensor *tensors, uint32_t count, const char *what);
+
+/* loaded.c: takes a graph out of a load with GPH_RECIPE_LAZY: it has to be captured from
+ * then on, as far as the load is concerned. Graph and recording are the caller's. */
+void gphi_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *graph,
+                      gph_recording_id *recording);
+/* Undoes it. */
+void gphi_loaded_give(gph_loaded *loaded, uint32_t index, CUgraph graph,
+                      gph_recording_id recording);
 
 /* A replay of an executable with given inputs, whose outputs are hashed. Tensors:
  * `inputs` of them, then `outputs`, at their addresses now. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The bytes of a recipe: what is written is read again, and nothing else is. */
 #include "base/heap.h"
+#include "base/sha256.h"
 #include "fault.h"
 #include "file/bundle.h"
 #include "test.h"

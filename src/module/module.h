@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The modules that gph_module_load() loaded, of all runtimes: by image and by handle. */
-#ifndef GPHI_RECIPE_MODULE_H
-#define GPHI_RECIPE_MODULE_H
-#include <gph/recipe.h>
+#ifndef GPHI_MODULE_MODULE_H
+#define GPHI_MODULE_MODULE_H
+#include <gph/module.h>
 
 /* The function of that name in a module with that image, of the runtime and the current
  * context. GPH_E_UNSUPPORTED: there is none; or what cuModuleGetFunction returns. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* SHA-256 (FIPS 180-4): the identity of module images must not depend on which libraries
- * a build found, so it is here. */
-#include "file/bundle.h"
+#include "base/sha256.h"
 
 #include <string.h>
 
@@ -74,7 +72,7 @@ void gphi_sha256_add(gphi_sha256 *hash, const void *bytes, size_t count)
     }
 }
 
-void gphi_sha256_end(gphi_sha256 *hash, unsigned char out[GPHI_BUNDLE_HASH_BYTES])
+void gphi_sha256_end(gphi_sha256 *hash, unsigned char out[GPHI_SHA256_BYTES])
 {
     static const unsigned char padding[64] = {0x80};
     const uint64_t bits = hash->bytes * 8;

@@ -5,15 +5,15 @@
  *
  * A list is enough: programs have a few modules, and loading looks each kernel up once.
  */
-#include "recipe/module.h"
+#include "module/module.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/sha256.h"
 #include "base/thread.h"
 #include "cuda/defer.h"
 #include "cuda/runtime.h"
 #include "cuda/status.h"
-#include "file/bundle.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +146,7 @@ static void unload(void *user)
     gph_runtime *runtime = module->runtime;
     const CUresult result = runtime->cu.cuModuleUnload(module->handle);
     if (result != CUDA_SUCCESS)
-        gphi_log("recipe", GPH_LOG_ERROR, "cuModuleUnload of %p returned %s",
+        gphi_log("module", GPH_LOG_ERROR, "cuModuleUnload of %p returned %s",
                  (void *)module->handle, gph_status_name((gph_status)result));
     gphi_heap_free(runtime->heap, module, sizeof(*module));
 }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A cache in a recipe, and out of it: a graph a key, whose name and key say which. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cache/cache.h"
+#include "recipe/recipe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 192 };
+
+static void name_key(const gph_cache *cache, uint32_t key, int64_t *values, char *name)
+{
+    char text[96];
+    gphi_layout_values(&cache->layout, key, values);
+    gphi_layout_name(&cache->layout, values, text, sizeof(text));
+    snprintf(name, NAME_BYTES, "%.90s %s", cache->name, text);
+}
+
+static CUgraph graph_of(const gph_cache *cache, uint32_t key)
+{
+    const gphi_entry *entry =
+        cache != NULL && key < cache->layout.key_count ? cache->buckets[key].entry : NULL;
+    return entry != NULL ? entry->record->graph : NULL;
+}
+
+static gph_status add_key(gph_recipe *recipe, const gph_recipe_cache_entry *family,
+                          uint32_t key, gph_tensor *inputs, gph_error *error)
+{
+    gph_cache *cache = family->cache;
+    const gphi_entry *from = cache->buckets[key].entry;
+    int64_t values[GPH_CACHE_AXES_MAX];
+    char name[NAME_BYTES];
+    name_key(cache, key, values, name);
+    GPHI_TRY(gphi_cache_inputs(cache, values, inputs, error));
+    gph_recipe_entry entry = GPH_RECIPE_ENTRY_INIT;
+    entry.name = name;
+    entry.check = family->check;
+    entry.graph = from->record->graph;
+    entry.shifted = graph_of(family->shifted, key);
+    entry.inputs = inputs;
+    entry.input_count = cache->layout.input_count + 1;
+    entry.outputs = from->outputs;
+    entry.output_count = cache->layout.output_count;
+    entry.key = values;
+    entry.key_count = cache->layout.axis_count;
+    entry.resolver = family->resolver;
+    entry.stream = family->stream;
+    entry.pool = cache->pool;
+    entry.recording = from->record->id;
+    if (family->shifted != NULL && entry.shifted == NULL)
+        return gphi_fail(error, GPH_E_STATE,
+                         "key %u (%s) is captured in one of the caches only", key, name);
+    return gph_recipe_add(recipe, cache->runtime, &entry, NULL, error);
+}
+
+gph_status gph_recipe_add_cache(gph_recipe *recipe, const gph_recipe_cache_entry *family,
+                                gph_error *error)
+{
+    gph_recipe_cache_entry opt;
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), family, error));
+    if (recipe == NULL || opt.cache == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "recipe or cache is NULL");
+    gph_cache *cache = opt.cache;
+    GPHI_TRY(
+        gphi_cache_busy(cache, error)); /* nothing is captured or evicted meanwhile */
+    const size_t count = cache->layout.input_count + (size_t)1;
+    gph_tensor *inputs = gphi_heap_array(recipe->bundle.heap, count, sizeof(*inputs));
+    gph_status status = GPH_OK;
+    if (inputs == NULL)
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "recording %s", cache->name);
+    for (uint32_t key = 0; key < cache->layout.key_count && status == GPH_OK; key++)
+        if (graph_of(cache, key) != NULL)
+            status = add_key(recipe, &opt, key, inputs, error);
+    gphi_heap_free(recipe->bundle.heap, inputs, count * sizeof(*inputs));
+    gphi_cache_idle(cache);
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* The graphs of a recipe that are keys of a cache: their names begin with its own. */
+static uint32_t key_of(const gph_cache *cache, const gph_recipe *recipe, uint32_t index)
+{
+    gph_recipe_graph graph;
+    char name[NAME_BYTES];
+    int64_t values[GPH_CACHE_AXES_MAX];
+    if (gph_recipe_graph_read(recipe, index, &graph) == 0 ||
+        graph.key_count != cache->layout.axis_count ||
+        graph.input_count != cache->layout.input_count + 1 ||
+        graph.output_count != cache->layout.output_count)
+        return GPH_CACHE_NONE;
+    const uint32_t key = gph_cache_key(cache, graph.key);
+    if (key == GPH_CACHE_NONE)
+        return GPH_CACHE_NONE;
+    name_key(cache, key, values, name);
+    return strcmp(name, graph.name) == 0 ? key : GPH_CACHE_NONE;
+}
+
+/* Whether a tensor of a file is what the cache wants there. */
+static bool is_same(const gph_tensor *a, const gph_tensor *b)
+{
+    if (a->dtype != b->dtype || a->rank != b->rank)
+        return false;
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (a->shape[i] != b->shape[i] || a->stride[i] != b->stride[i])
+            return false;
+    return true;
+}
+
+/* Where the graphs want the input buffers: all of them at the same places. */
+static gph_status place_buffers(gph_cache *cache, const gph_recipe *recipe,
+                                gph_error *error)
+{
+    const gphi_bundle *bundle = &recipe->bundle;
+    CUdeviceptr base = 0;
+    gph_arena_range(gph_pool_arena(cache->pool), &base, NULL);
+    const size_t count = cache->layout.input_count + (size_t)1;
+    CUdeviceptr *addresses = NULL;
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < bundle->graphs.count && addresses == NULL; i++) {
+        if (key_of(cache, recipe, i) == GPH_CACHE_NONE)
+            continue;
+        addresses = gphi_heap_array(cache->runtime->heap, count, sizeof(*addresses));
+        if (addresses == NULL)
+            return gphi_fail(error, GPH_E_NO_MEMORY, "loading %s", cache->name);
+        const gphi_vec *tensors = &GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->tensors;
+        for (size_t j = 0; j < count; j++)
+            addresses[j] = base + GPHI_BUNDLE_AT(tensors, tensor, j)->offset;
+    }
+    if (addresses != NULL)
+        status = gphi_cache_place(cache, addresses, error);
+    gphi_heap_free(cache->runtime->heap, addresses, count * sizeof(*addresses));
+    return status;
+}
+
+/* Gives a loaded graph to its key. One whose tensors are others than the cache's is left,
+ * and so has to be captured. */
+static gph_status adopt(gph_cache *cache, gph_loaded *loaded, uint32_t index,
+                        uint32_t key, CUstream stream, gph_error *error)
+    GPHI_REQUIRES(&cache->call)
+{
+    gph_loaded_graph graph;
+    if (gph_loaded_read(loaded, index, &graph) == 0 || !graph.is_loaded ||
+        gphi_layout_state(&cache->layout, key) == GPH_CACHE_NOT_WANTED)
+        return GPH_OK;
+    for (uint32_t i = 0; i < graph.input_count; i++) {
+        gph_tensor own;
+        GPHI_TRY(gph_cache_input(cache, key, i, &own, error));
+        if (!is_same(&own, &graph.inputs[i]) || own.data != graph.inputs[i].data)
+            return gphi_fail(error, GPH_E_INVALID,
+                             "%.100s: input %u is another than that of %s", graph.name, i,
+                             cache->name);
+    }
+    CUgraph handle = NULL;
+    gph_recording_id id = 0;
+    gphi_loaded_take(loaded, index, &handle, &id);
+    const gph_status status =
+        gphi_cache_adopt(cache, key, handle, id, graph.outputs, stream, error);
+    if (status != GPH_OK)
+        gphi_loaded_give(loaded, index, handle, id);
+    return status;
+}
+
+static gph_status adopt_all(gph_cache *cache, const gph_recipe *recipe,
+                            gph_loaded *loaded, CUstream stream, gph_error *error)
+{
+    gph_status status = GPH_OK;
+    gphi_mutex_lock(&cache->call);
+    for (uint32_t i = 0; i < recipe->bundle.graphs.count && status == GPH_OK; i++) {
+        const uint32_t key = key_of(cache, recipe, i);
+        if (key != GPH_CACHE_NONE)
+            status = adopt(cache, loaded, i, key, stream, error);
+    }
+    gphi_mutex_unlock(&cache->call);
+    gphi_layout_serve(&cache->layout);
+    return status;
+}
+
+gph_status gph_recipe_load_cache(gph_runtime *runtime, const gph_recipe *recipe,
+                                 const gph_recipe_cache_load *options, gph_cache **cache,
+                                 gph_loaded **loaded, gph_error *error)
+{
+    if (runtime == NULL || recipe == NULL || options == NULL || cache == NULL ||
+        loaded == NULL || options->cache == NULL)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "runtime, recipe, options, cache or loaded is NULL");
+    gph_recipe_load_options load;
+    GPHI_TRY(gphi_options_read(&load, sizeof(load), options->load, error));
+    load.pool = options->cache->pool;
+    load.flags |= GPH_RECIPE_LAZY;
+    gph_cache *fresh = NULL;
+    gph_loaded *graphs = NULL;
+    GPHI_TRY(gph_cache_create(runtime, options->cache, &fresh, error));
+    gph_status status = place_buffers(fresh, recipe, error);
+    if (status == GPH_OK)
+        status = gph_recipe_load(runtime, recipe, &load, &graphs, error);
+    if (status == GPH_OK)
+        status =
+            adopt_all(fresh, recipe, graphs,
+                      load.stream != NULL ? load.stream : CU_STREAM_PER_THREAD, error);
+    if (status != GPH_OK) {
+        gph_cache_destroy(fresh);
+        gph_loaded_destroy(graphs);
+        return status;
+    }
+    *cache = fresh;
+    *loaded = graphs;
+    return GPH_OK;
+}
