@@ -33,7 +33,7 @@ run() {
         build-gpu/examples/$example | diff - examples/$example/expected.txt ||
             echo "   differs from softcuda's"
     done
-    run ctest --test-dir build-gpu -R '^(base|cuda|graph|file|replay|abi|cli)_' -j 4
+    run ctest --test-dir build-gpu -R '^(base|cuda|graph|file|replay|abi|cli)_' -j 1
     for nodes in 1 20 100 1000; do
         run build-gpu/bin/gph bench launch --nodes $nodes --launches 10000
     done
