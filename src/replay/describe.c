@@ -10,6 +10,20 @@
 
 #include <string.h>
 
+/* Name and arguments of a kernel, asked for once a graph: most graphs launch few kernels
+ * many times. */
+struct known {
+    const char *name;   /* the driver's; NULL: it has none */
+    size_t first, args; /* of functions.args */
+};
+
+struct functions {
+    gphi_map index; /* from CUfunction or CUkernel to known */
+    gphi_vec known; /* of struct known */
+    gphi_vec args;  /* of gph_kernel_arg */
+    gphi_vec bytes; /* scratch: arguments of the node being described */
+};
+
 /* One graph being described; child graphs have their own. */
 struct survey {
     const gph_runtime *runtime;
@@ -18,6 +32,7 @@ struct survey {
     size_t count;
     CUgraphNode *nodes; /* `count` of them, in the driver's order */
     gphi_map index;     /* from handle to index */
+    struct functions *functions;
     gph_graph *out;
     gphi_node_name_fn *name; /* NULL: nodes have none */
     const void *name_user;
@@ -89,12 +104,15 @@ static CUresult param_info(const gphi_cuda_table *cu,
 }
 
 static gph_status list_args(const struct survey *survey,
-                            const CUDA_KERNEL_NODE_PARAMS *params, gphi_vec *args)
+                            const CUDA_KERNEL_NODE_PARAMS *params, struct known *known)
 {
+    gphi_vec *args = &survey->functions->args;
     size_t offset, bytes;
+    known->first = args->count;
     for (size_t i = 0;; i++) {
         const CUresult result =
             param_info(&survey->runtime->cu, params, i, &offset, &bytes);
+        known->args = args->count - known->first;
         if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED)
             return GPH_OK; /* that was the last one, or the driver tells of none */
         if (result != CUDA_SUCCESS)
@@ -104,6 +122,34 @@ static gph_status list_args(const struct survey *survey,
             return fail_memory(survey);
         *arg = (gph_kernel_arg){(uint32_t)offset, (uint32_t)bytes};
     }
+}
+
+static gph_status find_known(const struct survey *survey,
+                             const CUDA_KERNEL_NODE_PARAMS *params, uintptr_t handle,
+                             struct known *out)
+{
+    const gphi_cuda_table *cu = &survey->runtime->cu;
+    struct functions *functions = survey->functions;
+    const uint64_t key = (uint64_t)handle << 1 | (params->func == NULL);
+    const uint64_t *at = gphi_map_get(&functions->index, key);
+    if (at != NULL) {
+        *out = *(const struct known *)gphi_vec_at(&functions->known, (size_t)*at);
+        return GPH_OK;
+    }
+    *out = (struct known){NULL, 0, 0};
+    const CUresult named = params->func != NULL
+                               ? cu->cuFuncGetName(&out->name, params->func)
+                               : cu->cuKernelGetName(&out->name, params->kern);
+    if (named != CUDA_SUCCESS)
+        out->name = NULL;
+    GPHI_TRY(list_args(survey, params, out));
+    struct known *place = gphi_vec_add(&functions->known, 1);
+    if (place == NULL)
+        return fail_memory(survey);
+    *place = *out;
+    if (gphi_map_set(&functions->index, key, functions->known.count - 1) != GPH_OK)
+        return fail_memory(survey);
+    return GPH_OK;
 }
 
 /* The launch may have passed one buffer instead of a pointer an argument. */
@@ -120,18 +166,19 @@ static void find_buffer(void *const *extra, const void **buffer, size_t *bytes)
 }
 
 static gph_status copy_args(const struct survey *survey,
-                            const CUDA_KERNEL_NODE_PARAMS *params, const gphi_vec *args,
-                            gphi_vec *buffer)
+                            const CUDA_KERNEL_NODE_PARAMS *params,
+                            const gph_kernel_arg *args, size_t count)
 {
+    gphi_vec *buffer = &survey->functions->bytes;
     const void *whole;
     size_t whole_bytes;
     find_buffer(params->extra, &whole, &whole_bytes);
     size_t bytes = whole != NULL ? whole_bytes : 0;
-    for (size_t i = 0; i < args->count; i++) {
-        const gph_kernel_arg *arg = gphi_vec_at(args, i);
-        const size_t end = (size_t)arg->offset + arg->bytes;
+    for (size_t i = 0; i < count; i++) {
+        const size_t end = (size_t)args[i].offset + args[i].bytes;
         bytes = end > bytes ? end : bytes;
     }
+    buffer->count = 0;
     if (bytes == 0)
         return GPH_OK;
     unsigned char *to = gphi_vec_add(buffer, bytes);
@@ -142,10 +189,8 @@ static gph_status copy_args(const struct survey *survey,
         memcpy(to, whole, whole_bytes);
         return GPH_OK;
     }
-    for (size_t i = 0; params->kernelParams != NULL && i < args->count; i++) {
-        const gph_kernel_arg *arg = gphi_vec_at(args, i);
-        memcpy(to + arg->offset, params->kernelParams[i], arg->bytes);
-    }
+    for (size_t i = 0; params->kernelParams != NULL && i < count; i++)
+        memcpy(to + args[i].offset, params->kernelParams[i], args[i].bytes);
     return GPH_OK;
 }
 
@@ -159,41 +204,29 @@ static gph_status add_node(const struct survey *survey, const gph_node *node)
 
 static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
 {
-    const gphi_cuda_table *cu = &survey->runtime->cu;
     CUDA_KERNEL_NODE_PARAMS params = {0};
     QUERY(survey, cuGraphKernelNodeGetParams, (handle, &params));
-    const char *name = NULL;
-    const CUresult named = params.func != NULL ? cu->cuFuncGetName(&name, params.func)
-                                               : cu->cuKernelGetName(&name, params.kern);
-
-    gphi_vec args, buffer;
-    gphi_vec_init(&args, survey->runtime->heap, sizeof(gph_kernel_arg));
-    gphi_vec_init(&buffer, survey->runtime->heap, 1);
-    gph_status status = list_args(survey, &params, &args);
-    if (status == GPH_OK)
-        status = copy_args(survey, &params, &args, &buffer);
-    if (status == GPH_OK) {
-        const uintptr_t function =
-            params.func != NULL ? (uintptr_t)params.func : (uintptr_t)params.kern;
-        gph_node node = {
-            .kind = GPH_NODE_KERNEL,
-            .u.kernel = {.function = named == CUDA_SUCCESS ? name : NULL,
-                         .handle = function,
-                         .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
-                         .block = {params.blockDimX, params.blockDimY, params.blockDimZ},
-                         .shared_bytes = params.sharedMemBytes,
-                         .arg_count = (uint32_t)args.count,
-                         .args = args.items,
-                         .buffer = buffer.items,
-                         .buffer_bytes = buffer.count,
-                         .context = (uintptr_t)params.ctx}};
-        status = read_attributes(survey, handle, &node.u.kernel);
-        if (status == GPH_OK)
-            status = add_node(survey, &node);
-    }
-    gphi_vec_fini(&buffer);
-    gphi_vec_fini(&args);
-    return status;
+    const uintptr_t function =
+        params.func != NULL ? (uintptr_t)params.func : (uintptr_t)params.kern;
+    struct known known;
+    GPHI_TRY(find_known(survey, &params, function, &known));
+    const gph_kernel_arg *args =
+        known.args > 0 ? gphi_vec_at(&survey->functions->args, known.first) : NULL;
+    GPHI_TRY(copy_args(survey, &params, args, known.args));
+    gph_node node = {
+        .kind = GPH_NODE_KERNEL,
+        .u.kernel = {.function = known.name,
+                     .handle = function,
+                     .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
+                     .block = {params.blockDimX, params.blockDimY, params.blockDimZ},
+                     .shared_bytes = params.sharedMemBytes,
+                     .arg_count = (uint32_t)known.args,
+                     .args = args,
+                     .buffer = survey->functions->bytes.items,
+                     .buffer_bytes = survey->functions->bytes.count,
+                     .context = (uintptr_t)params.ctx}};
+    GPHI_TRY(read_attributes(survey, handle, &node.u.kernel));
+    return add_node(survey, &node);
 }
 
 static uint64_t side_address(CUmemorytype type, const void *host, CUdeviceptr device,
@@ -260,6 +293,7 @@ static gph_status add_child(const struct survey *survey, CUgraphNode handle)
     struct survey within = {.runtime = survey->runtime,
                             .graph = inner,
                             .depth = survey->depth + 1,
+                            .functions = survey->functions,
                             .error = survey->error};
     GPHI_TRY(describe(&within, &node.u.child));
     const gph_status status = add_node(survey, &node);
@@ -550,13 +584,24 @@ gph_status gphi_graph_describe(const gph_runtime *runtime, CUgraph graph,
                                gphi_node_name_fn *name, const void *user, gph_graph **out,
                                gph_error *error)
 {
+    struct functions functions;
     struct survey survey = {.runtime = runtime,
                             .graph = graph,
                             .depth = 1,
+                            .functions = &functions,
                             .name = name,
                             .name_user = user,
                             .error = error};
-    return describe(&survey, out);
+    gphi_map_init(&functions.index, runtime->heap);
+    gphi_vec_init(&functions.known, runtime->heap, sizeof(struct known));
+    gphi_vec_init(&functions.args, runtime->heap, sizeof(gph_kernel_arg));
+    gphi_vec_init(&functions.bytes, runtime->heap, 1);
+    const gph_status status = describe(&survey, out);
+    gphi_vec_fini(&functions.bytes);
+    gphi_vec_fini(&functions.args);
+    gphi_vec_fini(&functions.known);
+    gphi_map_fini(&functions.index);
+    return status;
 }
 
 gph_status gph_graph_describe(gph_runtime *runtime, CUgraph graph, gph_graph **out,
