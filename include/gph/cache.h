@@ -73,7 +73,7 @@ typedef struct gph_cache_tensor {
 /** Padding to be written. */
 typedef struct gph_cache_fill {
     CUstream stream;          /**< put the work here */
-    const int64_t *sizes;     /**< real ones; all 0: everything is padding (warm-up) */
+    const int64_t *sizes;     /**< real ones; in warm-ups 0, but of discrete axes */
     const int64_t *values;    /**< of the key */
     const gph_tensor *inputs; /**< as the function will see them */
     uint32_t input_count;     /**< without the one that holds the sizes */

@@ -129,7 +129,7 @@ gph_status gphi_cache_inputs(const gph_cache *cache, const int64_t *values,
 /* Writes the real sizes where the function finds them. */
 gph_status gphi_cache_sizes_write(gph_cache *cache, const int64_t *sizes, CUstream stream,
                                   gph_error *error);
-/* The rules, then the callback. `sizes` all 0: everything is padding. */
+/* The rules, then the callback. `sizes` 0 on all padded axes: everything is padding. */
 gph_status gphi_cache_fill(gph_cache *cache, uint32_t key, const int64_t *sizes,
                            CUstream stream, gph_error *error);
 /* Frees what the last eager call lent. */

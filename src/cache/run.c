@@ -59,7 +59,7 @@ gph_status gphi_cache_fill(gph_cache *cache, uint32_t key, const int64_t *sizes,
     bool is_all = true;
     gphi_layout_values(layout, key, values);
     for (uint32_t a = 0; a < layout->axis_count; a++)
-        is_all = is_all && sizes[a] == 0 && !layout->axes[a].is_discrete;
+        is_all = is_all && (sizes[a] == 0 || layout->axes[a].is_discrete);
     GPHI_TRY(gphi_cache_inputs(cache, values, cache->tensors, error));
     for (uint32_t i = 0; i < layout->input_count; i++) {
         const gph_cache_tensor *rule = &layout->tensors[i];

@@ -194,183 +194,6 @@ static void all_graphs_take_the_memory_of_the_largest(void)
     }
 }
 
-static void graphs_of_one_topology_share_an_executable(void)
-{
-    model m = {.longer_at = 16};
-    gph_cache_options options = model_options(&m);
-    gph_cache *cache = make_cache(&options);
-    gph_cache_key_info info;
-    gph_cache_stats stats;
-    if (cache == NULL)
-        return;
-    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &stats);
-    CHECK(stats.shared_count == 2 && stats.own_count == 0 && stats.captured_count == 7);
-    CHECK_OK(gph_cache_key_read(cache, 0, &info, &error), error);
-    CHECK(info.exec == GPH_CACHE_EXEC_SHARED && info.shared_with == 4);
-    CHECK(info.node_count == 3);
-    CHECK_OK(gph_cache_key_read(cache, 6, &info, &error), error);
-    CHECK(info.shared_with == 3 && info.node_count == 4);
-    for (int i = 0; i < 40; i++) {
-        const int64_t tokens = 1 + i * 13 % 64;
-        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
-        gph_tensor outputs[2] = {{0}};
-        CHECK_OK(call_model(cache, tokens, &args, outputs), error);
-        CHECK(is_right(tokens, outputs));
-    }
-    gph_cache_stats_read(cache, &stats);
-    CHECK(stats.updates > 5 && stats.updates <= 40);
-    gph_cache_destroy(cache);
-}
-
-static void a_hot_key_gets_its_own_executable_and_loses_it(void)
-{
-    model m = {0};
-    gph_cache_options options = model_options(&m);
-    options.own_max = 1;
-    gph_cache *cache = make_cache(&options);
-    gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
-    gph_cache_key_info info;
-    gph_cache_stats before, after;
-    uint32_t key = 0;
-    if (cache == NULL)
-        return;
-    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_NONE);
-    for (int i = 0; i < 100; i++)
-        CHECK_OK(gph_cache_replay(cache, i % 10 == 0 ? 3 : 5, stream, &error), error);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_OWN && key == 5);
-    CHECK_OK(gph_cache_key_read(cache, 5, &info, &error), error);
-    CHECK(info.exec == GPH_CACHE_EXEC_OWN && info.exec_bytes > 0 && info.exact == 90);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_NONE);
-    gph_cache_stats_read(cache, &before);
-    CHECK(before.own_count == 1 && before.shared_count == 1);
-    for (int i = 0; i < 100; i++)
-        CHECK_OK(gph_cache_replay(cache, i % 10 == 0 ? 5 : 3, stream, &error), error);
-    gph_cache_stats_read(cache, &after);
-    CHECK(after.updates - before.updates <= 1); /* 3 held the shared one throughout */
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_SHARE && key == 5);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_OWN && key == 3);
-    for (int64_t tokens = 1; tokens <= 64; tokens += 7) {
-        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
-        gph_tensor outputs[2] = {{0}};
-        CHECK_OK(call_model(cache, tokens, &args, outputs), error);
-        CHECK(is_right(tokens, outputs));
-    }
-    gph_cache_destroy(cache);
-    options.hot_share = -1; /* everybody its own */
-    cache = make_cache(&options);
-    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &after);
-    CHECK(after.own_count == 7 && after.shared_count == 0);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_NONE);
-    gph_cache_destroy(cache);
-    check_pool_is_empty();
-}
-
-static void what_is_missed_most_is_captured_first(void)
-{
-    model m = {0};
-    gph_cache_options options = model_options(&m);
-    options.lazy_misses = 2;
-    gph_cache *cache = make_cache(&options);
-    gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
-    gph_cache_key_info info;
-    uint32_t key = 0;
-    if (cache == NULL)
-        return;
-    const int64_t sizes[] = {5, 30, 6, 7, 31, 64};
-    for (int i = 0; i < 6; i++) {
-        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
-        gph_tensor outputs[2] = {{0}};
-        CHECK_OK(call_model(cache, sizes[i], &args, outputs), error);
-        CHECK(args.match.verdict == GPH_CACHE_MISS && is_right(sizes[i], outputs));
-    }
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_CAPTURE && key == 3); /* 8 tokens, thrice */
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_CAPTURE && key == 5); /* 32, twice */
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_NONE); /* 64 once */
-    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
-    gph_tensor outputs[2] = {{0}};
-    CHECK_OK(call_model(cache, 5, &args, outputs), error);
-    CHECK(args.match.verdict == GPH_CACHE_PADDED && args.match.key == 3);
-    CHECK(is_right(5, outputs));
-    CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
-    CHECK(info.misses == 3 && info.padded == 1 && info.waste == 3 && info.captures == 1);
-    gph_cache_destroy(cache);
-    options.lazy = GPH_CACHE_LAZY_CALL;
-    cache = make_cache(&options);
-    for (int i = 0; i < 3; i++) {
-        CHECK_OK(call_model(cache, 5, &args, outputs), error);
-        CHECK(args.match.verdict == (i == 0 ? GPH_CACHE_MISS : GPH_CACHE_PADDED));
-        CHECK(is_right(5, outputs));
-    }
-    gph_cache_destroy(cache);
-    options.lazy = GPH_CACHE_LAZY_OFF;
-    cache = make_cache(&options);
-    for (int i = 0; i < 3; i++)
-        CHECK_OK(call_model(cache, 5, &args, outputs), error);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_NONE && args.match.verdict == GPH_CACHE_MISS);
-    gph_cache_destroy(cache);
-    check_pool_is_empty();
-}
-
-static void a_budget_evicts_what_was_not_used_for_longest(void)
-{
-    model m = {0};
-    gph_cache_options options = model_options(&m);
-    options.hot_share = -1; /* an executable each, so that each key weighs something */
-    gph_cache *cache = make_cache(&options);
-    gph_cache_stats stats;
-    gph_cache_key_info info;
-    if (cache == NULL)
-        return;
-    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &stats);
-    gph_cache_destroy(cache);
-    CHECK(stats.exec_bytes > 0);
-    options.budget_bytes = stats.tensor_bytes + stats.exec_bytes * 5 / 7 + 64;
-    options.lazy_misses = 1;
-    cache = make_cache(&options);
-    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &stats);
-    CHECK(stats.captured_count == 5); /* the largest: 4 to 64 */
-    CHECK_OK(gph_cache_key_read(cache, 0, &info, &error), error);
-    CHECK(info.reason == GPH_CACHE_EVICTED);
-    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
-    gph_tensor outputs[2] = {{0}};
-    const int64_t sizes[] = {16, 4, 64, 32, 1}; /* not 8 */
-    for (int i = 0; i < 5; i++)
-        CHECK_OK(call_model(cache, sizes[i], &args, outputs), error);
-    CHECK(args.match.key == 2 && args.match.wanted == 0); /* 1 as 4 */
-    gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
-    uint32_t key = 0;
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_CAPTURE && key == 0);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_EVICT && key == 3);
-    CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
-    CHECK(kind == GPH_CACHE_WORK_NONE);
-    CHECK_OK(call_model(cache, 8, &args, outputs), error);
-    CHECK(args.match.key == 4 && args.match.wanted == 3 && is_right(8, outputs));
-    CHECK(gph_cache_evict(cache, 3, &error) == GPH_E_STATE);
-    CHECK(gph_cache_evict(cache, 99, &error) == GPH_E_INVALID);
-    CHECK_OK(gph_cache_evict(cache, 4, &error), error);
-    CHECK(gph_cache_replay(cache, 4, stream, &error) == GPH_E_STATE);
-    CHECK(strstr(error.message, "evicted") != NULL);
-    gph_cache_destroy(cache);
-    check_pool_is_empty();
-}
-
 /* ---- callbacks ---- */
 
 struct filled {
@@ -607,6 +430,119 @@ static void a_call_in_a_capture_is_eager(void)
     check_pool_is_empty();
 }
 
+/* ---- several axes ---- */
+
+enum { ROWS_MAX = 4, COLUMNS_MAX = 8 };
+
+/* y = (mode + 2) x + 1 over [rows, columns]; offsets [rows + 1] are only looked at. */
+static gph_status run_grid(void *user, gph_call *call, gph_error *why)
+{
+    const int64_t *key = call->key;
+    const unsigned count = (unsigned)(key[0] * key[1]);
+    CUdeviceptr y = 0;
+    (void)user;
+    gph_status status = gph_pool_alloc(call->pool, count * 4, call->stream, &y, why);
+    if (status != GPH_OK)
+        return status;
+    status = launch_line(call, y, call->inputs[0].data, 0, (float)key[2] + 2, count);
+    call->outputs[0] = gph_tensor_dense(y, GPH_DTYPE_F32, 2, key);
+    return gph_cuda_check(status, "cuLaunchKernel", why);
+}
+
+static void check_grid(gph_cache *cache, int64_t rows, int64_t columns, int64_t mode)
+{
+    const int64_t sizes[] = {rows, columns, mode}, offsets[] = {rows + 1};
+    const gph_tensor inputs[] = {gph_tensor_dense(device_x, GPH_DTYPE_F32, 2, sizes),
+                                 gph_tensor_dense(device_x, GPH_DTYPE_I64, 1, offsets)};
+    gph_tensor output = {.data = device_y};
+    gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+    float y[ROWS_MAX * COLUMNS_MAX] = {0};
+    args.stream = stream;
+    args.sizes = sizes;
+    args.inputs = inputs;
+    args.outputs = &output;
+    if (!CHECK_OK(gph_cache_call(cache, &args, &error), error))
+        return;
+    CHECK(args.match.key != GPH_CACHE_NONE);
+    CU(MemcpyDtoHAsync, y, device_y, (size_t)(rows * columns) * 4, stream);
+    CU(StreamSynchronize, stream);
+    int wrong = 0;
+    for (int64_t i = 0; i < rows * columns; i++)
+        wrong += y[i] != ((float)mode + 2) * (float)i + 1;
+    if (!CHECK(wrong == 0))
+        fprintf(stderr, "  %lld x %lld, mode %lld\n", (long long)rows, (long long)columns,
+                (long long)mode);
+}
+
+/* After a call of 3 x 7 in mode 1. */
+static void check_padding_of_grid(const gph_cache *cache)
+{
+    gph_tensor offsets, sizes;
+    int64_t host[ROWS_MAX + 1], want[ROWS_MAX + 1], real[3];
+    const int64_t values[] = {4, 8, 1};
+    const uint32_t key = gph_cache_key(cache, values);
+    CHECK_OK(gph_cache_input(cache, key, 1, &offsets, &error), error);
+    CHECK_OK(gph_cache_input(cache, key, 2, &sizes, &error), error);
+    CU(MemcpyDtoHAsync, host, offsets.data, sizeof(host), stream);
+    CU(MemcpyDtoHAsync, want, device_x, sizeof(want), stream);
+    CU(MemcpyDtoHAsync, real, sizes.data, sizeof(real), stream);
+    CU(StreamSynchronize, stream);
+    CHECK(memcmp(host, want, 4 * sizeof(int64_t)) == 0); /* of 3 rows */
+    CHECK(host[4] == want[3]);                           /* the last again */
+    CHECK(real[0] == 3 && real[1] == 7 && real[2] == 1);
+}
+
+static void several_axes_are_padded_and_modes_are_kept_apart(void)
+{
+    const int64_t modes[] = {0, 1};
+    const gph_cache_axis axes[] = {
+        {.name = "rows", .ladder = GPH_LADDER_POWERS, .last = ROWS_MAX},
+        {.name = "columns",
+         .ladder = GPH_LADDER_LINEAR,
+         .first = 3,
+         .step = 3,
+         .last = COLUMNS_MAX},
+        {.name = "mode",
+         .ladder = GPH_LADDER_LIST,
+         .discrete = 1,
+         .values = modes,
+         .value_count = 2}};
+    const gph_cache_tensor inputs[] = {{.dtype = GPH_DTYPE_F32,
+                                        .rank = 2,
+                                        .shape = {1, 1},
+                                        .axis = {1, 2},
+                                        .fill = GPH_FILL_VALUE,
+                                        .value = 0x3f800000},
+                                       {.dtype = GPH_DTYPE_I64,
+                                        .rank = 1,
+                                        .shape = {1},
+                                        .extra = {1},
+                                        .axis = {1},
+                                        .fill = GPH_FILL_LAST}};
+    gph_cache_options options = GPH_CACHE_OPTIONS_INIT;
+    options.pool = pool;
+    options.axes = axes;
+    options.axis_count = 3;
+    options.inputs = inputs;
+    options.input_count = 2;
+    options.outputs = inputs;
+    options.output_count = 1;
+    options.function = run_grid;
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK(gph_cache_key_count(cache) == 3 * 3 * 2);
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    for (int64_t rows = 1; rows <= ROWS_MAX; rows++)
+        for (int64_t columns = 1; columns <= COLUMNS_MAX; columns++)
+            for (int64_t mode = 0; mode < 2; mode++)
+                check_grid(cache, rows, columns, mode);
+    check_grid(cache, 3, 7, 1);
+    check_padding_of_grid(cache);
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
 /* ---- figures ---- */
 
 static void a_forecast_is_within_a_tenth(void)
@@ -694,15 +630,12 @@ int main(void)
     RUN(a_start_can_be_ended);
     RUN(a_key_that_fails_does_not_stop_the_others);
     RUN(all_graphs_take_the_memory_of_the_largest);
-    RUN(graphs_of_one_topology_share_an_executable);
-    RUN(a_hot_key_gets_its_own_executable_and_loses_it);
-    RUN(what_is_missed_most_is_captured_first);
-    RUN(a_budget_evicts_what_was_not_used_for_longest);
     RUN(the_callback_writes_the_padding);
     RUN(all_ranks_do_what_they_agreed_on);
     RUN(inputs_may_be_written_in_their_place);
     RUN(wrong_inputs_are_named);
     RUN(a_call_in_a_capture_is_eager);
+    RUN(several_axes_are_padded_and_modes_are_kept_apart);
     RUN(a_forecast_is_within_a_tenth);
     RUN(a_dump_tells_everything);
     tear_down();
