@@ -76,7 +76,7 @@ GPH_API gph_runtime *gph_arena_runtime(const gph_arena *arena);
  * device, until at most `keep_bytes` remain cached. `freed_bytes`: the caller's, may be
  * NULL. Waits for nothing: pages whose last use is not known to have ended stay, and all
  * do while a recording is open in any pool of the arena. Fails with what the driver
- * returns. Thread: any. */
+ *  returns. Thread: any. */
 GPH_API gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes,
                                   uint64_t *freed_bytes, gph_error *error);
 
@@ -141,20 +141,19 @@ GPH_API GPH_CHECKED gph_status gph_pool_alloc_at(gph_pool *pool, CUdeviceptr add
  *  stream   the stream of the last use.
  *
  *  Fails with GPH_E_INVALID (no such allocation, freed already), GPH_E_STATE (the stream
- *  is captured, but not into this pool; memory that an open recording allocated or reads
- *  is freed outside its capture), GPH_E_NO_MEMORY and what the driver returns. Thread:
- *  any. */
+ *  is captured, but not into this pool; an open recording has the memory, and the stream
+ *  is not its), GPH_E_NO_MEMORY and what the driver returns. Thread: any. */
 GPH_API gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,
                                  gph_error *error);
 
 /** Says that another stream than the one that will free it uses it, so that the free
  * waits for that one too. In a capture it makes an older allocation an input of the
- * recording.
+ *  recording.
  *
  *  stream  borrowed until the free.
  *
  *  Fails with GPH_E_INVALID, GPH_E_STATE (as gph_pool_free()), GPH_E_NO_MEMORY and what
- * the driver returns. Thread: any. */
+ *  the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_pool_use(gph_pool *pool, CUdeviceptr address,
                                             CUstream stream, gph_error *error);
 
@@ -219,7 +218,7 @@ GPH_API GPH_CHECKED gph_status gph_pool_record_end(gph_pool *pool, gph_recording
 
 /** Ends it after a failure, when the stream captures no more: everything it allocated is
  *  free again, everything it freed is allocated again, as before the begin. Cannot fail.
- * An id that is not open is ignored. */
+ *  An id that is not open is ignored. */
 GPH_API void gph_pool_record_abort(gph_pool *pool, gph_recording_id id);
 
 /** Forgets a recording whose graph is gone and whose work has ended; what it still holds
@@ -260,15 +259,16 @@ GPH_API void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges,
 
 /** Makes a recording out of ranges that gph_pool_ranges() once gave, in this process or
  *  another: takes pages there, allocates outputs and kept ranges, and knows what may be
- *  replayed when. Makers in `ranges` are ids of this pool (0: eager), inputs are
- * allocated already.
+ *  replayed when. `maker` of an input is an id of this pool, or 0 (eager), or, of eager
+ *  memory that is filled before each replay, the same number as its `recording`, which
+ *  tells nothing else (UINT32_MAX, say). Inputs are allocated already.
  *
  *  name    copied; NULL: a number.
  *  ranges  borrowed for the call.
  *
- *  All or nothing. Fails with GPH_E_INVALID (a range that is empty, beyond the arena or
- * of no kind), GPH_E_STATE (something else is allocated there, a recording is open),
- *  GPH_E_NO_MEMORY and as gph_pool_alloc(). */
+ *  All or nothing. Fails with GPH_E_INVALID (ranges[i] is empty, beyond the arena, of no
+ *  kind), GPH_E_STATE (something is there, a recording is open) and as gph_pool_alloc().
+ */
 GPH_API GPH_CHECKED gph_status gph_pool_record_restore(gph_pool *pool, const char *name,
                                                        const gph_pool_range *ranges,
                                                        uint32_t count,
@@ -310,11 +310,11 @@ GPH_API GPH_CHECKED gph_status gph_pool_may_replay(
  *  a replay or eager work has overwritten since they were made, or that would overwrite
  *  live eager memory; else notes what this one overwrites and makes. Some comparisons;
  *  nothing is allocated, no driver call is made, and no lock but one that is only ever
- * held for such comparisons.
+ *  held for such comparisons.
  *
  *  Fails with GPH_E_STATE (the message names both, and the ranges; nothing is noted) and
  *  GPH_E_INVALID (no recording of that id, or an open one). Thread: any; the order of
- * calls is the order of replays. */
+ *  calls is the order of replays. */
 GPH_API GPH_CHECKED gph_status gph_pool_replay(gph_pool *pool, gph_recording_id id,
                                                gph_error *error);
 /** @} */

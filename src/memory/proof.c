@@ -339,7 +339,8 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     uint64_t *bits = r->bits;
     if (bits == NULL)
         return;
-    for (size_t i = 0; r->last_replay > 0 && i < pool->recordings.count; i++)
+    const bool matters = pool->users > 0 && r->last_replay > 0;
+    for (size_t i = 0; matters && i < pool->recordings.count; i++)
         if (recording_at(pool, i) != r && recording_at(pool, i)->bits != NULL)
             spoil(pool, recording_at(pool, i), &r->writes, r->last_replay);
     lock_bits(proof);

@@ -189,7 +189,10 @@ gph_status gphi_footprint_restore(gphi_footprint *footprint,
         *(gph_pool_range *)gphi_vec_at(&ranges, i) =
             (gph_pool_range){.address = address_of(footprint, block),
                              .bytes = block->bytes,
-                             .maker = maker != NULL ? (gph_recording_id)*maker : 0,
+                             .recording = UINT32_MAX,
+                             .maker = block->maker == graph->recording ? UINT32_MAX
+                                      : maker != NULL ? (gph_recording_id)*maker
+                                                      : 0,
                              .kind = (gph_range_kind)block->kind,
                              .first = block->first,
                              .last = block->last};
