@@ -83,6 +83,18 @@ void gphi_ledger_exec_remove(gphi_ledger_exec *entry)
     gphi_mutex_unlock(&exec_mutex);
 }
 
+void gphi_ledger_exec_swap(gphi_ledger_exec *a, gphi_ledger_exec *b)
+{
+    gphi_mutex_lock(&exec_mutex);
+    const uint64_t bytes = a->bytes;
+    const int device = a->device;
+    a->bytes = b->bytes;
+    a->device = b->device;
+    b->bytes = bytes;
+    b->device = device;
+    gphi_mutex_unlock(&exec_mutex);
+}
+
 uint64_t gphi_ledger_exec_bytes(int device)
 {
     uint64_t bytes = 0;

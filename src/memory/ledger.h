@@ -28,6 +28,8 @@ void gphi_ledger_exec_begin(const gph_runtime *runtime, gphi_ledger_measure *mea
 void gphi_ledger_exec_end(const gph_runtime *runtime, const gphi_ledger_measure *measure,
                           gphi_ledger_exec *entry, const void *exec);
 void gphi_ledger_exec_remove(gphi_ledger_exec *entry);
+/* The driver's memory changes its owner, as when handles are swapped. */
+void gphi_ledger_exec_swap(gphi_ledger_exec *a, gphi_ledger_exec *b);
 
 /* Of all executables of a device. */
 uint64_t gphi_ledger_exec_bytes(int device);

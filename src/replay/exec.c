@@ -115,6 +115,14 @@ gph_status gph_exec_create(gph_runtime *runtime, CUgraph graph,
     return GPH_OK;
 }
 
+void gphi_exec_swap(gph_exec *a, gph_exec *b)
+{
+    const CUgraphExec handle = a->handle;
+    a->handle = b->handle;
+    b->handle = handle;
+    gphi_ledger_exec_swap(&a->ledger, &b->ledger);
+}
+
 static void destroy_now(void *user)
 {
     gph_exec *exec = user;

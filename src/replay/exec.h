@@ -19,4 +19,7 @@ struct gph_exec {
     gphi_deferred end;          /* of gph_exec_destroy() */
     gphi_ledger_exec ledger;    /* what the driver took for it */
 };
+
+/* Each has the other's driver handle then, and what the ledger says of it. */
+void gphi_exec_swap(gph_exec *a, gph_exec *b);
 #endif

@@ -264,9 +264,7 @@ static gph_status reinstantiate(struct job *job)
         gphi_heap_free(heap, off, count);
         return status;
     }
-    const CUgraphExec old = job->exec->handle;
-    job->exec->handle = fresh->handle;
-    fresh->handle = old;
+    gphi_exec_swap(job->exec, fresh);
     gph_exec_destroy(fresh);
     if (is_tracked(job)) {
         if (job->is_compared) /* it looks at the contents that go */

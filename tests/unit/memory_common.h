@@ -102,9 +102,45 @@ SHIM_CALLS(X)
 SHIM_BACK(X)
 #undef X
 
+/* Executables that take memory of the driver, as on a GPU: softcuda's take none. */
+static atomic_long driver_took;
+static long driver_takes; /* for each */
+static void (*while_instantiating)(void);
+
+static CUresult shim_instantiate(CUgraphExec *exec, CUgraph graph,
+                                 CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    const CUresult result = plain->cu.cuGraphInstantiateWithParams(exec, graph, params);
+    if (result == CUDA_SUCCESS)
+        atomic_fetch_add(&driver_took, driver_takes);
+    if (while_instantiating != NULL)
+        while_instantiating();
+    return result;
+}
+
+static CUresult shim_exec_destroy(CUgraphExec exec)
+{
+    atomic_fetch_sub(&driver_took, driver_takes);
+    return plain->cu.cuGraphExecDestroy(exec);
+}
+
+static CUresult shim_free_bytes(size_t *free_bytes, size_t *total)
+{
+    const CUresult result = shim_cuMemGetInfo(free_bytes, total);
+    if (result == CUDA_SUCCESS)
+        *free_bytes -= (size_t)atomic_load(&driver_took);
+    return result;
+}
+
 static gph_cuda_fn shim_find(void *user, const char *name, int version)
 {
     (void)user;
+    if (strcmp(name, "cuMemGetInfo") == 0)
+        return (gph_cuda_fn)shim_free_bytes;
+    if (strcmp(name, "cuGraphInstantiateWithParams") == 0)
+        return (gph_cuda_fn)shim_instantiate;
+    if (strcmp(name, "cuGraphExecDestroy") == 0)
+        return (gph_cuda_fn)shim_exec_destroy;
 #define X(call, types, args)                                                             \
     if (strcmp(name, #call) == 0)                                                        \
         return (gph_cuda_fn)shim_##call;

@@ -505,6 +505,49 @@ static void the_ledger_is_what_the_driver_says(void)
     gph_arena_destroy(arena);
 }
 
+static gph_pool *growing;
+
+static void grow_meanwhile(void)
+{
+    alloc(growing, 4 * MiB, streams[1]);
+}
+
+static void executables_are_measured_without_our_own_pages(void)
+{
+    gph_arena *arena = open_arena(0);
+    gph_ledger_entry entries[8];
+    gph_ledger_total total = {0};
+    uint32_t count = 0;
+    CUgraph graph = NULL;
+    gph_exec *small = NULL, *large = NULL;
+    if (plain->info.driver != GPH_DRIVER_SOFT)
+        SKIP("a GPU's driver takes what it likes");
+    growing = open_pool(arena, NULL);
+    CU(GraphCreate, &graph, 0);
+    driver_takes = 3 * MiB;
+    CHECK_OK(gph_exec_create(runtime, graph, NULL, &small, &error), error);
+    while_instantiating = grow_meanwhile; /* pages of ours are not the executable's */
+    CHECK_OK(gph_exec_create(runtime, graph, NULL, &large, &error), error);
+    while_instantiating = NULL;
+    CHECK_OK(gph_ledger_read(arena, entries, 8, &count, &total, &error), error);
+    CHECK(count == 3 && total.exec_bytes == 6 * MiB && total.mapped_bytes == 4 * MiB);
+    CHECK(entries[1].own_bytes == 3 * MiB && entries[2].own_bytes == 3 * MiB);
+    CHECK(total.driver_bytes >= 10 * MiB);
+    CHECK(total.foreign_bytes == total.driver_bytes - 10 * MiB);
+    CUdeviceptr none = 0;
+    CHECK(gph_pool_alloc(growing, 4096 * MiB, streams[1], &none, &error) ==
+          CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(strstr(error.message, "executables 6291456") != NULL);
+    gph_exec_destroy(small);
+    CHECK_OK(gph_ledger_read(arena, entries, 8, &count, &total, &error), error);
+    CHECK(count == 2 && total.exec_bytes == 3 * MiB && entries[1].object == large);
+    gph_exec_destroy(large);
+    driver_takes = 0;
+    CU(GraphDestroy, graph);
+    gph_pool_release(growing);
+    gph_arena_destroy(arena);
+}
+
 static void nothing_is_left(void)
 {
     CHECK(shim_calls(SHIM_cuMemMap) == shim_calls(SHIM_cuMemUnmap));
@@ -532,6 +575,7 @@ int main(void)
     RUN(a_range_can_be_had_again);
     RUN(checkpoints_absorb_what_came_after);
     RUN(the_ledger_is_what_the_driver_says);
+    RUN(executables_are_measured_without_our_own_pages);
     RUN(nothing_is_left);
     close_driver();
     return test_done();
