@@ -42,6 +42,8 @@ run_all() {
     program $bin/bench_replay --team
     program $bin/bench_graph
     program $bin/bench_memory --limit 1.1 bench/traces/resnet50/resnet50.csv
+    program $bin/bench_memory
+    program $bin/bench_cache
     program $bin/bench_memory --unit 1024 bench/traces/minimalloc/*.csv
     for nodes in 1 20 100 1000; do
         program build/release/bin/gph bench launch --nodes $nodes --launches 1000

@@ -39,18 +39,14 @@ gph_status gphi_cache_buffer_sizes(const gphi_layout *layout, uint64_t *out,
     return GPH_OK;
 }
 
-/* One set of buffers for all keys, zeroed. */
-static gph_status make_buffers(gph_cache *cache, gph_error *error)
+/* Zeroes buffers: inputs that nobody wrote are zero, as are the high words of sizes,
+ * which are never written. */
+static gph_status clear_buffers(gph_cache *cache, gph_error *error)
 {
     const gphi_cuda_table *cu = &cache->runtime->cu;
-    GPHI_TRY(gphi_cache_buffer_sizes(&cache->layout, cache->buffer_bytes, error));
     for (uint32_t i = 0; i <= cache->layout.input_count; i++) {
-        const uint64_t bytes = cache->buffer_bytes[i];
-        GPHI_TRY(gph_pool_alloc(cache->pool, bytes, CU_STREAM_PER_THREAD,
-                                &cache->buffers[i], error));
-        cache->input_bytes += bytes;
-        const CUresult result =
-            cu->cuMemsetD8Async(cache->buffers[i], 0, bytes, CU_STREAM_PER_THREAD);
+        const CUresult result = cu->cuMemsetD8Async(
+            cache->buffers[i], 0, cache->buffer_bytes[i], CU_STREAM_PER_THREAD);
         if (result != CUDA_SUCCESS)
             return gphi_cuda_fail(error, (gph_status)result, "cuMemsetD8Async",
                                   "clearing input %u", i);
@@ -60,6 +56,18 @@ static gph_status make_buffers(gph_cache *cache, gph_error *error)
         return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize",
                               "clearing %u inputs", cache->layout.input_count);
     return GPH_OK;
+}
+
+/* One set of buffers for all keys. */
+static gph_status make_buffers(gph_cache *cache, gph_error *error)
+{
+    GPHI_TRY(gphi_cache_buffer_sizes(&cache->layout, cache->buffer_bytes, error));
+    for (uint32_t i = 0; i <= cache->layout.input_count; i++) {
+        GPHI_TRY(gph_pool_alloc(cache->pool, cache->buffer_bytes[i], CU_STREAM_PER_THREAD,
+                                &cache->buffers[i], error));
+        cache->input_bytes += cache->buffer_bytes[i];
+    }
+    return clear_buffers(cache, error);
 }
 
 static gph_status make_arrays(gph_cache *cache, gph_error *error)
@@ -167,7 +175,7 @@ gph_status gphi_cache_place(gph_cache *cache, const CUdeviceptr *addresses,
                                    CU_STREAM_PER_THREAD, error));
         cache->buffers[i] = addresses[i];
     }
-    return GPH_OK;
+    return clear_buffers(cache, error);
 }
 
 static void free_arrays(gph_cache *cache)

@@ -174,6 +174,8 @@ static gph_status adopt_all(gph_cache *cache, const gph_recipe *recipe,
             status = adopt(cache, loaded, i, key, stream, error);
     }
     gphi_mutex_unlock(&cache->call);
+    /* the sizes were looked at, but nobody else knows where they lie yet */
+    atomic_store_explicit(&cache->sizes_shown, false, memory_order_relaxed);
     gphi_layout_serve(&cache->layout);
     return status;
 }
