@@ -40,6 +40,39 @@ static void write_or_abort(const gph_graph *graph, struct text *out)
         abort();
 }
 
+/* A graph and itself, read twice, are of one class and do not differ. */
+static void compare_or_abort(const gph_graph *a, const gph_graph *b)
+{
+    gph_signature x, y;
+    gph_diff *diff = NULL;
+    int matches = 0;
+    if (gph_graph_signature(a, GPH_SIGNATURE_KERNELS, &x, NULL) != GPH_OK ||
+        gph_graph_signature(b, GPH_SIGNATURE_KERNELS, &y, NULL) != GPH_OK ||
+        memcmp(&x, &y, sizeof(x)) != 0 ||
+        gph_graph_matches(a, b, GPH_SIGNATURE_KERNELS, &matches, NULL) != GPH_OK ||
+        !matches || gph_graph_diff(a, b, &diff, NULL) != GPH_OK ||
+        gph_diff_count(diff) != 0)
+        abort();
+    gph_diff_destroy(diff);
+}
+
+/* One and an empty one: every node and edge is told. */
+static void tell_or_abort(const gph_graph *graph)
+{
+    gph_graph *none = NULL;
+    gph_diff *diff = NULL;
+    char line[64];
+    if (gph_graph_create(NULL, &none, NULL) != GPH_OK ||
+        gph_graph_diff(graph, none, &diff, NULL) != GPH_OK ||
+        gph_diff_count(diff) != gph_graph_node_count(graph) + gph_graph_edge_count(graph))
+        abort();
+    for (size_t i = 0; i < gph_diff_count(diff); i++)
+        if (gph_change_text(gph_diff_at(diff, i), line, sizeof(line)) == 0)
+            abort();
+    gph_diff_destroy(diff);
+    gph_graph_destroy(none);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gph_error error = {0};
@@ -57,6 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (first.count != second.count ||
         memcmp(first.bytes, second.bytes, first.count) != 0)
         abort();
+    compare_or_abort(graph, again);
+    tell_or_abort(graph);
     free(first.bytes);
     free(second.bytes);
     gph_graph_destroy(again);

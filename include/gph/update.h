@@ -141,9 +141,9 @@ typedef struct gph_update_options {
     /** 1: where a tracked executable is made anew (report->way tells), `graph` is taken,
      *  as by gph_exec_track(); 0: it is borrowed then. */
     uint32_t takes_graph;
-    /** Borrowed: of `graph`. With it, an executable that is tracked changes only the
-     *  nodes that differ where that is cheaper. The executable then keeps the user
-     *  objects of the graph before, so keep those of `graph` alive. */
+    /** Borrowed: of `graph`, which has not changed since. With it, an executable that is
+     *  tracked changes only the nodes that differ where that is cheaper. The executable
+     * then keeps the user objects of the graph before, so keep those of `graph` alive. */
     gph_snapshot *snapshot;
     /** Borrowed for the call: where a new executable is uploaded. NULL means the
      *  per-thread default stream. */
@@ -206,9 +206,10 @@ typedef struct gph_edit {
  *  edits  borrowed for the call; `count` of them.
  *
  *  Fails with GPH_E_INVALID (no such node, argument or field; a wrong size), GPH_E_STATE
- *  (not tracked; a whole update without a snapshot came before, so that what the nodes
- *  hold is not known), GPH_E_NO_MEMORY, and what the driver's setters return. Thread: one
- *  at a time; others may launch it meanwhile, and meet some of the edits. */
+ *  (not tracked; a whole update without a snapshot came before, or one of a graph with
+ *  several nodes that nothing depends on, so that what the nodes hold is not known),
+ * GPH_E_NO_MEMORY, and what the driver's setters return. Thread: one at a time; others
+ * may launch it meanwhile, and meet some of the edits. */
 GPH_API GPH_CHECKED gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits,
                                              size_t count, gph_error *error);
 

@@ -3,6 +3,8 @@
  * the same graph would hold, whichever way was taken; refusals leave all as it was. */
 #include "update_world.h"
 
+#include <pthread.h>
+
 static uint64_t state = 7;
 
 static unsigned below(unsigned limit)
@@ -421,6 +423,58 @@ static void edits_want_contents_that_are_known(void)
     gph_exec_destroy(it.exec);
 }
 
+struct launcher {
+    gph_exec *exec;
+    atomic_bool stop;
+    long launches, failures;
+};
+
+static void *launch_on(void *user)
+{
+    struct launcher *it = user;
+    CUstream stream = NULL;
+    it->failures += world.cu->cuCtxSetCurrent(world.context) != CUDA_SUCCESS;
+    it->failures += world.cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != 0;
+    while (!atomic_load(&it->stop)) {
+        it->failures += gph_exec_launch(it->exec, stream, NULL) != GPH_OK;
+        if (++it->launches % 16 == 0)
+            it->failures += world.cu->cuStreamSynchronize(stream) != CUDA_SUCCESS;
+    }
+    it->failures += world.cu->cuStreamSynchronize(stream) != CUDA_SUCCESS;
+    it->failures += world.cu->cuStreamDestroy(stream) != CUDA_SUCCESS;
+    return NULL;
+}
+
+/* Others launch while one thread edits and updates. */
+static void launches_go_on_meanwhile(void)
+{
+    CUgraphNode nodes[SPEC_NODES];
+    struct tracked it = track(plain(10));
+    struct launcher launcher = {.exec = it.exec};
+    spec now = it.made_of;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, launch_on, &launcher) == 0);
+    for (int i = 0; i < 60; i++) {
+        gph_update_options options = GPH_UPDATE_OPTIONS_INIT;
+        gph_snapshot *snapshot = NULL;
+        change(&now.nodes[below(10)]);
+        CUgraph graph = spec_build(&now, nodes);
+        FINE(gph_snapshot_take(world.runtime, graph, &snapshot, &world.error));
+        options.snapshot = snapshot;
+        FINE(gph_exec_update(it.exec, graph, &options, NULL, &world.error));
+        const gph_edit edit = {.node = 1, .what = GPH_EDIT_VALUE, .value = (uint64_t)i};
+        FINE(gph_exec_edit(it.exec, &edit, 1, &world.error));
+        now.nodes[1].value = (unsigned)i;
+        gph_snapshot_release(snapshot);
+        OK(world.cu->cuGraphDestroy(graph));
+    }
+    atomic_store(&launcher.stop, true);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(launcher.failures == 0 && launcher.launches > 0);
+    CHECK(holds(it.exec, &now));
+    gph_exec_destroy(it.exec);
+}
+
 static void nodes_are_found(void)
 {
     struct tracked it = track(plain(7));
@@ -494,6 +548,7 @@ int main(void)
     RUN(edits_reach_the_nodes_that_are_named);
     RUN(wrong_edits_change_nothing);
     RUN(edits_want_contents_that_are_known);
+    RUN(launches_go_on_meanwhile);
     RUN(nodes_are_found);
     RUN(wrong_arguments_are_refused);
     gph_close(world.runtime);

@@ -270,6 +270,69 @@ static void every_move_of_memory_is_foretold(void)
     CHECK(seen.wrong == before);
 }
 
+/* ---- memory nodes ---- */
+
+/* An allocation, a fill of it or a copy from it, and perhaps its end. */
+static CUgraph memory_graph(bool fills, bool freed)
+{
+    CUgraph graph = NULL;
+    CUgraphNode alloc = NULL, work = NULL, end = NULL;
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
+        .bytesize = 1 << 20};
+    OK(world.cu->cuGraphCreate(&graph, 0));
+    OK(world.cu->cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+    const CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = params.dptr, .value = 1, .elementSize = 4, .width = 4, .height = 1};
+    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = params.dptr,
+                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .dstDevice = world.at[AT_SECOND],
+                                .WidthInBytes = 16,
+                                .Height = 1,
+                                .Depth = 1};
+    if (fills)
+        OK(world.cu->cuGraphAddMemsetNode(&work, graph, &alloc, 1, &fill, world.context));
+    else
+        OK(world.cu->cuGraphAddMemcpyNode(&work, graph, &alloc, 1, &copy, world.context));
+    if (freed)
+        OK(world.cu->cuGraphAddMemFreeNode(&end, graph, &work, 1, params.dptr));
+    return graph;
+}
+
+/* The driver is asked with the executable itself: such a graph has one only. */
+static void memory_nodes_are_foretold(void)
+{
+    const long before = seen.wrong;
+    long unsure = 0;
+    for (int which = 0; which < 16; which++) {
+        CUgraph from = memory_graph(which & 1, which & 2),
+                to = memory_graph(which & 4, which & 8);
+        gph_exec *exec = NULL;
+        gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+        gph_update_report report = GPH_UPDATE_REPORT_INIT;
+        CUgraphExecUpdateResultInfo info = {.errorNode = NULL};
+        options.upload_stream = world.stream;
+        FINE(gph_exec_create(world.runtime, from, &options, &exec, &world.error));
+        FINE(gph_exec_track(exec, from, NULL, &world.error));
+        FINE(gph_exec_compatible(exec, from, &report, &world.error));
+        CHECK(report.way == GPH_UPDATE_NOTHING && report.is_certain);
+        FINE(gph_exec_compatible(exec, to, &report, &world.error));
+        unsure += !report.is_certain;
+        seen.pairs++;
+        const CUresult result =
+            world.cu->cuGraphExecUpdate(gph_exec_handle(exec), to, &info);
+        compare(&report, result, &info);
+        gph_update_report_fini(&report);
+        gph_exec_destroy(exec);
+        OK(world.cu->cuStreamSynchronize(world.stream));
+        OK(world.cu->cuGraphDestroy(to));
+        OK(world.cu->cuGraphDestroy(from));
+    }
+    CHECK(seen.wrong == before && unsure == 16);
+}
+
 int main(int argc, char **argv)
 {
     const int code = world_open();
@@ -281,6 +344,7 @@ int main(int argc, char **argv)
         state = strtoull(argv[2], NULL, 10);
     RUN(random_pairs_are_foretold);
     RUN(every_move_of_memory_is_foretold);
+    RUN(memory_nodes_are_foretold);
     gph_close(world.runtime);
     return test_done();
 }
