@@ -210,6 +210,34 @@ static void books_are_empty_while_replays_run(void)
     end();
 }
 
+/* A recording that failed behind a checkpoint leaves the books full; a replay comes next.
+ */
+static void a_replay_empties_books_that_were_restored(void)
+{
+    begin();
+    spec s[3] = {plain(), plain(), plain()};
+    gph_tree_function *a = add(&s[0], NULL, 1), *b = add(&s[1], NULL, 1),
+                      *c = add(&s[2], NULL, 1);
+    const gph_tensor in = user_tensor(&f, 0, 2, 1);
+    s[2].capture_fails = 900;
+    for (int i = 0; i < 3; i++)
+        call_with(b, call_on(a, in));
+    for (int i = 0; i < 3; i++) {
+        gph_tree_output y = call_on(a, in);
+        call_with(c, y); /* a warm-up; a failed recording; an eager call */
+        CHECK(f.pools[0].count == (i == 0 ? 2 : i == 1 ? 1 : 0));
+        if (i == 0)
+            continue;
+        gph_tree_output z = call_with(b, y);
+        CHECK(last().action == GPH_TREE_REPLAYED && f.pools[0].count == 0);
+        gph_tensor at;
+        CHECK_OK(gph_tree_output_tensor(tree, y, &at, &error), error);
+        CHECK(is_of(z, &s[1], at) && is_of(y, &s[0], in));
+    }
+    CHECK(stats().restores == 2);
+    end();
+}
+
 /* accumulate_multiple_recordings: an old output is freed by the next path */
 static void outputs_of_the_last_path_are_freed(void)
 {
@@ -426,6 +454,7 @@ int main(void)
     RUN(branches_share_the_pool);
     RUN(a_branch_after_replays_restores_twice);
     RUN(books_are_empty_while_replays_run);
+    RUN(a_replay_empties_books_that_were_restored);
     RUN(outputs_of_the_last_path_are_freed);
     RUN(a_step_ends_a_recorded_path);
     RUN(an_output_that_died_after_the_replay_is_not_restored);
