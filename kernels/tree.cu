@@ -114,3 +114,11 @@ KERNEL hash_store(u64 *to, u32 units, u64 salt, hashed in)
     for (u32 word = threadIdx.x; word < units * 8; word += blockDim.x)
         to[word] = mix(hash, word / 8) + word % 8;
 }
+
+/* Word by word: padding does not matter. */
+KERNEL hash_each(u64 *to, const u64 *from, u64 salt, u32 words)
+{
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < words)
+        to[i] = mix(salt, from[i]);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Trees for a while: random paths, shapes, views, writes, steps and failing driver calls
- * (tests/unit/tree_random.h), tree after tree in one arena.
+/* Trees and caches for a while: random paths, shapes, views, writes, steps and failing
+ * driver calls (tests/unit/tree_random.h; soak_cache.h), one after the other in one
+ * arena.
  *
  *   soak [--seconds N] [--seed FIRST] [--drift RATIO]
  *
@@ -9,6 +10,7 @@
  * before, no memory of the device. At the end the median time of a replay in the last
  * quarter is shown beside that of the first; with --drift a greater ratio is a failure.
  */
+#include "soak/soak_cache.h"
 #include "unit/tree_device.h"
 #include "unit/tree_random.h"
 
@@ -25,13 +27,12 @@ static gph_status world_tree(const gph_tree_options *options, gph_tree **out)
     return gph_tree_create(device_runtime, device_arena, &with, out, &error);
 }
 
+static void check_arena_is_empty(void);
+
 static void world_end(gph_tree *ended)
 {
-    gph_ledger_total total = {0};
-    uint32_t count = 0;
     gph_tree_destroy(ended);
-    CHECK_OK(gph_ledger_read(device_arena, NULL, 0, &count, &total, &error), error);
-    CHECK(total.mapped_bytes == 0 && total.exec_bytes == 0);
+    check_arena_is_empty();
 }
 
 static gph_tensor world_tensor(uint32_t n, uint32_t units, uint64_t seed)
@@ -90,7 +91,57 @@ static size_t free_bytes(void)
     return free_now;
 }
 
+/* ---- caches ---- */
+
+static gph_status read_below(void *to, CUdeviceptr from, size_t bytes)
+{
+    const CUresult result = below.cuStreamSynchronize(device_stream);
+    return result != 0 ? (gph_status)result
+                       : (gph_status)below.cuMemcpyDtoH(to, from, bytes);
+}
+
+static gph_status write_below(CUdeviceptr to, const void *from, size_t bytes)
+{
+    const CUresult result = below.cuStreamSynchronize(device_stream);
+    return result != 0 ? (gph_status)result
+                       : (gph_status)below.cuMemcpyHtoD(to, from, bytes);
+}
+
+static int disarm_cache(void)
+{
+    return world_disarm();
+}
+
+static soak_ground ground;
+static uint64_t cache_counts[5];
+
+static bool open_ground(void)
+{
+    CUmodule module = NULL;
+    ground = (soak_ground){.runtime = device_runtime,
+                           .arena = device_arena,
+                           .stream = device_stream,
+                           .read = read_below,
+                           .write = write_below,
+                           .arm = world_arm,
+                           .disarm = disarm_cache};
+    return below.cuModuleLoad(&module, TREE_PTX) == 0 &&
+           below.cuModuleGetFunction(&ground.hash_each, module, "hash_each") == 0 &&
+           below.cuMemAlloc(&ground.in, soak_cache_bytes()) == 0 &&
+           below.cuMemAlloc(&ground.out, soak_cache_bytes()) == 0;
+}
+
+/* ---- the whole ---- */
+
 static uint64_t seed_first = 1, trees;
+
+static void check_arena_is_empty(void)
+{
+    gph_ledger_total total = {0};
+    uint32_t count = 0;
+    CHECK_OK(gph_ledger_read(device_arena, NULL, 0, &count, &total, &error), error);
+    CHECK(total.mapped_bytes == 0 && total.exec_bytes == 0);
+}
 
 static void programs_for_a_while(void)
 {
@@ -99,6 +150,9 @@ static void programs_for_a_while(void)
     failures_max = 60;
     do {
         run_seed(seed_first * 1000000 + trees, 300);
+        CHECK(soak_cache_run(&ground, seed_first * 1000000 + trees, 100, cache_counts) ==
+              0);
+        check_arena_is_empty();
         trees++;
         if (trees == 1) {
             heap_before = atomic_load(&device_heap.live_bytes);
@@ -124,6 +178,11 @@ static int report(double limit)
            (unsigned long long)trees, (unsigned long long)total_calls,
            (unsigned long long)total_replays, (unsigned long long)total_restores,
            (unsigned long long)total_refused);
+    printf("caches: %llu exact, %llu padded, %llu eager, %llu missed\n",
+           (unsigned long long)cache_counts[GPH_CACHE_EXACT],
+           (unsigned long long)cache_counts[GPH_CACHE_PADDED],
+           (unsigned long long)cache_counts[GPH_CACHE_EAGER],
+           (unsigned long long)cache_counts[GPH_CACHE_MISS]);
     printf("heap: %ld bytes more than after the first tree\n",
            atomic_load(&device_heap.live_bytes) - heap_before);
     printf("median replay by quarter: %.2f %.2f %.2f %.2f us\n", us[0], us[1], us[2],
@@ -163,6 +222,8 @@ int main(int argc, char **argv)
         printf("skipped: %s\n", error.message);
         return 77;
     }
+    if (!CHECK(open_ground()))
+        return 1;
     length_ns = (uint64_t)(seconds * 1e9);
     seed_first = (uint64_t)seed;
     RUN(programs_for_a_while);
