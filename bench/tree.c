@@ -291,6 +291,40 @@ static uint64_t eager_peak(CUdeviceptr first)
     return stats.peak_bytes;
 }
 
+/* Each layer recorded by itself, in a pool of its own or in one for all. */
+static uint64_t callables_peak(CUdeviceptr first, int is_shared)
+{
+    static const uint8_t mode = GPH_INPUT_STATIC;
+    gph_callable *made[LAYERS];
+    gph_pool *pools[LAYERS];
+    gph_pool_stats stats;
+    uint64_t peak = 0;
+    gph_tensor in = gph_tensor_dense(first, GPH_DTYPE_U8, 1, (const int64_t[]){LARGE});
+    for (int i = 0; i < LAYERS; i++) {
+        gph_callable_options options = GPH_CALLABLE_OPTIONS_INIT;
+        if (i == 0 || !is_shared)
+            must(gph_pool_create(arena, NULL, &pools[i], &error));
+        options.pool = pools[is_shared ? 0 : i];
+        options.function = run_layer;
+        options.sample.inputs = &in;
+        options.sample.input_count = 1;
+        options.modes = &mode;
+        options.output_count = 1;
+        options.stream = stream;
+        must(gph_callable_create(gph, &options, &made[i], &error));
+        in = gph_callable_output(made[i], 0);
+    }
+    for (int i = 0; i < (is_shared ? 1 : LAYERS); i++) {
+        gph_pool_stats_read(pools[i], &stats);
+        peak += stats.peak_bytes;
+    }
+    for (int i = LAYERS; i-- > 0;)
+        gph_callable_destroy(made[i]);
+    for (int i = 0; i < (is_shared ? 1 : LAYERS); i++)
+        gph_pool_release(pools[i]);
+    return peak;
+}
+
 static void measure_memory(void)
 {
     static const uint8_t is_static = GPH_TREE_INPUT_STATIC;
@@ -330,6 +364,9 @@ static void measure_memory(void)
            "24 layers, branches", (double)eager / (1 << 20), counts.nodes,
            (double)stats.peak_bytes / (1 << 20), (double)stats.peak_bytes / (double)eager,
            (double)stats.mapped_bytes / (1 << 20));
+    printf("%-40s a pool each %.2f MiB, callables in one pool %.2f MiB\n",
+           "the same layers, one path", (double)callables_peak(first, 0) / (1 << 20),
+           (double)callables_peak(first, 1) / (1 << 20));
     gph_tree_destroy(tree);
 }
 

@@ -188,11 +188,12 @@ typedef struct gph_tree_input {
  *  outputs   the caller's: `output_count`; NULL if there are none. Each is held once:
  *            gph_tree_output_release(). Untouched on failure.
  *
- *  The work is in the stream when it returns, nothing was waited for. On a hit nothing is
- *  allocated and no lock is waited for. Fails with GPH_E_INVALID (a tensor, an output of
- *  another tree), GPH_E_STATE (an input that was released or overwritten, the tree is in
- *  use, or strict refuses), GPH_E_NO_MEMORY, what the driver and what the function
- *  returns; the path is then as before, or empty where the call began a step. */
+ *  The work is in the stream when it returns; a recording waits for the stream, a hit for
+ *  nothing, and it allocates nothing. The stream must not be captured meanwhile. Fails
+ *  with GPH_E_INVALID (a tensor, an output of another tree), GPH_E_STATE (an input that
+ *  was released or overwritten, the tree is in use, or strict refuses), GPH_E_NO_MEMORY,
+ *  what the driver and what the function returns; the path is then as before, or empty
+ *  where the call began a step. */
 GPH_API GPH_CHECKED gph_status gph_tree_call(gph_tree *tree, gph_tree_function *function,
                                              const int64_t *key,
                                              const gph_tree_input *inputs,
@@ -210,7 +211,7 @@ GPH_API GPH_CHECKED gph_status gph_tree_output_retain(gph_tree *tree,
                                                       gph_tree_output output,
                                                       gph_error *error);
 /** One holder less; without any its memory is for later calls. One that was overwritten
- *  or is none is ignored. */
+ *  or is none is ignored, and so is a release from inside a function of the tree. */
 GPH_API void gph_tree_output_release(gph_tree *tree, gph_tree_output output);
 
 /** Where an output lies, as a tensor, and its address alone. What it holds is there by

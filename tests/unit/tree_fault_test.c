@@ -104,6 +104,43 @@ static void a_dump_tells_the_whole_tree(void)
     end();
 }
 
+static void a_dump_tells_views_keys_and_reasons(void)
+{
+    static const uint8_t second_static[] = {0, GPH_TREE_INPUT_STATIC};
+    begin();
+    spec s[3] = {plain(), plain(), plain()};
+    gph_tree_function_options opt = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    gph_tree_function *a = add(&s[0], NULL, 1), *b = NULL, *c = add(&s[2], NULL, 1);
+    s[1].outputs = 3;
+    s[1].units[2] = 1;
+    s[1].view_input[0] = 1;
+    s[1].view_input[1] = 2;
+    s[2].capture_fails = 900;
+    opt.inputs = second_static;
+    opt.input_count = 2;
+    opt.output_count = 3;
+    opt.key_count = 1;
+    CHECK_OK(gph_tree_function_add(tree, spec_fn, &s[1], &opt, &b, &error), error);
+    const gph_tensor in = user_tensor(&f, 0, 2, 1), weight = user_tensor(&f, 1, 2, 2);
+    const int64_t key = -5;
+    for (int i = 0; i < 3; i++) {
+        gph_tree_output y = call_on(a, in), z = call_taking(a, y), w[3];
+        const gph_tree_input both[] = {{.output = z}, {.tensor = weight}};
+        CHECK_OK(gph_tree_call(tree, b, &key, both, w, &error), error);
+        call_with(c, z);
+    }
+    char text[4096];
+    CHECK_OK(gph_tree_dump(tree, GPH_TREE_LONG, text, sizeof(text), NULL, &error), error);
+    CHECK(strstr(text, "  key 0: -5\n") != NULL);
+    CHECK(strstr(text, "  input 1: static f64[16] at 0x") != NULL);
+    CHECK(strstr(text, ", in block 1 of an earlier call\n") != NULL);
+    CHECK(strstr(text, ", not of the path\n") != NULL);
+    CHECK(strstr(text, "  dead before: 0\n") != NULL);
+    CHECK(strstr(text, "\"f2\" runs eagerly: it synchronizes\n") != NULL);
+    CHECK(strstr(text, "  eager, capture: 2\n") != NULL);
+    end();
+}
+
 /* The third call of a path fails in turn in each of its steps; the next one is right. */
 static void a_failed_operation_leaves_the_tree_usable(void)
 {
@@ -209,6 +246,7 @@ int main(void)
     RUN(a_function_cannot_call_its_tree);
     RUN(bad_arguments_are_refused);
     RUN(a_dump_tells_the_whole_tree);
+    RUN(a_dump_tells_views_keys_and_reasons);
     RUN(a_failed_operation_leaves_the_tree_usable);
     RUN(each_failed_allocation_leaves_the_tree_usable);
     RUN(a_replay_allocates_nothing);

@@ -99,6 +99,13 @@ static void a_static_input_that_keeps_moving_is_copied(void)
         call_two(fn, in, w);
     CHECK(stats().promotions == 1 && stats().nodes <= 6);
     CHECK(last().action == GPH_TREE_REPLAYED);
+
+    /* It moves again, and the recording that copies is still there. */
+    nodes = stats().nodes;
+    for (uint32_t i = 0; i < 4; i++)
+        call_two(fn, in, user_tensor(&f, 30 + i, 2, i));
+    CHECK(stats().demotions == 2 && stats().nodes == nodes + 3);
+    CHECK(last().action == GPH_TREE_REPLAYED);
     end();
 }
 
