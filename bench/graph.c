@@ -7,13 +7,11 @@
  * Medians of rounds: instantiating and replaying 100,000 nodes, updating 1,000 nodes as a
  * whole, setting one of them. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "cuda/abi.h"
 
 static const char ptx[] =
     ".version 7.0\n"
@@ -23,9 +21,6 @@ static const char ptx[] =
 
 /* The calls that are needed, with the symbols that they have in a driver. */
 #define DRIVER_CALLS(X)                                                                  \
-    X(cuInit, (unsigned int))                                                            \
-    X(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                 \
-    X(cuCtxSetCurrent, (CUcontext))                                                      \
     X(cuModuleLoadData, (CUmodule *, const void *))                                      \
     X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
     X(cuMemAlloc_v2, (CUdeviceptr *, size_t))                                            \
@@ -54,47 +49,20 @@ static const char ptx[] =
     X(cuGraphExecDestroy, (CUgraphExec))                                                 \
     X(cuGraphDestroy, (CUgraph))
 
-static struct {
-#define X(name, arguments) CUresult(CUDAAPI *name) arguments;
-    DRIVER_CALLS(X)
-#undef X
-} cu;
+#include "driver.h"
 
 enum { MANY = 100000, SOME = 1000, ROUNDS_MAX = 1001 };
 
-static CUcontext context;
 static CUfunction nothing;
 static CUstream stream;
 static CUdeviceptr memory;
 static int rounds = 15;
 static int missed;
 
-static void must(CUresult result, const char *what)
-{
-    if (result == CUDA_SUCCESS)
-        return;
-    fprintf(stderr, "bench_graph: %s: error %d\n", what, (int)result);
-    exit(1);
-}
-#define CU(name, ...) must(cu.name(__VA_ARGS__), #name)
-
 static void open_driver(void)
 {
-    const char *wanted = getenv("GPH_DRIVER");
-    const char *path =
-        wanted && strcmp(wanted, "cuda") == 0 ? "libcuda.so.1" : BENCH_SOFTCUDA;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        fprintf(stderr, "bench_graph: %s\n", dlerror());
-        exit(1);
-    }
-#define X(name, arguments) *(void **)&cu.name = dlsym(library, #name);
-    DRIVER_CALLS(X)
-#undef X
+    driver_open(driver_path(BENCH_SOFTCUDA));
     CUmodule module;
-    CU(cuInit, 0);
-    CU(cuDevicePrimaryCtxRetain, &context, 0);
-    CU(cuCtxSetCurrent, context);
     CU(cuModuleLoadData, &module, ptx);
     CU(cuModuleGetFunction, &nothing, module, "nothing");
     CU(cuMemAlloc_v2, &memory, 1 << 20);
@@ -148,10 +116,10 @@ static CUgraphNode add(CUgraph graph, kind what, const CUgraphNode *after)
     case EMPTY: CU(cuGraphAddEmptyNode, &node, graph, after, count); break;
     case KERNEL: CU(cuGraphAddKernelNode_v2, &node, graph, after, count, &kernel); break;
     case FILL:
-        CU(cuGraphAddMemsetNode, &node, graph, after, count, &fill, context);
+        CU(cuGraphAddMemsetNode, &node, graph, after, count, &fill, driver_context);
         break;
     case COPY:
-        CU(cuGraphAddMemcpyNode, &node, graph, after, count, &copy, context);
+        CU(cuGraphAddMemcpyNode, &node, graph, after, count, &copy, driver_context);
         break;
     }
     return node;
@@ -268,8 +236,12 @@ static void set_one(CUgraphExec exec, kind what, CUgraphNode node)
     const CUDA_MEMCPY3D copy = copy_params();
     switch (what) {
     case KERNEL: CU(cuGraphExecKernelNodeSetParams_v2, exec, node, &kernel); break;
-    case FILL: CU(cuGraphExecMemsetNodeSetParams, exec, node, &fill, context); break;
-    case COPY: CU(cuGraphExecMemcpyNodeSetParams, exec, node, &copy, context); break;
+    case FILL:
+        CU(cuGraphExecMemsetNodeSetParams, exec, node, &fill, driver_context);
+        break;
+    case COPY:
+        CU(cuGraphExecMemcpyNodeSetParams, exec, node, &copy, driver_context);
+        break;
     case EMPTY: CU(cuGraphNodeSetEnabled, exec, node, value & 1); break;
     }
 }

@@ -12,7 +12,6 @@
  * the physical peak is more than RATIO times that sum, or a launch behind the first one
  * maps anything. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <gph/softcuda.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,13 +19,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cuda/abi.h"
 #include "memory_ways.h"
 
 #define DRIVER_CALLS(X)                                                                  \
-    X(cuInit, (unsigned int))                                                            \
-    X(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                 \
-    X(cuCtxSetCurrent, (CUcontext))                                                      \
     X(cuStreamCreate, (CUstream *, unsigned int))                                        \
     X(cuStreamSynchronize, (CUstream))                                                   \
     X(cuGraphCreate, (CUgraph *, unsigned int))                                          \
@@ -41,12 +36,9 @@
     X(cuDeviceGraphMemTrim, (CUdevice))                                                  \
     X(cuDeviceGetGraphMemAttribute, (CUdevice, CUgraphMem_attribute, void *))
 
-static struct {
-#define X(name, arguments) CUresult(CUDAAPI *name) arguments;
-    DRIVER_CALLS(X)
-#undef X
-    gph_status (*tell)(int, gph_softcuda_memory *); /* NULL: a GPU's driver */
-} cu;
+#include "driver.h"
+
+static gph_status (*ask)(int, gph_softcuda_memory *); /* NULL: a GPU's driver */
 
 #define MIB 1048576.0
 enum { BUFFERS_MAX = 4096, LAUNCHES = 20 };
@@ -70,33 +62,10 @@ static double limit;
 static size_t unit = 1;
 static bool missed;
 
-static void must(CUresult result, const char *what)
-{
-    if (result == CUDA_SUCCESS)
-        return;
-    fprintf(stderr, "bench_memory: %s: error %d\n", what, (int)result);
-    exit(1);
-}
-#define CU(name, ...) must(cu.name(__VA_ARGS__), #name)
-
 static void open_driver(void)
 {
-    const char *wanted = getenv("GPH_DRIVER");
-    const char *path =
-        wanted && strcmp(wanted, "cuda") == 0 ? "libcuda.so.1" : BENCH_SOFTCUDA;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        fprintf(stderr, "bench_memory: %s\n", dlerror());
-        exit(1);
-    }
-#define X(name, arguments) *(void **)&cu.name = dlsym(library, #name);
-    DRIVER_CALLS(X)
-#undef X
-    *(void **)&cu.tell = dlsym(library, "gph_softcuda_memory_info");
-    CUcontext context;
-    CU(cuInit, 0);
-    CU(cuDevicePrimaryCtxRetain, &context, 0);
-    CU(cuCtxSetCurrent, context);
+    void *library = driver_open(driver_path(BENCH_SOFTCUDA));
+    *(void **)&ask = dlsym(library, "gph_softcuda_memory_info");
     CU(cuStreamCreate, &stream, 1);
 }
 
@@ -181,7 +150,7 @@ static CUgraph build(int count)
 static gph_softcuda_memory tell(void)
 {
     gph_softcuda_memory memory = {0};
-    if (cu.tell && cu.tell(0, &memory) != GPH_OK)
+    if (ask != NULL && ask(0, &memory) != GPH_OK)
         exit(1);
     return memory;
 }
@@ -214,7 +183,7 @@ static void measure(const char *path)
     const gph_softcuda_memory after = tell();
     CU(cuDeviceGetGraphMemAttribute, 0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
        &reserved);
-    const double physical = cu.tell ? (double)after.graph_bytes : (double)reserved;
+    const double physical = ask ? (double)after.graph_bytes : (double)reserved;
     const double ratio = physical / (double)live;
     const uint64_t maps = after.graph_map_calls - mapped.graph_map_calls;
     const bool bad = (limit > 0 && ratio > limit) || maps > 0;

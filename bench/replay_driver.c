@@ -3,12 +3,10 @@
  * one thread) on softcuda, through the driver API: cuGraphLaunch and cuStreamSynchronize.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/abi.h"
 #include "replay.h"
 
 static const char ptx[] = ".version 7.0\n"
@@ -18,9 +16,6 @@ static const char ptx[] = ".version 7.0\n"
 
 /* The calls that are needed, with the symbols that they have in a driver. */
 #define DRIVER_CALLS(X)                                                                  \
-    X(cuInit, (unsigned int))                                                            \
-    X(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                 \
-    X(cuCtxSetCurrent, (CUcontext))                                                      \
     X(cuModuleLoadData, (CUmodule *, const void *))                                      \
     X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
     X(cuStreamCreate, (CUstream *, unsigned int))                                        \
@@ -34,36 +29,13 @@ static const char ptx[] = ".version 7.0\n"
     X(cuGraphExecDestroy, (CUgraphExec))                                                 \
     X(cuGraphDestroy, (CUgraph))
 
-static struct {
-#define X(name, arguments) CUresult(*name) arguments;
-    DRIVER_CALLS(X)
-#undef X
-} cu;
+#include "driver.h"
 
 struct replay_peer {
     CUgraph graph;
     CUgraphExec exec;
     CUstream stream;
 };
-
-static void must(CUresult result, const char *what)
-{
-    if (result != CUDA_SUCCESS) {
-        fprintf(stderr, "bench_replay: %s: error %d\n", what, (int)result);
-        exit(1);
-    }
-}
-#define CU(name, ...) must(cu.name(__VA_ARGS__), #name)
-
-static void find(void *library, const char *name, void *out)
-{
-    void *const symbol = dlsym(library, name);
-    if (symbol == NULL) {
-        fprintf(stderr, "bench_replay: softcuda has no %s\n", name);
-        exit(1);
-    }
-    memcpy(out, &symbol, sizeof(symbol));
-}
 
 static CUfunction open_driver(int threads)
 {
@@ -73,19 +45,8 @@ static CUfunction open_driver(int threads)
     char count[16];
     snprintf(count, sizeof(count), "%d", threads);
     setenv("SOFTCUDA_WORKERS", count, 1);
-    void *library = dlopen(REPLAY_SOFTCUDA, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        fprintf(stderr, "bench_replay: %s\n", dlerror());
-        exit(1);
-    }
-#define X(name, arguments) find(library, #name, &cu.name);
-    DRIVER_CALLS(X)
-#undef X
-    CUcontext context;
+    driver_open(REPLAY_SOFTCUDA);
     CUmodule module;
-    CU(cuInit, 0);
-    CU(cuDevicePrimaryCtxRetain, &context, 0);
-    CU(cuCtxSetCurrent, context);
     CU(cuModuleLoadData, &module, ptx);
     CU(cuModuleGetFunction, &nothing, module, "nothing");
     return nothing;
