@@ -20,6 +20,7 @@
 #include <gph/memory.h>
 #include <gph/module.h>
 #include <gph/replay.h>
+#include <gph/tree.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -156,6 +157,16 @@ typedef struct gph_recipe_cache_entry {
 GPH_API GPH_CHECKED gph_status gph_recipe_add_cache(gph_recipe *recipe,
                                                     const gph_recipe_cache_entry *family,
                                                     gph_error *error);
+
+/** Adds each recording of a tree that was made with GPH_TREE_KEEP_GRAPHS; the current
+ * path ends. `check`, `resolver`: as gph_recipe_entry has them.
+ *
+ *  Fails as gph_recipe_add(), with GPH_E_STATE (an output is held, graphs were not kept)
+ *  and GPH_E_UNSUPPORTED (a function keeps memory in the tree's pool). */
+GPH_API GPH_CHECKED gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree,
+                                                   uint32_t check,
+                                                   const gph_resolver *resolver,
+                                                   gph_error *error);
 
 /** @name Files */
 /** @{ */
@@ -356,6 +367,19 @@ typedef struct gph_recipe_cache_load {
 GPH_API GPH_CHECKED gph_status gph_recipe_load_cache(
     gph_runtime *runtime, const gph_recipe *recipe, const gph_recipe_cache_load *options,
     gph_cache **cache, gph_loaded **loaded, gph_error *error);
+
+/** Gives a tree that was never called the recordings of a recipe. It has the same
+ *  functions, and an arena and static inputs at the same addresses. A recording that
+ *  cannot be loaded, and those below it, are made anew when they are called.
+ *
+ *  options  as for gph_recipe_load(); `pool` is the tree's.
+ *  loaded   owned by the caller on success: it says what was not loaded, and why.
+ *
+ *  Fails as gph_recipe_load(), with GPH_E_STATE (it has been called, its arena lies
+ *  elsewhere) and GPH_E_FORMAT (the recipe's tree has other functions). */
+GPH_API GPH_CHECKED gph_status gph_recipe_load_tree(
+    const gph_recipe *recipe, gph_tree *tree, const gph_recipe_load_options *options,
+    gph_loaded **loaded, gph_error *error);
 /** @} */
 
 #ifdef __cplusplus

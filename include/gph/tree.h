@@ -88,7 +88,8 @@ enum {
      *  GPH_TREE_WARM_PATH, GPH_TREE_SIGNATURE and GPH_TREE_DECLARED, is the error
      *  GPH_E_STATE; nothing has been done then. */
     GPH_TREE_STRICT = 1,
-    GPH_TREE_EXPLICIT_STEPS = 2 /**< as after gph_tree_step_begin() */
+    GPH_TREE_EXPLICIT_STEPS = 2, /**< as after gph_tree_step_begin() */
+    GPH_TREE_KEEP_GRAPHS = 4     /**< for gph_recipe_add_tree() */
 };
 
 /** Makes a tree with two pools of its own: for what it records, and for eager calls.

@@ -246,8 +246,10 @@ gph_status gphi_cache_adopt(gph_cache *cache, uint32_t key, CUgraph graph,
     if (cache->layout.output_count > 0)
         memcpy(entry->outputs, outputs,
                cache->layout.output_count * sizeof(*entry->outputs));
+    const gphi_record_spec spec = {.pool = cache->pool,
+                                   .flags = GPHI_RECORD_NO_EXEC | GPHI_RECORD_KEEP_GRAPH};
     gph_status status =
-        gphi_record_adopt(cache->runtime, cache->pool, graph, id, &entry->record, error);
+        gphi_record_adopt(cache->runtime, &spec, NULL, graph, id, &entry->record, error);
     if (status == GPH_OK)
         status = count_graph(cache, entry, error);
     if (status == GPH_OK)

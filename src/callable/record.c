@@ -502,16 +502,36 @@ gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec
     return GPH_OK;
 }
 
-gph_status gphi_record_adopt(gph_runtime *runtime, gph_pool *pool, CUgraph graph,
+static gph_status adopt(gphi_record *record, const gphi_record_spec *spec,
+                        gph_error *error)
+{
+    GPHI_TRY(gphi_signature_init(&record->signature, record->runtime->heap,
+                                 &spec->arguments, spec->modes, error));
+    const CUresult result = record->runtime->cu.cuCtxGetDevice(&record->signature.device);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetDevice",
+                              "adopting a recording");
+    return allocate(record, spec, error);
+}
+
+gph_status gphi_record_adopt(gph_runtime *runtime, const gphi_record_spec *spec,
+                             const gph_tensor *outputs, CUgraph graph,
                              gph_recording_id id, gphi_record **out, gph_error *error)
 {
     gphi_record *record = gphi_heap_alloc(runtime->heap, sizeof(*record));
     if (record == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "adopting recording %u", id);
+        return fail_memory(spec, error);
     record->runtime = runtime;
-    record->pool = gph_pool_retain(pool);
-    record->flags = GPHI_RECORD_NO_EXEC | GPHI_RECORD_KEEP_GRAPH;
+    record->pool = gph_pool_retain(spec->pool);
+    record->flags = spec->flags | GPHI_RECORD_KEEP_GRAPH;
     record->signature.heap = runtime->heap;
+    const gph_status status = adopt(record, spec, error);
+    if (status != GPH_OK) {
+        gphi_record_destroy(record);
+        return status;
+    }
+    if (record->output_count > 0)
+        memcpy(record->outputs, outputs, record->output_count * sizeof(*outputs));
     record->graph = graph;
     record->id = id;
     *out = record;

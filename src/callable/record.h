@@ -81,8 +81,12 @@ typedef struct gphi_record {
 gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec,
                               gphi_record **out, gph_error *error);
 /* A recording that was made elsewhere (loaded from a file): graph and number in the pool,
- * no signature, no executable. Both are taken on success. GPH_E_NO_MEMORY. */
-gph_status gphi_record_adopt(gph_runtime *runtime, gph_pool *pool, CUgraph graph,
+ * both taken on success; no executable yet. Of the spec only arguments (`data` of a
+ * copied input is its buffer), modes, name, pool, output_count and flags count, and no
+ * function is called. `outputs`: in their places; may be NULL with no output. Fails with
+ * GPH_E_INVALID (arguments), GPH_E_NO_MEMORY and what cuCtxGetDevice returns. */
+gph_status gphi_record_adopt(gph_runtime *runtime, const gphi_record_spec *spec,
+                             const gph_tensor *outputs, CUgraph graph,
                              gph_recording_id id, gphi_record **out, gph_error *error);
 /* Its work must have ended. NULL is allowed. */
 void gphi_record_destroy(gphi_record *record);

@@ -70,7 +70,7 @@ static gph_status check_entry(const gphi_bundle *bundle, const gph_recipe *recip
                          entry->name);
     if (entry->graph == NULL)
         return gphi_fail(error, GPH_E_INVALID, "graph %.200s: it is NULL", entry->name);
-    if (entry->key_count > GPHI_BUNDLE_KEY_MAX ||
+    if (entry->key_count > GPHI_RECIPE_KEY_MAX ||
         (entry->key_count > 0 && entry->key == NULL))
         return gphi_fail(error, GPH_E_INVALID, "graph %.200s: %u numbers in its key",
                          entry->name, entry->key_count);

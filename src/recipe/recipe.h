@@ -7,6 +7,8 @@
 #include "file/bundle.h"
 #include <gph/recipe.h>
 
+enum { GPHI_RECIPE_KEY_MAX = 64 }; /* numbers of a caller */
+
 struct gph_recipe {
     gphi_bundle bundle;
 };

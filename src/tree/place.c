@@ -114,6 +114,12 @@ static bool is_dead_enough(const gphi_tree_node *node, const gph_tree *tree)
     return true;
 }
 
+uint64_t gphi_tree_key_hash(const uint64_t *key, uint32_t words,
+                            const gphi_tree_node *parent)
+{
+    return hash_of(key, words, parent != NULL ? parent->id : UINT64_C(0));
+}
+
 gphi_tree_node *gphi_tree_find(gphi_tree_turn *turn)
 {
     const gph_tree *tree = turn->tree;
@@ -123,8 +129,7 @@ gphi_tree_node *gphi_tree_find(gphi_tree_turn *turn)
         turn->hash = hint->hash;
         return hint;
     }
-    turn->hash =
-        hash_of(tree->key, turn->key_words, parent != NULL ? parent->id : UINT64_C(0));
+    turn->hash = gphi_tree_key_hash(tree->key, turn->key_words, parent);
     const uint64_t *first = gphi_map_get(&tree->by_hash, turn->hash);
     gphi_tree_node *node = first != NULL ? (gphi_tree_node *)(uintptr_t)*first : NULL;
     while (node != NULL &&

@@ -57,6 +57,14 @@ struct gphi_tree_ops {
                          const gph_tensor *const *inputs, gph_error *error);
     void (*forget)(gphi_tree_backend *backend, void *recording);
 
+    /* What src/callable knows of it; NULL if there is no such thing. */
+    struct gphi_record *(*record_of)(void *recording);
+    /* A recording of another process, which is taken on success, becomes one of the
+     * tree's; no function is called. */
+    gph_status (*adopt)(gphi_tree_backend *backend, const gphi_tree_work *work,
+                        const gph_tensor *outputs, CUgraph graph, gph_recording_id id,
+                        void **recording, gph_error *error);
+
     /* First byte, and bytes, of the live allocation that holds an address; 0: none. */
     CUdeviceptr (*block)(gphi_tree_backend *backend, enum gphi_tree_pool pool,
                          CUdeviceptr address, uint64_t *bytes);
@@ -288,6 +296,9 @@ uint32_t gphi_tree_slot_add_eager(gph_tree *tree, const gph_tensor *output,
 void gphi_tree_key_build(gphi_tree_turn *turn);
 gphi_tree_node *gphi_tree_find(gphi_tree_turn *turn); /* sets the hash */
 uint64_t gphi_tree_signature(const gphi_tree_turn *turn);
+/* Of a key below a node (NULL: a root). */
+uint64_t gphi_tree_key_hash(const uint64_t *key, uint32_t words,
+                            const gphi_tree_node *parent);
 gphi_tree_place *gphi_tree_place_find(const gph_tree *tree, const gphi_tree_node *parent,
                                       const gph_tree_function *function);
 gph_status gphi_tree_place_add(gph_tree *tree, gphi_tree_node *parent,
@@ -303,6 +314,31 @@ gph_status gphi_tree_node_create(const gphi_tree_turn *turn, gphi_tree_node **ou
                                  gph_error *error);
 gph_status gphi_tree_node_reserve(gph_tree *tree, uint64_t hash, gph_error *error);
 void gphi_tree_node_link(gph_tree *tree, gphi_tree_place *place, gphi_tree_node *node);
+
+/* ---- graft.c: recordings of another process ---- */
+
+/* A recording without what it points to. Arrays are lent. */
+typedef struct gphi_tree_graft {
+    const uint64_t *key, *dead;
+    const uint32_t *blocks; /* of each output */
+    const struct gphi_tree_range *ranges;
+    const uint8_t *kinds;
+    uint32_t key_words, dead_words, block_count;
+    uint32_t parent; /* its number, from 1; 0: a root */
+    uint32_t function, reason;
+    uint32_t depth, slot_first, block_first;
+} gphi_tree_graft;
+
+/* Makes the pool's books what they were when a recording was made below `parent` (NULL: a
+ * root) with these blocks of the path dead. `empty` is a checkpoint of no path. */
+gph_status gphi_tree_graft_prepare(gph_tree *tree, const gphi_tree_graft *graft,
+                                   void *const *checkpoints,
+                                   const gphi_tree_graft *const *grafts, void *empty,
+                                   gph_error *error);
+/* Adds a node. `recording` and `checkpoint` are taken on success. */
+gph_status gphi_tree_graft_add(gph_tree *tree, const gphi_tree_graft *graft,
+                               const gph_tensor *outputs, void *recording,
+                               void *checkpoint, gph_error *error);
 
 /* tree_dump.c: one sentence on the call that was made otherwise than by a replay. */
 void gphi_tree_explain(gphi_tree_turn *turn, gph_tree_action action,

@@ -24,6 +24,7 @@ struct backend {
     gph_rng *rng;
     CUstream stream;
     bool owns_stream;
+    bool keeps_graphs;
     gphi_vec pins;          /* struct pin */
     uint64_t pin_count;     /* ever */
     gphi_vec before, after; /* gph_pool_range: the pool around a warm-up */
@@ -64,18 +65,20 @@ static struct backend *backend_from(gphi_tree_backend *base);
 static gphi_record_spec spec_of(const struct backend *backend, enum gphi_tree_pool pool,
                                 const gphi_tree_work *work)
 {
-    return (gphi_record_spec){.function = work->fn,
-                              .user = work->user,
-                              .arguments = {.inputs = work->inputs,
-                                            .input_count = work->input_count,
-                                            .key_count = work->key_count,
-                                            .key = work->key},
-                              .name = work->name,
-                              .pool = backend->pools[pool],
-                              .stream = backend->stream,
-                              .rng = backend->rng,
-                              .output_count = work->output_count,
-                              .flags = GPHI_RECORD_SHARE_INPUTS | GPHI_RECORD_ORDERED};
+    return (gphi_record_spec){
+        .function = work->fn,
+        .user = work->user,
+        .arguments = {.inputs = work->inputs,
+                      .input_count = work->input_count,
+                      .key_count = work->key_count,
+                      .key = work->key},
+        .name = work->name,
+        .pool = backend->pools[pool],
+        .stream = backend->stream,
+        .rng = backend->rng,
+        .output_count = work->output_count,
+        .flags = (uint32_t)GPHI_RECORD_SHARE_INPUTS | (uint32_t)GPHI_RECORD_ORDERED |
+                 (backend->keeps_graphs ? (uint32_t)GPHI_RECORD_KEEP_GRAPH : 0)};
 }
 
 static void settle_owed(struct backend *backend)
@@ -219,19 +222,24 @@ static gph_status pin_kept(struct backend *backend, const gphi_tree_work *work,
     return GPH_OK;
 }
 
-static gph_status record(gphi_tree_backend *base, const gphi_tree_work *work,
-                         gph_tensor *outputs, void **out, gph_error *error)
+static void set_modes(struct recording *it, const gphi_tree_work *work)
 {
     static const uint8_t modes[] = {[GPHI_TREE_COPIED] = GPH_INPUT_COPY,
                                     [GPHI_TREE_STATIC] = GPH_INPUT_STATIC,
                                     [GPHI_TREE_MANAGED] = GPH_INPUT_MANAGED};
+    for (uint32_t i = 0; i < work->input_count; i++)
+        it->kinds[i] = modes[work->kinds[i]];
+}
+
+static gph_status record(gphi_tree_backend *base, const gphi_tree_work *work,
+                         gph_tensor *outputs, void **out, gph_error *error)
+{
     struct backend *backend = backend_from(base);
     settle_owed(backend);
     struct recording *it = recording_create(backend->runtime->heap, work);
     if (it == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "recording \"%s\"", work->name);
-    for (uint32_t i = 0; i < work->input_count; i++)
-        it->kinds[i] = modes[work->kinds[i]];
+    set_modes(it, work);
     gphi_record_spec spec = spec_of(backend, GPHI_TREE_POOL, work);
     spec.modes = it->kinds;
     gph_status status = gphi_record_create(backend->runtime, &spec, &it->record, error);
@@ -243,6 +251,41 @@ static gph_status record(gphi_tree_backend *base, const gphi_tree_work *work,
     }
     for (uint32_t i = 0; i < work->output_count; i++)
         outputs[i] = it->record->outputs[i];
+    *out = it;
+    return GPH_OK;
+}
+
+static gphi_record *record_of(void *recording)
+{
+    return ((struct recording *)recording)->record;
+}
+
+static gph_status adopt(gphi_tree_backend *base, const gphi_tree_work *work,
+                        const gph_tensor *outputs, CUgraph graph, gph_recording_id id,
+                        void **out, gph_error *error)
+{
+    struct backend *backend = backend_from(base);
+    struct recording *it = recording_create(backend->runtime->heap, work);
+    if (it == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "adopting \"%s\"", work->name);
+    set_modes(it, work);
+    gphi_record_spec spec = spec_of(backend, GPHI_TREE_POOL, work);
+    spec.modes = it->kinds;
+    spec.rng = NULL;
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    options.upload_stream = backend->stream;
+    gph_status status = gphi_record_adopt(backend->runtime, &spec, outputs, graph, id,
+                                          &it->record, error);
+    if (status == GPH_OK)
+        status = gphi_record_instantiate(it->record, &options, error);
+    if (status != GPH_OK) {
+        if (it->record != NULL) { /* they stay the caller's */
+            it->record->graph = NULL;
+            it->record->id = 0;
+        }
+        forget(base, it);
+        return status;
+    }
     *out = it;
     return GPH_OK;
 }
@@ -418,6 +461,8 @@ static const struct gphi_tree_ops ops = {.drain = drain,
                                          .record = record,
                                          .replay = replay,
                                          .forget = forget,
+                                         .record_of = record_of,
+                                         .adopt = adopt,
                                          .block = block,
                                          .free = free_block,
                                          .checkpoint = checkpoint,
@@ -461,6 +506,7 @@ gph_status gphi_tree_backend_create(gph_runtime *runtime, gph_arena *arena,
     backend->base.ops = &ops;
     backend->runtime = runtime;
     backend->rng = options->rng;
+    backend->keeps_graphs = (options->flags & GPH_TREE_KEEP_GRAPHS) != 0;
     gphi_vec_init(&backend->pins, runtime->heap, sizeof(struct pin));
     gphi_vec_init(&backend->before, runtime->heap, sizeof(gph_pool_range));
     gphi_vec_init(&backend->after, runtime->heap, sizeof(gph_pool_range));

@@ -34,7 +34,7 @@ static void bad_arguments_are_refused(void)
     const uint8_t unknown[] = {8};
     gph_tree_options bad = GPH_TREE_OPTIONS_INIT;
     gph_tree *none = NULL;
-    bad.flags = 4;
+    bad.flags = 8;
     CHECK(gphi_tree_create(test_heap(), &f.base, &bad, &none, &error) == GPH_E_INVALID);
     CHECK(gph_tree_create(NULL, NULL, NULL, &none, &error) == GPH_E_INVALID);
     CHECK(gph_tree_function_add(tree, NULL, NULL, NULL, &fn, &error) == GPH_E_INVALID);

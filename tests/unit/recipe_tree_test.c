@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A tree in a recipe: another process replays its paths at the first call, and records
+ * below them.
+ *
+ *   recipe_tree_test             calls, and starts the other process
+ *   recipe_tree_test FILE BASE   the other process: an arena at BASE (0: as recorded) */
+#define _GNU_SOURCE
+#include "recipe_work.h"
+
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/recipe-tree-XXXXXX";
+static char file[64];
+static gph_module *module;
+static int captures, eager_calls; /* of functions, in this process */
+
+/* y = (factor + 1) x, over a temporary; `user` is the factor. */
+static gph_status scale(void *user, gph_call *call, gph_error *why)
+{
+    const float *factor = user;
+    captures += call->phase == GPH_PHASE_CAPTURE;
+    eager_calls += call->phase == GPH_PHASE_EAGER;
+    const CUdeviceptr x = call->inputs[0].data;
+    const int64_t shape[] = {COUNT};
+    CUdeviceptr temporary = 0, y = 0;
+    gph_status status = gph_pool_alloc(call->pool, BYTES, call->stream, &temporary, why);
+    if (status == GPH_OK)
+        status = gph_pool_alloc(call->pool, BYTES, call->stream, &y, why);
+    if (status != GPH_OK)
+        return status;
+    call->outputs[0] = gph_tensor_dense(y, GPH_DTYPE_F32, 1, shape);
+    status = cu->MemcpyDtoDAsync(temporary, x, BYTES, call->stream);
+    if (status == GPH_OK)
+        status = launch_axpy(call->stream, temporary, x, *factor);
+    if (status == GPH_OK)
+        status = cu->MemcpyDtoDAsync(y, temporary, BYTES, call->stream);
+    if (status == GPH_OK)
+        status = gph_pool_free(call->pool, temporary, call->stream, why);
+    return gph_cuda_check(status, "scale", why);
+}
+
+static float factors[] = {1.0f, 2.0f, 3.0f, 4.0f};
+
+struct setting {
+    gph_arena *arena;
+    gph_tree *tree;
+    gph_tree_function *functions[4];
+    CUdeviceptr x; /* of the first call: copied */
+};
+
+static bool open_setting(struct setting *setting, CUdeviceptr base, uint32_t flags)
+{
+    static const char *const names[] = {"one", "two", "three", "four"};
+    gph_arena_options options = GPH_ARENA_OPTIONS_INIT;
+    options.reserve_bytes = 128 << 20;
+    options.base = base;
+    *setting = (struct setting){0};
+    if (gph_arena_create(runtime, &options, &setting->arena, &error) != GPH_OK)
+        return false;
+    gph_tree_options tree_options = GPH_TREE_OPTIONS_INIT;
+    tree_options.flags = flags;
+    tree_options.stream = stream;
+    CHECK_OK(
+        gph_tree_create(runtime, setting->arena, &tree_options, &setting->tree, &error),
+        error);
+    for (int i = 0; i < 4; i++) {
+        gph_tree_function_options function = GPH_TREE_FUNCTION_OPTIONS_INIT;
+        function.name = names[i];
+        function.input_count = function.output_count = 1;
+        CHECK_OK(gph_tree_function_add(setting->tree, scale, &factors[i], &function,
+                                       &setting->functions[i], &error),
+                 error);
+    }
+    CU(MemAlloc, &setting->x, BYTES);
+    write_x(setting->x);
+    return true;
+}
+
+static void close_setting(struct setting *setting)
+{
+    gph_tree_destroy(setting->tree);
+    CU(MemFree, setting->x);
+    gph_arena_destroy(setting->arena);
+}
+
+static void check_result(const gph_tree *tree, gph_tree_output output, float factor)
+{
+    float host[COUNT] = {0};
+    CUdeviceptr data = 0;
+    CHECK_OK(gph_tree_output_data(tree, output, &data, &error), error);
+    CU(MemcpyDtoHAsync, host, data, BYTES, stream);
+    CU(StreamSynchronize, stream);
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += host[i] != factor * (float)i;
+    CHECK(wrong == 0);
+}
+
+/* one, then `second`; what was done for both, and right results. */
+static void walk(struct setting *setting, int second, gph_tree_action first_action,
+                 gph_tree_action second_action)
+{
+    const int64_t shape[] = {COUNT};
+    const gph_tree_input x = {.tensor =
+                                  gph_tensor_dense(setting->x, GPH_DTYPE_F32, 1, shape)};
+    gph_tree_output middle = {0}, last = {0};
+    gph_tree_event event;
+    CHECK_OK(gph_tree_step_begin(setting->tree, &error), error);
+    CHECK_OK(
+        gph_tree_call(setting->tree, setting->functions[0], NULL, &x, &middle, &error),
+        error);
+    gph_tree_last(setting->tree, &event);
+    if (!CHECK(event.action == first_action))
+        fprintf(stderr, "  one: %d, %s\n", (int)event.action, event.text);
+    check_result(setting->tree, middle, 2.0f);
+    const gph_tree_input of_first = {.output = middle};
+    CHECK_OK(gph_tree_call(setting->tree, setting->functions[second], NULL, &of_first,
+                           &last, &error),
+             error);
+    gph_tree_last(setting->tree, &event);
+    if (!CHECK(event.action == second_action))
+        fprintf(stderr, "  %d: %d, %s\n", second, (int)event.action, event.text);
+    check_result(setting->tree, last, 2.0f * (factors[second] + 1.0f));
+    check_result(setting->tree, middle, 2.0f); /* not overwritten */
+    gph_tree_output_release(setting->tree, last);
+    gph_tree_output_release(setting->tree, middle);
+}
+
+static int run_other(CUdeviceptr base)
+{
+    char address[32];
+    snprintf(address, sizeof(address), "%llx", (unsigned long long)base);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "recipe_tree_test", file, address, (char *)NULL);
+        _exit(99);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void save_tree(struct setting *setting)
+{
+    gph_recipe *recipe = NULL;
+    CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_arena_add(recipe, "arena", setting->arena, NULL, NULL, &error),
+             error);
+    CHECK_OK(gph_recipe_add_tree(recipe, setting->tree, 1, NULL, &error), error);
+    gph_recipe_graph graph;
+    uint32_t count = 0;
+    for (; gph_recipe_graph_read(recipe, count, &graph); count++)
+        CHECK(graph.refusal_count == 0 && graph.has_check);
+    CHECK(count == 3);
+    CHECK(gph_recipe_find(recipe, "tree 1 one") == 0);
+    CHECK_OK(gph_recipe_save(recipe, file, &error), error);
+    gph_recipe_destroy(recipe);
+}
+
+static void a_tree_is_loaded_in_another_process(void)
+{
+    struct setting setting;
+    CHECK(open_setting(&setting, 0, GPH_TREE_KEEP_GRAPHS));
+    walk(&setting, 1, GPH_TREE_WARMED, GPH_TREE_WARMED);
+    walk(&setting, 1, GPH_TREE_RECORDED, GPH_TREE_RECORDED);
+    walk(&setting, 2, GPH_TREE_REPLAYED, GPH_TREE_WARMED);
+    walk(&setting, 2, GPH_TREE_REPLAYED, GPH_TREE_RECORDED);
+    walk(&setting, 1, GPH_TREE_REPLAYED, GPH_TREE_REPLAYED);
+    save_tree(&setting);
+    walk(&setting, 2, GPH_TREE_REPLAYED, GPH_TREE_REPLAYED); /* as before */
+    CUdeviceptr base = 0;
+    gph_arena_range(setting.arena, &base, NULL);
+    CHECK(run_other(0) == 0);
+    CHECK(run_other(base + (1 << 30)) == 0);
+    close_setting(&setting);
+}
+
+static void a_tree_without_graphs_or_with_held_outputs_is_refused(void)
+{
+    struct setting setting;
+    gph_recipe *recipe = NULL;
+    CHECK(open_setting(&setting, 0, 0));
+    CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_arena_add(recipe, "arena", setting.arena, NULL, NULL, &error),
+             error);
+    walk(&setting, 1, GPH_TREE_WARMED, GPH_TREE_WARMED);
+    walk(&setting, 1, GPH_TREE_RECORDED, GPH_TREE_RECORDED);
+    CHECK(gph_recipe_add_tree(recipe, setting.tree, 0, NULL, &error) == GPH_E_STATE);
+    CHECK(strstr(error.message, "GPH_TREE_KEEP_GRAPHS") != NULL);
+    const int64_t shape[] = {COUNT};
+    const gph_tree_input x = {.tensor =
+                                  gph_tensor_dense(setting.x, GPH_DTYPE_F32, 1, shape)};
+    gph_tree_output held = {0};
+    CHECK_OK(gph_tree_call(setting.tree, setting.functions[0], NULL, &x, &held, &error),
+             error);
+    CHECK(gph_recipe_add_tree(recipe, setting.tree, 0, NULL, &error) == GPH_E_STATE);
+    CHECK(strstr(error.message, "1 outputs of the path are held") != NULL);
+    gph_tree_output_release(setting.tree, held);
+    gph_recipe_summary summary;
+    gph_recipe_summary_read(recipe, &summary);
+    CHECK(summary.graph_count == 0);
+    gph_loaded *loaded = NULL;
+    CHECK(gph_recipe_load_tree(recipe, setting.tree, NULL, &loaded, &error) ==
+          GPH_E_STATE);
+    CHECK(strstr(error.message, "has been called") != NULL);
+    gph_recipe_destroy(recipe);
+    close_setting(&setting);
+}
+
+/* ---- the other process ---- */
+
+static void use_tree(struct setting *setting)
+{
+    walk(setting, 1, GPH_TREE_REPLAYED, GPH_TREE_REPLAYED);
+    walk(setting, 2, GPH_TREE_REPLAYED, GPH_TREE_REPLAYED);
+    CHECK(captures == 0 && eager_calls == 0);
+    /* A new branch: the checkpoint of "one" must be right. */
+    walk(setting, 3, GPH_TREE_REPLAYED, GPH_TREE_WARMED);
+    walk(setting, 3, GPH_TREE_REPLAYED, GPH_TREE_RECORDED);
+    walk(setting, 3, GPH_TREE_REPLAYED, GPH_TREE_REPLAYED);
+    walk(setting, 1, GPH_TREE_REPLAYED, GPH_TREE_REPLAYED);
+    walk(setting, 2, GPH_TREE_REPLAYED, GPH_TREE_REPLAYED);
+    CHECK(captures == 1);
+}
+
+static int load_here(const char *path, CUdeviceptr base)
+{
+    gph_recipe *recipe = NULL;
+    gph_recipe_range range = {0};
+    CHECK_OK(gph_recipe_open(path, NULL, &recipe, &error), error);
+    CHECK(gph_recipe_range_read(recipe, 0, &range) != 0);
+    struct setting setting;
+    if (!open_setting(&setting, base == 0 ? range.address : base, 0))
+        return base == 0; /* another place is not promised */
+    gph_loaded *loaded = NULL;
+    gph_recipe_load_options options = GPH_RECIPE_LOAD_INIT;
+    options.flags = GPH_RECIPE_CHECK;
+    const gph_status status =
+        gph_recipe_load_tree(recipe, setting.tree, &options, &loaded, &error);
+    if (base != 0) {
+        CHECK(status == GPH_E_STATE && loaded == NULL);
+        CHECK(strstr(error.message, "and it was recorded at") != NULL);
+        walk(&setting, 1, GPH_TREE_WARMED,
+             GPH_TREE_WARMED); /* it is a tree all the same */
+    } else {
+        CHECK_OK(status, error);
+        use_tree(&setting);
+    }
+    gph_recipe_destroy(recipe);
+    gph_loaded_destroy(loaded);
+    close_setting(&setting);
+    return atomic_load(&test_failures) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (!work_begin(NULL))
+        return 77;
+    CHECK_OK(gph_module_load(runtime, work_ptx, strlen(work_ptx), &module, &error),
+             error);
+    CHECK_OK(gph_module_function(module, "axpy", &axpy, &error), error);
+    int code = 0;
+    if (argc == 3) {
+        code = load_here(argv[1], strtoull(argv[2], NULL, 16));
+    } else if (mkdtemp(folder) != NULL) {
+        snprintf(file, sizeof(file), "%s/recipe.gphr", folder);
+        RUN(a_tree_is_loaded_in_another_process);
+        RUN(a_tree_without_graphs_or_with_held_outputs_is_refused);
+        unlink(file);
+        rmdir(folder);
+        code = test_done();
+    }
+    gph_module_unload(module);
+    work_end();
+    return code;
+}
