@@ -16,15 +16,18 @@
 
 #include <string.h>
 
-/* One node before its edits; `bytes` of its arguments follow. */
+/* One node before its edits. Behind it: of edits of arguments alone, what these held, in
+ * their order; else the node's parameters and all of its arguments. */
 struct record {
+    const gph_edit *edits; /* `count` of them, of this node */
+    uint32_t count;
     uint32_t flat; /* contents' number */
     uint32_t base; /* base's */
     uint32_t next; /* bytes from this record to the next one */
-    bool is_set;   /* the driver took its new parameters */
+    bool is_whole; /* the node's parameters follow */
+    bool is_set;   /* the driver took the new ones */
     bool is_switched;
     uint8_t was_off;
-    gph_node node;
 };
 
 struct job {
@@ -94,15 +97,26 @@ static gph_status check_edit(const struct job *job, const gph_edit *edit)
     return fits ? GPH_OK : fail_edit(job, edit, "such a node, or value, takes none");
 }
 
+/* Most arguments are words: a copy of known size is an instruction. */
+static inline void copy_argument(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, bytes);
+}
+
 static void apply(const gph_edit *edit, gph_node *node)
 {
     gph_kernel_params *kernel = &node->u.kernel;
     switch (edit->what) {
     case GPH_EDIT_ARG: {
         void *to; /* the copy's own bytes, which graphs lend as constant */
-        const unsigned char *from = kernel->buffer + kernel->args[edit->index].offset;
-        memcpy(&to, &from, sizeof(to));
-        memcpy(to, edit->data, edit->bytes);
+        const unsigned char *at = kernel->buffer + kernel->args[edit->index].offset;
+        memcpy(&to, &at, sizeof(to));
+        copy_argument(to, edit->data, edit->bytes);
         break;
     }
     case GPH_EDIT_GRID: memcpy(kernel->grid, edit->size, sizeof(kernel->grid)); break;
@@ -132,11 +146,38 @@ static void apply(const gph_edit *edit, gph_node *node)
 /* ---- records ------------------------------------------------------------------------
  */
 
-static size_t record_bytes(const gph_node *node)
+static bool edits_arguments_alone(const gph_edit *edits, size_t count)
 {
-    const size_t arguments =
-        node->kind == GPH_NODE_KERNEL ? node->u.kernel.buffer_bytes : 0;
-    return (sizeof(struct record) + arguments + 15) / 16 * 16;
+    for (size_t i = 0; i < count; i++)
+        if (edits[i].what != GPH_EDIT_ARG)
+            return false;
+    return true;
+}
+
+/* How many edits from here on are of one node. */
+static size_t group_of(const gph_edit *edits, size_t count)
+{
+    size_t same = 1;
+    while (same < count && edits[same].node == edits[0].node)
+        same++;
+    return same;
+}
+
+static const gph_node *node_of(const gphi_track *track, uint32_t base)
+{
+    return track->contents->places[gphi_from_base(track, base)].node;
+}
+
+/* The most that the record of a node with this edit takes for it: groups take less. */
+static size_t room_for(const gphi_track *track, const gph_edit *edit)
+{
+    size_t bytes = edit->bytes;
+    if (edit->what != GPH_EDIT_ARG) {
+        const gph_node *node = node_of(track, edit->node);
+        bytes = sizeof(*node);
+        bytes += node->kind == GPH_NODE_KERNEL ? node->u.kernel.buffer_bytes : 0;
+    }
+    return (sizeof(struct record) + bytes + 15) / 16 * 16;
 }
 
 /* Room for all records, so that keeping one cannot fail. */
@@ -145,10 +186,7 @@ static gph_status reserve_records(const struct job *job, const gph_edit *edits,
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || edits[i].node != edits[i - 1].node) {
-            const uint32_t flat = gphi_from_base(job->track, edits[i].node);
-            bytes += record_bytes(job->track->contents->places[flat].node);
-        }
+        bytes += room_for(job->track, &edits[i]);
     job->track->undo.count = 0;
     if (bytes > job->track->undo.capacity &&
         gphi_vec_reserve(&job->track->undo, bytes) != GPH_OK)
@@ -156,34 +194,61 @@ static gph_status reserve_records(const struct job *job, const gph_edit *edits,
     return GPH_OK;
 }
 
-static struct record *keep(const struct job *job, uint32_t base)
+static const unsigned char *argument(const gph_node *node, const gph_edit *edit)
+{
+    return node->u.kernel.buffer + node->u.kernel.args[edit->index].offset;
+}
+
+static struct record *keep(const struct job *job, const gph_edit *edits, size_t count)
 {
     gphi_track *track = job->track;
-    const uint32_t flat = gphi_from_base(track, base);
-    const gph_node *node = track->contents->places[flat].node;
-    const size_t bytes = record_bytes(node);
     struct record *record = (void *)((char *)track->undo.items + track->undo.count);
-    track->undo.count += bytes;
-    record->flat = flat;
-    record->base = base;
-    record->next = (uint32_t)bytes;
-    record->is_set = record->is_switched = false;
-    record->was_off = track->off[base];
-    memcpy(&record->node, node, sizeof(*node));
-    if (node->kind == GPH_NODE_KERNEL && node->u.kernel.buffer_bytes > 0)
-        memcpy(record + 1, node->u.kernel.buffer, node->u.kernel.buffer_bytes);
+    *record = (struct record){.edits = edits,
+                              .count = (uint32_t)count,
+                              .flat = gphi_from_base(track, edits->node),
+                              .base = edits->node,
+                              .is_whole = !edits_arguments_alone(edits, count),
+                              .was_off = track->off[edits->node]};
+    const gph_node *node = track->contents->places[record->flat].node;
+    unsigned char *to = (unsigned char *)(record + 1);
+    if (record->is_whole) {
+        memcpy(to, node, sizeof(*node));
+        to += sizeof(*node);
+        if (node->kind == GPH_NODE_KERNEL && node->u.kernel.buffer_bytes > 0) {
+            memcpy(to, node->u.kernel.buffer, node->u.kernel.buffer_bytes);
+            to += node->u.kernel.buffer_bytes;
+        }
+    } else {
+        for (size_t i = 0; i < count; to += edits[i++].bytes)
+            copy_argument(to, argument(node, &edits[i]), edits[i].bytes);
+    }
+    record->next = (uint32_t)(((size_t)(to - (unsigned char *)record) + 15) / 16 * 16);
+    track->undo.count += record->next;
     return record;
+}
+
+/* The bytes are the copy's own, which graphs lend as constant. */
+static void write_bytes(const unsigned char *at, const void *from, size_t bytes)
+{
+    void *to;
+    memcpy(&to, &at, sizeof(to));
+    memcpy(to, from, bytes);
 }
 
 static void put_back(const struct job *job, const struct record *record)
 {
     gph_node *node = gphi_snapshot_node(job->track->contents, record->flat);
-    *node = record->node;
-    if (node->kind == GPH_NODE_KERNEL && node->u.kernel.buffer_bytes > 0) {
-        void *to;
-        memcpy(&to, &node->u.kernel.buffer, sizeof(to));
-        memcpy(to, record + 1, node->u.kernel.buffer_bytes);
+    const unsigned char *from = (const unsigned char *)(record + 1);
+    if (record->is_whole) {
+        memcpy(node, from, sizeof(*node));
+        if (node->kind == GPH_NODE_KERNEL && node->u.kernel.buffer_bytes > 0)
+            write_bytes(node->u.kernel.buffer, from + sizeof(*node),
+                        node->u.kernel.buffer_bytes);
+        return;
     }
+    /* All were kept before the first was written. */
+    for (uint32_t i = 0; i < record->count; from += record->edits[i++].bytes)
+        write_bytes(argument(node, &record->edits[i]), from, record->edits[i].bytes);
 }
 
 /* The driver takes back what it took. */
@@ -243,7 +308,7 @@ static gph_status set_enabled(const struct job *job, struct record *record, bool
 static gph_status edit_node(const struct job *job, const gph_edit *edits, size_t count)
 {
     gphi_track *track = job->track;
-    struct record *record = keep(job, edits[0].node);
+    struct record *record = keep(job, edits, count);
     gph_node *node = gphi_snapshot_node(track->contents, record->flat);
     bool changes = false;
     for (size_t i = 0; i < count; i++) {
@@ -280,34 +345,6 @@ static gph_status own(const struct job *job)
     return GPH_OK;
 }
 
-enum { ARG_ON_STACK = 64 };
-
-/* One argument, the most common edit by far: only its own bytes have to be kept. */
-static gph_status edit_arg(const struct job *job, const gph_edit *edit)
-{
-    gphi_track *track = job->track;
-    const uint32_t flat = gphi_from_base(track, edit->node);
-    gph_node *node = gphi_snapshot_node(track->contents, flat);
-    const unsigned char *at =
-        node->u.kernel.buffer + node->u.kernel.args[edit->index].offset;
-    unsigned char before[ARG_ON_STACK];
-    const char *call;
-    memcpy(before, at, edit->bytes);
-    apply(edit, node);
-    const CUresult result =
-        gphi_node_set(track, job->exec->handle, track->base->places[edit->node].handle,
-                      &track->contents->places[flat], &call);
-    if (result == CUDA_SUCCESS) {
-        track->stats.node_set_count++;
-        track->stats.edit_count++;
-        return GPH_OK;
-    }
-    gph_edit back = *edit;
-    back.data = before;
-    apply(&back, node);
-    return fail_set(job, edit->node, result, call);
-}
-
 gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
                          gph_error *error)
 {
@@ -323,12 +360,9 @@ gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
     for (size_t i = 0; i < count; i++)
         GPHI_TRY(check_edit(&job, &edits[i]));
     GPHI_TRY(own(&job));
-    if (count == 1 && edits->what == GPH_EDIT_ARG && edits->bytes <= ARG_ON_STACK)
-        return edit_arg(&job, edits);
     GPHI_TRY(reserve_records(&job, edits, count));
     for (size_t i = 0, same; i < count; i += same) {
-        for (same = 1; i + same < count && edits[i + same].node == edits[i].node; same++)
-            continue;
+        same = group_of(&edits[i], count - i);
         const gph_status status = edit_node(&job, &edits[i], same);
         if (status == GPH_OK)
             continue;

@@ -61,7 +61,8 @@ static CUresult set_kernel(gphi_track *track, CUgraphExec exec, CUgraphNode hand
         .blockDimZ = kernel->block[2],
         .sharedMemBytes = kernel->shared_bytes,
         .kern = place->is_kern ? pointer_to(kernel->handle) : NULL,
-        .ctx = pointer_to(kernel->context)};
+        /* A function has its own. */
+        .ctx = place->is_kern ? pointer_to(kernel->context) : NULL};
     if (kernel->arg_count == 0)
         return set_packed(track, exec, handle, &params, kernel);
     if (kernel->arg_count > POINTERS_ON_STACK) {
