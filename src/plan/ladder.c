@@ -406,6 +406,7 @@ gph_status gph_plan_ladder(const gph_plan_histogram *histogram,
         status = plan(&l, &t, room, error);
         if (status == GPH_OK)
             status = hand_over(&l, &t, rungs, result, error);
+        gphi_ladder_drop_table(&l);
         gphi_heap_free(l.heap, l.rungs, (size_t)l.room * sizeof(*l.rungs));
         gphi_heap_free(l.heap, l.chosen, (size_t)l.room * sizeof(*l.chosen));
     }

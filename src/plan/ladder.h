@@ -31,10 +31,15 @@ typedef struct gphi_ladder {
     uint32_t *chosen;      /* out: indices of rungs, rising; as many as there are rungs */
     uint32_t chosen_count; /* out */
     bool exact;            /* out */
+    struct gphi_ladder_table
+        *table; /* of gphi_ladder_shortest(), kept from call to call */
 } gphi_ladder;
 
 /* The cheapest path with at most `most` rungs; other limits are not looked at. */
 gph_status gphi_ladder_shortest(gphi_ladder *ladder, uint32_t most);
+
+/* Frees what it kept. */
+void gphi_ladder_drop_table(gphi_ladder *ladder);
 
 /* The cheapest path within all limits; `ladder` has one within them. */
 gph_status gphi_ladder_within(gphi_ladder *ladder);

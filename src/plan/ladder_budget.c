@@ -3,7 +3,8 @@
  *
  * First the budgets become prices: a rung costs what it takes of each, times its price.
  * For any prices the cheapest ladder costs no more than the one looked for, and with
- * prices raised until it keeps the limits it is often that one. Then paths are followed
+ * prices raised until it keeps the limits it is near that one; with a number of rungs
+ * prescribed as well, nearer. Then paths are followed
  * from the smallest rung on, each a label at its last rung; a label goes no further if
  * another one there is nowhere worse, or if even the rest at those prices cannot make it
  * cheaper than the best ladder so far. */
@@ -18,6 +19,7 @@
 #define NONE UINT32_MAX
 #define ROUNDS 3             /* over all limits, since a price changes what others do */
 #define HALVINGS 40          /* of a price's range */
+#define NEAR 3u              /* rungs more or less than prices alone give */
 #define LABELS_MAX 1000000u  /* 56 MB */
 #define STEPS_MAX 100000000u /* a second */
 #define HAIR 1e-12           /* what two sums in another order may differ by */
@@ -35,7 +37,9 @@ struct budget {
     double upper;  /* what the best one so far costs */
     double *to_go; /* at the prices, from a rung on; [count]: from the start */
     uint32_t *next;
-    uint32_t *path;
+    double *own; /* what rungs cost without prices */
+    uint32_t *path, *best;
+    uint32_t best_count;
     gphi_vec labels;
     uint32_t *first; /* of a rung's labels */
     uint64_t steps;
@@ -82,39 +86,46 @@ static void price_all(struct budget *b)
     b->to_go[l->count] = price_from(b, l->count);
 }
 
-/* What the ladder at hand takes; a better one is kept. */
-static void look_at_path(struct budget *b, double use[GPHI_USES])
+/* Whether path[0, count) keeps the limits; what it takes; if it is better, it is kept. */
+static bool weigh_path(struct budget *b, uint32_t count, double use[GPHI_USES])
 {
-    gphi_ladder *l = b->l;
+    const gphi_ladder *l = b->l;
     double cost = 0, calls = 0, rest = l->rest;
-    uint32_t count = 0;
+    bool fits = true;
     memset(use, 0, GPHI_USES * sizeof(*use));
-    for (uint32_t at = b->next[l->count]; at != NONE; at = b->next[at]) {
-        const gphi_rung *r = &l->rungs[at];
-        cost += (r->calls - calls) * r->cost + r->own;
+    for (uint32_t i = 0; i < count; i++) {
+        const gphi_rung *r = &l->rungs[b->path[i]];
+        cost += (r->calls - calls) * r->cost + b->own[b->path[i]];
         calls = r->calls;
         rest = r->rest;
         for (int u = 0; u < GPHI_USES; u++)
             use[u] += r->use[u];
-        b->path[count++] = at;
     }
     cost += rest;
-    double bound = b->to_go[l->count];
-    bool fits = true;
-    for (int u = 0; u < GPHI_USES; u++) {
-        if (!is_limited(l, u))
-            continue;
-        bound -= b->price[u] * l->limit[u];
+    for (int u = 0; u < GPHI_USES; u++)
         fits &= use[u] <= l->limit[u];
+    if (fits && cost < b->upper) {
+        b->upper = cost;
+        memcpy(b->best, b->path, count * sizeof(*b->path));
+        b->best_count = count;
     }
+    return fits;
+}
+
+/* What the ladder at hand takes; its cost at the prices bounds all others. */
+static void look_at_path(struct budget *b, double use[GPHI_USES])
+{
+    const gphi_ladder *l = b->l;
+    uint32_t count = 0;
+    for (uint32_t at = b->next[l->count]; at != NONE; at = b->next[at])
+        b->path[count++] = at;
+    (void)weigh_path(b, count, use);
+    double bound = b->to_go[l->count];
+    for (int u = 0; u < GPHI_USES; u++)
+        bound -= is_limited(l, u) ? b->price[u] * l->limit[u] : 0;
     if (bound > b->bound) {
         b->bound = bound;
         memcpy(b->best_price, b->price, sizeof(b->price));
-    }
-    if (fits && cost < b->upper) {
-        b->upper = cost;
-        memcpy(l->chosen, b->path, count * sizeof(*b->path));
-        l->chosen_count = count;
     }
 }
 
@@ -151,6 +162,44 @@ static void find_prices(struct budget *b)
                 find_price(b, u);
     memcpy(b->price, b->best_price, sizeof(b->price));
     price_all(b);
+}
+
+/* ---- with so many rungs ---- */
+
+/* The cheapest ladder of at most so many rungs at a multiple of the prices. */
+static gph_status try_count(struct budget *b, uint32_t count, double factor, bool *fits)
+{
+    gphi_ladder *l = b->l;
+    double use[GPHI_USES];
+    for (uint32_t i = 0; i < l->count; i++)
+        l->rungs[i].own = b->own[i] + factor * priced(b, l->rungs[i].use);
+    const gph_status status = gphi_ladder_shortest(l, count);
+    for (uint32_t i = 0; i < l->count; i++)
+        l->rungs[i].own = b->own[i];
+    if (status != GPH_OK)
+        return status;
+    memcpy(b->path, l->chosen, l->chosen_count * sizeof(*b->path));
+    *fits = weigh_path(b, l->chosen_count, use);
+    return GPH_OK;
+}
+
+/* Prices alone leave some of a budget unused, since a rung more takes too much: a little
+ * more or less than the price, for each number of rungs near by, uses it up. */
+static gph_status polish(struct budget *b)
+{
+    const uint32_t near = b->best_count, least = near > NEAR ? near - NEAR : 1;
+    for (uint32_t count = least; count <= near + NEAR && count <= b->l->count; count++) {
+        double low = 0, high = 1;
+        bool fits = false;
+        for (int i = 0; i < HALVINGS && !fits; i++, high *= fits ? 1 : 4)
+            GPHI_TRY(try_count(b, count, high, &fits));
+        for (int i = 0; i < HALVINGS / 2; i++) {
+            const double middle = low + (high - low) / 2;
+            GPHI_TRY(try_count(b, count, middle, &fits));
+            *(fits ? &high : &low) = middle;
+        }
+    }
+    return GPH_OK;
 }
 
 /* ---- labels ---- */
@@ -194,16 +243,15 @@ static bool is_hopeless(struct budget *b, const struct label *x)
 
 static void keep_path(struct budget *b, const struct label *last)
 {
-    gphi_ladder *l = b->l;
-    uint32_t count = 0;
-    for (const struct label *at = last;; at = label_at(b, at->parent)) {
-        b->path[count++] = at->rung;
-        if (at->parent == NONE)
-            break;
+    uint32_t count = 1;
+    for (const struct label *at = last; at->parent != NONE; at = label_at(b, at->parent))
+        count++;
+    b->best_count = count;
+    for (const struct label *at = last; count > 0;) {
+        b->best[--count] = at->rung;
+        if (count > 0)
+            at = label_at(b, at->parent);
     }
-    for (uint32_t i = 0; i < count; i++)
-        l->chosen[i] = b->path[count - 1 - i];
-    l->chosen_count = count;
 }
 
 /* Goes from a label, or from the start, to every larger rung. */
@@ -258,20 +306,26 @@ static gph_status follow_labels(struct budget *b)
 static void start_with_one(struct budget *b)
 {
     gphi_ladder *l = b->l;
-    l->chosen_count = 0;
+    double use[GPHI_USES];
     b->upper = l->rest;
     for (uint32_t i = 0; i < l->count; i++) {
-        const gphi_rung *r = &l->rungs[i];
-        const double cost = r->calls * r->cost + r->own + r->rest;
-        bool fits = cost < b->upper;
-        for (int u = 0; u < GPHI_USES; u++)
-            fits &= r->use[u] <= l->limit[u];
-        if (fits) {
-            b->upper = cost;
-            l->chosen[0] = i;
-            l->chosen_count = 1;
-        }
+        b->own[i] = l->rungs[i].own;
+        b->path[0] = i;
+        (void)weigh_path(b, 1, use);
     }
+}
+
+static gph_status search(struct budget *b)
+{
+    gphi_ladder *l = b->l;
+    start_with_one(b);
+    find_prices(b);
+    GPHI_TRY(polish(b));
+    l->exact = true;
+    GPHI_TRY(follow_labels(b));
+    memcpy(l->chosen, b->best, b->best_count * sizeof(*b->best));
+    l->chosen_count = b->best_count;
+    return GPH_OK;
 }
 
 gph_status gphi_ladder_within(gphi_ladder *l)
@@ -281,18 +335,18 @@ gph_status gphi_ladder_within(gphi_ladder *l)
     gph_status status = GPH_E_NO_MEMORY;
     gphi_vec_init(&b.labels, l->heap, sizeof(struct label));
     b.to_go = (double *)gphi_heap_array(l->heap, n + 1, sizeof(double));
+    b.own = (double *)gphi_heap_array(l->heap, n, sizeof(double));
     b.next = (uint32_t *)gphi_heap_array(l->heap, n + 1, sizeof(uint32_t));
     b.path = (uint32_t *)gphi_heap_array(l->heap, n, sizeof(uint32_t));
+    b.best = (uint32_t *)gphi_heap_array(l->heap, n, sizeof(uint32_t));
     b.first = (uint32_t *)gphi_heap_array(l->heap, n, sizeof(uint32_t));
-    if (b.to_go && b.next && b.path && b.first) {
-        l->exact = true;
-        start_with_one(&b);
-        find_prices(&b);
-        status = follow_labels(&b);
-    }
+    if (b.to_go && b.own && b.next && b.path && b.best && b.first)
+        status = search(&b);
     gphi_heap_free(l->heap, b.to_go, (n + 1) * sizeof(double));
+    gphi_heap_free(l->heap, b.own, n * sizeof(double));
     gphi_heap_free(l->heap, b.next, (n + 1) * sizeof(uint32_t));
     gphi_heap_free(l->heap, b.path, n * sizeof(uint32_t));
+    gphi_heap_free(l->heap, b.best, n * sizeof(uint32_t));
     gphi_heap_free(l->heap, b.first, n * sizeof(uint32_t));
     gphi_vec_fini(&b.labels);
     return status;

@@ -60,16 +60,17 @@ static const struct line *find_line(const struct hull *h, double cost)
     return &h->lines[lo];
 }
 
-struct table {
+struct gphi_ladder_table {
     struct hull hull;
     double *before, *best; /* a rung: the cheapest way there, in this layer */
     uint32_t *parents;     /* a layer and rung */
+    size_t room, cells;    /* rungs, and layers x rungs, that there is memory for */
     uint32_t layers; /* as many as there may be rungs, or one that refers to itself */
     bool limited;
 };
 
 /* The best ways to each rung; by way of `before`, or, without, of the same layer. */
-static void fill_layer(const gphi_ladder *l, struct table *t, uint32_t layer)
+static void fill_layer(const gphi_ladder *l, struct gphi_ladder_table *t, uint32_t layer)
 {
     uint32_t *parents = t->parents + (size_t)layer * l->count;
     t->hull.count = 0;
@@ -90,7 +91,8 @@ static void fill_layer(const gphi_ladder *l, struct table *t, uint32_t layer)
     }
 }
 
-static void follow(gphi_ladder *l, const struct table *t, uint32_t layer, uint32_t last)
+static void follow(gphi_ladder *l, const struct gphi_ladder_table *t, uint32_t layer,
+                   uint32_t last)
 {
     uint32_t count = 0;
     for (uint32_t at = last; at != START;) {
@@ -106,7 +108,7 @@ static void follow(gphi_ladder *l, const struct table *t, uint32_t layer, uint32
     }
 }
 
-static void walk(gphi_ladder *l, struct table *t)
+static void walk(gphi_ladder *l, struct gphi_ladder_table *t)
 {
     double least = l->rest;
     uint32_t layer_of = 0, last = START;
@@ -125,22 +127,49 @@ static void walk(gphi_ladder *l, struct table *t)
     follow(l, t, layer_of, last);
 }
 
+void gphi_ladder_drop_table(gphi_ladder *l)
+{
+    struct gphi_ladder_table *t = l->table;
+    if (t == NULL)
+        return;
+    gphi_heap_free(l->heap, t->hull.lines, (t->room + 1) * sizeof(struct line));
+    gphi_heap_free(l->heap, t->before, t->room * sizeof(double));
+    gphi_heap_free(l->heap, t->best, t->room * sizeof(double));
+    gphi_heap_free(l->heap, t->parents, t->cells * sizeof(uint32_t));
+    gphi_heap_free(l->heap, t, sizeof(*t));
+    l->table = NULL;
+}
+
+static gph_status make_table(gphi_ladder *l, size_t cells)
+{
+    const size_t n = l->count;
+    if (l->table != NULL && l->table->room >= n && l->table->cells >= cells)
+        return GPH_OK;
+    gphi_ladder_drop_table(l);
+    struct gphi_ladder_table *t =
+        (struct gphi_ladder_table *)gphi_heap_alloc(l->heap, sizeof(*t));
+    if (t == NULL)
+        return GPH_E_NO_MEMORY;
+    *t = (struct gphi_ladder_table){.room = n, .cells = cells};
+    l->table = t;
+    t->hull.lines = (struct line *)gphi_heap_array(l->heap, n + 1, sizeof(struct line));
+    t->before = (double *)gphi_heap_array(l->heap, n, sizeof(double));
+    t->best = (double *)gphi_heap_array(l->heap, n, sizeof(double));
+    t->parents = (uint32_t *)gphi_heap_array(l->heap, cells, sizeof(uint32_t));
+    return t->hull.lines && t->before && t->best && t->parents ? GPH_OK : GPH_E_NO_MEMORY;
+}
+
 static gph_status shortest(gphi_ladder *l, uint32_t layers, bool limited)
 {
-    struct table t = {.layers = layers, .limited = limited};
-    const size_t n = l->count, cells = n * layers;
-    t.hull.lines = (struct line *)gphi_heap_array(l->heap, n + 1, sizeof(struct line));
-    t.before = (double *)gphi_heap_array(l->heap, n, sizeof(double));
-    t.best = (double *)gphi_heap_array(l->heap, n, sizeof(double));
-    t.parents = (uint32_t *)gphi_heap_array(l->heap, cells, sizeof(uint32_t));
-    const bool there = t.hull.lines && t.before && t.best && t.parents;
-    if (there)
-        walk(l, &t);
-    gphi_heap_free(l->heap, t.hull.lines, (n + 1) * sizeof(struct line));
-    gphi_heap_free(l->heap, t.before, n * sizeof(double));
-    gphi_heap_free(l->heap, t.best, n * sizeof(double));
-    gphi_heap_free(l->heap, t.parents, cells * sizeof(uint32_t));
-    return there ? GPH_OK : GPH_E_NO_MEMORY;
+    const gph_status status = make_table(l, (size_t)l->count * layers);
+    if (status != GPH_OK) {
+        gphi_ladder_drop_table(l);
+        return status;
+    }
+    l->table->layers = layers;
+    l->table->limited = limited;
+    walk(l, l->table);
+    return GPH_OK;
 }
 
 gph_status gphi_ladder_shortest(gphi_ladder *l, uint32_t most)
