@@ -435,11 +435,11 @@ static void *launch_on(void *user)
     CUstream stream = NULL;
     it->failures += world.cu->cuCtxSetCurrent(world.context) != CUDA_SUCCESS;
     it->failures += world.cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != 0;
-    while (!atomic_load(&it->stop)) {
+    do { /* once at least: the edits may be over before this thread begins */
         it->failures += gph_exec_launch(it->exec, stream, NULL) != GPH_OK;
         if (++it->launches % 16 == 0)
             it->failures += world.cu->cuStreamSynchronize(stream) != CUDA_SUCCESS;
-    }
+    } while (!atomic_load(&it->stop));
     it->failures += world.cu->cuStreamSynchronize(stream) != CUDA_SUCCESS;
     it->failures += world.cu->cuStreamDestroy(stream) != CUDA_SUCCESS;
     return NULL;
