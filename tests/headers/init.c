@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every _INIT macro initializes its struct. */
+/* Every _INIT macro of the headers initializes its struct, in C and in C++; a macro that
+ * is missing here fails the configuration. */
 #include <gph/gph.h>
 
-extern const gph_options init_open;
-extern const gph_file_options init_file;
-extern const gph_capture_options init_capture;
-extern const gph_exec_options init_exec;
-extern const gph_track_options init_track;
-extern const gph_update_options init_update;
-extern const gph_update_report init_report;
-extern const gph_slots_options init_slots;
-extern const gph_tree_options init_tree;
-extern const gph_tree_function_options init_tree_function;
+#define INITS(X)                                                                         \
+    X(gph_arena_options, GPH_ARENA_OPTIONS_INIT)                                         \
+    X(gph_cache_call_args, GPH_CACHE_CALL_INIT)                                          \
+    X(gph_cache_options, GPH_CACHE_OPTIONS_INIT)                                         \
+    X(gph_callable_options, GPH_CALLABLE_OPTIONS_INIT)                                   \
+    X(gph_capture_options, GPH_CAPTURE_OPTIONS_INIT)                                     \
+    X(gph_exec_options, GPH_EXEC_OPTIONS_INIT)                                           \
+    X(gph_file_options, GPH_FILE_OPTIONS_INIT)                                           \
+    X(gph_options, GPH_OPTIONS_INIT)                                                     \
+    X(gph_plan_ladder_options, GPH_PLAN_LADDER_OPTIONS_INIT)                             \
+    X(gph_plan_options, GPH_PLAN_OPTIONS_INIT)                                           \
+    X(gph_plan_share_options, GPH_PLAN_SHARE_OPTIONS_INIT)                               \
+    X(gph_pool_options, GPH_POOL_OPTIONS_INIT)                                           \
+    X(gph_recipe_cache_entry, GPH_RECIPE_CACHE_ENTRY_INIT)                               \
+    X(gph_recipe_entry, GPH_RECIPE_ENTRY_INIT)                                           \
+    X(gph_recipe_load_options, GPH_RECIPE_LOAD_INIT)                                     \
+    X(gph_slots_options, GPH_SLOTS_OPTIONS_INIT)                                         \
+    X(gph_track_options, GPH_TRACK_OPTIONS_INIT)                                         \
+    X(gph_tree_function_options, GPH_TREE_FUNCTION_OPTIONS_INIT)                         \
+    X(gph_tree_options, GPH_TREE_OPTIONS_INIT)                                           \
+    X(gph_update_options, GPH_UPDATE_OPTIONS_INIT)                                       \
+    X(gph_update_report, GPH_UPDATE_REPORT_INIT)
 
-const gph_options init_open = GPH_OPTIONS_INIT;
-const gph_file_options init_file = GPH_FILE_OPTIONS_INIT;
-const gph_capture_options init_capture = GPH_CAPTURE_OPTIONS_INIT;
-const gph_exec_options init_exec = GPH_EXEC_OPTIONS_INIT;
-const gph_track_options init_track = GPH_TRACK_OPTIONS_INIT;
-const gph_update_options init_update = GPH_UPDATE_OPTIONS_INIT;
-const gph_update_report init_report = GPH_UPDATE_REPORT_INIT;
-const gph_slots_options init_slots = GPH_SLOTS_OPTIONS_INIT;
-const gph_cache_options init_cache = GPH_CACHE_OPTIONS_INIT;
-const gph_cache_call_args init_cache_call = GPH_CACHE_CALL_INIT;
-const gph_tree_options init_tree = GPH_TREE_OPTIONS_INIT;
-const gph_tree_function_options init_tree_function = GPH_TREE_FUNCTION_OPTIONS_INIT;
+#define X(type, macro)                                                                   \
+    extern const type init_##type;                                                       \
+    const type init_##type = macro;
+INITS(X)
+#undef X
