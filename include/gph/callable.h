@@ -281,7 +281,7 @@ GPH_API gph_status gph_callable_check(const gph_callable *callable,
                                       uint32_t capacity, uint32_t *count,
                                       gph_error *error);
 
-/** Calls it: comparisons, one batched copy of what must be copied, a launch. Nothing is
+/** Calls it: comparisons, one copy of all that must be copied, a launch. Nothing is
  *  allocated, locked or waited for.
  *
  *  arguments  borrowed for the call; NULL: everything lies in its recorded place.

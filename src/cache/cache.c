@@ -147,6 +147,8 @@ gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *optio
         status = make_arrays(cache, error);
     if (status == GPH_OK)
         status = make_buffers(cache, error);
+    if (status == GPH_OK && cache->layout.input_count > 1)
+        status = gphi_copier_retain(runtime, &cache->copier, error);
     if (status != GPH_OK) {
         gph_cache_destroy(cache);
         return status;
@@ -214,6 +216,7 @@ void gph_cache_destroy(gph_cache *cache)
     gphi_vec_fini(&cache->classes);
     gphi_vec_fini(&cache->retired);
     gphi_vec_fini(&cache->lent);
+    gphi_copier_release(cache->copier);
     free_arrays(cache);
     gph_pool_release(cache->pool);
     gphi_layout_fini(&cache->layout);

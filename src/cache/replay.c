@@ -171,9 +171,12 @@ static gph_status copy_inputs(gph_cache *cache, const gph_cache_call_args *args,
         cache->from[count] = from->data;
         cache->bytes[count++] = bytes;
     }
-    return count == 0 ? GPH_OK
-                      : gphi_copy_batch(cache->runtime, cache->to, cache->from,
-                                        cache->bytes, count, args->stream, error);
+    const gphi_copies copies = {.to = cache->to,
+                                .from = cache->from,
+                                .bytes = cache->bytes,
+                                .count = count,
+                                .to_is_own = true};
+    return gphi_copy(cache->runtime, cache->copier, &copies, args->stream, error);
 }
 
 /* ---- outputs ---- */

@@ -119,6 +119,7 @@ static gph_status allocate(gph_callable *callable, gph_allocator heap,
 static void destroy(gph_callable *callable, gph_allocator heap, uint32_t count)
 {
     gphi_record_destroy(callable->record);
+    gphi_copier_release(callable->copier);
     gphi_group_release(callable->group);
     gphi_heap_free(heap, callable->policies, count * sizeof(*callable->policies));
     gphi_heap_free(heap, callable->copy_to, count * sizeof(*callable->copy_to));
@@ -143,6 +144,8 @@ gph_status gphi_callable_make(gph_runtime *runtime, const gph_callable_options *
         status = gphi_record_create(runtime, &spec, &callable->record, error);
     }
     free_into(heap, options, into);
+    if (status == GPH_OK && callable->copied_count > 1)
+        status = gphi_copier_retain(runtime, &callable->copier, error);
     if (status != GPH_OK) {
         destroy(callable, heap, options->output_count);
         return status;
@@ -239,8 +242,11 @@ static gph_status copy_outputs(gph_callable *callable, gph_tensor *outputs,
         callable->copy_bytes[count] = bytes;
         count++;
     }
-    return gphi_copy_batch(record->runtime, callable->copy_to, callable->copy_from,
-                           callable->copy_bytes, count, stream, error);
+    const gphi_copies copies = {.to = callable->copy_to,
+                                .from = callable->copy_from,
+                                .bytes = callable->copy_bytes,
+                                .count = count};
+    return gphi_copy(record->runtime, callable->copier, &copies, stream, error);
 }
 
 static gph_status give_outputs(gph_callable *callable, gph_tensor *outputs,

@@ -31,6 +31,7 @@ struct gph_callable {
     uint8_t *policies;                /* gph_output_policy */
     CUdeviceptr *copy_to, *copy_from; /* of outputs, one batch */
     size_t *copy_bytes;
+    gphi_copier *copier; /* or NULL; with two copied outputs and more */
 };
 
 /* As gph_callable_create(), for options that gphi_callable_options_read() has read. */

@@ -2,43 +2,6 @@
 /* The way of a call: copies, the generator, the launch. Allocates nothing. */
 #include "base/fail.h"
 #include "callable/record.h"
-#include "cuda/status.h"
-
-/* The batched copy refuses the legacy stream. */
-static bool can_batch(const gph_runtime *runtime, CUstream stream)
-{
-    return stream != NULL && stream != CU_STREAM_LEGACY &&
-           (gphi_cuda_has(&runtime->cu, cuMemcpyBatchAsync) ||
-            runtime->batch_12080 != NULL);
-}
-
-gph_status gphi_copy_batch(const gph_runtime *runtime, CUdeviceptr *to, CUdeviceptr *from,
-                           size_t *bytes, size_t count, CUstream stream, gph_error *error)
-{
-    const gphi_cuda_table *cu = &runtime->cu;
-    if (count > 1 && can_batch(runtime, stream)) {
-        CUmemcpyAttributes attributes = {.srcAccessOrder =
-                                             CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
-        size_t first = 0, failed = 0;
-        const CUresult result =
-            runtime->batch_12080 != NULL
-                ? runtime->batch_12080(to, from, bytes, count, &attributes, &first, 1,
-                                       &failed, stream)
-                : cu->cuMemcpyBatchAsync(to, from, bytes, count, &attributes, &first, 1,
-                                         stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyBatchAsync",
-                                  "copying %zu tensors", count);
-        return GPH_OK;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const CUresult result = cu->cuMemcpyDtoDAsync(to[i], from[i], bytes[i], stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyDtoDAsync",
-                                  "copying tensor %zu of %zu", i, count);
-    }
-    return GPH_OK;
-}
 
 static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
                               CUstream stream, gph_error *error)
@@ -57,8 +20,12 @@ static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
     }
     if (count == 0)
         return GPH_OK;
-    return gphi_copy_batch(record->runtime, record->copy_to, record->copy_from,
-                           record->copy_bytes, count, stream, error);
+    const gphi_copies copies = {.to = record->copy_to,
+                                .from = record->copy_from,
+                                .bytes = record->copy_bytes,
+                                .count = count,
+                                .to_is_own = true};
+    return gphi_copy(record->runtime, record->copier, &copies, stream, error);
 }
 
 static inline gph_status launch(const gphi_record *record, gph_exec *exec,

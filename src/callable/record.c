@@ -439,6 +439,16 @@ static gph_status allocate(gphi_record *record, const gphi_record_spec *spec,
     return GPH_OK;
 }
 
+/* Loaded here, so that no call has to. */
+static gph_status find_copier(gphi_record *record, gph_error *error)
+{
+    uint32_t copied = 0;
+    for (uint32_t i = 0; i < record->signature.input_count; i++)
+        copied += record->signature.modes[i] == GPH_INPUT_COPY;
+    return copied < 2 ? GPH_OK
+                      : gphi_copier_retain(record->runtime, &record->copier, error);
+}
+
 /* `record` is destroyed by the caller if it fails. */
 static gph_status build(gphi_record *record, const gphi_record_spec *spec,
                         gph_error *error)
@@ -451,6 +461,7 @@ static gph_status build(gphi_record *record, const gphi_record_spec *spec,
         return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetDevice",
                               "recording a function");
     GPHI_TRY(allocate(record, spec, error));
+    GPHI_TRY(find_copier(record, error));
     if (spec->rng != NULL)
         GPHI_TRY(gphi_rng_slot_init(&record->rng, spec->rng, error));
     GPHI_TRY(warm_up(&s, error));
@@ -551,6 +562,7 @@ void gphi_record_destroy(gphi_record *record)
     if (record->id != 0)
         gph_pool_record_forget(record->pool, record->id);
     gphi_rng_slot_fini(&record->rng);
+    gphi_copier_release(record->copier);
     gphi_heap_free(heap, record->kept, record->kept_room * sizeof(*record->kept));
     gphi_heap_free(heap, record->outputs,
                    record->output_count * sizeof(*record->outputs));

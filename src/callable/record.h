@@ -13,6 +13,7 @@
 #define GPHI_CALLABLE_RECORD_H
 #include "callable/rng.h"
 #include "callable/signature.h"
+#include "replay/copy.h"
 
 enum gphi_record_flags {
     GPHI_RECORD_KEEP_GRAPH = 1 << 0,   /* `graph` stays: updates, shared executables */
@@ -69,9 +70,10 @@ typedef struct gphi_record {
     uint64_t warmup_ns, capture_ns, instantiate_ns; /* what it took */
     uint64_t launches;
 
-    /* For one batched copy at a time. */
+    /* For one copy of all inputs at a time. */
     CUdeviceptr *copy_to, *copy_from;
     size_t *copy_bytes;
+    gphi_copier *copier; /* or NULL; with two copied inputs and more */
 } gphi_record;
 
 /* Warm-ups, capture, executable. A function with breaks cannot be recorded without an
@@ -107,11 +109,6 @@ void gphi_record_give_exec(gphi_record *record, gph_exec *exec);
 gph_status gphi_record_launch(gphi_record *record, gph_exec *exec,
                               const gph_tensor *inputs, CUstream stream,
                               gph_error *error);
-
-/* Copies `count` ranges in a stream, batched where the driver can. */
-gph_status gphi_copy_batch(const gph_runtime *runtime, CUdeviceptr *to, CUdeviceptr *from,
-                           size_t *bytes, size_t count, CUstream stream,
-                           gph_error *error);
 
 /* Calls the function without recording it: phase GPH_PHASE_EAGER, inputs where they are.
  * Outputs that it allocated in spec->pool are the caller's. GPH_PHASE_WARMUP as well,

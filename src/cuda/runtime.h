@@ -20,6 +20,7 @@ struct gph_runtime {
     /* NULL where the table's batched copy is there, or neither. */
     gphi_batch_12080_fn *batch_12080;
     gph_driver_info info;
+    unsigned copy_way;     /* gphi_copy_way of replay/copy.h; tests and benches set it */
     bool is_told;          /* gphi_refusal_open() */
     gphi_deferred closing; /* of gph_close() */
 };

@@ -40,39 +40,19 @@ static uint32_t list_copies(gph_slots *slots)
     return count;
 }
 
-static CUresult copy_batch(gph_slots *slots, uint32_t count, CUstream stream,
-                           const char **call)
-{
-    const gphi_cuda_table *cu = &slots->runtime->cu;
-    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
-    size_t first = 0;
-    /* One copy is a call either way; a batch cannot go to the default stream. */
-    if (count > 1 && stream != NULL && stream != CU_STREAM_LEGACY &&
-        gphi_cuda_has(cu, cuMemcpyBatchAsync)) {
-        *call = "cuMemcpyBatchAsync";
-        return cu->cuMemcpyBatchAsync(slots->to, slots->from, slots->sizes, count,
-                                      &attributes, &first, 1, stream);
-    }
-    *call = "cuMemcpyAsync";
-    CUresult result = CUDA_SUCCESS;
-    for (uint32_t i = 0; i < count && result == CUDA_SUCCESS; i++)
-        result = cu->cuMemcpyAsync(slots->to[i], slots->from[i], slots->sizes[i], stream);
-    return result;
-}
-
 static gph_status copy_bound(gph_slots *slots, CUstream stream, gph_error *error)
 {
-    const char *call = "";
+    uint64_t bytes = 0;
     if (slots->dirty == 0)
         return GPH_OK;
     const uint32_t count = list_copies(slots);
-    const CUresult result =
-        count > 0 ? copy_batch(slots, count, stream, &call) : CUDA_SUCCESS;
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, call, error);
-    slots->stats.copy_count += count;
     for (uint32_t i = 0; i < count; i++)
-        slots->stats.copy_bytes += slots->sizes[i];
+        bytes += slots->sizes[i];
+    const gphi_copies copies = {
+        .to = slots->to, .from = slots->from, .bytes = slots->sizes, .count = count};
+    GPHI_TRY(gphi_copy(slots->runtime, slots->copier, &copies, stream, error));
+    slots->stats.copy_count += count;
+    slots->stats.copy_bytes += bytes;
     return GPH_OK;
 }
 

@@ -15,6 +15,7 @@
 #define GPHI_SLOT_SLOTS_H
 #include "cuda/defer.h"
 #include "cuda/runtime.h"
+#include "replay/copy.h"
 #include "replay/exec.h"
 #include <gph/slot.h>
 #include <stdbool.h>
@@ -73,6 +74,7 @@ struct gph_slots {
     uint32_t dirty;
     CUdeviceptr *to, *from; /* copy_count each */
     size_t *sizes;
+    gphi_copier *copier; /* or NULL */
 
     /* INDIRECT */
     uint32_t depth;

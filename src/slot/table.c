@@ -114,6 +114,8 @@ static gph_status make_driver_side(gph_slots *table, gph_error *error)
         }
         slot->owns_address = true;
     }
+    if (table->copy_count > 1)
+        GPHI_TRY(gphi_copier_retain(table->runtime, &table->copier, error));
     GPHI_TRY(gphi_ring_create(table, error));
     return gphi_windows_create(table, error);
 }
@@ -124,6 +126,7 @@ static void destroy_now(void *user)
     gph_slots *table = user;
     const gph_allocator heap = table->runtime->heap;
     const gphi_cuda_table *cu = &table->runtime->cu;
+    gphi_copier_release(table->copier);
     gphi_ring_destroy(table);
     gphi_windows_destroy(table);
     CUresult result = CUDA_SUCCESS;

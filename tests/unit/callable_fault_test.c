@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "cuda/runtime.h"
 #include "fault.h"
+#include "replay/copy.h"
 #include "test.h"
 #include <gph/callable.h>
 
@@ -45,6 +46,9 @@ static bool fails(void)
 
 PASS(cuCtxGetCurrent, (CUcontext * out), (out))
 PASS(cuCtxGetDevice, (CUdevice * out), (out))
+PASS(cuPointerGetAttributes,
+     (unsigned int count, CUpointer_attribute *what, void **data, CUdeviceptr address),
+     (count, what, data, address))
 PASS(cuFuncLoad, (CUfunction f), (f))
 PASS(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
      (out, module, name))
@@ -79,6 +83,13 @@ PASS(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t count, CUstre
      (at, value, count, s))
 PASS(cuMemsetD32Async, (CUdeviceptr at, unsigned int value, size_t count, CUstream s),
      (at, value, count, s))
+static CUresult shim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                   CUstream s)
+{
+    shim.copies++;
+    return fails() ? CUDA_ERROR_UNKNOWN : soft.cuMemcpyAsync(to, from, bytes, s);
+}
+
 static CUresult shim_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                                        CUstream s)
 {
@@ -137,6 +148,8 @@ GIVE(cuGraphExecDestroy, live_execs, -1, (CUgraphExec exec), (exec))
     X(cuMemsetD8Async)                                                                   \
     X(cuMemsetD32Async)                                                                  \
     X(cuMemcpyDtoDAsync)                                                                 \
+    X(cuMemcpyAsync)                                                                     \
+    X(cuPointerGetAttributes)                                                            \
     X(cuMemcpyBatchAsync)                                                                \
     X(cuGraphLaunch)                                                                     \
     X(cuGraphDestroy)                                                                    \
@@ -307,11 +320,13 @@ static void check_nothing_is_left(long nth)
         fprintf(stderr, "  failure %ld\n", nth);
 }
 
-static void survives_every_failed_driver_call(void)
+/* Inputs and outputs are copied by a kernel, or as the driver can. */
+static void fail_every_driver_call(gphi_copy_way way)
 {
     gph_runtime *runtime = NULL;
     gph_error error = {0};
     CHECK_OK(gphi_runtime_create(NULL, &source, &runtime, &error), error);
+    runtime->copy_way = way;
     long nth = 0;
     for (bool is_done = false; !is_done && nth < 3000 && test_failures < 20; nth++) {
         shim.fail_at = nth;
@@ -325,7 +340,13 @@ static void survives_every_failed_driver_call(void)
     gph_close(runtime);
 }
 
-static void survives_every_failed_allocation(void)
+static void survives_every_failed_driver_call(void)
+{
+    fail_every_driver_call(GPHI_COPY_BATCH);
+    fail_every_driver_call(GPHI_COPY_KERNEL);
+}
+
+static void fail_every_allocation(gphi_copy_way way)
 {
     long nth = 1; /* 0 is the runtime's own */
     for (bool is_done = false; !is_done && nth < 3000 && test_failures < 20; nth++) {
@@ -333,6 +354,7 @@ static void survives_every_failed_allocation(void)
         const gph_allocator allocator = {fault_realloc, &heap};
         gph_runtime *runtime = NULL;
         CHECK(gphi_runtime_create(&allocator, &source, &runtime, NULL) == GPH_OK);
+        runtime->copy_way = way;
         const gph_status status = do_it_all(runtime);
         is_done = atomic_load(&heap.fail_at) >= 0;
         CHECK(status == (is_done ? GPH_OK : GPH_E_NO_MEMORY) || status == GPH_OK);
@@ -341,6 +363,12 @@ static void survives_every_failed_allocation(void)
         CHECK(atomic_load(&heap.live_bytes) == 0);
     }
     CHECK(nth > 40);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    fail_every_allocation(GPHI_COPY_BATCH);
+    fail_every_allocation(GPHI_COPY_KERNEL);
 }
 
 /* Driver calls of a call; while it runs, no allocation would work. */
@@ -356,7 +384,8 @@ static int calls_of(gph_callable *callable, const gph_arguments *arguments,
     return shim.calls - before;
 }
 
-static void a_call_allocates_nothing_and_calls_once(void)
+/* By the kernel each address that is not the pool's is asked about. */
+static void count_calls(gphi_copy_way way, int asked_in, int asked_out)
 {
     fault_heap heap = {.fail_at = -1};
     const gph_allocator allocator = {fault_realloc, &heap};
@@ -370,6 +399,7 @@ static void a_call_allocates_nothing_and_calls_once(void)
                                  {.policy = GPH_OUTPUT_COPIED}};
     const gph_tensor inputs[] = {bytes_at(words), bytes_at(words + BYTES)};
     CHECK_OK(gphi_runtime_create(&allocator, &source, &runtime, &error), error);
+    runtime->copy_way = way;
     CHECK_OK(gph_arena_create(runtime, NULL, &arena, &error), error);
     CHECK_OK(gph_pool_create(arena, NULL, &pool, &error), error);
     CHECK_OK(gph_rng_create(runtime, 1, &rng, &error), error);
@@ -384,8 +414,9 @@ static void a_call_allocates_nothing_and_calls_once(void)
     if (CHECK_OK(gph_callable_create(runtime, &options, &callable, &error), error)) {
         gph_tensor outputs[2] = {{.data = words + 2 * BYTES}, {0}};
         CHECK(calls_of(callable, NULL, NULL, &heap) == 1);
-        CHECK(calls_of(callable, &options.sample, NULL, &heap) == 2);    /* a batch */
-        CHECK(calls_of(callable, &options.sample, outputs, &heap) == 3); /* one out */
+        const int in = 2 + asked_in, out = 1 + asked_out;
+        CHECK(calls_of(callable, &options.sample, NULL, &heap) == in); /* a copy of all */
+        CHECK(calls_of(callable, &options.sample, outputs, &heap) == in + out);
         gph_rng_take(rng, 1);
         CHECK(calls_of(callable, NULL, NULL, &heap) == 3); /* two edits */
         CHECK(calls_of(callable, NULL, NULL, &heap) == 1);
@@ -398,6 +429,12 @@ static void a_call_allocates_nothing_and_calls_once(void)
     gph_close(runtime);
     CHECK(atomic_load(&heap.live_bytes) == 0);
     check_nothing_is_left(0);
+}
+
+static void a_call_allocates_nothing_and_calls_once(void)
+{
+    count_calls(GPHI_COPY_BATCH, 0, 0);
+    count_calls(GPHI_COPY_KERNEL, 2, 2);
 }
 
 static void older_drivers_copy_as_they_can(void)

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The kernel that copies, who has it loaded, and the choice of ways. */
+#include "replay/copy.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "cuda/status.h"
+
+enum {
+    MANY = 32, /* ranges of a launch. 4 KiB of arguments could be 170, but the driver
+                  copies them with each launch, and few graphs have more inputs */
+    THREADS = 256,
+    BLOCK_BYTES = 16384, /* 4 vectors of 16 a thread */
+    BLOCKS_MAX = 64
+};
+
+/* Up to here the kernel is taken. Larger ranges are bound by the memory and not by the
+ * host's calls; the driver's own copies know the device's best way for them. */
+enum { WIDE_MAX = 1 << 20, WORDS_MAX = 1 << 18, BYTES_MAX = 1 << 16 };
+
+/* As the kernel reads it. */
+struct range {
+    CUdeviceptr to, from;
+    uint64_t bytes;
+};
+
+/* Block (x, y) copies its share of range y. Three ways by how the two sides lie to each
+ * other: vectors of 16 bytes, words of 4, bytes. Before the first whole unit of the
+ * destination and behind the last there are less than 16 bytes (4): threads of the first
+ * block copy one each. Vectors are read four at a time: a read may not pass a write. */
+/* clang-format off */
+#define COPY_UNITS(NAME, MASK, SHIFT) \
+    NAME ":\n" \
+    "neg.s64 %d9, %d3;\nand.b64 %d9, %d9, " MASK ";\nmin.u64 %d9, %d9, %d5;\n" \
+    "sub.s64 %d10, %d5, %d9;\n"        /* behind the head */ \
+    "shr.u64 %d11, %d10, " SHIFT ";\n" /* units */ \
+    "shl.b64 %d12, %d11, " SHIFT ";\n" /* their bytes */ \
+    "sub.s64 %d13, %d5, %d12;\n"       /* head and tail */ \
+    "setp.ge.u64 %p1, %d6, %d13;\n@%p1 bra " NAME "_BODY;\n" \
+    "setp.lt.u64 %p2, %d6, %d9;\nadd.s64 %d14, %d6, %d12;\n" \
+    "selp.b64 %d14, %d6, %d14, %p2;\n" \
+    "add.s64 %d15, %d4, %d14;\nld.global.u8 %r6, [%d15];\n" \
+    "add.s64 %d15, %d3, %d14;\nst.global.u8 [%d15], %r6;\n" \
+    NAME "_BODY:\n" \
+    "add.s64 %d3, %d3, %d9;\nadd.s64 %d4, %d4, %d9;\n"
+
+static const char copy_ptx[] =
+    ".version 6.3\n.target sm_70\n.address_size 64\n"
+    ".visible .entry gph_copy(.param .align 8 .b8 ranges[768])\n"
+    "{\n"
+    ".reg .pred %p<3>;\n.reg .b32 %r<24>;\n.reg .b64 %d<24>;\n"
+    "mov.u32 %r1, %ctaid.y;\nmul.wide.u32 %d1, %r1, 24;\n"
+    "mov.b64 %d2, ranges;\nadd.s64 %d2, %d2, %d1;\n"
+    "ld.param.u64 %d3, [%d2];\n" /* to */
+    "ld.param.u64 %d4, [%d2+8];\n" /* from */
+    "ld.param.u64 %d5, [%d2+16];\n" /* bytes */
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"
+    "mov.u32 %r4, %tid.x;\nmov.u32 %r5, %nctaid.x;\n"
+    "cvt.u64.u32 %d7, %r4;\n"
+    "mad.wide.u32 %d6, %r2, %r3, %d7;\n" /* this thread in all of the range's */
+    "mul.wide.u32 %d7, %r3, %r5;\n" /* those */
+    "xor.b64 %d8, %d3, %d4;\n"
+    "and.b64 %d9, %d8, 15;\nsetp.eq.s64 %p1, %d9, 0;\n@%p1 bra WIDE;\n"
+    "and.b64 %d9, %d8, 3;\nsetp.eq.s64 %p1, %d9, 0;\n@%p1 bra WORDS;\n"
+    "BYTES:\n"
+    "setp.ge.u64 %p1, %d6, %d5;\n@%p1 bra DONE;\n"
+    "add.s64 %d14, %d4, %d6;\nld.global.u8 %r6, [%d14];\n"
+    "add.s64 %d15, %d3, %d6;\nst.global.u8 [%d15], %r6;\n"
+    "add.s64 %d6, %d6, %d7;\nbra BYTES;\n"
+    COPY_UNITS("WORDS", "3", "2")
+    "WORDS_NEXT:\n"
+    "setp.ge.u64 %p1, %d6, %d11;\n@%p1 bra DONE;\n"
+    "shl.b64 %d16, %d6, 2;\n"
+    "add.s64 %d14, %d4, %d16;\nld.global.u32 %r6, [%d14];\n"
+    "add.s64 %d15, %d3, %d16;\nst.global.u32 [%d15], %r6;\n"
+    "add.s64 %d6, %d6, %d7;\nbra WORDS_NEXT;\n"
+    COPY_UNITS("WIDE", "15", "4")
+    "mul.lo.s64 %d17, %d7, 3;\n"
+    "shl.b64 %d18, %d7, 4;\n" /* bytes of a step */
+    "WIDE_FOUR:\n"
+    "add.s64 %d19, %d6, %d17;\nsetp.ge.u64 %p1, %d19, %d11;\n@%p1 bra WIDE_NEXT;\n"
+    "shl.b64 %d16, %d6, 4;\nadd.s64 %d14, %d4, %d16;\nadd.s64 %d15, %d3, %d16;\n"
+    "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d14];\nadd.s64 %d14, %d14, %d18;\n"
+    "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d14];\nadd.s64 %d14, %d14, %d18;\n"
+    "ld.global.v4.u32 {%r14, %r15, %r16, %r17}, [%d14];\nadd.s64 %d14, %d14, %d18;\n"
+    "ld.global.v4.u32 {%r18, %r19, %r20, %r21}, [%d14];\n"
+    "st.global.v4.u32 [%d15], {%r6, %r7, %r8, %r9};\nadd.s64 %d15, %d15, %d18;\n"
+    "st.global.v4.u32 [%d15], {%r10, %r11, %r12, %r13};\nadd.s64 %d15, %d15, %d18;\n"
+    "st.global.v4.u32 [%d15], {%r14, %r15, %r16, %r17};\nadd.s64 %d15, %d15, %d18;\n"
+    "st.global.v4.u32 [%d15], {%r18, %r19, %r20, %r21};\n"
+    "add.s64 %d6, %d19, %d7;\nbra WIDE_FOUR;\n"
+    "WIDE_NEXT:\n"
+    "setp.ge.u64 %p1, %d6, %d11;\n@%p1 bra DONE;\n"
+    "shl.b64 %d16, %d6, 4;\nadd.s64 %d14, %d4, %d16;\nadd.s64 %d15, %d3, %d16;\n"
+    "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d14];\n"
+    "st.global.v4.u32 [%d15], {%r6, %r7, %r8, %r9};\n"
+    "add.s64 %d6, %d6, %d7;\nbra WIDE_NEXT;\n"
+    "DONE:\nret;\n"
+    "}\n";
+/* clang-format on */
+_Static_assert(sizeof(struct range) * MANY == 768, "the argument of gph_copy");
+
+struct gphi_copier {
+    gph_runtime *runtime;
+    CUcontext context;
+    unsigned long long context_id; /* a handle may be another context's later */
+    CUdevice device;
+    CUmodule module;
+    CUfunction kernel;
+    unsigned users;           /* under all_mutex */
+    gphi_copier *next;        /* under all_mutex */
+    gphi_deferred destroying; /* of gphi_copier_release() */
+};
+
+static gphi_mutex all_mutex = GPHI_MUTEX_INIT;
+static gphi_copier *all;
+
+/* ---- loading ---- */
+
+static CUresult load_functions(gphi_copier *copier, const char **call)
+{
+    const gphi_cuda_table *cu = &copier->runtime->cu;
+    *call = "cuModuleLoadData";
+    CUresult result = cu->cuModuleLoadData(&copier->module, copy_ptx);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *call = "cuModuleGetFunction";
+    result = cu->cuModuleGetFunction(&copier->kernel, copier->module, "gph_copy");
+    if (result != CUDA_SUCCESS)
+        return result;
+    /* Drivers load a kernel when it is launched first: here, not in a capture. */
+    *call = "cuFuncLoad";
+    return cu->cuFuncLoad(copier->kernel);
+}
+
+/* Without a kernel copies cost more, and that is all. */
+static bool load(gphi_copier *copier)
+{
+    const gphi_cuda_table *cu = &copier->runtime->cu;
+    const char *call = NULL;
+    CUstreamCaptureMode mode;
+    const bool is_relaxed = gphi_relax(cu, &mode); /* for captures of other threads */
+    const CUresult result = load_functions(copier, &call);
+    if (result != CUDA_SUCCESS && copier->module != NULL)
+        gphi_ignore((gph_status)cu->cuModuleUnload(copier->module),
+                    "the first failure counts");
+    if (is_relaxed)
+        gphi_unrelax(cu, mode);
+    if (result != CUDA_SUCCESS)
+        gphi_log("copy", GPH_LOG_WARN,
+                 "%s of the kernel that copies returned %s: inputs are copied by calls",
+                 call, gph_status_name((gph_status)result));
+    return result == CUDA_SUCCESS;
+}
+
+static bool is_for(const gph_runtime *runtime)
+{
+    return runtime->copy_way == GPHI_COPY_KERNEL ||
+           (runtime->copy_way == GPHI_COPY_AUTO &&
+            (runtime->info.features & GPH_FEATURE_SOFTCUDA) == 0);
+}
+
+static gph_status describe(gph_runtime *runtime, gphi_copier *out, gph_error *error)
+{
+    const gphi_cuda_table *cu = &runtime->cu;
+    const char *call = "cuCtxGetCurrent";
+    CUresult result = cu->cuCtxGetCurrent(&out->context);
+    if (result == CUDA_SUCCESS && out->context == NULL)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS) {
+        call = "cuCtxGetId";
+        result = cu->cuCtxGetId(out->context, &out->context_id);
+    }
+    if (result == CUDA_SUCCESS) {
+        call = "cuCtxGetDevice";
+        result = cu->cuCtxGetDevice(&out->device);
+    }
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, call,
+                              "loading the kernel that copies");
+    out->runtime = runtime;
+    return GPH_OK;
+}
+
+static gph_status find_or_load_locked(const gphi_copier *wanted, gphi_copier **out,
+                                      gph_error *error) GPHI_REQUIRES(&all_mutex);
+
+static gph_status find_or_load_locked(const gphi_copier *wanted, gphi_copier **out,
+                                      gph_error *error)
+{
+    for (gphi_copier *it = all; it != NULL; it = it->next)
+        if (it->runtime == wanted->runtime && it->context == wanted->context &&
+            it->context_id == wanted->context_id) {
+            it->users++;
+            *out = it;
+            return GPH_OK;
+        }
+    const gph_allocator heap = wanted->runtime->heap;
+    gphi_copier *copier = gphi_heap_alloc(heap, sizeof(*copier));
+    if (copier == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "loading the kernel that copies");
+    *copier = *wanted;
+    if (!load(copier)) {
+        gphi_heap_free(heap, copier, sizeof(*copier));
+        return GPH_OK;
+    }
+    copier->users = 1;
+    copier->next = all;
+    all = copier;
+    *out = copier;
+    return GPH_OK;
+}
+
+gph_status gphi_copier_retain(gph_runtime *runtime, gphi_copier **out, gph_error *error)
+{
+    gphi_copier wanted = {0}, *found = NULL;
+    if (!is_for(runtime)) {
+        *out = NULL;
+        return GPH_OK;
+    }
+    GPHI_TRY(describe(runtime, &wanted, error));
+    gphi_mutex_lock(&all_mutex);
+    const gph_status status = find_or_load_locked(&wanted, &found, error);
+    gphi_mutex_unlock(&all_mutex);
+    if (status == GPH_OK)
+        *out = found;
+    return status;
+}
+
+static void destroy_now(void *user)
+{
+    gphi_copier *copier = user;
+    gph_runtime *runtime = copier->runtime;
+    const gphi_cuda_table *cu = &runtime->cu;
+    CUstreamCaptureMode mode;
+    unsigned long long id = 0;
+    CUresult result = CUDA_SUCCESS;
+    const bool is_relaxed = gphi_relax(cu, &mode);
+    /* A context that is gone has taken its modules along. */
+    if (cu->cuCtxGetId(copier->context, &id) == CUDA_SUCCESS && id == copier->context_id)
+        result = cu->cuModuleUnload(copier->module);
+    if (is_relaxed)
+        gphi_unrelax(cu, mode);
+    if (result != CUDA_SUCCESS)
+        gphi_log("copy", GPH_LOG_ERROR, "unloading the kernel that copies: %s",
+                 gph_status_name((gph_status)result));
+    gphi_heap_free(runtime->heap, copier, sizeof(*copier));
+}
+
+void gphi_copier_release(gphi_copier *copier)
+{
+    if (copier == NULL)
+        return;
+    gphi_mutex_lock(&all_mutex);
+    const bool is_last = --copier->users == 0;
+    if (is_last) {
+        gphi_copier **at = &all;
+        while (*at != copier)
+            at = &(*at)->next;
+        *at = copier->next;
+    }
+    gphi_mutex_unlock(&all_mutex);
+    if (is_last)
+        gphi_defer(&copier->destroying, destroy_now, copier);
+}
+
+/* ---- by the driver ---- */
+
+/* The batched copy refuses the legacy stream. */
+static bool can_batch(const gph_runtime *runtime, CUstream stream)
+{
+    return runtime->copy_way != GPHI_COPY_EACH && stream != NULL &&
+           stream != CU_STREAM_LEGACY &&
+           (gphi_cuda_has(&runtime->cu, cuMemcpyBatchAsync) ||
+            runtime->batch_12080 != NULL);
+}
+
+static gph_status copy_batch(const gph_runtime *runtime, const gphi_copies *copies,
+                             CUstream stream, gph_error *error)
+{
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    size_t first = 0, failed = 0;
+    const CUresult result =
+        runtime->batch_12080 != NULL
+            ? runtime->batch_12080(copies->to, copies->from, copies->bytes, copies->count,
+                                   &attributes, &first, 1, &failed, stream)
+            : runtime->cu.cuMemcpyBatchAsync(copies->to, copies->from, copies->bytes,
+                                             copies->count, &attributes, &first, 1,
+                                             stream);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyBatchAsync",
+                              "copying %zu tensors", copies->count);
+    return GPH_OK;
+}
+
+static gph_status copy_by_driver(const gph_runtime *runtime, const gphi_copies *copies,
+                                 CUstream stream, gph_error *error)
+{
+    if (copies->count > 1 && can_batch(runtime, stream))
+        return copy_batch(runtime, copies, stream, error);
+    for (size_t i = 0; i < copies->count; i++) {
+        /* which looks what the addresses are */
+        const CUresult result = runtime->cu.cuMemcpyAsync(copies->to[i], copies->from[i],
+                                                          copies->bytes[i], stream);
+        if (result != CUDA_SUCCESS)
+            return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyAsync",
+                                  "copying tensor %zu of %zu", i, copies->count);
+    }
+    return GPH_OK;
+}
+
+/* ---- by the kernel ---- */
+
+/* Memory of the copier's device that kernels reach at this address. Asked anew each time:
+ * an address may have become another device's. */
+static bool is_ours(const gphi_copier *copier, CUdeviceptr address)
+{
+    CUdeviceptr there = 0;
+    int device = -1;
+    unsigned type = 0;
+    CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                  CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+    void *data[] = {&there, &device, &type};
+    return copier->runtime->cu.cuPointerGetAttributes(3, what, data, address) ==
+               CUDA_SUCCESS &&
+           there == address && device == copier->device && type == CU_MEMORYTYPE_DEVICE;
+}
+
+static size_t most(const gphi_copies *copies, size_t i)
+{
+    const CUdeviceptr skew = copies->to[i] ^ copies->from[i];
+    return skew % 16 == 0 ? WIDE_MAX : skew % 4 == 0 ? WORDS_MAX : BYTES_MAX;
+}
+
+/* Worth the kernel by its size, and allowed by its addresses. */
+static bool is_fit(const gphi_copier *copier, const gphi_copies *copies, size_t i)
+{
+    return (copier->runtime->copy_way == GPHI_COPY_KERNEL ||
+            copies->bytes[i] <= most(copies, i)) &&
+           (copies->to_is_own || is_ours(copier, copies->to[i])) &&
+           (copies->from_is_own || is_ours(copier, copies->from[i]));
+}
+
+/* Ranges for one launch. */
+struct group {
+    struct range ranges[MANY];
+    unsigned count;
+    uint64_t largest;
+};
+
+static gph_status launch(const gphi_copier *copier, const struct group *group,
+                         CUstream stream, gph_error *error)
+{
+    const uint64_t shares = (group->largest + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    const unsigned blocks = shares < BLOCKS_MAX ? (unsigned)shares : BLOCKS_MAX;
+    void *params[] = {(void *)group->ranges}; /* which the driver copies */
+    const CUresult result = copier->runtime->cu.cuLaunchKernel(
+        copier->kernel, blocks, group->count, 1, THREADS, 1, 1, 0, stream, params, NULL);
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuLaunchKernel",
+                              "copying %u tensors", group->count);
+    return GPH_OK;
+}
+
+/* Moves range `from` of the arrays to place `to`. */
+static void move(const gphi_copies *copies, size_t to, size_t from)
+{
+    copies->to[to] = copies->to[from];
+    copies->from[to] = copies->from[from];
+    copies->bytes[to] = copies->bytes[from];
+}
+
+/* Copies what is for the kernel; the rest is first in the arrays then, *left of them. */
+static gph_status copy_by_kernel(const gphi_copier *copier, const gphi_copies *copies,
+                                 size_t *left, CUstream stream, gph_error *error)
+{
+    struct group group;
+    *left = 0;
+    group.count = 0;
+    group.largest = 0;
+    for (size_t i = 0; i < copies->count; i++) {
+        const size_t bytes = copies->bytes[i];
+        if (bytes == 0)
+            continue;
+        if (!is_fit(copier, copies, i)) {
+            move(copies, (*left)++, i);
+            continue;
+        }
+        group.ranges[group.count++] =
+            (struct range){copies->to[i], copies->from[i], bytes};
+        group.largest = bytes > group.largest ? bytes : group.largest;
+        if (group.count == MANY) {
+            GPHI_TRY(launch(copier, &group, stream, error));
+            group.count = 0;
+            group.largest = 0;
+        }
+    }
+    return group.count > 0 ? launch(copier, &group, stream, error) : GPH_OK;
+}
+
+gph_status gphi_copy(const gph_runtime *runtime, const gphi_copier *copier,
+                     const gphi_copies *copies, CUstream stream, gph_error *error)
+{
+    gphi_copies rest = *copies;
+    const unsigned way = runtime->copy_way;
+    if (copier != NULL &&
+        (way == GPHI_COPY_KERNEL || (way == GPHI_COPY_AUTO && copies->count > 1))) {
+        GPHI_TRY(copy_by_kernel(copier, copies, &rest.count, stream, error));
+        return copy_by_driver(runtime, &rest, stream, error);
+    }
+    /* Batches know no empty ranges. */
+    rest.count = 0;
+    for (size_t i = 0; i < copies->count; i++)
+        if (copies->bytes[i] > 0)
+            move(copies, rest.count++, i);
+    return copy_by_driver(runtime, &rest, stream, error);
+}
