@@ -97,8 +97,7 @@ typedef gph_status gph_cache_agree_fn(void *user, uint32_t local, uint32_t *join
 /** When a key that was missed is captured. */
 typedef enum gph_cache_lazy {
     GPH_CACHE_LAZY_WORK = 0, /**< in gph_cache_work(), the most missed first */
-    GPH_CACHE_LAZY_CALL = 1, /**< in the call in which it was missed `lazy_misses` times,
-                                  too */
+    GPH_CACHE_LAZY_CALL = 1, /**< in the call that misses it `lazy_misses` times, too */
     GPH_CACHE_LAZY_OFF = 2   /**< never: in gph_cache_start() only */
 } gph_cache_lazy;
 
@@ -114,7 +113,8 @@ typedef struct gph_cache_options {
     uint32_t axis_count;             /**< 1 to GPH_CACHE_AXES_MAX */
     uint32_t input_count;            /**< of `inputs` */
     uint32_t output_count;           /**< of `outputs` */
-    uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1 */
+    uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1. Or this: */
+#define GPH_CACHE_WARM_LARGEST UINT32_MAX /**< see gph_cache_start() */
     /** The function. It gets `inputs` and, last, one more: the real sizes, i64, one an
      *  axis, to mask with; its key is the values of the axes, of the bucket or, called
      *  eagerly, the real ones. */
@@ -223,16 +223,16 @@ typedef struct gph_cache_progress {
 typedef int gph_cache_progress_fn(void *user, const gph_cache_progress *now);
 
 /** Captures keys: first runs all of them eagerly, so that workspaces reach their largest
- *  size before any address is recorded, then captures all, the largest first.
+ *  size before any address is recorded, then captures all, the largest first. With
+ *  GPH_CACHE_WARM_LARGEST only the largest is run, unless a capture then fails or keeps
+ *  memory: a sign that a run was needed, upon which all is thrown away and done so.
  *
  *  stream    not captured, not the legacy stream. It is waited for.
- *  keys      borrowed for the call; NULL with 0: all.
- *  progress  may be NULL.
+ *  keys      borrowed for the call; NULL with 0: all. `progress` may be NULL.
  *
- *  A key that fails does not stop the others: the first failure is returned once all are
- *  through, gph_cache_key_read() tells each. Fails with GPH_E_INVALID, GPH_E_NO_MEMORY,
- *  GPH_E_STATE (`progress` ended it), and what function or driver return. Thread: one at
- *  a time, while others may replay. */
+ *  A key that fails does not stop the others: the first failure is returned at the end,
+ *  gph_cache_key_read() tells each. Fails also with GPH_E_INVALID, GPH_E_NO_MEMORY and
+ *  GPH_E_STATE (`progress` ended it). Thread: one at a time, while others may replay. */
 GPH_API GPH_CHECKED gph_status gph_cache_start(gph_cache *cache, CUstream stream,
                                                const uint32_t *keys, uint32_t key_count,
                                                gph_cache_progress_fn *progress,

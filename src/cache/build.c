@@ -134,7 +134,30 @@ static void entry_destroy(gph_cache *cache, gphi_entry *entry)
     gphi_heap_free(cache->runtime->heap, entry, sizeof(*entry));
 }
 
-static gph_status count_graph(const gph_cache *cache, gphi_entry *entry, gph_error *error)
+/* Whether a recording left memory allocated that is no output: a workspace that somebody
+ * keeps, made after the first address was recorded. */
+static gph_status keeps_memory(const gph_cache *cache, gph_recording_id id, bool *out,
+                               gph_error *error)
+{
+    const gph_allocator heap = cache->runtime->heap;
+    uint32_t count = 0;
+    *out = false;
+    GPHI_TRY(gph_pool_ranges(cache->pool, id, NULL, 0, &count, error));
+    if (count == 0)
+        return GPH_OK;
+    const uint32_t room = count;
+    gph_pool_range *ranges = gphi_heap_array(heap, room, sizeof(*ranges));
+    if (ranges == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%u ranges", room);
+    const gph_status status =
+        gph_pool_ranges(cache->pool, id, ranges, room, &count, error);
+    for (uint32_t i = 0; i < count && i < room && status == GPH_OK; i++)
+        *out = *out || ranges[i].kind == GPH_RANGE_KEPT;
+    gphi_heap_free(heap, ranges, room * sizeof(*ranges));
+    return status;
+}
+
+static gph_status count_graph(gph_cache *cache, gphi_entry *entry, gph_error *error)
 {
     const gphi_cuda_table *cu = &cache->runtime->cu;
     size_t nodes = 0, edges = 0;
@@ -146,7 +169,11 @@ static gph_status count_graph(const gph_cache *cache, gphi_entry *entry, gph_err
                               (void *)entry->record->graph);
     entry->node_count = (uint32_t)nodes;
     entry->edge_count = (uint32_t)edges;
-    return GPH_OK;
+    /* so that what it keeps can always be kept on */
+    if (gphi_vec_reserve(&cache->parked, cache->layout.key_count) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%u recordings",
+                         cache->layout.key_count);
+    return keeps_memory(cache, entry->record->id, &entry->keeps, error);
 }
 
 static gph_status record(gph_cache *cache, uint32_t key, gphi_entry *entry,
@@ -275,6 +302,12 @@ void gphi_cache_drop(gph_cache *cache, uint32_t key, gph_cache_reason why)
         gphi_layout_mark(&cache->layout, key, why);
         gphi_cache_detach(cache, key, entry);
     }
+    if (entry != NULL && entry->keeps) { /* somebody uses what it allocated */
+        gphi_record **place = gphi_vec_add(&cache->parked, 1);
+        if (place != NULL)
+            *place = entry->record;
+        entry->record = place != NULL ? NULL : entry->record;
+    }
     gphi_mutex_unlock(&cache->mutex);
     entry_destroy(cache, entry);
 }
@@ -320,6 +353,7 @@ struct start {
     gph_cache_progress_fn *progress;
     void *user;
     uint64_t begin;
+    bool is_quick;   /* only the largest was run */
     gph_error first; /* failure */
 };
 
@@ -380,14 +414,15 @@ static gph_status tell(const struct start *start, gph_phase phase, uint32_t done
 {
     const uint64_t ns = gphi_clock_ns() - start->begin;
     const uint32_t rest = start->count - done;
-    gph_cache_progress now = {.phase = (uint32_t)phase,
-                              .done = done,
-                              .total = start->count,
-                              .key = start->keys[done - 1],
-                              .ns = ns,
-                              .left_ns = phase == GPH_PHASE_CAPTURE
-                                             ? ns / (start->count + done) * rest
-                                             : ns / done * (start->count + rest)};
+    gph_cache_progress now = {
+        .phase = (uint32_t)phase,
+        .done = done,
+        .total = start->count,
+        .key = start->keys[done - 1],
+        .ns = ns,
+        .left_ns = phase == GPH_PHASE_WARMUP ? ns / done * (start->count + rest)
+                   : start->is_quick         ? ns / done * rest
+                                             : ns / (start->count + done) * rest};
     if (start->progress == NULL || start->progress(start->user, &now) == 0)
         return GPH_OK;
     return gphi_fail(error, GPH_E_STATE, "the start was ended after %u of %u keys (%s)",
@@ -451,6 +486,64 @@ static gph_status report(const struct start *start, gph_error *error)
     return start->first.code;
 }
 
+/* Captures a key that was not run before. False: that cannot be relied on. */
+static bool capture_unwarmed(const struct start *start, uint32_t index, gph_error *why)
+{
+    gph_cache *cache = start->cache;
+    gphi_mutex_lock(&cache->call);
+    const gph_status status =
+        gphi_cache_capture(cache, start->keys[index], start->stream, why);
+    gphi_mutex_unlock(&cache->call);
+    if (status != GPH_OK)
+        return false;
+    if (!cache->buckets[start->keys[index]].entry->keeps)
+        return true;
+    gphi_fail(why, GPH_E_STATE, "it keeps memory that it allocated in its capture");
+    return false;
+}
+
+/* Runs the largest key and captures all. Whatever a run would have brought about (a
+ * workspace, a kernel that is loaded) shows in a capture: it fails, or keeps memory. Then
+ * all that was captured is thrown away, and `done` false. */
+static gph_status start_quickly(struct start *start, bool *done, gph_error *error)
+{
+    gph_cache *cache = start->cache;
+    gph_error why = {0};
+    uint32_t count = 0;
+    gphi_mutex_lock(&cache->call);
+    gph_status status = gphi_cache_warm(cache, start->keys[0], start->stream, &why);
+    gphi_mutex_unlock(&cache->call);
+    *done = status == GPH_OK;
+    for (; count < start->count && *done; count++) {
+        *done = capture_unwarmed(start, count, &why);
+        if (!*done)
+            break;
+        GPHI_TRY(keep_budget(start, count, error));
+        GPHI_TRY(tell(start, GPH_PHASE_CAPTURE, count + 1, error));
+    }
+    if (*done)
+        return GPH_OK;
+    gphi_log("cache", GPH_LOG_INFO, "%s: all keys are run first, since key %u did: %s",
+             cache->name, start->keys[count], why.message);
+    for (uint32_t i = 0; i <= count && i < start->count; i++)
+        gphi_cache_drop(cache, start->keys[i], GPH_CACHE_NOT_CAPTURED);
+    return GPH_OK;
+}
+
+static gph_status start_all(struct start *start, gph_error *error)
+{
+    bool done = false;
+    start->is_quick = start->cache->warms_largest && start->count > 1;
+    if (start->is_quick)
+        GPHI_TRY(start_quickly(start, &done, error));
+    if (done)
+        return GPH_OK;
+    start->is_quick = false;
+    GPHI_TRY(run_phase(start, GPH_PHASE_WARMUP, error));
+    GPHI_TRY(run_phase(start, GPH_PHASE_CAPTURE, error));
+    return report(start, error);
+}
+
 gph_status gph_cache_start(gph_cache *cache, CUstream stream, const uint32_t *keys,
                            uint32_t key_count, gph_cache_progress_fn *progress,
                            void *progress_user, gph_error *error)
@@ -465,11 +558,7 @@ gph_status gph_cache_start(gph_cache *cache, CUstream stream, const uint32_t *ke
                           .begin = gphi_clock_ns()};
     gph_status status = order_keys(&start, keys, key_count, error);
     if (status == GPH_OK)
-        status = run_phase(&start, GPH_PHASE_WARMUP, error);
-    if (status == GPH_OK)
-        status = run_phase(&start, GPH_PHASE_CAPTURE, error);
-    if (status == GPH_OK)
-        status = report(&start, error);
+        status = start_all(&start, error);
     if (status == GPH_OK)
         status = synchronize(cache, stream, "after uploads", error);
     gphi_layout_serve(&cache->layout);

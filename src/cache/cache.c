@@ -118,7 +118,8 @@ static void set_defaults(gph_cache *cache)
     gph_cache_options *options = &cache->options;
     options->axes = NULL; /* the layout has them */
     options->inputs = options->outputs = NULL;
-    options->warmup = options->warmup == 0 ? 1 : options->warmup;
+    cache->warms_largest = options->warmup == GPH_CACHE_WARM_LARGEST;
+    options->warmup = options->warmup == 0 || cache->warms_largest ? 1 : options->warmup;
     options->lazy_misses = options->lazy_misses == 0 ? 1 : options->lazy_misses;
     options->hot_share = options->hot_share == 0 ? 0.01 : options->hot_share;
     if (options->own_max == 0)
@@ -140,6 +141,7 @@ gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *optio
     pthread_mutex_init(&cache->mutex.native, NULL);
     gphi_vec_init(&cache->classes, runtime->heap, sizeof(gphi_class));
     gphi_vec_init(&cache->retired, runtime->heap, sizeof(gphi_retired));
+    gphi_vec_init(&cache->parked, runtime->heap, sizeof(gphi_record *));
     gphi_vec_init(&cache->lent, runtime->heap, sizeof(CUdeviceptr));
     cache->pool = gph_pool_retain(opt.pool);
     gph_status status = gphi_layout_init(&cache->layout, &opt, runtime->heap, error);
@@ -215,6 +217,9 @@ void gph_cache_destroy(gph_cache *cache)
                 "the pool says in the log what stays");
     gphi_vec_fini(&cache->classes);
     gphi_vec_fini(&cache->retired);
+    for (size_t i = 0; i < cache->parked.count; i++)
+        gphi_record_destroy(*(gphi_record **)gphi_vec_at(&cache->parked, i));
+    gphi_vec_fini(&cache->parked);
     gphi_vec_fini(&cache->lent);
     gphi_copier_release(cache->copier);
     free_arrays(cache);

@@ -29,6 +29,7 @@ typedef struct gphi_entry {
     gph_tensor *outputs; /* output_count of the layout */
     uint32_t class_index;
     uint32_t node_count, edge_count;
+    bool keeps; /* memory that it allocated, and that is no output */
     uint64_t own_exec_bytes;
     uint64_t own_bytes, shared_bytes; /* as gphi_cache_count() found last */
 } gphi_entry;
@@ -77,11 +78,13 @@ struct gph_cache {
     gphi_bucket *buckets;
     void *bucket_block; /* in which they lie, aligned */
 
-    atomic_bool busy; /* a thread captures */
+    bool warms_largest; /* GPH_CACHE_WARM_LARGEST */
+    atomic_bool busy;   /* a thread captures */
     gphi_mutex call;
     gphi_mutex mutex;
     gphi_vec classes; /* gphi_class; an index stays what it is */
     gphi_vec retired; /* gphi_retired */
+    gphi_vec parked;  /* gphi_record *: of keys that went, but keep memory */
 
     /* of calls */
     gphi_vec lent; /* CUdeviceptr: outputs of the last eager call */

@@ -121,14 +121,24 @@ static void live_free(const gph_cache *cache, struct live *live)
                    live->capacity * sizeof(*live->ranges));
 }
 
-/* The allocation that holds an address, 0 if there is none. */
-static CUdeviceptr live_find(const struct live *live, CUdeviceptr address)
+/* The allocation that holds an address, NULL if there is none. */
+static const gph_pool_range *live_find(const struct live *live, CUdeviceptr address)
 {
     for (uint32_t i = 0; i < live->count; i++)
         if (address >= live->ranges[i].address &&
             address - live->ranges[i].address < live->ranges[i].bytes)
-            return live->ranges[i].address;
-    return 0;
+            return &live->ranges[i];
+    return NULL;
+}
+
+/* Whether an allocation was there before the call: the function may have freed another
+ * one, and got its place. */
+static bool live_has(const struct live *live, const gph_pool_range *range)
+{
+    const gph_pool_range *other = live_find(live, range->address);
+    return other != NULL && other->address == range->address &&
+           other->bytes == range->bytes && other->recording == range->recording &&
+           other->first == range->first;
 }
 
 static gph_status check_output(const gph_cache *cache, const int64_t *sizes,
@@ -162,11 +172,11 @@ static gph_status list_outputs(const gph_cache *cache, const struct live *before
     GPHI_TRY(live_read(cache, &after, error));
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < cache->layout.output_count && status == GPH_OK; i++) {
-        const CUdeviceptr address =
-            outputs[i].data == 0 ? 0 : live_find(&after, outputs[i].data);
-        bool is_known = address == 0 || live_find(before, address) == address;
+        const gph_pool_range *range =
+            outputs[i].data == 0 ? NULL : live_find(&after, outputs[i].data);
+        bool is_known = range == NULL || live_has(before, range);
         for (size_t k = 0; k < out->count && !is_known; k++)
-            is_known = *(CUdeviceptr *)gphi_vec_at(out, k) == address;
+            is_known = *(CUdeviceptr *)gphi_vec_at(out, k) == range->address;
         if (is_known)
             continue;
         CUdeviceptr *place = gphi_vec_add(out, 1);
@@ -174,7 +184,7 @@ static gph_status list_outputs(const gph_cache *cache, const struct live *before
             status = gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs",
                                cache->layout.output_count);
         else
-            *place = address;
+            *place = range->address;
     }
     live_free(cache, &after);
     return status;

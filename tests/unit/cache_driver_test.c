@@ -97,6 +97,61 @@ static void a_start_warms_all_keys_then_captures_the_largest_first(void)
     gph_cache_destroy(cache);
 }
 
+/* ---- with one run ---- */
+
+static void one_run_is_enough_where_no_capture_shows_otherwise(void)
+{
+    model m = {0};
+    gph_cache_options options = model_options(&m);
+    struct steps steps = {.count = 0};
+    options.warmup = GPH_CACHE_WARM_LARGEST;
+    gph_cache *cache = make_cache(&options);
+    if (cache == NULL)
+        return;
+    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, note_step, &steps, &error), error);
+    CHECK(m.calls[GPH_PHASE_WARMUP] == 1 && m.order[0] == 64);
+    CHECK(m.calls[GPH_PHASE_CAPTURE] == 7 && steps.count == 7);
+    CHECK(steps.seen[6].done == 7 && steps.seen[6].left_ns == 0);
+    for (int64_t tokens = 1; tokens <= 64; tokens += 9) {
+        gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+        gph_tensor outputs[2] = {{0}};
+        CHECK_OK(call_model(cache, tokens, &args, outputs), error);
+        CHECK(args.match.key != GPH_CACHE_NONE && is_right(tokens, outputs));
+    }
+    gph_cache_destroy(cache);
+    check_pool_is_empty();
+}
+
+static void all_keys_are_run_where_a_capture_keeps_memory_or_fails(void)
+{
+    for (int way = 0; way < 2; way++) {
+        model m = {.workspace_at = way == 0 ? 64 : 0, .sync_at = way == 0 ? 0 : 8};
+        gph_cache_options options = model_options(&m);
+        gph_cache_stats stats;
+        options.warmup = GPH_CACHE_WARM_LARGEST;
+        gph_cache *cache = make_cache(&options);
+        if (cache == NULL)
+            return;
+        const gph_status status =
+            gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error);
+        CHECK((status == GPH_OK) == (way == 0)); /* 8 tokens cannot be captured at all */
+        gph_cache_stats_read(cache, &stats);
+        CHECK(stats.captured_count == (way == 0 ? 7 : 6));
+        CHECK(m.calls[GPH_PHASE_WARMUP] == 1 + 7); /* the largest, then all */
+        CHECK(m.workspace_bytes == m.workspace_at * (TOKENS_MAX - 1));
+        for (int64_t tokens = 1; tokens <= 64; tokens += 9) {
+            gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+            gph_tensor outputs[2] = {{0}};
+            CHECK_OK(call_model(cache, tokens, &args, outputs), error);
+            CHECK(args.match.key != GPH_CACHE_NONE && is_right(tokens, outputs));
+        }
+        gph_cache_destroy(cache);
+        if (m.workspace != 0)
+            CHECK_OK(gph_pool_free(pool, m.workspace, stream, &error), error);
+        check_pool_is_empty();
+    }
+}
+
 static void a_start_can_be_ended(void)
 {
     model m = {0};
@@ -627,6 +682,8 @@ int main(void)
     RUN(every_size_gives_what_an_eager_call_gives);
     RUN(results_go_where_the_caller_wants_them);
     RUN(a_start_warms_all_keys_then_captures_the_largest_first);
+    RUN(one_run_is_enough_where_no_capture_shows_otherwise);
+    RUN(all_keys_are_run_where_a_capture_keeps_memory_or_fails);
     RUN(a_start_can_be_ended);
     RUN(a_key_that_fails_does_not_stop_the_others);
     RUN(all_graphs_take_the_memory_of_the_largest);

@@ -9,6 +9,7 @@
 static fault_heap heap = {.fail_at = -1};
 static atomic_long call_fails_at = -1, call_count;
 static CUresult call_code;
+static uint32_t warmup; /* of the cache */
 
 /* Whether this call is the one. */
 static bool fails(void)
@@ -138,6 +139,7 @@ static gph_status do_it_all(void)
     const gph_cache_axis axis = {
         .name = "tokens", .ladder = GPH_LADDER_POWERS, .last = 8};
     options.axes = &axis;
+    options.warmup = warmup;
     if (status == GPH_OK)
         status = gph_cache_create(runtime, &options, &cache, &error);
     CHECK((cache != NULL) == (status == GPH_OK));
@@ -237,6 +239,9 @@ int main(void)
     gph_pool_release(pool); /* each round has its own */
     gph_arena_destroy(arena);
     gph_log_set(no_lines, NULL); /* each failure is told there, too */
+    RUN(every_allocation_fails_in_turn);
+    RUN(every_driver_call_fails_in_turn);
+    warmup = GPH_CACHE_WARM_LARGEST;
     RUN(every_allocation_fails_in_turn);
     RUN(every_driver_call_fails_in_turn);
     gph_close(runtime);

@@ -60,14 +60,17 @@ static CUdeviceptr device_x, device_bias, device_y, device_s;
 
 /* What the model is told beside its inputs. */
 typedef struct model {
-    int64_t fail_at;      /* tokens at which it refuses; 0: none */
-    int64_t sync_at;      /* tokens at which it does what no capture allows */
-    int64_t short_at;     /* tokens at which output 0 is too short */
-    int64_t longer_at;    /* tokens from which its graph has one node more */
-    uint32_t calls[4];    /* by gph_phase */
-    int64_t order[256];   /* tokens of warm-ups and captures, in their order */
-    uint32_t order_count; /* of `order` */
-    uint32_t layers;      /* of 2 kernels each; 0: 1 */
+    int64_t fail_at;       /* tokens at which it refuses; 0: none */
+    int64_t sync_at;       /* tokens at which it does what no capture allows */
+    int64_t short_at;      /* tokens at which output 0 is too short */
+    int64_t longer_at;     /* tokens from which its graph has one node more */
+    uint32_t calls[4];     /* by gph_phase */
+    int64_t order[256];    /* tokens of warm-ups and captures, in their order */
+    uint32_t order_count;  /* of `order` */
+    uint32_t layers;       /* of 2 kernels each; 0: 1 */
+    uint64_t workspace_at; /* bytes a token of a workspace that it keeps; 0: none */
+    uint64_t workspace_bytes;
+    CUdeviceptr workspace;
 } model;
 
 static gph_status launch_line(const gph_call *call, CUdeviceptr y, CUdeviceptr x,
@@ -93,6 +96,24 @@ static gph_status run_layer(const gph_call *call, CUdeviceptr y, CUdeviceptr x,
     return status != GPH_OK ? gph_cuda_check(status, "cuLaunchKernel", why) : freed;
 }
 
+/* A workspace that grows and is kept, as libraries do it: rather more for few tokens. */
+static gph_status grow_workspace(model *m, const gph_call *call, gph_error *why)
+{
+    const uint64_t bytes = m->workspace_at * (uint64_t)(TOKENS_MAX - call->key[0]);
+    if (bytes <= m->workspace_bytes)
+        return GPH_OK;
+    gph_status status = GPH_OK;
+    if (m->workspace != 0)
+        status = gph_pool_free(call->pool, m->workspace, call->stream, why);
+    m->workspace = 0;
+    m->workspace_bytes = 0;
+    if (status == GPH_OK)
+        status = gph_pool_alloc(call->pool, bytes, call->stream, &m->workspace, why);
+    if (status == GPH_OK)
+        m->workspace_bytes = bytes;
+    return status;
+}
+
 static gph_status run_model(void *user, gph_call *call, gph_error *why)
 {
     model *m = user;
@@ -112,7 +133,9 @@ static gph_status run_model(void *user, gph_call *call, gph_error *why)
     }
     if (tokens == m->sync_at)
         (void)cu->StreamSynchronize(call->stream);
-    gph_status status = gph_pool_alloc(call->pool, count * 4, call->stream, &y, why);
+    gph_status status = grow_workspace(m, call, why);
+    if (status == GPH_OK)
+        status = gph_pool_alloc(call->pool, count * 4, call->stream, &y, why);
     if (status == GPH_OK)
         status = gph_pool_alloc(call->pool, 4, call->stream, &s, why);
     if (status == GPH_OK)
