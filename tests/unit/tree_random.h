@@ -62,6 +62,8 @@ static const actor *root;
 static uint32_t due;
 static bool is_explicit;
 static bool has_failures;
+static bool is_strict;
+static uint64_t total_strict;
 static uint32_t failures_max = 5; /* operations from here on, of which one fails */
 
 static uint32_t draw(uint32_t limit)
@@ -331,6 +333,8 @@ static void do_call(void)
         world_timed(spent);
     if (status == GPH_OK)
         model_call(&a);
+    else if (is_strict && status == GPH_E_STATE)
+        total_strict++; /* nothing was done */
     else if (CHECK(has_failed) && a.fn->spec.mutates != 0)
         reread(&a); /* it may have written before it failed */
 }
@@ -374,6 +378,8 @@ static void begin(uint64_t seed)
     opt.moves_max = one_in(2) ? 1 + draw(3) : 0;
     opt.settle = one_in(2) ? 2 + draw(9) : 0;
     opt.warmups = draw(3);
+    is_strict = one_in(6);
+    opt.flags = is_strict ? GPH_TREE_STRICT : 0;
     CHECK_OK(world_tree(&opt, &tree), error);
     for (uint32_t i = 0; i < WEIGHTS; i++) {
         weights[i] = world_tensor(i, 1 + i % 2, seed + i);

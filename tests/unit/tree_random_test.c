@@ -66,6 +66,7 @@ static void random_programs_do_what_a_model_does(void)
            (unsigned long long)total_calls, (unsigned long long)total_replays,
            (unsigned long long)total_restores, (unsigned long long)total_refused);
     CHECK(range != NULL || (total_replays > total_calls / 20 && total_restores > 100));
+    CHECK(range != NULL || total_strict > 100);
 }
 
 int main(void)
