@@ -103,6 +103,9 @@ typedef struct gph_track_options {
  *           setters of single nodes want its handles; taken if the options say so.
  *  options  borrowed for the call; NULL means all defaults.
  *
+ *  What is changed through the driver's own setters and updates from now on is not seen:
+ *  use gph_exec_update() and gph_exec_edit() alone.
+ *
  *  Fails with GPH_E_INVALID (NULL, a snapshot of another graph), GPH_E_STATE (it is
  *  tracked already), GPH_E_NO_MEMORY and what the driver's queries return; nothing has
  *  changed then. Thread: one at a time. */
