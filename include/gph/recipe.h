@@ -376,7 +376,8 @@ GPH_API GPH_CHECKED gph_status gph_recipe_load_cache(
  *  loaded   owned by the caller on success: it says what was not loaded, and why.
  *
  *  Fails as gph_recipe_load(), with GPH_E_STATE (it has been called, its arena lies
- *  elsewhere) and GPH_E_FORMAT (the recipe's tree has other functions). */
+ *  elsewhere) and GPH_E_FORMAT (the recipe's tree has other functions). After a failure
+ *  the tree may have some of the recordings. */
 GPH_API GPH_CHECKED gph_status gph_recipe_load_tree(
     const gph_recipe *recipe, gph_tree *tree, const gph_recipe_load_options *options,
     gph_loaded **loaded, gph_error *error);

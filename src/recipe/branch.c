@@ -455,6 +455,7 @@ gph_status gph_recipe_load_tree(const gph_recipe *recipe, gph_tree *tree,
         return gphi_fail(error, GPH_E_INVALID, "recipe, tree or loaded is NULL");
     gph_recipe_load_options load;
     GPHI_TRY(gphi_options_read(&load, sizeof(load), options, error));
+    load.size = sizeof(load);
     load.pool = NULL;
     load.flags |= GPH_RECIPE_LAZY;
     load.stream = load.stream != NULL ? load.stream : tree->stream;

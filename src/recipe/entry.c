@@ -243,6 +243,7 @@ gph_status gph_recipe_record_twice(gph_recipe *recipe, gph_runtime *runtime,
                          "recipe, runtime, entry or capture is NULL");
     gph_recipe_entry both;
     GPHI_TRY(gphi_options_read(&both, sizeof(both), entry, error));
+    both.size = sizeof(both);
     both.graph = both.shifted = NULL;
     gph_status status = capture(user, 0, &both.graph, error);
     if (status == GPH_OK)

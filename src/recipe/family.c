@@ -190,6 +190,7 @@ gph_status gph_recipe_load_cache(gph_runtime *runtime, const gph_recipe *recipe,
                          "runtime, recipe, options, cache or loaded is NULL");
     gph_recipe_load_options load;
     GPHI_TRY(gphi_options_read(&load, sizeof(load), options->load, error));
+    load.size = sizeof(load);
     load.pool = options->cache->pool;
     load.flags |= GPH_RECIPE_LAZY;
     gph_cache *fresh = NULL;

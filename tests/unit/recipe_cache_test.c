@@ -4,6 +4,7 @@
  *   recipe_cache_test             captures, and starts the other process
  *   recipe_cache_test FILE BASE   the other process: an arena at BASE (0: as recorded) */
 #define _GNU_SOURCE
+#include "fault.h"
 #include "recipe_work.h"
 
 #include <stdbool.h>
@@ -250,6 +251,37 @@ static void use_cache(struct setting *setting)
     CHECK(gph_loaded_launch(setting->loaded, 0, stream, &error) == GPH_E_STATE);
 }
 
+static fault_heap heap = {.fail_at = -1}; /* of the runtime */
+
+/* Each allocation of the load fails in turn: nothing is left in the pool. */
+static void survive_failed_allocations(const gph_recipe *recipe, gph_pool *pool,
+                                       const gph_recipe_cache_load *both)
+{
+    for (long nth = 0; nth < 3000; nth++) {
+        gph_cache *cache = NULL;
+        gph_loaded *loaded = NULL;
+        atomic_store(&heap.fail_at, nth);
+        const gph_recipe_cache_load plain = {both->cache, NULL};
+        const gph_status status = gph_recipe_load_cache(
+            runtime, recipe, nth % 2 == 0 ? both : &plain, &cache, &loaded, &error);
+        const bool is_done = atomic_load(&heap.fail_at) >= 0;
+        atomic_store(&heap.fail_at, -1);
+        CHECK(status == GPH_OK || (status == GPH_E_NO_MEMORY && !is_done));
+        CHECK((status == GPH_OK) == (cache != NULL) &&
+              (cache != NULL) == (loaded != NULL));
+        gph_cache_destroy(cache);
+        gph_loaded_destroy(loaded);
+        gph_pool_stats stats = {0};
+        gph_pool_stats_read(pool, &stats);
+        if (!CHECK(stats.allocation_count == 0 && stats.recording_count == 0))
+            fprintf(stderr, "  allocation %ld: %u allocations, %u recordings\n", nth,
+                    stats.allocation_count, stats.recording_count);
+        if (is_done)
+            return;
+    }
+    CHECK(atomic_load(&test_failures) > 0); /* it never ended */
+}
+
 static int load_here(const char *path, CUdeviceptr base)
 {
     gph_recipe *recipe = NULL;
@@ -265,6 +297,7 @@ static int load_here(const char *path, CUdeviceptr base)
     load.stream = stream;
     const gph_cache_options options = cache_options(setting.pool);
     const gph_recipe_cache_load both = {&options, &load};
+    survive_failed_allocations(recipe, setting.pool, &both);
     CHECK_OK(gph_recipe_load_cache(runtime, recipe, &both, &setting.cache,
                                    &setting.loaded, &error),
              error);
@@ -281,7 +314,8 @@ static int load_here(const char *path, CUdeviceptr base)
 
 int main(int argc, char **argv)
 {
-    if (!work_begin(NULL))
+    const gph_allocator allocator = {fault_realloc, &heap};
+    if (!work_begin(&allocator))
         return 77;
     CHECK_OK(gph_module_load(runtime, work_ptx, strlen(work_ptx), &module, &error),
              error);

@@ -5,6 +5,7 @@
  *   recipe_tree_test             calls, and starts the other process
  *   recipe_tree_test FILE BASE   the other process: an arena at BASE (0: as recorded) */
 #define _GNU_SOURCE
+#include "fault.h"
 #include "recipe_work.h"
 
 #include <stdbool.h>
@@ -225,6 +226,45 @@ static void use_tree(struct setting *setting)
     CHECK(captures == 1);
 }
 
+static fault_heap heap = {.fail_at = -1}; /* of the runtime */
+
+/* Each allocation of the load fails in turn: the tree works, and is gone without a trace.
+ */
+static void survive_failed_allocations(const gph_recipe *recipe, CUdeviceptr base)
+{
+    for (long nth = 0; nth < 3000; nth++) {
+        struct setting setting;
+        gph_loaded *loaded = NULL;
+        CHECK(open_setting(&setting, base, 0));
+        const long before = atomic_load(&heap.live_bytes);
+        atomic_store(&heap.fail_at, nth);
+        const gph_status status =
+            gph_recipe_load_tree(recipe, setting.tree, NULL, &loaded, &error);
+        const bool is_done = atomic_load(&heap.fail_at) >= 0;
+        atomic_store(&heap.fail_at, -1);
+        if (!CHECK(status == GPH_OK || (status == GPH_E_NO_MEMORY && !is_done)))
+            fprintf(stderr, "  allocation %ld: %d, %s\n", nth, (int)status, error.message);
+        CHECK((status == GPH_OK) == (loaded != NULL));
+        gph_loaded_destroy(loaded);
+        if (nth % 8 == 0) {
+            const int64_t shape[] = {COUNT};
+            const gph_tree_input x = {
+                .tensor = gph_tensor_dense(setting.x, GPH_DTYPE_F32, 1, shape)};
+            gph_tree_output out = {0};
+            CHECK_OK(
+                gph_tree_call(setting.tree, setting.functions[0], NULL, &x, &out, &error),
+                error);
+            check_result(setting.tree, out, 2.0f);
+            gph_tree_output_release(setting.tree, out);
+        }
+        close_setting(&setting);
+        CHECK(atomic_load(&heap.live_bytes) < before);
+        if (is_done)
+            return;
+    }
+    CHECK(atomic_load(&test_failures) > 0); /* it never ended */
+}
+
 static int load_here(const char *path, CUdeviceptr base)
 {
     gph_recipe *recipe = NULL;
@@ -232,6 +272,9 @@ static int load_here(const char *path, CUdeviceptr base)
     CHECK_OK(gph_recipe_open(path, NULL, &recipe, &error), error);
     CHECK(gph_recipe_range_read(recipe, 0, &range) != 0);
     struct setting setting;
+    if (base == 0)
+        survive_failed_allocations(recipe, range.address);
+    captures = eager_calls = 0;
     if (!open_setting(&setting, base == 0 ? range.address : base, 0))
         return base == 0; /* another place is not promised */
     gph_loaded *loaded = NULL;
@@ -256,7 +299,8 @@ static int load_here(const char *path, CUdeviceptr base)
 
 int main(int argc, char **argv)
 {
-    if (!work_begin(NULL))
+    const gph_allocator allocator = {fault_realloc, &heap};
+    if (!work_begin(&allocator))
         return 77;
     CHECK_OK(gph_module_load(runtime, work_ptx, strlen(work_ptx), &module, &error),
              error);
