@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One arena from many threads: eager memory in several streams and two pools, a thread
- * that captures, one that replays, one that looks and trims. Each grain that is handed
- * out is claimed, so that memory given out twice is seen at once. */
+ * that captures into each of them, one that replays, one that looks and trims. Each grain
+ * that is handed out is claimed, so that memory given out twice is seen at once. */
 #include "memory_common.h"
 
 #include <pthread.h>
@@ -77,37 +77,39 @@ static void *work_eagerly(void *user)
     return NULL;
 }
 
-static void capture_once(uint64_t *seed)
+static void capture_once(int which, uint64_t *seed)
 {
+    gph_pool *pool = pools[which];
+    const CUstream stream = streams[which == 0 ? 0 : 4];
     gph_error failure = {0};
     gph_recording_id id = 0;
     CUdeviceptr at[6] = {0};
     uint64_t bytes[6];
     CUgraph graph = NULL;
-    CHECK_OK(gph_pool_record_begin(pools[0], streams[0], NULL, &id, &failure), failure);
-    CHECK(plain->cu.cuStreamBeginCapture(streams[0], 1) == CUDA_SUCCESS);
+    CHECK_OK(gph_pool_record_begin(pool, stream, NULL, &id, &failure), failure);
+    CHECK(plain->cu.cuStreamBeginCapture(stream, 1) == CUDA_SUCCESS);
     for (int i = 0; i < 6; i++) {
         bytes[i] = 512 * (1 + draw(seed, 800));
-        CHECK_OK(gph_pool_alloc(pools[0], bytes[i], streams[0], &at[i], &failure),
-                 failure);
+        CHECK_OK(gph_pool_alloc(pool, bytes[i], stream, &at[i], &failure), failure);
         claim(at[i], bytes[i], 1);
-        CHECK(cu->MemsetD32Async(at[i], 1, 128, streams[0]) == GPH_OK);
+        CHECK(cu->MemsetD32Async(at[i], 1, 128, stream) == GPH_OK);
         if (i % 2 == 1) {
             claim(at[i], bytes[i], -1);
-            CHECK_OK(gph_pool_free(pools[0], at[i], streams[0], &failure), failure);
+            CHECK_OK(gph_pool_free(pool, at[i], stream, &failure), failure);
         }
     }
     for (int i = 0; i < 6; i += 2)
         claim(at[i], bytes[i], -1); /* before they can be another's */
-    CHECK(plain->cu.cuStreamEndCapture(streams[0], &graph) == CUDA_SUCCESS);
+    CHECK(plain->cu.cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS);
     if (draw(seed, 3) == 0) {
-        gph_pool_record_abort(pools[0], id);
+        gph_pool_record_abort(pool, id);
     } else {
         const CUdeviceptr outputs[] = {at[0], at[2], at[4]};
-        CHECK_OK(gph_pool_record_end(pools[0], id, outputs, 3, NULL, &failure), failure);
-        atomic_store(&last_recording, id);
+        CHECK_OK(gph_pool_record_end(pool, id, outputs, 3, NULL, &failure), failure);
+        if (which == 0)
+            atomic_store(&last_recording, id);
         if (draw(seed, 2) == 0)
-            gph_pool_record_forget(pools[0], id);
+            gph_pool_record_forget(pool, id);
     }
     gph_exec *exec = NULL; /* measured for the ledger, while others take pages */
     CHECK_OK(gph_exec_create(runtime, graph, NULL, &exec, &failure), failure);
@@ -117,11 +119,11 @@ static void capture_once(uint64_t *seed)
 
 static void *capture(void *user)
 {
-    (void)user;
-    uint64_t seed = 99;
+    const int which = (int)(intptr_t)user;
+    uint64_t seed = 99 + (uint64_t)which;
     CHECK(cu->CtxSetCurrent(context) == GPH_OK);
     for (int i = 0; i < ROUNDS / 10; i++)
-        capture_once(&seed);
+        capture_once(which, &seed);
     return NULL;
 }
 
@@ -162,23 +164,26 @@ static void quiet(void *user, gph_log_level level, const char *area, const char 
 
 static void threads_share_an_arena(void)
 {
-    pthread_t eager[EAGER_THREADS], capturer, replayer, looker;
+    pthread_t eager[EAGER_THREADS], capturers[2], replayer, looker;
     arena = open_arena(0);
     gph_arena_range(arena, &base, NULL);
     for (int i = 0; i < 2; i++)
         pools[i] = open_pool(arena, NULL);
     for (int i = 0; i < EAGER_THREADS; i++)
         pthread_create(&eager[i], NULL, work_eagerly, (void *)(intptr_t)i);
-    pthread_create(&capturer, NULL, capture, NULL);
+    for (int i = 0; i < 2; i++) /* one capture a thread, each in a pool of its own */
+        pthread_create(&capturers[i], NULL, capture, (void *)(intptr_t)i);
     pthread_create(&replayer, NULL, replay, NULL);
     pthread_create(&looker, NULL, look, NULL);
     for (int i = 0; i < EAGER_THREADS; i++)
         pthread_join(eager[i], NULL);
-    pthread_join(capturer, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(capturers[i], NULL);
     atomic_store(&is_over, true);
     pthread_join(replayer, NULL);
     pthread_join(looker, NULL);
-    CHECK(stats_of(pools[1]).allocation_count == 0);
+    stats_of(pools[0]);
+    stats_of(pools[1]);
     CHECK(cu->CtxSynchronize() == GPH_OK);
     gph_pool_release(pools[0]);
     gph_pool_release(pools[1]);
