@@ -14,7 +14,8 @@
 enum { DEVICES = 64 };
 
 static _Atomic int64_t page_bytes[DEVICES];
-static gphi_mutex exec_mutex = GPHI_MUTEX_INIT;
+static gphi_mutex measure_mutex = GPHI_MUTEX_INIT; /* around an instantiation */
+static gphi_mutex exec_mutex = GPHI_MUTEX_INIT;    /* guards the list; the innermost */
 static gphi_ledger_exec *execs;
 
 static bool is_device(int device)
@@ -42,7 +43,7 @@ void gphi_ledger_exec_begin(const gph_runtime *runtime, gphi_ledger_measure *mea
 {
     size_t free_bytes = 0, total = 0;
     CUdevice device = -1;
-    gphi_mutex_lock(&exec_mutex);
+    gphi_mutex_lock(&measure_mutex);
     *measure = (gphi_ledger_measure){.device = -1};
     if (runtime->cu.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
         runtime->cu.cuMemGetInfo(&free_bytes, &total) != CUDA_SUCCESS)
@@ -55,19 +56,22 @@ void gphi_ledger_exec_end(const gph_runtime *runtime, const gphi_ledger_measure 
     GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis)
 {
     size_t free_bytes = 0, total = 0;
-    if (entry != NULL) {
-        *entry =
-            (gphi_ledger_exec){.next = execs, .exec = exec, .device = measure->device};
-        if (execs != NULL)
-            execs->previous = entry;
-        execs = entry;
-        if (measure->device >= 0 &&
-            runtime->cu.cuMemGetInfo(&free_bytes, &total) == CUDA_SUCCESS) {
-            const int64_t taken = (int64_t)measure->free_bytes - (int64_t)free_bytes -
-                                  (pages_now(measure->device) - measure->page_bytes);
-            entry->bytes = taken > 0 ? (uint64_t)taken : 0;
-        }
-    }
+    int64_t taken = 0;
+    if (entry != NULL && measure->device >= 0 &&
+        runtime->cu.cuMemGetInfo(&free_bytes, &total) == CUDA_SUCCESS)
+        taken = (int64_t)measure->free_bytes - (int64_t)free_bytes -
+                (pages_now(measure->device) - measure->page_bytes);
+    gphi_mutex_unlock(&measure_mutex);
+    if (entry == NULL)
+        return;
+    gphi_mutex_lock(&exec_mutex);
+    *entry = (gphi_ledger_exec){.next = execs,
+                                .exec = exec,
+                                .device = measure->device,
+                                .bytes = taken > 0 ? (uint64_t)taken : 0};
+    if (execs != NULL)
+        execs->previous = entry;
+    execs = entry;
     gphi_mutex_unlock(&exec_mutex);
 }
 

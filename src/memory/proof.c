@@ -339,12 +339,15 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     uint64_t *bits = r->bits;
     if (bits == NULL)
         return;
-    const bool matters = pool->users > 0 && r->last_replay > 0;
+    lock_bits(proof);
+    proof->by_id[r->id] = NULL; /* not replayed from now on */
+    const uint64_t last = r->last_replay;
+    unlock_bits(proof);
+    const bool matters = pool->users > 0 && last > 0;
     for (size_t i = 0; matters && i < pool->recordings.count; i++)
         if (recording_at(pool, i) != r && recording_at(pool, i)->bits != NULL)
-            spoil(pool, recording_at(pool, i), &r->writes, r->last_replay);
+            spoil(pool, recording_at(pool, i), &r->writes, last);
     lock_bits(proof);
-    proof->by_id[r->id] = NULL;
     for (uint32_t place = 0; place < proof->inputs.count; place++) {
         if (input_at(proof, place)->reader != r->id)
             continue;
