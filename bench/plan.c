@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench_plan [SECONDS]: address planning on public instances: how low, how fast. Each
- * challenge is asked to fit the capacity it was published with; the recorded trace to be
- * as low as it can be in a second. Greedy by size, as TFLite, XLA and XNNPACK lay out
+ * challenge is asked to fit the capacity it was published with; the recorded traces to be
+ * as low as they can be in a second. Greedy by size, as TFLite, XLA and XNNPACK lay out
  * memory, stands beside: the first plan of ours, with no search behind it. */
 #include <gph/plan.h>
 
@@ -68,5 +68,7 @@ int main(int argc, char **argv)
         row(name, path, 1048576, seconds);
     }
     row("resnet50", BENCH_TRACES "/resnet50/resnet50.csv", 0, 1);
+    row("decode", BENCH_TRACES "/examples/decode.csv", 0, 1);
+    row("train", BENCH_TRACES "/examples/train.csv", 0, 1);
     return 0;
 }

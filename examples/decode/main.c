@@ -246,9 +246,11 @@ static gph_status run_serving(app *a, const report *r, int *verdict, gph_error *
     recorded.list = a->list[1];
     recorded.name = tree ? "tree" : "cache";
     eager.count = recorded.count = a->count;
-    TRY(serve_run(&a->m, SERVE_EAGER, eager.list, a->count, &eager.stats, error));
-    TRY(serve_run(&a->m, tree ? SERVE_TREE : SERVE_CACHE, recorded.list, a->count,
-                  &recorded.stats, error));
+    const serve_options plain = {.mode = SERVE_EAGER};
+    const serve_options how = {.mode = tree ? SERVE_TREE : SERVE_CACHE,
+                               .trace = a->o.trace};
+    TRY(serve_run(&a->m, &plain, eager.list, a->count, &eager.stats, error));
+    TRY(serve_run(&a->m, &how, recorded.list, a->count, &recorded.stats, error));
     eager.exact = count_exact(a, eager.list);
     recorded.exact = count_exact(a, recorded.list);
     report_progress_end();

@@ -22,6 +22,7 @@ typedef enum option_id {
     OPTION_REPEAT,
     OPTION_DRIVER,
     OPTION_KERNELS,
+    OPTION_TRACE,
 } option_id;
 
 static const struct {
@@ -45,6 +46,8 @@ static const struct {
                        "runs of each mode, the median counts (3; one mode 1)"},
     [OPTION_DRIVER] = {"--driver", "NAME", "auto, cuda or soft (auto, or $GPH_DRIVER)"},
     [OPTION_KERNELS] = {"--kernels", "DIR", "where decode.ptx lies"},
+    [OPTION_TRACE] = {"--trace", "FILE",
+                      "of --mode cache: what the largest bucket allocates, and when"},
 };
 enum { OPTION_COUNT = sizeof(table) / sizeof(table[0]) };
 
@@ -149,6 +152,7 @@ static gph_status read_one(option_id id, const char *value, options *o, gph_erro
     case OPTION_MODEL: o->model = value; return GPH_OK;
     case OPTION_TOKENS: o->tokens = value; return GPH_OK;
     case OPTION_KERNELS: o->kernels = value; return GPH_OK;
+    case OPTION_TRACE: o->trace = value; return GPH_OK;
     }
     return GPH_E_INVALID;
 }
@@ -176,6 +180,8 @@ gph_status options_read(int count, char **words, options *out, gph_error *error)
         return fail(error, GPH_E_INVALID, "--tokens and --problems exclude each other");
     if (o.model != NULL && o.tokens == NULL && o.problems == NULL)
         return fail(error, GPH_E_INVALID, "--model needs --tokens or --problems too");
+    if (o.trace != NULL && o.modes != RUN_CACHE)
+        return fail(error, GPH_E_INVALID, "--trace is for --mode cache");
     if (o.repeat == 0)
         o.repeat = o.modes == RUN_BOTH ? 3 : 1;
     if (o.modes >= RUN_CACHE) {

@@ -13,7 +13,7 @@ typedef struct options {
     unsigned modes;                 /* a RUN_ value; the first three are bits */
     uint32_t batch[2], batch_count; /* sizes to run with */
     uint32_t limit, new_tokens, queue, expect, repeat;
-    const char *problems, *model, *tokens, *kernels;
+    const char *problems, *model, *tokens, *kernels, *trace;
     double top_p, temperature;
     uint64_t seed;
     gph_driver driver;

@@ -9,6 +9,8 @@
 #include "rows.h"
 #include "speculate.h"
 
+#include "examples/trace.h"
+
 typedef struct server {
     decoder *m;
     sequence *list;
@@ -231,18 +233,36 @@ static void clean_up(server *s)
     heap_free(&m->d->heap, s->prompt, m->o.slots * sizeof(*s->prompt));
 }
 
-gph_status serve_run(decoder *m, serve_mode mode, sequence *list, size_t count,
-                     serve_stats *stats, gph_error *error)
+/* What the largest bucket that was recorded allocates. */
+static gph_status save_trace(server *s, const char *path)
+{
+    enum { MOST = 256 };
+    gph_plan_buffer buffers[MOST];
+    gph_cache_trace trace;
+    uint32_t key = gph_cache_key_count(s->cache);
+    gph_status status = GPH_E_STATE;
+    while (status == GPH_E_STATE && key > 0)
+        status = gph_cache_trace_read(s->cache, --key, buffers, MOST, &trace, s->error);
+    TRY(status);
+    if (!trace_save(path, trace.buffers, trace.buffer_count))
+        return fail(s->error, GPH_E_IO, "%.200s was not written", path);
+    return GPH_OK;
+}
+
+gph_status serve_run(decoder *m, const serve_options *options, sequence *list,
+                     size_t count, serve_stats *stats, gph_error *error)
 {
     *stats = (serve_stats){0};
     for (size_t i = 0; i < count; i++)
         list[i].out_count = 0;
-    if (mode == SERVE_TREE)
+    if (options->mode == SERVE_TREE)
         return speculate_run(m, list, count, stats, error);
     server s = {.m = m, .list = list, .count = count, .stats = stats, .error = error};
-    gph_status status = prepare(&s, mode);
+    gph_status status = prepare(&s, options->mode);
     if (status == GPH_OK)
         status = run_all(&s);
+    if (status == GPH_OK && s.cache != NULL && options->trace != NULL)
+        status = save_trace(&s, options->trace);
     clean_up(&s);
     return status;
 }

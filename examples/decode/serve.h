@@ -12,6 +12,11 @@ typedef enum serve_mode {
     SERVE_TREE   /* one request at a time; guesses are verified, see rows.h */
 } serve_mode;
 
+typedef struct serve_options {
+    serve_mode mode;
+    const char *trace; /* a file for what the largest bucket allocates; or NULL */
+} serve_options;
+
 typedef struct serve_stats {
     uint64_t steps, tokens, prompt_tokens, prefills;
     uint64_t decode_ns, prefill_ns; /* wall time */
@@ -27,7 +32,7 @@ typedef struct serve_stats {
 
 /* Runs all sequences. They arrive in bursts, at moments that depend on their number and
  * on the count of steps alone. SERVE_TREE needs a decoder of one slot. */
-GPH_CHECKED gph_status serve_run(decoder *m, serve_mode mode, sequence *list,
+GPH_CHECKED gph_status serve_run(decoder *m, const serve_options *options, sequence *list,
                                  size_t count, serve_stats *stats, gph_error *error);
 
 #endif

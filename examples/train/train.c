@@ -3,13 +3,15 @@
  * (forward, backward, optimizer) as one graph, and with a graph for each of the three.
  * Weights and losses must come out equal, bit by bit.
  *
- *   train [--steps N] [--zero inside|outside] [--seed N] [--time]
+ *   train [--steps N] [--zero inside|outside] [--seed N] [--time] [--trace FILE]
  *
  * Gradients add up in a buffer that must be cleared: by a node at the head of the graph
  * (inside), or by the loop (outside). An overflow of the f16 gradients skips the step;
  * only the device looks at it, so that nothing waits. */
 #define _GNU_SOURCE
 #include "network.h"
+
+#include "examples/trace.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,6 +40,7 @@ static struct settings {
     int steps;
     bool is_inside, is_timed;
     uint64_t seed;
+    const char *trace; /* a file, or NULL */
 } settings = {.steps = 200, .is_inside = true, .seed = 1};
 
 static network net;
@@ -170,6 +173,29 @@ static void run_eager(void)
     }
 }
 
+/* --trace: what the step allocates, and when. */
+static void save_trace(const gph_callable *callable)
+{
+    gph_pool_range ranges[256];
+    gph_plan_buffer buffers[256];
+    uint32_t count = 0, kept = 0, last = 0;
+    must(gph_pool_ranges(pool, gph_callable_recording(callable), ranges, 256, &count,
+                         &error));
+    for (uint32_t i = 0; i < count && i < 256; i++)
+        if (ranges[i].last != UINT32_MAX && ranges[i].last > last)
+            last = ranges[i].last;
+    for (uint32_t i = 0; i < count && i < 256; i++)
+        if (ranges[i].kind != GPH_RANGE_INPUT)
+            buffers[kept++] = (gph_plan_buffer){
+                .lower = ranges[i].first,
+                .upper = ranges[i].last == UINT32_MAX ? last + 1 : ranges[i].last,
+                .size = ranges[i].bytes};
+    if (count > 256 || !trace_save(settings.trace, buffers, kept)) {
+        fprintf(stderr, "train: %s was not written\n", settings.trace);
+        exit(1);
+    }
+}
+
 static void run_captured(void)
 {
     gph_tensor inputs[5] = {[2] = weights, velocities, gradients}, loss;
@@ -186,6 +212,8 @@ static void run_captured(void)
         must(gph_callable_call(callable, &options.sample, stream, &loss, &error));
     }
     CU(StreamSynchronize, stream);
+    if (settings.trace != NULL)
+        save_trace(callable);
     gph_callable_destroy(callable);
 }
 
@@ -290,7 +318,8 @@ static bool compare(const char *what, const outcome *got, const outcome *eager)
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: train [--steps N] [--zero inside|outside] [--seed N] [--time]\n");
+            "usage: train [--steps N] [--zero inside|outside] [--seed N] [--time] "
+            "[--trace FILE]\n");
     exit(2);
 }
 
@@ -308,6 +337,8 @@ static void read_arguments(int argc, char **argv)
         if (strcmp(argv[i], "--steps") == 0 && is_number && number > 0 &&
             number <= STEPS_MAX)
             settings.steps = (int)number;
+        else if (strcmp(argv[i], "--trace") == 0 && *value != '\0')
+            settings.trace = value;
         else if (strcmp(argv[i], "--seed") == 0 && is_number)
             settings.seed = (uint64_t)number;
         else if (strcmp(argv[i], "--zero") == 0 && strcmp(value, "inside") == 0)
