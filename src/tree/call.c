@@ -8,9 +8,9 @@
  *        ▼
  *   a node fits? ──► replay
  *        ▼
- *   not warmed up for this signature? ──► warm-up
- *        ▼
  *   too often recorded here? ──► beside the tree
+ *        ▼
+ *   not warmed up for this signature? ──► warm-up
  *        ▼
  *   record, then replay; if that cannot be, beside the tree
  *
@@ -397,7 +397,7 @@ static gph_status record(gphi_tree_turn *turn, gphi_tree_place *place,
     function->refused = GPH_TREE_NONE;
     function->wait = 0;
     node->reason = reason;
-    place->count[reason]++;
+    gphi_tree_count_recording(tree, place, reason);
     gphi_tree_node_link(tree, place, node);
     gphi_tree_explain(turn, GPH_TREE_RECORDED, reason);
     enter_node(turn, node);
@@ -420,10 +420,10 @@ static gph_status call_anew(gphi_tree_turn *turn, gph_error *error)
         if (node != NULL)
             return replay(turn, node, error);
     }
-    if (!is_warmed(turn))
-        return warm_up(turn, reason, error);
     if (place != NULL && !gphi_tree_may_record(tree, place, reason))
         return run_eagerly(turn, GPH_TREE_LIMIT, error);
+    if (!is_warmed(turn))
+        return warm_up(turn, reason, error);
     return record(turn, place, reason, error);
 }
 

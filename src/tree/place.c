@@ -265,23 +265,34 @@ gph_tree_reason gphi_tree_reason_find(gphi_tree_turn *turn, const gphi_tree_plac
     return reasons[best];
 }
 
+static uint64_t most_for(const gph_tree *tree, gph_tree_reason reason)
+{
+    const uint64_t most = tree->options.rerecords_max;
+    return reason == GPH_TREE_FIRST       ? UINT64_MAX
+           : reason == GPH_TREE_SIGNATURE ? most * 8
+                                          : most;
+}
+
 bool gphi_tree_may_record(const gph_tree *tree, gphi_tree_place *place,
                           gph_tree_reason reason)
 {
-    uint64_t most = tree->options.rerecords_max;
-    if (reason == GPH_TREE_SIGNATURE)
-        most *= 8;
-    if (reason == GPH_TREE_FIRST || place->count[reason] < most)
+    if (place->count[reason] < most_for(tree, reason))
         return true;
     if (place->wait == 0)
         place->wait = place->left = tree->options.backoff;
-    if (place->left != 0) {
-        place->left--;
-        return false;
-    }
-    place->wait *= 2; /* after this one */
+    if (place->left == 0)
+        return true; /* until one is made */
+    place->left--;
+    return false;
+}
+
+void gphi_tree_count_recording(const gph_tree *tree, gphi_tree_place *place,
+                               gph_tree_reason reason)
+{
+    if (place->count[reason]++ < most_for(tree, reason))
+        return;
+    place->wait *= 2;
     place->left = place->wait;
-    return true;
 }
 
 /* ---- nodes ---- */

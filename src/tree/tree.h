@@ -306,9 +306,12 @@ gph_status gphi_tree_place_add(gph_tree *tree, gphi_tree_node *parent,
                                gph_error *error);
 /* Why no node of a place fits; counts moves, and may turn inputs into copied ones. */
 gph_tree_reason gphi_tree_reason_find(gphi_tree_turn *turn, const gphi_tree_place *place);
-/* Whether the limits allow one more recording; counts down where they do not. */
+/* Whether the limits allow one more recording; counts down where they do not. Then one
+ * was made. */
 bool gphi_tree_may_record(const gph_tree *tree, gphi_tree_place *place,
                           gph_tree_reason reason);
+void gphi_tree_count_recording(const gph_tree *tree, gphi_tree_place *place,
+                               gph_tree_reason reason);
 /* A node for the call, linked nowhere: the recording and outputs are to come. */
 gph_status gphi_tree_node_create(const gphi_tree_turn *turn, gphi_tree_node **out,
                                  gph_error *error);

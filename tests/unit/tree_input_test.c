@@ -137,6 +137,33 @@ static void recordings_in_a_place_are_limited(void)
     end();
 }
 
+/* Beyond the limit shapes run beside the tree, and what comes behind them is replayed. */
+static void shapes_in_a_place_are_limited(void)
+{
+    begin_with((gph_tree_options){.rerecords_max = 1, .backoff = 1000});
+    spec s[2] = {plain(), plain()};
+    gph_tree_function *a = add(&s[0], NULL, 1), *b = add(&s[1], NULL, 1);
+    gph_tensor in = user_tensor(&f, 0, 2, 1);
+    for (int i = 0; i < 3; i++)
+        call_with(b, call_on(a, in));
+    for (uint32_t i = 0; i < 60; i++) { /* the same bytes in other shapes */
+        in.rank = 2;
+        in.shape[1] = 1;
+        in.stride[1] = 1 + i / 2;
+        gph_tree_output y = call_on(a, in);
+        if (i < 16)
+            continue;
+        CHECK(is_last(GPH_TREE_EAGER, GPH_TREE_LIMIT));
+        gph_tensor at;
+        CHECK_OK(gph_tree_output_tensor(tree, y, &at, &error), error);
+        CHECK(is_of(call_with(b, y), &s[1], at));
+    }
+    CHECK(stats().recorded_for[GPH_TREE_SIGNATURE] == 8);
+    CHECK(stats().eager_for[GPH_TREE_LIMIT] == 44);
+    CHECK(last().action == GPH_TREE_REPLAYED);
+    end();
+}
+
 /* ---- managed inputs ---- */
 
 /* tensor_no_longer_in_pool: recorded again, with one checkpoint, two below the root */
@@ -376,6 +403,7 @@ int main(void)
     RUN(siblings_and_doubled_children);
     RUN(a_static_input_that_keeps_moving_is_copied);
     RUN(recordings_in_a_place_are_limited);
+    RUN(shapes_in_a_place_are_limited);
     RUN(an_input_that_left_the_pool_is_recorded_again);
     RUN(another_output_of_the_path_is_another_recording);
     RUN(a_function_that_writes_an_eager_input_runs_eagerly);
