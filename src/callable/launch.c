@@ -2,9 +2,11 @@
 /* The way of a call: copies, the generator, the launch. Allocates nothing. */
 #include "base/fail.h"
 #include "callable/record.h"
+#include "memory/pool.h"
 
+/* *has_written: something may have been queued, whether it failed or not. */
 static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
-                              CUstream stream, gph_error *error)
+                              CUstream stream, bool *has_written, gph_error *error)
 {
     const gphi_signature *signature = &record->signature;
     size_t count = 0;
@@ -20,6 +22,7 @@ static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
     }
     if (count == 0)
         return GPH_OK;
+    *has_written = true;
     const gphi_copies copies = {.to = record->copy_to,
                                 .from = record->copy_from,
                                 .bytes = record->copy_bytes,
@@ -60,12 +63,18 @@ gph_status gphi_record_launch(gphi_record *record, gph_exec *exec,
                          record->id);
     if ((record->flags & GPHI_RECORD_ORDERED) != 0)
         GPHI_TRY(gph_pool_replay(record->pool, record->id, error));
+    bool has_written = record->replay != NULL; /* which may end between its parts */
+    gph_status status = GPH_OK;
     if (inputs != NULL)
-        GPHI_TRY(copy_inputs(record, inputs, stream, error));
-    if (record->rng.count == 0)
-        GPHI_TRY(launch(record, exec, stream, error));
-    else
-        GPHI_TRY(step_and_launch(record, exec, stream, error));
+        status = copy_inputs(record, inputs, stream, &has_written, error);
+    if (status == GPH_OK)
+        status = record->rng.count == 0 ? launch(record, exec, stream, error)
+                                        : step_and_launch(record, exec, stream, error);
+    if (status != GPH_OK) {
+        if ((record->flags & GPHI_RECORD_ORDERED) != 0)
+            gphi_pool_replay_undo(record->pool, record->id, has_written);
+        return status;
+    }
     record->launches++;
     return GPH_OK;
 }

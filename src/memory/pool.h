@@ -56,10 +56,10 @@ struct gphi_recording {
 
     /* ended */
     gphi_vec writes; /* struct gphi_span: what it allocated, merged, by address */
-    uint64_t *bits;  /* proof.c: 3 rows of proof.words */
+    uint64_t *bits;  /* proof.c: 4 rows of proof.words */
     uint32_t blocked;
-    uint64_t last_replay;
-    gphi_vec spoils;      /* struct gphi_spoil */
+    uint64_t last_replay, replay_before; /* that, and the one before it */
+    gphi_vec spoils;                     /* struct gphi_spoil */
     uint64_t spoiled_all; /* the same for all it leaves, where there was no memory */
 };
 
@@ -189,6 +189,11 @@ gph_status gphi_proof_input(gph_pool *pool, struct gphi_recording *r,
 void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
                       bool is_new);
 void gphi_proof_fini(gph_pool *pool);
+
+/* Takes back what gph_pool_replay() noted last of a recording whose launch was refused:
+ * it made nothing. `has_written`: something was queued that writes into its ranges, so
+ * that what it overwrites counts as overwritten all the same. */
+void gphi_pool_replay_undo(gph_pool *pool, gph_recording_id id, bool has_written);
 /* Whether spans, merged and by address, touch [first, end). */
 bool gphi_spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end);
 #endif

@@ -35,7 +35,8 @@ static uint64_t *row(const struct gphi_proof *proof, uint64_t *bits, int which)
 {
     return bits + (size_t)which * proof->words;
 }
-enum { NEEDS, OVERWRITES, MAKES, ROWS };
+/* BEFORE: `bad` as it was before the last replay. */
+enum { NEEDS, OVERWRITES, MAKES, BEFORE, ROWS };
 
 static void set_bit(uint64_t *bits, uint32_t place)
 {
@@ -514,18 +515,41 @@ gph_status gph_pool_replay(gph_pool *pool, gph_recording_id id, gph_error *error
     uint64_t refused = r == NULL || r->blocked != 0;
     if (r != NULL) {
         const uint32_t words = proof->words;
-        const uint64_t *bits = r->bits;
+        uint64_t *bits = r->bits;
         for (uint32_t i = 0; i < words; i++)
             refused |= proof->bad[i] & bits[i];
         if (refused == 0) {
-            for (uint32_t i = 0; i < words; i++)
+            for (uint32_t i = 0; i < words; i++) {
+                bits[BEFORE * words + i] = proof->bad[i];
                 proof->bad[i] = (proof->bad[i] | bits[OVERWRITES * words + i]) &
                                 ~bits[MAKES * words + i];
+            }
+            r->replay_before = r->last_replay;
             r->last_replay = ++proof->replay_count;
         }
     }
     unlock_bits(proof);
     return refused == 0 ? GPH_OK : fail_replay(pool, id, error);
+}
+
+void gphi_pool_replay_undo(gph_pool *pool, gph_recording_id id, bool has_written)
+{
+    struct gphi_proof *proof = &pool->proof;
+    lock_bits(proof);
+    struct gphi_recording *r = id < proof->id_count ? proof->by_id[id] : NULL;
+    if (r != NULL && r->bits != NULL && r->last_replay > 0) {
+        /* What others noted since may rest on ours: then only what is safe. */
+        const bool is_whole = !has_written && r->last_replay == proof->replay_count;
+        for (uint32_t i = 0; i < proof->words; i++) {
+            const uint64_t before = row(proof, r->bits, BEFORE)[i];
+            proof->bad[i] |= before & row(proof, r->bits, MAKES)[i];
+            if (is_whole)
+                proof->bad[i] &= before | ~row(proof, r->bits, OVERWRITES)[i];
+        }
+        if (!has_written)
+            r->last_replay = r->replay_before;
+    }
+    unlock_bits(proof);
 }
 
 /* ---- may they? ---- */

@@ -437,6 +437,57 @@ static void a_call_allocates_nothing_and_calls_once(void)
     count_calls(GPHI_COPY_KERNEL, 2, 2);
 }
 
+/* A forward whose launch is refused made nothing, and overwrote nothing. */
+static void a_refused_launch_is_not_noted(void)
+{
+    gph_error error = {0};
+    gph_runtime *runtime = NULL;
+    gph_arena *arena = NULL;
+    gph_pool *pool = NULL;
+    gph_callable *list[2] = {NULL, NULL};
+    const gph_source sources[] = {{0, 0}, {0, 0}};
+    const gph_tensor inputs[] = {bytes_at(words), bytes_at(words + BYTES)};
+    const gph_tensor none[] = {{0}, inputs[1]};
+    CHECK_OK(gphi_runtime_create(NULL, &source, &runtime, &error), error);
+    CHECK_OK(gph_arena_create(runtime, NULL, &arena, &error), error);
+    CHECK_OK(gph_pool_create(arena, NULL, &pool, &error), error);
+    gph_callable_options options[2] = {GPH_CALLABLE_OPTIONS_INIT,
+                                       GPH_CALLABLE_OPTIONS_INIT};
+    for (int i = 0; i < 2; i++) {
+        options[i].function = copy_and_clear;
+        options[i].sample = (gph_arguments){i == 0 ? inputs : none, 2, 0, NULL};
+        options[i].modes = i == 0 ? NULL : managed;
+        options[i].sources = i == 0 ? NULL : sources;
+        options[i].pool = pool;
+        options[i].stream = stream;
+        options[i].output_count = 2;
+    }
+    CHECK_OK(gph_callables_create(runtime, &options[0], &options[1], 1, list, &error),
+             error);
+    for (int copies = 0; copies < 2; copies++) {
+        const gph_arguments *arguments = copies != 0 ? &options[0].sample : NULL;
+        shim.fail_at = copies; /* the launch; behind the copy, if there is one */
+        CHECK(gph_callable_call(list[0], arguments, stream, NULL, &error) ==
+              CUDA_ERROR_UNKNOWN);
+        shim.fail_at = -1;
+        const gph_status status = gph_callable_call(list[1], NULL, stream, NULL, &error);
+        if (copies == 0) {
+            CHECK(status == GPH_E_STATE && strstr(error.message, "not been replayed"));
+            CHECK_OK(gph_callable_call(list[0], NULL, stream, NULL, &error), error);
+            CHECK_OK(gph_callable_call(list[1], NULL, stream, NULL, &error), error);
+        } else {
+            CHECK_OK(status, error); /* what the call before made is still there */
+        }
+    }
+    soft.cuStreamSynchronize(stream);
+    gph_callable_destroy(list[0]);
+    gph_callable_destroy(list[1]);
+    gph_pool_release(pool);
+    gph_arena_destroy(arena);
+    gph_close(runtime);
+    check_nothing_is_left(0);
+}
+
 static void older_drivers_copy_as_they_can(void)
 {
     int copies[3] = {0};
@@ -475,6 +526,7 @@ int main(void)
     if (!CHECK(is_up))
         return 1;
     RUN(a_call_allocates_nothing_and_calls_once);
+    RUN(a_refused_launch_is_not_noted);
     RUN(older_drivers_copy_as_they_can);
     RUN(survives_every_failed_driver_call);
     RUN(survives_every_failed_allocation);
