@@ -285,12 +285,10 @@ static gph_status collect(struct growing *growing)
         if (!has_parent)
             continue;
         struct sprout fresh = {0};
-        const gph_status status = unpack(growing, i, &fresh);
-        struct sprout *added = gphi_vec_add(&growing->sprouts, 1);
-        if (added != NULL)
-            *added = fresh;
-        else
+        if (gphi_vec_reserve(&growing->sprouts, 1) != GPH_OK)
             return gphi_fail(growing->error, GPH_E_NO_MEMORY, "loading a tree");
+        const gph_status status = unpack(growing, i, &fresh);
+        *(struct sprout *)gphi_vec_add(&growing->sprouts, 1) = fresh; /* freed there */
         GPHI_TRY(status);
     }
     return GPH_OK;
