@@ -97,6 +97,10 @@ gph_status gphi_tree_graft_add(gph_tree *tree, const gphi_tree_graft *graft,
 {
     gph_tree_function *function =
         *(gph_tree_function **)gphi_vec_at(&tree->functions, graft->function - 1);
+    if (!gphi_tree_key_is_sound(function, graft->key, graft->key_words, graft->kinds))
+        return gphi_fail(error, GPH_E_FORMAT,
+                         "a recording of \"%s\" has a key that is none of it",
+                         function->name);
     gphi_tree_node *parent =
         graft->parent == 0
             ? NULL

@@ -96,6 +96,24 @@ uint64_t gphi_tree_signature(const gphi_tree_turn *turn)
     return hash;
 }
 
+bool gphi_tree_key_is_sound(const gph_tree_function *function, const uint64_t *key,
+                            uint32_t words, const uint8_t *kinds)
+{
+    size_t at = 1 + (size_t)function->key_count;
+    if (at > words || key[0] != first_word(function))
+        return false;
+    for (uint32_t i = 0; i < function->input_count; i++) {
+        if (at >= words)
+            return false;
+        const uint64_t tag = key[at++];
+        if (tag_kind(tag) != kinds[i] || kinds[i] > GPHI_TREE_MANAGED ||
+            tag_rank(tag) > GPH_TENSOR_RANK_MAX)
+            return false;
+        at += (kinds[i] != GPHI_TREE_COPIED ? 1 : 0) + 2 * (size_t)tag_rank(tag);
+    }
+    return at == words;
+}
+
 /* ---- nodes by key ---- */
 
 static bool has_key(const gphi_tree_node *node, const gphi_tree_turn *turn)

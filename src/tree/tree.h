@@ -296,6 +296,9 @@ uint32_t gphi_tree_slot_add_eager(gph_tree *tree, const gph_tensor *output,
 void gphi_tree_key_build(gphi_tree_turn *turn);
 gphi_tree_node *gphi_tree_find(gphi_tree_turn *turn); /* sets the hash */
 uint64_t gphi_tree_signature(const gphi_tree_turn *turn);
+/* Whether words from elsewhere are a key of the function, as long as it says. */
+bool gphi_tree_key_is_sound(const gph_tree_function *function, const uint64_t *key,
+                            uint32_t words, const uint8_t *kinds);
 /* Of a key below a node (NULL: a root). */
 uint64_t gphi_tree_key_hash(const uint64_t *key, uint32_t words,
                             const gphi_tree_node *parent);

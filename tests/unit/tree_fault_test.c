@@ -141,6 +141,36 @@ static void a_dump_tells_views_keys_and_reasons(void)
     end();
 }
 
+/* Keys come from files, too. */
+static void words_that_are_no_key_are_told(void)
+{
+    begin();
+    spec s = plain();
+    static const uint8_t flags[] = {0, GPH_TREE_INPUT_STATIC};
+    gph_tree_function *fn = add(&s, flags, 2);
+    const gph_tree_input in[] = {{.tensor = user_tensor(&f, 0, 2, 1)},
+                                 {.tensor = user_tensor(&f, 1, 2, 2)}};
+    for (int i = 0; i < 2; i++) {
+        gph_tree_output out[OUTPUTS_MAX];
+        CHECK_OK(gph_tree_call(tree, fn, NULL, in, out, &error), error);
+    }
+    const gphi_tree_node *node = *(gphi_tree_node **)tree->nodes.items;
+    uint64_t key[32] = {0};
+    CHECK(node->key_words == 8 && node->key_words < 32);
+    memcpy(key, node->key, node->key_words * sizeof(*key));
+    CHECK(gphi_tree_key_is_sound(fn, key, 8, node->kinds));
+    for (uint32_t words = 0; words < 20; words++)
+        CHECK(words == 8 || !gphi_tree_key_is_sound(fn, key, words, node->kinds));
+    key[1] += UINT64_C(200) << 32; /* rank */
+    CHECK(!gphi_tree_key_is_sound(fn, key, 8, node->kinds));
+    key[1] = node->key[1] | UINT64_C(1) << 56; /* copied, no more */
+    CHECK(!gphi_tree_key_is_sound(fn, key, 8, node->kinds));
+    key[1] = node->key[1];
+    key[0]++; /* another function's */
+    CHECK(!gphi_tree_key_is_sound(fn, key, 8, node->kinds));
+    end();
+}
+
 /* The third call of a path fails in turn in each of its steps; the next one is right. */
 static void a_failed_operation_leaves_the_tree_usable(void)
 {
@@ -247,6 +277,7 @@ int main(void)
     RUN(bad_arguments_are_refused);
     RUN(a_dump_tells_the_whole_tree);
     RUN(a_dump_tells_views_keys_and_reasons);
+    RUN(words_that_are_no_key_are_told);
     RUN(a_failed_operation_leaves_the_tree_usable);
     RUN(each_failed_allocation_leaves_the_tree_usable);
     RUN(a_replay_allocates_nothing);
