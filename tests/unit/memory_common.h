@@ -3,7 +3,10 @@
  * lies a table of calls that can be counted and made to fail:
  *
  *   shim.fail_at   calls left before the failing one; negative: none fails
- *   shim.calls[]   how often each was made */
+ *   shim.busy      queries of events that still answer "not ready"
+ *   shim.taken     the answer to a wish for addresses that are taken; 0: others are given
+ *   shim.calls[]   how often each was made
+ *   shim.made[]    how often it worked */
 #ifndef MEMORY_COMMON_H
 #define MEMORY_COMMON_H
 #include "cuda/runtime.h"
@@ -61,7 +64,7 @@ static gph_error error;
       (size_t * a, const CUmemAllocationProp *b, CUmemAllocationGranularity_flags c),    \
       (a, b, c))
 
-/* Those that give back: counted, never failing. */
+/* Those that give back: counted where they worked, never made to fail. */
 #define SHIM_BACK(X)                                                                     \
     X(cuMemUnmap, (CUdeviceptr a, size_t b), (a, b))                                     \
     X(cuMemRelease, (CUmemGenericAllocationHandle a), (a))                               \
@@ -78,8 +81,25 @@ enum shim_call {
 static struct {
     atomic_long fail_at;
     CUresult fail_with;
-    atomic_long calls[SHIM_COUNT];
+    atomic_long busy;
+    CUresult taken;
+    atomic_long calls[SHIM_COUNT], made[SHIM_COUNT];
 } shim = {.fail_at = -1, .fail_with = CUDA_ERROR_UNKNOWN};
+
+static CUresult shim_count(enum shim_call call, CUresult result)
+{
+    if (result == CUDA_SUCCESS)
+        atomic_fetch_add(&shim.made[call], 1);
+    return result;
+}
+
+/* A GPU is late with its work; softcuda mostly is not. */
+static bool shim_is_busy(enum shim_call call)
+{
+    if (call != SHIM_cuEventQuery || atomic_load(&shim.busy) <= 0)
+        return false;
+    return atomic_fetch_sub(&shim.busy, 1) > 0;
+}
 
 #define X(name, types, args)                                                             \
     static CUresult shim_##name types                                                    \
@@ -87,20 +107,32 @@ static struct {
         atomic_fetch_add(&shim.calls[SHIM_##name], 1);                                   \
         if (atomic_load(&shim.fail_at) >= 0 && atomic_fetch_sub(&shim.fail_at, 1) == 0)  \
             return shim.fail_with;                                                       \
-        return plain->cu.name args;                                                      \
+        if (shim_is_busy(SHIM_##name))                                                   \
+            return CUDA_ERROR_NOT_READY;                                                 \
+        return shim_count(SHIM_##name, plain->cu.name args);                             \
     }
 SHIM_CALLS(X)
 #undef X
 #define X(name, types, args)                                                             \
     static CUresult shim_##name types                                                    \
     {                                                                                    \
-        const CUresult result = plain->cu.name args;                                     \
-        if (result == CUDA_SUCCESS)                                                      \
-            atomic_fetch_add(&shim.calls[SHIM_##name], 1);                               \
-        return result;                                                                   \
+        atomic_fetch_add(&shim.calls[SHIM_##name], 1);                                   \
+        return shim_count(SHIM_##name, plain->cu.name args);                             \
     }
 SHIM_BACK(X)
 #undef X
+
+/* Drivers refuse addresses that are taken, or give others; softcuda gives others. */
+static CUresult shim_reserve(CUdeviceptr *out, size_t bytes, size_t alignment,
+                             CUdeviceptr wish, unsigned long long flags)
+{
+    const CUresult result = shim_cuMemAddressReserve(out, bytes, alignment, wish, flags);
+    if (result != CUDA_SUCCESS || shim.taken == CUDA_SUCCESS || wish == 0 || *out == wish)
+        return result;
+    CHECK(plain->cu.cuMemAddressFree(*out, bytes) == CUDA_SUCCESS);
+    atomic_fetch_sub(&shim.made[SHIM_cuMemAddressReserve], 1);
+    return shim.taken;
+}
 
 /* Executables that take memory of the driver, as on a GPU: softcuda's take none. */
 static atomic_long driver_took;
@@ -135,6 +167,8 @@ static CUresult shim_free_bytes(size_t *free_bytes, size_t *total)
 static gph_cuda_fn shim_find(void *user, const char *name, int version)
 {
     (void)user;
+    if (strcmp(name, "cuMemAddressReserve") == 0)
+        return (gph_cuda_fn)shim_reserve;
     if (strcmp(name, "cuMemGetInfo") == 0)
         return (gph_cuda_fn)shim_free_bytes;
     if (strcmp(name, "cuGraphInstantiateWithParams") == 0)
@@ -153,6 +187,11 @@ static gph_cuda_fn shim_find(void *user, const char *name, int version)
 static inline long shim_calls(enum shim_call call)
 {
     return atomic_load(&shim.calls[call]);
+}
+
+static inline long shim_made(enum shim_call call)
+{
+    return atomic_load(&shim.made[call]);
 }
 
 /* ---- driver and streams ---- */
