@@ -102,18 +102,18 @@ static void capture_once(int which, uint64_t *seed)
         claim(at[i], bytes[i], -1); /* before they can be another's */
     CHECK(plain->cu.cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS);
     if (draw(seed, 3) == 0) {
-        gph_pool_record_abort(pool, id);
+        gph_pool_record_abort(pool, id); /* its pages may be anybody's, or nobody's */
     } else {
         const CUdeviceptr outputs[] = {at[0], at[2], at[4]};
+        gph_exec *exec = NULL; /* measured for the ledger, while others take pages */
         CHECK_OK(gph_pool_record_end(pool, id, outputs, 3, NULL, &failure), failure);
         if (which == 0)
             atomic_store(&last_recording, id);
+        CHECK_OK(gph_exec_create(runtime, graph, NULL, &exec, &failure), failure);
+        gph_exec_destroy(exec);
         if (draw(seed, 2) == 0)
             gph_pool_record_forget(pool, id);
     }
-    gph_exec *exec = NULL; /* measured for the ledger, while others take pages */
-    CHECK_OK(gph_exec_create(runtime, graph, NULL, &exec, &failure), failure);
-    gph_exec_destroy(exec);
     CHECK(cu->GraphDestroy(graph) == GPH_OK);
 }
 
