@@ -68,10 +68,20 @@ static const char *name_of(soft_backing backing)
     }
 }
 
-/* Ordinary host memory has no context. */
+/* Memory that is gone, or of the host, has no context. */
 static bool differ(const void *old_context, const void *new_context)
 {
     return old_context && new_context && old_context != new_context;
+}
+
+/* Of a copy's source: ordinary host memory, which has no context, goes with the copy's,
+ * unless it stays host memory. */
+static bool differ_read(const soft_exec_record *old, const soft_exec_record *new)
+{
+    const void *from = old->backing[1].context, *to = new->backing[1].context;
+    if (from == NULL && to == NULL)
+        return false;
+    return (from ? from : old->context) != (to ? to : new->context);
 }
 
 /* What an operand stands on (U07). The destination may come from another context. */
@@ -83,7 +93,7 @@ static CUresult check_backing(soft_change *change, bool is_source)
     if (soft_rule(M_U07_backing) && old.kind != new.kind)
         return NO(change, PARAMETERS, "the %s of the copy moves from %s to %s", what,
                   name_of(old), name_of(new));
-    if (soft_rule(M_U07_context) && is_source && differ(old.context, new.context))
+    if (soft_rule(M_U07_context) && is_source && differ_read(change->old, change->new))
         return NO(change, PARAMETERS, "the source of the copy moves to another context");
     return CUDA_SUCCESS;
 }

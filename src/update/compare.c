@@ -154,7 +154,7 @@ static bool check_backing(gphi_comparison *of, const char *field, const gphi_ope
     return refuse(of, PARAMETERS, "M_U07_backing", field);
 }
 
-/* Ordinary host memory has no context. */
+/* Without a context: array, or ordinary host memory, or memory that is gone. */
 static bool check_context(gphi_comparison *of, const char *field, const gphi_operand *a,
                           const gphi_operand *b)
 {
@@ -162,6 +162,16 @@ static bool check_context(gphi_comparison *of, const char *field, const gphi_ope
         return true;
     return refuse_handles(of, PARAMETERS, "M_U07_context", field,
                           (const uint64_t[]){a->context, b->context});
+}
+
+/* Ordinary host memory goes with the copy's context, unless it stays host memory. */
+static bool check_source(gphi_comparison *of, gphi_operand a, gphi_operand b)
+{
+    if (a.context == 0 && b.context != 0)
+        a.context = (uintptr_t)of->a->context;
+    else if (b.context == 0 && a.context != 0)
+        b.context = (uintptr_t)of->b->context;
+    return check_context(of, "src.address", &a, &b);
 }
 
 static bool check_copy(gphi_comparison *of, const gphi_place *a, const gphi_place *b)
@@ -176,7 +186,7 @@ static bool check_copy(gphi_comparison *of, const gphi_place *a, const gphi_plac
     return check_rows(of, a->node, b->node) &&
            check_backing(of, "dst.address", &a->dst, &b->dst) &&
            check_backing(of, "src.address", &a->src, &b->src) &&
-           check_context(of, "src.address", &a->src, &b->src);
+           check_source(of, a->src, b->src);
 }
 
 /* ---- fills, batches, semaphores -----------------------------------------------------

@@ -364,6 +364,15 @@ static void operands_stay_in_their_context(void)
     a = unified(at[DEVICE], fixed);
     b = unified(at[FOREIGN], fixed);
     change(CU_GRAPH_NODE_TYPE_MEMCPY, &a, &b, SAME, "a destination elsewhere");
+    /* Ordinary host memory goes with the copy's context; written, it does not matter. */
+    a = unified(fixed, at[FOREIGN]);
+    b = unified(fixed, at[PAGEABLE]);
+    change(CU_GRAPH_NODE_TYPE_MEMCPY, &a, &b, PARAMETERS, "a source here, of the host");
+    change(CU_GRAPH_NODE_TYPE_MEMCPY, &b, &a, PARAMETERS, "of the host, elsewhere");
+    a = unified(at[FOREIGN], fixed);
+    b = unified(at[PAGEABLE], fixed);
+    change(CU_GRAPH_NODE_TYPE_MEMCPY, &a, &b, SAME, "a destination of the host");
+    change(CU_GRAPH_NODE_TYPE_MEMCPY, &b, &a, SAME, "from the host, elsewhere");
     for (int to = 0; to < BACKINGS; to++) {
         if (to == PAGEABLE)
             continue;
