@@ -60,23 +60,15 @@ static gph_status check_arg(const struct job *job, const gph_edit *edit,
     return GPH_OK;
 }
 
-static gph_status check_edit(const struct job *job, const gph_edit *edit)
+/* Of a node that there is. */
+static gph_status check_edit(const struct job *job, const gph_edit *edit,
+                             const gph_node *node)
 {
-    const gph_snapshot *base = job->track->base;
-    if (edit->node >= base->count)
-        return gphi_fail(job->error, GPH_E_INVALID, "there is no node %u of %u",
-                         edit->node, base->count);
-    /* Kinds, and the layout of arguments unless a function changed, are base's. */
-    const uint32_t flat = gphi_from_base(job->track, edit->node);
-    const gph_node *node = job->track->contents->places[flat].node;
     const bool fills = node->kind == GPH_NODE_MEMSET,
                copies = node->kind == GPH_NODE_MEMCPY;
     bool fits = false;
     switch (edit->what) {
-    case GPH_EDIT_ARG:
-        if (node->kind == GPH_NODE_KERNEL)
-            return check_arg(job, edit, &node->u.kernel);
-        break;
+    case GPH_EDIT_ARG: break; /* of no kernel */
     case GPH_EDIT_GRID:
     case GPH_EDIT_BLOCK:
     case GPH_EDIT_SHARED: fits = node->kind == GPH_NODE_KERNEL; break;
@@ -108,17 +100,23 @@ static inline void copy_argument(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
+/* Where it lies: the copy's own bytes, which graphs lend as constant. */
+static inline void *argument(const gph_node *node, const gph_edit *edit)
+{
+    const gph_kernel_params *kernel = &node->u.kernel;
+    const unsigned char *at = kernel->buffer + kernel->args[edit->index].offset;
+    void *out;
+    memcpy(&out, &at, sizeof(out));
+    return out;
+}
+
 static void apply(const gph_edit *edit, gph_node *node)
 {
     gph_kernel_params *kernel = &node->u.kernel;
     switch (edit->what) {
-    case GPH_EDIT_ARG: {
-        void *to; /* the copy's own bytes, which graphs lend as constant */
-        const unsigned char *at = kernel->buffer + kernel->args[edit->index].offset;
-        memcpy(&to, &at, sizeof(to));
-        copy_argument(to, edit->data, edit->bytes);
+    case GPH_EDIT_ARG:
+        copy_argument(argument(node, edit), edit->data, edit->bytes);
         break;
-    }
     case GPH_EDIT_GRID: memcpy(kernel->grid, edit->size, sizeof(kernel->grid)); break;
     case GPH_EDIT_BLOCK: memcpy(kernel->block, edit->size, sizeof(kernel->block)); break;
     case GPH_EDIT_SHARED: kernel->shared_bytes = (uint32_t)edit->value; break;
@@ -169,34 +167,46 @@ static const gph_node *node_of(const gphi_track *track, uint32_t base)
 }
 
 /* The most that the record of a node with this edit takes for it: groups take less. */
-static size_t room_for(const gphi_track *track, const gph_edit *edit)
+static size_t room_for(const gph_edit *edit, const gph_node *node)
 {
     size_t bytes = edit->bytes;
     if (edit->what != GPH_EDIT_ARG) {
-        const gph_node *node = node_of(track, edit->node);
         bytes = sizeof(*node);
         bytes += node->kind == GPH_NODE_KERNEL ? node->u.kernel.buffer_bytes : 0;
     }
     return (sizeof(struct record) + bytes + 15) / 16 * 16;
 }
 
-/* Room for all records, so that keeping one cannot fail. */
-static gph_status reserve_records(const struct job *job, const gph_edit *edits,
-                                  size_t count)
+/* All edits, before the first one is made, and what room their records take. */
+static gph_status check(const struct job *job, const gph_edit *edits, size_t count,
+                        size_t *room)
 {
+    const gphi_track *track = job->track;
     size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += room_for(job->track, &edits[i]);
+    for (size_t i = 0; i < count; i++) {
+        const gph_edit *edit = &edits[i];
+        if (edit->node >= track->base->count)
+            return gphi_fail(job->error, GPH_E_INVALID, "there is no node %u of %u",
+                             edit->node, track->base->count);
+        /* Kinds, and the layout of arguments unless a function changed, are base's. */
+        const gph_node *node = node_of(track, edit->node);
+        GPHI_TRY(edit->what == GPH_EDIT_ARG && node->kind == GPH_NODE_KERNEL
+                     ? check_arg(job, edit, &node->u.kernel)
+                     : check_edit(job, edit, node));
+        bytes += room_for(edit, node);
+    }
+    *room = bytes;
+    return GPH_OK;
+}
+
+/* So that keeping what a node held cannot fail. */
+static gph_status reserve_records(const struct job *job, size_t bytes, size_t count)
+{
     job->track->undo.count = 0;
     if (bytes > job->track->undo.capacity &&
         gphi_vec_reserve(&job->track->undo, bytes) != GPH_OK)
         return gphi_fail(job->error, GPH_E_NO_MEMORY, "editing %zu nodes", count);
     return GPH_OK;
-}
-
-static const unsigned char *argument(const gph_node *node, const gph_edit *edit)
-{
-    return node->u.kernel.buffer + node->u.kernel.args[edit->index].offset;
 }
 
 static struct record *keep(const struct job *job, const gph_edit *edits, size_t count)
@@ -248,7 +258,7 @@ static void put_back(const struct job *job, const struct record *record)
     }
     /* All were kept before the first was written. */
     for (uint32_t i = 0; i < record->count; from += record->edits[i++].bytes)
-        write_bytes(argument(node, &record->edits[i]), from, record->edits[i].bytes);
+        memcpy(argument(node, &record->edits[i]), from, record->edits[i].bytes);
 }
 
 /* The driver takes back what it took. */
@@ -304,6 +314,35 @@ static gph_status set_enabled(const struct job *job, struct record *record, bool
     return GPH_OK;
 }
 
+/* What most edits are: one argument of a kernel. The same as edit_node(), less what such
+ * an edit does not need. */
+static gph_status edit_argument(const struct job *job, const gph_edit *edit)
+{
+    gphi_track *track = job->track;
+    struct record *record = (void *)((char *)track->undo.items + track->undo.count);
+    const uint32_t base = edit->node, flat = gphi_from_base(track, base);
+    const gphi_place *place = &track->contents->places[flat];
+    void *to = argument(place->node, edit);
+    const char *call;
+    record->edits = edit;
+    record->count = 1;
+    record->flat = flat;
+    record->base = base;
+    record->next = (uint32_t)((sizeof(*record) + edit->bytes + 15) / 16 * 16);
+    record->is_whole = record->is_set = record->is_switched = false;
+    record->was_off = track->off[base];
+    track->undo.count += record->next;
+    copy_argument(record + 1, to, edit->bytes);
+    copy_argument(to, edit->data, edit->bytes);
+    const CUresult result = gphi_node_set(track, job->exec->handle,
+                                          track->base->places[base].handle, place, &call);
+    if (result != CUDA_SUCCESS)
+        return fail_set(job, base, result, call);
+    record->is_set = true;
+    track->stats.node_set_count++;
+    return GPH_OK;
+}
+
 /* The edits of one node, `count` of them. */
 static gph_status edit_node(const struct job *job, const gph_edit *edits, size_t count)
 {
@@ -349,6 +388,7 @@ gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
                          gph_error *error)
 {
     struct job job = {.exec = exec, .error = error};
+    size_t room = 0;
     if (edits == NULL && count > 0)
         return gphi_fail(error, GPH_E_INVALID, "edits is NULL");
     GPHI_TRY(gphi_track_check(exec, &job.track, error));
@@ -357,13 +397,14 @@ gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
                          "what the nodes of executable %p hold is not known since it was "
                          "updated as a whole without a snapshot",
                          (void *)exec->handle);
-    for (size_t i = 0; i < count; i++)
-        GPHI_TRY(check_edit(&job, &edits[i]));
+    GPHI_TRY(check(&job, edits, count, &room));
     GPHI_TRY(own(&job));
-    GPHI_TRY(reserve_records(&job, edits, count));
+    GPHI_TRY(reserve_records(&job, room, count));
     for (size_t i = 0, same; i < count; i += same) {
         same = group_of(&edits[i], count - i);
-        const gph_status status = edit_node(&job, &edits[i], same);
+        const gph_status status = same == 1 && edits[i].what == GPH_EDIT_ARG
+                                      ? edit_argument(&job, &edits[i])
+                                      : edit_node(&job, &edits[i], same);
         if (status == GPH_OK)
             continue;
         undo(&job);

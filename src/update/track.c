@@ -80,10 +80,8 @@ gph_status gphi_track_check(const gph_exec *exec, gphi_track **out, gph_error *e
     return GPH_OK;
 }
 
-uint32_t gphi_from_base(const gphi_track *track, uint32_t flat)
+uint32_t gphi_base_find(const gphi_track *track, uint32_t flat)
 {
-    if (track->to_base == NULL)
-        return flat;
     for (uint32_t i = 0; i < track->contents->count; i++)
         if (track->to_base[i] == flat)
             return i;

@@ -42,8 +42,14 @@ static inline uint32_t gphi_to_base(const gphi_track *track, uint32_t flat)
     return track->to_base != NULL ? track->to_base[flat] : flat;
 }
 
+/* Where to_base says a node of base; GPH_NODE_NONE if nowhere. */
+uint32_t gphi_base_find(const gphi_track *track, uint32_t flat);
+
 /* contents' number of a node of base; GPH_NODE_NONE if there is none. */
-uint32_t gphi_from_base(const gphi_track *track, uint32_t flat);
+static inline uint32_t gphi_from_base(const gphi_track *track, uint32_t flat)
+{
+    return track->to_base != NULL ? gphi_base_find(track, flat) : flat;
+}
 
 /* set.c: gives one node of the executable the parameters of a place, by its setter. */
 CUresult gphi_node_set(gphi_track *track, CUgraphExec exec, CUgraphNode handle,
