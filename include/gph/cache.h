@@ -130,11 +130,12 @@ typedef struct gph_cache_options {
     uint32_t own_max;      /**< keys with executables of their own; 0: a tenth */
     double hot_share;      /**< a key with this part of the replays gets its own, if it
                                 pays; 0: 0.01; 1: none does; below 0: every key */
+    gph_rng *rng; /**< or NULL; outlives the cache. Replays lock; none beside a call */
 } gph_cache_options;
 /** All defaults. */
 #define GPH_CACHE_OPTIONS_INIT                                                           \
     GPH_INIT(sizeof(gph_cache_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0,     \
-             NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0)
+             NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL)
 
 /** Makes a cache with no graph yet; allocates its input buffers, one set for all keys.
  *
@@ -352,8 +353,7 @@ typedef struct gph_cache_stats {
 } gph_cache_stats;
 /** Reads them. `out`: the caller's. Thread: any. */
 GPH_API void gph_cache_stats_read(const gph_cache *cache, gph_cache_stats *out);
-/** Writes keys and totals as text, cut to `bytes`; returns the whole length. Any thread.
- */
+/** Keys and totals as text, cut to `bytes`; returns the whole length. Thread: any. */
 GPH_API size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes);
 
 /** What one key's recording takes: told by hand, or read from a cache, on softcuda say.

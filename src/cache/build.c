@@ -41,6 +41,7 @@ static gphi_record_spec make_spec(const gph_cache *cache, const gph_tensor *inpu
                               .modes = modes,
                               .pool = cache->pool,
                               .stream = stream,
+                              .rng = cache->options.rng,
                               .flags = GPHI_RECORD_NO_EXEC | GPHI_RECORD_KEEP_GRAPH};
 }
 

@@ -34,12 +34,34 @@ static gph_status launch_shared(gph_cache *cache, uint32_t key, CUstream stream,
     return status;
 }
 
+/* With a generator. Its numbers are taken and the launch made in one go. No node of an
+ * own executable is edited either: the record's graph has to stay what the class'
+ * executable was updated with. */
+__attribute__((noinline)) static gph_status
+launch_drawing(gph_cache *cache, uint32_t key, CUstream stream, gph_error *error)
+{
+    gph_status status = GPH_OK;
+    gphi_mutex_lock(&cache->mutex);
+    const gphi_bucket *bucket = &cache->buckets[key];
+    gph_exec *exec = atomic_load_explicit(&bucket->own, memory_order_relaxed);
+    if (bucket->entry == NULL)
+        status = fail_key(cache, key, error);
+    else if (exec == NULL)
+        status = gphi_cache_hold(cache, key, stream, &exec, error);
+    if (status == GPH_OK)
+        status = gphi_record_launch(bucket->entry->record, exec, NULL, stream, error);
+    gphi_mutex_unlock(&cache->mutex);
+    return status;
+}
+
 /* The launch alone. */
 static inline gph_status launch(gph_cache *cache, uint32_t key, CUstream stream,
                                 gph_error *error)
 {
     gphi_bucket *bucket = &cache->buckets[key];
     gph_status status = GPH_OK;
+    if (cache->options.rng != NULL)
+        return launch_drawing(cache, key, stream, error);
     /* first a reader, then the look: gphi_cache_reap() looks the other way round */
     atomic_fetch_add_explicit(&bucket->readers, 1, memory_order_seq_cst);
     gph_exec *own = atomic_load_explicit(&bucket->own, memory_order_seq_cst);
@@ -269,7 +291,8 @@ static gph_status eager_call(gph_cache *cache, gph_cache_call_args *args,
                                                  .key = args->sizes,
                                                  .key_count = layout->axis_count},
                                    .pool = cache->pool,
-                                   .stream = args->stream};
+                                   .stream = args->stream,
+                                   .rng = cache->options.rng};
     cache->lent_stream = args->stream;
     GPHI_TRY(gphi_function_run(cache->runtime, &spec, GPH_PHASE_EAGER, args->stream, NULL,
                                error));

@@ -101,24 +101,31 @@ struct live {
     uint32_t count, capacity;
 };
 
-static gph_status live_read(const gph_cache *cache, struct live *out, gph_error *error)
-{
-    uint32_t count = 0;
-    gph_pool_live(cache->pool, NULL, 0, &count);
-    out->capacity = count + 16; /* other threads allocate meanwhile */
-    out->ranges =
-        gphi_heap_array(cache->runtime->heap, out->capacity, sizeof(*out->ranges));
-    if (out->ranges == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u allocations of a pool", count);
-    gph_pool_live(cache->pool, out->ranges, out->capacity, &count);
-    out->count = count < out->capacity ? count : out->capacity;
-    return GPH_OK;
-}
-
 static void live_free(const gph_cache *cache, struct live *live)
 {
     gphi_heap_free(cache->runtime->heap, live->ranges,
                    live->capacity * sizeof(*live->ranges));
+    *live = (struct live){0};
+}
+
+/* Into the room that it has from the last time, if that is enough. */
+static gph_status live_read(const gph_cache *cache, struct live *out, gph_error *error)
+{
+    uint32_t count = 0;
+    gph_pool_live(cache->pool, NULL, 0, &count);
+    if (out->ranges == NULL || count > out->capacity) {
+        live_free(cache, out);
+        /* outputs come, and other threads allocate meanwhile */
+        const uint32_t capacity = count + cache->layout.output_count + 16;
+        out->ranges =
+            gphi_heap_array(cache->runtime->heap, capacity, sizeof(*out->ranges));
+        if (out->ranges == NULL)
+            return gphi_fail(error, GPH_E_NO_MEMORY, "%u allocations of a pool", count);
+        out->capacity = capacity;
+    }
+    gph_pool_live(cache->pool, out->ranges, out->capacity, &count);
+    out->count = count < out->capacity ? count : out->capacity;
+    return GPH_OK;
 }
 
 /* The allocation that holds an address, NULL if there is none. */
@@ -166,14 +173,14 @@ static gph_status check_output(const gph_cache *cache, const int64_t *sizes,
 
 /* Allocations that hold outputs and were not there before the call, each once. */
 static gph_status list_outputs(const gph_cache *cache, const struct live *before,
-                               const gph_tensor *outputs, gphi_vec *out, gph_error *error)
+                               struct live *after, const gph_tensor *outputs,
+                               gphi_vec *out, gph_error *error)
 {
-    struct live after = {0};
-    GPHI_TRY(live_read(cache, &after, error));
+    GPHI_TRY(live_read(cache, after, error));
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < cache->layout.output_count && status == GPH_OK; i++) {
         const gph_pool_range *range =
-            outputs[i].data == 0 ? NULL : live_find(&after, outputs[i].data);
+            outputs[i].data == 0 ? NULL : live_find(after, outputs[i].data);
         bool is_known = range == NULL || live_has(before, range);
         for (size_t k = 0; k < out->count && !is_known; k++)
             is_known = *(CUdeviceptr *)gphi_vec_at(out, k) == range->address;
@@ -186,7 +193,6 @@ static gph_status list_outputs(const gph_cache *cache, const struct live *before
         else
             *place = range->address;
     }
-    live_free(cache, &after);
     return status;
 }
 
@@ -208,19 +214,25 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
 {
     const gphi_run *run = user;
     gph_cache *cache = run->cache;
-    struct live before = {0};
+    struct live before = {0}, after = {0};
     gphi_vec list;
     gphi_vec_init(&list, cache->runtime->heap, sizeof(CUdeviceptr));
-    GPHI_TRY(live_read(cache, &before, error));
+    gph_status status = live_read(cache, &before, error);
+    if (status == GPH_OK) /* all room is made first, so that no output is lost */
+        status = live_read(cache, &after, error);
+    if (status == GPH_OK && gphi_vec_reserve(&list, cache->layout.output_count) != GPH_OK)
+        status =
+            gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs", cache->layout.output_count);
     gph_call inner = *call;
     inner.outputs = run->outputs;
     inner.output_count = cache->layout.output_count;
     for (uint32_t i = 0; i < inner.output_count; i++)
         run->outputs[i] = (gph_tensor){0};
-    gph_status status = cache->options.function(cache->options.user, &inner, error);
+    if (status == GPH_OK)
+        status = cache->options.function(cache->options.user, &inner, error);
     call->rng_count = inner.rng_count;
     if (status == GPH_OK) {
-        status = list_outputs(cache, &before, run->outputs, &list, error);
+        status = list_outputs(cache, &before, &after, run->outputs, &list, error);
         for (uint32_t i = 0; i < inner.output_count && status == GPH_OK; i++)
             status = check_output(cache, call->key, i, &run->outputs[i], error);
         if (status != GPH_OK)
@@ -236,6 +248,7 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
     else if (status != GPH_OK)
         gphi_ignore(free_all(cache, &list, call->stream, NULL), "it failed already");
     gphi_vec_fini(&list);
+    live_free(cache, &after);
     live_free(cache, &before);
     return status;
 }

@@ -49,6 +49,11 @@ static gph_status add_key(gph_recipe *recipe, const gph_recipe_cache_entry *fami
     entry.stream = family->stream;
     entry.pool = cache->pool;
     entry.recording = from->record->id;
+    if (from->record->rng.count > 0)
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "key %u (%s) draws random numbers: its generator is of this "
+                         "process",
+                         key, name);
     if (family->shifted != NULL && entry.shifted == NULL)
         return gphi_fail(error, GPH_E_STATE,
                          "key %u (%s) is captured in one of the caches only", key, name);
@@ -188,6 +193,12 @@ gph_status gph_recipe_load_cache(gph_runtime *runtime, const gph_recipe *recipe,
         loaded == NULL || options->cache == NULL)
         return gphi_fail(error, GPH_E_INVALID,
                          "runtime, recipe, options, cache or loaded is NULL");
+    gph_cache_options own;
+    GPHI_TRY(gphi_options_read(&own, sizeof(own), options->cache, error));
+    if (own.rng != NULL)
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "options.cache->rng is set: graphs of a file draw no numbers, "
+                         "eager calls would");
     gph_recipe_load_options load;
     GPHI_TRY(gphi_options_read(&load, sizeof(load), options->load, error));
     load.size = sizeof(load);

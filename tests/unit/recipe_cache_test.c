@@ -16,7 +16,8 @@ enum { WIDTH = 16, ROWS_MAX = 16 };
 static char folder[] = "/tmp/recipe-cache-XXXXXX";
 static char file[64];
 static gph_module *module;
-static int captures; /* of the function, in this process */
+static int captures;       /* of the function, in this process */
+static gph_rng *generator; /* of caches made here, or NULL */
 
 static gph_status launch(gph_call *call, CUdeviceptr to, CUdeviceptr from, float factor)
 {
@@ -31,6 +32,7 @@ static gph_status function(void *user, gph_call *call, gph_error *why)
 {
     (void)user;
     captures += call->phase == GPH_PHASE_CAPTURE;
+    call->rng_count = call->rng != 0 && call->key[0] == 8;
     const gph_tensor *x = &call->inputs[0];
     const uint64_t bytes = (uint64_t)call->key[0] * WIDTH * sizeof(float);
     CUdeviceptr temporary = 0, y = 0;
@@ -92,6 +94,7 @@ static gph_cache_options cache_options(gph_pool *pool)
     options.input_count = options.output_count = 1;
     options.function = function;
     options.lazy = GPH_CACHE_LAZY_OFF;
+    options.rng = generator;
     return options;
 }
 
@@ -226,6 +229,25 @@ static void keys_of_one_cache_only_are_refused(void)
     close_setting(&one);
 }
 
+static void keys_that_draw_are_refused(void)
+{
+    struct setting one = {0};
+    CHECK_OK(gph_rng_create(runtime, 1, &generator, &error), error);
+    open_pool(&one, 0);
+    capture_keys(&one, 2);
+    gph_recipe *recipe = NULL;
+    gph_recipe_cache_entry entry = GPH_RECIPE_CACHE_ENTRY_INIT;
+    CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_arena_add(recipe, "arena", one.arena, NULL, NULL, &error), error);
+    entry.cache = one.cache;
+    CHECK(gph_recipe_add_cache(recipe, &entry, &error) == GPH_E_UNSUPPORTED);
+    CHECK(strstr(error.message, "key 1 (decode rows 8) draws random numbers") != NULL);
+    gph_recipe_destroy(recipe);
+    close_setting(&one);
+    gph_rng_destroy(generator);
+    generator = NULL;
+}
+
 /* ---- the other process ---- */
 
 static void use_cache(struct setting *setting)
@@ -297,6 +319,15 @@ static int load_here(const char *path, CUdeviceptr base)
     load.stream = stream;
     const gph_cache_options options = cache_options(setting.pool);
     const gph_recipe_cache_load both = {&options, &load};
+    gph_rng *rng = NULL;
+    CHECK_OK(gph_rng_create(runtime, 1, &rng, &error), error);
+    gph_cache_options draws = options;
+    draws.rng = rng;
+    const gph_recipe_cache_load with_rng = {&draws, &load};
+    CHECK(gph_recipe_load_cache(runtime, recipe, &with_rng, &setting.cache,
+                                &setting.loaded, &error) == GPH_E_UNSUPPORTED &&
+          setting.cache == NULL && strstr(error.message, "rng") != NULL);
+    gph_rng_destroy(rng);
     survive_failed_allocations(recipe, setting.pool, &both);
     CHECK_OK(gph_recipe_load_cache(runtime, recipe, &both, &setting.cache,
                                    &setting.loaded, &error),
@@ -327,6 +358,7 @@ int main(int argc, char **argv)
         snprintf(file, sizeof(file), "%s/recipe.gphr", folder);
         RUN(a_cache_is_loaded_in_another_process);
         RUN(keys_of_one_cache_only_are_refused);
+        RUN(keys_that_draw_are_refused);
         unlink(file);
         rmdir(folder);
         code = test_done();
