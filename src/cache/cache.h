@@ -92,7 +92,7 @@ struct gph_cache {
     gph_tensor *tensors;    /* input_count + 1, then output_count */
     CUdeviceptr *to, *from; /* one batched copy, input_count each */
     size_t *bytes;
-    gphi_copier *copier; /* or NULL */
+    gphi_copier *copier;               /* or NULL */
     int64_t sizes[GPH_CACHE_AXES_MAX]; /* that lie in the buffer, if known */
     bool sizes_known;
     atomic_bool sizes_shown; /* somebody else may write there */

@@ -75,6 +75,17 @@ static struct gphi_refusal *place_for(gphi_watch *watch, bool is_own)
     return has_cause ? NULL : last;
 }
 
+/* How much of it is the name that <cuda.h> declares: NVIDIA's driver says cuMemAlloc_v2,
+ * cuLaunchKernel_ptsz. */
+static int name_length(const char *call)
+{
+    const size_t length = strcspn(call, " .,:;");
+    for (size_t i = 1; i < length; i++)
+        if (call[i] == '_' && (call[i + 1] == 'v' || strncmp(call + i, "_pt", 3) == 0))
+            return (int)i;
+    return (int)length;
+}
+
 struct line {
     const char *text;
     const char *call; /* in `text`, or NULL: it is a sentence */
@@ -103,8 +114,7 @@ static void add_line(gphi_watch *watch, const struct line *line)
         snprintf(at->text, sizeof(at->text), "%s", line->text);
         return;
     }
-    snprintf(at->call, sizeof(at->call), "%.*s", (int)strcspn(line->call, " .,:;"),
-             line->call);
+    snprintf(at->call, sizeof(at->call), "%.*s", name_length(line->call), line->call);
     at->code = (int)strtol(line->text + sizeof(returning) - 1, NULL, 10);
     at->is_complete = true;
 }

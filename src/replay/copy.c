@@ -15,9 +15,9 @@ enum {
     BLOCKS_MAX = 64
 };
 
-/* Up to here the kernel is taken. On an H100 it is ahead up to 4 MiB, the largest that was
- * measured (docs/measurements.md); larger ranges are bound by the memory and not by the
- * host's calls. Words and bytes are slower by what they move less at a time. */
+/* Up to here the kernel is taken. On an H100 it is ahead up to 4 MiB, the largest that
+ * was measured (docs/measurements.md); larger ranges are bound by the memory and not by
+ * the host's calls. Words and bytes are slower by what they move less at a time. */
 enum { WIDE_MAX = 4 << 20, WORDS_MAX = 1 << 18, BYTES_MAX = 1 << 16 };
 
 /* As the kernel reads it. */

@@ -520,7 +520,6 @@ static void grow_meanwhile(void)
 
 static void executables_are_measured_without_our_own_pages(void)
 {
-    gph_arena *arena = open_arena(0);
     gph_ledger_entry entries[8];
     gph_ledger_total total = {0};
     uint32_t count = 0;
@@ -528,6 +527,7 @@ static void executables_are_measured_without_our_own_pages(void)
     gph_exec *small = NULL, *large = NULL;
     if (plain->info.driver != GPH_DRIVER_SOFT)
         SKIP("a GPU's driver takes what it likes");
+    gph_arena *arena = open_arena(0);
     growing = open_pool(arena, NULL);
     CU(GraphCreate, &graph, 0);
     driver_takes = 3 * MiB;

@@ -243,7 +243,8 @@ static void survive_failed_allocations(const gph_recipe *recipe, CUdeviceptr bas
         const bool is_done = atomic_load(&heap.fail_at) >= 0;
         atomic_store(&heap.fail_at, -1);
         if (!CHECK(status == GPH_OK || (status == GPH_E_NO_MEMORY && !is_done)))
-            fprintf(stderr, "  allocation %ld: %d, %s\n", nth, (int)status, error.message);
+            fprintf(stderr, "  allocation %ld: %d, %s\n", nth, (int)status,
+                    error.message);
         CHECK((status == GPH_OK) == (loaded != NULL));
         gph_loaded_destroy(loaded);
         if (nth % 8 == 0) {

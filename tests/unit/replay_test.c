@@ -110,6 +110,17 @@ static void a_failed_capture_names_the_first_refusal(void)
     const char *cause = strrchr(error.message, ':');
     CHECK(cause != NULL && strcmp(cause, ": cuStreamQuery") == 0);
 
+    /* NVIDIA's names of symbols become those that programs call. */
+    static const char *const symbols[] = {"cuMemAlloc_v2", "cuMemAlloc_v2_ptds",
+                                          "cuMemAlloc_ptsz", "cuMemAlloc"};
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(gph_capture_begin(runtime, FAKE_STREAM, NULL, &capture, &error), error);
+        (void)fake_fail(symbols[i], CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+        CHECK(gph_capture_end(capture, &graph, &error) ==
+              CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        CHECK(strcmp(gph_cause_last()->call, "cuMemAlloc") == 0);
+    }
+
     fake.end_with = CUDA_SUCCESS; /* the next capture starts clean */
     CHECK_OK(gph_capture_begin(runtime, FAKE_STREAM, NULL, &capture, &error), error);
     CHECK_OK(gph_capture_end(capture, &graph, &error), error);
