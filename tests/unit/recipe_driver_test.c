@@ -425,9 +425,9 @@ static void an_unknown_module_is_refused_unless_it_is_resolved(void)
     CUgraph graph = capture_work(first_base, 2.0f);
     gph_resolver resolver = {.identify = identify_foreign};
     expect_refusal(graph, NULL, NULL, GPH_NODE_KERNEL, -1,
-                   "kernel axpy is of a module that libgph did not load");
+                   "kernel axpy is of a module that gph_module_load() did not load");
     expect_refusal(graph, NULL, &resolver, GPH_NODE_KERNEL, -1,
-                   "kernel axpy is of a module that libgph did not load");
+                   "kernel axpy is of a module that gph_module_load() did not load");
     char bad[] = "a\nb";
     resolver.user = bad;
     expect_refusal(graph, NULL, &resolver, GPH_NODE_KERNEL, -1, "is no name");

@@ -210,6 +210,66 @@ static void a_tree_without_graphs_or_with_held_outputs_is_refused(void)
     close_setting(&setting);
 }
 
+/* As scale(), of one number a thread. */
+static gph_status draw(void *user, gph_call *call, gph_error *why)
+{
+    call->rng_count = 1;
+    return scale(user, call, why);
+}
+
+/* The numbers of a recording that draws belong to this process's generator. */
+static void a_recording_that_draws_is_refused_and_the_others_are_not(void)
+{
+    gph_arena *arena = NULL;
+    gph_rng *rng = NULL;
+    gph_tree *tree = NULL;
+    gph_tree_function *plain = NULL, *random = NULL;
+    gph_arena_options arena_options = GPH_ARENA_OPTIONS_INIT;
+    gph_tree_options options = GPH_TREE_OPTIONS_INIT;
+    gph_tree_function_options function = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    arena_options.reserve_bytes = 128 << 20;
+    CHECK_OK(gph_arena_create(runtime, &arena_options, &arena, &error), error);
+    CHECK_OK(gph_rng_create(runtime, 7, &rng, &error), error);
+    options.flags = GPH_TREE_KEEP_GRAPHS;
+    options.stream = stream;
+    options.rng = rng;
+    CHECK_OK(gph_tree_create(runtime, arena, &options, &tree, &error), error);
+    function.input_count = function.output_count = 1;
+    CHECK_OK(gph_tree_function_add(tree, scale, &factors[0], &function, &plain, &error),
+             error);
+    CHECK_OK(gph_tree_function_add(tree, draw, &factors[1], &function, &random, &error),
+             error);
+    CUdeviceptr x = 0;
+    CU(MemAlloc, &x, BYTES);
+    write_x(x);
+    const int64_t shape[] = {COUNT};
+    const gph_tree_input in = {.tensor = gph_tensor_dense(x, GPH_DTYPE_F32, 1, shape)};
+    for (int i = 0; i < 3; i++) {
+        gph_tree_output out = {0};
+        CHECK_OK(gph_tree_step_begin(tree, &error), error);
+        CHECK_OK(gph_tree_call(tree, plain, NULL, &in, &out, &error), error);
+        gph_tree_output_release(tree, out);
+        CHECK_OK(gph_tree_step_begin(tree, &error), error);
+        CHECK_OK(gph_tree_call(tree, random, NULL, &in, &out, &error), error);
+        gph_tree_output_release(tree, out);
+    }
+    gph_recipe *recipe = NULL;
+    gph_recipe_refusal why = {0};
+    gph_recipe_graph first, second;
+    CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_arena_add(recipe, "arena", arena, NULL, NULL, &error), error);
+    CHECK_OK(gph_recipe_add_tree(recipe, tree, 0, NULL, &error), error);
+    CHECK(gph_recipe_graph_read(recipe, 0, &first) && first.refusal_count == 0);
+    CHECK(gph_recipe_graph_read(recipe, 1, &second) && second.refusal_count > 0);
+    CHECK(gph_recipe_refusal_read(recipe, 1, 0, &why));
+    printf("# %s\n", why.why);
+    gph_recipe_destroy(recipe);
+    gph_tree_destroy(tree);
+    gph_rng_destroy(rng);
+    CU(MemFree, x);
+    gph_arena_destroy(arena);
+}
+
 /* ---- the other process ---- */
 
 static void use_tree(struct setting *setting)
@@ -313,6 +373,7 @@ int main(int argc, char **argv)
         snprintf(file, sizeof(file), "%s/recipe.gphr", folder);
         RUN(a_tree_is_loaded_in_another_process);
         RUN(a_tree_without_graphs_or_with_held_outputs_is_refused);
+        RUN(a_recording_that_draws_is_refused_and_the_others_are_not);
         unlink(file);
         rmdir(folder);
         code = test_done();
