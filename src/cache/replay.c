@@ -354,7 +354,6 @@ static gph_status decide(gph_cache *cache, gph_cache_call_args *args, gph_error 
 {
     gph_cache_match *match = &args->match;
     CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
-    gphi_layout_find(&cache->layout, args->sizes, match);
     const CUresult result =
         cache->runtime->cu.cuStreamIsCapturing(args->stream, &capturing);
     if (result != CUDA_SUCCESS)
@@ -435,8 +434,10 @@ gph_status gph_cache_call(gph_cache *cache, gph_cache_call_args *args, gph_error
                          "args->size is not sizeof(*args)");
     gphi_mutex_lock(&cache->call);
     gphi_layout_find(&cache->layout, args->sizes, &args->match);
-    if (is_due(cache, args) && check_inputs(cache, args, NULL) == GPH_OK)
+    if (is_due(cache, args) && check_inputs(cache, args, NULL) == GPH_OK) {
         capture_now(cache, args->match.wanted, args->stream);
+        gphi_layout_find(&cache->layout, args->sizes, &args->match);
+    }
     const gph_status status = call(cache, args, error);
     if (status == GPH_OK)
         count_call(cache, args);
