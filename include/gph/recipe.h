@@ -162,7 +162,8 @@ GPH_API GPH_CHECKED gph_status gph_recipe_add_cache(gph_recipe *recipe,
  * path ends. `check`, `resolver`: as gph_recipe_entry has them.
  *
  *  Fails as gph_recipe_add(), with GPH_E_STATE (an output is held, graphs were not kept)
- *  and GPH_E_UNSUPPORTED (a function keeps memory in the tree's pool). */
+ *  and GPH_E_UNSUPPORTED (a function keeps memory in the tree's pool); none is added
+ * then. */
 GPH_API GPH_CHECKED gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree,
                                                    uint32_t check,
                                                    const gph_resolver *resolver,

@@ -124,13 +124,12 @@ gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree, uint32_t chec
     base.resolver = resolver;
     base.stream = tree->stream;
     base.pool = tree->pool;
-    const size_t graphs = recipe->bundle.graphs.count;
+    const gphi_mark mark = gphi_recipe_mark(&recipe->bundle);
     for (size_t i = 0; i < tree->nodes.count && status == GPH_OK; i++)
         status = add_node(recipe, tree, *(gphi_tree_node **)gphi_vec_at(&tree->nodes, i),
                           &base, error);
-    while (status != GPH_OK && recipe->bundle.graphs.count > graphs)
-        gphi_bundle_graph_fini(
-            GPHI_BUNDLE_AT(&recipe->bundle.graphs, graph, --recipe->bundle.graphs.count));
+    if (status != GPH_OK)
+        gphi_recipe_go_back(&recipe->bundle, mark);
     gphi_tree_leave(tree);
     return status;
 }

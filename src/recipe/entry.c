@@ -8,19 +8,17 @@
 
 #include <string.h>
 
-/* How far the arrays of a bundle reached, to go back there. */
-struct mark {
-    size_t text, args, kernels, eager;
-};
-
-static struct mark take_mark(const gphi_bundle *bundle)
+gphi_mark gphi_recipe_mark(const gphi_bundle *bundle)
 {
-    return (struct mark){bundle->text.count, bundle->args.count, bundle->kernels.count,
-                         bundle->eager.count};
+    return (gphi_mark){bundle->graphs.count, bundle->text.count, bundle->args.count,
+                       bundle->kernels.count, bundle->eager.count};
 }
 
-static void go_back(gphi_bundle *bundle, struct mark mark)
+void gphi_recipe_go_back(gphi_bundle *bundle, gphi_mark mark)
 {
+    while (bundle->graphs.count > mark.graphs)
+        gphi_bundle_graph_fini(
+            GPHI_BUNDLE_AT(&bundle->graphs, graph, --bundle->graphs.count));
     bundle->text.count = mark.text;
     bundle->args.count = mark.args;
     bundle->kernels.count = mark.kernels;
@@ -218,13 +216,13 @@ gph_status gph_recipe_add(gph_recipe *recipe, gph_runtime *runtime,
     if (gphi_vec_reserve(&bundle->graphs, 1) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "recording a graph");
 
-    const struct mark mark = take_mark(bundle);
+    const gphi_mark mark = gphi_recipe_mark(bundle);
     struct gphi_bundle_graph graph;
     gphi_bundle_graph_init(&graph, bundle->heap);
     const gph_status status = fill_graph(&survey, &opt, &graph);
     if (status != GPH_OK) {
         gphi_bundle_graph_fini(&graph);
-        go_back(bundle, mark);
+        gphi_recipe_go_back(bundle, mark);
         return status;
     }
     *(struct gphi_bundle_graph *)gphi_vec_add(&bundle->graphs, 1) = graph;

@@ -23,6 +23,14 @@ static inline struct gphi_bundle_range *gphi_recipe_range(const gphi_bundle *bun
  * of a range is in it, for 0 bytes. */
 uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t bytes);
 
+/* entry.c: how far the arrays of a bundle reach, and back to there: graphs added since,
+ * with their kernels and eager memory, are gone. */
+typedef struct gphi_mark {
+    size_t graphs, text, args, kernels, eager;
+} gphi_mark;
+gphi_mark gphi_recipe_mark(const gphi_bundle *bundle);
+void gphi_recipe_go_back(gphi_bundle *bundle, gphi_mark mark);
+
 /* What recording a graph needs all the way. */
 typedef struct gphi_survey {
     gph_runtime *runtime;
