@@ -41,7 +41,7 @@ static CUresult open_capture(const soft_stream *stream, struct soft_capture **ou
 static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
                            const soft_edge_list *behind, soft_node **out)
 {
-    struct soft_capture *capture;
+    struct soft_capture *capture = NULL;
     SOFT_TRY(open_capture(stream, &capture));
     soft_edge_list *list = soft_frontier_of(stream);
     /* Room first, so that the frontier can always take the new node. */
@@ -147,7 +147,7 @@ static CUresult add_kernel(soft_stream *stream, const soft_task *task)
                                      .context = stream->context,
                                      .task = &own,
                                      .attributes = attributes.set ? &attributes : NULL};
-    struct soft_capture *capture;
+    struct soft_capture *capture = NULL;
     soft_edge_list *weak = NULL, *recorded = NULL;
     SOFT_TRY(open_capture(stream, &capture));
     CUresult result = CUDA_SUCCESS;
@@ -191,7 +191,7 @@ CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
 
 CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t flags)
 {
-    struct soft_capture *capture;
+    struct soft_capture *capture = NULL;
     SOFT_TRY(open_capture(stream, &capture));
     if ((flags & CU_EVENT_RECORD_EXTERNAL) && soft_rule(R92)) {
         const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
@@ -324,7 +324,7 @@ static CUresult wait_external(soft_stream *stream, soft_event *event)
     const soft_node_params params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                                      .context = stream->context,
                                      .event = event};
-    struct soft_capture *mine;
+    struct soft_capture *mine = NULL;
     SOFT_TRY(open_capture(stream, &mine));
     if (soft_rule(M_C09_over) && is_over(event))
         return event_is_over(mine);
