@@ -267,9 +267,10 @@ gph_status gph_kernel_identify(gph_runtime *runtime, CUfunction function,
         return gphi_cuda_fail(error, (gph_status)result, "cuFuncGetModule",
                               "kernel %.200s", found.name);
     if (!find_image(runtime, handle, found.image))
-        return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "kernel %.200s is of a module that gph_module_load() did not load",
-                         found.name);
+        return gphi_fail(
+            error, GPH_E_UNSUPPORTED,
+            "kernel %.200s is of a module that gph_module_load() did not load",
+            found.name);
     *out = found;
     return GPH_OK;
 }
