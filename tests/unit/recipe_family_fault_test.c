@@ -98,6 +98,7 @@ static bool end_window(gph_status status, bool may_work, const char *what, long 
 {
     const bool is_done = shim.fail_at >= 0;
     shim.fail_at = -1;
+    CHECK(soft.cuCtxSynchronize() == 0); /* the call that failed may be one that waits */
     may_work |= is_done || is_mere_information(shim.failed);
     if (!CHECK((status == GPH_OK && may_work) ||
                (status == (gph_status)CUDA_ERROR_UNKNOWN && !is_done)))
