@@ -229,8 +229,8 @@ static void bench_replays(void)
     for (uint32_t r = 0; r < rounds; r++) /* they follow each other at once */
         cold[r] = self.us[COLD][r] / self.us[UPDATE][r];
     for (int way = 0; way < WAYS; way++)
-        us[way] = median(self.us[way], rounds);
-    report_replays(us, median(cold, rounds));
+        us[way] = median(self.us[way], (int)rounds);
+    report_replays(us, median(cold, (int)rounds));
     printf("  %-58s %10.3f\n", "gph_cache_find", find_ns(self.own) * 1e-3);
     gph_exec_destroy(self.exec);
     for (int i = 0; i < 2; i++)
@@ -311,8 +311,8 @@ static void bench_start(void)
         is_quick = false;
         together[r] = start_together(0, &shared);
     }
-    const double a = median(alone, some), t = median(together, some),
-                 o = median(own, some), q = median(quick, some);
+    const double a = median(alone, (int)some), t = median(together, (int)some),
+                 o = median(own, (int)some), q = median(quick, (int)some);
     printf("start of %d buckets, %u warm-up(s) each, ms\n", BUCKETS, warmup);
     printf("  %-58s %10.2f\n", "each alone", a * 1e-3);
     printf("  %-58s %10.2f\n", "one cache, an executable each", o * 1e-3);

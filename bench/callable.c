@@ -7,6 +7,8 @@
  * one way after the other, with the device idle at the start; medians of rounds.
  * GPH_DRIVER chooses the driver, softcuda unless it is set. */
 #define _GNU_SOURCE
+#include "sample.h"
+
 #include <gph/gph.h>
 
 #include <stdio.h>
@@ -120,25 +122,6 @@ static const struct way {
 };
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 enum { DRIVER, EXEC, CALLABLE };
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof(*values), by_value);
-    return values[count / 2];
-}
 
 static double samples[WAYS][ROUNDS_MAX], above[ROUNDS_MAX];
 

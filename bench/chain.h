@@ -2,6 +2,8 @@
 /* What benches of libgph share: a driver, a kernel, ways to fail, medians. */
 #ifndef BENCH_CHAIN_H
 #define BENCH_CHAIN_H
+#include "sample.h"
+
 #include <gph/gph.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,25 +48,6 @@ static inline void must(gph_status status, const char *what, const gph_error *er
         must((call), #call, &why);                                                       \
     } while (0)
 #define CU(name, ...) must(cu->name(__VA_ARGS__), #name, NULL)
-
-static inline double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static inline double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof(*values), compare_doubles);
-    return values[count / 2];
-}
 
 /* A figure and the most that it may be. */
 static inline void bar(const char *what, double value, double limit, const char *unit)

@@ -10,6 +10,7 @@
  * softcuda. */
 #define _GNU_SOURCE
 #include "replay/copy.h"
+#include "sample.h"
 #include <gph/gph.h>
 
 #include <stdio.h>
@@ -33,25 +34,6 @@ static void must(gph_status status)
     exit(1);
 }
 #define CU(name, ...) must(gph_cuda_check(cu->name(__VA_ARGS__), "cu" #name, &error))
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof(*values), by_value);
-    return values[count / 2];
-}
 
 static const struct way {
     const char *text;

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "examples/decode/decoder.h"
+#include "sample.h"
 #include "step_plain.h"
 
 enum {
@@ -202,18 +203,6 @@ static void sample(bench *b, way how, int index)
     b->step_us[how][index] = (double)all / 1e3 / (STEPS * RUNS);
     b->launch_us[how][index] = (double)cpu / 1e3 / launches;
     b->wall_us[how][index] = (double)wall / 1e3 / launches;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof(*values), by_value);
-    return values[count / 2];
 }
 
 static void print(bench *b, int samples)

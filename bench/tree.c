@@ -11,6 +11,8 @@
  * Host time a call: BATCH calls are timed as one, then the stream is waited for. The
  * three take turns, and each figure is a median of all rounds. bench/torch_graphs.py
  * prints the same for PyTorch. */
+#include "sample.h"
+
 #include <gph/gph.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +39,6 @@ static CUfunction mix_eight;
 static CUdeviceptr x, weights[WEIGHTS];
 static gph_arena *arena;
 static int rounds = 200;
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 /* ---- a function: some small kernels in a row, one output ---- */
 
@@ -187,18 +182,6 @@ static double time_batch(void (*step)(const program *), const program *p)
     const double spent = now_us() - start;
     CU(StreamSynchronize, stream);
     return spent / batch;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x_ = *(const double *)a, y_ = *(const double *)b;
-    return (x_ > y_) - (x_ < y_);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof(*values), by_value);
-    return values[count / 2];
 }
 
 static void measure(const program *p)
