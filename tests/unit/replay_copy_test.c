@@ -292,6 +292,7 @@ static void without_a_kernel_the_driver_copies(void)
     count_anew();
     CHECK_OK(gphi_copy(runtime, copier, &copies, stream, &error), error);
     CHECK(shim.batches == 1 && shim.launches == 0 && shim.copies == 0);
+    CHECK(soft.cuStreamSynchronize(stream) == CUDA_SUCCESS); /* not ordered with it */
     CHECK_OK(gphi_copy(runtime, copier, &copies, NULL, &error), error);
     CHECK(shim.batches == 1 && shim.copies == 2); /* the legacy stream knows no batch */
     CHECK(soft.cuCtxSynchronize() == CUDA_SUCCESS);
