@@ -28,4 +28,6 @@
 
 #include <gph/recipe.h>
 
+#include <gph/doctor.h>
+
 #endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  The doctor: reads what a process did with CUDA and says what is wrong with its use of
+ *  CUDA graphs. `gph doctor` is this and a program started under libgph-attach.so. */
+#ifndef GPH_DOCTOR_H
+#define GPH_DOCTOR_H
+
+#include <gph/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One examination: events in, findings out. One thread at a time. */
+typedef struct gph_doctor gph_doctor;
+
+/** How bad it is. */
+typedef enum gph_severity {
+    GPH_SEVERITY_INFO = 0,    /**< worth knowing; nothing is wrong */
+    GPH_SEVERITY_WARNING = 1, /**< works, but not as is likely wanted, or wastefully */
+    GPH_SEVERITY_ERROR = 2    /**< fails, or computes something else */
+} gph_severity;
+
+/** Settings of an examination. */
+typedef struct gph_doctor_options {
+    size_t struct_size;             /**< sizeof(gph_doctor_options) */
+    const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
+    const char *language;  /**< "en" (NULL) or "zh": texts of the knowledge base */
+    uint32_t keep_events;  /**< nonzero: keeps all events, for a report */
+    uint32_t reserved[15]; /**< zero */
+} gph_doctor_options;
+/** Defaults. */
+#define GPH_DOCTOR_OPTIONS_INIT GPH_INIT(sizeof(gph_doctor_options))
+
+/** A place in the program's source. Texts are lent until gph_doctor_destroy(). */
+typedef struct gph_place {
+    const char *function; /**< demangled; NULL if unknown */
+    const char *file;     /**< NULL if unknown */
+    int32_t line;         /**< 0 if unknown */
+    uint32_t is_python;   /**< a frame of Python code */
+    const char *module;   /**< the file that holds the code; NULL if unknown */
+    uint64_t address;     /**< of the call; 0 for Python */
+} gph_place;
+
+/** What a rule has found. All texts are lent until gph_doctor_destroy(); none is NULL. */
+typedef struct gph_finding {
+    const char *id;              /**< of the rule, a slug of gph explain */
+    gph_severity severity;       /**< see there */
+    const char *title;           /**< one line */
+    const char *cause;           /**< the first cause, with this run's values */
+    const char *fix;             /**< what to do */
+    const char *in_vain;         /**< what does not help, or empty */
+    const char *docs;            /**< where to read on */
+    const char *thread_name;     /**< of the thread at fault, or empty */
+    uint64_t process;            /**< number of the process */
+    uint64_t thread;             /**< the kernel's number of the thread at fault */
+    uint64_t count;              /**< how often; what is said is of the first */
+    uint64_t time_ns;            /**< of the first, CLOCK_MONOTONIC */
+    uint32_t frame_count;        /**< of `frames` */
+    uint32_t evidence_count;     /**< of `evidence` */
+    uint32_t consequence_count;  /**< of `consequences` */
+    const gph_place *frames;     /**< call stack, innermost first; Python frames first */
+    const char *const *evidence; /**< lines */
+    const char *const *consequences; /**< lines: later failures that follow from it */
+} gph_finding;
+
+/** Begins an examination. `out` is owned by the caller: gph_doctor_destroy(). Fails with
+ *  GPH_E_INVALID and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_doctor_create(const gph_doctor_options *options,
+                                                 gph_doctor **out, gph_error *error);
+
+/** Ends it. NULL is allowed. */
+GPH_API void gph_doctor_destroy(gph_doctor *doctor);
+
+/** Reads what the processes have written whose rings lie in `folder` (GPH_DOCTOR_DIR of
+ *  libgph-attach.so) since the last call. Call it often while they run, and once with
+ *  `is_over` nonzero when they have ended. Fails with GPH_E_IO, GPH_E_FORMAT and
+ *  GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder,
+                                               int is_over, gph_error *error);
+
+/** Reads a saved log. Fails with GPH_E_IO, GPH_E_FORMAT and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_doctor_read(gph_doctor *doctor, const char *path,
+                                               gph_error *error);
+
+/** From now on all that is read is also written to `path`, a log for gph_doctor_read();
+ *  it is there whole after gph_doctor_finish(). */
+GPH_API GPH_CHECKED gph_status gph_doctor_save(gph_doctor *doctor, const char *path,
+                                               gph_error *error);
+
+/** Draws the conclusions that need the end, finds functions and lines for all stacks, and
+ *  sorts the findings: errors first, then by time. Nothing is read afterwards. */
+GPH_API GPH_CHECKED gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error);
+
+/** How many findings there are. */
+GPH_API uint32_t gph_doctor_finding_count(const gph_doctor *doctor);
+
+/** A finding; NULL if there is none of that index. */
+GPH_API const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index);
+
+/** How many events were read, and how many were lost because they came too fast. */
+GPH_API uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost);
+
+/** A finding as text, many lines; owned by the caller (free()). NULL without memory. */
+GPH_API char *gph_finding_text(const gph_finding *finding, int with_colours);
+
+/** All findings as JSON, owned by the caller (free()). `program` are `argument_count`
+ *  words, `exit_code` the program's. NULL without memory. */
+GPH_API char *gph_doctor_json(const gph_doctor *doctor, const char *const *program,
+                              uint32_t argument_count, int exit_code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

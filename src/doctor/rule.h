@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How a rule is written. Rules of one class stand in one file (rules_capture.c, ...) and
+ * one table; src/doctor/rules.h lists the tables.
+ *
+ * A rule is called for every call after the model has seen it, once with every node that
+ * a call adds, and at the end. It keeps what it must remember in `state` (zeroed, its
+ * own). It tells a finding by gphi_find() and fills it with this run's values; title, fix
+ * and what does not help come from the knowledge base by the rule's id. */
+#ifndef GPHI_DOCTOR_RULE_H
+#define GPHI_DOCTOR_RULE_H
+#include "doctor/model.h"
+#include <gph/doctor.h>
+
+typedef struct gphi_draft gphi_draft; /* a finding that is being written */
+typedef struct gphi_findings gphi_findings;
+
+typedef struct gphi_rule_run {
+    gphi_model *model;
+    gphi_findings *findings;
+    void *state; /* the rule's own */
+    const struct gphi_rule *rule;
+} gphi_rule_run;
+
+typedef struct gphi_rule {
+    const char *id;
+    gph_severity severity;
+    size_t state_bytes;
+    void (*call)(gphi_rule_run *run, const gphi_seen *seen);    /* may be NULL */
+    void (*event)(gphi_rule_run *run, const gphi_event *event); /* all other records */
+    void (*end)(gphi_rule_run *run, bool is_killed);
+    void (*fini)(gphi_rule_run *run); /* frees what `state` holds */
+} gphi_rule;
+
+/* A finding at the place of `at`. One a (rule, stack of `at`, key): a second only counts
+ * and gives NULL, so `if (draft)` before filling. `key` tells apart what has one stack
+ * but is not the same (0 where nothing does). */
+gphi_draft *gphi_find(gphi_rule_run *run, const gphi_call *at, uint64_t key);
+
+/* All NULL-safe. */
+void gphi_cause(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
+void gphi_evidence(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
+/* "TEXT: cuX at function (file:line), thread 7 "name"", and its stack below. */
+void gphi_evidence_call(gphi_draft *draft, const gphi_call *call, const char *format, ...)
+    GPH_PRINTF(3, 4);
+/* A later failure that follows from it: told under it, and no other rule tells it. */
+void gphi_consequence(gphi_draft *draft, const gphi_call *call);
+/* Whether a call's failure is told already (as a cause or a consequence). */
+bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call);
+/* Adds to the knowledge base's fix a sentence of this case. */
+void gphi_fix(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
+/* Takes a finding back (a benign 910 that is followed by an instantiation). */
+void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft);
+
+/* Words for a message, in static storage of the thread, good for the next 8 calls:
+ * "stream 0x55.. (cuStreamCreate at file:line)", "cuMemAlloc", "kernel scale_add", ... */
+const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);
+const char *gphi_say_call(const gphi_call *call);
+const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index);
+#endif

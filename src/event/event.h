@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What happened in a process that uses CUDA, as records: written by the attached library
+ * (attach/) and by libgph, read by the doctor and by the report.
+ *
+ *   record = header | arguments (64-bit words) | parts      a whole number of 64-byte
+ * units
+ *
+ * A record is plain memory without pointers: the same in the ring, in a saved log and in
+ * the reader's hands. Times are CLOCK_MONOTONIC. */
+#ifndef GPHI_EVENT_EVENT_H
+#define GPHI_EVENT_EVENT_H
+#include "cuda/calls.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* Calls by number: GPHI_CALL_cuLaunchKernel and so on, in the order of GPHI_CUDA_CALLS.
+ */
+typedef enum gphi_call_id {
+#define X(name, version, arguments) GPHI_CALL_##name,
+    GPHI_CUDA_CALLS(X)
+#undef X
+        GPHI_CALL_COUNT
+} gphi_call_id;
+
+/* "cuLaunchKernel"; "?" if there is no such call. */
+const char *gphi_call_name(uint32_t call);
+
+typedef enum gphi_event_kind {
+    GPHI_EVENT_CALL = 1, /* a driver call that has returned: gphi_call_record */
+    GPHI_EVENT_STACK,    /* id: stack number. words: return addresses, innermost first */
+    GPHI_EVENT_PYTHON, /* id: stack number. text: "file:line function\n", innermost first
+                        */
+    GPHI_EVENT_MODULE, /* a loaded file: id: 0. words: start, end, file offset. text:
+                          path; second text: build id in hex, or empty */
+    GPHI_EVENT_THREAD, /* thread: whose. text: its name */
+    GPHI_EVENT_FUNCTION, /* id: CUfunction or CUkernel. words: argument offsets and sizes,
+                            in turn. text: name */
+    GPHI_EVENT_GRAPH,   /* id: CUgraph as it is now. words: snapshot number, nodes, edges,
+                           why (gphi_snapshot_why), CUgraphExec or 0, parent snapshot or 0
+                         */
+    GPHI_EVENT_NODE,    /* id: CUgraphNode. words: snapshot, index, CUgraphNodeType, then
+                           what stands at gphi_node_words. parts: parameters */
+    GPHI_EVENT_EDGES,   /* id: snapshot. words: from << 32 | to, by index, and edge data
+                           (CUgraphEdgeData, as a word), in turn */
+    GPHI_EVENT_LOG,     /* id: CUlogLevel. text: the driver's sentence. stack */
+    GPHI_EVENT_PROCESS, /* the first record. id: pid. words: driver version, clock at
+                           start (CLOCK_REALTIME ns), tier. text: command line, arguments
+                           split by \n; second text: driver's path */
+    GPHI_EVENT_DEVICE,  /* id: ordinal. words: CC major, minor, multiprocessors, bytes.
+                           text: name */
+    GPHI_EVENT_EXIT,    /* id: 0 returned or exit(), 1 _exit(), 2 signal. words: code */
+    GPHI_EVENT_GPU,     /* GPU time. id: correlation. words: gphi_gpu_what, start ns, end
+                           ns (of the GPU's clock moved to the host's), stream, exec,
+                           node, function. text: name */
+    GPHI_EVENT_NOTE, /* of libgph: words and text as gphi_note_kind says. id: the kind */
+    GPHI_EVENT_POINTER, /* id: address. words: base, bytes, CUmemorytype, context, pool,
+                           buffer id, is managed */
+    GPHI_EVENT_LOST     /* id: how many records did not fit before this one */
+} gphi_event_kind;
+
+typedef enum gphi_snapshot_why {
+    GPHI_SNAPSHOT_CAPTURED = 1, /* cuStreamEndCapture gave it */
+    GPHI_SNAPSHOT_INSTANTIATED, /* exec made from it */
+    GPHI_SNAPSHOT_UPDATE,       /* given to cuGraphExecUpdate, whatever the outcome */
+    GPHI_SNAPSHOT_CHILD         /* of a node of the parent snapshot */
+} gphi_snapshot_why;
+
+/* Heads every record. */
+typedef struct gphi_event {
+    uint64_t mark;   /* in a ring: set last. In a log: 0 */
+    uint16_t kind;   /* gphi_event_kind */
+    uint16_t units;  /* of 64 bytes, this header included */
+    uint32_t thread; /* kernel's number */
+    uint64_t time_ns;
+    uint64_t id;
+    uint16_t word_count; /* behind the record's head */
+    uint16_t part_count; /* behind the words */
+    uint32_t stack; /* 0: none taken. A STACK or PYTHON record of that id came before */
+    union {
+        struct {
+            uint16_t call;        /* gphi_call_id */
+            uint8_t flags;        /* gphi_call_flag */
+            uint8_t status;       /* CUstreamCaptureStatus after the call of the stream it
+                                     works on; 0xFF: not asked (no capture was open) */
+            int32_t result;       /* CUresult */
+            uint32_t duration_ns; /* saturates */
+            uint32_t open;        /* captures open in the process when it began */
+            uint64_t capture;     /* id of the stream's capture after the call, or 0 */
+        } call; /* GPHI_EVENT_CALL; `id` is the node the call captured, or 0 */
+        uint64_t reserved[3];
+    } u;
+} gphi_event;
+_Static_assert(sizeof(gphi_event) == 64, "one unit");
+
+/* Of a CALL. Words are the arguments by the current signature (GPHI_CUDA_CALLS) in its
+ * order, older signatures converted: integers widened, floats as bits, pointers as
+ * addresses; but where an argument is the address of a handle or number to be filled
+ * (CUgraph *, CUdeviceptr *, size_t *...), its word is what stands there afterwards, 0 if
+ * the call failed or the address was NULL. cuStreamBeginCapture and its kin have the
+ * thread's capture mode (gphi_call_record.flags say nothing of it) as one word more. */
+typedef enum gphi_call_flag {
+    GPHI_CALL_PER_THREAD = 1, /* _ptsz, _ptds: stream 0 is the thread's own */
+    GPHI_CALL_HOST_NODE = 2,  /* made inside a host function of a stream or graph */
+    GPHI_CALL_NESTED = 4,     /* made by the driver or by another wrapped call */
+    GPHI_CALL_OLD = 8,        /* an older signature */
+    GPHI_CALL_MODE_SHIFT = 4 /* bits 4, 5: the thread's cuThreadExchangeStreamCaptureMode:
+                                0 global, 1 thread-local, 2 relaxed */
+} gphi_call_flag;
+
+/* A part: 8 bytes of head, then the bytes, padded to 8. */
+typedef enum gphi_part_kind {
+    GPHI_PART_TEXT = 1, /* with its final 0 */
+    GPHI_PART_PARAMS,   /* a kernel's argument buffer */
+    GPHI_PART_STRUCT,   /* the struct that argument `arg` points at, as the current header
+                           has it, after the call */
+    GPHI_PART_ARRAY,    /* what argument `arg` points at, an array (dependencies, ...) */
+    GPHI_PART_HASH /* 8 bytes: hash of the host bytes that a copy reads (up to 64 KiB) */
+} gphi_part_kind;
+
+typedef struct gphi_part {
+    uint16_t kind; /* gphi_part_kind */
+    uint16_t arg;  /* of a CALL: which argument. Else 0 */
+    uint32_t bytes;
+} gphi_part;
+
+/* Words of a NODE behind its type. Kernel: function, grid x y z, block x y z, shared
+ * bytes, context, cooperative, priority; part PARAMS. Others: part STRUCT, the driver's
+ * own parameter struct (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUDA_HOST_NODE_PARAMS,
+ * CUDA_MEM_ALLOC_NODE_PARAMS, CUdeviceptr of a free, CUevent, CUgraph of a child). */
+enum { GPHI_NODE_SNAPSHOT, GPHI_NODE_INDEX, GPHI_NODE_TYPE, GPHI_NODE_FUNCTION };
+
+typedef enum gphi_gpu_what {
+    GPHI_GPU_KERNEL = 1,
+    GPHI_GPU_MEMCPY,
+    GPHI_GPU_MEMSET,
+    GPHI_GPU_GRAPH, /* a whole launch */
+    GPHI_GPU_WINDOW /* launches held back and let go together: start, end, then words:
+                       stream, number of the first and of the last CALL in it */
+} gphi_gpu_what;
+
+/* What libgph says of itself. Text: the object's name. Words: */
+typedef enum gphi_note_kind {
+    GPHI_NOTE_CACHE_HIT =
+        1, /* cache, size asked, bucket, 0 exact 1 padded 2 eager 3 miss */
+    GPHI_NOTE_CACHE_RECORD, /* cache, bucket, ns, bytes */
+    GPHI_NOTE_CACHE_EVICT,  /* cache, bucket, bytes */
+    GPHI_NOTE_TREE_RECORD,  /* tree, function, node, why (gph_tree's reason) */
+    GPHI_NOTE_TREE_REPLAY,  /* tree, function, node */
+    GPHI_NOTE_POOL          /* pool, reserved bytes, used bytes */
+} gphi_note_kind;
+
+static inline const uint64_t *gphi_event_words(const gphi_event *event)
+{
+    return (const uint64_t *)(event + 1);
+}
+
+/* Word `index`, or 0 where the record has fewer. */
+static inline uint64_t gphi_event_word(const gphi_event *event, uint32_t index)
+{
+    return index < event->word_count ? gphi_event_words(event)[index] : 0;
+}
+
+static inline const gphi_part *gphi_event_parts(const gphi_event *event)
+{
+    return (const gphi_part *)(gphi_event_words(event) + event->word_count);
+}
+
+static inline const gphi_part *gphi_part_next(const gphi_part *part)
+{
+    const size_t bytes = sizeof(*part) + ((part->bytes + 7U) & ~(size_t)7);
+    return (const gphi_part *)((const char *)part + bytes);
+}
+
+/* The `nth` part of a kind (from 0), or NULL; its bytes stand behind it. Records of
+ * gphi_event_reader are checked: all parts lie within them, texts end. */
+const gphi_part *gphi_event_part(const gphi_event *event, gphi_part_kind kind,
+                                 uint32_t nth);
+
+/* The nth text, or "". */
+const char *gphi_event_text(const gphi_event *event, uint32_t nth);
+
+/* Whether the record's head, words and parts agree with its units, and texts end. */
+int gphi_event_is_whole(const gphi_event *event, size_t bytes_there);
+#endif
