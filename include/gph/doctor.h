@@ -30,7 +30,7 @@ typedef struct gph_doctor_options {
     uint32_t reserved[15]; /**< zero */
 } gph_doctor_options;
 /** Defaults. */
-#define GPH_DOCTOR_OPTIONS_INIT GPH_INIT(sizeof(gph_doctor_options))
+#define GPH_DOCTOR_OPTIONS_INIT GPH_INIT(sizeof(gph_doctor_options), 0, 0, 0, GPH_INIT(0))
 
 /** A place in the program's source. Texts are lent until gph_doctor_destroy(). */
 typedef struct gph_place {
