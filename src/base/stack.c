@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Return addresses, and what they mean: by libdw of elfutils, opened when it is needed
- * and not missed where it is not, else by dladdr(). */
+/* Return addresses, and what they mean: by libdw where it is there, else by dladdr(). */
 #define _GNU_SOURCE
 #include "base/stack.h"
-#include "base/thread.h"
+#include "base/dwarf.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -45,90 +44,6 @@ void gphi_stack_take(gphi_stack *out, unsigned skip)
 }
 #endif
 
-/* ---- libdw ---- */
-
-/* What of <elfutils/libdwfl.h> and <elfutils/libdw.h> is used here: stable since elfutils
- * 0.122. */
-typedef struct Dwfl Dwfl;
-typedef struct Dwfl_Module Dwfl_Module;
-typedef struct Dwfl_Line Dwfl_Line;
-typedef struct Dwarf_Line Dwarf_Line;
-typedef struct Dwarf_Die {
-    void *address;
-    struct Dwarf_CU *unit;
-    void *abbreviation;
-    long padding;
-} Dwarf_Die;
-typedef struct Dwfl_Callbacks {
-    void *find_elf, *find_debuginfo, *section_address;
-    char **debuginfo_path;
-} Dwfl_Callbacks;
-
-#define DW_CALLS(X)                                                                      \
-    X(Dwfl *, dwfl_begin, (const Dwfl_Callbacks *))                                      \
-    X(void, dwfl_end, (Dwfl *))                                                          \
-    X(int, dwfl_linux_proc_report, (Dwfl *, pid_t))                                      \
-    X(int, dwfl_report_end, (Dwfl *, void *, void *))                                    \
-    X(Dwfl_Module *, dwfl_addrmodule, (Dwfl *, uint64_t))                                \
-    X(const char *, dwfl_module_addrname, (Dwfl_Module *, uint64_t))                     \
-    X(Dwfl_Line *, dwfl_module_getsrc, (Dwfl_Module *, uint64_t))                        \
-    X(const char *, dwfl_lineinfo,                                                       \
-      (Dwfl_Line *, uint64_t *, int *, int *, uint64_t *, uint64_t *))                   \
-    X(Dwarf_Die *, dwfl_module_nextcu, (Dwfl_Module *, Dwarf_Die *, uint64_t *))         \
-    X(int, dwarf_haspc, (Dwarf_Die *, uint64_t))                                         \
-    X(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die *, uint64_t))                           \
-    X(const char *, dwarf_linesrc, (Dwarf_Line *, uint64_t *, uint64_t *))               \
-    X(int, dwarf_lineno, (Dwarf_Line *, int *))
-
-static struct {
-#define X(type, name, arguments) type(*name) arguments;
-    DW_CALLS(X)
-#undef X
-    Dwfl_Callbacks callbacks;
-    bool is_tried, is_there;
-} dw;
-
-/* libdw does not promise threads. */
-static gphi_mutex dw_mutex = GPHI_MUTEX_INIT;
-
-/* Without the standard finder of debug information, which may ask servers of the
- * network. */
-static bool open_dw_locked(void) GPHI_REQUIRES(&dw_mutex)
-{
-    if (dw.is_tried)
-        return dw.is_there;
-    dw.is_tried = true;
-    void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        return false;
-    bool all = true;
-#define X(type, name, arguments)                                                         \
-    *(void **)&dw.name = dlsym(library, #name);                                          \
-    all = all && dw.name != NULL;
-    DW_CALLS(X)
-#undef X
-    dw.callbacks.find_elf = dlsym(library, "dwfl_linux_proc_find_elf");
-    dw.callbacks.find_debuginfo = dlsym(library, "dwfl_build_id_find_debuginfo");
-    dw.is_there =
-        all && dw.callbacks.find_elf != NULL && dw.callbacks.find_debuginfo != NULL;
-    return dw.is_there;
-}
-
-/* The process as libdw sees it now, or NULL. */
-static Dwfl *begin_dw_locked(void) GPHI_REQUIRES(&dw_mutex)
-{
-    if (!open_dw_locked())
-        return NULL;
-    Dwfl *dwfl = dw.dwfl_begin(&dw.callbacks);
-    if (dwfl == NULL)
-        return NULL;
-    if (dw.dwfl_linux_proc_report(dwfl, getpid()) == 0 &&
-        dw.dwfl_report_end(dwfl, NULL, NULL) == 0)
-        return dwfl;
-    dw.dwfl_end(dwfl);
-    return NULL;
-}
-
 /* ---- words ---- */
 
 struct frame {
@@ -146,23 +61,6 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* File and line where the module has no table of addresses (clang makes none): by the
- * unit that has the address. */
-static void look_up_unit(Dwfl_Module *module, struct frame *out)
-{
-    uint64_t bias = 0;
-    for (Dwarf_Die *unit = dw.dwfl_module_nextcu(module, NULL, &bias); unit != NULL;
-         unit = dw.dwfl_module_nextcu(module, unit, &bias)) {
-        if (dw.dwarf_haspc(unit, out->at - bias) != 1)
-            continue;
-        Dwarf_Line *line = dw.dwarf_getsrc_die(unit, out->at - bias);
-        if (line == NULL || dw.dwarf_lineno(line, &out->line) != 0)
-            continue;
-        out->file = dw.dwarf_linesrc(line, NULL, NULL);
-        return;
-    }
-}
-
 /* What the dynamic linker knows. */
 static void look_up(void *address, struct frame *out)
 {
@@ -176,19 +74,13 @@ static void look_up(void *address, struct frame *out)
 }
 
 /* What libdw knows; `dwfl` may be NULL. */
-static void look_up_line(Dwfl *dwfl, struct frame *out)
+static void look_up_line(Dwfl *dwfl, struct frame *out) GPHI_REQUIRES(&gphi_dwarf_mutex)
 {
-    Dwfl_Module *module = dwfl != NULL ? dw.dwfl_addrmodule(dwfl, out->at) : NULL;
-    if (module == NULL)
-        return;
-    const char *name = dw.dwfl_module_addrname(module, out->at);
-    if (name != NULL)
-        out->function = name;
-    Dwfl_Line *line = dw.dwfl_module_getsrc(module, out->at);
-    if (line != NULL)
-        out->file = dw.dwfl_lineinfo(line, NULL, &out->line, NULL, NULL, NULL);
-    else
-        look_up_unit(module, out);
+    gphi_dwarf_place place = {.function = out->function};
+    gphi_dwarf_find(dwfl, out->at, &place);
+    out->function = place.function;
+    out->file = place.file;
+    out->line = place.line;
 }
 
 /* Whether a frame lies between the program and the driver. */
@@ -236,8 +128,8 @@ void gphi_stack_describe(const gphi_stack *stack, char *out, size_t bytes)
     if (stack->count == 0)
         return;
 
-    gphi_mutex_lock(&dw_mutex);
-    Dwfl *dwfl = begin_dw_locked();
+    gphi_mutex_lock(&gphi_dwarf_mutex);
+    Dwfl *dwfl = gphi_dwarf_self();
     bool has_room = true;
     for (unsigned i = 0; i < stack->count && has_room; i++) {
         struct frame frame;
@@ -247,11 +139,10 @@ void gphi_stack_describe(const gphi_stack *stack, char *out, size_t bytes)
         put_line(&frame, i, line, sizeof(line));
         has_room = append(out, bytes, line);
     }
-    if (dwfl != NULL)
-        dw.dwfl_end(dwfl);
-    else if (has_room)
+    if (dwfl == NULL && has_room)
         append(out, bytes, "(files and lines need libdw.so.1 of elfutils)\n");
-    gphi_mutex_unlock(&dw_mutex);
+    gphi_dwarf_end(dwfl);
+    gphi_mutex_unlock(&gphi_dwarf_mutex);
 }
 
 void gphi_stack_caller(const gphi_stack *stack, char *out, size_t bytes)
@@ -267,11 +158,10 @@ void gphi_stack_caller(const gphi_stack *stack, char *out, size_t bytes)
     if (i == stack->count)
         return;
 
-    gphi_mutex_lock(&dw_mutex);
-    Dwfl *dwfl = begin_dw_locked();
+    gphi_mutex_lock(&gphi_dwarf_mutex);
+    Dwfl *dwfl = gphi_dwarf_self();
     look_up_line(dwfl, &frame);
     put_caller(&frame, out, bytes);
-    if (dwfl != NULL)
-        dw.dwfl_end(dwfl); /* the texts in `frame` were its */
-    gphi_mutex_unlock(&dw_mutex);
+    gphi_dwarf_end(dwfl); /* the texts in `frame` were its */
+    gphi_mutex_unlock(&gphi_dwarf_mutex);
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Addresses of another process: the loaded files in order of loading, each with libdw's
+ * view of it once it is asked for; answers are remembered by address.
+ *
+ *   address ──> newest file that spans it ──> Dwfl of that file alone ──> words
+ *
+ * One Dwfl a file, since a file may be loaded where another was before. */
+#include "symbol/symbol.h"
+#include "base/dwarf.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct module {
+    uint64_t start, end, bias;
+    char *path, *build_id;
+    Dwfl *dwfl; /* of this file, or NULL */
+    bool is_tried;
+};
+
+struct found {
+    gphi_symbol symbol;
+    char *demangled; /* malloc'ed */
+};
+
+struct gphi_symbols {
+    gph_allocator heap;
+    gphi_vec modules;  /* of struct module */
+    gphi_vec found;    /* of struct found */
+    gphi_map by_place; /* return address ^ module << 48 -> index in found */
+};
+
+gph_status gphi_symbols_create(const gph_allocator *allocator, gphi_symbols **out,
+                               gph_error *error)
+{
+    const gph_allocator heap = gphi_heap(allocator);
+    gphi_symbols *symbols = gphi_heap_alloc(heap, sizeof(*symbols));
+    if (symbols == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for symbols");
+    symbols->heap = heap;
+    gphi_vec_init(&symbols->modules, heap, sizeof(struct module));
+    gphi_vec_init(&symbols->found, heap, sizeof(struct found));
+    gphi_map_init(&symbols->by_place, heap);
+    *out = symbols;
+    return GPH_OK;
+}
+
+void gphi_symbols_destroy(gphi_symbols *symbols)
+{
+    if (symbols == NULL)
+        return;
+    for (size_t i = 0; i < symbols->found.count; i++)
+        free(((struct found *)gphi_vec_at(&symbols->found, i))->demangled);
+    gphi_mutex_lock(&gphi_dwarf_mutex);
+    for (size_t i = 0; i < symbols->modules.count; i++) {
+        struct module *module = gphi_vec_at(&symbols->modules, i);
+        gphi_dwarf_end(module->dwfl);
+        gphi_heap_text_free(symbols->heap, module->path);
+        gphi_heap_text_free(symbols->heap, module->build_id);
+    }
+    gphi_mutex_unlock(&gphi_dwarf_mutex);
+    gphi_vec_fini(&symbols->modules);
+    gphi_vec_fini(&symbols->found);
+    gphi_map_fini(&symbols->by_place);
+    gphi_heap_free(symbols->heap, symbols, sizeof(*symbols));
+}
+
+gph_status gphi_symbols_module(gphi_symbols *symbols, uint64_t start, uint64_t end,
+                               uint64_t bias, const char *path, const char *build_id)
+{
+    char *own_path = gphi_heap_text(symbols->heap, path);
+    char *own_id = gphi_heap_text(symbols->heap, build_id);
+    struct module *module =
+        own_path != NULL && own_id != NULL ? gphi_vec_add(&symbols->modules, 1) : NULL;
+    if (module == NULL) {
+        gphi_heap_text_free(symbols->heap, own_path);
+        gphi_heap_text_free(symbols->heap, own_id);
+        return GPH_E_NO_MEMORY;
+    }
+    *module = (struct module){start, end, bias, own_path, own_id, NULL, false};
+    return GPH_OK;
+}
+
+/* The file's debug information, if it is still the file that was loaded. */
+static void open_module_locked(struct module *module) GPHI_REQUIRES(&gphi_dwarf_mutex)
+{
+    if (module->is_tried)
+        return;
+    module->is_tried = true;
+    bool is_same = false;
+    Dwfl *dwfl = gphi_dwarf_begin();
+    if (dwfl == NULL)
+        return;
+    const bool is_there =
+        gphi_dwarf_report(dwfl, module->path, module->bias, module->build_id, &is_same) &&
+        gphi_dwarf_report_end(dwfl);
+    if (is_there && is_same)
+        module->dwfl = dwfl;
+    else
+        gphi_dwarf_end(dwfl);
+}
+
+static struct module *module_of(const gphi_symbols *symbols, uint64_t at, size_t *index)
+{
+    for (size_t i = symbols->modules.count; i-- > 0;) {
+        struct module *module = gphi_vec_at(&symbols->modules, i);
+        if (module->start <= at && at < module->end) {
+            *index = i;
+            return module;
+        }
+    }
+    return NULL;
+}
+
+static void look_up(struct module *module, uint64_t at, struct found *out)
+{
+    gphi_dwarf_place place = {0};
+    gphi_mutex_lock(&gphi_dwarf_mutex);
+    open_module_locked(module);
+    gphi_dwarf_find(module->dwfl, at, &place);
+    gphi_mutex_unlock(&gphi_dwarf_mutex);
+    out->demangled = place.function != NULL ? gphi_demangle(place.function) : NULL;
+    out->symbol = (gphi_symbol){
+        .function = out->demangled != NULL ? out->demangled : place.function,
+        .file = place.file,
+        .line = place.line,
+        .module = module->path,
+        .offset = at - module->bias,
+    };
+}
+
+bool gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address, gphi_symbol *out)
+{
+    const uint64_t at = return_address - 1; /* in the call, not behind it */
+    size_t index = 0;
+    *out = (gphi_symbol){0};
+    struct module *module = module_of(symbols, at, &index);
+    if (module == NULL)
+        return true;
+    const uint64_t key = return_address ^ (uint64_t)index << 48;
+    const uint64_t *known = gphi_map_get(&symbols->by_place, key);
+    if (known == NULL) {
+        struct found *found = gphi_map_reserve(&symbols->by_place, 1) == GPH_OK
+                                  ? gphi_vec_add(&symbols->found, 1)
+                                  : NULL;
+        if (found == NULL)
+            return false;
+        look_up(module, at, found);
+        if (gphi_map_set(&symbols->by_place, key, symbols->found.count - 1) != GPH_OK)
+            return false;
+        known = gphi_map_get(&symbols->by_place, key);
+    }
+    *out = ((struct found *)gphi_vec_at(&symbols->found, *known))->symbol;
+    return true;
+}

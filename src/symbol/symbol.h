@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Addresses of a process that may be gone, put into words: from the files it had loaded.
+ */
+#ifndef GPHI_SYMBOL_SYMBOL_H
+#define GPHI_SYMBOL_SYMBOL_H
+#include <gph/base.h>
+#include <stdbool.h>
+
+typedef struct gphi_symbols gphi_symbols;
+
+/* Texts are lent until gphi_symbols_destroy(); NULL: unknown. */
+typedef struct gphi_symbol {
+    const char *function; /* demangled */
+    const char *file;     /* of the source */
+    int line;
+    const char *module; /* path of the loaded file */
+    uint64_t offset;    /* of the call in the loaded file's addresses */
+} gphi_symbol;
+
+gph_status gphi_symbols_create(const gph_allocator *allocator, gphi_symbols **out,
+                               gph_error *error);
+void gphi_symbols_destroy(gphi_symbols *symbols);
+
+/* A loaded file: its code lies from `start` up to `end`, `bias` beyond what its headers
+ * say. A later one hides those it overlaps. `build_id` in hex or "": a file that is
+ * another one now gives no lines. GPH_E_NO_MEMORY. */
+gph_status gphi_symbols_module(gphi_symbols *symbols, uint64_t start, uint64_t end,
+                               uint64_t bias, const char *path, const char *build_id);
+
+/* What a return address means. Slow at first for each file (its debug information is
+ * read), then remembered. False without memory; what is unknown is NULL. One thread at a
+ * time. */
+bool gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address, gphi_symbol *out);
+#endif

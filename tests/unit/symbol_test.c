@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Words for addresses, from the files alone: this process's own, as a stranger sees them.
+ */
+#define _GNU_SOURCE
+#include "base/dwarf.h"
+#include "base/stack.h"
+#include "fault.h"
+#include "symbol/symbol.h"
+#include "test.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gph_error error;
+
+struct map {
+    uint64_t start, end, bias;
+};
+
+/* The program itself: the first that is told. */
+static int first_file(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    struct map *map = user;
+    (void)bytes;
+    map->bias = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+            map->start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            map->end = map->start + info->dlpi_phdr[i].p_memsz;
+        }
+    return 1;
+}
+
+static bool has_libdw(void)
+{
+    return dlopen("libdw.so.1", RTLD_NOW) != NULL;
+}
+
+static gphi_symbols *create(void)
+{
+    gphi_symbols *symbols = NULL;
+    if (!CHECK_OK(gphi_symbols_create(NULL, &symbols, &error), error))
+        exit(1);
+    return symbols;
+}
+
+static __attribute__((noinline)) int caller_of(gphi_stack *stack)
+{
+    gphi_stack_take(stack, 0);
+    return __LINE__ - 1;
+}
+
+static void a_call_has_function_file_and_line(void)
+{
+    struct map map = {0};
+    dl_iterate_phdr(first_file, &map);
+    gphi_symbols *symbols = create();
+    gphi_stack stack;
+    const int line = __LINE__ + 1;
+    caller_of(&stack);
+    CHECK(gphi_symbols_module(symbols, map.start, map.end, map.bias, "/proc/self/exe",
+                              "") == GPH_OK);
+    gphi_symbol symbol = {0};
+    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], &symbol));
+    CHECK(strcmp(symbol.module, "/proc/self/exe") == 0 && symbol.offset != 0);
+    if (has_libdw()) {
+        CHECK(symbol.function != NULL &&
+              strcmp(symbol.function, "a_call_has_function_file_and_line") == 0);
+        CHECK(symbol.file != NULL && strstr(symbol.file, "symbol_test.c") != NULL);
+        CHECK(symbol.line == line);
+    }
+    gphi_symbol again = {0};
+    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], &again));
+    CHECK(memcmp(&symbol, &again, sizeof(again)) == 0); /* remembered */
+    gphi_symbols_destroy(symbols);
+}
+
+static void another_file_at_the_path_gives_no_lines(void)
+{
+    struct map map = {0};
+    dl_iterate_phdr(first_file, &map);
+    gphi_symbols *symbols = create();
+    gphi_stack stack;
+    caller_of(&stack);
+    CHECK(gphi_symbols_module(symbols, map.start, map.end, map.bias, "/proc/self/exe",
+                              "0123456789abcdef") == GPH_OK);
+    gphi_symbol symbol = {0};
+    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], &symbol));
+    CHECK(symbol.function == NULL && symbol.file == NULL && symbol.module != NULL);
+    gphi_symbols_destroy(symbols);
+}
+
+static void what_is_unknown_is_null(void)
+{
+    gphi_symbols *symbols = create();
+    gphi_symbol symbol = {.line = 7};
+    CHECK(gphi_symbols_find(symbols, 0x1234, &symbol));
+    CHECK(symbol.module == NULL && symbol.function == NULL && symbol.line == 0);
+    CHECK(gphi_symbols_module(symbols, 0x1000, 0x2000, 0, "/no/such/file", "") == GPH_OK);
+    CHECK(gphi_symbols_find(symbols, 0x1234, &symbol));
+    CHECK(strcmp(symbol.module, "/no/such/file") == 0 && symbol.function == NULL);
+    CHECK(gphi_symbols_module(symbols, 0x1800, 0x2000, 0, "/later", "") == GPH_OK);
+    CHECK(gphi_symbols_find(symbols, 0x1900, &symbol));
+    CHECK(strcmp(symbol.module, "/later") == 0); /* hides what was there */
+    CHECK(gphi_symbols_find(symbols, 0x1234, &symbol));
+    CHECK(strcmp(symbol.module, "/no/such/file") == 0);
+    CHECK(gphi_symbols_find(symbols, 0x2001, &symbol) && symbol.module == NULL);
+    gphi_symbols_destroy(symbols);
+}
+
+static void names_of_cxx_are_readable(void)
+{
+    char *name = gphi_demangle("_ZN3foo3barEi");
+    CHECK(name == NULL || strcmp(name, "foo::bar(int)") == 0);
+    CHECK(name != NULL || dlopen("libstdc++.so.6", RTLD_NOW) == NULL);
+    free(name);
+    CHECK(gphi_demangle("main") == NULL && gphi_demangle("_Zwhat") == NULL);
+}
+
+static void every_allocation_fails(void)
+{
+    for (long fail_at = 0;; fail_at++) {
+        fault_heap heap = {.fail_at = fail_at};
+        const gph_allocator allocator = {fault_realloc, &heap};
+        gphi_symbols *symbols = NULL;
+        gphi_symbol symbol;
+        bool is_done = gphi_symbols_create(&allocator, &symbols, &error) == GPH_OK;
+        is_done = is_done &&
+                  gphi_symbols_module(symbols, 0x1000, 0x2000, 0, "/no", "") == GPH_OK;
+        is_done = is_done && gphi_symbols_find(symbols, 0x1100, &symbol);
+        is_done = is_done && gphi_symbols_find(symbols, 0x1200, &symbol);
+        gphi_symbols_destroy(symbols);
+        CHECK(heap.live_bytes == 0);
+        if (is_done)
+            break;
+    }
+}
+
+int main(void)
+{
+    RUN(a_call_has_function_file_and_line);
+    RUN(another_file_at_the_path_gives_no_lines);
+    RUN(what_is_unknown_is_null);
+    RUN(names_of_cxx_are_readable);
+    RUN(every_allocation_fails);
+    return test_done();
+}
