@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cache/cache.h"
 #include "cuda/status.h"
+#include "event/note.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,10 +257,14 @@ gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
         entry_destroy(cache, entry);
         return status;
     }
+    const uint64_t ns = gphi_clock_ns() - begin;
     gphi_mutex_lock(&cache->mutex);
     bucket->captures++;
-    bucket->capture_ms = (double)(gphi_clock_ns() - begin) * 1e-6;
+    bucket->capture_ms = (double)ns * 1e-6;
+    const uint64_t bytes = entry->own_exec_bytes;
     gphi_mutex_unlock(&cache->mutex);
+    const uint64_t words[] = {(uint64_t)(uintptr_t)cache, key, ns, bytes};
+    gphi_note(GPHI_NOTE_CACHE_RECORD, cache->name, words, 4);
     atomic_fetch_add_explicit(&cache->captures, 1, memory_order_relaxed);
     return GPH_OK;
 }
@@ -574,6 +579,12 @@ void gphi_cache_evict(gph_cache *cache, uint32_t key)
 {
     gphi_layout_mark(&cache->layout, key, GPH_CACHE_EVICTED);
     gphi_layout_serve(&cache->layout);
+    gphi_mutex_lock(&cache->mutex);
+    const gphi_entry *entry = cache->buckets[key].entry;
+    const uint64_t words[] = {(uint64_t)(uintptr_t)cache, key,
+                              entry != NULL ? entry->own_exec_bytes : 0};
+    gphi_mutex_unlock(&cache->mutex);
+    gphi_note(GPHI_NOTE_CACHE_EVICT, cache->name, words, 3);
     gphi_cache_drop(cache, key, GPH_CACHE_EVICTED);
     gphi_mutex_lock(&cache->mutex);
     cache->buckets[key].evictions++;

@@ -5,6 +5,7 @@
 #include "cache/cache.h"
 #include "cache/pad.h"
 #include "cuda/status.h"
+#include "event/note.h"
 
 #include <string.h>
 
@@ -368,10 +369,29 @@ static gph_status decide(gph_cache *cache, gph_cache_call_args *args, gph_error 
     return cache->options.agree != NULL ? agree(cache, args, error) : GPH_OK;
 }
 
+/* Tells the attached library, if one is there, of a call that worked. */
+static void tell_call(const gph_cache *cache, const gph_cache_call_args *args)
+{
+    const gph_cache_match *match = &args->match;
+    const bool is_replayed = match->key != GPH_CACHE_NONE;
+    const uint64_t how = match->verdict == GPH_CACHE_EXACT    ? 0
+                         : match->verdict == GPH_CACHE_PADDED ? 1
+                         : match->verdict == GPH_CACHE_EAGER  ? 2
+                                                              : 3;
+    const uint64_t words[] = {(uint64_t)(uintptr_t)cache,
+                              (uint64_t)gphi_layout_units(&cache->layout, args->sizes),
+                              is_replayed ? match->key : match->wanted, how,
+                              is_replayed ? (uint64_t)cache->layout.volume[match->key]
+                                          : 0};
+    gphi_note(GPHI_NOTE_CACHE_HIT, cache->name, words, 5);
+}
+
 /* Figures of a call that worked. */
 static void count_call(gph_cache *cache, const gph_cache_call_args *args)
 {
     const gph_cache_match *match = &args->match;
+    if (gphi_note_is_on())
+        tell_call(cache, args);
     if (match->wanted != GPH_CACHE_NONE && match->wanted != match->key &&
         gphi_layout_state(&cache->layout, match->wanted) != GPH_CACHE_FITS) {
         gphi_bucket *missed = &cache->buckets[match->wanted];

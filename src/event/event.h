@@ -141,12 +141,14 @@ typedef enum gphi_gpu_what {
 /* What libgph says of itself. Text: the object's name. Words: */
 typedef enum gphi_note_kind {
     GPHI_NOTE_CACHE_HIT =
-        1, /* cache, size asked, bucket, 0 exact 1 padded 2 eager 3 miss */
+        1, /* cache, units asked (values of the padded axes, multiplied), bucket,
+              0 exact 1 padded 2 eager 3 miss, units of the bucket it was replayed in */
     GPHI_NOTE_CACHE_RECORD, /* cache, bucket, ns, bytes */
     GPHI_NOTE_CACHE_EVICT,  /* cache, bucket, bytes */
-    GPHI_NOTE_TREE_RECORD,  /* tree, function, node, why (gph_tree's reason) */
+    GPHI_NOTE_TREE_RECORD,  /* tree, function, node, why (gph_tree's reason). Text: the
+                               function's name, as of REPLAY */
     GPHI_NOTE_TREE_REPLAY,  /* tree, function, node */
-    GPHI_NOTE_POOL          /* pool, reserved bytes, used bytes */
+    GPHI_NOTE_POOL          /* pool, reserved bytes, used bytes: when it takes pages */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

@@ -3,6 +3,7 @@
  * pages elsewhere, pages that others can spare, and at last a message. */
 #include "base/fail.h"
 #include "base/log.h"
+#include "event/note.h"
 #include "memory/ledger.h"
 #include "memory/pool.h"
 
@@ -66,6 +67,10 @@ static gph_status take_pages(gph_pool *pool, uint64_t first, uint64_t count,
     const uint64_t position = tail != NULL ? tail->position : 0;
     GPHI_TRY(gphi_arena_take(pool->arena, pool->number, first, count, error));
     add_pages(pool, first, count, lane, position);
+    const uint64_t words[] = {(uint64_t)(uintptr_t)pool,
+                              pool->mapped_pages * pool->arena->page_bytes,
+                              pool->blocks.live_bytes};
+    gphi_note(GPHI_NOTE_POOL, pool->name, words, 3);
     gphi_log("memory", GPH_LOG_DEBUG, "pool %s takes %llu pages at 0x%llx", pool->name,
              (unsigned long long)count,
              (unsigned long long)(pool->arena->base + first * pool->arena->page_bytes));

@@ -20,6 +20,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/abi.h"
+#include "event/note.h"
 #include "tree/tree.h"
 #include <string.h>
 
@@ -205,6 +206,16 @@ static gph_status refuse(gphi_tree_turn *turn, gph_tree_action action,
     return gphi_fail(error, GPH_E_STATE, "%s", tree->text);
 }
 
+/* Tells the attached library, if one is there. */
+static void tell(const gphi_tree_turn *turn, gphi_note_kind kind,
+                 const gphi_tree_node *node)
+{
+    const uint64_t words[] = {(uint64_t)(uintptr_t)turn->tree,
+                              (uint64_t)(uintptr_t)turn->function, node->id,
+                              (uint64_t)node->reason};
+    gphi_note(kind, turn->function->name, words, kind == GPHI_NOTE_TREE_RECORD ? 4 : 3);
+}
+
 static gph_status run_eagerly(gphi_tree_turn *turn, gph_tree_reason reason,
                               gph_error *error)
 {
@@ -250,6 +261,8 @@ static gph_status replay(gphi_tree_turn *turn, gphi_tree_node *node, gph_error *
     tree->event.reason = GPH_TREE_NONE;
     tree->event.function = turn->function->name;
     tree->event.node = node->id;
+    if (gphi_note_is_on())
+        tell(turn, GPHI_NOTE_TREE_REPLAY, node);
     return GPH_OK;
 }
 
@@ -405,6 +418,7 @@ static gph_status record(gphi_tree_turn *turn, gphi_tree_place *place,
     tree->event.node = node->id;
     tree->stats.recordings++;
     tree->stats.recorded_for[reason]++;
+    tell(turn, GPHI_NOTE_TREE_RECORD, node);
     return GPH_OK;
 }
 
