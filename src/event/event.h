@@ -6,7 +6,11 @@
  * units
  *
  * A record is plain memory without pointers: the same in the ring, in a saved log and in
- * the reader's hands. Times are CLOCK_MONOTONIC. */
+ * the reader's hands. Times are CLOCK_MONOTONIC.
+ *
+ * What explains a record comes before it: STACK, PYTHON, THREAD, FUNCTION; and before the
+ * CALL that gave or took a graph, by the same thread, its snapshots: GRAPH, then its NODEs
+ * in order, then EDGES, a parent before its children. */
 #ifndef GPHI_EVENT_EVENT_H
 #define GPHI_EVENT_EVENT_H
 #include "cuda/calls.h"
