@@ -9,6 +9,7 @@
 #include <gph/cuda.h>
 #include <gph/module.h>
 
+#include <gph/explain.h>
 #include <gph/graph.h>
 #include <gph/plan.h>
 

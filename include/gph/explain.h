@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  The knowledge base: what goes wrong with CUDA graphs, why, what helps and what does
+ *  not, in English and Chinese. `gph explain` looks texts up in it, and the doctor takes
+ *  the words of its findings from it. It is data of the library: nothing is read, nothing
+ *  is allocated, nothing can fail. */
+#ifndef GPH_EXPLAIN_H
+#define GPH_EXPLAIN_H
+
+#include <gph/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What an entry is about. */
+typedef enum gph_explain_kind {
+    GPH_EXPLAIN_RULE = 0,    /**< a rule of the doctor; the slug is the rule's id */
+    GPH_EXPLAIN_CODE = 1,    /**< an error code of the driver and the runtime */
+    GPH_EXPLAIN_RESULT = 2,  /**< a result of an update or of an instantiation */
+    GPH_EXPLAIN_MESSAGE = 3, /**< a message of a framework, a library or a tool */
+    GPH_EXPLAIN_NOTHING = 4  /**< a name that does not exist, and what was meant */
+} gph_explain_kind;
+
+/** The languages of the texts. */
+typedef enum gph_explain_language {
+    GPH_EXPLAIN_ENGLISH = 0,
+    GPH_EXPLAIN_CHINESE = 1,
+    GPH_EXPLAIN_LANGUAGES = 2 /**< how many there are */
+} gph_explain_language;
+
+/** What an entry says, in one language. Lists end with NULL and may be empty. */
+typedef struct gph_explain_text {
+    const char *title;           /**< one line, no full stop */
+    const char *cause;           /**< why it happens */
+    const char *const *fix;      /**< what to do, a sentence or two each */
+    const char *const *in_vain;  /**< what is tried and does not help, and why */
+    const char *const *versions; /**< since when, until when, in which state */
+    const char *fix_text;        /**< `fix` as one paragraph */
+    const char *in_vain_text;    /**< `in_vain` as one paragraph, or empty */
+} gph_explain_text;
+
+/** An entry. All of it is static storage; lists end with NULL and may be empty. */
+typedef struct gph_explain_entry {
+    const char *slug;         /**< its stable name: "cuda/904-stream-capture-unjoined" */
+    gph_explain_kind kind;    /**< see there */
+    int32_t rank;             /**< how much it says, 0 to 9: causes before consequences */
+    const char *const *codes; /**< numbers: "904" */
+    const char *const *names; /**< names that are looked up whole */
+    const char *const *messages; /**< pieces of messages; a space is any white space */
+    const char *const *words;    /**< what people call it, for free text */
+    const char *const *see;      /**< where to read on: slugs, files of ours, addresses */
+    const char *shown_by; /**< what shows it: "rule R64", "broken update.edges", "test X",
+                               "measured ...", "source ..." */
+    gph_explain_text text[GPH_EXPLAIN_LANGUAGES]; /**< by gph_explain_language */
+} gph_explain_entry;
+
+/** How many entries there are. Thread: any. */
+GPH_API size_t gph_explain_count(void);
+
+/** An entry by its index, in the order of the data file; NULL if there is none. Thread:
+ *  any. */
+GPH_API const gph_explain_entry *gph_explain_at(size_t index);
+
+/** The entry of a slug, or of a rule's id; NULL if there is none. Thread: any. */
+GPH_API const gph_explain_entry *gph_explain_get(const char *slug);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
