@@ -31,4 +31,6 @@
 
 #include <gph/doctor.h>
 
+#include <gph/advice.h>
+
 #endif

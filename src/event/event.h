@@ -137,10 +137,32 @@ typedef enum gphi_gpu_what {
     GPHI_GPU_KERNEL = 1,
     GPHI_GPU_MEMCPY,
     GPHI_GPU_MEMSET,
-    GPHI_GPU_GRAPH, /* a whole launch */
-    GPHI_GPU_WINDOW /* launches held back and let go together: start, end, then words:
-                       stream, number of the first and of the last CALL in it */
+    GPHI_GPU_GRAPH,  /* a whole launch */
+    GPHI_GPU_WINDOW, /* launches held back and let go together: start, end (their
+                        difference is of the GPU's clock), then words: stream, times of
+                        the first and of the last CALL in it, how many work calls they
+                        are, ns that a wrapper adds to a call */
+    GPHI_GPU_ANCHORS /* what this machine takes, measured once: 0, 0, then words as
+                        gphi_anchor says, in picoseconds */
 } gphi_gpu_what;
+
+typedef enum gphi_anchor {
+    GPHI_ANCHOR_LAUNCH,       /* host: launching a kernel into a stream */
+    GPHI_ANCHOR_STREAM_NODE,  /* GPU: a tiny kernel behind another, in a stream */
+    GPHI_ANCHOR_GRAPH_NODE,   /* GPU: the same in a graph */
+    GPHI_ANCHOR_GRAPH_LAUNCH, /* host: launching a graph, and for each of its nodes */
+    GPHI_ANCHOR_GRAPH_LAUNCH_NODE,
+    GPHI_ANCHOR_GRAPH_START, /* GPU: a launch of a graph, beside its nodes */
+    GPHI_ANCHOR_WAIT,        /* host: a tiny kernel launched and waited for */
+    GPHI_ANCHOR_GRAPH_WAIT,  /* host: a graph of one launched and waited for */
+    GPHI_ANCHOR_CAPTURE,     /* host: capture, and for each node */
+    GPHI_ANCHOR_CAPTURE_NODE,
+    GPHI_ANCHOR_INSTANTIATE, /* host: instantiation, and for each node */
+    GPHI_ANCHOR_INSTANTIATE_NODE,
+    GPHI_ANCHOR_UPLOAD, /* host: upload and its end, and for each node */
+    GPHI_ANCHOR_UPLOAD_NODE,
+    GPHI_ANCHOR_COUNT
+} gphi_anchor;
 
 /* What libgph says of itself. Text: the object's name. Words: */
 typedef enum gphi_note_kind {

@@ -4,6 +4,7 @@
 #include <gph/gph.h>
 
 #define INITS(X)                                                                         \
+    X(gph_advice_options, GPH_ADVICE_OPTIONS_INIT)                                       \
     X(gph_arena_options, GPH_ARENA_OPTIONS_INIT)                                         \
     X(gph_cache_call_args, GPH_CACHE_CALL_INIT)                                          \
     X(gph_cache_options, GPH_CACHE_OPTIONS_INIT)                                         \

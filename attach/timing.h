@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How long the GPU takes for what the program queues, without a profiler: held windows.
+ * Active with GPH_DOCTOR_ADVISE=1 only.
+ *
+ *   program:  launch launch launch launch | launch ...
+ *   stream:   [wait for a word of host memory][event] work work work work [event]
+ *                                         ^ the word is set: a whole repetition is queued
+ *
+ * The wrappers call gphi_timing_before() ahead of the driver and gphi_timing_after()
+ * behind it, for each call of the program itself (not for those that the driver or
+ * another wrapper makes). Neither blocks, allocates or logs; both may call the driver. */
+#ifndef GPHI_ATTACH_TIMING_H
+#define GPHI_ATTACH_TIMING_H
+#include "event/ring.h"
+
+/* What timing needs of the rest of the attached library. */
+typedef struct gphi_timing_host {
+    void *(*find)(const char *symbol); /* the driver's own entry, or NULL */
+    uint32_t (*open_captures)(void);   /* in the process, now */
+    gphi_ring *ring;                   /* where its records go */
+} gphi_timing_host;
+
+/* Whether it is active. Read without a lock, so that a wrapper pays one load. */
+extern atomic_bool gphi_timing_is_on;
+
+/* Once, when the driver and the ring are there. Copies `host`. Returns whether it is
+ * asked for (GPH_DOCTOR_ADVISE=1) and this driver has what it needs. */
+bool gphi_timing_start(const gphi_timing_host *host);
+
+/* A call of the program, as its CALL record has it. `words`: the arguments, as far as
+ * they are known before the call. */
+void gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags);
+
+/* `begin_ns`, `end_ns`: around the driver's own call. Called last in the wrapper, so that
+ * what the wrapper itself costs is known too. */
+typedef struct gphi_timing_end {
+    uint64_t enter_ns; /* when the wrapper was entered */
+    uint64_t begin_ns, end_ns;
+    int32_t result;
+} gphi_timing_end;
+void gphi_timing_after(uint32_t call, const uint64_t *words, uint32_t flags,
+                       const gphi_timing_end *end);
+
+/* In a child of fork(): off. */
+void gphi_timing_forget(void);
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  Would a CUDA graph work here, and would it pay? Looks at what a doctor reads of a
+ *  program that runs eagerly: `gph doctor --capturable` and `gph doctor --advise`. */
+#ifndef GPH_ADVICE_H
+#define GPH_ADVICE_H
+
+#include <gph/doctor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What is made of a doctor's events. One thread at a time, that of the doctor. */
+typedef struct gph_advice gph_advice;
+
+/** Whether recording a repeated sequence pays. */
+typedef enum gph_verdict {
+    GPH_VERDICT_UNKNOWN = 0,       /**< something needed was not measured */
+    GPH_VERDICT_PAYS = 1,          /**< faster, and the cost of recording is earned */
+    GPH_VERDICT_DOES_NOT_PAY = 2,  /**< not faster, or too few repetitions */
+    GPH_VERDICT_CANNOT_CAPTURE = 3 /**< not before something is changed */
+} gph_verdict;
+
+/** Which part of the advice is printed. */
+typedef enum gph_advice_part {
+    GPH_ADVICE_CAPTURABLE = 1, /**< what would break a capture, escape it, be frozen */
+    GPH_ADVICE_PAYOFF = 2,     /**< whether, and how much, graphs would pay */
+    GPH_ADVICE_BOTH = 3        /**< both */
+} gph_advice_part;
+
+/** A sequence of work that the program repeats, eagerly, and what a graph would make of
+ *  it. Texts are lent until gph_advice_destroy(). Times are of one repetition, in
+ *  microseconds; negative: not measured. */
+typedef struct gph_prediction {
+    gph_verdict verdict;  /**< see there */
+    uint32_t graphs;      /**< that a repetition would be: cut where it must be */
+    uint32_t launches;    /**< work calls of a repetition */
+    uint32_t kernels;     /**< of them kernels */
+    uint32_t changed;     /**< arguments that changed between repetitions */
+    uint32_t windows;     /**< measurements of the GPU's time that could be used */
+    uint64_t repetitions; /**< that were seen */
+    double eager_us;      /**< as it runs now, without the doctor's own cost */
+    double busy_us;       /**< the GPU's time with all of it queued beforehand */
+    double graph_us;      /**< predicted */
+    double once_us;       /**< capture, instantiation and upload, predicted */
+    double break_even;    /**< repetitions that earn `once_us`; negative: never */
+    const char *why;      /**< of the verdict, one sentence */
+    gph_place place;      /**< of its first work call */
+} gph_prediction;
+
+/** Settings. */
+typedef struct gph_advice_options {
+    size_t struct_size;             /**< sizeof(gph_advice_options) */
+    const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
+    uint32_t reserved[16];          /**< zero */
+} gph_advice_options;
+/** Defaults. */
+#define GPH_ADVICE_OPTIONS_INIT GPH_INIT(sizeof(gph_advice_options), 0, GPH_INIT(0))
+
+/** Listens to a doctor, from before it has read anything. The program should run with
+ *  GPH_DOCTOR_ADVISE=1 in its environment, or no times but the calls' own are known.
+ *
+ *  doctor  borrowed until gph_advice_destroy(), which comes before
+ *          gph_doctor_destroy().
+ *  out     owned by the caller: gph_advice_destroy().
+ *
+ *  Fails with GPH_E_INVALID, GPH_E_STATE (the doctor has read something already) and
+ *  GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_advice_create(gph_doctor *doctor,
+                                                 const gph_advice_options *options,
+                                                 gph_advice **out, gph_error *error);
+
+/** Ends it. NULL is allowed. */
+GPH_API void gph_advice_destroy(gph_advice *advice);
+
+/** Draws the conclusions; after gph_doctor_finish(). Fails with GPH_E_STATE and
+ *  GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_advice_finish(gph_advice *advice, gph_error *error);
+
+/** How many repeated sequences there are; the one that takes most time is the first. */
+GPH_API uint32_t gph_advice_count(const gph_advice *advice);
+
+/** A repeated sequence; NULL if there is none of that index. */
+GPH_API const gph_prediction *gph_advice_prediction(const gph_advice *advice,
+                                                    uint32_t index);
+
+/** The advice as text of many lines, for a terminal; owned by the caller (free()). NULL
+ *  without memory. */
+GPH_API char *gph_advice_text(const gph_advice *advice, gph_advice_part part,
+                              int with_colours);
+
+/** The same as one JSON object, without a line break at its end; owned by the caller
+ *  (free()). NULL without memory. */
+GPH_API char *gph_advice_json(const gph_advice *advice, gph_advice_part part);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
