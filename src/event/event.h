@@ -29,6 +29,13 @@ typedef enum gphi_call_id {
 /* "cuLaunchKernel"; "?" if there is no such call. */
 const char *gphi_call_name(uint32_t call);
 
+/* The number of a name, or GPHI_CALL_COUNT. */
+uint32_t gphi_call_find(const char *name);
+
+/* Changes whenever the meaning of a record does: a hash of the names and of the record's
+ * version. A ring of another number is not read; a saved log has the names with it. */
+uint64_t gphi_event_version(void);
+
 typedef enum gphi_event_kind {
     GPHI_EVENT_CALL = 1, /* a driver call that has returned: gphi_call_record */
     GPHI_EVENT_STACK,    /* id: stack number. words: return addresses, innermost first */
@@ -40,12 +47,15 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_FUNCTION, /* id: CUfunction or CUkernel. words: argument offsets and sizes,
                             in turn. text: name */
     GPHI_EVENT_GRAPH,   /* id: CUgraph as it is now. words: snapshot number, nodes, edges,
-                           why (gphi_snapshot_why), CUgraphExec or 0, parent snapshot or 0
-                         */
+                           why (gphi_snapshot_why), CUgraphExec or 0, parent snapshot or
+                           0, the parent's node or 0, capture id or 0. Its NODE and EDGES
+                           records follow it (children's between them are told apart by
+                           their snapshot), all before the CALL that they belong to */
     GPHI_EVENT_NODE,    /* id: CUgraphNode. words: snapshot, index, CUgraphNodeType, then
                            what stands at gphi_node_words. parts: parameters */
     GPHI_EVENT_EDGES,   /* id: snapshot. words: from << 32 | to, by index, and edge data
-                           (CUgraphEdgeData, as a word), in turn */
+                           (CUgraphEdgeData, as a word), in turn. A snapshot with more
+                           than GPHI_EDGES_MAX edges has several of them */
     GPHI_EVENT_LOG,     /* id: CUlogLevel. text: the driver's sentence. stack */
     GPHI_EVENT_PROCESS, /* the first record. id: pid. words: driver version, clock at
                            start (CLOCK_REALTIME ns), tier. text: command line, arguments
@@ -68,6 +78,8 @@ typedef enum gphi_snapshot_why {
     GPHI_SNAPSHOT_UPDATE,       /* given to cuGraphExecUpdate, whatever the outcome */
     GPHI_SNAPSHOT_CHILD         /* of a node of the parent snapshot */
 } gphi_snapshot_why;
+
+enum { GPHI_EDGES_MAX = 16384 }; /* in one EDGES record */
 
 /* Heads every record. */
 typedef struct gphi_event {
@@ -203,6 +215,15 @@ static inline const gphi_part *gphi_part_next(const gphi_part *part)
  * gphi_event_reader are checked: all parts lie within them, texts end. */
 const gphi_part *gphi_event_part(const gphi_event *event, gphi_part_kind kind,
                                  uint32_t nth);
+
+/* The part of a CALL that belongs to one argument, or NULL. */
+const gphi_part *gphi_event_arg(const gphi_event *event, gphi_part_kind kind,
+                                uint32_t arg);
+
+static inline const void *gphi_part_bytes(const gphi_part *part)
+{
+    return part + 1;
+}
 
 /* The nth text, or "". */
 const char *gphi_event_text(const gphi_event *event, uint32_t nth);

@@ -2,47 +2,55 @@
 /* A mapped file that one process writes and another reads, which outlives the writer
  * however that ends. It never blocks the writer: what does not fit is counted and said.
  *
- *   file = gphi_ring_head (one page) | units of 64 bytes, a power of two of them
+ *   file = gphi_event_ring_head (one page) | units of 64 bytes, a power of two of them
  *
  * A writer takes units by adding to `head`, fills them, and sets the record's mark last.
  * A record never goes around the end (the rest is skipped by a record of kind 0). The
- * reader gives room back through `tail`. A record whose writer died has no mark: the
- * reader skips it when the process is gone. */
+ * reader gives room back through `tail`. A mark is made of the record's place and a
+ * secret of the file, so that what an older record left there is never taken for one. A
+ * record whose writer died has no mark: the reader looks for the next when the process is
+ * gone.
+ */
 #ifndef GPHI_EVENT_RING_H
 #define GPHI_EVENT_RING_H
 #include "event/event.h"
 #include <gph/base.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
-typedef struct gphi_ring gphi_ring;
+typedef struct gphi_event_ring gphi_event_ring;
 
 /* ---- writer: no allocation, no lock, safe in signal handlers; any thread ---- */
 
-/* Makes the file (mode 0600) and maps it. `units`: a power of two. */
-gph_status gphi_ring_create(const char *path, uint32_t units, gphi_ring **out,
-                            gph_error *error);
+/* Makes the file (mode 0600, its room reserved) and maps it. `units`: a power of two from
+ * 64 to 2^26 (4 GiB). A file that is there already is replaced. */
+gph_status gphi_event_ring_create(const char *path, uint32_t units, gphi_event_ring **out,
+                                  gph_error *error);
 
 /* Room for a record with `bytes` behind its head, or NULL: then one more is lost. All of
- * it must be filled but `mark`, `units`; then gphi_ring_put(). */
-gphi_event *gphi_ring_take(gphi_ring *ring, size_t bytes);
-void gphi_ring_put(gphi_ring *ring, gphi_event *event);
+ * it must be filled but `mark`, `units`; then gphi_event_ring_put(). */
+gphi_event *gphi_event_ring_take(gphi_event_ring *ring, size_t bytes);
+void gphi_event_ring_put(gphi_event_ring *ring, gphi_event *event);
 
-/* In a child of fork(): nothing more is written to the parent's file. */
-void gphi_ring_forget(gphi_ring *ring);
+/* In a child of fork(): unmaps the parent's file there, which goes on untouched. No other
+ * thread may be writing. NULL is allowed. */
+void gphi_event_ring_forget(gphi_event_ring *ring);
 
 /* ---- reader: one thread ---- */
 
-typedef struct gphi_ring_reader gphi_ring_reader;
+typedef struct gphi_event_ring_reader gphi_event_ring_reader;
 
-gph_status gphi_ring_open(const char *path, const gph_allocator *allocator,
-                          gphi_ring_reader **out, gph_error *error);
-void gphi_ring_close(gphi_ring_reader *reader);
+gph_status gphi_event_ring_open(const char *path, const gph_allocator *allocator,
+                                gphi_event_ring_reader **out, gph_error *error);
+void gphi_event_ring_close(gphi_event_ring_reader *reader);
 
-/* The next record, valid until the next call, or NULL: none for now. With `is_over` (the
- * writer is gone) unfinished records are skipped. */
-const gphi_event *gphi_ring_next(gphi_ring_reader *reader, bool is_over);
+/* The next record, a copy, valid until the next call, or NULL: none for now. With
+ * `is_over` (the writer is gone) unfinished records are skipped. What did not fit is told
+ * by a LOST record where it is missing, as far as the writer came to say so. */
+const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_over);
 
 /* Records that did not fit so far. */
-uint64_t gphi_ring_lost(const gphi_ring_reader *reader);
+uint64_t gphi_event_ring_lost(const gphi_event_ring_reader *reader);
+
+/* The writer's process. */
+uint32_t gphi_event_ring_process(const gphi_event_ring_reader *reader);
 #endif

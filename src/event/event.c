@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names of calls, and the check that a record is what it says. */
+#include "event/event.h"
+
+#include <string.h>
+
+static const char *const call_names[GPHI_CALL_COUNT] = {
+#define X(name, version, arguments) #name,
+    GPHI_CUDA_CALLS(X)
+#undef X
+};
+
+enum { RECORD_VERSION = 1 };
+
+const char *gphi_call_name(uint32_t call)
+{
+    return call < GPHI_CALL_COUNT ? call_names[call] : "?";
+}
+
+uint32_t gphi_call_find(const char *name)
+{
+    uint32_t call = 0;
+    while (call < GPHI_CALL_COUNT && strcmp(call_names[call], name) != 0)
+        call++;
+    return call;
+}
+
+uint64_t gphi_event_version(void)
+{
+    uint64_t hash = UINT64_C(14695981039346656037) ^ RECORD_VERSION; /* FNV-1a */
+    for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++)
+        for (const char *at = call_names[call];; at++) {
+            hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+            if (*at == '\0')
+                break;
+        }
+    return hash;
+}
+
+/* The bytes that the parts take, or SIZE_MAX if they do not fit into `room`. */
+static size_t check_parts(const gphi_event *event, size_t room)
+{
+    const char *at = (const char *)gphi_event_parts(event);
+    size_t used = 0;
+    for (uint32_t i = 0; i < event->part_count; i++) {
+        gphi_part part;
+        if (room - used < sizeof(part))
+            return SIZE_MAX;
+        memcpy(&part, at + used, sizeof(part));
+        used += sizeof(part);
+        const size_t bytes = ((size_t)part.bytes + 7) & ~(size_t)7;
+        if (part.kind < GPHI_PART_TEXT || part.kind > GPHI_PART_HASH ||
+            bytes > room - used)
+            return SIZE_MAX;
+        if (part.kind == GPHI_PART_TEXT &&
+            (part.bytes == 0 || at[used + part.bytes - 1] != '\0'))
+            return SIZE_MAX;
+        if (part.kind == GPHI_PART_HASH && part.bytes != 8)
+            return SIZE_MAX;
+        used += bytes;
+    }
+    return used;
+}
+
+int gphi_event_is_whole(const gphi_event *event, size_t bytes_there)
+{
+    if (bytes_there < sizeof(*event) || event->units == 0)
+        return 0;
+    const size_t bytes = (size_t)event->units * sizeof(*event);
+    if (bytes > bytes_there || event->kind < GPHI_EVENT_CALL ||
+        event->kind > GPHI_EVENT_LOST)
+        return 0;
+    const size_t words = (size_t)event->word_count * 8;
+    if (words > bytes - sizeof(*event))
+        return 0;
+    return check_parts(event, bytes - sizeof(*event) - words) != SIZE_MAX;
+}
+
+const gphi_part *gphi_event_part(const gphi_event *event, gphi_part_kind kind,
+                                 uint32_t nth)
+{
+    const gphi_part *part = gphi_event_parts(event);
+    for (uint32_t i = 0; i < event->part_count; i++, part = gphi_part_next(part))
+        if (part->kind == kind && nth-- == 0)
+            return part;
+    return NULL;
+}
+
+const gphi_part *gphi_event_arg(const gphi_event *event, gphi_part_kind kind,
+                                uint32_t arg)
+{
+    const gphi_part *part = gphi_event_parts(event);
+    for (uint32_t i = 0; i < event->part_count; i++, part = gphi_part_next(part))
+        if (part->kind == kind && part->arg == arg)
+            return part;
+    return NULL;
+}
+
+const char *gphi_event_text(const gphi_event *event, uint32_t nth)
+{
+    const gphi_part *part = gphi_event_part(event, GPHI_PART_TEXT, nth);
+    return part != NULL ? gphi_part_bytes(part) : "";
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writes a log under another name, which becomes the asked one when it is whole. */
+#define _GNU_SOURCE
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/save.h"
+#include "event/log.h"
+#include "event/log_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 1 << 16, NAMES_TRIED = 100 };
+
+struct gphi_event_save {
+    gph_allocator heap;
+    int fd;
+    gph_status status; /* of the first write that failed: what follows is not written */
+    gphi_log_head head;
+    size_t used; /* of `buffer` */
+    char path[PATH_MAX];
+    char fresh[PATH_MAX + 16];
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+static gph_status flush(gphi_event_save *save, gph_error *error)
+{
+    gphi_save file = {save->fd, save->fresh, error};
+    const gph_status status = gphi_save_write(&file, save->buffer, save->used);
+    save->used = 0;
+    return status;
+}
+
+static gph_status put(gphi_event_save *save, const void *data, size_t bytes,
+                      gph_error *error)
+{
+    for (const unsigned char *at = data; bytes > 0;) {
+        const size_t room = BUFFER_BYTES - save->used;
+        const size_t now = bytes < room ? bytes : room;
+        memcpy(save->buffer + save->used, at, now);
+        save->used += now;
+        at += now;
+        bytes -= now;
+        if (save->used == BUFFER_BYTES)
+            GPHI_TRY(flush(save, error));
+    }
+    return GPH_OK;
+}
+
+static gph_status put_names(gphi_event_save *save, gph_error *error)
+{
+    size_t bytes = 0;
+    for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++)
+        bytes += strlen(gphi_call_name(call)) + 1;
+    save->head.names_bytes = (uint32_t)(bytes / 64 * 64 + 64); /* a final 0 at least */
+    GPHI_TRY(put(save, &save->head, sizeof(save->head), error));
+    for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++) {
+        GPHI_TRY(put(save, gphi_call_name(call), strlen(gphi_call_name(call)), error));
+        GPHI_TRY(put(save, "\n", 1, error));
+    }
+    const char zeros[64] = {0};
+    return put(save, zeros, save->head.names_bytes - bytes, error);
+}
+
+static int open_beside(gphi_event_save *save)
+{
+    for (unsigned i = 0; i < NAMES_TRIED; i++) {
+        snprintf(save->fresh, sizeof(save->fresh), "%s.%08llx", save->path,
+                 (unsigned long long)(gphi_clock_ns() + i) & 0xFFFFFFFF);
+        const int fd = open(save->fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+gph_status gphi_event_save_begin(const char *path, const gph_allocator *allocator,
+                                 gphi_event_save **out, gph_error *error)
+{
+    if (strlen(path) >= PATH_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "the path has %zu bytes, too many",
+                         strlen(path));
+    const gph_allocator heap = gphi_heap(allocator);
+    gphi_event_save *save = gphi_heap_alloc(heap, sizeof(*save));
+    if (save == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "saving events");
+    save->heap = heap;
+    save->head.magic = GPHI_LOG_MAGIC;
+    save->head.version = GPHI_LOG_VERSION;
+    snprintf(save->path, sizeof(save->path), "%s", path);
+    save->fd = open_beside(save);
+    if (save->fd < 0) {
+        const gph_status status = gphi_save_fail(error, "make a file beside", path);
+        gphi_heap_free(heap, save, sizeof(*save));
+        return status;
+    }
+    const gph_status status = put_names(save, error);
+    if (status != GPH_OK) {
+        gphi_ignore(gphi_event_save_end(save, false, NULL), "the first failure is told");
+        return status;
+    }
+    *out = save;
+    return GPH_OK;
+}
+
+gph_status gphi_event_save_add(gphi_event_save *save, const gphi_event *event,
+                               gph_error *error)
+{
+    if (save->status != GPH_OK)
+        return gphi_fail(error, save->status, "an earlier event could not be saved");
+    gphi_event head = *event;
+    head.mark = 0;
+    const size_t bytes = (size_t)event->units * sizeof(*event);
+    save->status = put(save, &head, sizeof(head), error);
+    if (save->status == GPH_OK)
+        save->status = put(save, event + 1, bytes - sizeof(head), error);
+    save->head.record_count++;
+    save->head.record_bytes += bytes;
+    return save->status;
+}
+
+/* What is buffered, and the head with what is known only now. */
+static gph_status finish(gphi_event_save *save, gph_error *error)
+{
+    if (save->status != GPH_OK)
+        return gphi_fail(error, save->status, "an event could not be saved");
+    GPHI_TRY(flush(save, error));
+    const ssize_t head = (ssize_t)sizeof(save->head);
+    if (pwrite(save->fd, &save->head, sizeof(save->head), 0) != head)
+        return gphi_save_fail(error, "write", save->fresh);
+    return GPH_OK;
+}
+
+gph_status gphi_event_save_end(gphi_event_save *save, bool keep, gph_error *error)
+{
+    gph_status status = keep ? finish(save, error) : GPH_OK;
+    if (close(save->fd) != 0 && keep && status == GPH_OK)
+        status = gphi_save_fail(error, "write", save->fresh);
+    if (keep && status == GPH_OK && rename(save->fresh, save->path) != 0)
+        status = gphi_save_fail(error, "replace", save->path);
+    if (!keep || status != GPH_OK)
+        unlink(save->fresh);
+    gphi_heap_free(save->heap, save, sizeof(*save));
+    return status;
+}
