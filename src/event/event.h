@@ -41,7 +41,7 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_STACK,    /* id: stack number. words: return addresses, innermost first */
     GPHI_EVENT_PYTHON, /* id: stack number. text: "file:line function\n", innermost first
                         */
-    GPHI_EVENT_MODULE, /* a loaded file: id: 0. words: start, end, file offset. text:
+    GPHI_EVENT_MODULE, /* a loaded file: id: 0. words: start, end, load bias. text:
                           path; second text: build id in hex, or empty */
     GPHI_EVENT_THREAD, /* thread: whose. text: its name */
     GPHI_EVENT_FUNCTION, /* id: CUfunction or CUkernel. words: argument offsets and sizes,
