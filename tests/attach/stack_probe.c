@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach/stack.c and python.c in a library of their own, as the attached one has them: for
- * a test in C and for one in Python. */
+/* attach/stack.c and python.c in a library of their own, as the attached one has them:
+ * for a test in C and for one in Python. */
 #include "attach/stack.h"
 #include "base/thread.h"
 

@@ -31,7 +31,8 @@ static uint32_t told_count;
 
 static void read_all(void)
 {
-    for (const gphi_event *event; (event = gphi_event_ring_next(reader, false)) != NULL;) {
+    for (const gphi_event *event;
+         (event = gphi_event_ring_next(reader, false)) != NULL;) {
         const uint64_t *words = gphi_event_words(event);
         if (event->kind == GPHI_EVENT_MODULE)
             CHECK(gphi_symbols_module(symbols, words[0], words[1], words[2],
@@ -153,8 +154,7 @@ static void figures(void)
     const uint64_t begin = gphi_clock_ns();
     for (int i = 0; i < TIMES; i++)
         left();
-    printf("a stack that is known: %.0f ns\n",
-           (double)(gphi_clock_ns() - begin) / TIMES);
+    printf("a stack that is known: %.0f ns\n", (double)(gphi_clock_ns() - begin) / TIMES);
 }
 
 int main(void)
