@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What launching, graphs and tiny kernels take on this machine: measured once, before the
+ * program's first work. Two lengths of a chain give what a launch and what a node
+ * takes. */
+#include "attach/timing_calls.h"
+#include "base/clock.h"
+#include <stdlib.h>
+
+enum { SHORT = 20, LONG = 120, TRIES = 5, WAITS = 15 };
+
+/* x += 1, one thread. */
+static const char tiny_ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
+                               ".visible .entry tiny(.param .u64 x)\n{\n"
+                               "  .reg .b32 %r<3>;\n  .reg .b64 %d<2>;\n"
+                               "  ld.param.u64 %d1, [x];\n"
+                               "  ld.global.u32 %r1, [%d1];\n"
+                               "  add.u32 %r2, %r1, 1;\n"
+                               "  st.global.u32 [%d1], %r2;\n  ret;\n}\n";
+
+typedef struct bench {
+    const gphi_timing_calls *cu;
+    gphi_timing_gate *gate;
+    CUstream stream;
+    CUmodule module;
+    CUfunction tiny;
+    CUdeviceptr x;
+    CUevent begin, end;
+    bool failed; /* a call did: nothing more is called */
+} bench;
+
+/* All times in picoseconds. */
+typedef struct chain_times {
+    uint64_t stream, graph;                /* the GPU's, all of it queued beforehand */
+    uint64_t launch;                       /* the host's: of the graph */
+    uint64_t capture, instantiate, upload; /* the host's */
+} chain_times;
+
+static bool ok(bench *b, CUresult result)
+{
+    if (result != CUDA_SUCCESS)
+        b->failed = true;
+    return !b->failed;
+}
+
+/* Calls cu->NAME unless a call has failed. */
+#define DO(b, name, ...) ((b)->failed ? false : ok(b, (b)->cu->name(__VA_ARGS__)))
+
+static int order(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t middle(uint64_t *values, int count)
+{
+    qsort(values, (size_t)count, sizeof(*values), order);
+    return values[count / 2];
+}
+
+static void chain(bench *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        DO(b, launch, b->tiny, 1, 1, 1, 1, 1, 1, 0, b->stream, (void *[]){&b->x}, NULL);
+}
+
+/* What is queued between hold() and let_go() runs back to back. */
+static void hold(bench *b)
+{
+    b->gate->next++;
+    DO(b, wait_value, b->stream, b->gate->at, b->gate->next, CU_STREAM_WAIT_VALUE_GEQ);
+    DO(b, event_record, b->begin, b->stream);
+}
+
+static uint64_t let_go(bench *b)
+{
+    float ms = 0;
+    DO(b, event_record, b->end, b->stream);
+    atomic_store(b->gate->word, b->gate->next);
+    DO(b, stream_wait, b->stream);
+    DO(b, event_elapsed, &ms, b->begin, b->end);
+    return ms > 0 ? (uint64_t)((double)ms * 1e9) : 0;
+}
+
+static uint64_t since(uint64_t from_ns)
+{
+    return (gphi_clock_ns() - from_ns) * 1000;
+}
+
+static void make_graph(bench *b, int count, CUgraphExec *exec, chain_times *t)
+{
+    CUgraph graph = NULL;
+    uint64_t from = gphi_clock_ns();
+    if (!DO(b, capture_begin, b->stream, CU_STREAM_CAPTURE_MODE_RELAXED))
+        return;
+    chain(b, count);
+    /* in any case, or the stream stays what it is */
+    const CUresult ended = b->cu->capture_end(b->stream, &graph);
+    if (!ok(b, ended))
+        return;
+    t->capture = since(from);
+    from = gphi_clock_ns();
+    DO(b, instantiate, exec, graph, 0);
+    t->instantiate = since(from);
+    from = gphi_clock_ns();
+    DO(b, upload, *exec, b->stream);
+    DO(b, stream_wait, b->stream);
+    t->upload = since(from);
+    (void)b->cu->graph_destroy(graph);
+}
+
+static void try_chain(bench *b, int count, chain_times *t)
+{
+    CUgraphExec exec = NULL;
+    make_graph(b, count, &exec, t);
+    for (int i = 0; i < 3; i++) /* a driver may learn from the first ones */
+        DO(b, graph_launch, exec, b->stream);
+    DO(b, stream_wait, b->stream);
+    const uint64_t from = gphi_clock_ns();
+    DO(b, graph_launch, exec, b->stream);
+    t->launch = since(from);
+    DO(b, stream_wait, b->stream);
+    hold(b);
+    DO(b, graph_launch, exec, b->stream);
+    t->graph = let_go(b);
+    hold(b);
+    chain(b, count);
+    t->stream = let_go(b);
+    if (exec != NULL)
+        (void)b->cu->exec_destroy(exec);
+}
+
+static chain_times measure_chain(bench *b, int count)
+{
+    chain_times all[TRIES] = {{0}}, out;
+    uint64_t *const fields[] = {&out.stream,  &out.graph,       &out.launch,
+                                &out.capture, &out.instantiate, &out.upload};
+    for (int i = 0; i < TRIES; i++)
+        try_chain(b, count, &all[i]);
+    for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
+        uint64_t values[TRIES];
+        for (int i = 0; i < TRIES; i++)
+            values[i] = ((const uint64_t *)&all[i])[f];
+        *fields[f] = middle(values, TRIES);
+    }
+    return out;
+}
+_Static_assert(sizeof(chain_times) == 6 * sizeof(uint64_t), "read as an array");
+
+static void measure_waits(bench *b, uint64_t *out)
+{
+    uint64_t eager[WAITS], graph[WAITS], launch[TRIES];
+    CUgraphExec exec = NULL;
+    chain_times ignored;
+    make_graph(b, 1, &exec, &ignored);
+    for (int i = 0; i < WAITS; i++) {
+        uint64_t from = gphi_clock_ns();
+        chain(b, 1);
+        DO(b, stream_wait, b->stream);
+        eager[i] = since(from);
+        from = gphi_clock_ns();
+        DO(b, graph_launch, exec, b->stream);
+        DO(b, stream_wait, b->stream);
+        graph[i] = since(from);
+    }
+    for (int i = 0; i < TRIES; i++) {
+        const uint64_t from = gphi_clock_ns();
+        chain(b, LONG);
+        launch[i] = since(from) / LONG;
+        DO(b, stream_wait, b->stream);
+    }
+    if (exec != NULL)
+        (void)b->cu->exec_destroy(exec);
+    out[GPHI_ANCHOR_WAIT] = middle(eager, WAITS);
+    out[GPHI_ANCHOR_GRAPH_WAIT] = middle(graph, WAITS);
+    out[GPHI_ANCHOR_LAUNCH] = middle(launch, TRIES);
+}
+
+/* From two lengths: what each node takes, and what is left for the whole. */
+static void line(uint64_t at_short, uint64_t at_long, uint64_t *whole, uint64_t *node)
+{
+    *node = at_long > at_short ? (at_long - at_short) / (LONG - SHORT) : 0;
+    *whole = at_short > *node * SHORT ? at_short - *node * SHORT : 0;
+}
+
+static void measure(bench *b, uint64_t *out)
+{
+    uint64_t events;
+    chain(b, LONG); /* whatever is done at the first launch */
+    DO(b, stream_wait, b->stream);
+    const chain_times few = measure_chain(b, SHORT), many = measure_chain(b, LONG);
+    line(few.stream, many.stream, &events, &out[GPHI_ANCHOR_STREAM_NODE]);
+    line(few.graph, many.graph, &out[GPHI_ANCHOR_GRAPH_START],
+         &out[GPHI_ANCHOR_GRAPH_NODE]);
+    out[GPHI_ANCHOR_GRAPH_START] -=
+        events < out[GPHI_ANCHOR_GRAPH_START] ? events : out[GPHI_ANCHOR_GRAPH_START];
+    line(few.launch, many.launch, &out[GPHI_ANCHOR_GRAPH_LAUNCH],
+         &out[GPHI_ANCHOR_GRAPH_LAUNCH_NODE]);
+    line(few.capture, many.capture, &out[GPHI_ANCHOR_CAPTURE],
+         &out[GPHI_ANCHOR_CAPTURE_NODE]);
+    line(few.instantiate, many.instantiate, &out[GPHI_ANCHOR_INSTANTIATE],
+         &out[GPHI_ANCHOR_INSTANTIATE_NODE]);
+    line(few.upload, many.upload, &out[GPHI_ANCHOR_UPLOAD],
+         &out[GPHI_ANCHOR_UPLOAD_NODE]);
+    measure_waits(b, out);
+}
+
+bool gphi_timing_anchors(const gphi_timing_calls *cu, gphi_timing_gate *gate,
+                         uint64_t out[GPHI_ANCHOR_COUNT])
+{
+    bench b = {.cu = cu, .gate = gate};
+    DO(&b, module_load, &b.module, tiny_ptx);
+    DO(&b, function, &b.tiny, b.module, "tiny");
+    DO(&b, alloc, &b.x, 256);
+    DO(&b, stream_create, &b.stream, CU_STREAM_NON_BLOCKING);
+    DO(&b, event_create, &b.begin, CU_EVENT_DEFAULT);
+    DO(&b, event_create, &b.end, CU_EVENT_DEFAULT);
+    if (!b.failed)
+        measure(&b, out);
+    atomic_store(gate->word, gate->next); /* nothing waits any more */
+    if (b.end != NULL)
+        (void)cu->event_destroy(b.end);
+    if (b.begin != NULL)
+        (void)cu->event_destroy(b.begin);
+    if (b.stream != NULL) {
+        (void)cu->stream_wait(b.stream);
+        (void)cu->stream_destroy(b.stream);
+    }
+    if (b.x != 0)
+        (void)cu->free(b.x);
+    if (b.module != NULL)
+        (void)cu->module_unload(b.module);
+    return !b.failed;
+}
