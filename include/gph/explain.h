@@ -65,6 +65,47 @@ GPH_API const gph_explain_entry *gph_explain_at(size_t index);
 /** The entry of a slug, or of a rule's id; NULL if there is none. Thread: any. */
 GPH_API const gph_explain_entry *gph_explain_get(const char *slug);
 
+/** What of a text led to an entry, the strongest first. */
+typedef enum gph_explain_reason {
+    GPH_EXPLAIN_BY_SLUG = 0,    /**< its slug */
+    GPH_EXPLAIN_BY_NAME = 1,    /**< a name, whole */
+    GPH_EXPLAIN_BY_CODE = 2,    /**< a number, alone or behind a word such as "error" */
+    GPH_EXPLAIN_BY_MESSAGE = 3, /**< a piece of a message */
+    GPH_EXPLAIN_BY_WORDS = 4    /**< words of the text stand in the entry */
+} gph_explain_reason;
+
+/** An entry that a text leads to. */
+typedef struct gph_explain_match {
+    const gph_explain_entry *entry;
+    gph_explain_reason reason;
+    int32_t score;     /**< to compare matches of one text by */
+    const char *key;   /**< the entry's key that was found, static; NULL for words */
+    size_t line;       /**< of the text, from 1 */
+    size_t line_begin; /**< where that line begins in the text, in bytes */
+    size_t line_bytes; /**< how long it is, without its end */
+} gph_explain_match;
+
+/** Finds the entries that a text is about: a number, a name, a slug, some words, or a log
+ *  or traceback of any length, in English or Chinese. What says most comes first: a
+ *  message that names a cause before the code of a consequence, and of equals what stands
+ *  first.
+ *
+ *  text      borrowed for the call; `bytes` of it, any bytes.
+ *  out       filled with at most `capacity` matches of different entries, the best first.
+ *
+ *  Returns how many there are in `out`; 0 if the text leads nowhere. Thread: any. */
+GPH_API size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
+                                size_t capacity);
+
+/** Names, slugs and codes that look like one in the text: for "did you mean".
+ *
+ *  text  borrowed for the call; `bytes` of it.
+ *  out   filled with at most `capacity` names, static, the nearest first.
+ *
+ *  Returns how many there are in `out`. Thread: any. */
+GPH_API size_t gph_explain_near(const char *text, size_t bytes, const char **out,
+                                size_t capacity);
+
 #ifdef __cplusplus
 }
 #endif

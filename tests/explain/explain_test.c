@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The knowledge base as data: each entry is whole, in both languages, and found by its
  * slug. */
+#include "explain/scan.h"
 #include "test.h"
 
 #include <gph/explain.h>
@@ -52,9 +53,186 @@ static void what_is_not_there_is_null(void)
     CHECK(gph_explain_get(NULL) == NULL);
 }
 
+/* What the text leads to first; NULL if nowhere. */
+static const gph_explain_match *first(const char *text, size_t bytes)
+{
+    static gph_explain_match matches[4];
+    return gph_explain_find(text, bytes, matches, 4) > 0 ? &matches[0] : NULL;
+}
+
+static void must_lead(const char *key, const gph_explain_entry *to,
+                      gph_explain_reason reason)
+{
+    const gph_explain_match *match = first(key, strlen(key));
+    if (!CHECK(match != NULL && match->entry == to && match->reason == reason))
+        fprintf(stderr, "%s leads to %s, not to %s\n", key,
+                match != NULL ? match->entry->slug : "nothing", to->slug);
+}
+
+static void every_entry_is_found_by_its_slug_and_keys(void)
+{
+    size_t keys = 0;
+    for (size_t i = 0; i < gph_explain_count(); i++) {
+        const gph_explain_entry *entry = gph_explain_at(i);
+        must_lead(entry->slug, entry, GPH_EXPLAIN_BY_SLUG);
+        for (size_t at = 0; entry->codes[at] != NULL; at++, keys++)
+            must_lead(entry->codes[at], entry, GPH_EXPLAIN_BY_CODE);
+        for (size_t at = 0; entry->names[at] != NULL; at++, keys++)
+            must_lead(entry->names[at], entry, GPH_EXPLAIN_BY_NAME);
+        for (size_t at = 0; entry->messages[at] != NULL; at++, keys++)
+            must_lead(entry->messages[at], entry, GPH_EXPLAIN_BY_MESSAGE);
+    }
+    CHECK(gph_explain_count() <= GPHI_ENTRIES_MAX);
+    CHECK(keys + gph_explain_count() < GPHI_KEYS_MAX);
+}
+
+/* A message begins with two characters that are no space: the search looks for these. */
+static void every_message_can_be_searched(void)
+{
+    for (size_t i = 0; i < gph_explain_count(); i++)
+        for (const char *const *at = gph_explain_at(i)->messages; *at != NULL; at++)
+            CHECK(strlen(*at) >= 8 && !gphi_is_space((*at)[0]) &&
+                  !gphi_is_space((*at)[1]) && strstr(*at, "  ") == NULL);
+}
+
+static void what_people_call_it_leads_there(void)
+{
+    for (size_t i = 0; i < gph_explain_count(); i++)
+        for (const char *const *at = gph_explain_at(i)->words; *at != NULL; at++) {
+            gph_explain_match matches[4];
+            const size_t count = gph_explain_find(*at, strlen(*at), matches, 4);
+            bool is_there = false;
+            for (size_t m = 0; m < count; m++)
+                is_there |= matches[m].entry == gph_explain_at(i);
+            if (!CHECK(is_there))
+                fprintf(stderr, "\"%s\" does not lead to %s\n", *at,
+                        gph_explain_at(i)->slug);
+        }
+}
+
+static void leads_to(const char *text, const char *slug)
+{
+    const gph_explain_match *match = first(text, strlen(text));
+    const char *found = match != NULL ? match->entry->slug : "nothing";
+    if (!CHECK(strcmp(found, slug) == 0))
+        fprintf(stderr, "\"%s\" leads to %s, not to %s\n", text, found, slug);
+}
+
+static void a_number_counts_where_it_is_a_code(void)
+{
+    leads_to("  910\n", "cuda/graph-exec-update-failed");
+    leads_to("CUDA error 900", "cuda/900-stream-capture-unsupported");
+    leads_to("报错：910", "cuda/graph-exec-update-failed");
+    leads_to("程序崩溃，错误码（906）", "cuda/906-stream-capture-implicit");
+    leads_to("cuGraphLaunch returned 1 at main.c:7\nbye", "cuda/1-invalid-value");
+    leads_to("took 700 ms", "nothing");
+    leads_to("HTTP error 500\nretrying", "nothing");
+    leads_to("make: exit code 1\nmake: error 2", "nothing");
+    leads_to("fixed in #910", "nothing");
+    leads_to("step 900 of 1000\nstep 901 of 1000\n", "nothing");
+}
+
+static void a_name_is_whole(void)
+{
+    leads_to("torch.cuda.Graph", "none/torch.cuda.Graph");
+    leads_to("g = torch.cuda.Graph()", "none/torch.cuda.Graph");
+    leads_to("torch.cuda.Graph.replay", "none/torch.cuda.Graph");
+    leads_to("with torch.cuda.graph(g):", "nothing");
+    leads_to("torch.cuda.CUDAGraph()", "nothing");
+    leads_to("GGML_CUDA_GRAPH_DEBUG=1", "nothing");
+    leads_to("CUDA_GRAPH_DEBUG=1 ./program", "none/CUDA_GRAPH_DEBUG");
+    leads_to("cudaerrorstreamcapturemerge", "cuda/902-stream-capture-merge");
+    leads_to("\x1b[31mcudaErrorStreamCaptureMerge\x1b[0m",
+             "cuda/902-stream-capture-merge");
+    leads_to("(cudaErrorStreamCaptureMerge/902)", "cuda/902-stream-capture-merge");
+    leads_to("notcudaErrorStreamCaptureMerge", "nothing");
+}
+
+static void a_cause_is_told_before_its_consequence(void)
+{
+    leads_to("error 901\n...\nerror 900\n", "cuda/900-stream-capture-unsupported");
+    leads_to("error 900\nerror 905\nerror 901\n", "cuda/905-stream-capture-isolation");
+    leads_to(
+        "cudaErrorStreamCaptureInvalidated: operation failed due to a previous error "
+        "during capture\n[E] Capture sequence contains a fork that was not joined to "
+        "the primary stream",
+        "capture.unjoined-fork");
+}
+
+static void lines_are_counted(void)
+{
+    const char *text = "\n\n  first\nsecond: cudaErrorStreamCaptureMerge here\nthird\n";
+    const gph_explain_match *match = first(text, strlen(text));
+    if (!CHECK(match != NULL))
+        return;
+    CHECK(match->line == 4);
+    CHECK(match->line_begin == 10 && match->line_bytes == 40);
+}
+
+static void what_is_mistyped_is_near(void)
+{
+    const char *near[3];
+    static const struct {
+        const char *typed, *meant;
+    } cases[] = {
+        {"cudaErrorStreamCaptureUnjoind", "cudaErrorStreamCaptureUnjoined"},
+        {"CUDA_ERROR_STREAM_CAPTURE_ISOLATED", "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"},
+        {"cudaErrorGraphExecUpdateFailur", "cudaErrorGraphExecUpdateFailure"},
+        {"capture.unjoind-fork", "capture.unjoined-fork"},
+        {"unjoined-fork", "capture.unjoined-fork"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const size_t count =
+            gph_explain_near(cases[i].typed, strlen(cases[i].typed), near, 3);
+        CHECK(count > 0 && strcmp(near[0], cases[i].meant) == 0);
+    }
+    CHECK(gph_explain_near("the weather", 11, near, 3) == 0);
+    CHECK(gph_explain_near("", 0, near, 3) == 0);
+}
+
+/* Bytes of all kinds, and large ones: an answer comes, and soon. */
+static void hostile_texts_are_survived(void)
+{
+    enum { BYTES = 10 << 20 };
+    static const char *const pieces[] = {
+        "\0",       " ",
+        "\n",       "error 9",
+        "\x1b[",    "捕获",
+        "\xff\xc0", "cudaErrorStream",
+        "1 ",       "operation not permitted when stream is   ",
+    };
+    char *text = malloc(BYTES);
+    gph_explain_match matches[4];
+    if (!CHECK(text != NULL))
+        return;
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        const size_t bytes = strlen(pieces[i]) > 0 ? strlen(pieces[i]) : 1;
+        for (size_t at = 0; at < BYTES; at++)
+            text[at] = pieces[i][at % bytes];
+        CHECK(gph_explain_find(text, BYTES, matches, 4) <= 4);
+    }
+    memset(text, 'x', BYTES);
+    memcpy(text + BYTES - 41, "\ncudaErrorStreamCaptureMerge              ", 41);
+    CHECK(gph_explain_find(text, BYTES, matches, 4) == 1);
+    CHECK(matches[0].line == 2);
+    free(text);
+    CHECK(gph_explain_find(NULL, 0, matches, 4) == 0);
+    CHECK(gph_explain_find("", 0, matches, 4) == 0);
+    CHECK(gph_explain_find("910", 3, matches, 0) == 0);
+}
+
 int main(void)
 {
     RUN(every_entry_is_whole);
     RUN(what_is_not_there_is_null);
+    RUN(every_entry_is_found_by_its_slug_and_keys);
+    RUN(every_message_can_be_searched);
+    RUN(what_people_call_it_leads_there);
+    RUN(a_number_counts_where_it_is_a_code);
+    RUN(a_name_is_whole);
+    RUN(a_cause_is_told_before_its_consequence);
+    RUN(lines_are_counted);
+    RUN(what_is_mistyped_is_near);
+    RUN(hostile_texts_are_survived);
     return test_done();
 }

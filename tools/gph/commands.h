@@ -31,6 +31,9 @@ int cmd_bench(const command_line *line);
 enum { PLAN_CAPACITY, PLAN_TIME, PLAN_OUT, PLAN_LADDER, PLAN_BUCKETS, PLAN_MULTIPLE };
 int cmd_plan(const command_line *line);
 
+enum { EXPLAIN_LANG, EXPLAIN_JSON, EXPLAIN_LIST, EXPLAIN_MARKDOWN };
+int cmd_explain(const command_line *line);
+
 int cmd_version(const command_line *line);
 
 enum { HELP_SCDOC };

@@ -104,6 +104,23 @@ const command commands[] = {
                   "one for every size, if that costs least"},
                  {"multiple", "N", "with --ladder: buckets are multiples of it", "1"}},
      .run = cmd_plan},
+    {.name = "explain",
+     .operands = "[WORD...]",
+     .summary = "explain an error text: why, what helps, what does not",
+     .text =
+         "Explains what WORDs are about: an error code (910), a name "
+         "(cudaErrorStreamCaptureUnjoined), a slug or a rule of gph doctor "
+         "(capture.unjoined-fork), or a few words. Without WORDs, or for -, a log or "
+         "traceback is read from standard input, and the line that counts is found in "
+         "it. Works without a GPU and without a network. The exit status is 0 if "
+         "something was found, 1 if not, 2 after a failure.",
+     .options = {{"lang", "en|zh", "English or Chinese",
+                  "zh where LC_ALL, LC_MESSAGES or LANG says so, else en"},
+                 {"json", NULL, "answer in JSON", NULL},
+                 {"list", NULL, "list all that is known", NULL},
+                 {"markdown", NULL, "write all that is known as a page in Markdown",
+                  NULL}},
+     .run = cmd_explain},
     {.name = "version",
      .operands = "",
      .summary = "show the version",

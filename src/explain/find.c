@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Answers: the entries that were found in order, and names like the one that was not. */
+#include "explain/scan.h"
+
+#include <string.h>
+
+void gphi_hits_add(gphi_hits *hits, size_t index, const gph_explain_match *match)
+{
+    gph_explain_match *best = &hits->best[index];
+    if (best->entry == NULL)
+        hits->count++;
+    else if (best->score >= match->score)
+        return;
+    *best = *match;
+}
+
+/* Whether `a` is told before `b`: it says more, or says as much and stands first. */
+static bool is_before(const gph_explain_match *a, const gph_explain_match *b)
+{
+    if (a->score != b->score)
+        return a->score > b->score;
+    return a->line_begin < b->line_begin;
+}
+
+/* The best of what is left, taken out of it. */
+static const gph_explain_match *take_best(gphi_hits *hits, gph_explain_match *out)
+{
+    gph_explain_match *best = NULL;
+    for (size_t i = 0; i < gphi_knowledge_count; i++) {
+        gph_explain_match *at = &hits->best[i];
+        if (at->entry != NULL && (best == NULL || is_before(at, best)))
+            best = at;
+    }
+    if (best == NULL)
+        return NULL;
+    *out = *best;
+    best->entry = NULL;
+    return out;
+}
+
+/* The text without white space around it; `*from` is what was cut in front. */
+static size_t trim(const char *text, size_t bytes, size_t *from)
+{
+    *from = 0;
+    while (*from < bytes && gphi_is_space(text[*from]))
+        (*from)++;
+    while (bytes > *from && gphi_is_space(text[bytes - 1]))
+        bytes--;
+    return bytes - *from;
+}
+
+size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
+                        size_t capacity)
+{
+    gphi_hits hits = {.count = 0};
+    size_t from, lines = 0, count = 0;
+    if (text == NULL)
+        return 0;
+    bytes = trim(text, bytes, &from);
+    gphi_scan(text + from, bytes, &hits);
+    if (hits.count == 0)
+        gphi_scan_words(text + from, bytes, &hits);
+    for (size_t i = 0; i < from; i++)
+        lines += text[i] == '\n';
+    while (count < capacity && take_best(&hits, &out[count]) != NULL) {
+        out[count].line += lines;
+        out[count].line_begin += from;
+        count++;
+    }
+    return count;
+}
+
+/* "Did you mean": the number of edits from one name to the other. */
+enum {
+    NAME_MAX_BYTES = 64,
+    NAME_MIN_BYTES = 4,
+    NEAR_MAX = 16,   /* names kept while searching */
+    WORDS_MAX = 24,  /* of a text that are looked at */
+    TEXT_MAX = 4096, /* bytes of a text that are looked at */
+    FAR = 1000
+};
+
+typedef struct near_name {
+    const char *name;
+    int distance;
+} near_name;
+
+typedef struct nearest {
+    near_name list[NEAR_MAX];
+    size_t count;
+} nearest;
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters that were changed, left out, added or exchanged with their neighbour; case and
+ * underscores count for nothing. */
+static int distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+    int rows[3][NAME_MAX_BYTES + 1];
+    if (a_bytes > NAME_MAX_BYTES || b_bytes > NAME_MAX_BYTES)
+        return FAR;
+    for (size_t j = 0; j <= b_bytes; j++)
+        rows[0][j] = (int)j;
+    for (size_t i = 1; i <= a_bytes; i++) {
+        int *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= b_bytes; j++) {
+            const char x = gphi_lower(a[i - 1]), y = gphi_lower(b[j - 1]);
+            row[j] = least(least(last[j], row[j - 1]) + 1, last[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == gphi_lower(b[j - 2]) && gphi_lower(a[i - 2]) == y)
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+    }
+    return rows[a_bytes % 3][b_bytes];
+}
+
+/* A part of a name is near it, too: "unjoined-fork" of "capture.unjoined-fork". */
+static bool is_part(const char *part, size_t bytes, const char *name)
+{
+    for (size_t at = 0; at + bytes <= strlen(name); at++) {
+        size_t same = 0;
+        while (same < bytes && gphi_lower(name[at + same]) == gphi_lower(part[same]))
+            same++;
+        if (same == bytes)
+            return true;
+    }
+    return false;
+}
+
+static void keep(nearest *near, const char *name, int is_far)
+{
+    size_t at = near->count;
+    for (size_t i = 0; i < near->count; i++)
+        if (strcmp(near->list[i].name, name) == 0)
+            return;
+    while (at > 0 && near->list[at - 1].distance > is_far)
+        at--;
+    if (at == NEAR_MAX)
+        return;
+    const size_t kept = near->count < NEAR_MAX ? near->count : NEAR_MAX - 1;
+    memmove(&near->list[at + 1], &near->list[at], (kept - at) * sizeof(near->list[0]));
+    near->list[at] = (near_name){.name = name, .distance = is_far};
+    near->count = kept + 1;
+}
+
+static void try_near(nearest *near, const char *word, size_t bytes, const char *name)
+{
+    const int most = bytes < 8 ? 1 : (int)(bytes / 5);
+    int far = distance(word, bytes, name, strlen(name));
+    if (far > most && bytes >= 6 && is_part(word, bytes, name))
+        far = most;
+    if (far <= most)
+        keep(near, name, far);
+}
+
+/* "cudaErrorX", "CUDA_ERROR_X", "capture.x", "cuda/904": not a word of a sentence. */
+static bool is_name(const char *word, size_t bytes)
+{
+    for (size_t i = 1; i < bytes; i++)
+        if (!gphi_is_word(word[i]) || word[i] == '_' || gphi_is_digit(word[i]) ||
+            (word[i] >= 'A' && word[i] <= 'Z'))
+            return true;
+    return false;
+}
+
+static void try_word(nearest *near, const char *word, size_t bytes)
+{
+    for (size_t i = 0; i < gphi_knowledge_count; i++) {
+        const gph_explain_entry *entry = &gphi_knowledge[i];
+        if (entry->kind == GPH_EXPLAIN_NOTHING)
+            continue;
+        try_near(near, word, bytes, entry->slug);
+        for (const char *const *name = entry->names; *name != NULL; name++)
+            try_near(near, word, bytes, *name);
+    }
+}
+
+size_t gph_explain_near(const char *text, size_t bytes, const char **out, size_t capacity)
+{
+    nearest near = {.count = 0};
+    size_t words = 0;
+    if (bytes > TEXT_MAX)
+        bytes = TEXT_MAX;
+    for (size_t at = 0; at < bytes && words < WORDS_MAX;) {
+        size_t end = at;
+        while (end < bytes && (gphi_is_word(text[end]) || text[end] == '.' ||
+                               text[end] == '/' || text[end] == '-'))
+            end++;
+        size_t to = end;
+        while (to > at && !gphi_is_word(text[to - 1]))
+            to--;
+        if (to - at >= NAME_MIN_BYTES && to - at <= NAME_MAX_BYTES &&
+            (to - at == bytes || is_name(text + at, to - at))) {
+            try_word(&near, text + at, to - at);
+            words++;
+        }
+        at = end > at ? end : at + 1;
+    }
+    size_t count = 0;
+    for (; count < near.count && count < capacity; count++)
+        out[count] = near.list[count].name;
+    return count;
+}

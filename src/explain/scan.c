@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The pass over a text. Names, slugs and codes lie in a hash table by their lower-case
+ * bytes; messages in lists by their first two bytes, with a bit a pair of bytes, so that
+ * most places of a text cost one look. */
+#include "explain/scan.h"
+
+#include <string.h>
+
+enum {
+    SLOTS = 4096,          /* of the table of names: a power of two, twice the keys */
+    PAIRS = 1 << 16,       /* of two bytes */
+    LISTS = 1024,          /* of messages, by a hash of their pair */
+    LOOK_BACK = 40,        /* bytes in which the word before a number is looked for */
+    QUESTION_BYTES = 80,   /* a text so short is a question: a bare number is a code */
+    PARTS_MAX = 8,         /* of a dotted name */
+    RANK = 100,            /* what a rank counts in a score */
+    SMALL_CODE_DIGITS = 2, /* numbers so short are codes beside a word of CUDA only */
+    WHITE_MAX = 256        /* bytes that a space of a message spans at most */
+};
+
+typedef struct key {
+    const char *text;
+    uint16_t entry;
+    uint16_t next; /* message: the next one of its list, 0 for none */
+    gph_explain_reason reason;
+} key;
+
+typedef struct scan {
+    const char *text;
+    size_t bytes;
+    bool is_question;
+    gphi_hits *hits;
+    size_t line; /* of the place that the pass is at, from 1 */
+    size_t line_begin;
+    size_t line_end; /* 0: not known yet */
+    size_t key_count;
+    key keys[GPHI_KEYS_MAX]; /* the first is not used */
+    uint16_t slots[SLOTS];
+    uint16_t lists[LISTS];
+    uint8_t pairs[PAIRS / 8];
+} scan;
+
+static uint32_t hash_of(const char *text, size_t bytes)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ (uint8_t)gphi_lower(text[i])) * 16777619u;
+    return hash;
+}
+
+static uint32_t pair_of(char first, char second)
+{
+    return (uint32_t)(uint8_t)gphi_lower(first) << 8 | (uint8_t)gphi_lower(second);
+}
+
+static uint32_t list_of(uint32_t pair)
+{
+    return (pair * 40503u >> 6) % LISTS;
+}
+
+static void add_key(scan *s, size_t entry, const char *text, gph_explain_reason reason)
+{
+    if (s->key_count + 1 >= GPHI_KEYS_MAX)
+        return; /* a test holds that there are fewer */
+    const uint16_t at = (uint16_t)++s->key_count;
+    s->keys[at] = (key){.text = text, .entry = (uint16_t)entry, .reason = reason};
+    if (reason == GPH_EXPLAIN_BY_MESSAGE) {
+        const uint32_t pair = pair_of(text[0], text[1]);
+        s->pairs[pair / 8] |= (uint8_t)(1u << pair % 8);
+        s->keys[at].next = s->lists[list_of(pair)];
+        s->lists[list_of(pair)] = at;
+        return;
+    }
+    uint32_t slot = hash_of(text, strlen(text)) % SLOTS;
+    while (s->slots[slot] != 0)
+        slot = (slot + 1) % SLOTS;
+    s->slots[slot] = at;
+}
+
+static void add_keys(scan *s, size_t entry, const char *const *list,
+                     gph_explain_reason reason)
+{
+    for (; *list != NULL; list++)
+        add_key(s, entry, *list, reason);
+}
+
+static void init(scan *s, const char *text, size_t bytes, gphi_hits *hits)
+{
+    memset(s, 0, sizeof(*s));
+    s->text = text;
+    s->bytes = bytes;
+    s->hits = hits;
+    s->line = 1;
+    s->is_question = bytes <= QUESTION_BYTES && memchr(text, '\n', bytes) == NULL;
+    for (size_t i = 0; i < gphi_knowledge_count; i++) {
+        const gph_explain_entry *entry = &gphi_knowledge[i];
+        add_key(s, i, entry->slug, GPH_EXPLAIN_BY_SLUG);
+        add_keys(s, i, entry->names, GPH_EXPLAIN_BY_NAME);
+        add_keys(s, i, entry->codes, GPH_EXPLAIN_BY_CODE);
+        add_keys(s, i, entry->messages, GPH_EXPLAIN_BY_MESSAGE);
+    }
+}
+
+/* What a key counts for: first how much its entry says, then how sure the key is. */
+static int32_t score_of(const scan *s, const key *of, size_t at, size_t bytes)
+{
+    static const int32_t reasons[] = {60, 50, 45, 30, 0};
+    const size_t length = strlen(of->text);
+    int32_t score = gphi_knowledge[of->entry].rank * RANK + reasons[of->reason];
+    if (of->reason == GPH_EXPLAIN_BY_MESSAGE)
+        score += (int32_t)(length < 100 ? length / 4 : 25);
+    if (at == 0 && bytes == s->bytes)
+        score += 10 * RANK; /* it is all that was asked */
+    return score;
+}
+
+static void hit(scan *s, const key *of, size_t at, size_t bytes)
+{
+    if (s->line_end < s->line_begin || s->line_end == 0) {
+        const char *end = memchr(s->text + s->line_begin, '\n', s->bytes - s->line_begin);
+        s->line_end = end != NULL ? (size_t)(end - s->text) : s->bytes;
+    }
+    const gph_explain_match match = {
+        .entry = &gphi_knowledge[of->entry],
+        .reason = of->reason,
+        .score = score_of(s, of, at, bytes),
+        .key = of->text,
+        .line = s->line,
+        .line_begin = s->line_begin,
+        .line_bytes = s->line_end - s->line_begin,
+    };
+    gphi_hits_add(s->hits, of->entry, &match);
+}
+
+static bool is_equal(const char *text, const char *other, size_t bytes, bool is_exact)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] != other[i] &&
+            (is_exact || gphi_lower(text[i]) != gphi_lower(other[i])))
+            return false;
+    return true;
+}
+
+/* Whether the message stands at `at`; a space of it is white space of any length. Gives
+ * the bytes it takes, 0 if it does not. */
+static size_t message_at(const scan *s, const char *message, size_t at)
+{
+    size_t to = at;
+    for (; *message != '\0'; message++) {
+        if (*message == ' ') {
+            const size_t from = to;
+            while (to < s->bytes && to - from < WHITE_MAX && gphi_is_space(s->text[to]))
+                to++;
+            if (to == from)
+                return 0;
+        } else if (to >= s->bytes || gphi_lower(s->text[to++]) != gphi_lower(*message)) {
+            return 0;
+        }
+    }
+    return to - at;
+}
+
+static void try_messages(scan *s, size_t at)
+{
+    if (at + 1 >= s->bytes)
+        return;
+    const uint32_t pair = pair_of(s->text[at], s->text[at + 1]);
+    if ((s->pairs[pair / 8] & 1u << pair % 8) == 0)
+        return;
+    for (uint16_t i = s->lists[list_of(pair)]; i != 0; i = s->keys[i].next) {
+        const size_t bytes = message_at(s, s->keys[i].text, at);
+        if (bytes > 0)
+            hit(s, &s->keys[i], at, bytes);
+    }
+}
+
+/* Whether `word` ends at text[end], in lower case; `*begin` is where it begins. */
+static bool ends_with(const scan *s, size_t end, const char *word, size_t *begin)
+{
+    const size_t bytes = strlen(word);
+    if (end < s->line_begin + bytes ||
+        !is_equal(s->text + end - bytes, word, bytes, false))
+        return false;
+    *begin = end - bytes;
+    return true;
+}
+
+/* Whether the line up to `end` has `word` in it. */
+static bool line_has(const scan *s, size_t end, const char *word)
+{
+    const size_t from = end > s->line_begin + 200 ? end - 200 : s->line_begin;
+    for (size_t at = from; at + strlen(word) <= end; at++)
+        if (is_equal(s->text + at, word, strlen(word), false))
+            return true;
+    return false;
+}
+
+/* Where what separates a word from a number behind it begins. */
+static size_t before_separators(const scan *s, size_t at)
+{
+    static const char *const wide[] = {"：", "（", "＝", "，", "是", "为"};
+    size_t end = at;
+    bool is_more = true;
+    while (is_more && end > s->line_begin && at - end < LOOK_BACK) {
+        is_more = memchr(" \t:=([{<\"'`", s->text[end - 1], 11) != NULL;
+        if (is_more)
+            end--;
+        for (size_t i = 0; !is_more && i < sizeof(wide) / sizeof(wide[0]); i++)
+            is_more = ends_with(s, end, wide[i], &end);
+    }
+    return end;
+}
+
+/* Whether what stands before a number says that it is an error code. */
+static bool is_code(const scan *s, size_t at)
+{
+    static const char *const words[] = {
+        "error",    "err",         "code",      "status",      "rc",       "result",
+        "returned", "returns",     "return",    "returning",   "curesult", "cudaerror",
+        "hiperror", "cudaerror_t", "errorcode", "failed with", "错误",     "码",
+        "代码",     "返回",        "返回值",    "报错",        "报",
+    };
+    const size_t end = before_separators(s, at);
+    if (end == s->line_begin || gphi_is_digit(s->text[end - 1]))
+        return false; /* most numbers of a table end here */
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t begin;
+        if (!ends_with(s, end, words[i], &begin))
+            continue;
+        const bool is_tail = begin > s->line_begin && gphi_is_word(words[i][0]) &&
+                             gphi_is_word(s->text[begin - 1]);
+        if (!is_tail)
+            return !line_has(s, end, "http") && !line_has(s, end, "exit");
+    }
+    return false;
+}
+
+/* Whether a unit stands behind a number: "took 700 ms". */
+static bool is_measure(const scan *s, size_t end)
+{
+    static const char *const units[] = {
+        "ms",  "us",     "ns",    "s", "mb",    "gb",      "kb",         "mib",  "gib",
+        "kib", "tokens", "steps", "x", "nodes", "kernels", "iterations", "times"};
+    size_t from = end, to;
+    if (from < s->bytes && s->text[from] == '%')
+        return true;
+    while (from < s->bytes && s->text[from] == ' ')
+        from++;
+    for (to = from; to < s->bytes && gphi_is_word(s->text[to]);)
+        to++;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strlen(units[i]) == to - from &&
+            is_equal(s->text + from, units[i], to - from, false))
+            return true;
+    return false;
+}
+
+/* Whether a number that is a code is meant as one. Small numbers stand everywhere: they
+ * count beside a word of CUDA only. */
+static bool is_asked(const scan *s, size_t at, size_t end)
+{
+    if (at == 0 && end == s->bytes)
+        return true;
+    const bool is_small = end - at <= SMALL_CODE_DIGITS;
+    if (s->is_question && !is_small)
+        return (at == 0 || s->text[at - 1] != '#') && !is_measure(s, end);
+    return is_code(s, at) &&
+           (!is_small || line_has(s, at, "cu") || line_has(s, at, "hip"));
+}
+
+static bool try_key(scan *s, size_t at, size_t end)
+{
+    const size_t bytes = end - at;
+    bool is_found = false;
+    for (uint32_t slot = hash_of(s->text + at, bytes) % SLOTS; s->slots[slot] != 0;
+         slot = (slot + 1) % SLOTS) {
+        const key *of = &s->keys[s->slots[slot]];
+        /* What does not exist may differ from what does by case alone. */
+        const bool is_exact = gphi_knowledge[of->entry].kind == GPH_EXPLAIN_NOTHING;
+        if (strlen(of->text) != bytes ||
+            !is_equal(s->text + at, of->text, bytes, is_exact))
+            continue;
+        if (of->reason == GPH_EXPLAIN_BY_CODE && !is_asked(s, at, end))
+            continue;
+        hit(s, of, at, bytes);
+        is_found = true;
+    }
+    return is_found;
+}
+
+/* A word with its dots: the longest runs of its parts first. */
+static bool try_parts(scan *s, size_t at, size_t end, char separator)
+{
+    size_t parts[PARTS_MAX + 1] = {at};
+    size_t count = 0;
+    for (size_t i = at; i < end && count < PARTS_MAX - 1; i++)
+        if (s->text[i] == separator)
+            parts[++count] = i + 1;
+    parts[++count] = end + 1;
+    for (size_t length = count; length > 0; length--) {
+        bool is_found = false;
+        for (size_t i = 0; i + length <= count; i++)
+            if (parts[i + length] - 1 > parts[i])
+                is_found |= try_key(s, parts[i], parts[i + length] - 1);
+        if (is_found)
+            return true;
+    }
+    return false;
+}
+
+static bool is_mark(char c)
+{
+    return c == '.' || c == '/' || c == '-';
+}
+
+/* A word with the marks that slugs have, then its pieces between them. */
+static void try_word(scan *s, size_t at, size_t end)
+{
+    while (at < end && is_mark(s->text[at]))
+        at++;
+    while (at < end && is_mark(s->text[end - 1]))
+        end--;
+    if (at >= end || try_key(s, at, end))
+        return;
+    for (size_t from = at; from < end;) {
+        size_t to = from;
+        while (to < end && s->text[to] != '/' && s->text[to] != '-')
+            to++;
+        if (to > from && !(from == at && to == end))
+            (void)(try_key(s, from, to) || try_parts(s, from, to, '.'));
+        else if (to > from)
+            (void)try_parts(s, from, to, '.');
+        from = to + 1;
+    }
+}
+
+/* Colours of a terminal: bytes they take at `at`, or 0. */
+static size_t escape_at(const scan *s, size_t at)
+{
+    if (s->text[at] != '\x1b' || at + 1 >= s->bytes || s->text[at + 1] != '[')
+        return 0;
+    size_t to = at + 2;
+    while (to < s->bytes && to - at < 32 && (s->text[to] < '@' || s->text[to] > '~'))
+        to++;
+    return to - at + (to < s->bytes);
+}
+
+void gphi_scan(const char *text, size_t bytes, gphi_hits *hits)
+{
+    scan s;
+    init(&s, text, bytes, hits);
+    bool is_border = true; /* nothing of a word stands before */
+    size_t word_end = 0;
+    for (size_t at = 0; at < bytes; at++) {
+        const size_t escape = escape_at(&s, at);
+        if (escape > 0) {
+            at += escape - 1;
+            is_border = true;
+            continue;
+        }
+        if (is_border || !gphi_is_word(text[at]))
+            try_messages(&s, at);
+        if (at >= word_end && is_border && gphi_is_word(text[at])) {
+            word_end = at;
+            while (word_end < bytes &&
+                   (gphi_is_word(text[word_end]) || is_mark(text[word_end])))
+                word_end++;
+            try_word(&s, at, word_end);
+        }
+        is_border = !gphi_is_word(text[at]);
+        if (text[at] == '\n') {
+            s.line++;
+            s.line_begin = at + 1;
+            s.line_end = 0;
+        }
+    }
+}

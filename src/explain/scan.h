@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finding keys in a text of any length and any bytes: names, slugs and codes as whole
+ * words, pieces of messages anywhere. One pass, no allocation. */
+#ifndef GPHI_EXPLAIN_SCAN_H
+#define GPHI_EXPLAIN_SCAN_H
+#include "explain/knowledge.h"
+#include <stdbool.h>
+
+enum {
+    GPHI_ENTRIES_MAX = 512, /* of the knowledge base; a test holds it */
+    GPHI_KEYS_MAX = 2048    /* names, codes and messages of all; the test holds it, too */
+};
+
+/* The best that was found for each entry, by its index; no entry: nothing was found. */
+typedef struct gphi_hits {
+    gph_explain_match best[GPHI_ENTRIES_MAX];
+    size_t count; /* of entries that were found */
+} gphi_hits;
+
+/* Keeps it if it is better than what the entry has. */
+void gphi_hits_add(gphi_hits *hits, size_t index, const gph_explain_match *match);
+
+/* The keys that stand in the text. */
+void gphi_scan(const char *text, size_t bytes, gphi_hits *hits);
+
+/* Entries in which the words of the text stand, where it is short enough to be a question
+ * and enough of its words are known. */
+void gphi_scan_words(const char *text, size_t bytes, gphi_hits *hits);
+
+static inline bool gphi_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline char gphi_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* Of ASCII; bytes of other characters are none of these. */
+static inline bool gphi_is_word(char c)
+{
+    const char low = gphi_lower(c);
+    return (low >= 'a' && low <= 'z') || gphi_is_digit(c) || c == '_';
+}
+
+static inline bool gphi_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Answers of gph explain for programs and for a page of the documentation. */
+#include "explain_out.h"
+
+#include <string.h>
+
+const char *explain_kind_word(gph_explain_kind kind)
+{
+    static const char *const kinds[] = {"rule", "code", "result", "message", "nothing"};
+    return kinds[kind];
+}
+
+const char *explain_reason_word(gph_explain_reason reason)
+{
+    static const char *const reasons[] = {"slug", "name", "code", "message", "words"};
+    return reasons[reason];
+}
+
+void explain_put_shown_by(const gph_explain_entry *entry, FILE *to)
+{
+    const char *what = entry->shown_by;
+    if (strncmp(what, "rule ", 5) == 0)
+        fprintf(to, "%s (docs/conformance.md)", what);
+    else if (strncmp(what, "broken ", 7) == 0)
+        fprintf(to, "examples/broken/%s.c", what + 7);
+    else if (strncmp(what, "log ", 4) == 0)
+        fprintf(to, "a saved log of %s (tests/doctor/logs)", what + 4);
+    else
+        fputs(what, to);
+}
+
+/* Bytes that are no UTF-8 become U+FFFD. */
+static void put_string(const char *text, size_t bytes, FILE *to)
+{
+    fputc('"', to);
+    for (size_t at = 0; at < bytes;) {
+        const size_t length = explain_character(text + at, bytes - at);
+        const unsigned char first = (unsigned char)text[at];
+        if (length == 0)
+            fputs("\\ufffd", to);
+        else if (first == '"' || first == '\\')
+            fprintf(to, "\\%c", first);
+        else if (first < 0x20 || first == 0x7f)
+            fprintf(to, "\\u%04x", first);
+        else
+            fwrite(text + at, 1, length, to);
+        at += length > 0 ? length : 1;
+    }
+    fputc('"', to);
+}
+
+static void put_member(const char *name, const char *text, FILE *to)
+{
+    fprintf(to, "\"%s\":", name);
+    put_string(text, strlen(text), to);
+    fputc(',', to);
+}
+
+static void put_array(const char *name, const char *const *list, size_t most, FILE *to)
+{
+    fprintf(to, "\"%s\":[", name);
+    for (size_t i = 0; i < most && list[i] != NULL; i++) {
+        fputs(i > 0 ? "," : "", to);
+        put_string(list[i], strlen(list[i]), to);
+    }
+    fputc(']', to);
+}
+
+static void put_entry(const gph_explain_entry *entry, gph_explain_language language,
+                      FILE *to)
+{
+    const gph_explain_text *text = &entry->text[language];
+    const struct {
+        const char *name;
+        const char *const *list;
+    } lists[] = {
+        {"codes", entry->codes},
+        {"names", entry->names},
+        {"messages", entry->messages},
+        {"fix", text->fix},
+        {"does_not_help", text->in_vain},
+        {"versions", text->versions},
+        {"see", entry->see},
+    };
+    fputc('{', to);
+    put_member("slug", entry->slug, to);
+    put_member("kind", explain_kind_word(entry->kind), to);
+    put_member("title", text->title, to);
+    put_member("cause", text->cause, to);
+    put_member("shown_by", entry->shown_by, to);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        fputs(i > 0 ? "," : "", to);
+        put_array(lists[i].name, lists[i].list, SIZE_MAX, to);
+    }
+    fputc('}', to);
+}
+
+static void put_match(const explain_answer *answer, const gph_explain_match *match,
+                      FILE *to)
+{
+    fputc('{', to);
+    put_member("slug", match->entry->slug, to);
+    put_member("title", match->entry->text[answer->language].title, to);
+    put_member("by", explain_reason_word(match->reason), to);
+    put_member("key", match->key != NULL ? match->key : "", to);
+    fprintf(to, "\"line\":%zu,\"text\":", match->line);
+    put_string(answer->text + match->line_begin,
+               match->line_bytes < 4096 ? match->line_bytes : 4096, to);
+    fputc('}', to);
+}
+
+void explain_put_json(const explain_answer *answer, FILE *to)
+{
+    fprintf(to, "{\"version\":1,\"found\":%s", answer->count > 0 ? "true" : "false");
+    fprintf(to, ",\"language\":\"%s\"",
+            answer->language == GPH_EXPLAIN_CHINESE ? "zh" : "en");
+    if (answer->count > 0) {
+        fputs(",\"match\":", to);
+        put_match(answer, &answer->matches[0], to);
+        fputs(",\"entry\":", to);
+        put_entry(answer->matches[0].entry, answer->language, to);
+    }
+    fputs(",\"others\":[", to);
+    for (size_t i = 1; i < answer->count; i++) {
+        fputs(i > 1 ? "," : "", to);
+        put_match(answer, &answer->matches[i], to);
+    }
+    fputs("],", to);
+    put_array("near", answer->near, answer->near_count, to);
+    fputs("}\n", to);
+}
+
+void explain_list_json(gph_explain_language language, FILE *to)
+{
+    fputs("{\"version\":1,\"entries\":[", to);
+    for (size_t i = 0; i < gph_explain_count(); i++) {
+        fputs(i > 0 ? ",\n" : "\n", to);
+        put_entry(gph_explain_at(i), language, to);
+    }
+    fputs("\n]}\n", to);
+}
+
+/* A page: a section a kind, an entry a heading. */
+typedef struct page_words {
+    const char *title, *about, *kinds[5];
+    const char *keys, *fix, *in_vain, *versions, *shown_by, *see;
+} page_words;
+
+static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
+    {.title = "What goes wrong with CUDA graphs",
+     .about = "All that `gph explain` knows, made by `gph explain --markdown` of "
+              "src/explain/knowledge.json. What is said is shown by a program on "
+              "softcuda (`examples/broken`), by a rule of docs/conformance.md, which was "
+              "also run on GPUs, or by the measurement or source that is named.",
+     .kinds = {"Rules of gph doctor", "Error codes",
+               "Results of updates and instantiation",
+               "Messages of frameworks, libraries and tools", "Names that do not exist"},
+     .keys = "Found by",
+     .fix = "What helps",
+     .in_vain = "What does not help",
+     .versions = "Versions",
+     .shown_by = "Shown by",
+     .see = "See"},
+    {.title = "CUDA 图会出哪些问题",
+     .about = "`gph explain` 的全部条目，由 `gph explain --lang zh --markdown` 根据 "
+              "src/explain/knowledge.json 生成。每条结论都由 softcuda 上的程序"
+              "（`examples/broken`）、docs/conformance.md 中的规则（也在 GPU 上运行过），"
+              "或所注明的测量与出处支持。",
+     .kinds = {"gph doctor 的规则", "错误码", "更新与实例化的结果",
+               "框架、库和工具的信息", "不存在的名称"},
+     .keys = "查找依据",
+     .fix = "解决办法",
+     .in_vain = "无效的做法",
+     .versions = "版本",
+     .shown_by = "证据",
+     .see = "参见"},
+};
+
+static void page_list(const char *label, const char *const *list, FILE *to)
+{
+    if (list[0] == NULL)
+        return;
+    fprintf(to, "**%s**\n\n", label);
+    for (; *list != NULL; list++)
+        fprintf(to, "- %s\n", *list);
+    fputc('\n', to);
+}
+
+static void page_entry(const gph_explain_entry *entry, gph_explain_language language,
+                       FILE *to)
+{
+    const page_words *say = &pages[language];
+    const gph_explain_text *text = &entry->text[language];
+    const char *const *const keys[] = {entry->codes, entry->names, entry->messages};
+    size_t count = 0;
+    fprintf(to, "### %s\n\n**%s.** %s\n\n", entry->slug, text->title, text->cause);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        for (size_t at = 0; keys[i][at] != NULL; at++, count++)
+            fprintf(to, "%s%s`%s`", count == 0 ? say->keys : ",", count == 0 ? ": " : " ",
+                    keys[i][at]);
+    fputs(count > 0 ? "\n\n" : "", to);
+    page_list(say->fix, text->fix, to);
+    page_list(say->in_vain, text->in_vain, to);
+    page_list(say->versions, text->versions, to);
+    fprintf(to, "%s: ", say->shown_by);
+    explain_put_shown_by(entry, to);
+    for (size_t i = 0; entry->see[i] != NULL; i++)
+        fprintf(to, "%s%s%s%s", i == 0 ? ". " : ", ", i == 0 ? say->see : "",
+                i == 0 ? ": " : "", entry->see[i]);
+    fputs("\n\n", to);
+}
+
+void explain_list_markdown(gph_explain_language language, FILE *to)
+{
+    const page_words *say = &pages[language];
+    fprintf(to, "# %s\n\n%s\n", say->title, say->about);
+    for (int kind = GPH_EXPLAIN_RULE; kind <= GPH_EXPLAIN_NOTHING; kind++) {
+        fprintf(to, "\n## %s\n\n", say->kinds[kind]);
+        for (size_t i = 0; i < gph_explain_count(); i++)
+            if (gph_explain_at(i)->kind == (gph_explain_kind)kind)
+                page_entry(gph_explain_at(i), language, to);
+    }
+}

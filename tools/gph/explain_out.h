@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Answers of gph explain: on a terminal, in JSON, as a page. */
+#ifndef EXPLAIN_OUT_H
+#define EXPLAIN_OUT_H
+#include <gph/gph.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { EXPLAIN_MATCHES = 4, EXPLAIN_NEAR = 5 };
+
+/* What was asked and what was found. */
+typedef struct explain_answer {
+    const char *text;
+    size_t bytes;
+    gph_explain_language language;
+    gph_explain_match matches[EXPLAIN_MATCHES]; /* the first is the answer */
+    size_t count;
+    const char *near[EXPLAIN_NEAR]; /* where nothing was found */
+    size_t near_count;
+} explain_answer;
+
+void explain_put_text(const explain_answer *answer, FILE *to);
+void explain_put_json(const explain_answer *answer, FILE *to);
+
+/* All entries: slug and title; in JSON; as a page. */
+void explain_list_text(gph_explain_language language, FILE *to);
+void explain_list_json(gph_explain_language language, FILE *to);
+void explain_list_markdown(gph_explain_language language, FILE *to);
+
+/* "rule", "code", ...: of a kind or a reason. */
+const char *explain_kind_word(gph_explain_kind kind);
+const char *explain_reason_word(gph_explain_reason reason);
+
+/* What shows an entry, for people: "rule R64" is "rule R64 (docs/conformance.md)". */
+void explain_put_shown_by(const gph_explain_entry *entry, FILE *to);
+
+/* Bytes of the UTF-8 character at `text`, 0 if they are none. */
+size_t explain_character(const char *text, size_t bytes);
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An answer as text: lines of at most 79 columns, in which a Chinese character takes two
+ * and may stand at the end of a line. What comes from a log is shown without anything
+ * that a terminal would obey. */
+#include "explain_out.h"
+
+#include <string.h>
+
+enum { COLUMNS = 79, LINE_SHOWN = 160 };
+
+/* The labels of an answer by language. */
+typedef struct labels {
+    const char *matched, *by, *cause, *fix, *in_vain, *versions, *shown_by, *see, *others;
+    const char *nothing, *near, *reasons[5];
+} labels;
+
+static const labels words[GPH_EXPLAIN_LANGUAGES] = {
+    {.matched = "found in line",
+     .by = "by",
+     .cause = "cause",
+     .fix = "fix",
+     .in_vain = "does not help",
+     .versions = "versions",
+     .shown_by = "shown by",
+     .see = "see",
+     .others = "or is it",
+     .nothing = "nothing is known about this",
+     .near = "did you mean",
+     .reasons = {"the slug", "the name", "the code", "the message", "its words"}},
+    {.matched = "命中行",
+     .by = "依据",
+     .cause = "原因",
+     .fix = "解决办法",
+     .in_vain = "无效的做法",
+     .versions = "版本",
+     .shown_by = "证据",
+     .see = "参见",
+     .others = "也可能是",
+     .nothing = "没有找到相关条目",
+     .near = "是否想找",
+     .reasons = {"条目名", "名称", "错误码", "报错信息", "关键词"}},
+};
+
+size_t explain_character(const char *text, size_t bytes)
+{
+    const unsigned char first = (unsigned char)text[0];
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xc2 && first < 0xe0 ? 2
+                          : first >= 0xe0 && first < 0xf0 ? 3
+                          : first >= 0xf0 && first < 0xf5 ? 4
+                                                          : 0;
+    if (length > bytes)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+    const unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
+    const bool is_bad = (first == 0xe0 && second < 0xa0) || /* longer than needed */
+                        (first == 0xed && second > 0x9f) || /* half of a pair */
+                        (first == 0xf0 && second < 0x90) ||
+                        (first == 0xf4 && second > 0x8f);
+    return is_bad ? 0 : length;
+}
+
+/* Three-byte characters from U+2E80 on: Chinese and its punctuation. */
+static int width_of(const char *character, size_t bytes)
+{
+    return bytes >= 3 && (unsigned char)character[0] >= 0xe3 ? 2 : 1;
+}
+
+/* Bytes that stay on one line, and their columns: a word, or a Chinese character with the
+ * punctuation behind it. */
+static size_t next_piece(const char *text, int *columns)
+{
+    size_t at = 0;
+    *columns = 0;
+    while (text[at] != '\0' && text[at] != ' ') {
+        const size_t bytes = explain_character(text + at, strlen(text + at));
+        const size_t step = bytes > 0 ? bytes : 1;
+        const int width = width_of(text + at, step);
+        static const char *const ends[] = {"，", "。", "：", "；",
+                                           "）", "、", "！", "？"};
+        bool is_end = false;
+        for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+            is_end |= strncmp(text + at, ends[i], strlen(ends[i])) == 0;
+        if (at > 0 && width == 2 && !is_end)
+            break;
+        at += step;
+        *columns += width;
+        if (width == 2 && text[at] != '\0' && (unsigned char)text[at] < 0x80)
+            break;
+    }
+    return at;
+}
+
+/* Wraps the text behind what stands on the line already, `used` columns of it. */
+static void put_wrapped(const char *text, int indent, int used, FILE *to)
+{
+    int column = used;
+    bool is_space = false, is_first = true;
+    while (*text != '\0') {
+        if (*text == ' ') {
+            is_space = true;
+            text++;
+            continue;
+        }
+        int columns;
+        const size_t bytes = next_piece(text, &columns);
+        if (!is_first && column + columns + is_space > COLUMNS) {
+            fprintf(to, "\n%*s", indent, "");
+            column = indent;
+            is_space = false;
+        }
+        column += columns + (is_space && !is_first);
+        fprintf(to, "%s%.*s", is_space && !is_first ? " " : "", (int)bytes, text);
+        is_space = false;
+        is_first = false;
+        text += bytes;
+    }
+    fputc('\n', to);
+}
+
+static int text_columns(const char *text)
+{
+    int columns = 0;
+    for (size_t left = strlen(text); left > 0;) {
+        size_t bytes = explain_character(text, left);
+        bytes = bytes > 0 ? bytes : 1;
+        columns += width_of(text, bytes);
+        text += bytes;
+        left -= bytes;
+    }
+    return columns;
+}
+
+static void put_field(const char *label, const char *text, FILE *to)
+{
+    fprintf(to, "  %s: ", label);
+    put_wrapped(text, 4, text_columns(label) + 4, to);
+}
+
+static void put_list(const char *label, const char *const *list, FILE *to)
+{
+    if (list[0] == NULL)
+        return;
+    fprintf(to, "  %s:\n", label);
+    for (; *list != NULL; list++) {
+        fputs("    - ", to);
+        put_wrapped(*list, 6, 6, to);
+    }
+}
+
+/* A line of the log: what a terminal would obey, and what is no UTF-8, becomes a dot. */
+static void put_line_shown(const char *line, size_t bytes, FILE *to)
+{
+    size_t at = 0;
+    while (at < bytes && (line[at] == ' ' || line[at] == '\t'))
+        at++;
+    for (size_t begin = at; at < bytes && at - begin < LINE_SHOWN;) {
+        const size_t length = explain_character(line + at, bytes - at);
+        const unsigned char first = (unsigned char)line[at];
+        const bool is_control = first < 0x20 || first == 0x7f ||
+                                (first == 0xc2 && (unsigned char)line[at + 1] < 0xa0);
+        if (length == 0 || is_control)
+            fputc(first == '\t' ? ' ' : '.', to);
+        else
+            fwrite(line + at, 1, length, to);
+        at += length > 0 ? length : 1;
+    }
+    fputs(at < bytes ? "...\n" : "\n", to);
+}
+
+static void put_match(const explain_answer *answer, const labels *say, FILE *to)
+{
+    const gph_explain_match *match = &answer->matches[0];
+    const bool is_whole = match->key != NULL && match->line_bytes == answer->bytes &&
+                          strlen(match->key) == answer->bytes;
+    if (is_whole)
+        return;
+    fprintf(to, "  %s %zu, %s %s%s%s:\n    > ", say->matched, match->line, say->by,
+            say->reasons[match->reason], match->key != NULL ? " " : "",
+            match->key != NULL ? match->key : "");
+    put_line_shown(answer->text + match->line_begin, match->line_bytes, to);
+}
+
+static void put_names(const char *label, const char *const *list, FILE *to)
+{
+    for (size_t i = 0; list[i] != NULL; i++)
+        fprintf(to, "%s%s%s", i == 0 ? label : "", i == 0 ? ": " : ", ", list[i]);
+    if (list[0] != NULL)
+        fputc('\n', to);
+}
+
+static void put_nothing(const explain_answer *answer, const labels *say, FILE *to)
+{
+    fprintf(to, "gph explain: %s\n", say->nothing);
+    for (size_t i = 0; i < answer->near_count; i++)
+        fprintf(to, "%s %s\n", i == 0 ? say->near : "         or", answer->near[i]);
+}
+
+void explain_put_text(const explain_answer *answer, FILE *to)
+{
+    const labels *say = &words[answer->language];
+    if (answer->count == 0) {
+        put_nothing(answer, say, to);
+        return;
+    }
+    const gph_explain_entry *entry = answer->matches[0].entry;
+    const gph_explain_text *text = &entry->text[answer->language];
+    fprintf(to, "%s: %s\n", entry->slug, text->title);
+    put_match(answer, say, to);
+    put_field(say->cause, text->cause, to);
+    put_list(say->fix, text->fix, to);
+    put_list(say->in_vain, text->in_vain, to);
+    put_list(say->versions, text->versions, to);
+    fprintf(to, "  %s: ", say->shown_by);
+    explain_put_shown_by(entry, to);
+    fputs("\n", to);
+    fputs(entry->see[0] != NULL ? "  " : "", to);
+    put_names(say->see, entry->see, to);
+    for (size_t i = 1; i < answer->count; i++) {
+        const gph_explain_match *other = &answer->matches[i];
+        fprintf(to, "  %s %s: %s\n", say->others, other->entry->slug,
+                other->entry->text[answer->language].title);
+    }
+}
+
+void explain_list_text(gph_explain_language language, FILE *to)
+{
+    for (size_t i = 0; i < gph_explain_count(); i++) {
+        const gph_explain_entry *entry = gph_explain_at(i);
+        fprintf(to, "%s: %s\n", entry->slug, entry->text[language].title);
+    }
+}
