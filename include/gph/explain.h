@@ -76,9 +76,9 @@ typedef enum gph_explain_reason {
 
 /** An entry that a text leads to. */
 typedef struct gph_explain_match {
-    const gph_explain_entry *entry;
-    gph_explain_reason reason;
-    int32_t score;     /**< to compare matches of one text by */
+    const gph_explain_entry *entry; /**< static */
+    gph_explain_reason reason;      /**< see there */
+    int32_t score;                  /**< to compare matches of one text by */
     const char *key;   /**< the entry's key that was found, static; NULL for words */
     size_t line;       /**< of the text, from 1 */
     size_t line_begin; /**< where that line begins in the text, in bytes */
