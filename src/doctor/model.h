@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a process has, as its calls tell: captures, streams, events, graphs, executables,
  * memory. Fed with event records in order; rules look at it. Everything that was ever
- * there stays until the end (dead things have an end), so that a rule can name the past.
+ * there stays until the end (dead things have an end), so that a rule can name the past;
+ * of programs that run very long the oldest dead are forgotten (thousands are kept).
  *
  *   call ──> model (state after the call) ──> rules (gphi_rule.call)
  *
@@ -67,8 +68,9 @@ typedef struct gphi_capture_member {
     gphi_call joined;    /* the wait that drew it in; the begin for the origin */
     gphi_call last_work; /* number 0: no node */
     uint64_t node_count;
-    bool is_origin,
-        is_joined; /* its last node is reached from the origin's (ended captures) */
+    uint32_t last_index; /* of its last node, in order of capture; UINT32_MAX: none */
+    bool is_origin;
+    bool is_joined; /* ended captures: its last node is reached from the origin's end */
 } gphi_capture_member;
 
 struct gphi_capture {
@@ -97,14 +99,18 @@ struct gphi_snapshot {
     uint64_t *handles;     /* CUgraphNode by index */
     gphi_call *made;       /* the call that made each node (number 0: unknown) */
     uint32_t node_count;
+    bool has_memory; /* nodes that allocate or free, children's included */
+    bool has_events; /* nodes that record or wait */
 };
 
 typedef struct gphi_graph_state {
     uint64_t handle;
     bool is_alive;
     gphi_call created, destroyed;
-    gphi_capture *capture; /* it comes of, or NULL */
-    gphi_snapshot *last;   /* newest snapshot */
+    gphi_capture *capture;             /* it comes of, or NULL */
+    gphi_snapshot *last;               /* newest snapshot */
+    struct gphi_graph_state *clone_of; /* or NULL */
+    uint64_t exec_count;               /* executables made of it */
 } gphi_graph_state;
 
 typedef struct gphi_launch {
@@ -137,11 +143,17 @@ typedef enum gphi_memory_kind {
     GPHI_MEM_VMM
 } gphi_memory_kind;
 
+/* Graph memory has an object per address: captured or added as a node it is there and
+ * `is_pending`; a launch of its executable gives it life, a free (by call, by a node of
+ * another graph) takes it, and `freed` says so until the next launch. Memory that its own
+ * graph frees stays pending. */
 typedef struct gphi_allocation {
     uint64_t address, bytes, pool;
     gphi_memory_kind kind;
     gphi_call allocated, freed; /* freed.number 0: alive */
     gphi_capture *in;           /* the capture it was made in, or NULL */
+    gphi_exec_state *exec; /* graph memory: whose launch gave it life last, or NULL */
+    bool is_pending;       /* graph memory that no launch has given life */
 } gphi_allocation;
 
 typedef struct gphi_function {
@@ -174,6 +186,7 @@ typedef struct gphi_model {
     uint64_t call_count, work_count, lost;
     uint32_t driver_version;
     uint64_t first_ns, last_ns;
+    struct gphi_stacks *stacks; /* for words; NULL: none */
     struct gphi_model_private *own;
 } gphi_model;
 
@@ -187,7 +200,9 @@ gphi_capture *gphi_model_capture(const gphi_model *model, uint64_t id);
 const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handle);
 const gphi_thread *gphi_model_thread(const gphi_model *model, uint32_t id);
 
-/* The allocation alive at an address (or, with `dead`, the last that was there). */
+/* The allocation alive at an address; with `dead` the last of those freed that were
+ * there, whether or not another lives there now. NULL: none is known (globals, arrays,
+ * memory of other libraries' kinds). */
 gphi_allocation *gphi_model_memory(const gphi_model *model, uint64_t address, bool dead);
 
 /* Whether work a has ended before work b begins: by stream order, events, synchronization

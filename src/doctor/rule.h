@@ -35,6 +35,11 @@ typedef struct gphi_rule {
  * and gives NULL, so `if (draft)` before filling. `key` tells apart what has one stack
  * but is not the same (0 where nothing does). */
 gphi_draft *gphi_find(gphi_rule_run *run, const gphi_call *at, uint64_t key);
+/* The same, but gives the finding also when it is told already (*is_new false), so that
+ * the consequences of its second time fold under it as well. NULL: too many, no memory.
+ */
+gphi_draft *gphi_find_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
+                          bool *is_new);
 
 /* All NULL-safe. */
 void gphi_cause(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
@@ -56,4 +61,11 @@ void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft);
 const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);
 const char *gphi_say_call(const gphi_call *call);
 const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index);
+const char *gphi_say_result(int32_t result); /* "904 CUDA_ERROR_STREAM_CAPTURE_..." */
+/* "function (file:line)" of a call, or "". */
+const char *gphi_say_place(const gphi_model *model, const gphi_call *call);
+
+/* The STRUCT, PARAMS or ARRAY of argument `arg` if it has at least `bytes`, else NULL. */
+const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
+                          size_t bytes);
 #endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An examination: the processes, each with its model, its rules and its findings. */
+#ifndef GPHI_DOCTOR_DOCTOR_H
+#define GPHI_DOCTOR_DOCTOR_H
+#include "doctor/feed.h"
+#include "doctor/finding.h"
+#include "doctor/listen.h"
+#include "event/log.h"
+#include "event/ring.h"
+
+enum { GPHI_PATIENTS_MAX = 64, GPHI_STACKS_A_PATIENT = 1 << 26 };
+
+/* One process. */
+typedef struct gphi_patient {
+    uint32_t index;   /* stack numbers of its records are moved up by this many times
+                         GPHI_STACKS_A_PATIENT */
+    uint64_t process; /* its number */
+    gphi_model *model;
+    gphi_stacks *stacks;
+    gphi_findings findings;
+    gphi_vec runs;   /* of gphi_rule_run */
+    gphi_vec first;  /* its PROCESS record, for saved logs; bytes */
+    bool has_exited; /* by itself: exit(), _exit(), return */
+    gphi_event_ring_reader *ring;
+    char *ring_path;
+    uint64_t lost; /* by the ring */
+} gphi_patient;
+
+struct gph_doctor {
+    gph_allocator heap;
+    uint32_t language, keep_events;
+    gphi_vec patients; /* of gphi_patient * */
+    gphi_patient *now; /* whose record was last */
+    gphi_event_save *save;
+    const gphi_patient *saved; /* whose record was written last */
+    struct {
+        gphi_listener *call;
+        void *user;
+    } listeners[GPHI_LISTENERS_MAX];
+    gphi_vec scratch;  /* a record moved into the doctor's numbers */
+    gphi_vec findings; /* of gphi_draft *, sorted; after the end */
+    uint64_t events;
+    bool is_finished;
+};
+
+/* ---- patient.c ---- */
+
+gph_status gphi_patient_add(gph_doctor *doctor, uint64_t process, gphi_patient **out);
+void gphi_patient_free(gph_doctor *doctor, gphi_patient *patient);
+/* Takes a record: the model, the rules, the listeners, the saved log. */
+gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
+                             const gphi_event *event, gph_error *error);
+/* What the rules say of the end. */
+void gphi_patient_end(gphi_patient *patient);
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Call stacks of one process: from numbers to functions, files and lines. */
+#ifndef GPHI_DOCTOR_STACKS_H
+#define GPHI_DOCTOR_STACKS_H
+#include "event/event.h"
+#include <gph/doctor.h>
+
+typedef struct gphi_stacks gphi_stacks;
+
+gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out);
+void gphi_stacks_destroy(gphi_stacks *stacks);
+
+/* Takes STACK, PYTHON and MODULE records, which come before they are needed. */
+gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event);
+
+/* The frames of a stack number: Python's first, then the program's, innermost first. What
+ * stands below main, and the driver's, the runtime's and the attached library's own
+ * frames on top are left out. NULL and 0: none, or no memory. Lent until the end. */
+const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t stack, uint32_t *count);
+
+/* "function (file:line)" into `out`; "" if nothing is known. The file without its path.
+ */
+void gphi_place_text(const gph_place *place, char *out, size_t bytes);
+#endif
