@@ -9,8 +9,8 @@
  * the reader's hands. Times are CLOCK_MONOTONIC.
  *
  * What explains a record comes before it: STACK, PYTHON, THREAD, FUNCTION; and before the
- * CALL that gave or took a graph, by the same thread, its snapshots: GRAPH, then its NODEs
- * in order, then EDGES, a parent before its children. */
+ * CALL that gave or took a graph, by the same thread, its snapshots: GRAPH, then its
+ * NODEs in order, then EDGES, a parent before its children. */
 #ifndef GPHI_EVENT_EVENT_H
 #define GPHI_EVENT_EVENT_H
 #include "cuda/calls.h"
@@ -108,12 +108,19 @@ typedef struct gphi_event {
 } gphi_event;
 _Static_assert(sizeof(gphi_event) == 64, "one unit");
 
-/* Of a CALL. Words are the arguments by the current signature (GPHI_CUDA_CALLS) in its
- * order, older signatures converted: integers widened, floats as bits, pointers as
- * addresses; but where an argument is the address of a handle or number to be filled
- * (CUgraph *, CUdeviceptr *, size_t *...), its word is what stands there afterwards, 0 if
- * the call failed or the address was NULL. cuStreamBeginCapture and its kin have the
- * thread's capture mode (gphi_call_record.flags say nothing of it) as one word more. */
+/* Of a CALL. `time_ns` is when it began; records stand in the order in which calls
+ * returned. Words are the arguments by the current signature (GPHI_CUDA_CALLS) in its
+ * order, older signatures converted: integers widened (signed ones by their sign), floats
+ * as bits, pointers as addresses, a CUmemLocation as its 8 bytes; but where an argument
+ * is the address of a handle or number to be filled (CUgraph *, CUdeviceptr *, size_t
+ * *...), its word is what stands there afterwards, 0 if the call failed or the address
+ * was NULL. Then, as words more: of cuStreamBeginCapture and its kin the thread's capture
+ * mode, of cuThreadExchangeStreamCaptureMode the mode that was set (its first word is the
+ * old one). The capture of cuStreamEndCapture is that which it ended, or was to end. The
+ * old cuGraphInstantiate is cuGraphInstantiateWithFlags. Getters are recorded when they
+ * fail, but for those that give handles; cuStreamQuery and cuEventQuery with "not ready"
+ * only while a capture is open. A failed call has no PARAMS and no HASH. The attributes
+ * of cuLaunchKernelEx are an ARRAY of argument 0, as its config is a STRUCT. */
 typedef enum gphi_call_flag {
     GPHI_CALL_PER_THREAD = 1, /* _ptsz, _ptds: stream 0 is the thread's own */
     GPHI_CALL_HOST_NODE = 2,  /* made inside a host function of a stream or graph */

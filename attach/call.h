@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Inside the attached library: what its files share.
+ *
+ *   program ─> wrapper of a symbol (wrappers.c, written by a script)
+ *                 attach_enter()   the driver's own entry (find.c), what must be asked
+ *                                  before
+ *                 the driver
+ *                 attach_leave()   handles, captures (track.c), snapshots (snapshot.c),
+ *                                  the record (record.c)
+ *
+ * Nothing here allocates from the heap, or takes a lock, once the driver is found. Own
+ * calls of the driver go to its entries directly, while `attach_me.busy` is set. */
+#ifndef ATTACH_CALL_H
+#define ATTACH_CALL_H
+#include "attach/stack.h"
+#include "attach/symbols.h"
+#include "event/event.h"
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ATTACH_API __attribute__((visibility("default")))
+
+typedef void attach_function(void);
+
+/* ---- the table of symbols ---- */
+
+typedef enum attach_policy {
+    ATTACH_ALWAYS,
+    ATTACH_FAIL, /* when it fails */
+    ATTACH_POLL, /* "not ready" only while a capture is open */
+    ATTACH_NEVER
+} attach_policy;
+
+typedef enum attach_hook {
+    ATTACH_HOOK_NONE,
+    ATTACH_HOOK_INIT,
+    ATTACH_HOOK_GET_PROC,
+    ATTACH_HOOK_CONTEXT,
+    ATTACH_HOOK_CONTEXT_GONE,
+    ATTACH_HOOK_STREAM,
+    ATTACH_HOOK_STREAM_GONE,
+    ATTACH_HOOK_BEGIN,
+    ATTACH_HOOK_END,
+    ATTACH_HOOK_MODE,
+    ATTACH_HOOK_GRAPH,
+    ATTACH_HOOK_CHILD,
+    ATTACH_HOOK_ADD_NODE,
+    ATTACH_HOOK_GRAPH_GONE,
+    ATTACH_HOOK_INSTANTIATE,
+    ATTACH_HOOK_UPDATE,
+    ATTACH_HOOK_KERNEL,
+    ATTACH_HOOK_KERNELS,
+    ATTACH_HOOK_CODE_GONE
+} attach_hook;
+
+enum { ATTACH_WORK = 1, ATTACH_PYTHON = 2 }; /* attach_symbol.flags */
+
+typedef enum attach_argument_kind {
+    ATTACH_WORD,
+    ATTACH_OUT,       /* the word is what stands there afterwards */
+    ATTACH_STRUCT,    /* a part */
+    ATTACH_STRUCT_V1, /* a part: CUDA_KERNEL_NODE_PARAMS_v1, made the present one */
+    ATTACH_ARRAY,     /* a part; argument `other` counts it */
+    ATTACH_TEXT,
+    ATTACH_ATTRIBUTE /* a part of 4 or 8 bytes: argument `other` says which attribute */
+} attach_argument_kind;
+
+typedef struct attach_argument {
+    uint8_t kind;
+    uint8_t other;
+    uint16_t bytes; /* of what it points at, or of one item */
+} attach_argument;
+
+typedef struct attach_symbol {
+    const char *symbol; /* "cuMemcpyAsync_ptsz" */
+    const char *name;   /* "cuMemcpyAsync" */
+    attach_function *wrapper;
+    int version;
+    uint8_t per_thread;
+    uint16_t call; /* gphi_call_id; GPHI_CALL_COUNT: none */
+    uint8_t policy, hook, flags;
+    uint8_t count; /* of arguments, in the present signature */
+    int8_t stream; /* which of them, or -1 */
+    uint8_t is_old;
+    const attach_argument *arguments;
+    const int8_t *order; /* of an older signature: which argument stands for each */
+} attach_symbol;
+
+extern const attach_symbol attach_symbols[ATTACH_SYMBOL_COUNT];
+
+/* ---- a call on its way ---- */
+
+enum { ATTACH_WORDS_MAX = 16 };
+
+typedef struct attach_call {
+    const attach_symbol *symbol; /* NULL: passed on, and not looked at */
+    const uint64_t *words;
+    uint64_t enter_ns, begin_ns, end_ns;
+    uint64_t kept;    /* of attach_before() */
+    uint64_t capture; /* that END is about to end */
+    uint32_t open;
+    uint32_t flags; /* gphi_call_flag */
+    uint64_t own[ATTACH_WORDS_MAX];
+} attach_call;
+
+/* The driver's entry for a symbol; never NULL. */
+attach_function *attach_enter(attach_call *call, uint32_t symbol, const uint64_t *words);
+CUresult attach_leave(attach_call *call, CUresult result);
+
+static inline uint64_t attach_location(CUmemLocation location)
+{
+    uint64_t word;
+    memcpy(&word, &location, sizeof(word));
+    return word;
+}
+
+static inline uint64_t attach_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* ---- the thread ---- */
+
+typedef struct attach_local {
+    uint32_t thread; /* the kernel's number, 0: not asked yet */
+    uint16_t busy;   /* own code runs: calls are passed on */
+    uint16_t depth;  /* wrapped calls that have not returned */
+    uint8_t mode;    /* of captures, as cuThreadExchangeStreamCaptureMode() left it */
+    uint8_t kind;    /* 0 not asked, 1 the program's, 2 the driver's: host functions */
+    uint8_t is_told;
+    uint64_t last_node; /* that a call of this thread captured */
+} attach_local;
+
+extern __thread attach_local attach_me __attribute__((tls_model("initial-exec")));
+
+/* Fills what is not asked yet, and writes THREAD. */
+void attach_know_thread(void);
+
+/* ---- state of the process (process.c) ---- */
+
+typedef enum attach_state {
+    ATTACH_NEW,    /* no call yet */
+    ATTACH_ON,     /* calls are recorded */
+    ATTACH_LOGS,   /* tier 0: the driver's sentences alone */
+    ATTACH_FORKED, /* a child of fork() that has not called cuInit() itself */
+    ATTACH_OFF
+} attach_state;
+
+extern _Atomic uint32_t attach_is;
+
+/* Makes the ring and writes PROCESS. Whether calls are recorded now. */
+bool attach_start(void);
+
+uint64_t attach_now(void);
+void attach_tell_devices(void);
+void attach_listen_to_logs(void);
+
+/* ---- the driver (find.c) ---- */
+
+/* Its entry, or NULL if it has none (or there is no driver). */
+attach_function *attach_real(uint32_t symbol);
+#define ATTACH_REAL(symbol, ...) ((CUresult(*)(__VA_ARGS__))attach_real(ATTACH_##symbol))
+
+/* What cuGetProcAddress() is to give instead of `entry`. */
+void *attach_wrap(void *entry, const char *name, int version, uint64_t flags);
+
+/* The driver's file and code; "" and 0 if there is none yet. */
+typedef struct attach_library {
+    char path[1024];
+    uintptr_t start, end;
+} attach_library;
+const attach_library *attach_driver(void);
+
+/* ---- handles that were seen made, and captures (track.c) ---- */
+
+void attach_before(attach_call *call);
+void attach_after(attach_call *call, CUresult result);
+uint32_t attach_open_captures(void);
+void attach_track_forked(void);
+
+typedef struct attach_status {
+    uint8_t status; /* CUstreamCaptureStatus; 0xFF: not asked */
+    uint64_t capture, node;
+} attach_status;
+
+/* Of the stream that a call works on. */
+attach_status attach_ask(const attach_call *call, CUresult result);
+bool attach_is_kernel(uint64_t handle); /* a CUkernel, seen made */
+
+/* ---- functions (function.c) ---- */
+
+typedef struct attach_layout {
+    uint32_t generation;
+    uint32_t count;
+    uint32_t bytes;    /* of the argument buffer */
+    uint32_t places[]; /* offset and size, in turn */
+} attach_layout;
+
+/* Of a function that the driver has taken; NULL: it does not tell. Writes FUNCTION the
+ * first time. */
+const attach_layout *attach_layout_of(uint64_t function);
+void attach_forget_functions(void); /* code was unloaded: handles may mean others */
+
+/* ---- snapshots (snapshot.c) ---- */
+
+typedef struct attach_picture {
+    uint64_t graph, exec, capture;
+    gphi_snapshot_why why;
+} attach_picture;
+void attach_snapshot(const attach_picture *picture);
+
+/* ---- records (record.c) ---- */
+
+typedef struct attach_piece {
+    uint16_t kind, arg;          /* of the part */
+    uint32_t bytes;              /* of the part */
+    uint32_t have;               /* bytes at `from`, the rest is 0 */
+    bool is_trusted;             /* the driver has read it, too */
+    const void *from;            /* or, with a layout, */
+    const attach_layout *layout; /* the kernelParams of a launch */
+} attach_piece;
+
+enum { ATTACH_PIECES_MAX = 12 };
+
+typedef struct attach_draft {
+    gphi_event head; /* kind, id, stack, u; time 0: now */
+    const uint64_t *words;
+    uint32_t word_count, piece_count;
+    attach_piece pieces[ATTACH_PIECES_MAX];
+} attach_draft;
+
+void attach_write(attach_draft *draft);
+void attach_add(attach_draft *draft, uint16_t kind, uint16_t arg, const void *from,
+                size_t bytes);
+void attach_add_text(attach_draft *draft, const char *text);
+void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *layout,
+                       void **params, void **extra);
+
+/* The record of a call. */
+void attach_record(attach_call *call, CUresult result);
+
+/* Memory of the program that may not be there. */
+bool attach_read(void *to, const void *from, size_t bytes);
+
+/* What kernelParams point at, into a zeroed buffer of layout->bytes. */
+bool attach_read_params(char *to, const attach_layout *layout, void *const *params);
+#endif

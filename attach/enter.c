@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The way of each call: in, and out. */
+#define _GNU_SOURCE
+#include "attach/call.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
+
+__thread attach_local attach_me __attribute__((tls_model("initial-exec")));
+
+/* What the driver lacks. */
+static CUresult missing(void)
+{
+    return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+}
+
+/* Whether this call is looked at. The first one makes the ring; in a child of fork()
+ * cuInit() does. */
+static bool is_seen(const attach_symbol *symbol)
+{
+    const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
+    if (is == ATTACH_ON)
+        return attach_me.busy == 0 &&
+               (symbol->policy != ATTACH_NEVER || symbol->hook != ATTACH_HOOK_NONE);
+    if (attach_me.busy != 0 || is == ATTACH_OFF || is == ATTACH_LOGS ||
+        (is == ATTACH_FORKED && symbol->hook != ATTACH_HOOK_INIT))
+        return false;
+    attach_me.busy++;
+    const bool is_on = attach_start();
+    attach_me.busy--;
+    return is_on;
+}
+
+/* The words of the present signature. */
+static const uint64_t *present(attach_call *call, const attach_symbol *symbol,
+                               const uint64_t *words)
+{
+    if (symbol->order == NULL)
+        return words;
+    for (uint32_t i = 0; i < symbol->count; i++)
+        call->own[i] = symbol->order[i] >= 0 ? words[symbol->order[i]] : 0;
+    return call->own;
+}
+
+attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t *words)
+{
+    const attach_symbol *symbol = &attach_symbols[number];
+    call->symbol = NULL;
+    const int saved = errno;
+    attach_function *real = attach_real(number);
+    if (real == NULL)
+        real = (attach_function *)missing;
+    if (!is_seen(symbol)) {
+        errno = saved;
+        return real;
+    }
+    call->symbol = symbol;
+    call->words = present(call, symbol, words);
+    call->open = attach_open_captures();
+    call->flags = (symbol->per_thread ? GPHI_CALL_PER_THREAD : 0U) |
+                  (symbol->is_old ? GPHI_CALL_OLD : 0U) |
+                  (attach_me.depth > 0 ? GPHI_CALL_NESTED : 0U) |
+                  (uint32_t)attach_me.mode << GPHI_CALL_MODE_SHIFT;
+    call->capture = 0;
+    call->begin_ns = 0;
+    if (symbol->hook != ATTACH_HOOK_NONE) {
+        attach_me.busy++;
+        attach_before(call);
+        attach_me.busy--;
+    }
+    attach_me.depth++;
+    if (symbol->policy != ATTACH_FAIL)
+        call->begin_ns = attach_now();
+    errno = saved;
+    return real;
+}
+
+CUresult attach_leave(attach_call *call, CUresult result)
+{
+    if (call->symbol == NULL)
+        return result;
+    const int saved = errno;
+    call->end_ns = attach_now();
+    if (call->begin_ns == 0)
+        call->begin_ns = call->end_ns;
+    attach_me.depth--;
+    attach_me.busy++;
+    attach_after(call, result);
+    attach_record(call, result);
+    attach_me.busy--;
+    errno = saved;
+    return result;
+}
+
+/* ---- the thread ---- */
+
+enum { FRAMES = 64 };
+
+struct walk {
+    uint32_t count;
+    uintptr_t frames[FRAMES]; /* the last of them, in a circle */
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
+{
+    struct walk *walk = user;
+    const uintptr_t at = _Unwind_GetIP(context);
+    if (at == 0)
+        return _URC_END_OF_STACK;
+    walk->frames[walk->count++ % FRAMES] = at;
+    return walk->count < 1024 ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* Whether the driver made this thread: among its outermost frames is one of the driver's
+ * (behind the C library's, which start it). Wrapping host functions would change what an
+ * update compares. */
+static bool is_of_driver(void)
+{
+    const attach_library *driver = attach_driver();
+    if (attach_me.thread == (uint32_t)getpid() || driver->end == 0)
+        return false;
+    struct walk walk = {0};
+    _Unwind_Backtrace(step, &walk);
+    const uint32_t last = walk.count < 3 ? walk.count : 3;
+    for (uint32_t i = 1; i <= last; i++) {
+        const uintptr_t at = walk.frames[(walk.count - i) % FRAMES];
+        if (at - driver->start < driver->end - driver->start)
+            return true;
+    }
+    return false;
+}
+
+uint32_t attach_thread(void)
+{
+    if (attach_me.thread == 0)
+        attach_me.thread = (uint32_t)syscall(SYS_gettid);
+    return attach_me.thread;
+}
+
+void attach_know_thread(void)
+{
+    char name[16] = "";
+    attach_thread();
+    if (attach_me.is_told)
+        return;
+    attach_me.is_told = 1;
+    attach_me.kind = is_of_driver() ? 2 : 1;
+    prctl(PR_GET_NAME, name);
+    attach_draft draft = {.head.kind = GPHI_EVENT_THREAD, .head.id = attach_me.thread};
+    attach_add_text(&draft, name);
+    attach_write(&draft);
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The ring of this process: made at its first driver call, ended at its exit, and never
+ * the parent's.
+ *
+ *   GPH_DOCTOR_DIR   where the file goes: PID.ring, or PID.2.ring after exec in the same
+ *                    process
+ *   GPH_DOCTOR_TIER  0: the driver's log alone; else calls, too
+ *   GPH_DOCTOR_RING  units of the ring, a power of two
+ *   GPH_DOCTOR_CHAIN an injection library that was set before */
+#define _GNU_SOURCE
+#include "attach/call.h"
+#include "attach/own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { UNITS = 1 << 19, COMMAND_MAX = 8192 };
+
+_Atomic uint32_t attach_is;
+static gphi_event_ring *_Atomic the_ring;
+static pid_t ring_process;
+static atomic_flag is_starting = ATOMIC_FLAG_INIT;
+static atomic_flag has_devices = ATOMIC_FLAG_INIT;
+
+uint64_t attach_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+gphi_event_ring *attach_ring(void)
+{
+    return atomic_load_explicit(&the_ring, memory_order_acquire);
+}
+
+/* ---- begin ---- */
+
+static gphi_event_ring *make_ring(void)
+{
+    const char *folder = getenv("GPH_DOCTOR_DIR");
+    if (folder == NULL || folder[0] == '\0')
+        return NULL;
+    const char *wanted = getenv("GPH_DOCTOR_RING");
+    const unsigned long units =
+        wanted != NULL && wanted[0] != '\0' ? strtoul(wanted, NULL, 10) : UNITS;
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/%ld.ring", folder, (long)getpid());
+    for (int i = 2; access(path, F_OK) == 0 && i < 1000; i++)
+        snprintf(path, sizeof(path), "%s/%ld.%d.ring", folder, (long)getpid(), i);
+    gphi_event_ring *ring = NULL;
+    return units <= UINT32_MAX &&
+                   gphi_event_ring_create(path, (uint32_t)units, &ring, NULL) == GPH_OK
+               ? ring
+               : NULL;
+}
+
+/* Arguments are split by \n; those of them stay as they are. */
+static void read_command(char *text, size_t room)
+{
+    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = file >= 0 ? read(file, text, room - 1) : 0;
+    if (file >= 0)
+        close(file);
+    bytes = bytes > 0 ? bytes : 0;
+    while (bytes > 0 && text[bytes - 1] == '\0')
+        bytes--;
+    for (ssize_t i = 0; i < bytes; i++)
+        if (text[i] == '\0')
+            text[i] = '\n';
+    text[bytes] = '\0';
+}
+
+static void tell_process(uint64_t tier)
+{
+    char command[COMMAND_MAX];
+    read_command(command, sizeof(command));
+    int version = 0;
+    CUresult (*get)(int *) = ATTACH_REAL(cuDriverGetVersion, int *);
+    if (get != NULL && get(&version) != CUDA_SUCCESS)
+        version = 0;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const uint64_t words[] = {
+        (uint64_t)version,
+        (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec, tier};
+    attach_draft draft = {.head.kind = GPHI_EVENT_PROCESS,
+                          .head.id = (uint64_t)getpid(),
+                          .words = words,
+                          .word_count = 3};
+    attach_add_text(&draft, command);
+    attach_add_text(&draft, attach_driver()->path);
+    attach_write(&draft);
+}
+
+bool attach_start(void)
+{
+    if (atomic_flag_test_and_set(&is_starting)) /* another thread does */
+        return atomic_load(&attach_is) == ATTACH_ON;
+    const char *tier = getenv("GPH_DOCTOR_TIER");
+    const bool is_logs = tier != NULL && strcmp(tier, "0") == 0;
+    gphi_event_ring *ring = make_ring();
+    ring_process = getpid();
+    atomic_store(&the_ring, ring);
+    if (ring != NULL)
+        tell_process(is_logs ? 0 : 1);
+    const uint32_t is = ring == NULL ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
+    atomic_store_explicit(&attach_is, is, memory_order_release);
+    return is == ATTACH_ON;
+}
+
+/* ---- devices ---- */
+
+static void tell_device(int ordinal)
+{
+    CUresult (*get_device)(CUdevice *, int) = ATTACH_REAL(cuDeviceGet, CUdevice *, int);
+    CUresult (*get)(int *, CUdevice_attribute, CUdevice) =
+        ATTACH_REAL(cuDeviceGetAttribute, int *, CUdevice_attribute, CUdevice);
+    CUresult (*get_name)(char *, int, CUdevice) =
+        ATTACH_REAL(cuDeviceGetName, char *, int, CUdevice);
+    CUresult (*get_bytes)(size_t *, CUdevice) =
+        ATTACH_REAL(cuDeviceTotalMem_v2, size_t *, CUdevice);
+    CUdevice device;
+    if (get_device == NULL || get == NULL || get_name == NULL || get_bytes == NULL ||
+        get_device(&device, ordinal) != CUDA_SUCCESS)
+        return;
+    char name[256] = "";
+    size_t bytes = 0;
+    int major = 0, minor = 0, processors = 0;
+    get_name(name, (int)sizeof(name) - 1, device);
+    get_bytes(&bytes, device);
+    get(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    get(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    get(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+    const uint64_t words[] = {(uint64_t)major, (uint64_t)minor, (uint64_t)processors,
+                              bytes};
+    attach_draft draft = {.head.kind = GPHI_EVENT_DEVICE,
+                          .head.id = (uint64_t)ordinal,
+                          .words = words,
+                          .word_count = 4};
+    attach_add_text(&draft, name);
+    attach_write(&draft);
+}
+
+void attach_tell_devices(void)
+{
+    if (atomic_flag_test_and_set(&has_devices))
+        return;
+    CUresult (*count_devices)(int *) = ATTACH_REAL(cuDeviceGetCount, int *);
+    int count = 0;
+    if (count_devices == NULL || count_devices(&count) != CUDA_SUCCESS)
+        return;
+    for (int i = 0; i < count && i < 64; i++)
+        tell_device(i);
+}
+
+/* ---- the driver's sentences ---- */
+
+/* The driver may hold its locks here: nothing of it is called. */
+static void on_log(void *user, CUlogLevel level, char *text, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    if (attach_me.busy != 0 || text == NULL)
+        return; /* about a question of ours */
+    attach_me.busy++;
+    const int saved = errno;
+    attach_know_thread();
+    attach_draft draft = {.head.kind = GPHI_EVENT_LOG,
+                          .head.id = (uint64_t)level,
+                          .head.stack = attach_stack()};
+    attach_add_text(&draft, text);
+    attach_write(&draft);
+    errno = saved;
+    attach_me.busy--;
+}
+
+void attach_listen_to_logs(void)
+{
+    static atomic_flag is_listening = ATOMIC_FLAG_INIT;
+    CUresult (*listen)(CUlogsCallback, void *, CUlogsCallbackHandle *) = ATTACH_REAL(
+        cuLogsRegisterCallback, CUlogsCallback, void *, CUlogsCallbackHandle *);
+    CUlogsCallbackHandle handle;
+    if (listen != NULL && !atomic_flag_test_and_set(&is_listening) &&
+        listen(on_log, NULL, &handle) != CUDA_SUCCESS)
+        atomic_flag_clear(&is_listening);
+}
+
+/* The driver's own way in (CUDA_INJECTION64_PATH), within cuInit(). Where our wrappers
+ * are in the program, that of cuInit() listens when it is done. */
+ATTACH_API int InitializeInjection(void);
+
+int InitializeInjection(void)
+{
+    if (attach_me.depth == 0) {
+        attach_me.busy++;
+        if (atomic_load(&attach_is) != ATTACH_OFF)
+            attach_start();
+        if (attach_ring() != NULL)
+            attach_listen_to_logs();
+        attach_me.busy--;
+    }
+    return attach_chain(getenv("GPH_DOCTOR_CHAIN"));
+}
+
+/* ---- notes of libgph ---- */
+
+ATTACH_API void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
+                                const char *text);
+
+void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
+                     const char *text)
+{
+    if (atomic_load_explicit(&attach_is, memory_order_acquire) != ATTACH_ON)
+        return;
+    attach_me.busy++;
+    const int saved = errno;
+    attach_know_thread();
+    attach_draft draft = {.head.kind = GPHI_EVENT_NOTE,
+                          .head.id = kind,
+                          .head.stack = attach_stack(),
+                          .words = words,
+                          .word_count = count};
+    attach_add_text(&draft, text);
+    attach_write(&draft);
+    errno = saved;
+    attach_me.busy--;
+}
+
+/* ---- end ---- */
+
+static void tell_exit(uint64_t how, int code)
+{
+    gphi_event_ring *ring = attach_ring();
+    if (ring == NULL || getpid() != ring_process)
+        return; /* also in a child of vfork(), which has our memory */
+    const uint64_t words[] = {(uint64_t)(uint32_t)code};
+    attach_draft draft = {
+        .head.kind = GPHI_EVENT_EXIT, .head.id = how, .words = words, .word_count = 1};
+    attach_write(&draft);
+}
+
+static void on_exit_called(int code, void *user)
+{
+    (void)user;
+    tell_exit(0, code & 0xFF);
+}
+
+static void on_quick_exit(void)
+{
+    tell_exit(1, 0);
+}
+
+_Noreturn static void leave(int code)
+{
+    tell_exit(1, code & 0xFF);
+    for (;;)
+        syscall(SYS_exit_group, code);
+}
+
+ATTACH_API _Noreturn void _exit(int code)
+{
+    leave(code);
+}
+
+ATTACH_API _Noreturn void _Exit(int code)
+{
+    leave(code);
+}
+
+static void forked(void)
+{
+    gphi_event_ring *ring = atomic_exchange(&the_ring, NULL);
+    gphi_event_ring_forget(ring);
+    memset(&attach_me, 0, sizeof(attach_me));
+    attach_track_forked();
+    attach_forget_functions();
+    attach_stack_forked();
+    atomic_flag_clear(&is_starting);
+    atomic_flag_clear(&has_devices);
+    if (ring != NULL)
+        atomic_store(&attach_is, ATTACH_FORKED);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    const char *folder = getenv("GPH_DOCTOR_DIR");
+    if (folder == NULL || folder[0] == '\0') {
+        atomic_store(&attach_is, ATTACH_OFF);
+        return;
+    }
+    attach_stack_prepare();
+    pthread_atfork(NULL, NULL, forked);
+    on_exit(on_exit_called, NULL);
+    at_quick_exit(on_quick_exit);
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records: sizes first, then one piece of the ring, filled in place. */
+#define _GNU_SOURCE
+#include "attach/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, HASH_MAX = 64 << 10, EAGER_HASH_MAX = 4096 };
+
+/* The way where a sandbox forbids the other. */
+static bool read_own_file(void *to, const void *from, size_t bytes)
+{
+    static atomic_int file; /* + 1; 0: not open */
+    int own = atomic_load(&file) - 1;
+    if (own < 0) {
+        own = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        int none = 0;
+        if (own < 0 || !atomic_compare_exchange_strong(&file, &none, own + 1)) {
+            if (own >= 0)
+                close(own);
+            own = atomic_load(&file) - 1;
+        }
+    }
+    return own >= 0 && pread(own, to, bytes, (off_t)(uintptr_t)from) == (ssize_t)bytes;
+}
+
+/* By the kernel, which says EFAULT where we would die. */
+bool attach_read(void *to, const void *from, size_t bytes)
+{
+    const struct iovec here = {to, bytes};
+    const struct iovec there = {(void *)(uintptr_t)from, bytes};
+    const ssize_t got = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    if (got >= 0 || errno == EFAULT)
+        return got == (ssize_t)bytes;
+    return read_own_file(to, from, bytes);
+}
+
+bool attach_read_params(char *to, const attach_layout *layout, void *const *params)
+{
+    enum { BATCH = 64 };
+    void *from[BATCH];
+    struct iovec here[BATCH], there[BATCH];
+    for (uint32_t first = 0; first < layout->count; first += BATCH) {
+        const uint32_t left = layout->count - first;
+        const uint32_t count = left < BATCH ? left : BATCH;
+        ssize_t bytes = 0;
+        if (!attach_read(from, params + first, count * sizeof(*from)))
+            return false;
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t *place = &layout->places[2 * (first + i)];
+            here[i] = (struct iovec){to + place[0], place[1]};
+            there[i] = (struct iovec){from[i], place[1]};
+            bytes += (ssize_t)place[1];
+        }
+        if (process_vm_readv(getpid(), here, count, there, count, 0) == bytes)
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            if (!attach_read(here[i].iov_base, from[i], here[i].iov_len))
+                return false;
+    }
+    return true;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+static void fill_params(char *to, const attach_piece *piece)
+{
+    void *const *params = piece->from;
+    const attach_layout *layout = piece->layout;
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (params[i] != NULL)
+            memcpy(to + layout->places[2 * i], params[i], layout->places[2 * i + 1]);
+}
+
+static char *fill_piece(char *to, const attach_piece *piece)
+{
+    const gphi_part part = {piece->kind, piece->arg, piece->bytes};
+    memcpy(to, &part, sizeof(part));
+    to += sizeof(part);
+    const size_t bytes = padded(piece->bytes);
+    if (piece->have < bytes || piece->layout != NULL)
+        memset(to, 0, bytes);
+    if (piece->layout != NULL)
+        fill_params(to, piece);
+    else if (piece->is_trusted)
+        memcpy(to, piece->from, piece->have);
+    else if (piece->have > 0 && !attach_read(to, piece->from, piece->have))
+        memset(to, 0, bytes);
+    if (piece->kind == GPHI_PART_TEXT)
+        to[piece->bytes - 1] = '\0';
+    return to + bytes;
+}
+
+void attach_write(attach_draft *draft)
+{
+    gphi_event_ring *ring = attach_ring();
+    if (ring == NULL)
+        return;
+    size_t bytes = draft->word_count * sizeof(uint64_t);
+    for (uint32_t i = 0; i < draft->piece_count; i++)
+        bytes += sizeof(gphi_part) + padded(draft->pieces[i].bytes);
+    gphi_event *event = gphi_event_ring_take(ring, bytes);
+    if (event == NULL)
+        return;
+    draft->head.thread = attach_thread();
+    if (draft->head.time_ns == 0)
+        draft->head.time_ns = attach_now();
+    draft->head.word_count = (uint16_t)draft->word_count;
+    draft->head.part_count = (uint16_t)draft->piece_count;
+    event->kind = draft->head.kind;
+    const size_t from = offsetof(gphi_event, thread);
+    memcpy((char *)event + from, (const char *)&draft->head + from,
+           sizeof(*event) - from);
+    char *at = (char *)(event + 1);
+    memcpy(at, draft->words, draft->word_count * sizeof(uint64_t));
+    at += draft->word_count * sizeof(uint64_t);
+    for (uint32_t i = 0; i < draft->piece_count; i++)
+        at = fill_piece(at, &draft->pieces[i]);
+    gphi_event_ring_put(ring, event);
+}
+
+void attach_add(attach_draft *draft, uint16_t kind, uint16_t arg, const void *from,
+                size_t bytes)
+{
+    if (draft->piece_count < ATTACH_PIECES_MAX && from != NULL && bytes > 0)
+        draft->pieces[draft->piece_count++] = (attach_piece){.kind = kind,
+                                                             .arg = arg,
+                                                             .bytes = (uint32_t)bytes,
+                                                             .have = (uint32_t)bytes,
+                                                             .is_trusted = true,
+                                                             .from = from};
+}
+
+void attach_add_text(attach_draft *draft, const char *text)
+{
+    attach_add(draft, GPHI_PART_TEXT, 0, text, strlen(text) + 1);
+}
+
+/* The buffer of CU_LAUNCH_PARAM_BUFFER_POINTER. */
+static const void *buffer_of(void **extra, size_t *bytes)
+{
+    const void *buffer = NULL;
+    *bytes = 0;
+    for (; extra != NULL && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            *bytes = *(const size_t *)extra[1];
+    }
+    return buffer;
+}
+
+void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *layout,
+                       void **params, void **extra)
+{
+    if (params == NULL) {
+        size_t bytes;
+        const void *buffer = buffer_of(extra, &bytes);
+        attach_add(draft, GPHI_PART_PARAMS, arg, buffer, bytes <= 1 << 16 ? bytes : 0);
+    } else if (layout != NULL && layout->bytes > 0) {
+        attach_add(draft, GPHI_PART_PARAMS, arg, params, layout->bytes);
+        draft->pieces[draft->piece_count - 1].layout = layout;
+    }
+}
+
+/* ---- a call's arguments ---- */
+
+/* The length of a text of the program's, at most TEXT_MAX. */
+static size_t text_bytes(const char *text, bool is_trusted)
+{
+    if (is_trusted)
+        return strnlen(text, TEXT_MAX - 1) + 1;
+    char copy[64];
+    size_t bytes = 0;
+    while (bytes + sizeof(copy) < TEXT_MAX) {
+        const size_t to_line = sizeof(copy) - ((uintptr_t)(text + bytes) & 63);
+        if (!attach_read(copy, text + bytes, to_line)) /* never across a page */
+            return 0;
+        const char *end = memchr(copy, '\0', to_line);
+        if (end != NULL)
+            return bytes + (size_t)(end - copy) + 1;
+        bytes += to_line;
+    }
+    return bytes;
+}
+
+static size_t bytes_of(const attach_call *call, const attach_argument *argument,
+                       const void *from, bool is_trusted)
+{
+    const uint64_t other = call->words[argument->other];
+    switch ((attach_argument_kind)argument->kind) {
+    case ATTACH_STRUCT:
+    case ATTACH_STRUCT_V1: return argument->bytes;
+    case ATTACH_ARRAY:
+        return other <= ARRAY_MAX / argument->bytes ? other * argument->bytes : 0;
+    case ATTACH_TEXT: return text_bytes(from, is_trusted);
+    case ATTACH_ATTRIBUTE:
+        return call->symbol->call == GPHI_CALL_cuMemPoolSetAttribute ||
+                       call->symbol->call == GPHI_CALL_cuMemPoolGetAttribute
+                   ? (other < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? sizeof(int)
+                                                                : sizeof(cuuint64_t))
+                   : sizeof(cuuint64_t);
+    case ATTACH_WORD:
+    case ATTACH_OUT: break;
+    }
+    return 0;
+}
+
+static void add_argument(attach_draft *draft, const attach_call *call, uint32_t index,
+                         bool is_trusted)
+{
+    const attach_argument *argument = &call->symbol->arguments[index];
+    const void *from = (const void *)(uintptr_t)call->words[index];
+    if (from == NULL || argument->kind == ATTACH_WORD || argument->kind == ATTACH_OUT)
+        return;
+    const size_t bytes = bytes_of(call, argument, from, is_trusted);
+    const uint16_t kind = argument->kind == ATTACH_TEXT    ? GPHI_PART_TEXT
+                          : argument->kind == ATTACH_ARRAY ? GPHI_PART_ARRAY
+                                                           : GPHI_PART_STRUCT;
+    const uint32_t before = draft->piece_count;
+    attach_add(draft, kind, (uint16_t)index, from, bytes);
+    if (draft->piece_count == before)
+        return;
+    attach_piece *piece = &draft->pieces[before];
+    piece->is_trusted = is_trusted;
+    if (argument->kind == ATTACH_STRUCT_V1)
+        piece->bytes = sizeof(CUDA_KERNEL_NODE_PARAMS);
+}
+
+/* ---- kernels ---- */
+
+/* The parameters of a kernel node: a struct that the program has filled. */
+static void add_node_params(attach_draft *draft, const attach_call *call, uint32_t index)
+{
+    const void *from = (const void *)(uintptr_t)call->words[index];
+    if (from == NULL)
+        return;
+    CUDA_KERNEL_NODE_PARAMS kernel = {0};
+    const attach_argument *argument = &call->symbol->arguments[index];
+    if (argument->bytes == sizeof(CUgraphNodeParams)) {
+        const CUgraphNodeParams *node = from;
+        if (node->type != CU_GRAPH_NODE_TYPE_KERNEL)
+            return;
+        kernel.func = node->kernel.func;
+        kernel.kern = node->kernel.kern;
+        kernel.kernelParams = node->kernel.kernelParams;
+        kernel.extra = node->kernel.extra;
+    } else
+        memcpy(&kernel, from, argument->bytes);
+    const uint64_t function = kernel.func != NULL ? (uint64_t)(uintptr_t)kernel.func
+                                                  : (uint64_t)(uintptr_t)kernel.kern;
+    attach_add_params(draft, (uint16_t)index, attach_layout_of(function),
+                      kernel.kernelParams, kernel.extra);
+}
+
+/* What a launch or a kernel node passes, once the driver has accepted it. */
+static void add_kernel(attach_draft *draft, const attach_call *call)
+{
+    const uint64_t *words = call->words;
+    switch ((gphi_call_id)call->symbol->call) {
+    case GPHI_CALL_cuLaunchKernel:
+        attach_add_params(draft, 9, attach_layout_of(words[0]),
+                          (void **)(uintptr_t)words[9], (void **)(uintptr_t)words[10]);
+        break;
+    case GPHI_CALL_cuLaunchCooperativeKernel:
+        attach_add_params(draft, 9, attach_layout_of(words[0]),
+                          (void **)(uintptr_t)words[9], NULL);
+        break;
+    case GPHI_CALL_cuLaunchKernelEx: {
+        const CUlaunchConfig *config = (const void *)(uintptr_t)words[0];
+        attach_add(draft, GPHI_PART_ARRAY, 0, config->attrs,
+                   config->numAttrs * sizeof(CUlaunchAttribute));
+        attach_add_params(draft, 2, attach_layout_of(words[1]),
+                          (void **)(uintptr_t)words[2], (void **)(uintptr_t)words[3]);
+        break;
+    }
+    case GPHI_CALL_cuGraphAddKernelNode: add_node_params(draft, call, 4); break;
+    case GPHI_CALL_cuGraphAddNode: add_node_params(draft, call, 5); break;
+    case GPHI_CALL_cuGraphKernelNodeSetParams:
+    case GPHI_CALL_cuGraphNodeSetParams: add_node_params(draft, call, 1); break;
+    case GPHI_CALL_cuGraphExecKernelNodeSetParams:
+    case GPHI_CALL_cuGraphExecNodeSetParams: add_node_params(draft, call, 2); break;
+    default: break;
+    }
+}
+
+/* ---- what a copy reads from the host ---- */
+
+static uint64_t hash_more(uint64_t hash, const unsigned char *bytes, size_t count)
+{
+    for (; count >= 8; bytes += 8, count -= 8) {
+        uint64_t word;
+        memcpy(&word, bytes, sizeof(word));
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    for (; count > 0; bytes++, count--)
+        hash = (hash ^ *bytes) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static bool hash_host(uint64_t address, size_t bytes, uint64_t *out)
+{
+    unsigned char copy[4096];
+    uint64_t hash = bytes;
+    for (size_t at = 0; at < bytes; at += sizeof(copy)) {
+        const size_t now = bytes - at < sizeof(copy) ? bytes - at : sizeof(copy);
+        if (!attach_read(copy, (const void *)(uintptr_t)(address + at), now))
+            return false;
+        hash = hash_more(hash, copy, now);
+    }
+    *out = hash;
+    return true;
+}
+
+/* Whether an address is the host's: with unified addresses a copy does not say. Asked in
+ * captures only. */
+static bool is_host(uint64_t address)
+{
+    CUmemorytype type = 0;
+    CUresult (*get)(void *, CUpointer_attribute, CUdeviceptr) =
+        ATTACH_REAL(cuPointerGetAttribute, void *, CUpointer_attribute, CUdeviceptr);
+    return get == NULL || get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != 0 ||
+           type == CU_MEMORYTYPE_HOST;
+}
+
+static void add_hash(attach_draft *draft, const attach_call *call, uint64_t *hash)
+{
+    const uint64_t *words = call->words;
+    const bool is_captured = draft->head.u.call.status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    const size_t limit = is_captured ? HASH_MAX : EAGER_HASH_MAX;
+    switch ((gphi_call_id)call->symbol->call) {
+    case GPHI_CALL_cuMemcpyHtoD:
+    case GPHI_CALL_cuMemcpyHtoDAsync: break;
+    case GPHI_CALL_cuMemcpyAsync:
+        if (is_captured && is_host(words[1]))
+            break;
+        return;
+    default: return;
+    }
+    if (!is_captured && words[2] > limit)
+        return;
+    if (hash_host(words[1], words[2] < limit ? words[2] : limit, hash))
+        attach_add(draft, GPHI_PART_HASH, 1, hash, sizeof(*hash));
+}
+
+/* ---- the record of a call ---- */
+
+static bool is_wanted(const attach_call *call, CUresult result)
+{
+    switch ((attach_policy)call->symbol->policy) {
+    case ATTACH_ALWAYS: return true;
+    case ATTACH_FAIL: return result != CUDA_SUCCESS;
+    case ATTACH_POLL: return result != CUDA_ERROR_NOT_READY || call->open > 0;
+    case ATTACH_NEVER: break;
+    }
+    return false;
+}
+
+static uint32_t take_stack(const attach_call *call, CUresult result)
+{
+    const bool matters = (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0 ||
+                         (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY);
+    return matters ? attach_stack_python() : attach_stack();
+}
+
+/* The words as the record has them: what was filled instead of where. */
+static uint32_t put_words(uint64_t *out, const attach_call *call, CUresult result)
+{
+    const attach_symbol *symbol = call->symbol;
+    uint32_t count = symbol->count;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = call->words[i];
+        if (symbol->arguments[i].kind != ATTACH_OUT)
+            continue;
+        uint64_t filled = 0;
+        if (result == CUDA_SUCCESS && out[i] != 0)
+            memcpy(&filled, (const void *)(uintptr_t)out[i], symbol->arguments[i].bytes);
+        out[i] = filled;
+    }
+    if (symbol->hook == ATTACH_HOOK_BEGIN)
+        out[count++] = attach_me.mode;
+    if (symbol->hook == ATTACH_HOOK_MODE)
+        out[count++] = call->kept;
+    return count;
+}
+
+void attach_record(attach_call *call, CUresult result)
+{
+    if (!is_wanted(call, result))
+        return;
+    attach_know_thread();
+    const attach_symbol *symbol = call->symbol;
+    const attach_status status = attach_ask(call, result);
+    const uint64_t lasted = call->end_ns - call->begin_ns;
+    uint64_t words[ATTACH_WORDS_MAX + 1], hash;
+    attach_draft draft;
+    memset(&draft.head, 0, sizeof(draft.head));
+    draft.head.kind = GPHI_EVENT_CALL;
+    draft.head.time_ns = call->begin_ns;
+    draft.head.id = status.node;
+    draft.head.u.call.call = symbol->call;
+    draft.head.u.call.flags =
+        (uint8_t)(call->flags | (attach_me.kind == 2 ? GPHI_CALL_HOST_NODE : 0U));
+    draft.head.u.call.status = status.status;
+    draft.head.u.call.result = (int32_t)result;
+    draft.head.u.call.duration_ns = lasted < UINT32_MAX ? (uint32_t)lasted : UINT32_MAX;
+    draft.head.u.call.open = call->open;
+    draft.head.u.call.capture = status.capture;
+    draft.piece_count = 0;
+    draft.words = words;
+    draft.word_count = put_words(words, call, result);
+    for (uint32_t i = 0; i < symbol->count; i++)
+        add_argument(&draft, call, i, result == CUDA_SUCCESS);
+    if (result == CUDA_SUCCESS) {
+        add_kernel(&draft, call);
+        add_hash(&draft, call, &hash);
+    }
+    draft.head.stack = take_stack(call, result);
+    attach_write(&draft);
+}

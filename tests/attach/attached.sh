@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: attached.sh LIBRARY EVENTS PROGRAM ARGS...
+# Runs a program twice, without and with the attached library: standard output and exit status must be the
+# same, and the second must leave a ring that can be read.
+set -u
+library=$1 events=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$@" >"$work/plain" 2>"$work/plain.err"
+plain=$?
+mkdir "$work/rings"
+GPH_DOCTOR_DIR=$work/rings GPH_DOCTOR_RING=65536 LD_PRELOAD=$library CUDA_INJECTION64_PATH=$library \
+    "$@" >"$work/attached" 2>"$work/attached.err"
+attached=$?
+if [ $plain -ne $attached ] || ! cmp "$work/plain" "$work/attached"; then
+    echo "exit status $plain without, $attached with the library"
+    diff "$work/plain" "$work/attached" | head -20
+    tail -5 "$work/attached.err"
+    exit 1
+fi
+[ $plain -eq 77 ] && exit 77
+[ -n "$(ls "$work/rings")" ] || { echo "no ring"; exit 1; }
+for ring in "$work"/rings/*.ring; do
+    "$events" --over "$ring" >>"$work/text" || exit 1
+done
+grep -q ' CALL cu' "$work/text" || { echo "no call in the rings"; exit 1; }
