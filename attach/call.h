@@ -164,6 +164,9 @@ void attach_listen_to_logs(void);
 attach_function *attach_real(uint32_t symbol);
 #define ATTACH_REAL(symbol, ...) ((CUresult(*)(__VA_ARGS__))attach_real(ATTACH_##symbol))
 
+/* The same by name. */
+void *attach_entry(const char *symbol);
+
 /* What cuGetProcAddress() is to give instead of `entry`. */
 void *attach_wrap(void *entry, const char *name, int version, uint64_t flags);
 

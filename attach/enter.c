@@ -2,6 +2,7 @@
 /* The way of each call: in, and out. */
 #define _GNU_SOURCE
 #include "attach/call.h"
+#include "attach/timing.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -65,13 +66,19 @@ attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t
                   (attach_me.depth > 0 ? GPHI_CALL_NESTED : 0U) |
                   (uint32_t)attach_me.mode << GPHI_CALL_MODE_SHIFT;
     call->capture = 0;
-    call->begin_ns = 0;
+    call->begin_ns = call->enter_ns = 0;
     if (symbol->hook != ATTACH_HOOK_NONE) {
         attach_me.busy++;
         attach_before(call);
         attach_me.busy--;
     }
-    attach_me.depth++;
+    if (attach_me.depth++ == 0 &&
+        atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed)) {
+        call->enter_ns = attach_now();
+        attach_me.busy++;
+        gphi_timing_before(symbol->call, call->words, call->flags);
+        attach_me.busy--;
+    }
     if (symbol->policy != ATTACH_FAIL)
         call->begin_ns = attach_now();
     errno = saved;
@@ -90,6 +97,11 @@ CUresult attach_leave(attach_call *call, CUresult result)
     attach_me.busy++;
     attach_after(call, result);
     attach_record(call, result);
+    if (call->enter_ns != 0) {
+        const gphi_timing_end end = {call->enter_ns, call->begin_ns, call->end_ns,
+                                     (int32_t)result};
+        gphi_timing_after(call->symbol->call, call->words, call->flags, &end);
+    }
     attach_me.busy--;
     errno = saved;
     return result;

@@ -192,6 +192,12 @@ attach_function *attach_real(uint32_t symbol)
     return atomic_load_explicit(&entries[symbol], memory_order_acquire);
 }
 
+void *attach_entry(const char *name)
+{
+    const long symbol = find_symbol(name);
+    return symbol >= 0 ? to_object(attach_real((uint32_t)symbol)) : NULL;
+}
+
 const attach_library *attach_driver(void)
 {
     return &driver.seen;

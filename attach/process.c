@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "attach/call.h"
 #include "attach/own.h"
+#include "attach/timing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +113,9 @@ bool attach_start(void)
     if (ring != NULL)
         tell_process(is_logs ? 0 : 1);
     const uint32_t is = ring == NULL ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
+    const gphi_timing_host host = {attach_entry, attach_open_captures, ring};
+    if (is == ATTACH_ON)
+        gphi_timing_start(&host);
     atomic_store_explicit(&attach_is, is, memory_order_release);
     return is == ATTACH_ON;
 }
@@ -283,6 +287,7 @@ static void forked(void)
     attach_track_forked();
     attach_forget_functions();
     attach_stack_forked();
+    gphi_timing_forget();
     atomic_flag_clear(&is_starting);
     atomic_flag_clear(&has_devices);
     if (ring != NULL)

@@ -282,7 +282,7 @@ static void end_window_locked(void)
 
 static void put_window(double ms)
 {
-    gphi_event *e = gphi_ring_take(t.host.ring, 8 * sizeof(uint64_t));
+    gphi_event *e = gphi_event_ring_take(t.host.ring, 8 * sizeof(uint64_t));
     if (e == NULL)
         return;
     const uint64_t calls = atomic_load(&t.own_calls);
@@ -303,7 +303,7 @@ static void put_window(double ms)
     e->stack = 0;
     memset(&e->u, 0, sizeof(e->u));
     memcpy(e + 1, words, sizeof(words));
-    gphi_ring_put(t.host.ring, e);
+    gphi_event_ring_put(t.host.ring, e);
 }
 
 /* Where the GPU has ended: the result. Returns whether a new window may begin. */
@@ -440,7 +440,7 @@ static void *watch(void *unused)
 static void put_anchors(const uint64_t *anchors)
 {
     gphi_event *e =
-        gphi_ring_take(t.host.ring, (3 + GPHI_ANCHOR_COUNT) * sizeof(uint64_t));
+        gphi_event_ring_take(t.host.ring, (3 + GPHI_ANCHOR_COUNT) * sizeof(uint64_t));
     if (e == NULL)
         return;
     uint64_t words[3 + GPHI_ANCHOR_COUNT] = {GPHI_GPU_ANCHORS};
@@ -454,7 +454,7 @@ static void put_anchors(const uint64_t *anchors)
     e->stack = 0;
     memset(&e->u, 0, sizeof(e->u));
     memcpy(e + 1, words, sizeof(words));
-    gphi_ring_put(t.host.ring, e);
+    gphi_event_ring_put(t.host.ring, e);
 }
 
 static bool set_up(CUcontext context)

@@ -12,6 +12,7 @@
 #ifndef GPHI_ATTACH_TIMING_H
 #define GPHI_ATTACH_TIMING_H
 #include "event/ring.h"
+#include <stdatomic.h>
 
 /* What timing needs of the rest of the attached library. */
 typedef struct gphi_timing_host {
