@@ -197,6 +197,17 @@ BROKEN_UNUSED static void in_thread(void (*run)(void *user), void *user)
     pthread_join(thread, NULL);
 }
 
+/* Instantiates, launches, waits, and destroys executable and graph. */
+BROKEN_UNUSED static void replay_once(CUgraph graph, CUstream stream)
+{
+    CUgraphExec exec = NULL;
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
 static void broken_open(void)
 {
     CUdevice device;

@@ -137,8 +137,24 @@ typedef enum gphi_part_kind {
     GPHI_PART_STRUCT,   /* the struct that argument `arg` points at, as the current header
                            has it, after the call */
     GPHI_PART_ARRAY,    /* what argument `arg` points at, an array (dependencies, ...) */
-    GPHI_PART_HASH /* 8 bytes: hash of the host bytes that a copy reads (up to 64 KiB) */
+    GPHI_PART_HASH, /* 8 bytes: hash of the host bytes that a copy reads (up to 64 KiB) */
+    GPHI_PART_HOST /* gphi_host_bytes: of a captured copy's host side; of a graph launch,
+                      one for each such copy in it (at most 8) */
 } gphi_part_kind;
+
+/* Host memory that a graph reads or writes, as it was at the call. */
+typedef struct gphi_host_bytes {
+    uint64_t address, bytes, hash; /* of the first 64 KiB */
+    uint64_t flags;                /* gphi_host_flag */
+} gphi_host_bytes;
+
+typedef enum gphi_host_flag {
+    GPHI_HOST_READABLE = 1,
+    GPHI_HOST_HASHED = 2,   /* it is read by the copy, and `hash` is of its bytes */
+    GPHI_HOST_ON_STACK = 4, /* of the calling thread, in use */
+    GPHI_HOST_LEFT = 8      /* of the calling thread's stack, by a function that has
+                               returned */
+} gphi_host_flag;
 
 typedef struct gphi_part {
     uint16_t kind; /* gphi_part_kind */

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rule capture.host-pointer: a captured copy keeps the host's address, not its bytes.
+ * That is told only with evidence: the memory lay on a stack that has been left, was
+ * freed, cannot be read any more, or, pageable, holds other bytes at a launch. */
+#include "doctor/rules_capture.h"
+
+#include <string.h>
+
+enum { KEEP_HOSTS = 4096 };
+
+/* The nth GPHI_PART_HOST of a record. */
+static bool host_part(const gphi_event *event, uint32_t nth, gphi_host_bytes *out)
+{
+    const gphi_part *part = gphi_event_part(event, GPHI_PART_HOST, nth);
+    if (part == NULL || part->bytes < sizeof(*out))
+        return false;
+    memcpy(out, part + 1, sizeof(*out));
+    return true;
+}
+
+static void note_copy(gphi_rule_run *run, const gphi_seen *seen,
+                      const gphi_host_bytes *host)
+{
+    gphi_capture_state *state = run->state;
+    gphi_host_copy *copy =
+        state->hosts.count < KEEP_HOSTS ? gphi_vec_add(&state->hosts, 1) : NULL;
+    if (copy == NULL)
+        return;
+    copy->call = seen->call;
+    copy->capture = seen->capture;
+    copy->begun = seen->capture->begin.number;
+    copy->first = *host;
+    copy->memory = gphi_model_memory(run->model, host->address, false);
+}
+
+static bool is_pinned(const gphi_host_copy *copy)
+{
+    return copy->memory && copy->memory->kind != GPHI_MEM_DEVICE &&
+           copy->memory->kind != GPHI_MEM_ASYNC;
+}
+
+/* What has become of the memory, or NULL: nothing that is known to be wrong. */
+static const char *fate_of(const gphi_host_copy *copy, const gphi_host_bytes *now)
+{
+    if (is_pinned(copy) && copy->memory->freed.number)
+        return "was freed since";
+    if (!(now->flags & GPHI_HOST_READABLE))
+        return "is not mapped any more";
+    if (now->flags & GPHI_HOST_LEFT)
+        return "lay on the stack of a function that has returned";
+    if (!is_pinned(copy) && (now->flags & GPHI_HOST_HASHED) &&
+        (copy->first.flags & GPHI_HOST_HASHED) && now->hash != copy->first.hash)
+        return "holds other bytes than when it was captured";
+    return NULL;
+}
+
+static const char *kind_of(const gphi_host_copy *copy)
+{
+    if (is_pinned(copy))
+        return "pinned";
+    return copy->first.flags & GPHI_HOST_ON_STACK ? "the stack's" : "pageable";
+}
+
+static void tell(gphi_rule_run *run, gphi_host_copy *copy, const gphi_seen *seen,
+                 const char *fate)
+{
+    copy->is_told = true;
+    gphi_draft *draft =
+        gphi_capture_find(run, GPHI_RULE_HOST_POINTER, &copy->call, copy->call.call);
+    gphi_cause(draft,
+               "%s captured the host address 0x%llx (%llu bytes, %s memory); when the "
+               "graph was launched, that memory %s.",
+               gphi_say_call(&copy->call), (unsigned long long)copy->first.address,
+               (unsigned long long)copy->first.bytes, kind_of(copy), fate);
+    gphi_evidence_call(draft, &seen->call, "the launch");
+    if (is_pinned(copy) && copy->memory->freed.number)
+        gphi_evidence_call(draft, &copy->memory->freed, "it was freed");
+    gphi_evidence_call(draft, &copy->capture->begin, "the capture began");
+    gphi_fix(draft, "Here: keep a pinned buffer (cuMemAllocHost) as long as the "
+                    "executable graph, and copy the values there.");
+}
+
+static void check_launch(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    gphi_host_copy *copies = state->hosts.items;
+    gphi_host_bytes now;
+    const gphi_snapshot *source = seen->exec ? seen->exec->source : NULL;
+    for (uint32_t nth = 0; host_part(seen->event, nth, &now); nth++)
+        for (size_t i = 0; i < state->hosts.count; i++) {
+            gphi_host_copy *copy = &copies[i];
+            if (copy->is_told || copy->first.address != now.address ||
+                copy->first.bytes != now.bytes || source == NULL ||
+                source->capture != copy->capture ||
+                copy->begun != copy->capture->begin.number)
+                continue;
+            const char *fate = fate_of(copy, &now);
+            if (fate)
+                tell(run, copy, seen, fate);
+        }
+}
+
+void gphi_host_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_host_bytes host;
+    if (seen->call.result != CUDA_SUCCESS || !host_part(seen->event, 0, &host))
+        return;
+    if (seen->call.call == GPHI_CALL_cuGraphLaunch)
+        check_launch(run, seen);
+    else if (seen->capture)
+        note_copy(run, seen, &host);
+}
+
+void gphi_host_fini(gphi_rule_run *run)
+{
+    gphi_capture_state *state = run->state;
+    gphi_vec_fini(&state->hosts);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules capture.*: what they read off records themselves: call sites by their stacks,
+ * contexts by thread, and the memory that a call's arguments point into. */
+#include "doctor/rules_capture.h"
+
+#include <string.h>
+
+enum { MAX_FRAMES = 1 << 20, MAX_PARAM_WORDS = 512 };
+
+/* ---- stacks and loaded files ---- */
+
+static void note_stack(gphi_capture_state *state, const gphi_event *event)
+{
+    if (state->frames.count > MAX_FRAMES)
+        return;
+    const uint64_t index = state->frames.count;
+    uint64_t *at = gphi_vec_add(&state->frames, (size_t)event->word_count + 1);
+    if (at == NULL)
+        return;
+    at[0] = event->word_count;
+    memcpy(at + 1, gphi_event_words(event), (size_t)event->word_count * sizeof(*at));
+    if (gphi_map_set(&state->stacks, event->id, index) != GPH_OK)
+        state->frames.count = index;
+}
+
+static bool is_library_path(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    return strstr(name, ".so") != NULL;
+}
+
+/* The CUDA runtime and the driver make calls for the program. */
+static bool is_cuda_path(const char *path)
+{
+    return strstr(path, "libcudart") != NULL || strstr(path, "libcuda.so") != NULL ||
+           strstr(path, "libgph-attach") != NULL;
+}
+
+static void note_module(gphi_capture_state *state, const gphi_event *event)
+{
+    const char *path = gphi_event_text(event, 0);
+    gphi_loaded *at = gphi_vec_add(&state->modules, 1);
+    if (at == NULL)
+        return;
+    at->start = gphi_event_word(event, 0);
+    at->end = gphi_event_word(event, 1);
+    at->is_library = is_library_path(path);
+    at->is_cuda = is_cuda_path(path);
+    at->is_libc = strstr(path, "/libc.so") != NULL || strstr(path, "/libc-") != NULL ||
+                  strstr(path, "/libpthread") != NULL;
+}
+
+void gphi_capture_event(gphi_rule_run *run, const gphi_event *event)
+{
+    if (event->kind == GPHI_EVENT_STACK)
+        note_stack(run->state, event);
+    else if (event->kind == GPHI_EVENT_MODULE)
+        note_module(run->state, event);
+}
+
+/* Count, then addresses; NULL: not known. */
+static const uint64_t *frames_of(const gphi_capture_state *state, uint32_t stack)
+{
+    const uint64_t *index = stack ? gphi_map_get(&state->stacks, stack) : NULL;
+    return index ? gphi_vec_at(&state->frames, *index) : NULL;
+}
+
+static const gphi_loaded *loaded_at(const gphi_capture_state *state, uint64_t address)
+{
+    for (size_t i = state->modules.count; i-- > 0;) {
+        const gphi_loaded *at = gphi_vec_at(&state->modules, i);
+        if (address > at->start && address <= at->end)
+            return at;
+    }
+    return NULL;
+}
+
+uint32_t gphi_frame_count(const gphi_capture_state *state, uint32_t stack)
+{
+    const uint64_t *frames = frames_of(state, stack);
+    return frames ? (uint32_t)frames[0] : 0;
+}
+
+uint32_t gphi_common_frames(const gphi_capture_state *state, uint32_t a, uint32_t b)
+{
+    const uint64_t *left = frames_of(state, a), *right = frames_of(state, b);
+    uint32_t common = 0;
+    while (left && right && common < left[0] && common < right[0] &&
+           left[left[0] - common] == right[right[0] - common])
+        common++;
+    return common;
+}
+
+/* The innermost frame that is not CUDA's own. */
+static uint64_t calling_frame(const gphi_capture_state *state, uint32_t stack)
+{
+    const uint64_t *frames = frames_of(state, stack);
+    for (uint64_t i = 1; frames && i <= frames[0]; i++) {
+        const gphi_loaded *in = loaded_at(state, frames[i]);
+        if (in == NULL || !in->is_cuda)
+            return frames[i];
+    }
+    return 0;
+}
+
+uint64_t gphi_call_site(const gphi_capture_state *state, const gphi_call *call)
+{
+    const uint64_t frame = calling_frame(state, call->stack);
+    return frame ? frame ^ ((uint64_t)call->call + 1) << 48 : 0;
+}
+
+bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call)
+{
+    const uint64_t frame = calling_frame(state, call->stack);
+    const gphi_loaded *in = frame ? loaded_at(state, frame) : NULL;
+    return in && in->is_library;
+}
+
+/* ---- contexts ---- */
+
+uint64_t gphi_capture_context(const gphi_capture_state *state, uint32_t thread)
+{
+    const uint64_t *at = gphi_map_get(&state->contexts, thread);
+    return at ? *at : 0;
+}
+
+static void set_context(gphi_capture_state *state, uint32_t thread, uint64_t context)
+{
+    if (gphi_map_set(&state->contexts, thread, context) != GPH_OK)
+        return; /* of a thread without a context nothing is told */
+}
+
+static void set_owner(gphi_capture_state *state, uint64_t what, uint64_t context)
+{
+    if (what && context && gphi_map_set(&state->owners, what, context) != GPH_OK)
+        return; /* likewise */
+}
+
+void gphi_capture_contexts(gphi_capture_state *state, const gphi_seen *seen)
+{
+    const uint32_t thread = seen->call.thread;
+    if (seen->call.result != CUDA_SUCCESS)
+        return;
+    const uint64_t first = gphi_event_word(seen->event, 0);
+    switch (seen->call.call) {
+    case GPHI_CALL_cuCtxCreate:
+    case GPHI_CALL_cuCtxSetCurrent:
+    case GPHI_CALL_cuCtxPushCurrent:
+    case GPHI_CALL_cuCtxGetCurrent: set_context(state, thread, first); break;
+    case GPHI_CALL_cuCtxPopCurrent:
+    case GPHI_CALL_cuCtxDestroy:
+        set_context(state, thread, 0); /* until it is asked for, or set */
+        break;
+    case GPHI_CALL_cuModuleLoad:
+    case GPHI_CALL_cuModuleLoadData:
+    case GPHI_CALL_cuModuleLoadDataEx:
+    case GPHI_CALL_cuModuleLoadFatBinary:
+    case GPHI_CALL_cuMemAlloc:
+    case GPHI_CALL_cuMemAllocPitch:
+        set_owner(state, first, gphi_capture_context(state, thread));
+        break;
+    case GPHI_CALL_cuModuleGetFunction: {
+        const uint64_t *of =
+            gphi_map_get(&state->owners, gphi_event_word(seen->event, 1));
+        set_owner(state, first, of ? *of : 0);
+        break;
+    }
+    default: break;
+    }
+}
+
+/* ---- work ---- */
+
+bool gphi_call_is_work(uint32_t call)
+{
+    switch (gphi_capture_class(call)) {
+    case GPHI_CLASS_WORK:
+    case GPHI_CLASS_SYNC:
+    case GPHI_CLASS_MEMORY:
+    case GPHI_CLASS_DROPPED:
+    case GPHI_CLASS_REFUSED:
+        return call != GPHI_CALL_cuStreamGetFlags && call != GPHI_CALL_cuStreamGetId &&
+               call != GPHI_CALL_cuStreamGetDevice;
+    default: return false;
+    }
+}
+
+static bool is_kernel(uint32_t call)
+{
+    return call == GPHI_CALL_cuLaunchKernel || call == GPHI_CALL_cuLaunchKernelEx ||
+           call == GPHI_CALL_cuLaunchCooperativeKernel;
+}
+
+uint64_t gphi_work_signature(const gphi_seen *seen)
+{
+    const uint32_t call = seen->call.call;
+    if (is_kernel(call))
+        return gphi_event_word(seen->event, call == GPHI_CALL_cuLaunchKernelEx);
+    const gphi_call_class class = gphi_capture_class(call);
+    const bool moves = class == GPHI_CLASS_SYNC || class == GPHI_CLASS_DROPPED ||
+                       class == GPHI_CLASS_REFUSED ||
+                       (class == GPHI_CLASS_WORK && seen->work != NULL);
+    if (seen->work && seen->work->write)
+        return seen->work->write;
+    const bool is_event = call == GPHI_CALL_cuEventRecord ||
+                          call == GPHI_CALL_cuEventRecordWithFlags ||
+                          call == GPHI_CALL_cuStreamWaitEvent;
+    return moves || (class == GPHI_CLASS_WORK && !is_event)
+               ? gphi_event_word(seen->event, 0)
+               : 0;
+}
+
+typedef struct touch_list {
+    const gphi_model *model;
+    uint64_t *at;
+    uint32_t count, room;
+    bool unknown;
+} touch_list;
+
+static void touch(touch_list *list, uint64_t address)
+{
+    const gphi_allocation *memory =
+        address ? gphi_model_memory(list->model, address, false) : NULL;
+    if (memory == NULL)
+        return;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->at[i] == memory->address)
+            return;
+    if (list->count < list->room)
+        list->at[list->count++] = memory->address;
+    else
+        list->unknown = true;
+}
+
+/* Every word of a kernel's arguments that is an address of an allocation. */
+static void touch_arguments(touch_list *list, const gphi_event *event)
+{
+    const gphi_part *part = gphi_event_part(event, GPHI_PART_PARAMS, 0);
+    if (part == NULL) {
+        list->unknown = true;
+        return;
+    }
+    for (uint32_t i = 0; i + 8 <= part->bytes && i < MAX_PARAM_WORDS * 8; i += 8) {
+        uint64_t word;
+        memcpy(&word, (const char *)(part + 1) + i, sizeof(word));
+        touch(list, word);
+    }
+}
+
+uint32_t gphi_call_touches(const gphi_model *model, const gphi_seen *seen,
+                           uint64_t *touched, uint32_t room, bool *unknown)
+{
+    touch_list list = {model, touched, 0, room, false};
+    if (is_kernel(seen->call.call))
+        touch_arguments(&list, seen->event);
+    if (seen->work) {
+        touch(&list, seen->work->write);
+        touch(&list, seen->work->read);
+    }
+    *unknown = list.unknown;
+    return list.count;
+}
