@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a work of bench/advice takes, eagerly and as graphs, measured in one process. */
+#ifndef BENCH_ADVICE_MEASURE_H
+#define BENCH_ADVICE_MEASURE_H
+#include "advice_work.h"
+
+typedef struct measured {
+    double eager_us, graph_us; /* an iteration, medians */
+    double once_us;            /* capture, instantiation, upload */
+} measured;
+
+/* All iterations of the program once, as it is: eagerly. */
+void measure_eager_run(shop *s, const work *w);
+
+/* `samples` batches of each, in turn. */
+void measure_both(shop *s, const work *w, int samples, measured *out);
+#endif

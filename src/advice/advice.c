@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The object, and what is done at its end. */
+#include "advice/advice.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "doctor/listen.h"
+#include <string.h>
+
+enum { REPEATS_MAX = 4 };
+
+static gph_status listen(void *user, const gphi_event *event, const gphi_seen *seen,
+                         gph_error *error)
+{
+    return gphi_advice_feed(user, event, seen, error);
+}
+
+static const gph_place *doctor_frames(void *user, uint32_t stack, uint32_t *count)
+{
+    return gphi_doctor_frames(user, stack, count);
+}
+
+gph_status gphi_advice_make(const gph_allocator *allocator, gph_advice **out)
+{
+    const gph_allocator heap = gphi_heap(allocator);
+    gph_advice *advice = gphi_heap_alloc(heap, sizeof(*advice));
+    if (advice == NULL)
+        return GPH_E_NO_MEMORY;
+    advice->heap = heap;
+    gphi_vec_init(&advice->sites, heap, sizeof(gphi_site));
+    gphi_map_init(&advice->by_site, heap);
+    gphi_vec_init(&advice->tracks, heap, sizeof(gphi_track));
+    gphi_vec_init(&advice->values, heap, sizeof(uint64_t));
+    gphi_vec_init(&advice->windows, heap, sizeof(gphi_window));
+    gphi_vec_init(&advice->repeats, heap, sizeof(gphi_repeat *));
+    *out = advice;
+    return GPH_OK;
+}
+
+gph_status gph_advice_create(gph_doctor *doctor, const gph_advice_options *options,
+                             gph_advice **out, gph_error *error)
+{
+    gph_advice_options o;
+    uint64_t lost;
+    GPHI_TRY(gphi_options_read(&o, sizeof(o), options, error));
+    if (doctor == NULL || out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
+                         doctor == NULL ? "doctor" : "out");
+    if (gph_doctor_event_count(doctor, &lost) != 0)
+        return gphi_fail(error, GPH_E_STATE, "the doctor has read events already");
+    if (gphi_advice_make(o.allocator, out) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "an advice");
+    (*out)->doctor = doctor;
+    (*out)->model = gphi_doctor_model(doctor);
+    (*out)->frames = doctor_frames;
+    (*out)->frames_user = doctor;
+    gphi_doctor_listen(doctor, listen, *out);
+    return GPH_OK;
+}
+
+static void repeat_destroy(gph_advice *advice, gphi_repeat *repeat)
+{
+    gphi_vec_fini(&repeat->pieces);
+    gphi_vec_fini(&repeat->changes);
+    gphi_vec_fini(&repeat->obstacles);
+    gphi_heap_free(advice->heap, repeat, sizeof(*repeat));
+}
+
+void gph_advice_destroy(gph_advice *advice)
+{
+    if (advice == NULL)
+        return;
+    if (advice->doctor != NULL)
+        gphi_doctor_listen(advice->doctor, NULL, NULL);
+    for (size_t i = 0; i < advice->repeats.count; i++)
+        repeat_destroy(advice, *(gphi_repeat **)gphi_vec_at(&advice->repeats, i));
+    for (size_t i = 0; i < advice->tracks.count; i++)
+        gphi_vec_fini(&gphi_advice_track(advice, (uint32_t)i)->beats);
+    gphi_vec_fini(&advice->repeats);
+    gphi_vec_fini(&advice->windows);
+    gphi_vec_fini(&advice->values);
+    gphi_vec_fini(&advice->tracks);
+    gphi_map_fini(&advice->by_site);
+    gphi_vec_fini(&advice->sites);
+    gphi_heap_free(advice->heap, advice, sizeof(*advice));
+}
+
+/* Frames of libraries that stand between a program and the driver. */
+static bool is_between(const gph_place *place)
+{
+    static const char *const modules[] = {"libcuda", "libgph", "libcudart", "libcublas",
+                                          "libcudnn"};
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+        if (place->module != NULL && strstr(place->module, modules[i]) != NULL)
+            return true;
+    return place->function == NULL && place->file == NULL;
+}
+
+gph_place gphi_advice_place(const gph_advice *advice, uint32_t stack)
+{
+    uint32_t count = 0;
+    const gph_place *frames =
+        stack == 0 ? NULL : advice->frames(advice->frames_user, stack, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_between(&frames[i]))
+            return frames[i];
+    return count > 0 ? frames[0] : (gph_place){0};
+}
+
+/* Whether a loop has kernels or graphs in it: set-up that copies one thing after the
+ * other has not. */
+static bool is_worth(const gph_advice *advice, const gphi_loop *loop)
+{
+    const gphi_track *track = gphi_advice_track(advice, loop->track);
+    for (uint64_t i = 0; i < loop->period; i++) {
+        const gphi_site *site =
+            gphi_advice_site(advice, gphi_track_beat(track, loop->first + i)->site);
+        if (site->function != 0 || site->call == GPHI_CALL_cuGraphLaunch)
+            return true;
+    }
+    return false;
+}
+
+static void count_kernels(const gph_advice *advice, gphi_repeat *repeat)
+{
+    uint32_t kernels = 0;
+    for (uint32_t i = 0; i < repeat->loop.period; i++)
+        kernels += gphi_advice_site(advice, gphi_repeat_beat(advice, repeat, 0, i)->site)
+                       ->function != 0;
+    const gphi_beat *first = gphi_repeat_beat(advice, repeat, 0, 0);
+    repeat->told.kernels = kernels / repeat->inner;
+    repeat->told.place =
+        gphi_advice_place(advice, gphi_advice_site(advice, first->site)->stack);
+}
+
+static gph_status add_repeat(gph_advice *advice, const gphi_loop *loop)
+{
+    gphi_repeat *repeat = gphi_heap_alloc(advice->heap, sizeof(*repeat));
+    gphi_repeat **slot = repeat == NULL ? NULL : gphi_vec_add(&advice->repeats, 1);
+    if (slot == NULL) {
+        gphi_heap_free(advice->heap, repeat, sizeof(*repeat));
+        return GPH_E_NO_MEMORY;
+    }
+    *slot = repeat;
+    repeat->loop = *loop;
+    repeat->inner = 1;
+    gphi_vec_init(&repeat->pieces, advice->heap, sizeof(gphi_piece));
+    gphi_vec_init(&repeat->changes, advice->heap, sizeof(gphi_change));
+    gphi_vec_init(&repeat->obstacles, advice->heap, sizeof(gphi_obstacle));
+    gph_status status = gphi_repeat_read(advice, repeat);
+    if (status == GPH_OK)
+        status = gphi_repeat_measure(advice, repeat);
+    if (status != GPH_OK)
+        return status;
+    gphi_repeat_predict(advice, repeat);
+    count_kernels(advice, repeat);
+    gphi_repeat_ask(advice, repeat);
+    return GPH_OK;
+}
+
+gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
+{
+    gphi_vec loops;
+    if (advice == NULL || advice->is_done)
+        return gphi_fail(error, GPH_E_STATE, "the advice is finished, or NULL");
+    gphi_vec_init(&loops, advice->heap, sizeof(gphi_loop));
+    gph_status status = gphi_advice_loops(advice, &loops);
+    const gphi_loop *first = loops.count == 0 ? NULL : gphi_vec_at(&loops, 0);
+    for (size_t i = 0; i < loops.count && status == GPH_OK; i++) {
+        const gphi_loop *loop = gphi_vec_at(&loops, i);
+        /* what takes less than a tenth of the dearest is not worth a line */
+        if (!is_worth(advice, loop) || advice->repeats.count == REPEATS_MAX ||
+            loop->total_ns * 10 < first->total_ns)
+            continue;
+        status = add_repeat(advice, loop);
+    }
+    gphi_vec_fini(&loops);
+    advice->is_done = status == GPH_OK;
+    return status == GPH_OK ? GPH_OK
+                            : gphi_fail(error, status, "advice on %llu calls",
+                                        (unsigned long long)advice->beat_count);
+}
+
+uint32_t gph_advice_count(const gph_advice *advice)
+{
+    return advice == NULL || !advice->is_done ? 0 : (uint32_t)advice->repeats.count;
+}
+
+const gph_prediction *gph_advice_prediction(const gph_advice *advice, uint32_t index)
+{
+    if (index >= gph_advice_count(advice))
+        return NULL;
+    return &(*(gphi_repeat **)gphi_vec_at(&advice->repeats, index))->told;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The advice's insides.
+ *
+ *   records ──> sites (call, source line, stream)           beats.c
+ *          └──> beats of each thread (site, time, values)
+ *                   └──> loops: what repeats                loops.c
+ *                          └──> one period in pieces        period.c
+ *                                 └──> a prediction         cost.c
+ *                                        └──> text, JSON    text_*.c, json.c
+ *
+ * A beat is a call that counts: work, waits, allocations, everything but questions whose
+ * answer is known. A segment is what one graph can hold: work between two waits. */
+#ifndef GPHI_ADVICE_ADVICE_H
+#define GPHI_ADVICE_ADVICE_H
+#include "advice/effect.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "doctor/model.h"
+#include <gph/advice.h>
+
+/* A source line that makes one call on one stream. */
+typedef struct gphi_site {
+    uint32_t call; /* gphi_call_id */
+    uint32_t stack, thread;
+    uint64_t function;         /* of a kernel */
+    const char *name;          /* of that kernel, or NULL */
+    const gphi_stream *stream; /* or NULL: the call has none */
+    gphi_effect effect;        /* what a capture would make of it */
+    uint64_t count, duration_ns, last_ns;
+    uint64_t pageable;  /* copies whose host side is not known to be pinned */
+    uint64_t host_side; /* copies with a host side */
+    bool is_beat;
+} gphi_site;
+
+/* A call that counts. */
+typedef struct gphi_beat {
+    uint64_t time_ns;     /* when it began */
+    uint32_t duration_ns; /* saturates */
+    uint32_t site;
+    uint32_t weak;     /* same call, function, stream */
+    uint32_t strong;   /* and grid, block, bytes */
+    uint32_t value_at; /* in advice.values */
+    uint16_t value_words;
+    uint16_t nodes; /* of a graph; 1 for other work; 0: no node */
+    uint32_t extra; /* calls since the beat before that are no beats */
+} gphi_beat;
+
+typedef struct gphi_track {
+    uint32_t thread;
+    uint32_t extra; /* see gphi_beat */
+    gphi_vec beats; /* of gphi_beat */
+} gphi_track;
+
+/* A held window. */
+typedef struct gphi_window {
+    uint32_t thread, calls;
+    uint64_t first_ns, last_ns, gpu_ns, own_ns;
+} gphi_window;
+
+/* A stretch of a thread in which each beat is like the one a period earlier. */
+typedef struct gphi_loop {
+    uint32_t track;
+    uint64_t first, period, count; /* beats: where it begins, of a period, in all */
+    uint64_t total_ns;             /* from its first to its last, and of others like it */
+    uint64_t repetitions;          /* of all that are like it */
+    uint32_t content;              /* a hash of the period, wherever it begins */
+} gphi_loop;
+
+typedef enum gphi_piece_kind {
+    GPHI_SEGMENT, /* work that a graph would hold */
+    GPHI_WAIT,    /* the host waits for the GPU */
+    GPHI_OTHER    /* stays with the host */
+} gphi_piece_kind;
+
+/* A part of a period, in order. Times in ns. */
+typedef struct gphi_piece {
+    gphi_piece_kind kind;
+    uint32_t from, count; /* beats, from the period's first */
+    uint32_t nodes;       /* of the graph */
+    uint32_t streams;
+    double gap_ns;  /* the host's own time before it, that stays */
+    double host_ns; /* of its calls and what is between them, as it runs now */
+    double own_ns;  /* of that, the doctor's */
+    double held_ns; /* the GPU's; < 0: not measured */
+} gphi_piece;
+
+/* How an argument changes from one repetition to the next. */
+typedef struct gphi_change {
+    uint32_t beat; /* of the period */
+    uint32_t argument, bytes;
+    bool is_address;
+    uint64_t before, after;
+} gphi_change;
+
+typedef enum gphi_obstacle_kind {
+    GPHI_BREAKS,    /* the capture fails */
+    GPHI_ESCAPES,   /* done at capture, missing in the graph */
+    GPHI_CUTS,      /* what is before it and behind it are two graphs */
+    GPHI_ELSEWHERE, /* of another thread: breaks captures in global mode */
+    GPHI_FREEZES,   /* the graph keeps what it was given: pointer, state */
+    GPHI_STAYS,     /* outside of what a graph would hold */
+    GPHI_FINE,
+    GPHI_OBSTACLES
+} gphi_obstacle_kind;
+
+/* A call of the period, as a capture would take it. */
+typedef struct gphi_obstacle {
+    gphi_obstacle_kind kind;
+    uint32_t site;
+    uint64_t count;   /* a repetition; of ELSEWHERE: in all */
+    const char *text; /* or NULL */
+} gphi_obstacle;
+
+typedef enum gphi_answer { GPHI_NO, GPHI_YES, GPHI_NOT_KNOWN } gphi_answer;
+
+/* A question of the decision flow or of the checklist. */
+typedef struct gphi_question {
+    const char *text, *rule; /* rule: of thumb, or NULL */
+    gphi_answer answer;
+    char because[160];
+} gphi_question;
+
+enum { GPHI_FLOW = 5, GPHI_CHECKS = 9 };
+
+/* A loop with all that is known of it. */
+typedef struct gphi_repeat {
+    gphi_loop loop;
+    uint32_t start;     /* the beat of the period that is taken as its first */
+    uint32_t inner;     /* the period is so many repetitions of one sequence and a wait */
+    gphi_vec pieces;    /* of gphi_piece */
+    gphi_vec changes;   /* of gphi_change */
+    gphi_vec obstacles; /* of gphi_obstacle */
+    const gphi_stream *stream; /* that most of its work is on */
+    double eager_ns, busy_ns, graph_ns, once_ns, launch_ns;
+    uint32_t windows, other_shapes; /* repetitions whose sizes differ from the first's */
+    uint32_t graph_launches;
+    gphi_question flow[GPHI_FLOW], checks[GPHI_CHECKS];
+    gph_prediction told;
+    char why[320];
+} gphi_repeat;
+
+/* What the functions and lines of a stack number are. */
+typedef const gph_place *gphi_frames_fn(void *user, uint32_t stack, uint32_t *count);
+
+struct gph_advice {
+    gph_allocator heap;
+    gph_doctor *doctor; /* NULL in tests */
+    gphi_model *model;
+    gphi_frames_fn *frames;
+    void *frames_user;
+    gphi_vec sites;                      /* of gphi_site */
+    gphi_map by_site;                    /* hash -> index + 1 of sites */
+    gphi_vec tracks;                     /* of gphi_track */
+    gphi_vec values;                     /* of uint64_t */
+    gphi_vec windows;                    /* of gphi_window */
+    gphi_vec repeats;                    /* of gphi_repeat *, dearest first */
+    uint64_t anchors[GPHI_ANCHOR_COUNT]; /* ps */
+    bool has_anchors, is_done;
+    uint64_t beat_count, beats_left_out; /* too many to keep */
+    uint64_t first_ns, last_ns, graph_launches, captures;
+};
+
+/* ---- advice.c ---- */
+
+/* An empty one, without a doctor. */
+gph_status gphi_advice_make(const gph_allocator *allocator, gph_advice **out);
+
+/* ---- beats.c ---- */
+
+/* Takes a record. `seen` as gphi_listener has it. */
+gph_status gphi_advice_feed(gph_advice *advice, const gphi_event *event,
+                            const gphi_seen *seen, gph_error *error);
+
+static inline gphi_site *gphi_advice_site(const gph_advice *advice, uint32_t index)
+{
+    return (gphi_site *)gphi_vec_at(&advice->sites, index);
+}
+
+static inline gphi_track *gphi_advice_track(const gph_advice *advice, uint32_t index)
+{
+    return (gphi_track *)gphi_vec_at(&advice->tracks, index);
+}
+
+static inline gphi_beat *gphi_track_beat(const gphi_track *track, uint64_t index)
+{
+    return (gphi_beat *)gphi_vec_at(&track->beats, index);
+}
+
+/* ---- loops.c ---- */
+
+/* The loops of all tracks, those alike as one, dearest first: `out` of gphi_loop. */
+gph_status gphi_advice_loops(const gph_advice *advice, gphi_vec *out);
+
+/* ---- period.c ---- */
+
+/* The beat of a repetition, by its place in the period counted from `start`. */
+const gphi_beat *gphi_repeat_beat(const gph_advice *advice, const gphi_repeat *repeat,
+                                  uint64_t repetition, uint32_t place);
+uint64_t gphi_repeat_count(const gphi_repeat *repeat); /* whole ones from `start` */
+
+/* Finds where the period begins, its pieces, what changes, what is in the way. */
+gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat);
+
+/* ---- measure.c ---- */
+
+/* Times of the pieces, and eager_ns. */
+gph_status gphi_repeat_measure(const gph_advice *advice, gphi_repeat *repeat);
+double gphi_median(double *values, size_t count); /* sorts them; 0 of none */
+
+/* ---- cost.c ---- */
+
+double gphi_graph_launch_ns(const gph_advice *advice, const gphi_piece *piece);
+
+/* graph_ns, once_ns, the verdict. */
+void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat);
+
+/* ---- flow.c ---- */
+
+/* The questions and their answers. */
+void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat);
+
+/* ---- text.c, json.c ---- */
+
+/* Text that grows. `failed`: there was no memory for some of it. */
+typedef struct gphi_page {
+    char *text; /* malloc's: the caller of gph_advice_text() frees it */
+    size_t bytes, room;
+    bool failed, colours;
+} gphi_page;
+void gphi_page_add(gphi_page *page, const char *format, ...) GPH_PRINTF(2, 3);
+void gphi_page_json_text(gphi_page *page, const char *text); /* with its quotes */
+char *gphi_page_take(gphi_page *page);                       /* NULL if it failed */
+
+const char *gphi_answer_text(gphi_answer answer);
+const char *gphi_verdict_text(gph_verdict verdict);
+const char *gphi_obstacle_title(gphi_obstacle_kind kind);
+const char *gphi_obstacle_name(gphi_obstacle_kind kind);
+
+/* "cuLaunchKernel tiny", as a site is called; in static storage of the thread. */
+const char *gphi_site_text(const gphi_site *site);
+
+/* The innermost frame of the program's own; all NULL if unknown. */
+gph_place gphi_advice_place(const gph_advice *advice, uint32_t stack);
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The prediction: host and GPU as two clocks that a wait brings together, stepped through
+ * a few periods, as the program is now and with graphs in place of its segments. */
+#include "advice/advice.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { STEPS = 24, WARM = 8 };
+static const double least_saving = 0.05; /* of the time: less is not worth a change */
+
+typedef enum how { AS_GRAPH, AS_IT_IS, WITHOUT_DOCTOR } how;
+
+static double anchor(const gph_advice *advice, gphi_anchor which)
+{
+    return (double)advice->anchors[which] / 1e3;
+}
+
+/* Nodes one behind the other: those of parallel streams do not add up. */
+static double depth_of(const gphi_piece *piece)
+{
+    return piece->nodes / (piece->streams > 1 ? (double)piece->streams : 1.0);
+}
+
+double gphi_graph_launch_ns(const gph_advice *advice, const gphi_piece *piece)
+{
+    return anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH) +
+           anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH_NODE) * piece->nodes;
+}
+
+/* What one graph of a segment keeps the GPU busy: what was measured for its calls in a
+ * stream, with the steps between nodes of a graph in place of those of a stream. */
+static double graph_busy(const gph_advice *advice, const gphi_repeat *repeat,
+                         const gphi_piece *piece)
+{
+    const double depth = depth_of(piece);
+    const double in_graph = anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
+    const double step = anchor(advice, GPHI_ANCHOR_STREAM_NODE) - in_graph;
+    const double held = piece->held_ns / repeat->inner;
+    double busy = held - step * depth;
+    if (busy < in_graph * depth)
+        busy = in_graph * depth;
+    if (busy > held && held > 0)
+        busy = held;
+    return busy + anchor(advice, GPHI_ANCHOR_GRAPH_START);
+}
+
+/* What a waiting host takes to go on when the GPU has ended. */
+static double wake(const gph_advice *advice)
+{
+    const double rest = anchor(advice, GPHI_ANCHOR_GRAPH_WAIT) -
+                        anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH) -
+                        anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH_NODE) -
+                        anchor(advice, GPHI_ANCHOR_GRAPH_START) -
+                        anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
+    return rest > 0 ? rest : 0;
+}
+
+typedef struct clocks {
+    double host, gpu;
+} clocks;
+
+static void step_segment(const gph_advice *advice, const gphi_repeat *repeat,
+                         const gphi_piece *piece, how mode, clocks *at)
+{
+    at->host += piece->gap_ns;
+    if (mode == AS_GRAPH) {
+        for (uint32_t i = 0; i < repeat->inner; i++) {
+            at->host += gphi_graph_launch_ns(advice, piece);
+            at->gpu = fmax(at->gpu, at->host) + graph_busy(advice, repeat, piece);
+        }
+        return;
+    }
+    double host = piece->host_ns;
+    if (mode == WITHOUT_DOCTOR)
+        host = fmax(host - piece->own_ns, host * 0.2);
+    const uint32_t calls = piece->nodes * repeat->inner;
+    for (uint32_t i = 0; i < calls; i++) {
+        at->host += host / calls;
+        at->gpu = fmax(at->gpu, at->host) + fmax(piece->held_ns, 0) / calls;
+    }
+}
+
+static double run(const gph_advice *advice, const gphi_repeat *repeat, how mode)
+{
+    clocks at = {0, 0}, warm = at;
+    for (int step = 0; step < STEPS; step++) {
+        if (step == WARM)
+            warm = at;
+        for (size_t i = 0; i < repeat->pieces.count; i++) {
+            const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+            if (piece->kind == GPHI_SEGMENT) {
+                step_segment(advice, repeat, piece, mode, &at);
+                continue;
+            }
+            at.host += piece->gap_ns;
+            if (mode != AS_IT_IS)
+                at.host -= fmin(piece->own_ns, piece->gap_ns);
+            if (piece->kind == GPHI_WAIT)
+                at.host = fmax(at.host, at.gpu) + wake(advice);
+            at.host += piece->host_ns;
+        }
+    }
+    return (fmax(at.host, at.gpu) - fmax(warm.host, warm.gpu)) / (STEPS - WARM);
+}
+
+static double once(const gph_advice *advice, const gphi_piece *piece)
+{
+    return anchor(advice, GPHI_ANCHOR_CAPTURE) + anchor(advice, GPHI_ANCHOR_INSTANTIATE) +
+           anchor(advice, GPHI_ANCHOR_UPLOAD) +
+           piece->nodes * (anchor(advice, GPHI_ANCHOR_CAPTURE_NODE) +
+                           anchor(advice, GPHI_ANCHOR_INSTANTIATE_NODE) +
+                           anchor(advice, GPHI_ANCHOR_UPLOAD_NODE));
+}
+
+static void say(gphi_repeat *repeat, gph_verdict verdict, const char *format, ...)
+    GPH_PRINTF(3, 4);
+static void say(gphi_repeat *repeat, gph_verdict verdict, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    repeat->told.verdict = verdict;
+    vsnprintf(repeat->why, sizeof(repeat->why), format, values);
+    va_end(values);
+    repeat->told.why = repeat->why;
+}
+
+static const gphi_obstacle *first_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        if (o->kind == kind)
+            return o;
+    }
+    return NULL;
+}
+
+/* What must be changed before it can be captured; NULL: nothing. */
+static const gphi_obstacle *blocker(const gphi_repeat *repeat)
+{
+    const gphi_obstacle *breaks = first_of(repeat, GPHI_BREAKS);
+    return breaks != NULL ? breaks : first_of(repeat, GPHI_ESCAPES);
+}
+
+static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double saving)
+{
+    const double share = saving / repeat->eager_ns;
+    const double even = repeat->told.break_even;
+    const double count = (double)repeat->told.repetitions;
+    const gphi_obstacle *in_way = blocker(repeat);
+    if (share < least_saving) {
+        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
+            "a graph would save %.0f %% of the time, less than %.0f %%: the GPU is busy "
+            "for %.0f %% of it already",
+            fmax(share, 0) * 100, least_saving * 100,
+            fmin(repeat->busy_ns / repeat->eager_ns, 1) * 100);
+    } else if (even >= count) {
+        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
+            "recording costs %.0f us and is earned after %.0f repetitions; there are "
+            "%.0f",
+            repeat->once_ns / 1e3, ceil(even), count);
+    } else if (in_way != NULL) {
+        const gphi_site *site = gphi_advice_site(advice, in_way->site);
+        const gph_place place = gphi_advice_place(advice, site->stack);
+        say(repeat, GPH_VERDICT_CANNOT_CAPTURE,
+            "%s (%s:%d) is in the way; without it a graph would save %.0f %%",
+            gphi_call_name(site->call), place.file == NULL ? "?" : place.file,
+            (int)place.line, share * 100);
+    } else {
+        say(repeat, GPH_VERDICT_PAYS,
+            "saves %.0f %% of the time, earned after %.0f of %.0f repetitions",
+            share * 100, fmax(ceil(even), 1), count);
+    }
+}
+
+void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
+{
+    gph_prediction *told = &repeat->told;
+    double launch = 0;
+    for (size_t i = 0; i < repeat->pieces.count; i++) {
+        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+        if (piece->kind != GPHI_SEGMENT)
+            continue;
+        launch += gphi_graph_launch_ns(advice, piece) * repeat->inner;
+        repeat->once_ns += once(advice, piece);
+        told->graphs++;
+        told->launches += piece->nodes;
+    }
+    repeat->launch_ns = launch;
+    told->repetitions = repeat->loop.repetitions * repeat->inner;
+    told->changed = (uint32_t)repeat->changes.count;
+    told->windows = repeat->windows;
+    const double with = run(advice, repeat, AS_IT_IS);
+    const double without = run(advice, repeat, WITHOUT_DOCTOR);
+    const double inner = repeat->inner;
+    repeat->eager_ns =
+        fmax(repeat->eager_ns - fmax(with - without, 0), repeat->eager_ns * 0.2) / inner;
+    repeat->graph_ns = repeat->busy_ns < 0 ? -1 : run(advice, repeat, AS_GRAPH) / inner;
+    repeat->busy_ns = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / inner;
+    /* a graph that is slower than the calls it stands for does not have to be used */
+    const double saving = repeat->eager_ns - repeat->graph_ns;
+    told->eager_us = repeat->eager_ns / 1e3;
+    told->busy_us = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / 1e3;
+    told->graph_us = repeat->graph_ns < 0 ? -1 : repeat->graph_ns / 1e3;
+    told->once_us = advice->has_anchors ? repeat->once_ns / 1e3 : -1;
+    told->break_even = saving > 0 ? repeat->once_ns / saving : -1;
+    if (!advice->has_anchors || repeat->graph_ns < 0)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            advice->has_anchors
+                ? "the GPU's time could not be measured: too few repetitions, or the "
+                  "host waits in each"
+                : "nothing was measured: the program ran without GPH_DOCTOR_ADVISE=1, or "
+                  "its driver cannot hold a stream");
+    else
+        judge_gain(advice, repeat, saving);
+    /* whatever the GPU takes, launching alone says it for few repetitions */
+    if (advice->has_anchors && repeat->graph_ns < 0 &&
+        repeat->once_ns >=
+            (repeat->eager_ns - launch / inner) * (double)told->repetitions)
+        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
+            "recording costs %.0f us, more than %.0f repetitions take",
+            repeat->once_ns / 1e3, (double)told->repetitions);
+}

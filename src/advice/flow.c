@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The questions that one asks before recording, answered from what was measured. */
+#include "advice/advice.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+static void answer(gphi_question *question, const char *text, gphi_answer value,
+                   const char *because, ...) GPH_PRINTF(4, 5);
+static void answer(gphi_question *question, const char *text, gphi_answer value,
+                   const char *because, ...)
+{
+    va_list values;
+    va_start(values, because);
+    question->text = text;
+    question->answer = value;
+    vsnprintf(question->because, sizeof(question->because), because, values);
+    va_end(values);
+}
+
+static const gphi_site *site_at(const gph_advice *advice, const gphi_repeat *repeat,
+                                uint32_t place)
+{
+    return gphi_advice_site(advice, gphi_repeat_beat(advice, repeat, 0, place)->site);
+}
+
+static uint64_t count_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        count += o->kind == kind ? o->count : 0;
+    }
+    return count;
+}
+
+/* The first obstacle of a kind whose site has that effect; NULL: none. */
+static const gphi_site *obstacle_with(const gph_advice *advice, const gphi_repeat *repeat,
+                                      gphi_effect effect)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        const gphi_site *site = gphi_advice_site(advice, o->site);
+        if (site->effect == effect && o->kind != GPHI_FINE && o->kind != GPHI_ELSEWHERE)
+            return site;
+    }
+    return NULL;
+}
+
+static uint32_t changes(const gphi_repeat *repeat, bool addresses)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < repeat->changes.count; i++) {
+        const gphi_change *change = gphi_vec_at(&repeat->changes, i);
+        count += change->is_address == addresses;
+    }
+    return count;
+}
+
+/* ---- the decision flow --------------------------------------------------------------
+ */
+
+static void ask_shapes(const gphi_repeat *repeat, gphi_question *q)
+{
+    if (repeat->other_shapes == 0)
+        answer(q, "same shapes?", GPHI_YES, "each call has the same size in all of them");
+    else
+        answer(q, "same shapes?", GPHI_NO,
+               "sizes differ in %u of the repetitions that were compared: a graph a size",
+               repeat->other_shapes);
+}
+
+static void ask_kernels(const gphi_repeat *repeat, gphi_question *q)
+{
+    const double calls = repeat->told.launches;
+    const double each = repeat->told.busy_us / (calls > 0 ? calls : 1);
+    q->rule = "calls below 100 us gain, above 10 ms nothing";
+    if (repeat->told.busy_us < 0)
+        answer(q, "small kernels?", GPHI_NOT_KNOWN, "the GPU's time was not measured");
+    else
+        answer(q, "small kernels?", each < 100 ? GPHI_YES : GPHI_NO,
+               "%.1f us each on the GPU, which is busy for %.0f %% of the time", each,
+               100 * repeat->told.busy_us /
+                   (repeat->told.eager_us > repeat->told.busy_us ? repeat->told.eager_us
+                                                                 : repeat->told.busy_us));
+}
+
+static void ask_memory(const gph_advice *advice, const gphi_repeat *repeat,
+                       gphi_question *q)
+{
+    const gphi_site *site = obstacle_with(advice, repeat, GPHI_EFFECT_UNSAFE);
+    const uint32_t moved = changes(repeat, true);
+    if (site != NULL)
+        answer(q, "memory preallocatable?", GPHI_NOT_KNOWN,
+               "%s is called in each: allocate before the loop if the sizes allow it",
+               gphi_call_name(site->call));
+    else if (moved > 0)
+        answer(q, "memory preallocatable?", GPHI_NO,
+               "%u addresses change from one repetition to the next", moved);
+    else
+        answer(q, "memory preallocatable?", GPHI_YES,
+               "nothing is allocated in it, and addresses stay");
+}
+
+/* A result fetched in the middle may decide what follows. */
+static void ask_branches(const gph_advice *advice, const gphi_repeat *repeat,
+                         gphi_question *q)
+{
+    static const char text[] = "no data-dependent branch?";
+    const gphi_loop *loop = &repeat->loop;
+    const gphi_track *track = gphi_advice_track(advice, loop->track);
+    const uint64_t share =
+        track->beats.count == 0 ? 0 : 100 * loop->count / track->beats.count;
+    bool fetched = false;
+    for (uint32_t i = 0; i < loop->period; i++) {
+        const uint32_t call = site_at(advice, repeat, i)->call;
+        fetched |= call == GPHI_CALL_cuMemcpyDtoH || call == GPHI_CALL_cuMemcpyDtoHAsync;
+    }
+    if (count_of(repeat, GPHI_CUTS) > 0 && fetched)
+        answer(
+            q, text, GPHI_NOT_KNOWN,
+            "the host fetches results and waits in the middle; the same calls followed "
+            "each time");
+    else
+        answer(q, text, share >= 50 ? GPHI_YES : GPHI_NOT_KNOWN,
+               "the same calls in the same order, %llu times",
+               (unsigned long long)repeat->told.repetitions);
+}
+
+static void ask_flow(const gph_advice *advice, gphi_repeat *repeat)
+{
+    ask_shapes(repeat, &repeat->flow[0]);
+    ask_kernels(repeat, &repeat->flow[1]);
+    ask_memory(advice, repeat, &repeat->flow[2]);
+    ask_branches(advice, repeat, &repeat->flow[3]);
+    const double even = repeat->told.break_even;
+    gphi_question *q = &repeat->flow[4];
+    q->rule = "a graph is worth it from 100 replays on";
+    if (even < 0)
+        answer(q, "> 100 replays?", repeat->told.repetitions > 100 ? GPHI_YES : GPHI_NO,
+               "%llu seen; a graph would never be earned",
+               (unsigned long long)repeat->told.repetitions);
+    else
+        answer(q, "> 100 replays?", repeat->told.repetitions > 100 ? GPHI_YES : GPHI_NO,
+               "%llu seen; here it is earned after %.0f",
+               (unsigned long long)repeat->told.repetitions, even < 1 ? 1 : even + 0.5);
+}
+
+/* ---- the checklist ------------------------------------------------------------------
+ */
+
+static void check_site(const gphi_site *site, gphi_question *q, const char *text,
+                       const char *none)
+{
+    if (site == NULL)
+        answer(q, text, GPHI_YES, "%s", none);
+    else
+        answer(q, text, GPHI_NO, "%s", gphi_site_text(site));
+}
+
+static const gphi_site *legacy_site(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        const gphi_site *site = gphi_advice_site(advice, o->site);
+        if (o->kind == GPHI_STAYS || o->kind == GPHI_ELSEWHERE)
+            continue;
+        if (site->effect == GPHI_EFFECT_LEGACY ||
+            (site->stream != NULL && site->stream->is_legacy))
+            return site;
+    }
+    return NULL;
+}
+
+static const gphi_site *kind_site(const gph_advice *advice, const gphi_repeat *repeat,
+                                  gphi_obstacle_kind kind)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        if (o->kind == kind)
+            return gphi_advice_site(advice, o->site);
+    }
+    return NULL;
+}
+
+static const gphi_site *pageable_site(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        const gphi_site *site = gphi_advice_site(advice, o->site);
+        if (o->kind == GPHI_FREEZES && site->pageable > 0)
+            return site;
+    }
+    return NULL;
+}
+
+static const gphi_site *random_site(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        const gphi_site *site = gphi_advice_site(advice, o->site);
+        if (o->kind == GPHI_FREEZES && site->host_side == 0)
+            return site;
+    }
+    return NULL;
+}
+
+static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
+{
+    gphi_question *q = repeat->checks;
+    answer(&q[0], "warmed up before capture", GPHI_YES,
+           "it ran %llu times: libraries and modules are loaded",
+           (unsigned long long)repeat->told.repetitions);
+    check_site(kind_site(advice, repeat, GPHI_CUTS), &q[1], "no wait or query inside",
+               "the host waits only between repetitions, or never");
+    check_site(obstacle_with(advice, repeat, GPHI_EFFECT_UNSAFE), &q[2],
+               "no allocation or other unsafe call inside", "none seen");
+    check_site(legacy_site(advice, repeat), &q[3], "not on the legacy stream",
+               "all of it is on created streams");
+    check_site(kind_site(advice, repeat, GPHI_ESCAPES), &q[4],
+               "all streams forked from one by events", "none is left out");
+    const uint32_t moved = changes(repeat, true), other = changes(repeat, false);
+    if (moved == 0)
+        answer(&q[5], "addresses stay", GPHI_YES, "the same in all that were compared");
+    else
+        answer(&q[5], "addresses stay", GPHI_NO,
+               "%u change: copy into fixed buffers, or update the graph", moved);
+    if (other == 0)
+        answer(&q[6], "arguments stay", GPHI_YES, "the same in all that were compared");
+    else
+        answer(&q[6], "arguments stay", GPHI_NO,
+               "%u values change: put them into device memory, or update the graph",
+               other);
+    check_site(pageable_site(advice, repeat), &q[7], "host buffers pinned and kept",
+               "no copy from or to memory that is not known to be pinned");
+    const gphi_site *random = random_site(advice, repeat);
+    if (random == NULL)
+        answer(&q[8], "random state on the device", GPHI_YES, "no generator was seen");
+    else
+        answer(&q[8], "random state on the device", GPHI_NOT_KNOWN, "%s",
+               gphi_site_text(random));
+}
+
+void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat)
+{
+    ask_flow(advice, repeat);
+    ask_checks(advice, repeat);
+}
+
+const char *gphi_answer_text(gphi_answer value)
+{
+    static const char *const texts[] = {"no", "yes", "unknown"};
+    return texts[value];
+}
+
+const char *gphi_verdict_text(gph_verdict verdict)
+{
+    static const char *const texts[] = {"unknown", "pays", "does not pay",
+                                        "cannot be captured"};
+    return texts[verdict];
+}
+
+const char *gphi_obstacle_title(gphi_obstacle_kind kind)
+{
+    static const char *const texts[] = {
+        "breaks a capture", "escapes a capture", "cuts it in two graphs",
+        "of other threads", "would be frozen",   "stays outside",
+        "is fine",
+    };
+    return texts[kind];
+}
+
+const char *gphi_obstacle_name(gphi_obstacle_kind kind)
+{
+    static const char *const texts[] = {"breaks", "escapes", "cuts", "elsewhere",
+                                        "frozen", "outside", "fine"};
+    return texts[kind];
+}
+
+const char *gphi_site_text(const gphi_site *site)
+{
+    static _Thread_local char text[200];
+    snprintf(text, sizeof(text), "%s%s%s", gphi_call_name(site->call),
+             site->name == NULL ? "" : " ", site->name == NULL ? "" : site->name);
+    return text;
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One period of a loop: where it begins, what a graph could hold of it, what is in the
+ * way, what changes between repetitions. */
+#include "advice/advice.h"
+#include "base/heap.h"
+#include <string.h>
+#include <strings.h>
+
+enum {
+    INNER_MIN = 8, /* work calls that make a graph of their own */
+    COMPARED = 32, /* repetitions in which changes are looked for */
+    CHANGES_MAX = 256,
+    STREAMED = 2048, /* calls that say which stream it is */
+    TIMED = 64       /* repetitions whose gaps are looked at */
+};
+
+uint64_t gphi_repeat_count(const gphi_repeat *repeat)
+{
+    return (repeat->loop.count - repeat->start) / repeat->loop.period;
+}
+
+const gphi_beat *gphi_repeat_beat(const gph_advice *advice, const gphi_repeat *repeat,
+                                  uint64_t repetition, uint32_t place)
+{
+    const gphi_loop *loop = &repeat->loop;
+    return gphi_track_beat(gphi_advice_track(advice, loop->track),
+                           loop->first + repeat->start + repetition * loop->period +
+                               place);
+}
+
+static const gphi_site *site_at(const gph_advice *advice, const gphi_repeat *repeat,
+                                uint32_t place)
+{
+    return gphi_advice_site(advice, gphi_repeat_beat(advice, repeat, 0, place)->site);
+}
+
+/* ---- where it begins ----------------------------------------------------------------
+ */
+
+/* What the host takes between beat `i` of the loop and the next. */
+static double gap_after(const gph_advice *advice, const gphi_loop *loop, uint64_t i)
+{
+    const gphi_track *track = gphi_advice_track(advice, loop->track);
+    double gaps[TIMED];
+    size_t count = 0;
+    for (; i + 1 < loop->count && count < TIMED; i += loop->period) {
+        const gphi_beat *a = gphi_track_beat(track, loop->first + i), *b = a + 1;
+        const uint64_t end = a->time_ns + a->duration_ns;
+        gaps[count++] = b->time_ns > end ? (double)(b->time_ns - end) : 0;
+    }
+    return gphi_median(gaps, count);
+}
+
+/* Behind the wait after which the host is longest away; without waits behind the longest
+ * gap. The first beat of the period is work. */
+static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const gphi_loop *loop = &repeat->loop;
+    double best = -1;
+    bool best_waits = false;
+    uint32_t from = 0;
+    repeat->start = 0; /* site_at() counts from here */
+    for (uint32_t i = 0; i < loop->period; i++) {
+        const bool waits = gphi_effect_waits(site_at(advice, repeat, i)->call);
+        const double gap = gap_after(advice, loop, i);
+        if (waits < best_waits || (waits == best_waits && gap <= best))
+            continue;
+        best = gap;
+        best_waits = waits;
+        from = i + 1;
+    }
+    /* on to the next work */
+    const gphi_track *track = gphi_advice_track(advice, loop->track);
+    for (uint32_t i = 0; i < loop->period; i++) {
+        const uint64_t at = from + i;
+        if (at < loop->count && gphi_track_beat(track, loop->first + at)->nodes != 0) {
+            repeat->start = (uint32_t)(at % loop->period);
+            return;
+        }
+    }
+}
+
+/* ---- pieces -------------------------------------------------------------------------
+ */
+
+static gphi_piece_kind kind_of(const gphi_site *site)
+{
+    if (gphi_effect_waits(site->call))
+        return GPHI_WAIT;
+    switch (site->effect) {
+    case GPHI_EFFECT_CAPTURED:
+    case GPHI_EFFECT_ORDER:
+    case GPHI_EFFECT_STREAM_ONLY:
+    case GPHI_EFFECT_DROPPED: return GPHI_SEGMENT;
+    default: return GPHI_OTHER;
+    }
+}
+
+static bool is_same(const gph_advice *advice, const gphi_repeat *repeat, uint32_t a,
+                    uint32_t b)
+{
+    return gphi_repeat_beat(advice, repeat, 0, a)->weak ==
+           gphi_repeat_beat(advice, repeat, 0, b)->weak;
+}
+
+/* How many repetitions of one sequence of at least INNER_MIN calls a segment is. */
+static uint32_t inner_of(const gph_advice *advice, const gphi_repeat *repeat,
+                         const gphi_piece *piece)
+{
+    for (uint32_t length = INNER_MIN; length <= piece->count / 2; length++) {
+        uint32_t i = piece->from + length;
+        if (piece->count % length != 0)
+            continue;
+        while (i < piece->from + piece->count && is_same(advice, repeat, i, i - length))
+            i++;
+        /* shorter ones were no period, but runs of one call are one sequence */
+        if (i == piece->from + piece->count)
+            return piece->count / length;
+    }
+    return 1;
+}
+
+static bool is_one_call(const gph_advice *advice, const gphi_repeat *repeat,
+                        const gphi_piece *piece)
+{
+    for (uint32_t i = 1; i < piece->count; i++)
+        if (!is_same(advice, repeat, piece->from, piece->from + i))
+            return false;
+    return true;
+}
+
+static void count_streams(const gph_advice *advice, const gphi_repeat *repeat,
+                          gphi_piece *piece)
+{
+    const gphi_stream *seen[8];
+    for (uint32_t i = 0; i < piece->count; i++) {
+        const gphi_beat *beat = gphi_repeat_beat(advice, repeat, 0, piece->from + i);
+        const gphi_stream *stream = gphi_advice_site(advice, beat->site)->stream;
+        uint32_t s = 0;
+        piece->nodes += beat->nodes;
+        while (s < piece->streams && seen[s] != stream)
+            s++;
+        if (s == piece->streams && s < 8 && beat->nodes != 0)
+            seen[piece->streams++] = stream;
+    }
+}
+
+/* Calls that stay with the host do not cut a segment: they can be moved out of it. */
+static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
+{
+    gphi_piece *open = NULL;
+    uint32_t segments = 0;
+    for (uint32_t i = 0; i < repeat->loop.period; i++) {
+        const gphi_piece_kind kind = kind_of(site_at(advice, repeat, i));
+        if (kind == GPHI_OTHER && open != NULL && open->kind == GPHI_SEGMENT) {
+            open->count++;
+            continue;
+        }
+        if (kind == GPHI_SEGMENT && open != NULL && open->kind == GPHI_SEGMENT) {
+            open->count++;
+            continue;
+        }
+        open = gphi_vec_add(&repeat->pieces, 1);
+        if (open == NULL)
+            return GPH_E_NO_MEMORY;
+        *open = (gphi_piece){.kind = kind, .from = i, .count = 1, .held_ns = -1};
+        segments += kind == GPHI_SEGMENT;
+    }
+    for (size_t i = 0; i < repeat->pieces.count; i++)
+        if (((gphi_piece *)gphi_vec_at(&repeat->pieces, i))->kind == GPHI_SEGMENT)
+            count_streams(advice, repeat, gphi_vec_at(&repeat->pieces, i));
+    gphi_piece *first = gphi_vec_at(&repeat->pieces, 0);
+    if (segments == 1 && first->kind == GPHI_SEGMENT &&
+        !is_one_call(advice, repeat, first)) {
+        repeat->inner = inner_of(advice, repeat, first);
+        first->nodes /= repeat->inner;
+    }
+    return GPH_OK;
+}
+
+/* ---- what is in the way -------------------------------------------------------------
+ */
+
+static gph_status add_obstacle(gphi_repeat *repeat, gphi_obstacle_kind kind,
+                               uint32_t site, uint64_t count, const char *text)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        gphi_obstacle *known = gphi_vec_at(&repeat->obstacles, i);
+        if (known->site == site && known->kind == kind) {
+            known->count += count;
+            return GPH_OK;
+        }
+    }
+    gphi_obstacle *added = gphi_vec_add(&repeat->obstacles, 1);
+    if (added == NULL)
+        return GPH_E_NO_MEMORY;
+    *added = (gphi_obstacle){kind, site, count, text};
+    return GPH_OK;
+}
+
+static void choose_stream(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const uint32_t all =
+        repeat->loop.period < STREAMED ? (uint32_t)repeat->loop.period : STREAMED;
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        const gphi_site *site = site_at(advice, repeat, i);
+        uint32_t count = 0;
+        if (site->stream == repeat->stream || site->stream == NULL ||
+            gphi_repeat_beat(advice, repeat, 0, i)->nodes == 0)
+            continue;
+        for (uint32_t j = i; j < all; j++)
+            count += site_at(advice, repeat, j)->stream == site->stream;
+        if (count > best) {
+            best = count;
+            repeat->stream = site->stream;
+        }
+    }
+}
+
+/* Whether a stream's first call of the period is a wait for an event: a fork. */
+static bool is_forked(const gph_advice *advice, const gphi_repeat *repeat,
+                      const gphi_stream *stream)
+{
+    for (uint32_t i = 0; i < repeat->loop.period; i++) {
+        const gphi_site *site = site_at(advice, repeat, i);
+        if (site->stream == stream)
+            return site->call == GPHI_CALL_cuStreamWaitEvent;
+    }
+    return false;
+}
+
+static gphi_obstacle_kind kind_of_work(const gph_advice *advice,
+                                       const gphi_repeat *repeat, const gphi_site *site,
+                                       const char **text)
+{
+    if (site->stream != NULL && site->stream->is_legacy) {
+        *text = "906 in any mode while a blocking stream captures, else it escapes: the "
+                "legacy stream cannot be captured, a created one can";
+        return GPHI_BREAKS;
+    }
+    if (site->stream != repeat->stream && !is_forked(advice, repeat, site->stream)) {
+        *text = "on another stream that no event ties to the captured one: it runs when "
+                "captured, and is not in the graph";
+        return GPHI_ESCAPES;
+    }
+    *text = NULL;
+    return GPHI_FINE;
+}
+
+static gphi_obstacle_kind kind_inside(const gph_advice *advice, const gphi_repeat *repeat,
+                                      const gphi_site *site, const char **text)
+{
+    *text = gphi_effect_text(site->effect);
+    switch (site->effect) {
+    case GPHI_EFFECT_CAPTURED:
+    case GPHI_EFFECT_ORDER: return kind_of_work(advice, repeat, site, text);
+    case GPHI_EFFECT_STREAM_ONLY:
+        if (site->call == GPHI_CALL_cuGraphLaunch) {
+            *text = "is a graph already: 900 on a stream of a capture, but it can become "
+                    "a child graph";
+            return GPHI_STAYS;
+        }
+        return GPHI_BREAKS;
+    case GPHI_EFFECT_LEGACY:
+    case GPHI_EFFECT_DROPPED: return GPHI_ESCAPES;
+    case GPHI_EFFECT_HOST: return GPHI_STAYS;
+    default: return GPHI_BREAKS;
+    }
+}
+
+/* The last beat of the period that works: what comes behind it is outside of graphs. */
+static uint32_t last_work(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < repeat->loop.period; i++)
+        if (gphi_repeat_beat(advice, repeat, 0, i)->nodes != 0)
+            last = i;
+    return last;
+}
+
+static gph_status look_at_calls(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const uint32_t last = last_work(advice, repeat);
+    for (uint32_t i = 0; i < repeat->loop.period; i++) {
+        const uint32_t index = gphi_repeat_beat(advice, repeat, 0, i)->site;
+        const gphi_site *site = gphi_advice_site(advice, index);
+        const char *text = NULL;
+        gphi_obstacle_kind kind;
+        if (i > last && site->effect != GPHI_EFFECT_ORDER)
+            kind = GPHI_STAYS;
+        else
+            kind = kind_inside(advice, repeat, site, &text);
+        if (i <= last && gphi_effect_waits(site->call) &&
+            site->effect != GPHI_EFFECT_LEGACY)
+            kind = GPHI_CUTS;
+        gph_status status = add_obstacle(repeat, kind, index, 1, text);
+        if (status == GPH_OK && kind == GPHI_FINE && site->pageable > 0)
+            status = add_obstacle(repeat, GPHI_FREEZES, index, 1,
+                                  "the graph keeps the host pointer, which is not known "
+                                  "to be pinned: it reads it at each replay");
+        else if (status == GPH_OK && kind == GPHI_FINE && site->host_side > 0)
+            status = add_obstacle(repeat, GPHI_FREEZES, index, 1,
+                                  "the graph keeps the host pointer (pinned): keep the "
+                                  "buffer, fill it before each replay");
+        if (status != GPH_OK)
+            return status;
+    }
+    return GPH_OK;
+}
+
+/* Names of kernels that make random numbers. */
+static bool is_random(const char *name)
+{
+    static const char *const words[] = {"philox", "curand", "dropout", "random",
+                                        "xorwow"};
+    for (size_t i = 0; name != NULL && i < sizeof(words) / sizeof(words[0]); i++)
+        for (const char *at = name; *at != 0; at++)
+            if (strncasecmp(at, words[i], strlen(words[i])) == 0)
+                return true;
+    return false;
+}
+
+/* Sites that are no beats of this period: polls, other threads, generators. */
+static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const gphi_track *track = gphi_advice_track(advice, repeat->loop.track);
+    const uint64_t second = gphi_repeat_count(repeat) > 1;
+    const uint64_t begin_ns = gphi_repeat_beat(advice, repeat, second, 0)->time_ns;
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < advice->sites.count && status == GPH_OK; i++) {
+        const gphi_site *site = gphi_advice_site(advice, i);
+        const bool is_polled = !site->is_beat && site->effect != GPHI_EFFECT_NONE;
+        const bool is_unsafe =
+            site->effect == GPHI_EFFECT_UNSAFE || site->effect == GPHI_EFFECT_EVENT ||
+            site->effect == GPHI_EFFECT_STREAM || site->effect == GPHI_EFFECT_ALWAYS;
+        if (site->last_ns < begin_ns)
+            continue;
+        if (site->thread == track->thread && is_polled &&
+            site->count >= gphi_repeat_count(repeat))
+            status = add_obstacle(repeat, GPHI_CUTS, i,
+                                  site->count / gphi_repeat_count(repeat),
+                                  gphi_effect_text(site->effect));
+        if (site->thread != track->thread && is_unsafe)
+            status = add_obstacle(repeat, GPHI_ELSEWHERE, i, site->count,
+                                  site->effect == GPHI_EFFECT_ALWAYS
+                                      ? "900 in any mode, from any thread"
+                                      : "900 while this thread captures in global mode; "
+                                        "allowed in thread-local mode");
+    }
+    for (uint32_t i = 0; i < repeat->loop.period && status == GPH_OK; i++) {
+        const uint32_t index = gphi_repeat_beat(advice, repeat, 0, i)->site;
+        if (is_random(gphi_advice_site(advice, index)->name))
+            status = add_obstacle(repeat, GPHI_FREEZES, index, 1,
+                                  "seed and offset among its arguments are frozen: the "
+                                  "same numbers at each replay, unless they lie in "
+                                  "device memory and advance there");
+    }
+    return status;
+}
+
+/* ---- what changes -------------------------------------------------------------------
+ */
+
+static bool is_memory(const gph_advice *advice, uint64_t value)
+{
+    return gphi_model_memory(advice->model, value, false) != NULL ||
+           gphi_model_memory(advice->model, value, true) != NULL;
+}
+
+static gph_status add_change(gphi_repeat *repeat, gphi_change change)
+{
+    for (size_t i = 0; i < repeat->changes.count; i++) {
+        const gphi_change *known = gphi_vec_at(&repeat->changes, i);
+        if (known->beat == change.beat && known->argument == change.argument)
+            return GPH_OK;
+    }
+    if (repeat->changes.count == CHANGES_MAX)
+        return GPH_OK;
+    gphi_change *added = gphi_vec_add(&repeat->changes, 1);
+    if (added == NULL)
+        return GPH_E_NO_MEMORY;
+    *added = change;
+    return GPH_OK;
+}
+
+/* `a` and `b`: the same call of two repetitions. */
+static gph_status compare(const gph_advice *advice, gphi_repeat *repeat, uint32_t place,
+                          const gphi_beat *a, const gphi_beat *b)
+{
+    const gphi_site *site = gphi_advice_site(advice, a->site);
+    const gphi_function *f = gphi_model_function(advice->model, site->function);
+    const bool has_args = site->function != 0 && f != NULL && f->args != NULL;
+    const uint32_t count = has_args ? f->arg_count : a->value_words;
+    if (a->value_words != b->value_words || a->value_words == 0)
+        return GPH_OK;
+    const char *from = gphi_vec_at(&advice->values, a->value_at);
+    const char *to = gphi_vec_at(&advice->values, b->value_at);
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t at = has_args ? f->args[i].offset : i * sizeof(uint64_t);
+        const size_t bytes = has_args ? f->args[i].bytes : sizeof(uint64_t);
+        gphi_change change = {
+            .beat = place, .argument = i, .bytes = bytes < 8 ? (uint32_t)bytes : 8};
+        if (at + bytes > a->value_words * sizeof(uint64_t) ||
+            memcmp(from + at, to + at, bytes) == 0)
+            continue;
+        memcpy(&change.before, from + at, change.bytes);
+        memcpy(&change.after, to + at, change.bytes);
+        change.is_address = bytes == 8 && is_memory(advice, change.before) &&
+                            is_memory(advice, change.after);
+        const gph_status status = add_change(repeat, change);
+        if (status != GPH_OK)
+            return status;
+    }
+    return GPH_OK;
+}
+
+static gph_status look_for_changes(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const uint64_t all = gphi_repeat_count(repeat);
+    const uint64_t count = all < COMPARED ? all : COMPARED;
+    const gphi_piece *first = gphi_vec_at(&repeat->pieces, 0);
+    const uint32_t inner = repeat->inner > 1 ? first->count / repeat->inner : 0;
+    gph_status status = GPH_OK;
+    for (uint64_t r = 0; r < count && status == GPH_OK; r++) {
+        bool same = true;
+        for (uint32_t i = 0; i < repeat->loop.period && status == GPH_OK; i++) {
+            const gphi_beat *now = gphi_repeat_beat(advice, repeat, r, i), *before = NULL;
+            if (inner != 0 && i >= inner && i < first->count)
+                before = gphi_repeat_beat(advice, repeat, r, i - inner);
+            else if (r > 0)
+                before = gphi_repeat_beat(advice, repeat, r - 1, i);
+            if (before == NULL)
+                continue;
+            same = same && before->strong == now->strong;
+            status = compare(advice, repeat, inner == 0 ? i : i % inner, before, now);
+        }
+        repeat->other_shapes += !same;
+    }
+    return status;
+}
+
+gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat)
+{
+    choose_start(advice, repeat);
+    gph_status status = cut(advice, repeat);
+    if (status != GPH_OK)
+        return status;
+    choose_stream(advice, repeat);
+    status = look_at_calls(advice, repeat);
+    if (status == GPH_OK)
+        status = look_around(advice, repeat);
+    if (status == GPH_OK)
+        status = look_for_changes(advice, repeat);
+    for (uint32_t i = 0; i < repeat->loop.period; i++)
+        repeat->graph_launches +=
+            site_at(advice, repeat, i)->call == GPHI_CALL_cuGraphLaunch;
+    return status;
+}
