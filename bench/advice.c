@@ -19,7 +19,8 @@ static double held(shop *s, const work *w, int part)
     CUevent a, b;
     double us[15];
     shop_must(gph_cuda_find(s->d.runtime, "cuStreamWaitValue32", &f, &error), "wv");
-    gph_status (*wait)(CUstream, CUdeviceptr, unsigned, unsigned) = (gph_status (*)(CUstream, CUdeviceptr, unsigned, unsigned))f;
+    gph_status (*wait)(CUstream, CUdeviceptr, unsigned, unsigned) =
+        (gph_status(*)(CUstream, CUdeviceptr, unsigned, unsigned))f;
     shop_must(s->cu->MemHostAlloc(&word, 64, 2), "host");
     shop_must(s->cu->EventCreate(&a, 0), "ev");
     shop_must(s->cu->EventCreate(&b, 0), "ev");
@@ -57,8 +58,8 @@ int main(int argc, char **argv)
         printf("%-16s eager %9.1f graph %9.1f once %9.1f", w->name, m.eager_us,
                m.graph_us, m.once_us);
         if (strcmp(w->name, "chain-1000"))
-        for (int p = 0; p < w->parts; p++)
-            printf(" held %9.1f", held(&s, w, p));
+            for (int p = 0; p < w->parts; p++)
+                printf(" held %9.1f", held(&s, w, p));
         printf("\n");
         fflush(stdout);
     }

@@ -11,7 +11,9 @@ enum { REPEATS_MAX = 4 };
 static gph_status listen(void *user, const gphi_event *event, const gphi_seen *seen,
                          gph_error *error)
 {
-    return gphi_advice_feed(user, event, seen, error);
+    gph_advice *advice = user;
+    advice->model = gphi_doctor_model(advice->doctor);
+    return gphi_advice_feed(advice, event, seen, error);
 }
 
 static const gph_place *doctor_frames(void *user, uint32_t stack, uint32_t *count)
@@ -50,7 +52,6 @@ gph_status gph_advice_create(gph_doctor *doctor, const gph_advice_options *optio
     if (gphi_advice_make(o.allocator, out) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "an advice");
     (*out)->doctor = doctor;
-    (*out)->model = gphi_doctor_model(doctor);
     (*out)->frames = doctor_frames;
     (*out)->frames_user = doctor;
     gphi_doctor_listen(doctor, listen, *out);
@@ -142,6 +143,7 @@ static gph_status add_repeat(gph_advice *advice, const gphi_loop *loop)
     }
     *slot = repeat;
     repeat->loop = *loop;
+    advice->model = gphi_advice_track(advice, loop->track)->model;
     repeat->inner = 1;
     gphi_vec_init(&repeat->pieces, advice->heap, sizeof(gphi_piece));
     gphi_vec_init(&repeat->changes, advice->heap, sizeof(gphi_change));

@@ -47,8 +47,9 @@ typedef struct gphi_beat {
 
 typedef struct gphi_track {
     uint32_t thread;
-    uint32_t extra; /* see gphi_beat */
-    gphi_vec beats; /* of gphi_beat */
+    uint32_t extra;    /* see gphi_beat */
+    gphi_model *model; /* of its process */
+    gphi_vec beats;    /* of gphi_beat */
 } gphi_track;
 
 /* A held window. */
@@ -145,7 +146,7 @@ typedef const gph_place *gphi_frames_fn(void *user, uint32_t stack, uint32_t *co
 struct gph_advice {
     gph_allocator heap;
     gph_doctor *doctor; /* NULL in tests */
-    gphi_model *model;
+    gphi_model *model;  /* of the process that is looked at */
     gphi_frames_fn *frames;
     void *frames_user;
     gphi_vec sites;                      /* of gphi_site */

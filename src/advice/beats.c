@@ -19,12 +19,14 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 static gphi_track *track_of(gph_advice *advice, uint32_t thread)
 {
     for (size_t i = 0; i < advice->tracks.count; i++)
-        if (gphi_advice_track(advice, (uint32_t)i)->thread == thread)
+        if (gphi_advice_track(advice, (uint32_t)i)->thread == thread &&
+            gphi_advice_track(advice, (uint32_t)i)->model == advice->model)
             return gphi_advice_track(advice, (uint32_t)i);
     gphi_track *track = gphi_vec_add(&advice->tracks, 1);
     if (track == NULL)
         return NULL;
     track->thread = thread;
+    track->model = advice->model;
     gphi_vec_init(&track->beats, advice->heap, sizeof(gphi_beat));
     return track;
 }
