@@ -138,6 +138,7 @@ BROKEN_UNUSED static CUdeviceptr new_floats(void)
     CUdeviceptr out = 0;
     CU(cuMemAlloc(&out, FLOATS * sizeof(float)));
     CU(cuMemsetD32(out, 0, FLOATS));
+    CU(cuStreamSynchronize(NULL)); /* streams that do not block would not wait for it */
     return out;
 }
 

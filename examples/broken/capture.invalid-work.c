@@ -13,11 +13,10 @@ static void first(void)
     CUstream stream = new_stream();
     CUdeviceptr a = new_floats();
     CUgraph graph = NULL;
-    void *arguments[] = {&a, &(float){1}, &(unsigned){FLOATS}};
+    void *args[] = {&a, &(float){1}, &(unsigned){FLOATS}};
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FILL(stream, a, 1);
-    CU(cuLaunchKernel(fill, 1, 1, 1, 2048, 1, 1, 0, stream, arguments,
-                      NULL)); /* <-- first */
+    CU(cuLaunchKernel(fill, 1, 1, 1, 2048, 1, 1, 0, stream, args, NULL)); /* <-- first */
     FILL(stream, a, 2);
     CU(cuStreamEndCapture(stream, &graph));
     EXPECT(graph == NULL);

@@ -13,13 +13,12 @@ static void first(void)
     CUstream stream = new_stream();
     CUdeviceptr a = new_floats(), b = new_floats(), c = new_floats();
     CUdeviceptr to[2] = {b, c}, from[2] = {a, a};
-    size_t bytes[2] = {FLOATS * sizeof(float), FLOATS * sizeof(float)}, index = 0;
-    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    size_t bytes[2] = {FLOATS * sizeof(float), FLOATS * sizeof(float)}, at = 0;
+    CUmemcpyAttributes how = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
     CUgraph graph = NULL;
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FILL(stream, a, 1);
-    CU(cuMemcpyBatchAsync(to, from, bytes, 2, &attributes, &index, 1,
-                          stream)); /* <-- first */
+    CU(cuMemcpyBatchAsync(to, from, bytes, 2, &how, &at, 1, stream)); /* <-- first */
     CU(cuStreamEndCapture(stream, &graph));
     replay_once(graph, stream);
     EXPECT(float_at(a, 0) == 1 && float_at(b, 0) == 0);
@@ -53,13 +52,12 @@ static void near(void)
     CUstream stream = new_stream();
     CUdeviceptr a = new_floats(), b = new_floats();
     CUdeviceptr to[1] = {b}, from[1] = {a};
-    size_t bytes[1] = {FLOATS * sizeof(float)}, index = 0;
-    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    size_t bytes[1] = {FLOATS * sizeof(float)}, at = 0;
+    CUmemcpyAttributes how = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
     CUgraph graph = NULL;
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FILL(stream, a, 1);
-    if (cuMemcpyBatchAsync(to, from, bytes, 1, &attributes, &index, 1, stream) !=
-        CUDA_SUCCESS)
+    if (cuMemcpyBatchAsync(to, from, bytes, 1, &how, &at, 1, stream) != CUDA_SUCCESS)
         CU(cuMemcpyDtoDAsync(to[0], from[0], bytes[0], stream));
     CU(cuStreamEndCapture(stream, &graph));
     replay_once(graph, stream);

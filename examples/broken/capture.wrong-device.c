@@ -38,10 +38,13 @@ static place new_place(void)
     return out;
 }
 
+#define FILL_BY(kernel, stream, out)                                                     \
+    LAUNCH(kernel, FLOATS / 128, stream, &(CUdeviceptr){(out)}, &(float){7},             \
+           &(unsigned){FLOATS})
+
 static void fill_there(const place *there, CUstream stream)
 {
-    LAUNCH(there->fill, FLOATS / 128, stream, &(CUdeviceptr){there->memory}, &(float){7},
-           &(unsigned){FLOATS}); /* <-- first */
+    FILL_BY(there->fill, stream, there->memory); /* <-- first */
 }
 
 /* The stream of one context captures; the work goes to the stream of another. */
@@ -67,8 +70,7 @@ static void capture(void *user)
     CUgraph graph = NULL;
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
     CU(cuMemsetD32Async(a, 1, FLOATS, stream));
-    LAUNCH(there->fill, FLOATS / 128, stream, &a, &(float){7},
-           &(unsigned){FLOATS}); /* <-- second */
+    FILL_BY(there->fill, stream, a); /* <-- second */
     CU(cuStreamEndCapture(stream, &graph));
 }
 

@@ -168,6 +168,16 @@ static bool has_tried(const gphi_watch *watch, uint64_t signature)
     return false;
 }
 
+/* What the capture refused is captured after all, by another call. */
+static void note_instead(gphi_watch *watch, const gphi_seen *seen)
+{
+    if (watch->dropped == NULL || watch->dropped_work == 0 ||
+        gphi_work_signature(seen) != watch->dropped_work)
+        return;
+    watch->dropped->handled++;
+    watch->dropped = NULL;
+}
+
 /* A call that held, outside of any capture of its stream: the program may run what it
  * could not capture. */
 static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
@@ -289,6 +299,7 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
     else if (watch && !watch->is_over) {
         if (gphi_call_is_work(seen->call.call)) {
             note_tried(watch, seen);
+            note_instead(watch, seen);
             watch->nodes += seen->call.node != 0 || seen->work != NULL;
         }
     } else if (state->watches.count)

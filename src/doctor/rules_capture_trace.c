@@ -198,8 +198,11 @@ uint64_t gphi_work_signature(const gphi_seen *seen)
     if (is_kernel(call))
         return gphi_event_word(seen->event, call == GPHI_CALL_cuLaunchKernelEx);
     const gphi_call_class class = gphi_capture_class(call);
-    const bool moves = class == GPHI_CLASS_SYNC || class == GPHI_CLASS_DROPPED ||
-                       class == GPHI_CLASS_REFUSED ||
+    if (class == GPHI_CLASS_DROPPED) {
+        const uint64_t *to = gphi_bytes_of(seen->event, GPHI_PART_ARRAY, 0, sizeof(*to));
+        return to ? *to : 0;
+    }
+    const bool moves = class == GPHI_CLASS_SYNC || class == GPHI_CLASS_REFUSED ||
                        (class == GPHI_CLASS_WORK && seen->work != NULL);
     if (seen->work && seen->work->write)
         return seen->work->write;
