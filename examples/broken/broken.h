@@ -15,6 +15,7 @@
  * is the text of the rule's page. */
 #ifndef BROKEN_H
 #define BROKEN_H
+#define _GNU_SOURCE 1 /* barriers, short sleeps */
 #include "driver.h"
 
 #include <pthread.h>

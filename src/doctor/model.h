@@ -174,6 +174,9 @@ typedef struct gphi_work {
     uint64_t write, write_bytes, read,
         read_bytes; /* of copies and fills; 0: none or host */
     uint64_t host;  /* host side of a copy */
+    /* Of a graph launch: the launch of the same executable in another stream that it has
+     * to wait for, and that nothing but the executable orders before it; else 0. */
+    uint64_t waits_for;
     bool is_captured;
 } gphi_work;
 

@@ -177,6 +177,9 @@ gph_status gphi_lane_now(gphi_model *model, const model_stream *stream,
                          model_clock **out);
 uint32_t gphi_lane_take(gphi_model *model, bool is_blocking, bool is_legacy);
 void gphi_lane_drop(gphi_model *model, uint32_t lane);
+/* Whether what comes next on the stream begins after this work has ended; in doubt it
+ * does. */
+bool gphi_lane_has(gphi_model *model, const model_stream *stream, uint64_t work);
 gph_status gphi_lane_wait(gphi_model *model, const model_stream *stream,
                           const model_clock *clock);
 gph_status gphi_host_wait_stream(gphi_model *model, const model_stream *stream);

@@ -127,6 +127,16 @@ static gph_status graph_events(gphi_model *model, const gphi_seen *seen, bool is
     return GPH_OK;
 }
 
+/* The last launch of the executable, where only the executable orders the two. */
+static uint64_t other_launch(gphi_model *model, const model_stream *stream,
+                             const gphi_exec_state *exec)
+{
+    if (exec->launches.count == 0)
+        return 0;
+    const gphi_launch *last = gphi_vec_at(&exec->launches, exec->launches.count - 1);
+    return gphi_lane_has(model, stream, last->work) ? 0 : last->work;
+}
+
 gph_status gphi_submit(gphi_model *model, gphi_seen *seen)
 {
     const model_what what = (model_what)model->own->calls[seen->call.call].what;
@@ -142,6 +152,7 @@ gph_status gphi_submit(gphi_model *model, gphi_seen *seen)
     if (exec != NULL) {
         work.exec = &exec->seen;
         seen->exec = &exec->seen;
+        work.waits_for = other_launch(model, stream, &exec->seen);
         GPHI_TRY(gphi_lane_wait(model, stream, exec->clock));
         GPHI_TRY(graph_events(model, seen, false));
     }

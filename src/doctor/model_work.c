@@ -195,6 +195,17 @@ static model_work *work_place(const gphi_model *model, uint64_t number)
     return &own->works[(number - 1) & (own->work_room - 1)];
 }
 
+bool gphi_lane_has(gphi_model *model, const model_stream *stream, uint64_t work)
+{
+    const model_work *place = work_place(model, work);
+    model_lane *lane = &model->own->lanes[stream->lane];
+    if (place == NULL || place->lane == LANE_NONE || place->lane == stream->lane ||
+        lane_settle(model, lane) != GPH_OK)
+        return true;
+    return clock_at(lane->clock, place->lane) >= work ||
+           clock_at(model->own->host, place->lane) >= work;
+}
+
 /* Twice the room, until WORK_KEPT; the ring is full when it is called. */
 static gph_status work_grow(gphi_model *model)
 {
