@@ -149,7 +149,9 @@ static void keep(nearest *near, const char *name, int is_far)
 static void try_near(nearest *near, const char *word, size_t bytes, const char *name)
 {
     const int most = bytes < 8 ? 1 : (int)(bytes / 5);
-    int far = distance(word, bytes, name, strlen(name));
+    const size_t length = strlen(name);
+    const size_t differ = length > bytes ? length - bytes : bytes - length;
+    int far = differ > (size_t)most ? FAR : distance(word, bytes, name, length);
     if (far > most && bytes >= 6 && is_part(word, bytes, name))
         far = most;
     if (far <= most)

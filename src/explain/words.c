@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct term {
-    char text[TERM_BYTES];
+    char text[TERM_BYTES + 1];
     size_t bytes;
     size_t at;   /* of the text */
     size_t span; /* bytes there, before its ending was cut */
@@ -121,12 +121,17 @@ static void read_terms(const char *text, size_t bytes, terms *all)
 /* Whether the term stands in the text: Chinese anywhere, English where a word begins. */
 static bool has_term(const char *text, const term *of)
 {
-    for (size_t at = 0; text[at] != '\0'; at++) {
-        size_t same = 0;
-        while (same < of->bytes && gphi_lower(text[at + same]) == of->text[same])
+    if (of->is_chinese)
+        return strstr(text, of->text) != NULL;
+    const char upper = of->text[0] >= 'a' && of->text[0] <= 'z'
+                           ? (char)(of->text[0] - ('a' - 'A'))
+                           : of->text[0];
+    const char first[] = {of->text[0], upper, '\0'};
+    for (const char *at = text; (at = strpbrk(at, first)) != NULL; at++) {
+        size_t same = 1;
+        while (same < of->bytes && gphi_lower(at[same]) == of->text[same])
             same++;
-        if (same == of->bytes &&
-            (of->is_chinese || at == 0 || !gphi_is_word(text[at - 1])))
+        if (same == of->bytes && (at == text || !gphi_is_word(at[-1])))
             return true;
     }
     return false;

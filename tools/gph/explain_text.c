@@ -170,25 +170,30 @@ static void put_line_shown(const char *line, size_t bytes, FILE *to)
     fputs(at < bytes ? "...\n" : "\n", to);
 }
 
+/* Where it was found, unless the key is all that was asked. */
 static void put_match(const explain_answer *answer, const labels *say, FILE *to)
 {
     const gph_explain_match *match = &answer->matches[0];
-    const bool is_whole = match->key != NULL && match->line_bytes == answer->bytes &&
-                          strlen(match->key) == answer->bytes;
-    if (is_whole)
+    const bool is_one_line = memchr(answer->text, '\n', answer->bytes) == NULL;
+    const char *key = match->key != NULL ? match->key : "";
+    if (is_one_line && (key[0] == '\0' || strlen(key) == answer->bytes))
         return;
-    fprintf(to, "  %s %zu, %s %s%s%s:\n    > ", say->matched, match->line, say->by,
-            say->reasons[match->reason], match->key != NULL ? " " : "",
-            match->key != NULL ? match->key : "");
+    fprintf(to, "  %s %zu, %s %s%s%s%s:\n    > ", say->matched, match->line, say->by,
+            say->reasons[match->reason], key[0] != '\0' ? " \"" : "", key,
+            key[0] != '\0' ? "\"" : "");
     put_line_shown(answer->text + match->line_begin, match->line_bytes, to);
 }
 
 static void put_names(const char *label, const char *const *list, FILE *to)
 {
-    for (size_t i = 0; list[i] != NULL; i++)
-        fprintf(to, "%s%s%s", i == 0 ? label : "", i == 0 ? ": " : ", ", list[i]);
-    if (list[0] != NULL)
-        fputc('\n', to);
+    char text[2048];
+    size_t used = 0;
+    if (list[0] == NULL)
+        return;
+    for (size_t i = 0; list[i] != NULL && used < sizeof(text); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                 i == 0 ? "" : ", ", list[i]);
+    put_field(label, text, to);
 }
 
 static void put_nothing(const explain_answer *answer, const labels *say, FILE *to)
@@ -216,12 +221,13 @@ void explain_put_text(const explain_answer *answer, FILE *to)
     fprintf(to, "  %s: ", say->shown_by);
     explain_put_shown_by(entry, to);
     fputs("\n", to);
-    fputs(entry->see[0] != NULL ? "  " : "", to);
     put_names(say->see, entry->see, to);
     for (size_t i = 1; i < answer->count; i++) {
-        const gph_explain_match *other = &answer->matches[i];
-        fprintf(to, "  %s %s: %s\n", say->others, other->entry->slug,
-                other->entry->text[answer->language].title);
+        const gph_explain_entry *other = answer->matches[i].entry;
+        char line[512];
+        snprintf(line, sizeof(line), "%s: %s", other->slug,
+                 other->text[answer->language].title);
+        put_field(say->others, line, to);
     }
 }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Pasted logs, tracebacks and questions as people have them: each leads to the entry, and
+ * the line, that corpus/expected says. */
+#include "test.h"
+
+#include <dirent.h>
+#include <gph/explain.h>
+
+static size_t read_file(const char *name, char *text, size_t most)
+{
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/%s", EXPLAIN_CORPUS, name);
+    FILE *file = fopen(path, "rb");
+    if (!CHECK(file != NULL)) {
+        perror(path);
+        return 0;
+    }
+    const size_t bytes = fread(text, 1, most, file);
+    fclose(file);
+    return bytes;
+}
+
+static void one(const char *name, const char *slug, size_t line)
+{
+    static char text[1 << 16];
+    gph_explain_match matches[4];
+    const size_t bytes = read_file(name, text, sizeof(text));
+    const size_t count = gph_explain_find(text, bytes, matches, 4);
+    const char *found = count > 0 ? matches[0].entry->slug : "nothing";
+    const size_t found_line = count > 0 ? matches[0].line : 0;
+    if (!CHECK(strcmp(found, slug) == 0 && found_line == line))
+        fprintf(stderr, "%s leads to %s, line %zu; expected %s, line %zu\n", name, found,
+                found_line, slug, line);
+}
+
+static size_t count_texts(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir(EXPLAIN_CORPUS);
+    for (const struct dirent *at; folder != NULL && (at = readdir(folder)) != NULL;)
+        count += strstr(at->d_name, ".txt") != NULL;
+    if (folder != NULL)
+        closedir(folder);
+    return count;
+}
+
+static void every_text_leads_where_it_should(void)
+{
+    char name[128], slug[128];
+    size_t line, count = 0;
+    FILE *list = fopen(EXPLAIN_CORPUS "/expected", "r");
+    if (!CHECK(list != NULL))
+        return;
+    while (fscanf(list, "%127s %127s %zu", name, slug, &line) == 3) {
+        one(name, slug, line);
+        count++;
+    }
+    fclose(list);
+    CHECK(count >= 40 && count == count_texts());
+}
+
+int main(void)
+{
+    RUN(every_text_leads_where_it_should);
+    return test_done();
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# usage: sources.sh GPH ROOT
+# What an entry says it is shown by exists: a rule of docs/conformance.md, a program in
+# examples/broken, a saved log in tests/doctor/logs. What it points to exists: another
+# entry, a page of ours. And each rule that the doctor has is an entry.
+set -u
+gph=$1 root=$2
+bad=0
+list=$(mktemp) || exit 1
+trap 'rm -f "$list" "$list.slugs"' EXIT
+"$gph" explain --lang en --markdown >"$list"
+"$gph" explain --lang en --list | sed 's/: .*//' >"$list.slugs"
+
+complain() {
+    echo "$1"
+    bad=1
+}
+
+grep -o '^Shown by: rule [A-Za-z0-9_]*' "$list" | sed 's/.* //' | sort -u >"$list.rules"
+while read -r rule; do
+    grep -q "^| $rule |" "$root/docs/conformance.md" || complain "no rule $rule"
+done <"$list.rules"
+rm -f "$list.rules"
+
+for program in $(grep -o 'examples/broken/[a-z.-]*\.c' "$list" | sort -u); do
+    [ -f "$root/$program" ] || complain "no $program"
+done
+for log in $(grep -o 'a saved log of [a-z.-]*' "$list" | sed 's/.* //' | sort -u); do
+    ls "$root/tests/doctor/logs/$log"* >/dev/null 2>&1 || complain "no log of $log"
+done
+for page in $(grep -o 'docs/[a-z/.-]*\.md' "$list" | sort -u); do
+    [ -f "$root/$page" ] || complain "no $page"
+done
+for slug in $(grep '^Shown by: ' "$list" | sed -n 's/.* See: //p' | tr -d ',' |
+    tr ' ' '\n' | grep -v -e '^docs/' -e '^https://' | sort -u); do
+    grep -qxF "$slug" "$list.slugs" || complain "no entry $slug"
+done
+for rule in $(grep -ohE '\{ *\.id = "[a-z.-]+"' "$root"/src/doctor/*.c "$root"/src/advice/*.c 2>/dev/null |
+    grep -oE '[a-z-]+\.[a-z-]+' | sort -u); do
+    grep -qxF "$rule" "$list.slugs" || complain "no entry for the rule $rule"
+done
+[ $bad = 0 ] && echo "all there"
+exit $bad
