@@ -191,6 +191,7 @@ typedef struct gphi_model {
     uint64_t first_ns, last_ns;
     struct gphi_stacks *stacks; /* for words; NULL: none */
     struct gphi_model_private *own;
+    struct gphi_book *book; /* of rules_memory_book.h; NULL: not begun */
 } gphi_model;
 
 /* Lookups by handle: what lives under it now, else what lived last; NULL: never seen. */
