@@ -154,7 +154,14 @@ extern _Atomic uint32_t attach_is;
 /* Makes the ring and writes PROCESS. Whether calls are recorded now. */
 bool attach_start(void);
 
+/* Where the program's file lies, and the break when we were loaded. */
+typedef struct attach_place {
+    uintptr_t start, end, heap;
+} attach_place;
+extern attach_place attach_program;
+
 uint64_t attach_now(void);
+int attach_process(void); /* getpid(), without asking */
 void attach_tell_devices(void);
 void attach_listen_to_logs(void);
 

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ enum { UNITS = 1 << 19, COMMAND_MAX = 8192 };
 
 _Atomic uint32_t attach_is;
 static gphi_event_ring *_Atomic the_ring;
-static pid_t ring_process;
+static pid_t ring_process, own_process;
+attach_place attach_program;
 static atomic_flag is_starting = ATOMIC_FLAG_INIT;
 static atomic_flag has_devices = ATOMIC_FLAG_INIT;
 
@@ -35,6 +37,11 @@ uint64_t attach_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+int attach_process(void)
+{
+    return own_process;
 }
 
 gphi_event_ring *attach_ring(void)
@@ -283,6 +290,7 @@ static void forked(void)
 {
     gphi_event_ring *ring = atomic_exchange(&the_ring, NULL);
     gphi_event_ring_forget(ring);
+    own_process = getpid();
     memset(&attach_me, 0, sizeof(attach_me));
     attach_track_forked();
     attach_forget_functions();
@@ -294,6 +302,23 @@ static void forked(void)
         atomic_store(&attach_is, ATTACH_FORKED);
 }
 
+/* The first file is the program. */
+static int note_program(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    (void)bytes;
+    (void)user;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        const uintptr_t start = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type != PT_LOAD)
+            continue;
+        if (attach_program.end == 0)
+            attach_program.start = start;
+        attach_program.end = start + header->p_memsz;
+    }
+    return 1;
+}
+
 __attribute__((constructor)) static void load(void)
 {
     const char *folder = getenv("GPH_DOCTOR_DIR");
@@ -301,6 +326,9 @@ __attribute__((constructor)) static void load(void)
         atomic_store(&attach_is, ATTACH_OFF);
         return;
     }
+    own_process = getpid();
+    attach_program.heap = (uintptr_t)sbrk(0);
+    dl_iterate_phdr(note_program, NULL);
     attach_stack_prepare();
     pthread_atfork(NULL, NULL, forked);
     on_exit(on_exit_called, NULL);

@@ -73,8 +73,8 @@ gph_status gphi_event_ring_open(const char *path, const gph_allocator *allocator
                                 gphi_event_ring_reader **out, gph_error *error)
 {
     const gph_allocator heap = gphi_heap(allocator);
-    void *base;
-    size_t bytes;
+    void *base = NULL;
+    size_t bytes = 0;
     GPHI_TRY(map_file(path, &base, &bytes, error));
     gph_status status = check_head(base, bytes, path, error);
     if (status != GPH_OK)
