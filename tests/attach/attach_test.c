@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The attached library in program.c: what its ring says afterwards. */
+#define _GNU_SOURCE
+#include "event/ring.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RECORDS = 20000 };
+
+static char folder[64];
+static gphi_event *records[RECORDS];
+static int record_count, ring_count, was_called;
+
+static void forget(void)
+{
+    for (int i = 0; i < record_count; i++)
+        free(records[i]);
+    record_count = ring_count = was_called = 0;
+}
+
+static void read_ring(const char *path)
+{
+    gphi_event_ring_reader *ring = NULL;
+    gph_error error = {0};
+    if (!CHECK_OK(gphi_event_ring_open(path, NULL, &ring, &error), error))
+        return;
+    for (const gphi_event *event; (event = gphi_event_ring_next(ring, true)) != NULL;) {
+        if (record_count == RECORDS)
+            break;
+        const size_t bytes = (size_t)event->units * sizeof(*event);
+        gphi_event *copy = malloc(bytes);
+        memcpy(copy, event, bytes);
+        records[record_count++] = copy;
+    }
+    CHECK(gphi_event_ring_lost(ring) == 0);
+    gphi_event_ring_close(ring);
+}
+
+/* Reads all rings, in the order of their names, and removes them. */
+static void collect(void)
+{
+    struct dirent **names = NULL;
+    const int count = scandir(folder, &names, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char path[400];
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
+        if (strstr(names[i]->d_name, ".ring") != NULL) {
+            ring_count++;
+            read_ring(path);
+        }
+        was_called |= strcmp(names[i]->d_name, "called") == 0;
+        if (names[i]->d_name[0] != '.')
+            unlink(path);
+        free(names[i]);
+    }
+    free(names);
+}
+
+static int run_with(const char *what, const char *name, const char *value)
+{
+    forget();
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv("GPH_DOCTOR_DIR", folder, 1);
+        setenv("GPH_DOCTOR_RING", "131072", 1);
+        setenv("LD_LIBRARY_PATH", SOFTCUDA_DIR, 1);
+        setenv("CUDA_INJECTION64_PATH", ATTACH_PATH, 1);
+        if (name == NULL || strcmp(name, "no preload") != 0)
+            setenv("LD_PRELOAD", ATTACH_PATH, 1);
+        if (name != NULL)
+            setenv(name, value, 1);
+        execl(PROGRAM_PATH, PROGRAM_PATH, what, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    collect();
+    return status;
+}
+
+static int run(const char *what)
+{
+    return run_with(what, NULL, NULL);
+}
+
+static int exit_of(const char *what)
+{
+    const int status = run(what);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* The nth record of a kind, or NULL. */
+static const gphi_event *of_kind(gphi_event_kind kind, int nth)
+{
+    for (int i = 0; i < record_count; i++)
+        if (records[i]->kind == kind && nth-- == 0)
+            return records[i];
+    return NULL;
+}
+
+static const gphi_event *call_of(gphi_call_id call, int nth)
+{
+    for (int i = 0; i < record_count; i++)
+        if (records[i]->kind == GPHI_EVENT_CALL && records[i]->u.call.call == call &&
+            nth-- == 0)
+            return records[i];
+    return NULL;
+}
+
+static int count_of(gphi_event_kind kind)
+{
+    int count = 0;
+    while (of_kind(kind, count) != NULL)
+        count++;
+    return count;
+}
+
+/* ---- ends ---- */
+
+static void check_end(const char *what, int expected, int how)
+{
+    CHECK(exit_of(what) == expected);
+    const gphi_event *process = of_kind(GPHI_EVENT_PROCESS, 0);
+    CHECK(process != NULL && records[0] == process);
+    CHECK(process != NULL && gphi_event_word(process, 0) >= 12000 &&
+          strstr(gphi_event_text(process, 0), what) != NULL &&
+          strstr(gphi_event_text(process, 1), "libcuda.so.1") != NULL);
+    CHECK(call_of(GPHI_CALL_cuMemAlloc, 0) != NULL);
+    const gphi_event *end = of_kind(GPHI_EVENT_EXIT, 0);
+    CHECK((end != NULL) == (how >= 0));
+    if (end != NULL)
+        CHECK(end->id == (uint64_t)how &&
+              gphi_event_word(end, 0) ==
+                  (uint64_t)(how == 1 && expected == 5 ? 0 : expected));
+}
+
+static void the_ring_survives_every_end(void)
+{
+    check_end("exit", 3, 0);
+    check_end("_exit", 4, 1);
+    check_end("quick", 5, 1);
+    check_end("kill", -SIGKILL, -1);
+    check_end("crash", -SIGSEGV, -1);
+}
+
+static void a_program_without_cuda_leaves_nothing(void)
+{
+    CHECK(exit_of("nothing") == 0 && ring_count == 0);
+}
+
+/* ---- ways in ---- */
+
+static void calls_are_seen_however_they_are_found(void)
+{
+    for (int deep = 0; deep < 2; deep++) {
+        CHECK(exit_of(deep ? "deepbind" : "dlsym") == 0);
+        CHECK(call_of(GPHI_CALL_cuInit, 0) != NULL);
+        const gphi_event *allocate = call_of(GPHI_CALL_cuMemAlloc, 0);
+        CHECK(allocate != NULL && gphi_event_word(allocate, 0) != 0 &&
+              gphi_event_word(allocate, 1) == 4096 && allocate->stack != 0);
+        const gphi_event *copy = call_of(GPHI_CALL_cuMemcpyAsync, 0);
+        CHECK(copy != NULL && (copy->u.call.flags & GPHI_CALL_PER_THREAD) != 0);
+        CHECK(count_of(GPHI_EVENT_DEVICE) == 1 && count_of(GPHI_EVENT_MODULE) > 2);
+    }
+}
+
+static void other_look_ups_mean_what_they_meant(void)
+{
+    CHECK(exit_of("next") == 0);
+    CHECK(call_of(GPHI_CALL_cuInit, 0) != NULL);
+}
+
+/* ---- what is recorded ---- */
+
+static void check_launch(void)
+{
+    const gphi_event *function = of_kind(GPHI_EVENT_FUNCTION, 0);
+    CHECK(function != NULL && strcmp(gphi_event_text(function, 0), "store") == 0);
+    CHECK(function != NULL && function->word_count == 6 &&
+          gphi_event_word(function, 4) == 16 && gphi_event_word(function, 5) == 8);
+    const gphi_event *launch = call_of(GPHI_CALL_cuLaunchKernel, 0);
+    if (!CHECK(launch != NULL))
+        return;
+    const gphi_part *params = gphi_event_part(launch, GPHI_PART_PARAMS, 0);
+    uint64_t arguments[3] = {0};
+    if (CHECK(params != NULL && params->bytes == 24))
+        memcpy(arguments, gphi_part_bytes(params), 24);
+    const uint64_t memory = gphi_event_word(call_of(GPHI_CALL_cuMemAlloc, 0), 0);
+    CHECK(arguments[0] == memory && (uint32_t)arguments[1] == 42 &&
+          arguments[2] == memory + 256);
+    CHECK(launch->u.call.status == 1 && launch->id != 0 && launch->u.call.open == 1);
+    CHECK(launch->u.call.capture ==
+          call_of(GPHI_CALL_cuStreamBeginCapture, 0)->u.call.capture);
+}
+
+static void check_snapshots(void)
+{
+    const gphi_event *captured = of_kind(GPHI_EVENT_GRAPH, 0);
+    const gphi_event *whole = of_kind(GPHI_EVENT_GRAPH, 1);
+    const gphi_event *child = of_kind(GPHI_EVENT_GRAPH, 2);
+    if (!CHECK(captured != NULL && whole != NULL && child != NULL))
+        return;
+    CHECK(gphi_event_word(captured, 1) == 3 && gphi_event_word(captured, 2) == 2 &&
+          gphi_event_word(captured, 3) == GPHI_SNAPSHOT_CAPTURED &&
+          gphi_event_word(captured, 7) != 0);
+    CHECK(gphi_event_word(whole, 1) == 4 &&
+          gphi_event_word(whole, 3) == GPHI_SNAPSHOT_INSTANTIATED &&
+          gphi_event_word(whole, 4) ==
+              gphi_event_word(call_of(GPHI_CALL_cuGraphInstantiateWithFlags, 0), 0));
+    CHECK(gphi_event_word(child, 1) == 2 &&
+          gphi_event_word(child, 3) == GPHI_SNAPSHOT_CHILD &&
+          gphi_event_word(child, 5) == gphi_event_word(whole, 0) &&
+          gphi_event_word(child, 6) != 0);
+    const gphi_event *node = of_kind(GPHI_EVENT_NODE, 0); /* the kernel */
+    CHECK(gphi_event_word(node, GPHI_NODE_TYPE) == 0 &&
+          node->id == call_of(GPHI_CALL_cuLaunchKernel, 0)->id &&
+          gphi_event_word(node, GPHI_NODE_FUNCTION) ==
+              of_kind(GPHI_EVENT_FUNCTION, 0)->id &&
+          gphi_event_part(node, GPHI_PART_PARAMS, 0)->bytes == 24);
+    const gphi_event *copy = of_kind(GPHI_EVENT_NODE, 1);
+    CHECK(gphi_event_part(copy, GPHI_PART_STRUCT, 0)->bytes == sizeof(CUDA_MEMCPY3D));
+    const gphi_event *edges = of_kind(GPHI_EVENT_EDGES, 0);
+    CHECK(edges->id == gphi_event_word(captured, 0) && edges->word_count == 4 &&
+          gphi_event_word(edges, 0) == 1 &&
+          gphi_event_word(edges, 2) == (UINT64_C(1) << 32 | 2));
+    CHECK(count_of(GPHI_EVENT_NODE) == 3 + 4 + 2 && count_of(GPHI_EVENT_POINTER) >= 3);
+    const gphi_event *pointer = of_kind(GPHI_EVENT_POINTER, 0);
+    CHECK(gphi_event_word(pointer, 0) != 0 && gphi_event_word(pointer, 1) >= 4096);
+}
+
+static void a_capture_is_recorded_whole(void)
+{
+    CHECK(exit_of("capture") == 0);
+    check_launch();
+    check_snapshots();
+    const gphi_event *copy = call_of(GPHI_CALL_cuMemcpyHtoDAsync, 0);
+    CHECK(copy != NULL && gphi_event_arg(copy, GPHI_PART_HASH, 1) != NULL);
+    const gphi_event *end = call_of(GPHI_CALL_cuStreamEndCapture, 0);
+    CHECK(end != NULL && end->u.call.capture != 0 && end->u.call.status == 0 &&
+          gphi_event_word(end, 1) == of_kind(GPHI_EVENT_GRAPH, 0)->id);
+    const gphi_event *begin = call_of(GPHI_CALL_cuStreamBeginCapture, 0);
+    CHECK(begin != NULL && begin->word_count == 3 && gphi_event_word(begin, 1) == 1);
+    const gphi_event *launch = call_of(GPHI_CALL_cuGraphLaunch, 0);
+    CHECK(launch != NULL && launch->u.call.open == 0 && launch->u.call.status == 0xFF);
+}
+
+static void failures_come_with_the_drivers_words(void)
+{
+    CHECK(exit_of("fail") == 0);
+    const gphi_event *failed = call_of(GPHI_CALL_cuMemAlloc, 1);
+    CHECK(failed != NULL && failed->u.call.result == 900 && failed->u.call.open == 1 &&
+          failed->stack != 0 && gphi_event_word(failed, 0) == 0);
+    CHECK(count_of(GPHI_EVENT_LOG) >= 2);
+    const gphi_event *log = of_kind(GPHI_EVENT_LOG, 0);
+    CHECK(log != NULL && log->stack != 0 && gphi_event_text(log, 0)[0] != '\0');
+    const gphi_event *later = call_of(GPHI_CALL_cuMemAlloc, 2);
+    CHECK(later != NULL && later->u.call.result == 0 && later->u.call.open == 0);
+}
+
+static void tier_0_has_the_drivers_words_alone(void)
+{
+    const int status = run_with("fail", "GPH_DOCTOR_TIER", "0");
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(count_of(GPHI_EVENT_LOG) >= 2 && count_of(GPHI_EVENT_CALL) == 0);
+    CHECK(count_of(GPHI_EVENT_PROCESS) == 1);
+}
+
+static void the_drivers_own_door_is_enough_for_tier_0(void)
+{
+    const int status = run_with("fail", "no preload", "");
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(count_of(GPHI_EVENT_LOG) >= 2 && count_of(GPHI_EVENT_PROCESS) == 1);
+}
+
+static void another_injection_library_is_called(void)
+{
+    char path[100];
+    snprintf(path, sizeof(path), "%s/called", folder);
+    setenv("CHAINED_FILE", path, 1);
+    forget();
+    const int status = run_with("chained", "GPH_DOCTOR_CHAIN", CHAINED_PATH);
+    unsetenv("CHAINED_FILE");
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(was_called);
+}
+
+static void calls_of_host_functions_are_marked(void)
+{
+    CHECK(exit_of("host") == 0);
+    const gphi_event *inside = call_of(GPHI_CALL_cuMemFree, 0);
+    CHECK(inside != NULL && (inside->u.call.flags & GPHI_CALL_HOST_NODE) != 0);
+    const gphi_event *outside = call_of(GPHI_CALL_cuStreamSynchronize, 0);
+    CHECK(outside != NULL && (outside->u.call.flags & GPHI_CALL_HOST_NODE) == 0);
+}
+
+/* ---- processes and threads ---- */
+
+static void children_have_rings_of_their_own(void)
+{
+    CHECK(exit_of("fork") == 0 && ring_count == 1); /* the child called nothing */
+    CHECK(count_of(GPHI_EVENT_EXIT) == 1 && count_of(GPHI_EVENT_PROCESS) == 1);
+    CHECK(call_of(GPHI_CALL_cuLaunchKernel, 0) != NULL); /* after both children */
+    CHECK(exit_of("forkfirst") == 0 && ring_count == 1); /* only the child called */
+    CHECK(exit_of("exec") == 3 && ring_count == 2);
+    CHECK(count_of(GPHI_EVENT_PROCESS) == 2 && count_of(GPHI_EVENT_EXIT) == 1);
+}
+
+static void threads_are_told_apart(void)
+{
+    CHECK(exit_of("threads") == 0);
+    CHECK(count_of(GPHI_EVENT_THREAD) == 5);
+    int named = 0;
+    for (int i = 0; i < 5; i++)
+        named += strcmp(gphi_event_text(of_kind(GPHI_EVENT_THREAD, i), 0), "worker") == 0;
+    CHECK(named == 4);
+    CHECK(count_of(GPHI_EVENT_GRAPH) == 160);
+    for (int i = 0; i < record_count; i++) /* a graph's nodes follow it in its thread */
+        if (records[i]->kind == GPHI_EVENT_CALL)
+            CHECK(records[i]->u.call.result == 0 && records[i]->stack != 0);
+    CHECK(call_of(GPHI_CALL_cuGraphDestroy, 79) != NULL &&
+          call_of(GPHI_CALL_cuGraphDestroy, 80) == NULL);
+}
+
+int main(void)
+{
+    snprintf(folder, sizeof(folder), "/tmp/attach_test.%d", (int)getpid());
+    if (mkdir(folder, 0700) != 0)
+        return 1;
+    RUN(the_ring_survives_every_end);
+    RUN(a_program_without_cuda_leaves_nothing);
+    RUN(calls_are_seen_however_they_are_found);
+    RUN(other_look_ups_mean_what_they_meant);
+    RUN(a_capture_is_recorded_whole);
+    RUN(failures_come_with_the_drivers_words);
+    RUN(tier_0_has_the_drivers_words_alone);
+    RUN(the_drivers_own_door_is_enough_for_tier_0);
+    RUN(another_injection_library_is_called);
+    RUN(calls_of_host_functions_are_marked);
+    RUN(children_have_rings_of_their_own);
+    RUN(threads_are_told_apart);
+    forget();
+    rmdir(folder);
+    return test_done();
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A program over the driver API, linked with the stub, for attach_test.c: argv[1] says
+ * what it does. Each function is one thing. */
+#define _GNU_SOURCE
+#include "cuda/calls.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define X(symbol, name, version, per_thread, arguments) CUresult symbol arguments;
+GPHI_CUDA_SYMBOLS(X)
+#undef X
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry store(.param .u64 p, .param .u32 v, .param .u64 q)\n"
+    "{ .reg .b32 %r<2>; .reg .b64 %d<2>; ld.param.u64 %d1, [p]; ld.param.u32 %r1, [v];\n"
+    "  st.global.u32 [%d1], %r1; ret; }\n";
+
+static CUcontext context;
+static CUstream stream;
+static CUfunction store;
+static CUdeviceptr memory;
+static int bad;
+
+#define OK(expr) ok((expr), #expr, __LINE__)
+static void ok(CUresult result, const char *what, int line)
+{
+    if (result == CUDA_SUCCESS)
+        return;
+    fprintf(stderr, "line %d: %s: %d\n", line, what, (int)result);
+    bad = 1;
+}
+
+static void start(void)
+{
+    CUmodule module;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&store, module, "store"));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc_v2(&memory, 4096));
+}
+
+static void launch(unsigned value)
+{
+    CUdeviceptr other = memory + 256;
+    void *arguments[] = {&memory, &value, &other};
+    OK(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL));
+}
+
+static void do_capture(void)
+{
+    static unsigned char host[100000];
+    CUgraph graph, child;
+    CUgraphExec exec;
+    CUgraphNode node, nodes[2];
+    start();
+    memset(host, 7, sizeof(host));
+    CUdeviceptr large;
+    OK(cuMemAlloc_v2(&large, sizeof(host)));
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    launch(42);
+    OK(cuMemcpyHtoDAsync_v2(large, host, sizeof(host), stream));
+    OK(cuMemsetD8Async(memory, 1, 64, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphCreate(&child, 0));
+    OK(cuGraphAddEmptyNode(&nodes[0], child, NULL, 0));
+    OK(cuGraphAddEmptyNode(&nodes[1], child, nodes, 1));
+    OK(cuGraphAddChildGraphNode(&node, graph, NULL, 0, child));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuGraphDestroy(child));
+}
+
+static void do_fail(void)
+{
+    start();
+    CUdeviceptr none;
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    errno = 33;
+    if (cuMemAlloc_v2(&none, 64) != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || errno != 33)
+        bad = 1;
+    CUgraph graph;
+    if (cuStreamEndCapture(stream, &graph) != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
+        bad = 1;
+    OK(cuMemAlloc_v2(&none, 64)); /* no capture is open any more */
+}
+
+/* dlopen, dlsym, cuGetProcAddress in all forms: no call goes by. */
+static void *library(int flags)
+{
+    void *handle = dlopen("libcuda.so.1", RTLD_NOW | flags);
+    if (handle == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    return handle;
+}
+
+static void do_dlsym(int flags)
+{
+    void *handle = library(flags);
+    CUresult (*init)(unsigned) = NULL;
+    CUresult (*get)(const char *, void **, int, cuuint64_t,
+                    CUdriverProcAddressQueryResult *) = NULL;
+    CUresult (*retain)(CUcontext *, CUdevice) = NULL;
+    CUresult (*allocate)(CUdeviceptr *, size_t) = NULL;
+    CUresult (*copy)(CUdeviceptr, CUdeviceptr, size_t, CUstream) = NULL;
+    *(void **)&init = dlsym(handle, "cuInit");
+    *(void **)&get = dlsym(handle, "cuGetProcAddress_v2");
+    OK(init(0));
+    CUdriverProcAddressQueryResult found;
+    OK(get("cuDevicePrimaryCtxRetain", (void **)&retain, 12000, 0, &found));
+    OK(get("cuMemAlloc", (void **)&allocate, 12000, 0, &found));
+    OK(get("cuMemcpyAsync", (void **)&copy, 12000,
+           CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &found));
+    OK(retain(&context, 0));
+    CUresult (*set)(CUcontext) = NULL;
+    *(void **)&set = dlsym(handle, "cuCtxSetCurrent");
+    OK(set(context));
+    OK(allocate(&memory, 4096));
+    OK(copy(memory, memory + 2048, 16, NULL));
+    dlerror();
+    if (dlsym(handle, "cuNoSuchCall") != NULL || dlerror() == NULL)
+        bad = 1;
+    dlsym(handle, "cuMemFree_v2");
+    if (dlerror() != NULL)
+        bad = 1;
+}
+
+/* The program's own puts() stands before the C library's. */
+__attribute__((visibility("default"))) int puts(const char *text)
+{
+    return fprintf(stdout, "<%s>\n", text);
+}
+
+static void do_next(void)
+{
+    int (*next)(const char *) = NULL, (*first)(const char *) = NULL;
+    *(void **)&next = dlsym(RTLD_NEXT, "puts");
+    *(void **)&first = dlsym(RTLD_DEFAULT, "puts");
+    if (first != puts || next == NULL || next == puts)
+        bad = 1;
+    CUresult (*init)(unsigned) = NULL;
+    *(void **)&init = dlsym(RTLD_DEFAULT, "cuInit");
+    OK(init(0));
+}
+
+static void *thread_body(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "worker");
+    OK(cuCtxSetCurrent(context));
+    CUstream own;
+    OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 20; i++) {
+        CUgraph graph;
+        CUgraphExec exec;
+        OK(cuStreamBeginCapture_v2(own, CU_STREAM_CAPTURE_MODE_RELAXED));
+        OK(cuMemsetD32Async(memory, 1, 16, own));
+        OK(cuStreamEndCapture(own, &graph));
+        OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+        OK(cuGraphLaunch(exec, own));
+        OK(cuMemcpyDtoDAsync_v2_ptsz(memory, memory + 2048, 64, NULL));
+        OK(cuStreamSynchronize(own));
+        OK(cuGraphExecDestroy(exec));
+        OK(cuGraphDestroy(graph));
+    }
+    OK(cuStreamDestroy_v2(own));
+    return NULL;
+}
+
+static void do_threads(void)
+{
+    pthread_t threads[4];
+    start();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, thread_body, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void on_host(void *user)
+{
+    *(CUresult *)user = cuMemFree_v2(memory);
+}
+
+static void do_host(void)
+{
+    CUresult inside = CUDA_SUCCESS;
+    start();
+    OK(cuLaunchHostFunc(stream, on_host, &inside));
+    OK(cuStreamSynchronize(stream));
+    bad |= inside == CUDA_SUCCESS;
+}
+
+static void do_fork(bool child_starts)
+{
+    if (!child_starts)
+        start();
+    const pid_t child = fork();
+    if (child == 0) {
+        if (child_starts)
+            start();
+        exit(bad);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    bad |= status != 0;
+    if (!child_starts) {
+        const pid_t shared = vfork();
+        if (shared == 0)
+            _exit(0);
+        waitpid(shared, &status, 0);
+        launch(1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "capture") == 0)
+        do_capture();
+    else if (strcmp(what, "fail") == 0)
+        do_fail();
+    else if (strcmp(what, "dlsym") == 0)
+        do_dlsym(RTLD_LOCAL);
+    else if (strcmp(what, "deepbind") == 0)
+        do_dlsym(RTLD_LOCAL | RTLD_DEEPBIND);
+    else if (strcmp(what, "next") == 0)
+        do_next();
+    else if (strcmp(what, "threads") == 0)
+        do_threads();
+    else if (strcmp(what, "host") == 0)
+        do_host();
+    else if (strcmp(what, "fork") == 0)
+        do_fork(false);
+    else if (strcmp(what, "forkfirst") == 0)
+        do_fork(true);
+    else if (strcmp(what, "nothing") == 0)
+        return 0;
+    else
+        start();
+    if (strcmp(what, "exit") == 0)
+        exit(3);
+    if (strcmp(what, "_exit") == 0)
+        _exit(4);
+    if (strcmp(what, "quick") == 0)
+        quick_exit(5);
+    if (strcmp(what, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(what, "crash") == 0)
+        raise(SIGSEGV);
+    if (strcmp(what, "exec") == 0)
+        execl("/proc/self/exe", argv[0], "exit", (char *)NULL);
+    return bad;
+}
