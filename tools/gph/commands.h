@@ -8,6 +8,19 @@
 enum { RUN_DRIVER, RUN_SUMMARY };
 int cmd_run(const command_line *line);
 
+enum {
+    DOCTOR_DRIVER,
+    DOCTOR_TIER,
+    DOCTOR_NODES,
+    DOCTOR_KERNELS,
+    DOCTOR_JSON,
+    DOCTOR_SAVE,
+    DOCTOR_EVENTS,
+    DOCTOR_LANG,
+    DOCTOR_QUIET
+};
+int cmd_doctor(const command_line *line);
+
 enum { ENV_DRIVER };
 int cmd_env(const command_line *line);
 

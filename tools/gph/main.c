@@ -104,6 +104,29 @@ const command commands[] = {
                   "one for every size, if that costs least"},
                  {"multiple", "N", "with --ladder: buckets are multiples of it", "1"}},
      .run = cmd_plan},
+    {.name = "doctor",
+     .operands = "[--] PROGRAM [ARGUMENT...]",
+     .summary = "say what is wrong with a program's use of CUDA graphs",
+     .text =
+         "Runs PROGRAM, unchanged, and says what is wrong with its use of CUDA graphs: "
+         "the first cause, evidence, what helps and what does not. Findings go to "
+         "standard error: errors, warnings, infos, then a line with their count. Exit "
+         "status: PROGRAM's own if that is not 0, 128 + n after signal n; else 1 if "
+         "there are errors or warnings, else 0. Processes that PROGRAM starts are "
+         "examined too.",
+     .options =
+         {DRIVER_OPTION,
+          {"tier", "0|1", "0: what the driver itself logs; 1: every driver call", "1"},
+          {"nodes", NULL, "measure the time of each node of a graph on the GPU", NULL},
+          {"kernels", NULL, "measure the time of each kernel on the GPU", NULL},
+          {"json", "FILE", "write the findings as JSON into FILE, - is standard output",
+           NULL},
+          {"save-events", "FILE", "keep what was seen in FILE", NULL},
+          {"events", "FILE", "examine what --save-events has kept, not a program", NULL},
+          {"lang", "en|zh", "language of titles and fixes", "en"},
+          {"quiet", NULL, "print the count alone", NULL}},
+     .stops_early = true,
+     .run = cmd_doctor},
     {.name = "explain",
      .operands = "[WORD...]",
      .summary = "explain an error text: why, what helps, what does not",

@@ -13,7 +13,7 @@ typedef struct option_spec {
     const char *standard; /* the default as a word; NULL: none */
 } option_spec;
 
-enum { OPTION_MAX = 8 };
+enum { OPTION_MAX = 20 };
 
 /* What the parser found, index for index with the command's table. */
 typedef struct command_line {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph doctor's run of a program under the attached library. */
+#ifndef DOCTOR_H
+#define DOCTOR_H
+#include "option.h"
+
+#include <gph/doctor.h>
+#include <stdbool.h>
+
+typedef struct doctor_run {
+    const char *driver; /* as --driver takes it, or NULL */
+    bool is_logs_only;  /* tier 0 */
+    bool has_nodes, has_kernels;
+    bool is_advised;    /* times are measured for the advice */
+    char **words;       /* the program */
+    gph_doctor *doctor; /* reads what it does */
+    bool was_read;      /* all of it; false: after a message */
+    bool has_started;
+} doctor_run;
+
+/* Runs it to its end; the exit status as a shell tells it. Nothing is left behind. */
+int doctor_run_program(doctor_run *run);
+#endif

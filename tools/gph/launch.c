@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Programs of others: their environment, their start and their end.
+ *
+ * softcuda's folder goes first on LD_LIBRARY_PATH, and the GPH_ variables tell a program
+ * of libgph the same. */
+#define _GNU_SOURCE
+#include "launch.h"
+#include "option.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool launch_variable(const char *who, const char *name, const char *value)
+{
+    if (setenv(name, value, 1) == 0)
+        return true;
+    fprintf(stderr, "gph %s: cannot set %s: %s\n", who, name, strerror(errno));
+    return false;
+}
+
+/* Puts the folder of `path` before all others. */
+static bool lead_linker_to(const char *who, const char *path)
+{
+    char folder[PATH_MAX], list[3 * PATH_MAX];
+    if (realpath(path, folder) == NULL) {
+        fprintf(stderr, "gph %s: %s: %s\n", who, path, strerror(errno));
+        return false;
+    }
+    const char *old = getenv("LD_LIBRARY_PATH");
+    const bool has_old = old != NULL && old[0] != '\0';
+    const int bytes = snprintf(list, sizeof(list), "%s%s%s", dirname(folder),
+                               has_old ? ":" : "", has_old ? old : "");
+    if (bytes >= (int)sizeof(list)) {
+        fprintf(stderr, "gph %s: LD_LIBRARY_PATH would be longer than %zu bytes\n", who,
+                sizeof(list));
+        return false;
+    }
+    return launch_variable(who, "LD_LIBRARY_PATH", list);
+}
+
+bool launch_prepare(const char *who, const char *word, gph_driver *chosen)
+{
+    gph_driver driver;
+    if (!driver_parse(word, &driver))
+        return false;
+    gph_runtime *runtime = driver_open(driver);
+    if (runtime == NULL)
+        return false;
+    gph_driver_info info;
+    gph_driver_describe(runtime, &info);
+    *chosen = info.driver;
+    const bool is_ready = launch_variable(who, "GPH_DRIVER", driver_name(info.driver)) &&
+                          (info.driver != GPH_DRIVER_SOFT ||
+                           (lead_linker_to(who, info.path) &&
+                            launch_variable(who, "GPH_SOFTCUDA_PATH", info.path)));
+    gph_close(runtime);
+    return is_ready;
+}
+
+int launch_exec(const char *who, char **words)
+{
+    execvp(words[0], words);
+    const int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    fprintf(stderr, "gph %s: %s: %s\n", who, words[0], strerror(errno));
+    return code;
+}
+
+static volatile sig_atomic_t child_pid;
+
+static void pass_on(int signal_number)
+{
+    if (child_pid > 0)
+        kill((pid_t)child_pid, signal_number);
+}
+
+/* What is ignored (nohup) stays ignored, here and in the program. */
+static void pass_on_unless_ignored(int signal_number)
+{
+    const struct sigaction pass = {.sa_handler = pass_on};
+    struct sigaction old;
+    if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(signal_number, &pass, NULL);
+}
+
+pid_t launch_start(const char *who, char **words)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction old_int, old_quit;
+    sigset_t passed, old_mask;
+    sigaction(SIGINT, &ignore, &old_int);
+    sigaction(SIGQUIT, &ignore, &old_quit);
+    sigemptyset(&passed);
+    sigaddset(&passed, SIGTERM);
+    sigaddset(&passed, SIGHUP);
+    sigprocmask(SIG_BLOCK, &passed,
+                &old_mask); /* until there is somebody to pass it to */
+    pass_on_unless_ignored(SIGTERM);
+    pass_on_unless_ignored(SIGHUP);
+
+    const pid_t child = fork();
+    if (child == 0) {
+        sigaction(SIGINT, &old_int, NULL);
+        sigaction(SIGQUIT, &old_quit, NULL);
+        sigprocmask(SIG_SETMASK, &old_mask, NULL);
+        _exit(launch_exec(who, words));
+    }
+    child_pid = (sig_atomic_t)child;
+    sigprocmask(SIG_SETMASK, &old_mask, NULL);
+    if (child < 0)
+        fprintf(stderr, "gph %s: fork: %s\n", who, strerror(errno));
+    return child;
+}
+
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int launch_wait(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return code_of(status);
+}
+
+bool launch_is_over(pid_t child, int *code)
+{
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) != child)
+        return false;
+    *code = code_of(status);
+    return true;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Programs that a command runs: gph run, gph doctor. `who` names the command in
+ * messages. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+#include "output.h"
+
+#include <sys/types.h>
+
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+
+/* Sets a variable of the program's, and of ours; false after a message. */
+bool launch_variable(const char *who, const char *name, const char *value);
+
+/* Chooses the driver (--driver, or NULL), and prepares the environment for it; false
+ * after a message. */
+bool launch_prepare(const char *who, const char *driver, gph_driver *chosen);
+
+/* Becomes the program. Returns the exit status, after a message, if it cannot. */
+int launch_exec(const char *who, char **words);
+
+/* Starts it as a child, as a shell does: Ctrl-C is for the program, whose end we still
+ * want to report; SIGTERM and SIGHUP are passed on. < 0 after a message. */
+pid_t launch_start(const char *who, char **words);
+
+/* Its exit status as a shell tells it. */
+int launch_wait(pid_t child);
+
+/* The same without waiting; false: it still runs. */
+bool launch_is_over(pid_t child, int *code);
+#endif
