@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program of examples/broken under gph doctor: `first` and `second` must be told, at
+the line marked `<-- first`, `<-- second`; `near` must give no error and no warning.
+
+usage: run.py GPH PROGRAM SOURCE SCHEMA [DRIVER]
+
+Exit status 77: skipped. A finding of another rule fails, unless a line of the source's head
+says `// also: other.rule`. `// only: logs` in the head: shown by a saved log, not by a run.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from schema import complaints  # noqa: E402
+
+gph, program, source, schema = sys.argv[1:5]
+driver = sys.argv[5] if len(sys.argv) > 5 else "soft"
+source = pathlib.Path(source)
+rule = source.stem
+lines = source.read_text().splitlines()
+also = {word for line in lines if line.startswith("// also:")
+        for word in re.split(r"[,\s]+", line[len("// also:"):]) if word}
+STATEMENT = 6  # lines that one call may take
+failures = []
+
+
+def examine(way):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "findings.json")
+        done = subprocess.run([gph, "doctor", "--driver", driver, "--json", out, "--", program, way],
+                              capture_output=True, text=True, timeout=100, errors="replace")
+        if not os.path.exists(out):
+            print(done.stdout, done.stderr)
+            sys.exit(f"{way}: no findings were written; exit status {done.returncode}")
+        text = pathlib.Path(out).read_text()
+    found = json.loads(text)
+    if found["exit"] == 77:
+        print(f"{way}: the program says that it cannot be shown here")
+        sys.exit(77)
+    for complaint in complaints(found, json.loads(pathlib.Path(schema).read_text())):
+        failures.append(f"{way}: JSON: {complaint}")
+    return done, found
+
+
+def tell(way, done, found, why):
+    failures.append(f"{way}: {why}")
+    print(f"--- {way}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    print("found:", ", ".join(f"{f['severity']} {f['id']}" for f in found["findings"]) or "nothing")
+
+
+def lines_of(finding):
+    frames = [finding["at"]] + finding["stack"]
+    return [frame["line"] for frame in frames
+            if frame["file"] and pathlib.Path(frame["file"]).name == source.name]
+
+
+def check_broken(way):
+    marks = [number for number, line in enumerate(lines, 1) if re.search(rf"<-- .*\b{way}\b", line)]
+    done, found = examine(way)
+    mine = [f for f in found["findings"] if f["id"] == rule]
+    others = {f["id"] for f in found["findings"] if f["severity"] != "info"} - {rule} - also
+    if not mine:
+        tell(way, done, found, f"{rule} is not told")
+        return
+    if others:
+        tell(way, done, found, "told as well: " + ", ".join(sorted(others)))
+    if not marks:
+        failures.append(f"{way}: no line of {source.name} is marked <-- {way}")
+    elif not any(mark <= line <= mark + STATEMENT
+                 for f in mine for line in lines_of(f)[:1] for mark in marks):
+        tell(way, done, found, f"lines {[lines_of(f)[:1] for f in mine]}, not {marks}")
+    worst = {f["severity"] for f in found["findings"]}
+    expected = found["exit"] or (1 if worst & {"error", "warning"} else 0)
+    if done.returncode != expected:
+        tell(way, done, found, f"exit status {done.returncode}, not {expected}")
+
+
+def check_near():
+    done, found = examine("near")
+    loud = [f["id"] for f in found["findings"] if f["severity"] != "info" or f["id"] == rule]
+    if loud or done.returncode != 0:
+        tell("near", done, found, "not silent: " + ", ".join(loud))
+
+
+check_broken("first")
+check_broken("second")
+check_near()
+for failure in failures:
+    print("FAILED", failure)
+sys.exit(1 if failures else 0)
