@@ -1,67 +1,349 @@
 // SPDX-License-Identifier: Apache-2.0
+/* bench/advice: what the advice predicts, beside what capturing gives. Each work runs
+ * eagerly in a process of its own under the attached library, as under `gph doctor
+ * --advise`, which predicts; then in another one without it, eagerly and as graphs in
+ * turn.
+ *
+ *   bench_advice [--samples N] [--assert] [--text] [WORK...]     on either driver
+ *
+ * A graph pays if it saves 5 % or more and the program repeats often enough to earn its
+ * recording. --assert: exit 1 if a verdict is wrong. */
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "advice_measure.h"
 #include "sample.h"
-#include <dlfcn.h>
+
+enum { ROUNDS_MAX = 15, BATCHES = 5 };
 
 static gph_error error;
-typedef struct xc {
-    gph_status (*wait)(CUstream, CUdeviceptr, unsigned, unsigned);
-} xc;
 
-static double held(shop *s, const work *w, int part)
+/* What a round gave. */
+typedef struct round_of {
+    gph_prediction told;
+    char why[320];
+    measured seen;
+    bool is_soft;
+} round_of;
+
+typedef struct row {
+    double predicted_eager, predicted, busy, once, even;
+    double eager, graph, measured_once;
+    bool pays, is_right;
+    gph_verdict verdict;
+} row;
+
+/* ---- children ---- */
+
+static int child_eager(const work *w, uint32_t rounds)
 {
-    gph_cuda_fn f;
-    void *word;
-    CUevent a, b;
-    double us[15];
-    shop_must(gph_cuda_find(s->d.runtime, "cuStreamWaitValue32", &f, &error), "wv");
-    gph_status (*wait)(CUstream, CUdeviceptr, unsigned, unsigned) =
-        (gph_status(*)(CUstream, CUdeviceptr, unsigned, unsigned))f;
-    shop_must(s->cu->MemHostAlloc(&word, 64, 2), "host");
-    shop_must(s->cu->EventCreate(&a, 0), "ev");
-    shop_must(s->cu->EventCreate(&b, 0), "ev");
-    volatile unsigned *v = word;
-    for (int i = 0; i < 15; i++) {
-        float ms;
-        if (w->ready && i % 10 == 0)
-            w->ready(s);
-        shop_wait(s);
-        *v = 0;
-        shop_must(wait(s->stream, (CUdeviceptr)word, 1, 1), "wait");
-        shop_must(s->cu->EventRecord(a, s->stream), "rec");
-        w->part(s, part);
-        shop_must(s->cu->EventRecord(b, s->stream), "rec");
-        *v = 1;
-        shop_wait(s);
-        shop_must(s->cu->EventElapsedTime(&ms, a, b), "el");
-        us[i] = ms * 1e3;
+    shop s;
+    shop_open(&s, BENCH_KERNELS, BENCH_MODEL, rounds);
+    measure_eager_run(&s, w);
+    shop_close(&s);
+    return 0;
+}
+
+static int child_measure(const work *w, uint32_t rounds)
+{
+    shop s;
+    measured m;
+    shop_open(&s, BENCH_KERNELS, BENCH_MODEL, rounds);
+    measure_both(&s, w, BATCHES, &m);
+    printf("%.17g %.17g %.17g %.17g %d\n", m.eager_us, m.graph_us, m.once_us, m.nodes,
+           s.is_soft);
+    shop_close(&s);
+    return 0;
+}
+
+static int child_calibrate(void)
+{
+    shop s;
+    shop_open(&s, BENCH_KERNELS, BENCH_MODEL, 1000);
+    printf("%u\n", shop_calibrate(&s));
+    shop_close(&s);
+    return 0;
+}
+
+static const work *find_work(const char *name)
+{
+    for (int i = 0; i < work_count; i++)
+        if (strcmp(works[i].name, name) == 0)
+            return &works[i];
+    fprintf(stderr, "bench_advice: there is no work %s\n", name);
+    exit(2);
+}
+
+/* ---- the parent ---- */
+
+/* Starts this program again; its standard output is read through *out. */
+static pid_t start(const char *const *arguments, const char *folder, FILE **out)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        perror("bench_advice: pipe");
+        exit(1);
     }
-    return median(us, 15);
+    const pid_t child = fork();
+    if (child < 0) {
+        perror("bench_advice: fork");
+        exit(1);
+    }
+    if (child > 0) {
+        close(ends[1]);
+        *out = fdopen(ends[0], "r");
+        return child;
+    }
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    if (folder != NULL) {
+        setenv("LD_PRELOAD", BENCH_ATTACH, 1);
+        setenv("CUDA_INJECTION64_PATH", BENCH_ATTACH, 1);
+        setenv("GPH_DOCTOR_DIR", folder, 1);
+        setenv("GPH_DOCTOR_ADVISE", "1", 1);
+    }
+    execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
+    perror("bench_advice: execv");
+    _exit(1);
+}
+
+static void finish(pid_t child, FILE *out, const char *what)
+{
+    int status = 0;
+    if (out != NULL)
+        fclose(out);
+    while (waitpid(child, &status, 0) < 0)
+        ;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        fprintf(stderr, "bench_advice: %s: ended with %d\n", what, status);
+        exit(1);
+    }
+}
+
+static void remove_rings(const char *folder)
+{
+    char command[4200];
+    snprintf(command, sizeof(command), "rm -rf -- '%s'", folder);
+    if (system(command) != 0)
+        fprintf(stderr, "bench_advice: %s is left behind\n", folder);
+}
+
+static void predict(const char *name, const char *rounds, bool with_text, round_of *r)
+{
+    char folder[] = "/tmp/bench_advice.XXXXXX";
+    FILE *out = NULL;
+    gph_doctor *doctor = NULL;
+    gph_advice *advice = NULL;
+    if (mkdtemp(folder) == NULL) {
+        perror(folder);
+        exit(1);
+    }
+    shop_must(gph_doctor_create(NULL, &doctor, &error), "gph_doctor_create");
+    shop_must(gph_advice_create(doctor, NULL, &advice, &error), "gph_advice_create");
+    const pid_t child = start(
+        (const char *[]){"bench_advice", "--eager", name, rounds, NULL}, folder, &out);
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0) {
+        shop_must(gph_doctor_poll(doctor, folder, 0, &error), "gph_doctor_poll");
+        usleep(20000);
+    }
+    finish(child, out, name);
+    shop_must(gph_doctor_poll(doctor, folder, 1, &error), "gph_doctor_poll");
+    shop_must(gph_doctor_finish(doctor, &error), "gph_doctor_finish");
+    shop_must(gph_advice_finish(advice, &error), "gph_advice_finish");
+    const gph_prediction *told = gph_advice_prediction(advice, 0);
+    r->told = told == NULL ? (gph_prediction){.graph_us = -1} : *told;
+    snprintf(r->why, sizeof(r->why), "%s", told == NULL ? "nothing repeats" : told->why);
+    uint64_t lost = 0;
+    const uint64_t events = gph_doctor_event_count(doctor, &lost);
+    if (with_text || lost > 0)
+        printf("%llu events, %llu lost; %u calls, %u windows\n",
+               (unsigned long long)events, (unsigned long long)lost, r->told.launches,
+               r->told.windows);
+    char *text = with_text ? gph_advice_text(advice, GPH_ADVICE_BOTH, 0) : NULL;
+    if (text != NULL)
+        fputs(text, stdout);
+    char *object = with_text ? gph_advice_json(advice, GPH_ADVICE_PAYOFF) : NULL;
+    if (object != NULL)
+        puts(object);
+    free(object);
+    free(text);
+    gph_advice_destroy(advice);
+    gph_doctor_destroy(doctor);
+    remove_rings(folder);
+}
+
+static void measure(const char *name, const char *rounds, round_of *r)
+{
+    FILE *out = NULL;
+    int is_soft = 0;
+    const pid_t child = start(
+        (const char *[]){"bench_advice", "--measure", name, rounds, NULL}, NULL, &out);
+    if (fscanf(out, "%lf %lf %lf %lf %d", &r->seen.eager_us, &r->seen.graph_us,
+               &r->seen.once_us, &r->seen.nodes, &is_soft) != 5) {
+        fprintf(stderr, "bench_advice: %s could not be measured\n", name);
+        exit(1);
+    }
+    r->is_soft = is_soft != 0;
+    finish(child, out, name);
+}
+
+static uint32_t calibrate(void)
+{
+    FILE *out = NULL;
+    unsigned rounds = 0;
+    const pid_t child =
+        start((const char *[]){"bench_advice", "--calibrate", NULL}, NULL, &out);
+    if (fscanf(out, "%u", &rounds) != 1)
+        rounds = 1000;
+    finish(child, out, "calibration");
+    return rounds;
+}
+
+/* Of one field of all rounds, the median; predictions are of the sequence that was found,
+ * which need not be one iteration: `per_call` scales them. */
+static double field(const round_of *rounds, int count, size_t offset, bool per_call)
+{
+    double values[ROUNDS_MAX];
+    for (int i = 0; i < count; i++) {
+        const round_of *r = &rounds[i];
+        memcpy(&values[i], (const char *)r + offset, sizeof(double));
+        if (per_call && r->told.launches > 0)
+            values[i] *= r->seen.nodes / r->told.launches;
+    }
+    return median(values, count);
+}
+#define TOLD(name) field(rounds, count, offsetof(round_of, told.name), true)
+#define SEEN(name) field(rounds, count, offsetof(round_of, seen.name), false)
+
+static row sum_up(const work *w, const round_of *rounds, int count)
+{
+    const int iterations = rounds[0].is_soft ? w->soft_iterations : w->iterations;
+    row out = {.predicted_eager = TOLD(eager_us),
+               .predicted = TOLD(graph_us),
+               .busy = TOLD(busy_us),
+               .once = TOLD(once_us),
+               .eager = SEEN(eager_us),
+               .graph = SEEN(graph_us),
+               .measured_once = SEEN(once_us)};
+    const double saving = out.eager - out.graph;
+    int votes[4] = {0};
+    for (int i = 0; i < count; i++)
+        votes[rounds[i].told.verdict]++;
+    for (int v = 0; v < 4; v++)
+        if (votes[v] > votes[out.verdict])
+            out.verdict = (gph_verdict)v;
+    out.pays = saving >= 0.05 * out.eager && saving * iterations > out.measured_once;
+    out.is_right =
+        out.verdict == (out.pays ? GPH_VERDICT_PAYS : GPH_VERDICT_DOES_NOT_PAY);
+    return out;
+}
+
+static const char *verdict_text(gph_verdict verdict)
+{
+    static const char *const texts[] = {"unknown", "pays", "does not", "cannot"};
+    return texts[verdict];
+}
+
+static void print_head(void)
+{
+    printf("microseconds an iteration; predicted / measured\n\n"
+           "%-15s %19s %19s %7s %9s %15s  %-9s %-9s\n",
+           "work", "eager", "as a graph", "error", "GPU busy", "once", "predicted",
+           "measured");
+}
+
+static void print_row(const char *name, const row *r, double error_of)
+{
+    printf("%-15s %9.1f /%8.1f %9.1f /%8.1f %6.1f%% %9.1f %7.0f /%6.0f  %-9s %-9s%s\n",
+           name, r->predicted_eager, r->eager, r->predicted, r->graph, error_of * 100,
+           r->busy, r->once, r->measured_once, verdict_text(r->verdict),
+           r->pays ? "pays" : "does not", r->is_right ? "" : "  WRONG");
+    fflush(stdout);
+}
+
+typedef struct settings {
+    int samples, name_count;
+    bool is_strict, with_text;
+    char **names;
+} settings;
+
+static bool is_wanted(const settings *o, const char *name)
+{
+    for (int i = 0; i < o->name_count; i++)
+        if (strcmp(o->names[i], name) == 0)
+            return true;
+    return o->name_count == 0;
+}
+
+static int compare_all(const settings *o)
+{
+    double errors[64];
+    int count = 0, wrong = 0;
+    char rounds_text[16];
+    snprintf(rounds_text, sizeof(rounds_text), "%u", calibrate());
+    print_head();
+    for (int i = 0; i < work_count; i++) {
+        round_of rounds[ROUNDS_MAX];
+        if (!is_wanted(o, works[i].name))
+            continue;
+        for (int n = 0; n < o->samples; n++) {
+            predict(works[i].name, rounds_text, o->with_text && n == 0, &rounds[n]);
+            measure(works[i].name, rounds_text, &rounds[n]);
+        }
+        const row r = sum_up(&works[i], rounds, o->samples);
+        errors[count] = r.predicted < 0 ? 1 : fabs(r.predicted - r.graph) / r.graph;
+        print_row(works[i].name, &r, errors[count]);
+        if (!r.is_right)
+            printf("    %s\n", rounds[0].why);
+        wrong += !r.is_right;
+        count++;
+    }
+    if (count > 0)
+        printf(
+            "\nmedian error %.1f %% (asked: <= 15 %%), wrong verdicts %d of %d (asked: "
+            "0)\n",
+            median(errors, count) * 100, wrong, count);
+    return o->is_strict && wrong > 0;
 }
 
 int main(int argc, char **argv)
 {
-    shop s;
-    shop_open(&s, BENCH_KERNELS, BENCH_MODEL, 1000);
-    s.rounds = shop_calibrate(&s);
-    printf("rounds %u\n", s.rounds);
-    for (int i = 0; i < work_count; i++) {
-        const work *w = &works[i];
-        measured m;
-        if (argc > 1 && strcmp(argv[1], w->name) != 0)
-            continue;
-        measure_both(&s, w, 7, &m);
-        printf("%-16s eager %9.1f graph %9.1f once %9.1f", w->name, m.eager_us,
-               m.graph_us, m.once_us);
-        if (strcmp(w->name, "chain-1000"))
-            for (int p = 0; p < w->parts; p++)
-                printf(" held %9.1f", held(&s, w, p));
-        printf("\n");
-        fflush(stdout);
+    settings o = {.samples = 3};
+    if (argc == 2 && strcmp(argv[1], "--calibrate") == 0)
+        return child_calibrate();
+    if (argc == 4 && strcmp(argv[1], "--eager") == 0)
+        return child_eager(find_work(argv[2]), (uint32_t)atoi(argv[3]));
+    if (argc == 4 && strcmp(argv[1], "--measure") == 0)
+        return child_measure(find_work(argv[2]), (uint32_t)atoi(argv[3]));
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (strcmp(argv[i], "--samples") == 0 && i + 1 < argc)
+            o.samples = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--assert") == 0)
+            o.is_strict = true;
+        else if (strcmp(argv[i], "--text") == 0)
+            o.with_text = true;
+        else
+            o.samples = 0;
     }
-    shop_close(&s);
+    if (o.samples < 1 || o.samples > ROUNDS_MAX) {
+        fprintf(stderr,
+                "usage: bench_advice [--samples 1..%d] [--assert] [--text] [WORK...]\n",
+                ROUNDS_MAX);
+        return 2;
+    }
+    o.names = argv + i;
+    o.name_count = argc - i;
+    for (int n = 0; n < o.name_count; n++)
+        (void)find_work(o.names[n]);
+    return compare_all(&o);
 }

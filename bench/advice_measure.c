@@ -37,7 +37,6 @@ static void iteration(shop *s, const work *w, CUgraphExec *exec, int index)
         shop_wait(s);
 }
 
-/* Each a line of its own, so that the calls of a run have one place. */
 void measure_eager_run(shop *s, const work *w)
 {
     const int count = work_iterations(s, w);
@@ -64,8 +63,9 @@ static double batch(shop *s, const work *w, CUgraphExec *exec, int count)
 }
 
 /* One graph a part; the time that making them took. */
-static double capture(shop *s, const work *w, CUgraphExec *exec)
+static double capture(shop *s, const work *w, CUgraphExec *exec, double *nodes)
 {
+    *nodes = 0;
     graph_calls calls;
     find(s, "cuStreamBeginCapture", (gph_cuda_fn *)&calls.begin);
     find(s, "cuStreamEndCapture", (gph_cuda_fn *)&calls.end);
@@ -74,11 +74,14 @@ static double capture(shop *s, const work *w, CUgraphExec *exec)
     const double from = now_us();
     for (int p = 0; p < w->parts; p++) {
         CUgraph graph;
+        size_t count = 0;
         shop_must(calls.begin(s->stream, 1), "cuStreamBeginCapture");
         w->part(s, p);
         shop_must(calls.end(s->stream, &graph), "cuStreamEndCapture");
         shop_must(s->cu->GraphInstantiateWithFlags(&exec[p], graph, 0), "instantiating");
         shop_must(calls.upload(exec[p], s->stream), "cuGraphUpload");
+        shop_must(s->cu->GraphGetNodes(graph, NULL, &count), "cuGraphGetNodes");
+        *nodes += (double)count;
         shop_must(s->cu->GraphDestroy(graph), "cuGraphDestroy");
     }
     shop_wait(s);
@@ -96,6 +99,7 @@ void measure_both(shop *s, const work *w, int samples, measured *out)
     CUgraphExec exec[PARTS_MAX];
     double eager[SAMPLES_MAX], graph[SAMPLES_MAX], once[SAMPLES_MAX];
     int count = work_iterations(s, w);
+    double nodes = 0;
     count = count < BATCH_MAX ? count : BATCH_MAX;
     samples = samples < SAMPLES_MAX ? samples : SAMPLES_MAX;
     (void)batch(s, w, NULL, 2);
@@ -103,11 +107,12 @@ void measure_both(shop *s, const work *w, int samples, measured *out)
         eager[i] = batch(s, w, NULL, count);
         if (w->ready != NULL)
             w->ready(s);
-        once[i] = capture(s, w, exec);
+        once[i] = capture(s, w, exec, &nodes);
         graph[i] = batch(s, w, exec, count);
         drop(s, w, exec);
     }
-    *out = (measured){.eager_us = median(eager, samples),
-                      .graph_us = median(graph, samples),
-                      .once_us = median(once, samples)};
+    *out = (measured){.eager_us = lower_quartile(eager, samples),
+                      .graph_us = lower_quartile(graph, samples),
+                      .once_us = lower_quartile(once, samples),
+                      .nodes = nodes};
 }

@@ -5,8 +5,9 @@
 #include "advice_work.h"
 
 typedef struct measured {
-    double eager_us, graph_us; /* an iteration, medians */
+    double eager_us, graph_us; /* an iteration, lower quartiles */
     double once_us;            /* capture, instantiation, upload */
+    double nodes;              /* of an iteration's graphs */
 } measured;
 
 /* All iterations of the program once, as it is: eagerly. */

@@ -328,7 +328,7 @@ uint32_t shop_calibrate(shop *s)
 const work works[] = {
     {"decode", decode, decode_ready, 1, 200, 100, 1, 0},
     {"conv-net", conv_net, NULL, 1, 200, 100, 1, 0},
-    {"matmul", matmul, NULL, 1, 40, 40, 1, 0},
+    {"matmul", matmul, NULL, 1, 25, 40, 1, 0},
     {"train", train, NULL, 1, 200, 100, 1, 0},
     {"chain-40", chain_40, NULL, 1, 200, 100, 1, 0},
     {"chain-200", chain_200, NULL, 1, 200, 80, 1, 0},

@@ -166,13 +166,14 @@ gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
         return gphi_fail(error, GPH_E_STATE, "the advice is finished, or NULL");
     gphi_vec_init(&loops, advice->heap, sizeof(gphi_loop));
     gph_status status = gphi_advice_loops(advice, &loops);
-    const gphi_loop *first = loops.count == 0 ? NULL : gphi_vec_at(&loops, 0);
+    uint64_t dearest = 0; /* of those that are worth it */
     for (size_t i = 0; i < loops.count && status == GPH_OK; i++) {
         const gphi_loop *loop = gphi_vec_at(&loops, i);
         /* what takes less than a tenth of the dearest is not worth a line */
         if (!is_worth(advice, loop) || advice->repeats.count == REPEATS_MAX ||
-            loop->total_ns * 10 < first->total_ns)
+            loop->total_ns * 10 < dearest)
             continue;
+        dearest = dearest == 0 ? loop->total_ns : dearest;
         status = add_repeat(advice, loop);
     }
     gphi_vec_fini(&loops);

@@ -198,6 +198,19 @@ static gph_status add_obstacle(gphi_repeat *repeat, gphi_obstacle_kind kind,
     return GPH_OK;
 }
 
+/* Whether a stream's first call of the period is a wait for an event: a fork. */
+static bool is_forked(const gph_advice *advice, const gphi_repeat *repeat,
+                      const gphi_stream *stream)
+{
+    for (uint32_t i = 0; i < repeat->loop.period; i++) {
+        const gphi_site *site = site_at(advice, repeat, i);
+        if (site->stream == stream)
+            return site->call == GPHI_CALL_cuStreamWaitEvent;
+    }
+    return false;
+}
+
+/* Where a capture would begin: the stream of most work that is not forked itself. */
 static void choose_stream(const gph_advice *advice, gphi_repeat *repeat)
 {
     const uint32_t all =
@@ -211,23 +224,13 @@ static void choose_stream(const gph_advice *advice, gphi_repeat *repeat)
             continue;
         for (uint32_t j = i; j < all; j++)
             count += site_at(advice, repeat, j)->stream == site->stream;
+        /* no fork beats the one that forks it */
+        count += is_forked(advice, repeat, site->stream) ? 0 : STREAMED;
         if (count > best) {
             best = count;
             repeat->stream = site->stream;
         }
     }
-}
-
-/* Whether a stream's first call of the period is a wait for an event: a fork. */
-static bool is_forked(const gph_advice *advice, const gphi_repeat *repeat,
-                      const gphi_stream *stream)
-{
-    for (uint32_t i = 0; i < repeat->loop.period; i++) {
-        const gphi_site *site = site_at(advice, repeat, i);
-        if (site->stream == stream)
-            return site->call == GPHI_CALL_cuStreamWaitEvent;
-    }
-    return false;
 }
 
 static gphi_obstacle_kind kind_of_work(const gph_advice *advice,
