@@ -7,13 +7,13 @@
 #include <string.h>
 
 enum {
-    TERMS_MAX = 64,
+    TERMS_MAX = 48,
     TERM_BYTES = 24,
-    TEXT_BYTES = 2000,  /* a longer text is a log: words of it mean nothing */
+    TEXT_BYTES = 1000,  /* a longer text is a log: words of it mean nothing */
     RARITY_MAX = 8,     /* of a word that one entry in 2^7 has, or fewer */
     RARITY_UNKNOWN = 4, /* what a word costs that no entry has */
     HEAVY = 4,          /* weight from which on a place names the subject */
-    PHRASE = 1000       /* for a phrase of the entry, word for word */
+    PHRASE = 20         /* a byte of a phrase of the entry that stands there */
 };
 
 typedef struct term {
@@ -176,12 +176,14 @@ static int phrase_bonus(const gph_explain_entry *entry, const terms *all)
     return most * 2;
 }
 
-/* Whether one of the entry's phrases stands in the text as it is. */
-static bool has_phrase(const gph_explain_entry *entry, const char *text, size_t bytes)
+/* How long the longest phrase of the entry is that stands in the text as it is. */
+static size_t longest_phrase(const gph_explain_entry *entry, const char *text,
+                             size_t bytes)
 {
+    size_t longest = 0;
     for (const char *const *phrase = entry->words; *phrase != NULL; phrase++) {
         const size_t length = strlen(*phrase);
-        for (size_t at = 0; at + length <= bytes; at++) {
+        for (size_t at = 0; length > longest && at + length <= bytes; at++) {
             size_t same = 0;
             while (same < length &&
                    gphi_lower(text[at + same]) == gphi_lower((*phrase)[same]))
@@ -190,10 +192,10 @@ static bool has_phrase(const gph_explain_entry *entry, const char *text, size_t 
                 (at == 0 || !gphi_is_word(text[at - 1]) || !gphi_is_word(text[at])) &&
                 (at + length == bytes || !gphi_is_word(text[at + length]));
             if (same == length && is_whole)
-                return true;
+                longest = length;
         }
     }
-    return false;
+    return longest;
 }
 
 /* Weights of all terms in all entries, and from them how rare each term is. */
@@ -206,7 +208,9 @@ static void weigh_terms(terms *all)
             of->weights[at] = (uint8_t)weight_in(&gphi_knowledge[at], of);
             having += of->weights[at] > 0;
         }
-        of->rarity = having == 0 ? RARITY_UNKNOWN : 1;
+        /* Most pairs of Chinese characters are the border of two words. */
+        const int unknown = of->is_chinese ? 1 : RARITY_UNKNOWN;
+        of->rarity = having == 0 ? unknown : 1;
         for (;
              having > 0 && having * 2 <= gphi_knowledge_count && of->rarity < RARITY_MAX;
              having *= 2)
@@ -274,8 +278,7 @@ void gphi_scan_words(const char *text, size_t bytes, gphi_hits *hits)
     for (size_t at = 0; at < gphi_knowledge_count; at++) {
         size_t first = bytes - 1;
         int32_t score = score_of(at, &all, &first);
-        if (has_phrase(&gphi_knowledge[at], text, bytes))
-            score += PHRASE;
+        score += (int32_t)longest_phrase(&gphi_knowledge[at], text, bytes) * PHRASE;
         if (score == 0)
             continue;
         gph_explain_match match = {

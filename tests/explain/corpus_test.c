@@ -59,8 +59,33 @@ static void every_text_leads_where_it_should(void)
     CHECK(count >= 40 && count == count_texts());
 }
 
+/* A line each: the entry, and a question as people type it. */
+static void every_question_leads_where_it_should(void)
+{
+    char line[512];
+    size_t count = 0;
+    FILE *list = fopen(EXPLAIN_CORPUS "/questions", "r");
+    if (!CHECK(list != NULL))
+        return;
+    while (fgets(line, sizeof(line), list) != NULL) {
+        char *question = strchr(line, ' ');
+        gph_explain_match match;
+        if (!CHECK(question != NULL))
+            break;
+        *question++ = '\0';
+        const size_t found = gph_explain_find(question, strlen(question), &match, 1);
+        const char *slug = found > 0 ? match.entry->slug : "nothing";
+        if (!CHECK(strcmp(slug, line) == 0))
+            fprintf(stderr, "%s leads to %s, not to %s\n", question, slug, line);
+        count++;
+    }
+    fclose(list);
+    CHECK(count >= 40);
+}
+
 int main(void)
 {
     RUN(every_text_leads_where_it_should);
+    RUN(every_question_leads_where_it_should);
     return test_done();
 }

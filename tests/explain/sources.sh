@@ -25,6 +25,9 @@ rm -f "$list.rules"
 for program in $(grep -o 'examples/broken/[a-z.-]*\.c' "$list" | sort -u); do
     [ -f "$root/$program" ] || complain "no $program"
 done
+for program in $(grep -o '^Shown by: test [a-z_]*' "$list" | sed 's/.* //' | sort -u); do
+    ls "$root"/tests/*/"$program".c >/dev/null 2>&1 || complain "no test $program"
+done
 for log in $(grep -o 'a saved log of [a-z.-]*' "$list" | sed 's/.* //' | sort -u); do
     ls "$root/tests/doctor/logs/$log"* >/dev/null 2>&1 || complain "no log of $log"
 done
