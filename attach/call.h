@@ -252,6 +252,23 @@ void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *l
 /* The record of a call. */
 void attach_record(attach_call *call, CUresult result);
 
+/* Of at most 64 KiB; false: it cannot be read. */
+bool attach_hash(uint64_t address, uint64_t bytes, uint64_t *out);
+/* Whether an address is the host's: with unified addresses a copy does not say. */
+bool attach_is_host(uint64_t address);
+
+/* ---- host memory of copy nodes (host.c) ---- */
+
+enum { ATTACH_HOSTS_MAX = 8 };
+
+/* An executable has been made; nothing is known of it. */
+void attach_host_forget(uint64_t exec);
+/* One of its nodes. */
+void attach_host_copy(uint64_t exec, const CUDA_MEMCPY3D *copy);
+/* It is about to be launched: writes HOST, the first times. */
+void attach_host_launch(uint64_t exec);
+gphi_host_bytes attach_host_now(uint64_t address, uint64_t bytes, bool is_read);
+
 /* Memory of the program that may not be there. */
 bool attach_read(void *to, const void *from, size_t bytes);
 

@@ -71,7 +71,8 @@ attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t
         attach_me.busy++;
         attach_before(call);
         attach_me.busy--;
-    }
+    } else if (symbol->call == GPHI_CALL_cuGraphLaunch)
+        attach_host_launch(call->words[0]);
     if (attach_me.depth++ == 0 &&
         atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed)) {
         call->enter_ns = attach_now();

@@ -341,9 +341,12 @@ static bool hash_host(uint64_t address, size_t bytes, uint64_t *out)
     return true;
 }
 
-/* Whether an address is the host's: with unified addresses a copy does not say. Asked in
- * captures only. */
-static bool is_host(uint64_t address)
+bool attach_hash(uint64_t address, uint64_t bytes, uint64_t *out)
+{
+    return hash_host(address, bytes < HASH_MAX ? bytes : HASH_MAX, out);
+}
+
+bool attach_is_host(uint64_t address)
 {
     CUmemorytype type = 0;
     CUresult (*get)(void *, CUpointer_attribute, CUdeviceptr) =
@@ -361,7 +364,7 @@ static void add_hash(attach_draft *draft, const attach_call *call, uint64_t *has
     case GPHI_CALL_cuMemcpyHtoD:
     case GPHI_CALL_cuMemcpyHtoDAsync: break;
     case GPHI_CALL_cuMemcpyAsync:
-        if (is_captured && is_host(words[1]))
+        if (is_captured && attach_is_host(words[1]))
             break;
         return;
     default: return;
@@ -370,6 +373,29 @@ static void add_hash(attach_draft *draft, const attach_call *call, uint64_t *has
         return;
     if (hash_host(words[1], words[2] < limit ? words[2] : limit, hash))
         attach_add(draft, GPHI_PART_HASH, 1, hash, sizeof(*hash));
+}
+
+/* The host's side of a copy that was captured. */
+static void add_host(attach_draft *draft, const attach_call *call, gphi_host_bytes *host)
+{
+    const uint64_t *words = call->words;
+    uint16_t arg = 1;
+    if (draft->head.u.call.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return;
+    switch ((gphi_call_id)call->symbol->call) {
+    case GPHI_CALL_cuMemcpyHtoDAsync: break;
+    case GPHI_CALL_cuMemcpyDtoHAsync: arg = 0; break;
+    case GPHI_CALL_cuMemcpyAsync:
+        if (attach_is_host(words[1]))
+            break;
+        if (!attach_is_host(words[0]))
+            return;
+        arg = 0;
+        break;
+    default: return;
+    }
+    *host = attach_host_now(words[arg], words[2], arg == 1);
+    attach_add(draft, GPHI_PART_HOST, arg, host, sizeof(*host));
 }
 
 /* ---- the record of a call ---- */
@@ -422,6 +448,7 @@ void attach_record(attach_call *call, CUresult result)
     const attach_status status = attach_ask(call, result);
     const uint64_t lasted = call->end_ns - call->begin_ns;
     uint64_t words[ATTACH_WORDS_MAX + 1], hash;
+    gphi_host_bytes host;
     attach_draft draft;
     memset(&draft.head, 0, sizeof(draft.head));
     draft.head.kind = GPHI_EVENT_CALL;
@@ -443,6 +470,7 @@ void attach_record(attach_call *call, CUresult result)
     if (result == CUDA_SUCCESS) {
         add_kernel(&draft, call);
         add_hash(&draft, call, &hash);
+        add_host(&draft, call, &host);
     }
     draft.head.stack = take_stack(call, result);
     attach_write(&draft);

@@ -193,9 +193,12 @@ static void tell_node(snapshot *shot, size_t index)
     else
         attach_add(&draft, GPHI_PART_STRUCT, 0, &params, get_struct(node, type, &params));
     attach_write(&draft);
-    if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
         tell_copy(shot, &params.copy);
-    else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
+        attach_host_copy(shot->picture.why == GPHI_SNAPSHOT_UPDATE ? 0
+                                                                   : shot->picture.exec,
+                         &params.copy);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
         tell_pointer(shot, params.fill.dst);
 }
 
@@ -358,5 +361,7 @@ static void tell_graph(const attach_picture *picture, const snapshot *parent,
 
 void attach_snapshot(const attach_picture *picture)
 {
+    if (picture->why == GPHI_SNAPSHOT_INSTANTIATED)
+        attach_host_forget(picture->exec);
     tell_graph(picture, NULL, 0);
 }

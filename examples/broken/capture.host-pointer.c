@@ -46,13 +46,13 @@ static void capture(void *user)
 {
     CUdeviceptr *out = user;
     float *buffer = calloc(FLOATS, sizeof(float));
+    const CUdeviceptr from = (CUdeviceptr)(uintptr_t)buffer;
     CUgraph into = NULL, graph = NULL;
     CUgraphExec exec = NULL;
     CU(cuGraphCreate(&into, 0));
     CU(cuStreamBeginCaptureToGraph(CU_STREAM_PER_THREAD, into, NULL, NULL, 0,
                                    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    CU(cuMemcpyAsync(*out, (CUdeviceptr)(uintptr_t)buffer, FLOATS * sizeof(float),
-                     CU_STREAM_PER_THREAD)); /* <-- second */
+    CU(cuMemcpyAsync(*out, from, 4096, CU_STREAM_PER_THREAD)); /* <-- second */
     CU(cuStreamEndCapture(CU_STREAM_PER_THREAD, &graph));
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CU(cuGraphLaunch(exec, CU_STREAM_PER_THREAD));

@@ -65,6 +65,7 @@ static void near(void)
     FILL(aside, b, 4);
     CU(cuStreamEndCapture(blocking, &graph));
     replay_once(graph, blocking);
+    CU(cuStreamSynchronize(aside));
     EXPECT(float_at(a, 1) == 3 && float_at(b, 1) == 4);
 }
 

@@ -34,7 +34,7 @@ static void first(void)
 static void watch(void *user)
 {
     CUevent *done = user;
-    (void)pthread_setname_np(pthread_self(), "watchdog");
+    (void)pthread_setname_np(pthread_self(), "poller");
     CU(cuEventQuery(*done)); /* <-- second */
 }
 

@@ -187,8 +187,10 @@ static gph_status instantiate(gphi_model *model, gphi_seen *seen)
         return GPH_E_NO_MEMORY;
     if (snapshot == NULL)
         snapshot = graph->seen.last;
-    else
+    else {
         use_snapshot(&graph->seen.last, snapshot);
+        snapshot->capture = graph->seen.capture;
+    }
     seen->snapshot = snapshot;
     if (seen->call.result != 0)
         return GPH_OK;
@@ -214,8 +216,10 @@ static gph_status update(gphi_model *model, gphi_seen *seen)
     model_graph *graph = gphi_graph_of(model, handle, NULL);
     if (graph == NULL)
         return GPH_E_NO_MEMORY;
-    if (snapshot != NULL)
+    if (snapshot != NULL) {
         use_snapshot(&graph->seen.last, snapshot);
+        snapshot->capture = graph->seen.capture;
+    }
     snapshot = graph->seen.last;
     seen->snapshot = snapshot;
     if (exec == NULL || !exec->is_alive)

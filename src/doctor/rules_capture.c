@@ -3,8 +3,10 @@
  * the table, the watch of each open capture, and what becomes of first causes. Which rule
  * a failing call breaks: rules_capture_judge.c. */
 #include "doctor/rules_capture.h"
+
 #include "base/heap.h"
 #include "doctor/rules.h"
+#include <string.h>
 
 enum {
     KEEP_TRIED = 64,  /* signatures a capture */
@@ -19,11 +21,25 @@ gphi_watch *gphi_watch_at(const gphi_capture_state *state, size_t index)
 
 /* ---- telling ---- */
 
+static const gphi_rule *rule_of(gphi_capture_rule rule)
+{
+    if (rule < GPHI_RULE_CAPTURE_COUNT)
+        return &gphi_rules_capture[rule];
+    const bool is_nccl = rule == GPHI_RULE_WATCHDOG;
+    const gphi_rule *rules = is_nccl ? gphi_rules_nccl : gphi_rules_instantiate;
+    const size_t count = is_nccl ? gphi_rules_nccl_count : gphi_rules_instantiate_count;
+    const char *id = is_nccl ? "nccl.watchdog-query" : "instantiate.during-capture";
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rules[i].id, id) == 0)
+            return &rules[i];
+    return &gphi_rules_capture[GPHI_RULE_UNSAFE_CALL];
+}
+
 gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,
                               const gphi_call *at, uint64_t key)
 {
     gphi_rule_run as = *run;
-    as.rule = &gphi_rules_capture[rule];
+    as.rule = rule_of(rule);
     return gphi_find(&as, at, key);
 }
 
@@ -47,7 +63,7 @@ gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
     gphi_incident *incident = same_incident(state, rule, root);
     gphi_rule_run as = *run;
     bool is_new = false;
-    as.rule = &gphi_rules_capture[rule];
+    as.rule = rule_of(rule);
     gphi_draft *draft = gphi_find_any(&as, root, root->call, &is_new);
     if (incident == NULL) {
         incident = gphi_heap_alloc(run->model->heap, sizeof(*incident));
@@ -327,6 +343,7 @@ static void make_ready(gphi_rule_run *run)
     gphi_map_init(&state->owners, heap);
     gphi_map_init(&state->sites, heap);
     gphi_map_init(&state->stacks, heap);
+    gphi_map_init(&state->told, heap);
     gphi_vec_init(&state->frames, heap, sizeof(uint64_t));
     gphi_vec_init(&state->modules, heap, sizeof(gphi_loaded));
     gphi_vec_init(&state->hosts, heap, sizeof(gphi_host_copy));
@@ -337,6 +354,8 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
 {
     make_ready(run);
     gphi_capture_event(run, event);
+    if (event->kind == GPHI_EVENT_HOST)
+        gphi_host_launch(run, event);
 }
 
 static void on_call(gphi_rule_run *run, const gphi_seen *seen)
@@ -421,6 +440,7 @@ static void on_fini(gphi_rule_run *run)
     gphi_map_fini(&state->owners);
     gphi_map_fini(&state->sites);
     gphi_map_fini(&state->stacks);
+    gphi_map_fini(&state->told);
     gphi_vec_fini(&state->frames);
     gphi_vec_fini(&state->modules);
     gphi_host_fini(run);

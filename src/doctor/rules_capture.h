@@ -81,7 +81,9 @@ typedef enum gphi_capture_rule {
     GPHI_RULE_WRONG_DEVICE,
     GPHI_RULE_GRAPH_LAUNCH,
     GPHI_RULE_CAPTURE_COUNT,
-    GPHI_RULE_NONE = GPHI_RULE_CAPTURE_COUNT
+    /* of other tables, which tell what is not told here */
+    GPHI_RULE_DURING_CAPTURE = GPHI_RULE_CAPTURE_COUNT, /* instantiate.during-capture */
+    GPHI_RULE_WATCHDOG                                  /* nccl.watchdog-query */
 } gphi_capture_rule;
 
 /* ---- what is remembered ---- */
@@ -135,7 +137,7 @@ typedef struct gphi_watch {
 /* A loaded file. */
 typedef struct gphi_loaded {
     uint64_t start, end;
-    bool is_library, is_cuda, is_libc;
+    bool is_library, is_cuda, is_nccl;
 } gphi_loaded;
 
 /* A captured copy from or to host memory. */
@@ -156,6 +158,7 @@ typedef struct gphi_capture_state {
     gphi_map sites;     /* call site -> calls that held there */
     gphi_map stacks;    /* stack -> index of its count in `frames` */
     gphi_vec frames;    /* of uint64_t: count, then addresses, innermost first */
+    gphi_map told;      /* begins (call numbers) of captures whose graph was told of */
     gphi_vec modules;   /* of gphi_loaded */
     gphi_vec hosts;     /* of gphi_host_copy */
     gphi_incident *refused_begin; /* the last, on the legacy stream */
@@ -227,6 +230,8 @@ uint64_t gphi_capture_context(const gphi_capture_state *state, uint32_t thread);
 uint64_t gphi_call_site(const gphi_capture_state *state, const gphi_call *call);
 /* Whether the frame that made the call lies in a shared library. */
 bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call);
+/* Whether a frame of the call lies in NCCL. */
+bool gphi_call_by_nccl(const gphi_capture_state *state, const gphi_call *call);
 /* Outer frames that two calls have in common, and how many the first has. */
 uint32_t gphi_common_frames(const gphi_capture_state *state, uint32_t a, uint32_t b);
 uint32_t gphi_frame_count(const gphi_capture_state *state, uint32_t stack);
@@ -246,6 +251,7 @@ void gphi_escape_made(gphi_rule_run *run, const gphi_seen *seen);
 /* ---- rules_capture_host.c ---- */
 
 void gphi_host_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_host_launch(gphi_rule_run *run, const gphi_event *event);
 void gphi_host_fini(gphi_rule_run *run);
 
 #endif

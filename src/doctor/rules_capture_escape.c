@@ -104,8 +104,18 @@ static void tell_each(gphi_rule_run *run, gphi_draft *draft, const gphi_watch *w
     }
 }
 
+/* False: its graph is told of already. */
+static bool is_first_word(gphi_capture_state *state, uint64_t begun)
+{
+    if (gphi_map_get(&state->told, begun))
+        return false;
+    return gphi_map_set(&state->told, begun, 1) == GPH_OK;
+}
+
 static void tell_empty(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *seen)
 {
+    if (!is_first_word(run->state, watch->begun))
+        return;
     const gphi_escaped *first = watch->escaped.items;
     const bool foreign = is_foreign(watch, first);
     gphi_draft *draft =
@@ -191,7 +201,8 @@ void gphi_escape_made(gphi_rule_run *run, const gphi_seen *seen)
     if (watch && watch->dropped && !watch->is_handled)
         watch->dropped->is_misused = true;
     if (seen->call.call != GPHI_CALL_cuGraphLaunch || source->node_count != 0 ||
-        capture->calls.count != 0 || exec->launch_count != 1)
+        capture->calls.count != 0 || exec->launch_count != 1 ||
+        !is_first_word(state, capture->begin.number))
         return;
     gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_EMPTY_GRAPH, &capture->end, 0);
     gphi_cause(

@@ -40,13 +40,15 @@ static bool is_pinned(const gphi_host_copy *copy)
 }
 
 /* What has become of the memory, or NULL: nothing that is known to be wrong. */
-static const char *fate_of(const gphi_host_copy *copy, const gphi_host_bytes *now)
+static const char *fate_of(const gphi_host_copy *copy, const gphi_host_bytes *now,
+                           uint32_t thread)
 {
     if (is_pinned(copy) && copy->memory->freed.number)
-        return "was freed since";
+        return NULL; /* launch.dead-operand */
     if (!(now->flags & GPHI_HOST_READABLE))
         return "is not mapped any more";
-    if (now->flags & GPHI_HOST_LEFT)
+    if ((now->flags & GPHI_HOST_LEFT) && (copy->first.flags & GPHI_HOST_ON_STACK) &&
+        copy->call.thread == thread)
         return "lay on the stack of a function that has returned";
     if (!is_pinned(copy) && (now->flags & GPHI_HOST_HASHED) &&
         (copy->first.flags & GPHI_HOST_HASHED) && now->hash != copy->first.hash)
@@ -61,53 +63,54 @@ static const char *kind_of(const gphi_host_copy *copy)
     return copy->first.flags & GPHI_HOST_ON_STACK ? "the stack's" : "pageable";
 }
 
-static void tell(gphi_rule_run *run, gphi_host_copy *copy, const gphi_seen *seen,
+static void tell(gphi_rule_run *run, gphi_host_copy *copy, const gphi_call *launch,
                  const char *fate)
 {
     copy->is_told = true;
     gphi_draft *draft =
         gphi_capture_find(run, GPHI_RULE_HOST_POINTER, &copy->call, copy->call.call);
     gphi_cause(draft,
-               "%s captured the host address 0x%llx (%llu bytes, %s memory); when the "
+               "%s captured the host address 0x%llx (%llu bytes of %s memory); when the "
                "graph was launched, that memory %s.",
                gphi_say_call(&copy->call), (unsigned long long)copy->first.address,
                (unsigned long long)copy->first.bytes, kind_of(copy), fate);
-    gphi_evidence_call(draft, &seen->call, "the launch");
-    if (is_pinned(copy) && copy->memory->freed.number)
-        gphi_evidence_call(draft, &copy->memory->freed, "it was freed");
+    gphi_evidence_call(draft, launch, "the launch");
     gphi_evidence_call(draft, &copy->capture->begin, "the capture began");
     gphi_fix(draft, "Here: keep a pinned buffer (cuMemAllocHost) as long as the "
                     "executable graph, and copy the values there.");
 }
 
-static void check_launch(gphi_rule_run *run, const gphi_seen *seen)
+/* Before a launch: the memory of its copies as it is now. */
+void gphi_host_launch(gphi_rule_run *run, const gphi_event *event)
 {
     gphi_capture_state *state = run->state;
     gphi_host_copy *copies = state->hosts.items;
     gphi_host_bytes now;
-    const gphi_snapshot *source = seen->exec ? seen->exec->source : NULL;
-    for (uint32_t nth = 0; host_part(seen->event, nth, &now); nth++)
+    const gphi_exec_state *exec = gphi_model_exec(run->model, event->id);
+    const gphi_snapshot *source = exec ? exec->source : NULL;
+    const gphi_call launch = {.number = run->model->call_count + 1,
+                              .time_ns = event->time_ns,
+                              .call = GPHI_CALL_cuGraphLaunch,
+                              .thread = event->thread,
+                              .stack = event->stack};
+    for (uint32_t nth = 0; source && host_part(event, nth, &now); nth++)
         for (size_t i = 0; i < state->hosts.count; i++) {
             gphi_host_copy *copy = &copies[i];
             if (copy->is_told || copy->first.address != now.address ||
-                copy->first.bytes != now.bytes || source == NULL ||
-                source->capture != copy->capture ||
+                copy->first.bytes != now.bytes || source->capture != copy->capture ||
                 copy->begun != copy->capture->begin.number)
                 continue;
-            const char *fate = fate_of(copy, &now);
+            const char *fate = fate_of(copy, &now, event->thread);
             if (fate)
-                tell(run, copy, seen, fate);
+                tell(run, copy, &launch, fate);
         }
 }
 
 void gphi_host_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_host_bytes host;
-    if (seen->call.result != CUDA_SUCCESS || !host_part(seen->event, 0, &host))
-        return;
-    if (seen->call.call == GPHI_CALL_cuGraphLaunch)
-        check_launch(run, seen);
-    else if (seen->capture)
+    if (seen->call.result == CUDA_SUCCESS && seen->capture &&
+        host_part(seen->event, 0, &host))
         note_copy(run, seen, &host);
 }
 

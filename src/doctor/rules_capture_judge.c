@@ -2,6 +2,7 @@
 /* Rules capture.*: which rule a failing call breaks, and what is told of it. A call is
  * judged once: by its result, then by the captures that it ran into. */
 #include "doctor/rules_capture.h"
+#include "doctor/rules_memory.h"
 
 enum { STATUS_ACTIVE = 1, STATUS_INVALIDATED = 2, MAX_ALSO = 6 };
 
@@ -231,6 +232,15 @@ static bool is_first_use(const gphi_capture_state *state, const gphi_seen *seen,
     return watch->loads > 0 || gphi_call_by_library(state, &seen->call);
 }
 
+/* NCCL's or its process group's thread asks whether work is done. */
+static bool is_watchdog(const gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_call_class class = gphi_capture_class(seen->call.call);
+    return (class == GPHI_CLASS_EVENT || class == GPHI_CLASS_WAIT) &&
+           (gphi_is_nccl_thread(run->model, seen->call.thread) ||
+            gphi_call_by_nccl(run->state, &seen->call));
+}
+
 static gphi_capture_rule unsafe_rule(const gphi_rule_run *run, const gphi_seen *seen,
                                      const gphi_watch *watch)
 {
@@ -241,8 +251,10 @@ static gphi_capture_rule unsafe_rule(const gphi_rule_run *run, const gphi_seen *
     if (seen->call.call == GPHI_CALL_cuCtxSynchronize ||
         (seen->capture && (class == GPHI_CLASS_WAIT || class == GPHI_CLASS_SYNC)))
         return GPHI_RULE_SYNCHRONIZE;
+    if (is_instantiate(seen->call.call))
+        return GPHI_RULE_DURING_CAPTURE;
     if (capture->thread != seen->call.thread && seen->capture != capture)
-        return GPHI_RULE_OTHER_THREAD;
+        return is_watchdog(run, seen) ? GPHI_RULE_WATCHDOG : GPHI_RULE_OTHER_THREAD;
     if (is_destructor(run->model, seen, capture))
         return GPHI_RULE_DESTRUCTOR;
     return is_first_use(run->state, seen, watch) ? GPHI_RULE_MISSING_WARM_UP

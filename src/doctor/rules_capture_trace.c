@@ -47,8 +47,7 @@ static void note_module(gphi_capture_state *state, const gphi_event *event)
     at->end = gphi_event_word(event, 1);
     at->is_library = is_library_path(path);
     at->is_cuda = is_cuda_path(path);
-    at->is_libc = strstr(path, "/libc.so") != NULL || strstr(path, "/libc-") != NULL ||
-                  strstr(path, "/libpthread") != NULL;
+    at->is_nccl = strstr(path, "nccl") != NULL;
 }
 
 void gphi_capture_event(gphi_rule_run *run, const gphi_event *event)
@@ -115,6 +114,17 @@ bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call
     const uint64_t frame = calling_frame(state, call->stack);
     const gphi_loaded *in = frame ? loaded_at(state, frame) : NULL;
     return in && in->is_library;
+}
+
+bool gphi_call_by_nccl(const gphi_capture_state *state, const gphi_call *call)
+{
+    const uint64_t *frames = frames_of(state, call->stack);
+    for (uint64_t i = 1; frames && i <= frames[0]; i++) {
+        const gphi_loaded *in = loaded_at(state, frames[i]);
+        if (in && in->is_nccl)
+            return true;
+    }
+    return false;
 }
 
 /* ---- contexts ---- */

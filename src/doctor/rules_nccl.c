@@ -197,7 +197,8 @@ static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
     if (!is_query || seen->call.result < CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ||
         seen->call.result > CUDA_ERROR_CAPTURED_EVENT ||
         (!gphi_is_nccl_thread(run->model, seen->call.thread) &&
-         !is_of_nccl(state, &seen->call)))
+         !is_of_nccl(state, &seen->call)) ||
+        gphi_is_told(run, &seen->call))
         return;
     const gphi_capture *capture = disturbed(run->model, &seen->call);
     gphi_draft *draft = capture != NULL ? gphi_find(run, &seen->call, 0) : NULL;

@@ -49,7 +49,7 @@ static size_t check_parts(const gphi_event *event, size_t room)
         memcpy(&part, at + used, sizeof(part));
         used += sizeof(part);
         const size_t bytes = ((size_t)part.bytes + 7) & ~(size_t)7;
-        if (part.kind < GPHI_PART_TEXT || part.kind > GPHI_PART_HASH ||
+        if (part.kind < GPHI_PART_TEXT || part.kind > GPHI_PART_HOST ||
             bytes > room - used)
             return SIZE_MAX;
         if (part.kind == GPHI_PART_TEXT &&
@@ -68,7 +68,7 @@ int gphi_event_is_whole(const gphi_event *event, size_t bytes_there)
         return 0;
     const size_t bytes = (size_t)event->units * sizeof(*event);
     if (bytes > bytes_there || event->kind < GPHI_EVENT_CALL ||
-        event->kind > GPHI_EVENT_LOST)
+        event->kind > GPHI_EVENT_HOST)
         return 0;
     const size_t words = (size_t)event->word_count * 8;
     if (words > bytes - sizeof(*event))

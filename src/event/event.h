@@ -69,7 +69,10 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_NOTE, /* of libgph: words and text as gphi_note_kind says. id: the kind */
     GPHI_EVENT_POINTER, /* id: address. words: base, bytes, CUmemorytype, context, pool,
                            buffer id, is managed */
-    GPHI_EVENT_LOST     /* id: how many records did not fit before this one */
+    GPHI_EVENT_LOST,    /* id: how many records did not fit before this one */
+    GPHI_EVENT_HOST     /* id: CUgraphExec that is about to be launched. parts: HOST, one
+                           for each host operand of its copies. stack. Of the first launches,
+                           then of each second as often */
 } gphi_event_kind;
 
 typedef enum gphi_snapshot_why {
@@ -138,8 +141,7 @@ typedef enum gphi_part_kind {
                            has it, after the call */
     GPHI_PART_ARRAY,    /* what argument `arg` points at, an array (dependencies, ...) */
     GPHI_PART_HASH, /* 8 bytes: hash of the host bytes that a copy reads (up to 64 KiB) */
-    GPHI_PART_HOST /* gphi_host_bytes: of a captured copy's host side; of a graph launch,
-                      one for each such copy in it (at most 8) */
+    GPHI_PART_HOST  /* gphi_host_bytes: of a captured copy's host side; of HOST records */
 } gphi_part_kind;
 
 /* Host memory that a graph reads or writes, as it was at the call. */
