@@ -199,6 +199,17 @@ BROKEN_UNUSED static void in_thread(void (*run)(void *user), void *user)
     pthread_join(thread, NULL);
 }
 
+/* Ends a capture: what it captured, ready to launch; the graph is gone. */
+BROKEN_UNUSED static CUgraphExec end_capture(CUstream stream)
+{
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CU(cuGraphDestroy(graph));
+    return exec;
+}
+
 /* Instantiates, launches, waits, and destroys executable and graph. */
 BROKEN_UNUSED static void replay_once(CUgraph graph, CUstream stream)
 {
