@@ -36,7 +36,7 @@ static void second(void)
 {
     const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                   .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUstream stream = new_stream(), other = new_stream();
+    CUstream stream = new_stream();
     CUmemoryPool pool = NULL;
     CUdeviceptr temporary = 0, result = 0;
     CU(cuMemPoolCreate(&pool, &props));
@@ -47,10 +47,9 @@ static void second(void)
     SCALE_ADD(stream, temporary, temporary, 1);
     CUgraphExec exec = end_capture(stream);
     CU(cuMemFreeAsync(temporary, stream));
+    CU(cuMemAllocFromPoolAsync(&result, BYTES, pool, stream));
+    CU(cuMemsetD32Async(result, 9, FLOATS, stream));
     CU(cuStreamSynchronize(stream));
-    CU(cuMemAllocFromPoolAsync(&result, BYTES, pool, other));
-    CU(cuMemsetD32Async(result, 9, FLOATS, other));
-    CU(cuStreamSynchronize(other));
     EXPECT(result == temporary);
     CU(cuGraphLaunch(exec, stream)); /* <-- second */
     CU(cuStreamSynchronize(stream));

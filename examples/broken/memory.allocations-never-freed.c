@@ -25,8 +25,8 @@ static void first(void)
     FILL(stream, temporaries[1], 2);
     SCALE_ADD(stream, out, temporaries[1], 1);
     CU(cuStreamEndCapture(stream, &graph));
-    CU(cuGraphInstantiateWithFlags(
-        &exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    CU(cuGraphInstantiateWithFlags(&exec, graph,
+                                   CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
     CU(cuGraphLaunch(exec, stream));
     CU(cuGraphLaunch(exec, stream));
     for (int i = 0; i < 2; i++)
@@ -51,8 +51,8 @@ static CUgraphExec new_graph(CUdeviceptr *temporary)
     const CUDA_MEMSET_NODE_PARAMS fills = {
         .dst = wanted.dptr, .value = 1, .elementSize = 4, .width = FLOATS, .height = 1};
     CU(cuGraphAddMemsetNode(&filled, graph, &allocated, 1, &fills, context));
-    CU(cuGraphInstantiateWithFlags(
-        &exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    CU(cuGraphInstantiateWithFlags(&exec, graph,
+                                   CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
     CU(cuGraphDestroy(graph));
     *temporary = wanted.dptr;
     return exec;

@@ -44,7 +44,7 @@ static void second(void)
         CUgraphExec exec = NULL;
         CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
         CU(cuGraphInstantiateWithParams(&exec, graph, &params)); /* <-- second */
-        for (int k = 0; k < 5; k++)
+        for (int k = 0; k < 2; k++)
             CU(cuGraphLaunch(exec, stream));
         CU(cuStreamSynchronize(stream));
     }

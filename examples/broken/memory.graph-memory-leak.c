@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory.graph-memory-leak
 //
-// What the last launch of a graph left allocated stays allocated when the executable graph
-// is destroyed, and nobody has the address any more. Freeing on launch happens before the
-// next launch only, and neither the end of the graph nor a trim frees live memory. Free it
-// with cuMemFreeAsync before the executable graph goes.
+// What the last launch of a graph left allocated stays allocated when the executable
+// graph is destroyed, and nobody has the address any more. Freeing on launch happens
+// before the next launch only, and neither the end of the graph nor a trim frees live
+// memory. Free it with cuMemFreeAsync before the executable graph goes.
 #include "broken.h"
 
 enum { BYTES = FLOATS * sizeof(float) };
@@ -20,8 +20,8 @@ static void first(void)
     CU(cuMemAllocAsync(&result, BYTES, stream));
     FILL(stream, result, 1);
     CU(cuStreamEndCapture(stream, &graph));
-    CU(cuGraphInstantiateWithFlags(
-        &exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    CU(cuGraphInstantiateWithFlags(&exec, graph,
+                                   CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
     for (int i = 0; i < 3; i++)
         CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));

@@ -57,8 +57,9 @@ static void second(void)
     CU(cuMemFree(workspace));
 }
 
-/* What is allocated in a capture is the graph's output: other kernels read it outside; and
- * a workspace of before the capture is used by the graph and outside, in one stream. */
+/* What is allocated in a capture is the graph's output: other kernels read it outside;
+ * and a workspace of before the capture is used by the graph and outside, in one stream.
+ */
 static void near(void)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -2,7 +2,8 @@
 // memory.wrong-trim
 //
 // Memory that nodes of graphs allocate is not memory of a pool: cuMemPoolTrimTo does not
-// touch it, whatever the pool. Give it back with cuDeviceGraphMemTrim, when no graph runs.
+// touch it, whatever the pool. Give it back with cuDeviceGraphMemTrim, when no graph
+// runs.
 #include "broken.h"
 
 enum { BYTES = 4 << 20 };

@@ -2,6 +2,8 @@
 /* Memory that nodes of graphs allocate: who allocated it, who frees it, who uses it. */
 #include "doctor/rules_memory_book.h"
 
+#include <string.h>
+
 gphi_graph_memory *gphi_book_graph_memory(const gphi_book *book, uint64_t address)
 {
     for (size_t i = book->graph_memories.count; i-- > 0;) {
@@ -91,6 +93,36 @@ static void note_uses(gphi_book *book, const gphi_seen *seen)
     }
 }
 
+/* The struct that argument `arg` points at; NULL: it is not there. */
+static const void *struct_of(const gphi_event *event, uint32_t arg, size_t bytes)
+{
+    const gphi_part *part = NULL;
+    for (uint32_t i = 0; (part = gphi_event_part(event, GPHI_PART_STRUCT, i)) != NULL;
+         i++)
+        if (part->arg == arg && part->bytes >= bytes)
+            return part + 1;
+    return NULL;
+}
+
+/* A node that is added by hand. */
+static void note_node(gphi_book *book, const gphi_seen *seen)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params;
+    const void *own = NULL;
+    if (seen->call.call == GPHI_CALL_cuGraphAddMemAllocNode)
+        own = struct_of(seen->event, 4, sizeof(params));
+    if (seen->call.call == GPHI_CALL_cuGraphAddNode) {
+        const CUgraphNodeParams *any =
+            struct_of(seen->event, 5, sizeof(CUgraphNodeParams));
+        if (any != NULL && any->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            own = &any->alloc;
+    }
+    if (own == NULL)
+        return;
+    memcpy(&params, own, sizeof(params));
+    add_memory(book, params.dptr, params.bytesize, &seen->call);
+}
+
 void gphi_graph_memory_call(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec,
                             bool is_new)
 {
@@ -104,6 +136,8 @@ void gphi_graph_memory_call(gphi_book *book, const gphi_seen *seen, gphi_exec_bo
     if (worked && seen->capture != NULL &&
         (call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync))
         add_memory(book, address, gphi_event_word(seen->event, 1), &seen->call);
+    if (worked)
+        note_node(book, seen);
     if (worked && seen->capture == NULL &&
         (call == GPHI_CALL_cuMemFree || call == GPHI_CALL_cuMemFreeAsync)) {
         gphi_graph_memory *one = find_exact(book, address);

@@ -213,8 +213,8 @@ static bool could_share(const gphi_book *book, const gphi_graph_memory *a,
     if (shared < SAVED_MIN)
         return false;
     if (a->exec == b->exec)
-        return gphi_exec_is_alive(a->exec) ? is_over_before(book->model, a->exec, a, b)
-                                           : false;
+        return a->exec->source->number == a->exec->source_number &&
+               is_over_before(book->model, a->exec, a, b);
     return !book->launches_overlap && a->exec->launches > 1 && b->exec->launches > 1;
 }
 
