@@ -238,7 +238,7 @@ static void broken_open(void)
     CU(cuModuleGetFunction(&poke, module, "poke"));
 }
 
-static int broken_main(int argc, char **argv, void (*const ways[3])(void))
+BROKEN_UNUSED static int broken_main(int argc, char **argv, void (*const ways[3])(void))
 {
     static const char *const names[] = {"first", "second", "near"};
     for (int i = 0; i < 3 && argc == 2; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph doctor: what is wrong with a program's use of CUDA graphs, by libgph's doctor. */
+#define _GNU_SOURCE
 #include "commands.h"
 #include "doctor.h"
 #include "output.h"
@@ -7,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+typedef struct examination {
+    gph_doctor *doctor;
+    gph_advice *advice; /* NULL: not asked for */
+} examination;
 
 /* ---- findings ---- */
 
@@ -67,15 +73,18 @@ static bool is_of_many(const gph_doctor *doctor)
     return false;
 }
 
-static bool put_findings(const gph_doctor *doctor)
+static bool has_colours(void)
 {
     const char *no_colour = getenv("NO_COLOR");
-    const bool has_colours =
-        isatty(STDERR_FILENO) && (no_colour == NULL || no_colour[0] == '\0');
+    return isatty(STDERR_FILENO) && (no_colour == NULL || no_colour[0] == '\0');
+}
+
+static bool put_findings(const gph_doctor *doctor)
+{
     const bool are_many = is_of_many(doctor);
     for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
         const gph_finding *finding = gph_doctor_finding(doctor, i);
-        char *text = gph_finding_text(finding, has_colours);
+        char *text = gph_finding_text(finding, has_colours());
         if (text == NULL)
             return false;
         fputs(text, stderr);
@@ -95,11 +104,35 @@ static bool has_fault(const gph_doctor *doctor)
     return false;
 }
 
-static bool put_json(const gph_doctor *doctor, const command_line *line, int code)
+/* Which parts of the advice are asked for; 0: none. */
+static gph_advice_part parts_of(const command_line *line)
+{
+    return (
+        gph_advice_part)((line->values[DOCTOR_ADVISE] != NULL ? GPH_ADVICE_PAYOFF : 0) |
+                         (line->values[DOCTOR_CAPTURABLE] != NULL ? GPH_ADVICE_CAPTURABLE
+                                                                  : 0));
+}
+
+/* The findings; with advice as one member more. NULL without memory. */
+static char *make_json(const examination *of, const command_line *line, int code)
+{
+    char *json = gph_doctor_json(of->doctor, (const char *const *)line->operands,
+                                 (uint32_t)line->operand_count, code);
+    if (json == NULL || of->advice == NULL)
+        return json;
+    char *advice = gph_advice_json(of->advice, parts_of(line)), *both = NULL;
+    json[strlen(json) - strlen("}\n")] = '\0';
+    if (advice == NULL || asprintf(&both, "%s,\n\"advice\":%s}\n", json, advice) < 0)
+        both = NULL;
+    free(advice);
+    free(json);
+    return both;
+}
+
+static bool put_json(const examination *of, const command_line *line, int code)
 {
     const char *path = line->values[DOCTOR_JSON];
-    char *json = gph_doctor_json(doctor, (const char *const *)line->operands,
-                                 (uint32_t)line->operand_count, code);
+    char *json = make_json(of, line, code);
     const bool is_stdout = strcmp(path, "-") == 0;
     FILE *to = json == NULL ? NULL : is_stdout ? stdout : fopen(path, "w");
     bool is_written = to != NULL && fputs(json, to) >= 0;
@@ -109,6 +142,19 @@ static bool put_json(const gph_doctor *doctor, const command_line *line, int cod
         fprintf(stderr, "gph doctor: cannot write %s\n", path);
     free(json);
     return is_written;
+}
+
+static bool put_advice(const examination *of, const command_line *line)
+{
+    if (of->advice == NULL)
+        return true;
+    char *text = gph_advice_text(of->advice, parts_of(line), has_colours());
+    if (text == NULL)
+        return false;
+    fputs(text, stderr);
+    fputc('\n', stderr);
+    free(text);
+    return true;
 }
 
 /* ---- the command ---- */
@@ -122,38 +168,47 @@ static bool read_log(gph_doctor *doctor, const char *path)
     return false;
 }
 
-/* The program, or a saved log, through the doctor. */
-static int examine(gph_doctor *doctor, const command_line *line)
+/* Reads the program, or a saved log. True: there is something to tell. */
+static bool read_all(const examination *of, const command_line *line, int *code)
 {
-    gph_error error = {0};
     const char *const *values = line->values;
     doctor_run run = {.driver = values[DOCTOR_DRIVER],
                       .is_logs_only = values[DOCTOR_TIER] != NULL &&
                                       strcmp(values[DOCTOR_TIER], "0") == 0,
                       .has_nodes = values[DOCTOR_NODES] != NULL,
                       .has_kernels = values[DOCTOR_KERNELS] != NULL,
+                      .is_advised = of->advice != NULL,
                       .words = line->operands,
-                      .doctor = doctor};
+                      .doctor = of->doctor};
+    if (values[DOCTOR_EVENTS] != NULL) {
+        *code = read_log(of->doctor, values[DOCTOR_EVENTS]) ? EXIT_OK : EXIT_FAILED;
+        return *code == EXIT_OK;
+    }
+    *code = doctor_run_program(&run);
+    return run.has_started;
+}
+
+static int examine(const examination *of, const command_line *line)
+{
+    gph_error error = {0};
+    const char *const *values = line->values;
     int code = 0;
     if (values[DOCTOR_SAVE] != NULL &&
-        gph_doctor_save(doctor, values[DOCTOR_SAVE], &error) != GPH_OK)
+        gph_doctor_save(of->doctor, values[DOCTOR_SAVE], &error) != GPH_OK)
         return fail(&error);
-    if (values[DOCTOR_EVENTS] != NULL) {
-        if (!read_log(doctor, values[DOCTOR_EVENTS]))
-            return EXIT_FAILED;
-    } else {
-        code = doctor_run_program(&run);
-        if (!run.has_started)
-            return code;
-    }
-    if (gph_doctor_finish(doctor, &error) != GPH_OK)
+    if (!read_all(of, line, &code))
+        return code;
+    if (gph_doctor_finish(of->doctor, &error) != GPH_OK ||
+        (of->advice != NULL && gph_advice_finish(of->advice, &error) != GPH_OK))
         return fail(&error);
-    const bool is_told = (values[DOCTOR_QUIET] != NULL || put_findings(doctor)) &&
-                         (values[DOCTOR_JSON] == NULL || put_json(doctor, line, code));
-    put_count(doctor);
+    bool is_told = values[DOCTOR_QUIET] != NULL || put_findings(of->doctor);
+    is_told = put_advice(of, line) && is_told;
+    if (values[DOCTOR_JSON] != NULL)
+        is_told = put_json(of, line, code) && is_told;
+    put_count(of->doctor);
     if (code != 0)
         return code;
-    return has_fault(doctor) || !is_told ? EXIT_FAILED : EXIT_OK;
+    return has_fault(of->doctor) || !is_told ? EXIT_FAILED : EXIT_OK;
 }
 
 static bool check_usage(const command_line *line)
@@ -178,14 +233,16 @@ static bool check_usage(const command_line *line)
 int cmd_doctor(const command_line *line)
 {
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
-    gph_doctor *doctor = NULL;
+    examination of = {.doctor = NULL};
     gph_error error = {0};
     if (!check_usage(line))
         return EXIT_USAGE;
     options.language = line->values[DOCTOR_LANG];
-    if (gph_doctor_create(&options, &doctor, &error) != GPH_OK)
-        return fail(&error);
-    const int code = examine(doctor, line);
-    gph_doctor_destroy(doctor);
+    gph_status status = gph_doctor_create(&options, &of.doctor, &error);
+    if (status == GPH_OK && parts_of(line) != 0)
+        status = gph_advice_create(of.doctor, NULL, &of.advice, &error);
+    const int code = status == GPH_OK ? examine(&of, line) : fail(&error);
+    gph_advice_destroy(of.advice);
+    gph_doctor_destroy(of.doctor);
     return code;
 }
