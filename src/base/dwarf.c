@@ -16,6 +16,12 @@ typedef struct Dwfl Dwfl;
 typedef struct Dwfl_Module Dwfl_Module;
 typedef struct Dwfl_Line Dwfl_Line;
 typedef struct Dwarf_Line Dwarf_Line;
+typedef struct Dwarf_Files Dwarf_Files;
+typedef struct Dwarf_Attribute {
+    unsigned code, form;
+    unsigned char *value;
+    struct Dwarf_CU *unit;
+} Dwarf_Attribute;
 typedef struct Dwarf_Die {
     void *address;
     struct Dwarf_CU *unit;
@@ -44,7 +50,17 @@ typedef struct Dwfl_Callbacks {
     X(int, dwarf_haspc, (Dwarf_Die *, uint64_t))                                         \
     X(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die *, uint64_t))                           \
     X(const char *, dwarf_linesrc, (Dwarf_Line *, uint64_t *, uint64_t *))               \
-    X(int, dwarf_lineno, (Dwarf_Line *, int *))
+    X(int, dwarf_lineno, (Dwarf_Line *, int *))                                          \
+    X(Dwarf_Die *, dwfl_module_addrdie, (Dwfl_Module *, uint64_t, uint64_t *))           \
+    X(int, dwarf_getscopes, (Dwarf_Die *, uint64_t, Dwarf_Die **))                       \
+    X(int, dwarf_tag, (Dwarf_Die *))                                                     \
+    X(const char *, dwarf_diename, (Dwarf_Die *))                                        \
+    X(Dwarf_Attribute *, dwarf_attr_integrate,                                           \
+      (Dwarf_Die *, unsigned, Dwarf_Attribute *))                                        \
+    X(const char *, dwarf_formstring, (Dwarf_Attribute *))                               \
+    X(int, dwarf_formudata, (Dwarf_Attribute *, uint64_t *))                             \
+    X(int, dwarf_getsrcfiles, (Dwarf_Die *, Dwarf_Files **, size_t *))                   \
+    X(const char *, dwarf_filesrc, (Dwarf_Files *, size_t, uint64_t *, uint64_t *))
 
 static struct {
 #define X(type, name, arguments) type(*name) arguments;
@@ -127,21 +143,27 @@ bool gphi_dwarf_report_end(Dwfl *dwfl)
     return dw.dwfl_report_end(dwfl, NULL, NULL) == 0;
 }
 
-/* File and line where the module has no table of addresses (clang makes none): by the
- * unit that has the address. */
+/* The unit that has the address: by the module's table of addresses or, where it has none
+ * (clang makes none), one after the other. */
+static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t at, uint64_t *bias)
+{
+    Dwarf_Die *unit = dw.dwfl_module_addrdie(module, at, bias);
+    if (unit != NULL)
+        return unit;
+    for (unit = dw.dwfl_module_nextcu(module, NULL, bias); unit != NULL;
+         unit = dw.dwfl_module_nextcu(module, unit, bias))
+        if (dw.dwarf_haspc(unit, at - *bias) == 1)
+            return unit;
+    return NULL;
+}
+
 static void look_up_unit(Dwfl_Module *module, uint64_t at, gphi_dwarf_place *out)
 {
     uint64_t bias = 0;
-    for (Dwarf_Die *unit = dw.dwfl_module_nextcu(module, NULL, &bias); unit != NULL;
-         unit = dw.dwfl_module_nextcu(module, unit, &bias)) {
-        if (dw.dwarf_haspc(unit, at - bias) != 1)
-            continue;
-        Dwarf_Line *line = dw.dwarf_getsrc_die(unit, at - bias);
-        if (line == NULL || dw.dwarf_lineno(line, &out->line) != 0)
-            continue;
+    Dwarf_Die *unit = unit_of(module, at, &bias);
+    Dwarf_Line *line = unit != NULL ? dw.dwarf_getsrc_die(unit, at - bias) : NULL;
+    if (line != NULL && dw.dwarf_lineno(line, &out->line) == 0)
         out->file = dw.dwarf_linesrc(line, NULL, NULL);
-        return;
-    }
 }
 
 void gphi_dwarf_find(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out)
@@ -157,6 +179,72 @@ void gphi_dwarf_find(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out)
         out->file = dw.dwfl_lineinfo(line, NULL, &out->line, NULL, NULL, NULL);
     else
         look_up_unit(module, at, out);
+}
+
+/* ---- functions that were inlined ---- */
+
+enum {
+    DW_TAG_INLINED_SUBROUTINE = 0x1d,
+    DW_TAG_SUBPROGRAM = 0x2e,
+    DW_AT_CALL_FILE = 0x58,
+    DW_AT_CALL_LINE = 0x59,
+    DW_AT_LINKAGE_NAME = 0x6e
+};
+
+static const char *name_of(Dwarf_Die *scope)
+{
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+    if (dw.dwarf_attr_integrate(scope, DW_AT_LINKAGE_NAME, &attribute) != NULL)
+        name = dw.dwarf_formstring(&attribute);
+    return name != NULL ? name : dw.dwarf_diename(scope);
+}
+
+/* Where an inlined function was called. False: it is not said. */
+static bool read_call_site(Dwarf_Die *unit, Dwarf_Die *scope, gphi_dwarf_place *out)
+{
+    Dwarf_Attribute file, line;
+    uint64_t file_number = 0, line_number = 0;
+    Dwarf_Files *files = NULL;
+    size_t count = 0;
+    if (dw.dwarf_attr_integrate(scope, DW_AT_CALL_FILE, &file) == NULL ||
+        dw.dwarf_attr_integrate(scope, DW_AT_CALL_LINE, &line) == NULL ||
+        dw.dwarf_formudata(&file, &file_number) != 0 ||
+        dw.dwarf_formudata(&line, &line_number) != 0 ||
+        dw.dwarf_getsrcfiles(unit, &files, &count) != 0 || file_number >= count)
+        return false;
+    out->file = dw.dwarf_filesrc(files, (size_t)file_number, NULL, NULL);
+    out->line = (int)line_number;
+    return out->file != NULL;
+}
+
+uint32_t gphi_dwarf_frames(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out, uint32_t room)
+{
+    gphi_dwarf_place place = {0};
+    Dwfl_Module *module = dwfl != NULL ? dw.dwfl_addrmodule(dwfl, at) : NULL;
+    if (module == NULL || room == 0)
+        return 0;
+    gphi_dwarf_find(dwfl, at, &place);
+    const char *outer = place.function;
+    uint64_t bias = 0;
+    Dwarf_Die *unit = unit_of(module, at, &bias), *scopes = NULL;
+    const int depth = unit != NULL ? dw.dwarf_getscopes(unit, at - bias, &scopes) : 0;
+    uint32_t count = 0;
+    for (int i = 0; i < depth && count + 1 < room; i++) {
+        if (dw.dwarf_tag(&scopes[i]) == DW_TAG_SUBPROGRAM)
+            break;
+        if (dw.dwarf_tag(&scopes[i]) != DW_TAG_INLINED_SUBROUTINE)
+            continue;
+        place.function = name_of(&scopes[i]);
+        out[count] = place;
+        if (!read_call_site(unit, &scopes[i], &place))
+            break;
+        count++;
+    }
+    free(scopes);
+    place.function = outer;
+    out[count++] = place;
+    return count;
 }
 
 /* ---- names of C++ ---- */

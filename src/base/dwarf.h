@@ -37,6 +37,11 @@ bool gphi_dwarf_report_end(Dwfl *dwfl) GPHI_REQUIRES(&gphi_dwarf_mutex);
 void gphi_dwarf_find(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out)
     GPHI_REQUIRES(&gphi_dwarf_mutex);
 
+/* The same with the functions that were inlined there, innermost first, the function that
+ * holds the address last; how many. */
+uint32_t gphi_dwarf_frames(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out, uint32_t room)
+    GPHI_REQUIRES(&gphi_dwarf_mutex);
+
 /* The name as C++ writes it, owned by the caller (free()); NULL: it is none of C++, or
  * there is no libstdc++. Takes the mutex itself. */
 char *gphi_demangle(const char *name);

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "symbol/symbol.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,12 +141,18 @@ static bool begins(const char *text, const char *with)
     return text != NULL && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Whose code stands between the program and the driver. */
+/* Whose code stands between the program and the driver: libraries, the runtime where it
+ * is linked into the program (it has no lines), and what nvcc adds to the program. */
 static bool is_plumbing(const gph_place *place)
 {
-    const char *name = base_name(place->module);
+    const char *name = base_name(place->module), *file = base_name(place->file);
+    const char *function = place->function;
     return begins(name, "libgph") || begins(name, "libcuda.so") ||
-           begins(name, "libcudart.so");
+           begins(name, "libcudart.so") || begins(function, "libcudart_static_") ||
+           begins(function, "__device_stub__") || begins(file, "cuda_runtime") ||
+           begins(file, "device_functions.h") ||
+           (file == NULL && begins(function, "cuda") &&
+            isupper((unsigned char)function[4]));
 }
 
 static bool is_start(const gph_place *place)
@@ -189,25 +196,34 @@ static void add_python(stack *of)
     }
 }
 
+/* Adds a frame. False: it is the last. */
+static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is_only)
+{
+    if (of->place_count == first && is_plumbing(place) && !is_only)
+        return true;
+    if ((of->place_count > first && is_start(place)) || of->place_count == of->place_room)
+        return false;
+    of->places[of->place_count++] = *place;
+    return place->function == NULL || strcmp(place->function, "main") != 0;
+}
+
 static void add_native(gphi_stacks *stacks, stack *of)
 {
     const uint32_t first = of->place_count;
     for (uint32_t i = 0; i < of->address_count; i++) {
-        gphi_symbol found = {.function = NULL};
-        if (!gphi_symbols_find(stacks->symbols, of->addresses[i], &found))
-            return;
-        const gph_place place = {.function = found.function,
-                                 .file = found.file,
-                                 .line = found.line,
-                                 .module = found.module,
-                                 .address = of->addresses[i]};
-        if (of->place_count == first && is_plumbing(&place) && i + 1 < of->address_count)
-            continue;
-        if (of->place_count > first && is_start(&place))
-            return;
-        of->places[of->place_count++] = place;
-        if (place.function != NULL && strcmp(place.function, "main") == 0)
-            return;
+        gphi_symbol found[GPHI_SYMBOL_FRAMES];
+        const uint32_t count =
+            gphi_symbols_find(stacks->symbols, of->addresses[i], found);
+        for (uint32_t k = 0; k < count; k++) {
+            const gph_place place = {.function = found[k].function,
+                                     .file = found[k].file,
+                                     .line = found[k].line,
+                                     .module = found[k].module,
+                                     .address = of->addresses[i]};
+            if (!add_place(of, first, &place,
+                           i + 1 == of->address_count && k + 1 == count))
+                return;
+        }
     }
 }
 
@@ -219,7 +235,7 @@ const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *
         return NULL;
     stack *of = gphi_vec_at(&stacks->list, (size_t)*known);
     if (!of->is_known) {
-        const uint32_t room = of->address_count + PYTHON_MAX;
+        const uint32_t room = 2 * of->address_count + GPHI_SYMBOL_FRAMES + PYTHON_MAX;
         of->places = gphi_heap_array(stacks->heap, room, sizeof(gph_place));
         if (of->places == NULL)
             return NULL;

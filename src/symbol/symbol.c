@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,9 @@ struct module {
 };
 
 struct found {
-    gphi_symbol symbol;
-    char *demangled; /* malloc'ed */
+    uint32_t count;
+    gphi_symbol frames[GPHI_SYMBOL_FRAMES];
+    char *demangled[GPHI_SYMBOL_FRAMES]; /* malloc'ed */
 };
 
 struct gphi_symbols {
@@ -53,8 +55,11 @@ void gphi_symbols_destroy(gphi_symbols *symbols)
 {
     if (symbols == NULL)
         return;
-    for (size_t i = 0; i < symbols->found.count; i++)
-        free(((struct found *)gphi_vec_at(&symbols->found, i))->demangled);
+    for (size_t i = 0; i < symbols->found.count; i++) {
+        struct found *found = gphi_vec_at(&symbols->found, i);
+        for (uint32_t k = 0; k < found->count; k++)
+            free(found->demangled[k]);
+    }
     gphi_mutex_lock(&gphi_dwarf_mutex);
     for (size_t i = 0; i < symbols->modules.count; i++) {
         struct module *module = gphi_vec_at(&symbols->modules, i);
@@ -118,42 +123,49 @@ static struct module *module_of(const gphi_symbols *symbols, uint64_t at, size_t
 
 static void look_up(struct module *module, uint64_t at, struct found *out)
 {
-    gphi_dwarf_place place = {0};
+    gphi_dwarf_place places[GPHI_SYMBOL_FRAMES] = {{0}};
     gphi_mutex_lock(&gphi_dwarf_mutex);
     open_module_locked(module);
-    gphi_dwarf_find(module->dwfl, at, &place);
+    const uint32_t count =
+        gphi_dwarf_frames(module->dwfl, at, places, GPHI_SYMBOL_FRAMES);
     gphi_mutex_unlock(&gphi_dwarf_mutex);
-    out->demangled = place.function != NULL ? gphi_demangle(place.function) : NULL;
-    out->symbol = (gphi_symbol){
-        .function = out->demangled != NULL ? out->demangled : place.function,
-        .file = place.file,
-        .line = place.line,
-        .module = module->path,
-        .offset = at - module->bias,
-    };
+    out->count = count > 0 ? count : 1;
+    for (uint32_t i = 0; i < out->count; i++) {
+        const char *name = places[i].function;
+        out->demangled[i] = name != NULL ? gphi_demangle(name) : NULL;
+        out->frames[i] = (gphi_symbol){
+            .function = out->demangled[i] != NULL ? out->demangled[i] : name,
+            .file = places[i].file,
+            .line = places[i].line,
+            .module = module->path,
+            .offset = at - module->bias,
+        };
+    }
 }
 
-bool gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address, gphi_symbol *out)
+uint32_t gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address,
+                           gphi_symbol out[GPHI_SYMBOL_FRAMES])
 {
     const uint64_t at = return_address - 1; /* in the call, not behind it */
     size_t index = 0;
-    *out = (gphi_symbol){0};
+    out[0] = (gphi_symbol){0};
     struct module *module = module_of(symbols, at, &index);
     if (module == NULL)
-        return true;
+        return 1;
     const uint64_t key = return_address ^ (uint64_t)index << 48;
     const uint64_t *known = gphi_map_get(&symbols->by_place, key);
     if (known == NULL) {
-        struct found *found = gphi_map_reserve(&symbols->by_place, 1) == GPH_OK
+        struct found *fresh = gphi_map_reserve(&symbols->by_place, 1) == GPH_OK
                                   ? gphi_vec_add(&symbols->found, 1)
                                   : NULL;
-        if (found == NULL)
-            return false;
-        look_up(module, at, found);
+        if (fresh == NULL)
+            return 0;
+        look_up(module, at, fresh);
         if (gphi_map_set(&symbols->by_place, key, symbols->found.count - 1) != GPH_OK)
-            return false;
+            return 0;
         known = gphi_map_get(&symbols->by_place, key);
     }
-    *out = ((struct found *)gphi_vec_at(&symbols->found, *known))->symbol;
-    return true;
+    const struct found *found = gphi_vec_at(&symbols->found, *known);
+    memcpy(out, found->frames, found->count * sizeof(*out));
+    return found->count;
 }

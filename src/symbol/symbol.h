@@ -4,7 +4,6 @@
 #ifndef GPHI_SYMBOL_SYMBOL_H
 #define GPHI_SYMBOL_SYMBOL_H
 #include <gph/base.h>
-#include <stdbool.h>
 
 typedef struct gphi_symbols gphi_symbols;
 
@@ -27,8 +26,12 @@ void gphi_symbols_destroy(gphi_symbols *symbols);
 gph_status gphi_symbols_module(gphi_symbols *symbols, uint64_t start, uint64_t end,
                                uint64_t bias, const char *path, const char *build_id);
 
-/* What a return address means. Slow at first for each file (its debug information is
- * read), then remembered. False without memory; what is unknown is NULL. One thread at a
- * time. */
-bool gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address, gphi_symbol *out);
+/* Frames of one address: functions that were inlined there, and the one that holds it. */
+enum { GPHI_SYMBOL_FRAMES = 6 };
+
+/* What a return address means: how many frames, innermost first; at least one, in which
+ * what is unknown is NULL. 0: no memory. Slow at first for each file (its debug
+ * information is read), then remembered. One thread at a time. */
+uint32_t gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address,
+                           gphi_symbol out[GPHI_SYMBOL_FRAMES]);
 #endif

@@ -48,11 +48,12 @@ static void read_all(void)
 
 static const char *function_of(uint32_t number, uint32_t frame)
 {
-    gphi_symbol symbol = {0};
+    static gphi_symbol found[GPHI_SYMBOL_FRAMES];
+    found[0].function = NULL;
     for (uint32_t i = 0; i < told_count; i++)
         if (told[i].number == number && frame < told[i].count)
-            gphi_symbols_find(symbols, told[i].frames[frame], &symbol);
-    return symbol.function != NULL ? symbol.function : "";
+            gphi_symbols_find(symbols, told[i].frames[frame], found);
+    return found[0].function != NULL ? found[0].function : "";
 }
 
 #define APART __attribute__((noinline))

@@ -62,8 +62,9 @@ static void a_call_has_function_file_and_line(void)
     caller_of(&stack);
     CHECK(gphi_symbols_module(symbols, map.start, map.end, map.bias, "/proc/self/exe",
                               "") == GPH_OK);
-    gphi_symbol symbol = {0};
-    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], &symbol));
+    gphi_symbol found[GPHI_SYMBOL_FRAMES];
+    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], found) == 1);
+    const gphi_symbol symbol = found[0];
     CHECK(strcmp(symbol.module, "/proc/self/exe") == 0 && symbol.offset != 0);
     if (has_libdw()) {
         CHECK(symbol.function != NULL &&
@@ -71,9 +72,39 @@ static void a_call_has_function_file_and_line(void)
         CHECK(symbol.file != NULL && strstr(symbol.file, "symbol_test.c") != NULL);
         CHECK(symbol.line == line);
     }
-    gphi_symbol again = {0};
-    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], &again));
-    CHECK(memcmp(&symbol, &again, sizeof(again)) == 0); /* remembered */
+    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], found) == 1);
+    CHECK(memcmp(&symbol, found, sizeof(symbol)) == 0); /* remembered */
+    gphi_symbols_destroy(symbols);
+}
+
+static int inlined_line;
+
+static inline __attribute__((always_inline)) void take_inline(gphi_stack *stack)
+{
+    inlined_line = __LINE__ + 1;
+    caller_of(stack);
+    __asm__ volatile("" ::: "memory");
+}
+
+static void an_inlined_function_is_a_frame(void)
+{
+    struct map map = {0};
+    dl_iterate_phdr(first_file, &map);
+    gphi_symbols *symbols = create();
+    gphi_stack stack;
+    const int line = __LINE__ + 1;
+    take_inline(&stack);
+    CHECK(gphi_symbols_module(symbols, map.start, map.end, map.bias, "/proc/self/exe",
+                              "") == GPH_OK);
+    gphi_symbol found[GPHI_SYMBOL_FRAMES];
+    const uint32_t count =
+        gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], found);
+    if (has_libdw() && CHECK(count == 2)) {
+        CHECK(strcmp(found[0].function, "take_inline") == 0);
+        CHECK(found[0].line == inlined_line);
+        CHECK(strcmp(found[1].function, __func__) == 0 && found[1].line == line);
+        CHECK(strstr(found[1].file, "symbol_test.c") != NULL);
+    }
     gphi_symbols_destroy(symbols);
 }
 
@@ -86,8 +117,9 @@ static void another_file_at_the_path_gives_no_lines(void)
     caller_of(&stack);
     CHECK(gphi_symbols_module(symbols, map.start, map.end, map.bias, "/proc/self/exe",
                               "0123456789abcdef") == GPH_OK);
-    gphi_symbol symbol = {0};
-    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], &symbol));
+    gphi_symbol found[GPHI_SYMBOL_FRAMES];
+    CHECK(gphi_symbols_find(symbols, (uint64_t)(uintptr_t)stack.frames[0], found) == 1);
+    const gphi_symbol symbol = found[0];
     CHECK(symbol.function == NULL && symbol.file == NULL && symbol.module != NULL);
     gphi_symbols_destroy(symbols);
 }
@@ -95,18 +127,18 @@ static void another_file_at_the_path_gives_no_lines(void)
 static void what_is_unknown_is_null(void)
 {
     gphi_symbols *symbols = create();
-    gphi_symbol symbol = {.line = 7};
-    CHECK(gphi_symbols_find(symbols, 0x1234, &symbol));
-    CHECK(symbol.module == NULL && symbol.function == NULL && symbol.line == 0);
+    gphi_symbol found[GPHI_SYMBOL_FRAMES] = {{.line = 7}};
+    CHECK(gphi_symbols_find(symbols, 0x1234, found));
+    CHECK(found->module == NULL && found->function == NULL && found->line == 0);
     CHECK(gphi_symbols_module(symbols, 0x1000, 0x2000, 0, "/no/such/file", "") == GPH_OK);
-    CHECK(gphi_symbols_find(symbols, 0x1234, &symbol));
-    CHECK(strcmp(symbol.module, "/no/such/file") == 0 && symbol.function == NULL);
+    CHECK(gphi_symbols_find(symbols, 0x1234, found));
+    CHECK(strcmp(found->module, "/no/such/file") == 0 && found->function == NULL);
     CHECK(gphi_symbols_module(symbols, 0x1800, 0x2000, 0, "/later", "") == GPH_OK);
-    CHECK(gphi_symbols_find(symbols, 0x1900, &symbol));
-    CHECK(strcmp(symbol.module, "/later") == 0); /* hides what was there */
-    CHECK(gphi_symbols_find(symbols, 0x1234, &symbol));
-    CHECK(strcmp(symbol.module, "/no/such/file") == 0);
-    CHECK(gphi_symbols_find(symbols, 0x2001, &symbol) && symbol.module == NULL);
+    CHECK(gphi_symbols_find(symbols, 0x1900, found));
+    CHECK(strcmp(found->module, "/later") == 0); /* hides what was there */
+    CHECK(gphi_symbols_find(symbols, 0x1234, found));
+    CHECK(strcmp(found->module, "/no/such/file") == 0);
+    CHECK(gphi_symbols_find(symbols, 0x2001, found) && found->module == NULL);
     gphi_symbols_destroy(symbols);
 }
 
@@ -125,12 +157,12 @@ static void every_allocation_fails(void)
         fault_heap heap = {.fail_at = fail_at};
         const gph_allocator allocator = {fault_realloc, &heap};
         gphi_symbols *symbols = NULL;
-        gphi_symbol symbol;
+        gphi_symbol symbol[GPHI_SYMBOL_FRAMES];
         bool is_done = gphi_symbols_create(&allocator, &symbols, &error) == GPH_OK;
         is_done = is_done &&
                   gphi_symbols_module(symbols, 0x1000, 0x2000, 0, "/no", "") == GPH_OK;
-        is_done = is_done && gphi_symbols_find(symbols, 0x1100, &symbol);
-        is_done = is_done && gphi_symbols_find(symbols, 0x1200, &symbol);
+        is_done = is_done && gphi_symbols_find(symbols, 0x1100, symbol) == 1;
+        is_done = is_done && gphi_symbols_find(symbols, 0x1200, symbol) == 1;
         gphi_symbols_destroy(symbols);
         CHECK(heap.live_bytes == 0);
         if (is_done)
@@ -141,6 +173,7 @@ static void every_allocation_fails(void)
 int main(void)
 {
     RUN(a_call_has_function_file_and_line);
+    RUN(an_inlined_function_is_a_frame);
     RUN(another_file_at_the_path_gives_no_lines);
     RUN(what_is_unknown_is_null);
     RUN(names_of_cxx_are_readable);
