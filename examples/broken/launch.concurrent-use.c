@@ -6,7 +6,7 @@
 // It goes well for long, and then does not. also: launch.same-executable-serialised
 #include "broken.h"
 
-enum { TURNS = 300 };
+enum { TURNS = 2000, ROUND = 20 };
 
 struct shared {
     CUgraphExec exec;
@@ -28,7 +28,6 @@ static CUgraph capture_work(CUstream stream, CUdeviceptr out)
 
 static void enter(struct shared *with)
 {
-    pthread_barrier_wait(&with->barrier);
     if (with->takes_lock)
         pthread_mutex_lock(&with->lock);
 }
@@ -44,10 +43,12 @@ static void *launch(void *user)
     struct shared *with = user;
     CU(cuCtxSetCurrent(context));
     CUstream stream = new_stream();
+    pthread_barrier_wait(&with->barrier);
     for (int i = 0; i < TURNS; i++) {
         enter(with);
         CU(cuGraphLaunch(with->exec, stream)); /* <-- first */
-        CU(cuStreamSynchronize(stream));
+        if (with->takes_lock || i % ROUND == 0)
+            CU(cuStreamSynchronize(stream));
         leave(with);
     }
     return NULL;
@@ -58,7 +59,8 @@ static void *update(void *user)
     struct shared *with = user;
     CUgraphExecUpdateResultInfo info;
     CU(cuCtxSetCurrent(context));
-    for (int i = 0; i < TURNS; i++) {
+    pthread_barrier_wait(&with->barrier);
+    for (int i = 0; i < TURNS / ROUND; i++) {
         enter(with);
         CU(cuGraphExecUpdate(with->exec, with->graph, &info)); /* <-- second */
         leave(with);

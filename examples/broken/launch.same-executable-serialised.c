@@ -35,6 +35,7 @@ static void first(void)
 struct turn {
     CUgraphExec exec;
     pthread_mutex_t lock;
+    pthread_barrier_t barrier;
 };
 
 static void *work(void *user)
@@ -42,10 +43,10 @@ static void *work(void *user)
     struct turn *turn = user;
     CU(cuCtxSetCurrent(context));
     for (int i = 0; i < 4; i++) {
+        pthread_barrier_wait(&turn->barrier);
         pthread_mutex_lock(&turn->lock);
         CU(cuGraphLaunch(turn->exec, CU_STREAM_PER_THREAD)); /* <-- second */
         pthread_mutex_unlock(&turn->lock);
-        usleep(50);
     }
     CU(cuStreamSynchronize(CU_STREAM_PER_THREAD));
     return NULL;
@@ -54,6 +55,7 @@ static void *work(void *user)
 static void second(void)
 {
     struct turn turn = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_barrier_init(&turn.barrier, NULL, 2);
     pthread_t threads[2];
     CUstream stream = new_stream();
     CUgraph graph = capture_work(stream, new_floats());

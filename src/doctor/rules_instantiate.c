@@ -2,6 +2,7 @@
 /* Rules instantiate.*: a graph that cannot become an executable, or cannot be copied or
  * cut to become one. All are failures of one call, told where it is made; launches of the
  * executable that is not there follow from it. One rule of the table looks for all. */
+#include "doctor/finding.h"
 #include "doctor/rules.h"
 #include "doctor/rules_update_said.h"
 #include "graph/topology.h"
@@ -337,26 +338,22 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
     return NULL;
 }
 
+/* The rules of captures know what was open and what follows; where they saw no capture
+ * begin, it is told here. */
 static gphi_draft *tell_during_capture(gphi_rule_run *run, const struct wish *wish)
 {
     const gphi_call *call = &wish->seen->call;
-    const gphi_capture *open = NULL;
+    for (size_t i = run->findings->drafts.count; i-- > 0;) {
+        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&run->findings->drafts, i);
+        if (draft->rule == gphi_instantiate_capture_rule &&
+            draft->at.stack == call->stack && draft->at.thread == call->thread)
+            return draft;
+    }
     if (gphi_is_told(run, call))
         return NULL;
-    for (size_t i = 0; i < run->model->captures.count; i++) { /* its own first */
-        const gphi_capture *capture =
-            *(gphi_capture **)gphi_vec_at(&run->model->captures, i);
-        if (capture->is_open && (open == NULL || capture->thread == call->thread))
-            open = capture;
-    }
     gphi_draft *draft = find(run, RULE_CAPTURE, call);
-    gphi_cause(draft, "a graph was instantiated while %s",
-               open == NULL ? "a capture was open"
-               : open->thread == call->thread
-                   ? "its own thread captured"
-                   : "another thread captured, with mode GLOBAL");
-    if (draft != NULL && open != NULL)
-        gphi_evidence_call(draft, &open->begin, "the capture was begun by");
+    gphi_cause(draft, "a graph was instantiated while %u captures were open",
+               (unsigned)wish->seen->event->u.call.open);
     return draft;
 }
 
@@ -567,3 +564,5 @@ const gphi_rule gphi_rules_instantiate[] = {
 };
 const size_t gphi_rules_instantiate_count =
     sizeof(gphi_rules_instantiate) / sizeof(gphi_rules_instantiate[0]);
+const gphi_rule *const gphi_instantiate_capture_rule =
+    &gphi_rules_instantiate[RULE_CAPTURE];

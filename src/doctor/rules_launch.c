@@ -363,6 +363,8 @@ static void ignored_call(gphi_rule_run *run, const gphi_seen *seen)
 
 enum {
     LAUNCHES_BEFORE = 8,
+    NODES_WORTH = 100,      /* smaller graphs pay nothing that a start does not */
+    BYTES_WORTH = 16 << 20, /* of memory to map */
     SLOW_NS = 50000,
     SLOW_TIMES = 8,
     ALREADY_TOLD = 1024 /* executables looked at, at most, at the end */
@@ -374,11 +376,24 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool is_large(const gphi_snapshot *snapshot)
+{
+    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == GPH_NODE_MEM_ALLOC)
+            bytes += node->u.memory.bytes;
+    }
+    return bytes >= BYTES_WORTH || gph_graph_node_count_deep(graph) >= NODES_WORTH;
+}
+
 static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
 {
     uint32_t times[32], count = 0;
-    if (exec->is_uploaded || exec->launch_count < LAUNCHES_BEFORE ||
-        exec->created.number == 0 || exec->launches.count < LAUNCHES_BEFORE)
+    if (!is_large(exec->source) || exec->is_uploaded ||
+        exec->launch_count < LAUNCHES_BEFORE || exec->created.number == 0 ||
+        exec->launches.count < LAUNCHES_BEFORE)
         return;
     const gphi_launch *first = gphi_vec_at(&exec->launches, 0);
     for (size_t i = 1; i < exec->launches.count && count < 32; i++)
