@@ -204,7 +204,7 @@ static void add_free(collect *c, uint64_t address)
     gphi_vec *allocations = &c->into->allocations;
     for (size_t i = 0; i < allocations->count; i++) {
         gphi_touch *one = gphi_vec_at(allocations, i);
-        if (one->address == address && !one->writes) {
+        if (one->address == address && !one->writes && !one->reads) {
             one->reads = true;
             return;
         }
