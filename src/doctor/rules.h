@@ -22,7 +22,4 @@
     extern const size_t gphi_rules_##class##_count;
 GPHI_RULE_TABLES(X)
 #undef X
-
-/* instantiate.during-capture, which the rules of captures tell. */
-extern const gphi_rule *const gphi_instantiate_capture_rule;
 #endif

@@ -345,7 +345,7 @@ static gphi_draft *tell_during_capture(gphi_rule_run *run, const struct wish *wi
     const gphi_call *call = &wish->seen->call;
     for (size_t i = run->findings->drafts.count; i-- > 0;) {
         gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&run->findings->drafts, i);
-        if (draft->rule == gphi_instantiate_capture_rule &&
+        if (draft->rule == &gphi_rules_instantiate[RULE_CAPTURE] &&
             draft->at.stack == call->stack && draft->at.thread == call->thread)
             return draft;
     }
@@ -564,5 +564,3 @@ const gphi_rule gphi_rules_instantiate[] = {
 };
 const size_t gphi_rules_instantiate_count =
     sizeof(gphi_rules_instantiate) / sizeof(gphi_rules_instantiate[0]);
-const gphi_rule *const gphi_instantiate_capture_rule =
-    &gphi_rules_instantiate[RULE_CAPTURE];
