@@ -45,6 +45,8 @@ static void *launch(void *user)
 static void *set(void *user)
 {
     struct shared *with = user;
+    const CUgraphExec exec = with->exec;
+    const CUgraphNode node = with->node;
     CU(cuCtxSetCurrent(context));
     pthread_barrier_wait(&with->barrier);
     for (int i = 0; i < EDITS; i++) {
