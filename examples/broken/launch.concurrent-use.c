@@ -60,8 +60,7 @@ static void *set(void *user)
             .blockDimZ = 1,
             .kernelParams = (void *[]){&(unsigned long long){10000}, &(unsigned){1}}};
         enter(with);
-        CU(cuGraphExecKernelNodeSetParams(with->exec, with->node,
-                                          &params)); /* <-- second */
+        CU(cuGraphExecKernelNodeSetParams(exec, node, &params)); /* <-- second */
         leave(with);
         usleep(20);
     }
