@@ -5,9 +5,9 @@
 # that installs them has been printed.
 set -u
 
-run="gcc g++ libc6-dev cmake ninja-build llvm-19-dev clang-19 libzstd-dev liblz4-dev libxxhash-dev libjansson-dev"
+run="gcc g++ libc6-dev cmake ninja-build llvm-19-dev clang-19 libzstd-dev liblz4-dev libxxhash-dev libjansson-dev node-d3"
 test="$run python3 libclang-rt-19-dev scdoc libdw1"
-all="$test clang-format-14 libtbb-dev libomp-19-dev mandoc doxygen"
+all="$test clang-format-14 libtbb-dev libomp-19-dev mandoc doxygen chromium chromium-driver"
 
 case "${1:-}" in
 run) wanted=$run ;;

@@ -33,4 +33,6 @@
 
 #include <gph/advice.h>
 
+#include <gph/report.h>
+
 #endif

@@ -208,9 +208,9 @@ typedef enum gphi_note_kind {
               0 exact 1 padded 2 eager 3 miss, units of the bucket it was replayed in */
     GPHI_NOTE_CACHE_RECORD, /* cache, bucket, ns, bytes */
     GPHI_NOTE_CACHE_EVICT,  /* cache, bucket, bytes */
-    GPHI_NOTE_TREE_RECORD,  /* tree, function, node, why (gph_tree's reason). Text: the
-                               function's name, as of REPLAY */
-    GPHI_NOTE_TREE_REPLAY,  /* tree, function, node */
+    GPHI_NOTE_TREE_RECORD,  /* tree, function, node, why (gph_tree's reason), 1 + the
+                               node above it or 0. Text: the function's name */
+    GPHI_NOTE_TREE_REPLAY,  /* as TREE_RECORD */
     GPHI_NOTE_POOL          /* pool, reserved bytes, used bytes: when it takes pages */
 } gphi_note_kind;
 

@@ -212,8 +212,9 @@ static void tell(const gphi_tree_turn *turn, gphi_note_kind kind,
 {
     const uint64_t words[] = {(uint64_t)(uintptr_t)turn->tree,
                               (uint64_t)(uintptr_t)turn->function, node->id,
-                              (uint64_t)node->reason};
-    gphi_note(kind, turn->function->name, words, kind == GPHI_NOTE_TREE_RECORD ? 4 : 3);
+                              (uint64_t)node->reason,
+                              node->parent != NULL ? (uint64_t)node->parent->id + 1 : 0};
+    gphi_note(kind, turn->function->name, words, 5);
 }
 
 static gph_status run_eagerly(gphi_tree_turn *turn, gph_tree_reason reason,

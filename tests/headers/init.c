@@ -21,6 +21,7 @@
     X(gph_recipe_cache_entry, GPH_RECIPE_CACHE_ENTRY_INIT)                               \
     X(gph_recipe_entry, GPH_RECIPE_ENTRY_INIT)                                           \
     X(gph_recipe_load_options, GPH_RECIPE_LOAD_INIT)                                     \
+    X(gph_report_options, GPH_REPORT_OPTIONS_INIT)                                       \
     X(gph_slots_options, GPH_SLOTS_OPTIONS_INIT)                                         \
     X(gph_track_options, GPH_TRACK_OPTIONS_INIT)                                         \
     X(gph_tree_function_options, GPH_TREE_FUNCTION_OPTIONS_INIT)                         \

@@ -12,6 +12,7 @@
 typedef struct examination {
     gph_doctor *doctor;
     gph_advice *advice; /* NULL: not asked for */
+    gph_report *report; /* NULL: not asked for */
 } examination;
 
 /* ---- findings ---- */
@@ -205,6 +206,7 @@ static int examine(const examination *of, const command_line *line)
     is_told = put_advice(of, line) && is_told;
     if (values[DOCTOR_JSON] != NULL)
         is_told = put_json(of, line, code) && is_told;
+    is_told = doctor_report_write(line, of->report, code) && is_told;
     put_count(of->doctor);
     if (code != 0)
         return code;
@@ -241,7 +243,12 @@ int cmd_doctor(const command_line *line)
     gph_status status = gph_doctor_create(&options, &of.doctor, &error);
     if (status == GPH_OK && parts_of(line) != 0)
         status = gph_advice_create(of.doctor, NULL, &of.advice, &error);
-    const int code = status == GPH_OK ? examine(&of, line) : fail(&error);
+    if (status == GPH_OK && !doctor_report_begin(line, of.doctor, &of.report))
+        status = GPH_E_UNSUPPORTED; /* and said */
+    const int code = status == GPH_OK           ? examine(&of, line)
+                     : error.message[0] != '\0' ? fail(&error)
+                                                : EXIT_FAILED;
+    gph_report_destroy(of.report);
     gph_advice_destroy(of.advice);
     gph_doctor_destroy(of.doctor);
     return code;

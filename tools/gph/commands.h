@@ -19,7 +19,10 @@ enum {
     DOCTOR_SAVE,
     DOCTOR_EVENTS,
     DOCTOR_LANG,
-    DOCTOR_QUIET
+    DOCTOR_QUIET,
+    DOCTOR_REPORT,
+    DOCTOR_TRACE,
+    DOCTOR_SUMMARY
 };
 int cmd_doctor(const command_line *line);
 

@@ -20,4 +20,11 @@ typedef struct doctor_run {
 
 /* Runs it to its end; the exit status as a shell tells it. Nothing is left behind. */
 int doctor_run_program(doctor_run *run);
+
+/* Keeps what the doctor reads if an option asks for a report, a trace or tables; else
+ * *out is as it was. False: after a message. */
+bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_report **out);
+
+/* Writes what was asked for; NULL: nothing was. False: after a message. */
+bool doctor_report_write(const command_line *line, gph_report *report, int code);
 #endif

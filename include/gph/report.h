@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ *  What happened in an examined process, to look at: a page (one HTML file that needs no
+ *  network), a trace for ui.perfetto.dev, tables for a terminal. */
+#ifndef GPH_REPORT_H
+#define GPH_REPORT_H
+
+#include <gph/base.h>
+#include <gph/doctor.h>
+#include <gph/file.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a doctor reads, kept to be shown. One thread at a time. */
+typedef struct gph_report gph_report;
+
+/** Settings of a report. */
+typedef struct gph_report_options {
+    uint32_t size;      /**< sizeof(gph_report_options) */
+    uint32_t calls_max; /**< most driver calls that are drawn; 0: 400,000. Of more, those
+                             that failed or made something are kept, and the first and
+                             the last; all are counted */
+    const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
+} gph_report_options;
+/** All defaults. */
+#define GPH_REPORT_OPTIONS_INIT GPH_INIT(sizeof(gph_report_options), 0, NULL)
+
+/** What the report says of the program. */
+typedef struct gph_report_program {
+    const char *const *words; /**< program and arguments; borrowed for the call */
+    uint32_t word_count;      /**< of `words`; 0: as the process said */
+    int exit_code;            /**< as a shell tells it: 128 + n after signal n */
+} gph_report_program;
+
+/** Begins to keep what a doctor reads: call it before the first gph_doctor_read() or
+ *  gph_doctor_poll().
+ *
+ *  doctor   borrowed until gph_report_destroy(), which is called before
+ *           gph_doctor_destroy().
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out      owned by the caller on success: gph_report_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Where memory runs out later, the report
+ *  keeps what it has, and says how much it lacks. */
+GPH_API GPH_CHECKED gph_status gph_report_create(gph_doctor *doctor,
+                                                 const gph_report_options *options,
+                                                 gph_report **out, gph_error *error);
+
+/** Ends it. NULL is allowed. */
+GPH_API void gph_report_destroy(gph_report *report);
+
+/** 1, or 0 where this build has no page (d3 was missing). Thread: any. */
+GPH_API int gph_report_has_page(void);
+
+/** Writes the page into a file, which is replaced only when all is written. After
+ *  gph_doctor_finish().
+ *
+ *  program  borrowed for the call; NULL: as the process said.
+ *  path     borrowed for the call.
+ *
+ *  Fails with GPH_E_UNSUPPORTED (this build has no page), GPH_E_IO, GPH_E_INVALID and
+ *  GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_report_page_save(gph_report *report,
+                                                    const gph_report_program *program,
+                                                    const char *path, gph_error *error);
+
+/** Writes a trace in Chrome's trace event format, which ui.perfetto.dev opens. Arguments
+ *  and failures as gph_report_page_save(), but that every build can. */
+GPH_API GPH_CHECKED gph_status gph_report_trace_save(gph_report *report,
+                                                     const gph_report_program *program,
+                                                     const char *path, gph_error *error);
+
+/** Writes short tables: calls by kind, graphs and launches, memory.
+ *
+ *  write  borrowed for the call; gets the text in pieces, no zero at the end.
+ *  user   borrowed for the call.
+ *
+ *  Fails with what `write` returns and GPH_E_NO_MEMORY. After gph_doctor_finish(). */
+GPH_API GPH_CHECKED gph_status gph_report_text(gph_report *report, gph_write_fn *write,
+                                               void *user, gph_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

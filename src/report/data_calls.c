@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Of the page's data: its head, calls, threads, streams, captures, findings. */
+#include "base/fail.h"
+#include "report/data.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_words(report_writing *w)
+{
+    const gph_report_program *program = w->program;
+    gphi_put(&w->out, "[");
+    if (program != NULL && program->word_count > 0) {
+        for (uint32_t i = 0; i < program->word_count; i++) {
+            gphi_report_comma(w, i);
+            gphi_put_json_text(&w->out, program->words[i]);
+        }
+    } else if (w->report->program != NULL) {
+        const char *at = w->report->program;
+        char word[512];
+        for (size_t i = 0; *at != 0; i++) {
+            const size_t long_one = strcspn(at, "\n");
+            snprintf(word, sizeof(word), "%.*s", (int)(long_one < 500 ? long_one : 500),
+                     at);
+            gphi_report_comma(w, i);
+            gphi_put_json_text(&w->out, word);
+            at += long_one + (at[long_one] != 0);
+        }
+    }
+    gphi_put(&w->out, "]");
+}
+
+static void put_devices(report_writing *w)
+{
+    gphi_put(&w->out, ",\"devices\":[");
+    for (size_t i = 0; i < w->report->devices.count; i++) {
+        const report_device *device = gphi_vec_at(&w->report->devices, i);
+        gphi_report_comma(w, i);
+        gphi_put(&w->out, "{\"name\":");
+        gphi_put_json_text(&w->out, device->name);
+        gphi_putf(&w->out, ",\"cc\":\"%u.%u\",\"mps\":%u,\"bytes\":%" PRIu64 "}",
+                  device->major, device->minor, device->multiprocessors, device->bytes);
+    }
+    gphi_put(&w->out, "]");
+}
+
+void gphi_report_put_head(report_writing *w)
+{
+    const gph_report *r = w->report;
+    char driver[64];
+    const bool is_soft = r->driver != NULL && strstr(r->driver, "/soft/") != NULL;
+    snprintf(driver, sizeof(driver), "%s, CUDA %u.%u", is_soft ? "softcuda" : "NVIDIA's",
+             r->driver_version / 1000, r->driver_version % 1000 / 10);
+    gphi_put(&w->out, ",\"head\":{\"program\":");
+    put_words(w);
+    gphi_putf(&w->out, ",\"exit\":%d,\"pid\":%u,\"driver\":",
+              w->program != NULL ? w->program->exit_code : 0, r->pid);
+    gphi_put_json_text(&w->out, r->driver_version == 0 ? "" : driver);
+    put_devices(w);
+    const uint64_t span = r->last_ns > r->first_ns ? r->last_ns - r->first_ns : 0;
+    gphi_putf(&w->out, ",\"began\":%" PRIu64 ",\"span\":%" PRIu64 ",\"calls\":%" PRIu64,
+              r->began_ms, span, r->call_count);
+    gphi_putf(&w->out, ",\"lost\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"gph\":", r->lost,
+              r->dropped);
+    gphi_put_json_text(&w->out, gph_version_text());
+    gphi_put(&w->out, "}");
+}
+
+/* ---- columns ---- */
+
+static int64_t call_start(report_writing *w, size_t i)
+{
+    const uint64_t before =
+        i == 0 ? w->report->first_ns : gphi_report_call_at(w->report, i - 1)->start_ns;
+    return (int64_t)(gphi_report_call_at(w->report, i)->start_ns - before);
+}
+
+static int64_t call_duration(report_writing *w, size_t i)
+{
+    return gphi_report_call_at(w->report, i)->duration_ns;
+}
+
+static int64_t call_name(report_writing *w, size_t i)
+{
+    return number_of(&w->calls, gphi_report_call_at(w->report, i)->call, &w->failed);
+}
+
+static int64_t call_thread(report_writing *w, size_t i)
+{
+    return gphi_report_call_at(w->report, i)->thread;
+}
+
+static int64_t call_stream(report_writing *w, size_t i)
+{
+    return gphi_report_call_at(w->report, i)->stream;
+}
+
+static int64_t call_object(report_writing *w, size_t i)
+{
+    return gphi_report_call_at(w->report, i)->object;
+}
+
+static int64_t call_stack(report_writing *w, size_t i)
+{
+    return gphi_report_stack_number(w, gphi_report_call_at(w->report, i)->stack);
+}
+
+static int64_t kind_of_name(report_writing *w, size_t i)
+{
+    return gphi_report_kind((uint32_t) *
+                            (const uint64_t *)gphi_vec_at(&w->calls.keys, i));
+}
+
+/* Results other than 0, and calls that a capture took: few, so as pairs and places. */
+static void put_few(report_writing *w)
+{
+    const gph_report *r = w->report;
+    gphi_put(&w->out, ",\"r\":[");
+    size_t many = 0;
+    for (size_t i = 0; i < r->calls.count; i++) {
+        const int32_t result = gphi_report_call_at(r, i)->result;
+        if (result != 0)
+            gphi_putf(&w->out, "%s%zu,%" PRId32, many++ > 0 ? "," : "", i, result);
+    }
+    gphi_put(&w->out, "],\"x\":[");
+    many = 0;
+    for (size_t i = 0; i < r->calls.count; i++)
+        if (gphi_report_call_at(r, i)->is_captured)
+            gphi_putf(&w->out, "%s%zu", many++ > 0 ? "," : "", i);
+    gphi_put(&w->out, "]");
+}
+
+static void put_results(report_writing *w)
+{
+    report_numbers seen;
+    numbers_init(&seen, w->report->heap);
+    for (size_t i = 0; i < w->report->calls.count; i++)
+        if (gphi_report_call_at(w->report, i)->result > 0)
+            number_of(&seen, (uint64_t)gphi_report_call_at(w->report, i)->result,
+                      &w->failed);
+    gphi_put(&w->out, ",\"results\":{");
+    for (size_t i = 0; i < seen.keys.count; i++) {
+        const gph_status result =
+            (gph_status) * (const uint64_t *)gphi_vec_at(&seen.keys, i);
+        gphi_report_comma(w, i);
+        gphi_putf(&w->out, "\"%" PRId32 "\":\"%s (%" PRId32 ")\"", result,
+                  gph_status_name(result), result);
+    }
+    gphi_put(&w->out, "}");
+    numbers_fini(&seen);
+}
+
+static void put_streams(report_writing *w)
+{
+    const gph_report *r = w->report;
+    char name[64];
+    uint32_t plain = 0;
+    gphi_put(&w->out, ",\"streams\":[");
+    for (size_t i = 0; i < r->streams.count; i++) {
+        const report_stream *stream = gphi_vec_at(&r->streams, i);
+        if (stream->is_legacy)
+            snprintf(name, sizeof(name), "legacy stream");
+        else if (stream->is_per_thread)
+            snprintf(name, sizeof(name), "per-thread stream of %u", stream->thread);
+        else
+            snprintf(name, sizeof(name), "stream %u", ++plain);
+        gphi_report_comma(w, i);
+        gphi_putf(&w->out, "[\"0x%" PRIx64 "\",\"%s\"]", stream->handle, name);
+    }
+    gphi_put(&w->out, "],\"threads\":[");
+    for (size_t i = 0; i < r->threads.count; i++) {
+        const report_thread *thread = gphi_vec_at(&r->threads, i);
+        gphi_report_comma(w, i);
+        gphi_putf(&w->out, "[%u,", thread->id);
+        gphi_put_json_text(&w->out, thread->name);
+        gphi_put(&w->out, "]");
+    }
+    gphi_put(&w->out, "]");
+}
+
+static void put_captures(report_writing *w)
+{
+    const gph_report *r = w->report;
+    gphi_put(&w->out, ",\"captures\":[");
+    for (size_t i = 0; i < r->captures.count; i++) {
+        const report_capture *capture = gphi_vec_at(&r->captures, i);
+        const uint64_t end = capture->is_open ? r->last_ns : capture->end_ns;
+        gphi_report_comma(w, i);
+        gphi_putf(&w->out,
+                  "{\"begin\":%" PRIu64 ",\"end\":%" PRIu64
+                  ",\"thread\":%u,\"stream\":%u",
+                  gphi_report_time(r, capture->begin_ns), gphi_report_time(r, end),
+                  capture->thread, capture->stream);
+        gphi_putf(&w->out, ",\"nodes\":%u,\"bad\":%d}", capture->node_count,
+                  capture->is_bad || capture->is_open);
+    }
+    gphi_put(&w->out, "]");
+}
+
+/* ---- measured times ---- */
+
+static const report_gpu *gpu_at(const report_writing *w, size_t i)
+{
+    return gphi_vec_at(&w->report->gpu, i);
+}
+
+static int64_t gpu_start(report_writing *w, size_t i)
+{
+    const uint64_t now = gphi_report_time(w->report, gpu_at(w, i)->start_ns);
+    return (
+        int64_t)(now -
+                 (i == 0 ? 0 : gphi_report_time(w->report, gpu_at(w, i - 1)->start_ns)));
+}
+
+static int64_t gpu_duration(report_writing *w, size_t i)
+{
+    const report_gpu *gpu = gpu_at(w, i);
+    return gpu->end_ns > gpu->start_ns ? (int64_t)(gpu->end_ns - gpu->start_ns) : 0;
+}
+
+static int64_t gpu_stream(report_writing *w, size_t i)
+{
+    return (int64_t)gpu_at(w, i)->stream - 1;
+}
+
+static int64_t gpu_what(report_writing *w, size_t i)
+{
+    return gpu_at(w, i)->what;
+}
+
+static int64_t gpu_name(report_writing *w, size_t i)
+{
+    return (int64_t)gpu_at(w, i)->name - 1;
+}
+
+static void put_gpu(report_writing *w)
+{
+    const size_t count = w->report->gpu.count;
+    gphi_put(&w->out, ",\"gpu\":{");
+    gphi_report_column(w, "t", count, gpu_start);
+    gphi_put(&w->out, ",");
+    gphi_report_column(w, "d", count, gpu_duration);
+    gphi_put(&w->out, ",");
+    gphi_report_column(w, "s", count, gpu_stream);
+    gphi_put(&w->out, ",");
+    gphi_report_column(w, "w", count, gpu_what);
+    gphi_put(&w->out, ",");
+    gphi_report_column(w, "n", count, gpu_name);
+    gphi_put(&w->out, "}");
+}
+
+void gphi_report_put_calls(report_writing *w)
+{
+    static const struct {
+        const char *name;
+        gphi_report_value *value;
+    } columns[] = {{"t", call_start},  {"d", call_duration}, {"c", call_name},
+                   {"h", call_thread}, {"s", call_stream},   {"o", call_object},
+                   {"k", call_stack}};
+    const gph_report *r = w->report;
+    gphi_put(&w->out, ",\"calls\":{");
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        gphi_report_comma(w, i);
+        gphi_report_column(w, columns[i].name, r->calls.count, columns[i].value);
+    }
+    put_few(w);
+    gphi_put(&w->out, "},");
+    gphi_report_column(w, "kinds", w->calls.keys.count, kind_of_name);
+    gphi_put(&w->out, ",\"names\":[");
+    for (size_t i = 0; i < w->calls.keys.count; i++)
+        gphi_putf(&w->out, "%s\"%s\"", i > 0 ? "," : "",
+                  gphi_call_name((uint32_t) *
+                                 (const uint64_t *)gphi_vec_at(&w->calls.keys, i)));
+    gphi_put(&w->out, "],\"counts\":[");
+    for (uint32_t call = 0, many = 0; call < GPHI_CALL_COUNT; call++) {
+        const report_count *c = &r->counts[call];
+        if (c->count > 0)
+            gphi_putf(&w->out,
+                      "%s[\"%s\",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%d]",
+                      many++ > 0 ? "," : "", gphi_call_name(call), c->count, c->ns,
+                      c->longest_ns, c->failed, (int)gphi_report_kind(call));
+    }
+    gphi_put(&w->out, "],\"functions\":[");
+    for (size_t i = 0; i < r->functions.count; i++) {
+        const char *name = *(char *const *)gphi_vec_at(&r->functions, i);
+        gphi_report_comma(w, i);
+        gphi_put_json_text(&w->out, name != NULL ? name : "kernel");
+    }
+    gphi_put(&w->out, "]");
+    put_results(w);
+    put_streams(w);
+    put_captures(w);
+    put_gpu(w);
+}
+
+/* ---- findings ---- */
+
+static void put_member(report_writing *w, const char *name, const char *text)
+{
+    gphi_putf(&w->out, ",\"%s\":", name);
+    gphi_put_json_text(&w->out, text);
+}
+
+static void put_lines(report_writing *w, const char *name, const char *const *lines,
+                      uint32_t count)
+{
+    gphi_putf(&w->out, ",\"%s\":[", name);
+    for (uint32_t i = 0; i < count; i++) {
+        gphi_report_comma(w, i);
+        gphi_put_json_text(&w->out, lines[i]);
+    }
+    gphi_put(&w->out, "]");
+}
+
+void gphi_report_put_findings(report_writing *w)
+{
+    static const char *const words[] = {"info", "warning", "error"};
+    const gph_report *r = w->report;
+    const uint32_t count = gph_doctor_finding_count(r->doctor);
+    gphi_put(&w->out, ",\"findings\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        const gph_finding *f = gph_doctor_finding(r->doctor, i);
+        gphi_report_comma(w, i);
+        gphi_putf(&w->out,
+                  "{\"severity\":\"%s\",\"thread\":%" PRIu64 ",\"count\":%" PRIu64,
+                  words[f->severity <= GPH_SEVERITY_ERROR ? f->severity : 0], f->thread,
+                  f->count);
+        gphi_putf(&w->out, ",\"t\":%" PRId64,
+                  f->time_ns == 0 ? -1 : (int64_t)gphi_report_time(r, f->time_ns));
+        put_member(w, "id", f->id);
+        put_member(w, "title", f->title);
+        put_member(w, "cause", f->cause);
+        put_member(w, "fix", f->fix);
+        put_member(w, "vain", f->in_vain);
+        put_member(w, "docs", f->docs);
+        put_lines(w, "evidence", f->evidence, f->evidence_count);
+        put_lines(w, "consequences", f->consequences, f->consequence_count);
+        gphi_put(&w->out, ",\"frames\":[");
+        for (uint32_t n = 0; n < f->frame_count; n++) {
+            gphi_report_comma(w, n);
+            gphi_putf(&w->out, "%u", gphi_report_frame(w, &f->frames[n]));
+        }
+        gphi_put(&w->out, "]}");
+    }
+    gphi_put(&w->out, "]");
+}

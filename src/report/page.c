@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The page: its files and the data, one after the other, in one file. */
+#include "report/page.h"
+#include "base/fail.h"
+#include "base/save.h"
+#include "file/writer.h"
+#include "report/report.h"
+
+#include <string.h>
+
+int gph_report_has_page(void)
+{
+    return GPHI_HAS_PAGE;
+}
+
+#if GPHI_HAS_PAGE
+
+/* No network: what a browser holds it to, should anything here ever ask for one. */
+static const char head[] =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
+    "<link rel=\"icon\" href=\"data:,\">\n<title>gph doctor</title>\n<style>\n";
+
+typedef struct page {
+    gph_report *report;
+    const gph_report_program *program;
+    gph_error *error;
+} page;
+
+static gph_status put(gphi_save *save, const char *begin, const char *end)
+{
+    return gphi_save_write(save, begin, (size_t)(end - begin));
+}
+
+static gph_status put_text(gphi_save *save, const char *text)
+{
+    return put(save, text, text + strlen(text));
+}
+
+static gph_status fill(void *user, gphi_save *save)
+{
+    const page *p = user;
+    GPHI_TRY(put_text(save, head));
+    GPHI_TRY(put(save, gphi_page_css, gphi_page_css_end));
+    GPHI_TRY(put_text(save, "</style>\n</head>\n<body>\n"));
+    GPHI_TRY(put(save, gphi_page_html, gphi_page_html_end));
+    GPHI_TRY(put_text(save, "<script type=\"application/json\" id=\"data\">"));
+    GPHI_TRY(gphi_report_data(p->report, p->program, gphi_save_write, save, p->error));
+    GPHI_TRY(put_text(save, "</script>\n<script>\n"));
+    GPHI_TRY(put(save, gphi_page_d3, gphi_page_d3_end));
+    GPHI_TRY(put_text(save, "</script>\n<script>\n"));
+    GPHI_TRY(put(save, gphi_page_code, gphi_page_code_end));
+    return put_text(save, "</script>\n</body>\n</html>\n");
+}
+
+gph_status gph_report_page_save(gph_report *report, const gph_report_program *program,
+                                const char *path, gph_error *error)
+{
+    if (report == NULL || path == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
+                         path == NULL ? "path" : "report");
+    page p = {report, program, error};
+    return gphi_save_file(path, fill, &p, error);
+}
+
+#else
+
+gph_status gph_report_page_save(gph_report *report, const gph_report_program *program,
+                                const char *path, gph_error *error)
+{
+    (void)report, (void)program, (void)path;
+    gphi_fail(error, GPH_E_UNSUPPORTED,
+              "this build has no page for reports: d3 was missing");
+    gphi_hint(error, "install Debian's node-d3 and build again");
+    return GPH_E_UNSUPPORTED;
+}
+
+#endif

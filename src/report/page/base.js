@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all modules of the page use: words for numbers, colours of the theme, small DOM help.
+// Everything that comes of the examined program is put into the page as text, never as HTML.
+window.gph = {};
+(function (gph) {
+  'use strict';
+
+  const byId = gph.byId = (id) => document.getElementById(id);
+
+  // el('li', 'row', 'text') or el('ul', {id: 'x'}, [children])
+  gph.el = function (tag, what, inside) {
+    const node = document.createElement(tag);
+    if (typeof what === 'string') node.className = what;
+    else for (const [key, value] of Object.entries(what || {})) node.setAttribute(key, value);
+    for (const part of [].concat(inside === undefined ? [] : inside)) if (part !== null) node.append(part);
+    return node;
+  };
+  gph.show = (id, on) => { byId(id).hidden = !on; };
+
+  const step = (value, base, units, digits) => {
+    let i = 0;
+    while (Math.abs(value) >= base && i < units.length - 1) { value /= base; i++; }
+    const places = i === 0 ? 0 : Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : digits;
+    return value.toFixed(places) + ' ' + units[i];
+  };
+  gph.time = (ns) => step(ns, 1000, ['ns', 'µs', 'ms', 's'], 2);
+  gph.bytes = (n) => step(n, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 2);
+  gph.count = (n) => n.toLocaleString('en');
+  gph.hex = (n) => '0x' + n.toString(16);
+  gph.plural = (n, one, many) => gph.count(n) + ' ' + (n === 1 ? one : many || one + 's');
+  gph.percent = (x) => (x * 100).toFixed(x < 0.1 ? 1 : 0) + ' %';
+  gph.short = (text, most) => text.length <= most ? text : text.slice(0, Math.max(1, most - 1)) + '…';
+  gph.median = (list) => { const s = Float64Array.from(list).sort(); return s.length ? s[s.length >> 1] : 0; };
+  // C++ names without namespaces and arguments, for labels only.
+  gph.brief = (name) => name.replace(/\(.*$/, '').replace(/<.*$/, '').replace(/^.*::/, '') || name;
+
+  // Kinds of calls: the colour's variable and the word in the legend. The order is data.c's.
+  gph.KINDS = [['other', 'other'], ['kernel', 'kernel'], ['graph', 'graph launch'], ['copy', 'copy, fill'],
+    ['memory', 'memory'], ['build', 'capture, instantiate'], ['event', 'event'], ['sync', 'wait']];
+  gph.MEMORY = [['other', 'other'], ['kernel', 'cuMemAlloc'], ['event', 'stream-ordered'], ['graph', 'graph'], ['copy', 'managed'],
+    ['memory', 'pinned host'], ['sync', 'registered host'], ['build', 'virtual (mapped)']];
+  gph.NODES = ['kernel', 'memcpy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'semaphore_signal',
+    'semaphore_wait', 'mem_alloc', 'mem_free', 'batch_mem_op', 'conditional'];
+  gph.NODE_COLOURS = ['kernel', 'copy', 'copy', 'event', 'graph', 'other', 'sync', 'sync', 'sync', 'sync', 'memory', 'memory', 'build', 'build'];
+
+  // Colours for canvases; read again when the system's theme changes.
+  gph.colour = {};
+  const readColours = () => {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of ['paper', 'card', 'ink', 'muted', 'line', 'soft', 'accent', 'kernel', 'graph', 'copy', 'memory', 'build',
+      'event', 'sync', 'other', 'error', 'warning', 'info', 'band', 'wait', 'sans', 'mono'])
+      gph.colour[name] = style.getPropertyValue('--' + name).trim();
+  };
+  readColours();
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); gph.view.changed(); });
+
+  // Where a stack's frames are told as a list.
+  gph.stackList = function (frames) {
+    return gph.el('ol', 'stack', frames.map((f) => {
+      const line = gph.el('span', f.python ? 'py' : '', [gph.el('b', '', f.name || '?'), ' ',
+        gph.el('span', 'file', f.file ? f.file + (f.line ? ':' + f.line : '') : '')]);
+      return gph.el('li', '', line);
+    }));
+  };
+  gph.place = (f) => f.file ? f.file.replace(/^.*\//, '') + (f.line ? ':' + f.line : '') : '';
+
+  gph.legend = function (id, list, used) {
+    byId(id).replaceChildren(...list.filter((k, i) => used.has(i)).map(([name, word]) => {
+      const mark = gph.el('i');
+      mark.style.background = 'var(--' + name + ')';
+      return gph.el('li', '', [mark, word]);
+    }));
+  };
+
+  const tip = byId('tip');
+  gph.tip = function (event, title, lines) {
+    if (!title) { tip.hidden = true; return; }
+    tip.replaceChildren(title, ...lines.filter(Boolean).map((line) => gph.el('small', '', line)));
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 6)) + 'px';
+    tip.style.top = (event.clientY + box.height + 22 > innerHeight ? event.clientY - box.height - 10 : event.clientY + 16) + 'px';
+  };
+})(window.gph);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data that src/report/data.c wrote: unpacked into columns by call, with the work of streams.
+(function (gph) {
+  'use strict';
+  const raw = JSON.parse(gph.byId('data').textContent);
+  const n = raw.calls.t.length;
+  const d = gph.data = {
+    head: raw.head, threads: raw.threads, streams: raw.streams, functions: raw.functions, results: raw.results,
+    captures: raw.captures, graphs: raw.graphs, execs: raw.execs, memory: raw.memory, pools: raw.pools,
+    caches: raw.caches, trees: raw.trees, findings: raw.findings, counts: raw.counts, span: Math.max(1, raw.head.span), n,
+    start: new Float64Array(n), end: new Float64Array(n), call: Uint16Array.from(raw.calls.c),
+    thread: Uint16Array.from(raw.calls.h), stream: Int16Array.from(raw.calls.s, (x) => x - 1),
+    object: Int32Array.from(raw.calls.o, (x) => x - 1), stack: Uint32Array.from(raw.calls.k),
+    kind: new Uint8Array(n), bad: new Uint8Array(n), captured: new Uint8Array(n), result: new Map(), names: raw.names
+  };
+  let t = 0;
+  for (let i = 0; i < n; i++) {
+    t += raw.calls.t[i];
+    d.start[i] = t;
+    d.end[i] = t + raw.calls.d[i];
+    d.kind[i] = raw.kinds[d.call[i]];
+  }
+  for (let i = 0; i < raw.calls.r.length; i += 2) {
+    d.result.set(raw.calls.r[i], raw.calls.r[i + 1]);
+    d.bad[raw.calls.r[i]] = 1;
+  }
+  for (const i of raw.calls.x) d.captured[i] = 1;
+  const frame = (i) => ({ name: raw.frames[i][0], file: raw.frames[i][1], line: raw.frames[i][2], python: !!raw.frames[i][3] });
+  d.framesOf = (stack) => (raw.stacks[stack] || []).map(frame);
+  for (const f of d.findings) f.frames = f.frames.map(frame);
+
+  // What a call worked on, in words.
+  d.label = function (i) {
+    const object = d.object[i], kind = gph.KINDS[d.kind[i]][0];
+    if (object < 0) return d.names[d.call[i]];
+    if (kind === 'kernel') return gph.brief(d.functions[object]);
+    if (kind === 'graph') return 'graph ' + (d.execs[object].name || object);
+    return d.names[d.call[i]];
+  };
+
+  // Work of a stream is known to be done when a wait for it, or for the whole context, returns.
+  const waitsForAll = new Set(['cuCtxSynchronize', 'cuMemcpyDtoH', 'cuMemcpyHtoD', 'cuMemFree']);
+  const open = new Map();
+  d.pending = d.streams.map(() => []); // [from, to] that work was under way at most
+  d.work = d.streams.map(() => []);
+  for (let i = 0; i < n; i++) {
+    const kind = d.kind[i], stream = d.stream[i];
+    if (kind >= 1 && kind <= 3 && stream >= 0 && !d.bad[i] && !d.captured[i]) {
+      d.work[stream].push(i);
+      if (!open.has(stream)) open.set(stream, d.start[i]);
+    } else if (kind === 7 || waitsForAll.has(d.names[d.call[i]])) {
+      for (const s of stream >= 0 ? [stream] : [...open.keys()])
+        if (open.has(s) && !d.bad[i]) { d.pending[s].push([open.get(s), d.end[i]]); open.delete(s); }
+    }
+  }
+  for (const [s, from] of open) d.pending[s].push([from, d.span]);
+
+  // Measured times of the GPU, where there are any.
+  d.gpu = { n: raw.gpu.t.length, start: new Float64Array(raw.gpu.t.length), end: new Float64Array(raw.gpu.t.length), stream: raw.gpu.s,
+    kind: Uint8Array.from(raw.gpu.w, (w) => [0, 1, 3, 3, 2, 0][w] || 0), name: raw.gpu.n.map((x) => x < 0 ? '' : raw.functions[x]),
+    bad: new Uint8Array(raw.gpu.t.length) };
+  for (let i = 0, at = 0; i < d.gpu.n; i++) {
+    at += raw.gpu.t[i];
+    d.gpu.start[i] = at;
+    d.gpu.end[i] = at + raw.gpu.d[i];
+  }
+})(window.gph);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of findings; a click opens one and takes the timeline to its place.
+(function (gph) {
+  'use strict';
+  const d = gph.data, el = gph.el, list = gph.byId('findings'), cards = [];
+  const WORDS = { error: 'error', warning: 'warning', info: 'info' };
+
+  const part = (title, inside) => el('section', '', [el('h3', '', title), inside]);
+  const lines = (texts) => el('ul', 'lines', texts.map((text) => /^\s+#\d/.test(text) ? el('li', 'frame', text.trim()) : el('li', '', text)));
+  const more = function (f) {
+    const box = el('div', 'more');
+    box.append(el('p', '', f.cause));
+    if (f.fix) { const fix = part('Fix', el('p', '', f.fix)); fix.className = 'fix'; box.append(fix); }
+    if (f.frames.length) box.append(part('Call stack', gph.stackList(f.frames)));
+    if (f.evidence.length) box.append(part('Evidence', lines(f.evidence)));
+    if (f.consequences.length) box.append(part('What followed', lines(f.consequences)));
+    if (f.vain) box.append(part('Does not help', el('p', '', f.vain)));
+    if (f.docs) box.append(part('Read on', el('p', 'mono', f.docs)));
+    return box;
+  };
+
+  // The call that a finding is about: the last of its thread that had begun by its time.
+  const callOf = function (f) {
+    let best = -1;
+    for (let i = d3.bisectRight(d.start, f.t) - 1, tries = 0; i >= 0 && tries < 4096; i--, tries++)
+      if (d.threads[d.thread[i]][0] === f.thread) { best = i; break; }
+    return best;
+  };
+
+  gph.chosenFinding = -1;
+  gph.chooseFinding = function (index, scroll) {
+    const again = gph.chosenFinding === index && cards[index].more;
+    cards.forEach((card, i) => {
+      const open = i === index && !again;
+      card.item.classList.toggle('chosen', open);
+      card.button.setAttribute('aria-expanded', open);
+      if (!open && card.more) { card.more.remove(); card.more = null; }
+      if (open) card.item.append(card.more = more(d.findings[i]));
+    });
+    gph.chosenFinding = again ? -1 : index;
+    if (again) { gph.select('call', null); return; }
+    if (scroll) cards[index].item.scrollIntoView({ block: 'nearest' });
+    const call = d.findings[index].t >= 0 ? callOf(d.findings[index]) : -1;
+    if (call >= 0) gph.jump(call); else gph.view.changed();
+    gph.markNodes(d.findings[index]);
+  };
+  gph.nextFinding = (by) => {
+    if (cards.length) gph.chooseFinding((gph.chosenFinding + by + cards.length + (gph.chosenFinding < 0 && by < 0 ? 1 : 0)) % cards.length, true);
+  };
+
+  d.findings.forEach((f, i) => {
+    const frame = f.frames.find((x) => x.file), head = el('span', 'what', [el('span', 'sev', WORDS[f.severity]), el('span', 'rule', f.id)]);
+    if (f.count > 1) head.append(el('span', 'count', '× ' + gph.count(f.count)));
+    const where = frame ? 'at ' + gph.brief(frame.name || '?') + ' · ' + gph.place(frame) : '';
+    const button = el('button', { type: 'button', 'aria-expanded': 'false' }, [head, el('span', 'say', f.title), where ? el('span', 'at', where) : null]);
+    const item = el('li', 'finding ' + f.severity, button);
+    button.onclick = () => gph.chooseFinding(i, false);
+    list.append(item);
+    cards.push({ item, button, more: null });
+  });
+  // The worst one is open from the start; the timeline shows all.
+  gph.openFirst = () => {
+    if (!cards.length || d.findings[0].severity === 'info') return;
+    cards[0].item.append(cards[0].more = more(d.findings[0]));
+    cards[0].button.setAttribute('aria-expanded', true);
+  };
+  if (!cards.length) list.append(el('li', 'none', d.head.calls ? 'Nothing is wrong with its use of CUDA graphs, as far as was seen.' : 'No driver call was seen, so there is nothing to judge.'));
+})(window.gph);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape buckets, graph trees and the ledger.
+(function (gph) {
+  'use strict';
+  const d = gph.data, el = gph.el;
+  const cell = (text, number) => el('td', number ? 'n' : '', text);
+  const table = function (title, heads, rows, foot) {
+    const head = el('thead', '', el('tr', '', heads.map(([text, number]) => el('th', number ? 'n' : '', text))));
+    const line = (row) => el('tr', '', row.map((x, i) => x instanceof Node ? el('td', '', x) : cell(x, heads[i][1])));
+    return el('div', 'scroll', el('table', '', [el('caption', '', title), head, el('tbody', '', rows.map(line)), foot ? el('tfoot', '', line(foot)) : null]));
+  };
+
+  // ---- buckets ----
+  const bar = function (parts, most) {
+    const box = el('span', { class: 'bar', role: 'img', 'aria-label': parts.map(([n, word]) => n + ' ' + word).join(', ') });
+    for (const [n, , colour] of parts) {
+      const part = el('i');
+      part.style.width = n / most * 100 + '%';
+      part.style.background = 'var(--' + colour + ')';
+      box.append(part);
+    }
+    return box;
+  };
+  if (d.caches.length) {
+    gph.show('buckets-card', true);
+    const sum = (list, key) => d3.sum(list, (b) => b[key]);
+    let hits = 0, calls = 0;
+    for (const c of d.caches) {
+      const most = Math.max(1, d3.max(c.buckets, (b) => b.exact + b.padded + b.eager + b.miss));
+      const waste = (b) => b.ran ? 1 - b.asked / b.ran : 0;
+      const row = (b, name) => [name, gph.count(b.exact + b.padded + b.eager + b.miss), gph.count(b.exact), gph.count(b.padded), gph.count(b.eager + b.miss), b.ran ? gph.percent(waste(b)) : '–',
+        b.records ? gph.time(b.ns / b.records) : '–', b.bytes ? gph.bytes(b.bytes) : '–'];
+      const rows = [...c.buckets].sort((a, b) => a.size - b.size).map((b) => { const r = row(b, b.size === -1 ? 'none' : b.size < 0 ? '#' + (-2 - b.size) : gph.count(b.size));
+        r.splice(1, 0, bar([[b.exact, 'exact', 'graph'], [b.padded, 'padded', 'copy'], [b.eager, 'eager', 'kernel'], [b.miss, 'missed', 'error']], most)); return r; });
+      const all = {};
+      for (const key of ['exact', 'padded', 'eager', 'miss', 'asked', 'ran', 'records', 'ns', 'bytes']) all[key] = sum(c.buckets, key);
+      const foot = row(all, 'all');
+      foot.splice(1, 0, '');
+      gph.byId('buckets').append(table(c.name, [['bucket'], [''], ['calls', 1], ['exact', 1], ['padded', 1], ['eager, missed', 1], ['padding', 1], ['recorded in', 1], ['bytes', 1]], rows, foot));
+      hits += all.exact + all.padded;
+      calls += all.exact + all.padded + all.eager + all.miss;
+    }
+    gph.byId('buckets-note').textContent = gph.plural(calls, 'call') + ', ' + gph.percent(calls ? hits / calls : 0) + ' served by a graph. Green exact, amber padded, blue eager, red missed.';
+  }
+
+  // ---- trees ----
+  const drawTree = function (t) {
+    const root = { id: 'root', name: t.name, replays: 0, children: [] }, byId = new Map(t.nodes.map((x) => [x.id, { ...x, children: [] }]));
+    for (const x of t.nodes) ((x.parent !== x.id && byId.get(x.parent)) || root).children.push(byId.get(x.id));
+    const leaves = Math.max(1, d3.hierarchy(root).leaves().length), high = Math.max(60, leaves * 34), box = el('div', 'tree');
+    const width = 900, tree = d3.tree().size([high, width - 260])(d3.hierarchy(root)), most = Math.max(1, d3.max(t.nodes, (x) => x.replays));
+    const svg = d3.select(box).append('svg').attr('viewBox', `0 0 ${width} ${high + 20}`).style('max-height', '460px').attr('role', 'img').attr('aria-label', 'Tree ' + t.name).append('g').attr('transform', 'translate(70,10)');
+    svg.selectAll('path').data(tree.links()).enter().append('path').attr('class', 'edge').attr('stroke-width', (l) => 1 + 5 * Math.sqrt((l.target.data.replays || 0) / most))
+      .attr('d', d3.linkHorizontal().x((x) => x.y).y((x) => x.x));
+    const item = svg.selectAll('g').data(tree.descendants()).enter().append('g').attr('transform', (x) => `translate(${x.y},${x.x})`);
+    item.append('circle').attr('r', (x) => 4 + 6 * Math.sqrt((x.data.replays || 0) / most));
+    item.append('text').attr('x', 14).attr('y', -1).text((x) => gph.short(x.depth ? x.data.name : t.name, 24));
+    item.filter((x) => x.depth).append('text').attr('class', 'sub').attr('x', 14).attr('y', 11).text((x) => gph.plural(x.data.replays, 'replay') + (x.data.records > 1 ? ', recorded ' + x.data.records + ' times' : '') + (x.data.why ? ', ' + x.data.why : ''));
+    return box;
+  };
+  if (d.trees.length) {
+    gph.show('tree-card', true);
+    gph.byId('tree-note').textContent = 'Graphs by the path of calls that leads to them; thick is replayed often.';
+    for (const t of d.trees) gph.byId('trees').append(drawTree(t));
+  }
+
+  // ---- ledger ----
+  const ledger = gph.byId('ledger'), m = d.memory;
+  const kinds = new Map();
+  for (let i = 0; i < m.a.length; i++) {
+    const key = m.pool[i] >= 0 ? 'pool ' + d.pools[m.pool[i]].name : gph.MEMORY[m.kind[i]][1];
+    if (!kinds.has(key)) kinds.set(key, { count: 0, now: 0, turns: [] });
+    const k = kinds.get(key);
+    k.count++;
+    k.turns.push([m.from[i], m.b[i]]);
+    if (m.to[i] < 0) k.now += m.b[i]; else k.turns.push([m.to[i], -m.b[i]]);
+  }
+  const peakOf = (turns) => { let now = 0, peak = 0; for (const [, by] of turns.sort((a, b) => a[0] - b[0])) { now += by; peak = Math.max(peak, now); } return peak; };
+  if (kinds.size)
+    ledger.append(table('Memory', [['pool'], ['allocations', 1], ['peak', 1], ['at the end', 1]], [...kinds].map(([name, k]) => [name, gph.count(k.count), gph.bytes(peakOf(k.turns)), gph.bytes(k.now)])));
+  const told = d.pools.filter((p) => p.reserved > 0);
+  if (told.length) ledger.append(table('Pools, as libgph tells', [['pool'], ['reserved', 1], ['used', 1]], told.map((p) => [p.name, gph.bytes(p.reserved), gph.bytes(p.used)])));
+  if (d.execs.length)
+    ledger.append(table('Executables', [['executable'], ['nodes', 1], ['graph memory', 1], ['launches', 1], ['updates', 1], ['alive', 1]],
+      d.execs.map((x, i) => [x.name || 'graph ' + i, x.graph >= 0 ? gph.count(d.graphs[x.graph].count) : '–', x.graph >= 0 && d.graphs[x.graph].bytes ? gph.bytes(d.graphs[x.graph].bytes) : '–',
+        gph.count(x.launches), gph.count(x.updates), gph.time((x.to < 0 ? d.span : x.to) - x.from)])));
+  if (d.counts.length)
+    ledger.append(table('Driver calls', [['call'], ['calls', 1], ['host time', 1], ['mean', 1], ['longest', 1], ['failed', 1]],
+      [...d.counts].sort((a, b) => b[2] - a[2]).map(([name, calls, ns, most, failed]) => [name, gph.count(calls), gph.time(ns), gph.time(ns / calls), gph.time(most), failed ? gph.count(failed) : ''])));
+  gph.show('ledger-card', ledger.children.length > 0);
+})(window.gph);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driver calls by thread, work by stream, captures and findings over time.
+(function (gph) {
+  'use strict';
+  const d = gph.data, view = gph.view, canvas = gph.byId('timeline'), GUTTER = 148, RULER = 34;
+  const lanes = []; // {label, sub, y, height, rows: [{row, y, height, source}], bands}
+  let bottom = RULER, chosen = null;
+
+  const group = (label, hint) => { lanes.push({ group: label, hint, y: bottom + 8, height: 20 }); bottom += 30; };
+  const lane = function (label, sub, rows, source, extra) {
+    const strip = extra.bands && extra.bands.length ? 15 : 0, tall = extra.tall || 24;
+    const it = { label, sub, y: bottom, rows: [], source, strip, ...extra };
+    let y = bottom + strip + 2;
+    rows.forEach((row, i) => { const height = i ? 12 : tall; it.rows.push({ row, y, height, source }); y += height + 2; });
+    it.height = y - bottom + 3;
+    bottom += it.height;
+    lanes.push(it);
+  };
+
+  const byThread = d.threads.map(() => []);
+  for (let i = 0; i < d.n; i++) byThread[d.thread[i]].push(i);
+  if (d.n) group('CPU · driver calls');
+  d.threads.forEach(([id, name], t) => {
+    if (byThread[t].length)
+      lane(name || 'thread ' + id, 'thread ' + id, gph.rows(byThread[t], d, 4), 'call', { bands: d.captures.filter((c) => c.thread === t) });
+  });
+  const busy = (s) => d.work[s].length || d.gpu.stream.includes(s);
+  if (d.streams.some((x, s) => busy(s))) d.gpu.n ? group('GPU · work', '') : group('GPU · submitted', 'GPU times were not measured: pale is submitted and not yet waited for');
+  d.streams.forEach(([handle, name], s) => {
+    if (!busy(s)) return;
+    const measured = [];
+    for (let i = 0; i < d.gpu.n; i++) if (d.gpu.stream[i] === s) measured.push(i);
+    lane(name, handle, measured.length ? gph.rows(measured, d.gpu, 4) : gph.rows(d.work[s], d, 2), measured.length ? 'gpu' : 'call',
+      { pending: measured.length ? null : d.pending[s], tall: 20 });
+  });
+  bottom += 6;
+
+  const columnsOf = (source) => source === 'gpu' ? d.gpu : d;
+  const textOf = (source, i) => source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
+
+  // Ticks at round times, told relative to the view's start when it is deep inside.
+  const ruler = function (ctx, scale, width) {
+    const wide = view.to - view.from, c = gph.colour;
+    ctx.font = '11px ' + c.sans;
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'middle';
+    const ticks = scale.ticks(Math.max(2, (width - GUTTER) / 110));
+    ctx.fillStyle = c.line;
+    for (const t of ticks) ctx.fillRect(Math.round(scale(t)), RULER - 8, 1, bottom);
+    ctx.fillStyle = c.muted;
+    const step = ticks.length > 1 ? ticks[1] - ticks[0] : wide;
+    const unit = wide < 2e3 ? [1, 'ns'] : wide < 2e6 ? [1e3, 'µs'] : wide < 2e9 ? [1e6, 'ms'] : [1e9, 's'];
+    const places = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));
+    for (const t of ticks) if (t >= 0) ctx.fillText((t / unit[0]).toLocaleString('en', { minimumFractionDigits: places, maximumFractionDigits: places }) + ' ' + unit[1], scale(t) + 4, RULER - 14);
+  };
+
+  const flags = []; // findings on the ruler: {x, finding}
+  const flag = function (ctx, scale) {
+    flags.length = 0;
+    d.findings.forEach((f, i) => {
+      const x = scale(f.t);
+      if (f.t < 0 || x < GUTTER - 4 || x > canvas.clientWidth + 4) return;
+      ctx.fillStyle = gph.colour[f.severity];
+      ctx.globalAlpha = 0.5;
+      ctx.fillRect(Math.round(x), 12, 1, bottom);
+      ctx.globalAlpha = 1;
+      const big = gph.chosenFinding === i ? 6.5 : 5;
+      ctx.beginPath();
+      ctx.moveTo(x, 8 - big); ctx.lineTo(x + big, 8); ctx.lineTo(x, 8 + big); ctx.lineTo(x - big, 8);
+      ctx.fill();
+      flags.push({ x, i });
+    });
+  };
+
+  // Columns of pixels by kind, stacked; painted one colour at a time.
+  const Columns = class {
+    constructor() { this.lists = gph.KINDS.map(() => []); this.bad = []; }
+    add(x, shares, base, failed) {
+      let low = 0, sum = 0;
+      for (const kind of STACKED) sum += shares[base + kind];
+      const grow = 1 / Math.sqrt(Math.max(sum, 0.04)); // of little there is still something to see
+      for (const kind of STACKED) {
+        const part = shares[base + kind] * grow;
+        if (part > 0.01) { this.lists[kind].push(x, low, part); low += part; }
+      }
+      if (failed) this.bad.push(x);
+    }
+    paint(ctx, left, top, height) {
+      this.lists.forEach((list, kind) => {
+        ctx.fillStyle = gph.colour[gph.KINDS[kind][0]];
+        for (let i = 0; i < list.length; i += 3) {
+          const high = Math.max(1, list[i + 2] * height);
+          ctx.fillRect(left + list[i], top + height - list[i + 1] * height - high, 1, high);
+        }
+      });
+      ctx.fillStyle = gph.colour.error;
+      for (const x of this.bad) ctx.fillRect(left + x - 0.5, top, 2, height);
+    }
+  };
+  const STACKED = [2, 1, 3, 5, 4, 6, 0, 7]; // from below: work first, waits on top
+
+  const FONT = () => '11px ' + gph.colour.sans;
+  const drawRow = function (ctx, part, perPixel, width) {
+    const rects = gph.KINDS.map(() => []), bad = [], labels = [], columns = new Columns();
+    part.row.draw(view.from, perPixel, width, (id, x, w, kind, failed) => {
+      const left = Math.max(-2, x), right = Math.min(width + 2, x + w);
+      (failed ? bad : rects[kind]).push(left, right - left);
+      if (right - left > 30) labels.push(id, left, right - left, kind);
+    }, (x, shares, base, failed) => columns.add(x, shares, base, failed));
+    columns.paint(ctx, GUTTER, part.y, part.height);
+    const fill = (list, colour) => {
+      ctx.fillStyle = colour;
+      for (let i = 0; i < list.length; i += 2) {
+        const w = list[i + 1], gap = w > 6 ? 1 : w > 2.5 ? 0.5 : 0;
+        if (w > 12) { ctx.beginPath(); ctx.roundRect(GUTTER + list[i], part.y, w - gap, part.height, 3); ctx.fill(); }
+        else ctx.fillRect(GUTTER + list[i], part.y, w - gap, part.height);
+      }
+    };
+    rects.forEach((list, kind) => fill(list, gph.colour[gph.KINDS[kind][0]]));
+    fill(bad, gph.colour.error);
+    ctx.font = FONT();
+    ctx.textBaseline = 'middle';
+    for (let i = 0; i < labels.length; i += 4) {
+      const text = textOf(part.source, labels[i]), most = Math.floor((labels[i + 2] - 8) / 6.1);
+      if (most < 3 || part.height < 12) continue;
+      const kind = gph.KINDS[labels[i + 3]][0];
+      ctx.fillStyle = kind === 'other' || kind === 'sync' ? gph.colour.ink : gph.colour.card;
+      ctx.fillText(gph.short(text, most), GUTTER + labels[i + 1] + 5, part.y + part.height / 2 + 0.5);
+    }
+  };
+
+  const bands = function (ctx, it, scale) {
+    ctx.font = '600 10px ' + gph.colour.sans;
+    ctx.textBaseline = 'middle';
+    let last = -Infinity;
+    for (const c of it.bands || []) {
+      const x = Math.max(GUTTER, scale(c.begin)), w = Math.min(canvas.clientWidth, scale(c.end)) - x;
+      if (w < 0 || (w < 1 && x < last + 2)) continue;
+      last = x;
+      ctx.fillStyle = gph.colour.band;
+      ctx.fillRect(x, it.y + 1, Math.max(w, 1.5), it.height - 3);
+      ctx.fillStyle = c.bad ? gph.colour.error : gph.colour.build;
+      ctx.fillRect(x, it.y + 1, Math.max(w, 1.5), 2);
+      if (w > 60) ctx.fillText(gph.short('capture' + (c.bad ? ', invalidated' : ' · ' + gph.plural(c.nodes, 'node')), Math.floor(w / 6)), x + 4, it.y + 9.5);
+    }
+    ctx.fillStyle = gph.colour.wait;
+    last = -Infinity;
+    for (const [from, to] of it.pending || []) {
+      if (to < view.from || from > view.to) continue;
+      const x = Math.max(GUTTER, scale(from)), right = Math.min(canvas.clientWidth, scale(to));
+      if (right < last + 0.5) continue;
+      ctx.fillRect(x, it.y + 2, Math.max(1, right - x), it.height - 5);
+      last = right;
+    }
+  };
+
+  const paint = function () {
+    const { ctx, width } = gph.fit(canvas, bottom), c = gph.colour, wide = Math.max(1, width - GUTTER);
+    const scale = d3.scaleLinear().domain([view.from, view.to]).range([GUTTER, width]);
+    ruler(ctx, scale, width);
+    const perPixel = (view.to - view.from) / wide;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(GUTTER, 0, wide, bottom);
+    ctx.clip();
+    for (const it of lanes) {
+      if (it.group) continue;
+      bands(ctx, it, scale);
+      for (const part of it.rows) drawRow(ctx, part, perPixel, wide);
+    }
+    mark(ctx, scale);
+    flag(ctx, scale);
+    ctx.restore();
+    ctx.fillStyle = c.line;
+    ctx.fillRect(0, RULER - 1, width, 1);
+    ctx.textBaseline = 'middle';
+    for (const it of lanes) {
+      if (it.group) {
+        ctx.font = '650 10.5px ' + c.sans; ctx.fillStyle = c.muted;
+        ctx.fillText(it.group.toUpperCase(), 16, it.y + 10);
+        if (it.hint) { ctx.font = '11px ' + c.sans; ctx.fillText(it.hint, GUTTER + 6, it.y + 10); }
+        ctx.fillStyle = c.line; ctx.fillRect(0, it.y - 4, width, it.y > RULER + 12 ? 1 : 0);
+        continue;
+      }
+      const y = it.y + it.strip + 13;
+      ctx.font = '12px ' + c.sans; ctx.fillStyle = c.ink;
+      ctx.fillText(gph.short(it.label, 20), 16, y);
+    }
+    overview();
+  };
+
+  const mark = function (ctx, scale) {
+    if (!chosen) return;
+    for (const it of lanes) for (const part of it.rows || []) {
+      if (part.source !== chosen.source) continue;
+      part.has = part.has || new Set(part.row.ids);
+      if (!part.has.has(chosen.i)) continue;
+      const of = columnsOf(part.source), x = scale(of.start[chosen.i]), w = Math.max(2, scale(of.end[chosen.i]) - x);
+      ctx.strokeStyle = gph.colour.ink;
+      ctx.lineWidth = 2;
+      ctx.strokeRect(x - 1, part.y - 1, w + 1, part.height + 2);
+    }
+  };
+
+  // All of the run, small, with the part in view.
+  const small = gph.byId('overview'), all = new gph.Row(d3.range(d.n), d);
+  let still = null;
+  const overview = function () {
+    const { ctx, width, height } = gph.fit(small), c = gph.colour, wide = Math.max(1, width - GUTTER), per = d.span / wide;
+    const key = width + c.paper;
+    if (!still || still.key !== key) {
+      const columns = new Columns();
+      all.draw(0, per, wide, (id, x, w, kind, bad) => {
+        const one = new Float32Array(8);
+        one[kind] = 1;
+        for (let i = Math.max(0, x | 0); i < Math.min(wide, x + w); i++) columns.add(i, one, 0, bad);
+      }, (x, shares, base, bad) => columns.add(x, shares, base, bad));
+      still = { key, columns };
+    }
+    still.columns.paint(ctx, GUTTER, 5, height - 8);
+    ctx.font = '650 10.5px ' + c.sans; ctx.fillStyle = c.muted; ctx.textBaseline = 'middle';
+    ctx.fillText('ALL · ' + gph.time(d.span), 16, height / 2);
+    const left = GUTTER + Math.max(0, view.from / per), right = GUTTER + Math.min(wide, view.to / per);
+    ctx.fillStyle = c.card; ctx.globalAlpha = 0.68;
+    ctx.fillRect(GUTTER, 0, left - GUTTER, height);
+    ctx.fillRect(right, 0, width - right, height);
+    ctx.globalAlpha = 1; ctx.strokeStyle = c.accent; ctx.lineWidth = 1.5;
+    ctx.strokeRect(left + 0.75, 0.75, Math.max(2, right - left - 1.5), height - 1.5);
+  };
+  const move = (e) => {
+    const at = (e.offsetX - GUTTER) / Math.max(1, small.clientWidth - GUTTER) * d.span, half = (view.to - view.from) / 2;
+    view.flight = null;
+    view.set(at - half, at + half);
+  };
+  small.addEventListener('pointerdown', (e) => { small.setPointerCapture(e.pointerId); move(e); });
+  small.addEventListener('pointermove', (e) => { if (e.buttons) move(e); });
+
+  // What is under the pointer: {source, i} or {finding}.
+  const under = function (e) {
+    if (e.offsetY < 18) {
+      const near = flags.filter((f) => Math.abs(f.x - e.offsetX) < 8).pop();
+      if (near) return { finding: near.i };
+    }
+    if (e.offsetX < GUTTER) return null;
+    const time = timeAt(e.offsetX), slack = (view.to - view.from) / Math.max(1, canvas.clientWidth - GUTTER) * 3;
+    for (const it of lanes) for (const part of it.rows || [])
+      if (e.offsetY >= part.y - 1 && e.offsetY <= part.y + part.height + 1) {
+        const i = part.row.at(time, slack);
+        if (i >= 0) return { source: part.source, i };
+      }
+    return null;
+  };
+  const lines = function (source, i) {
+    const of = columnsOf(source), at = gph.time(of.end[i] - of.start[i]) + ' at ' + gph.time(of.start[i]);
+    if (source === 'gpu') return [at + ', measured on the GPU'];
+    const frames = d.framesOf(d.stack[i]), result = d.result.get(i);
+    return [d.names[d.call[i]] + ', ' + at, d.stream[i] >= 0 ? 'on ' + d.streams[d.stream[i]][1] : '', result ? 'failed: ' + (d.results[result] || result) : '',
+      frames.length ? frames[0].name + ' ' + gph.place(frames[0]) : ''];
+  };
+  const hover = function (e) {
+    const it = under(e);
+    canvas.style.cursor = it ? 'pointer' : '';
+    if (!it) gph.tip(null);
+    else if (it.finding !== undefined) gph.tip(e, d.findings[it.finding].title, [d.findings[it.finding].id]);
+    else gph.tip(e, textOf(it.source, it.i), lines(it.source, it.i));
+  };
+
+  // Selects a call (or a measured piece of GPU work) and tells of it below.
+  gph.select = function (source, i) {
+    chosen = i === null || i < 0 ? null : { source, i };
+    gph.selected = chosen;
+    const box = gph.byId('selection'), el = gph.el;
+    box.replaceChildren();
+    if (chosen) {
+      const [first, ...rest] = lines(source, i).filter(Boolean), parts = [el('b', '', textOf(source, i)), el('span', '', first)];
+      if (source === 'call') {
+        const result = d.result.get(i), stream = d.stream[i];
+        parts.push(el('span', '', 'on ' + (d.threads[d.thread[i]][1] || 'thread ' + d.threads[d.thread[i]][0])));
+        if (stream >= 0) parts.push(el('span', '', d.streams[stream][1]));
+        if (result) parts.push(el('span', 'bad', d.results[result] || 'error ' + result));
+        const kind = gph.KINDS[d.kind[i]][0], exec = kind === 'graph' || kind === 'build' ? d.execs[d.object[i]] : null, shown = exec ? exec.graph : -1;
+        if (shown >= 0) {
+          const link = el('button', 'link', 'show its graph');
+          link.onclick = () => gph.showGraph(shown, -1);
+          parts.push(link);
+        }
+      } else parts.push(...rest.map((x) => el('span', '', x)));
+      box.append(el('div', 'row', parts));
+      if (source === 'call' && d.stack[i]) box.append(gph.stackList(d.framesOf(d.stack[i])));
+    } else box.append(el('span', '', 'Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding tells more.'));
+    view.changed();
+  };
+  gph.jump = (i) => { gph.select('call', i); view.focus(d.start[i], d.end[i]); };
+
+  const next = (by) => {
+    if (!d.n) return;
+    const list = chosen && chosen.source === 'call' ? byThread[d.thread[chosen.i]] : byThread.find((x) => x.length);
+    const at = chosen && chosen.source === 'call' ? d3.bisectLeft(list, chosen.i) + by : 0, i = list[Math.min(list.length - 1, Math.max(0, at))];
+    gph.select('call', i);
+    if (d.start[i] < view.from || d.end[i] > view.to) view.focus(d.start[i], d.end[i]);
+  };
+  const on = {
+    hover,
+    click(e) {
+      const it = under(e);
+      if (it && it.finding !== undefined) gph.chooseFinding(it.finding, true);
+      else gph.select(it ? it.source : 'call', it ? it.i : null);
+    },
+    keys: { '.': () => next(1), ',': () => next(-1), n: () => gph.nextFinding(1), p: () => gph.nextFinding(-1), Escape: () => gph.select('call', null) }
+  };
+  const timeAt = gph.gestures(canvas, GUTTER, on);
+  gph.GUTTER = GUTTER;
+  gph.timelineKeys = on.keys;
+
+  gph.byId('zoom-in').onclick = () => view.zoom(0.5);
+  gph.byId('zoom-out').onclick = () => view.zoom(2);
+  gph.byId('zoom-all').onclick = () => view.all();
+  gph.legend('legend', gph.KINDS, new Set(d.kind));
+  gph.byId('timeline-note').textContent = d.n === 0 ? 'No driver call was seen.' :
+    gph.count(d.head.calls) + ' calls' + (d.n < d.head.calls ? ', ' + gph.count(d.n) + ' of them drawn' : '');
+  view.onDraw(paint);
+})(window.gph);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The span of time that is shown: one for timeline and memory map. Wheel, drag, touch and keys change it;
+// whoever draws is called once a frame.
+(function (gph) {
+  'use strict';
+  const drawers = [];
+  let asked = false;
+  const view = gph.view = {
+    from: 0, to: gph.data.span, least: 20,
+    onDraw(f) { drawers.push(f); },
+    changed() {
+      if (asked) return;
+      asked = true;
+      requestAnimationFrame(() => { asked = false; view.paint(); });
+    },
+    paint() {
+      const begin = performance.now();
+      for (const draw of drawers) draw();
+      view.frames.push(performance.now() - begin);
+    },
+    frames: [], // ms that each frame took: read by the tests
+    set(from, to) {
+      const all = gph.data.span, margin = all * 0.02;
+      let wide = Math.min(Math.max(to - from, view.least), all + 2 * margin);
+      from = Math.min(Math.max((from + to - wide) / 2, -margin), all + margin - wide);
+      view.from = from;
+      view.to = from + wide;
+      view.changed();
+    },
+    zoom(factor, at) {
+      const centre = at === undefined ? (view.from + view.to) / 2 : at;
+      view.set(centre - (centre - view.from) * factor, centre + (view.to - centre) * factor);
+    },
+    pan(part) { const by = (view.to - view.from) * part; view.set(view.from + by, view.to + by); },
+    all() { const m = gph.data.span * 0.02; view.set(-m, gph.data.span + m); },
+    isAll() { return view.to - view.from >= gph.data.span; },
+    // Brings a span into view with room around it.
+    focus(from, to) { const wide = Math.max((to - from) * 4, view.least); view.glide((from + to - wide) / 2, (from + to + wide) / 2); },
+    // A short flight, so that the eye sees where it is taken.
+    glide(from, to) {
+      if (matchMedia('(prefers-reduced-motion: reduce)').matches) { view.set(from, to); return; }
+      const path = d3.interpolateZoom([(view.from + view.to) / 2, 0, view.to - view.from], [(from + to) / 2, 0, to - from]);
+      const begin = performance.now(), mine = view.flight = {};
+      const fly = (now) => {
+        if (view.flight !== mine) return;
+        const u = Math.min(1, Math.max(0, (now - begin) / 380)), [c, , w] = path(d3.easeCubicInOut(u));
+        view.set(c - w / 2, c + w / 2);
+        if (u < 1) requestAnimationFrame(fly); else view.set(from, to);
+      };
+      requestAnimationFrame(fly);
+    }
+  };
+
+  // A canvas in device pixels; gives its context, scaled, and its size.
+  gph.fit = function (canvas, height) {
+    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth;
+    if (height) canvas.style.height = height + 'px';
+    const high = height || canvas.clientHeight;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(high * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(high * ratio);
+    }
+    const ctx = canvas.getContext('2d');
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.clearRect(0, 0, width, high);
+    return { ctx, width, height: high };
+  };
+
+  // Wheel, drag, touch and keys on a canvas whose time axis begins at pixel `gutter`.
+  gph.gestures = function (canvas, gutter, on) {
+    const timeAt = (x) => view.from + (x - gutter) / Math.max(1, canvas.clientWidth - gutter) * (view.to - view.from);
+    canvas.addEventListener('wheel', (e) => {
+      const sideways = e.shiftKey ? e.deltaY : Math.abs(e.deltaX) > Math.abs(e.deltaY) ? e.deltaX : 0;
+      // Zoomed out, a wheel that would zoom out scrolls the page on.
+      if (!sideways && e.deltaY > 0 && view.isAll() && !e.ctrlKey) return;
+      e.preventDefault();
+      view.flight = null;
+      const lines = e.deltaMode === 1 ? 20 : 1;
+      if (sideways) view.pan(sideways * lines / canvas.clientWidth);
+      else view.zoom(Math.pow(1.0022, Math.max(-300, Math.min(300, e.deltaY * lines))), timeAt(e.offsetX));
+    }, { passive: false });
+    const held = new Map();
+    let moved = 0;
+    canvas.addEventListener('pointerdown', (e) => { held.set(e.pointerId, e.offsetX); moved = 0; view.flight = null; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener('pointermove', (e) => {
+      if (!held.has(e.pointerId)) { on.hover(e); return; }
+      const before = [...held.values()], dx = e.offsetX - held.get(e.pointerId);
+      held.set(e.pointerId, e.offsetX);
+      moved += Math.abs(dx);
+      if (moved > 3) canvas.classList.add('dragging');
+      if (held.size === 1) { view.pan(-dx / Math.max(1, canvas.clientWidth - gutter)); return; }
+      const after = [...held.values()], was = Math.abs(before[0] - before[1]), is = Math.abs(after[0] - after[1]);
+      if (was > 8 && is > 8) view.zoom(was / is, timeAt((after[0] + after[1]) / 2));
+    });
+    const up = (e) => { if (held.delete(e.pointerId) && moved <= 3 && e.type === 'pointerup') on.click(e); canvas.classList.remove('dragging'); };
+    canvas.addEventListener('pointerup', up);
+    canvas.addEventListener('pointercancel', up);
+    canvas.addEventListener('pointerleave', () => gph.tip(null));
+    canvas.addEventListener('dblclick', (e) => { e.preventDefault(); view.zoom(0.25, timeAt(e.offsetX)); });
+    canvas.addEventListener('keydown', (e) => {
+      if (e.ctrlKey || e.metaKey || e.altKey) return;
+      const keys = { ArrowLeft: () => view.pan(-0.15), ArrowRight: () => view.pan(0.15), ArrowUp: () => view.zoom(0.7), ArrowDown: () => view.zoom(1.4),
+        '+': () => view.zoom(0.6), '=': () => view.zoom(0.6), '-': () => view.zoom(1.6), w: () => view.zoom(0.7), s: () => view.zoom(1.4),
+        a: () => view.pan(-0.15), d: () => view.pan(0.15), 0: () => view.all(), Home: () => view.all() };
+      const act = keys[e.key] || on.keys && on.keys[e.key];
+      if (act) { e.preventDefault(); view.flight = null; act(); }
+    });
+    return timeAt;
+  };
+})(window.gph);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a report keeps of the records that a doctor reads. It copies: the model gives up
+ * what is long dead, and a report shows the whole run.
+ *
+ *   records ──> calls, lifetimes, drawn graphs, notes (here) ──> page, trace, tables
+ *
+ * Whatever names a call does so by its number; gphi_report_settle() sorts the calls and
+ * turns numbers into places. */
+#ifndef GPHI_REPORT_REPORT_H
+#define GPHI_REPORT_REPORT_H
+#include "base/map.h"
+#include "base/vec.h"
+#include "doctor/listen.h"
+#include <gph/report.h>
+#include <stdbool.h>
+
+/* What a call is drawn as; the page's base.js has them in the same order. */
+typedef enum report_kind {
+    REPORT_OTHER,
+    REPORT_KERNEL,
+    REPORT_GRAPH,
+    REPORT_COPY,
+    REPORT_MEMORY,
+    REPORT_BUILD, /* capture, instantiate, update */
+    REPORT_EVENT,
+    REPORT_WAIT
+} report_kind;
+
+typedef struct report_call {
+    uint64_t number, start_ns; /* number: 1, 2, ... as they came */
+    uint32_t duration_ns, stack;
+    uint32_t object; /* 1 + index of function, executable or lifetime; 0: none */
+    int32_t result;
+    uint16_t call, thread, stream; /* stream: 1 + index, 0: none */
+    bool is_captured;
+} report_call;
+
+typedef struct report_thread {
+    uint32_t id;
+    char name[32];
+} report_thread;
+
+typedef struct report_stream {
+    uint64_t handle, work_count;
+    bool is_legacy, is_per_thread;
+    uint32_t thread; /* of a per-thread stream */
+} report_stream;
+
+typedef struct report_capture {
+    uint64_t id, begin_ns, end_ns, graph;
+    uint32_t mode, thread, stream, node_count, stack; /* thread, stream: indices */
+    bool is_open, is_bad;
+} report_capture;
+
+typedef struct report_node {
+    uint64_t handle, made;          /* number of the call that made it, or 0 */
+    uint32_t kind, stack, function; /* 1 + index, 0: none */
+    char detail[36];
+} report_node;
+
+typedef struct report_edge {
+    uint32_t from, to;
+    bool is_weak; /* programmatic */
+} report_edge;
+
+typedef struct report_graph {
+    uint64_t number, handle, bytes;  /* of memory nodes */
+    uint32_t node_count, why, stack; /* of the capture's begin */
+    gphi_vec nodes, edges;           /* empty where too many graphs are kept already */
+} report_graph;
+
+typedef struct report_exec {
+    uint64_t handle, from_ns, to_ns; /* to_ns 0: alive */
+    uint64_t launches, updates, launch_ns;
+    uint32_t graph; /* 1 + index, 0: unknown */
+} report_exec;
+
+typedef struct report_lifetime {
+    uint64_t address, bytes, pool, from_ns, to_ns; /* to_ns 0: alive */
+    uint64_t made;                                 /* number of the call */
+    uint32_t stack;
+    gphi_memory_kind kind;
+    bool is_captured;
+} report_lifetime;
+
+typedef struct report_gpu {
+    uint64_t start_ns, end_ns;
+    uint32_t what, stream, name; /* stream: 1 + index; name: 1 + index of a function */
+} report_gpu;
+
+typedef struct report_bucket {
+    uint64_t bucket, counts[4]; /* exact, padded, eager, miss */
+    uint64_t asked, ran, records, record_ns, bytes, evictions;
+} report_bucket;
+
+typedef struct report_cache {
+    uint64_t id;
+    char *name;
+    gphi_vec buckets;
+} report_cache;
+
+typedef struct report_tree_node {
+    uint64_t id, function, replays, records, why;
+    uint64_t parent; /* 1 + id, 0: none */
+    char *name;
+} report_tree_node;
+
+typedef struct report_tree {
+    uint64_t id;
+    gphi_vec nodes;
+} report_tree;
+
+typedef struct report_pool {
+    uint64_t id, reserved, used;
+    char *name;
+} report_pool;
+
+typedef struct report_count {
+    uint64_t count, ns, failed;
+    uint32_t longest_ns;
+} report_count;
+
+struct gph_report {
+    gph_allocator heap;
+    gph_doctor *doctor;
+    uint32_t calls_max;
+    uint64_t call_count, lost, process,
+        dropped; /* dropped: things memory was short for */
+    uint64_t first_ns, last_ns, began_ms;
+    uint32_t driver_version, pid;
+    char *program, *driver; /* words split by \n; path of the driver */
+    gphi_vec calls, threads, streams, captures, graphs, execs, lifetimes, gpu;
+    gphi_vec functions; /* of char * */
+    gphi_vec caches, trees, pools;
+    gphi_vec devices; /* of report_device */
+    /* key -> 1 + index, or number of a call for `nodes` */
+    gphi_map thread_map, stream_map, function_map, exec_map, capture_map, graph_map;
+    gphi_map live, nodes, node_stacks, newest, pool_map, cache_map, tree_map;
+    report_count counts[GPHI_CALL_COUNT];
+    size_t kept_nodes;
+    uint64_t lifetime_count;
+    bool is_settled;
+};
+
+typedef struct report_device {
+    char name[96];
+    uint32_t major, minor, multiprocessors;
+    uint64_t bytes;
+} report_device;
+
+/* Keys of handles: the same handle of another process is another thing. */
+static inline uint64_t gphi_report_key(const gph_report *report, uint64_t handle)
+{
+    return handle ^ (report->process * 0x9e3779b97f4a7c15u);
+}
+
+/* ---- report_calls.c ---- */
+
+report_kind gphi_report_kind(uint32_t call);
+gph_status gphi_report_call(gph_report *report, const gphi_event *event,
+                            const gphi_seen *seen);
+/* Index of a thread, stream, function; made if it was never seen. UINT32_MAX without
+ * memory. */
+uint32_t gphi_report_thread(gph_report *report, uint32_t id);
+uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
+                            uint64_t handle);
+uint32_t gphi_report_function(gph_report *report, uint64_t handle);
+/* Keeps calls_max / 4 from the start, those that matter, and the last. */
+void gphi_report_thin(gph_report *report);
+/* Index of the call of a number; UINT32_MAX: it is not kept. After settling. */
+uint32_t gphi_report_find(const gph_report *report, uint64_t number);
+
+/* ---- report_graphs.c ---- */
+
+gph_status gphi_report_graph(gph_report *report, const gphi_event *event);
+gph_status gphi_report_node(gph_report *report, const gphi_event *event);
+gph_status gphi_report_edges(gph_report *report, const gphi_event *event);
+/* Captures and executables that a call begins, ends, makes, launches. */
+gph_status gphi_report_graph_call(gph_report *report, const gphi_event *event,
+                                  const gphi_seen *seen, report_call *call);
+/* The innermost frame of a stack that is none of libgph's, or NULL. After
+ * gph_doctor_finish(). */
+const gph_place *gphi_report_own_frame(const gph_report *report, uint32_t stack);
+/* A name for a graph: of the function that captured it, or its number. */
+void gphi_report_graph_name(const gph_report *report, uint32_t graph, char *out,
+                            size_t bytes);
+
+/* ---- report_memory.c ---- */
+
+gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
+                                   const gphi_seen *seen, report_call *call);
+
+/* ---- report_notes.c ---- */
+
+gph_status gphi_report_note(gph_report *report, const gphi_event *event);
+
+/* ---- for those who write ---- */
+
+/* Sorts the calls by time. Once, after the last record. */
+void gphi_report_settle(gph_report *report);
+/* Nanoseconds since the first call; 0 for what lies before. */
+uint64_t gphi_report_time(const gph_report *report, uint64_t ns);
+
+typedef struct gphi_writer gphi_writer;
+/* All that the page shows, as JSON without a single '<'. */
+gph_status gphi_report_data(gph_report *report, const gph_report_program *program,
+                            gph_write_fn *write, void *user, gph_error *error);
+
+static inline report_call *gphi_report_call_at(const gph_report *report, size_t index)
+{
+    return (report_call *)gphi_vec_at(&report->calls, index);
+}
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Driver calls as a report keeps them: one small item each, whatever they were given. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static bool has(const char *name, const char *part)
+{
+    return strstr(name, part) != NULL;
+}
+
+static bool is_build(const char *name)
+{
+    return has(name, "Capture") || has(name, "GraphInstantiate") ||
+           starts(name, "cuGraphExec") || starts(name, "cuGraphAdd") ||
+           starts(name, "cuGraphUpload") || starts(name, "cuGraphCreate") ||
+           starts(name, "cuGraphDestroy") || starts(name, "cuGraphClone");
+}
+
+static bool is_memory(const char *name)
+{
+    return starts(name, "cuMemAlloc") || starts(name, "cuMemFree") ||
+           starts(name, "cuMemHost") || starts(name, "cuMemMap") ||
+           starts(name, "cuMemUnmap") || starts(name, "cuMemCreate") ||
+           starts(name, "cuMemRelease") || starts(name, "cuMemAddress") ||
+           starts(name, "cuMemPool") || starts(name, "cuMemSetAccess");
+}
+
+report_kind gphi_report_kind(uint32_t call)
+{
+    const char *name = gphi_call_name(call);
+    if (starts(name, "cuLaunch"))
+        return REPORT_KERNEL;
+    if (starts(name, "cuGraphLaunch"))
+        return REPORT_GRAPH;
+    if (has(name, "Synchronize"))
+        return REPORT_WAIT;
+    if (is_build(name))
+        return REPORT_BUILD;
+    if (starts(name, "cuMemcpy") || starts(name, "cuMemset"))
+        return REPORT_COPY;
+    if (is_memory(name))
+        return REPORT_MEMORY;
+    if (starts(name, "cuEvent") || starts(name, "cuStreamWaitEvent"))
+        return REPORT_EVENT;
+    return REPORT_OTHER;
+}
+
+/* Finds what a map says of a key, or adds an item to `vec` and says so. NULL without
+ * memory. */
+static void *find_or_add(gphi_vec *vec, gphi_map *map, uint64_t key, uint32_t *index,
+                         bool *is_new)
+{
+    const uint64_t *known = gphi_map_get(map, key);
+    *is_new = known == NULL;
+    if (known != NULL) {
+        *index = (uint32_t)(*known - 1);
+        return gphi_vec_at(vec, *index);
+    }
+    if (gphi_vec_reserve(vec, 1) != GPH_OK ||
+        gphi_map_set(map, key, vec->count + 1) != GPH_OK)
+        return NULL;
+    *index = (uint32_t)vec->count;
+    return gphi_vec_add(vec, 1);
+}
+
+uint32_t gphi_report_thread(gph_report *report, uint32_t id)
+{
+    uint32_t index = 0;
+    bool is_new = false;
+    report_thread *thread =
+        find_or_add(&report->threads, &report->thread_map, id, &index, &is_new);
+    if (thread == NULL)
+        return UINT32_MAX;
+    thread->id = id;
+    return index;
+}
+
+uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
+                            uint64_t handle)
+{
+    const uint32_t thread = stream != NULL ? stream->thread : 0;
+    if (stream != NULL)
+        handle = stream->handle;
+    const bool is_legacy = stream != NULL ? stream->is_legacy : handle <= 1;
+    const uint64_t key =
+        gphi_report_key(report, (is_legacy ? 0 : handle) ^ (uint64_t)thread << 40);
+    uint32_t index = 0;
+    bool is_new = false;
+    report_stream *item =
+        find_or_add(&report->streams, &report->stream_map, key, &index, &is_new);
+    if (item == NULL)
+        return UINT32_MAX;
+    if (is_new)
+        *item = (report_stream){.handle = handle,
+                                .is_legacy = is_legacy,
+                                .is_per_thread = stream != NULL && stream->is_per_thread,
+                                .thread = thread};
+    return index;
+}
+
+uint32_t gphi_report_function(gph_report *report, uint64_t handle)
+{
+    uint32_t index = 0;
+    bool is_new = false;
+    char **name = find_or_add(&report->functions, &report->function_map,
+                              gphi_report_key(report, handle), &index, &is_new);
+    return name == NULL ? UINT32_MAX : index;
+}
+
+static uint64_t function_of(const gphi_event *event)
+{
+    switch (event->u.call.call) {
+    case GPHI_CALL_cuLaunchKernel:
+    case GPHI_CALL_cuLaunchCooperativeKernel: return gphi_event_word(event, 0);
+    case GPHI_CALL_cuLaunchKernelEx: return gphi_event_word(event, 1);
+    default: return 0;
+    }
+}
+
+static void count(gph_report *report, const gphi_event *event)
+{
+    report_count *counts = &report->counts[event->u.call.call];
+    counts->count++;
+    counts->ns += event->u.call.duration_ns;
+    counts->failed += event->u.call.result != 0;
+    if (event->u.call.duration_ns > counts->longest_ns)
+        counts->longest_ns = event->u.call.duration_ns;
+    report->call_count++;
+    const uint64_t end = event->time_ns + event->u.call.duration_ns;
+    if (report->first_ns == 0 || event->time_ns < report->first_ns)
+        report->first_ns = event->time_ns;
+    if (end > report->last_ns)
+        report->last_ns = end;
+}
+
+gph_status gphi_report_call(gph_report *report, const gphi_event *event,
+                            const gphi_seen *seen)
+{
+    if (event->u.call.call >= GPHI_CALL_COUNT)
+        return GPH_OK;
+    count(report, event);
+    const report_kind kind = gphi_report_kind(event->u.call.call);
+    report_call call = {.number = report->call_count,
+                        .start_ns = event->time_ns,
+                        .duration_ns = event->u.call.duration_ns,
+                        .stack = event->stack,
+                        .result = event->u.call.result,
+                        .call = event->u.call.call,
+                        .is_captured = event->id != 0};
+    const uint32_t thread = gphi_report_thread(report, event->thread);
+    if (thread >= UINT16_MAX)
+        return GPH_E_NO_MEMORY;
+    call.thread = (uint16_t)thread;
+    if (seen != NULL && seen->stream != NULL) {
+        const uint32_t stream = gphi_report_stream(report, seen->stream, 0);
+        call.stream = stream >= UINT16_MAX ? 0 : (uint16_t)(stream + 1);
+        if (stream < report->streams.count && kind <= REPORT_COPY &&
+            kind >= REPORT_KERNEL)
+            ((report_stream *)gphi_vec_at(&report->streams, stream))->work_count++;
+    }
+    const uint64_t function = function_of(event);
+    if (function != 0)
+        call.object = gphi_report_function(report, function) + 1;
+    GPHI_TRY(gphi_report_graph_call(report, event, seen, &call));
+    GPHI_TRY(gphi_report_memory_call(report, event, seen, &call));
+    if (report->calls.count >= report->calls_max)
+        gphi_report_thin(report);
+    report_call *kept = gphi_vec_add(&report->calls, 1);
+    if (kept == NULL)
+        return GPH_E_NO_MEMORY;
+    *kept = call;
+    return GPH_OK;
+}
+
+static bool matters(const report_call *call)
+{
+    const report_kind kind = gphi_report_kind(call->call);
+    return call->result != 0 || kind == REPORT_BUILD || kind == REPORT_MEMORY;
+}
+
+void gphi_report_thin(gph_report *report)
+{
+    const size_t quarter = report->calls_max / 4, total = report->calls.count;
+    size_t to = quarter, special = 0;
+    for (size_t from = quarter; from < total; from++) {
+        const report_call *call = gphi_report_call_at(report, from);
+        /* The first quarter, the last quarter, and up to a quarter of what matters. */
+        if (from >= total - quarter || (special < quarter && matters(call))) {
+            special += from < total - quarter;
+            *gphi_report_call_at(report, to++) = *call;
+        }
+    }
+    report->calls.count = to;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const report_call *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int gpu_by_time(const void *a, const void *b)
+{
+    const report_gpu *x = a, *y = b;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+void gphi_report_settle(gph_report *report)
+{
+    if (report->is_settled)
+        return;
+    report->is_settled = true;
+    gph_doctor_event_count(report->doctor, &report->lost);
+    if (report->calls.count > 1)
+        qsort(report->calls.items, report->calls.count, sizeof(report_call), by_time);
+    if (report->gpu.count > 1)
+        qsort(report->gpu.items, report->gpu.count, sizeof(report_gpu), gpu_by_time);
+    for (size_t i = 0; i < report->gpu.count; i++) {
+        const report_gpu *gpu = gphi_vec_at(&report->gpu, i);
+        if (gpu->end_ns > report->last_ns)
+            report->last_ns = gpu->end_ns;
+    }
+    /* From now on this map leads from the number of a call to 1 + its index. */
+    gphi_map_fini(&report->nodes);
+    gphi_map_init(&report->nodes, report->heap);
+    if (gphi_map_reserve(&report->nodes, report->calls.count) != GPH_OK)
+        return; /* nothing leads to calls; the rest is as it is */
+    for (size_t i = 0; i < report->calls.count; i++)
+        gphi_ignore(
+            gphi_map_set(&report->nodes, gphi_report_call_at(report, i)->number, i + 1),
+            "there is room");
+}
+
+uint32_t gphi_report_find(const gph_report *report, uint64_t number)
+{
+    const uint64_t *at = number == 0 ? NULL : gphi_map_get(&report->nodes, number);
+    return at == NULL ? UINT32_MAX : (uint32_t)(*at - 1);
+}
+
+uint64_t gphi_report_time(const gph_report *report, uint64_t ns)
+{
+    return ns > report->first_ns ? ns - report->first_ns : 0;
+}

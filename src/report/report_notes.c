@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What libgph told of itself: hits of caches, paths of trees, bytes of pools, summed up.
+ */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "report/report.h"
+
+/* An item of `vec` by its id, as a map has it; made, zeroed, if it is new. */
+static void *item_of(gph_report *report, gphi_vec *vec, gphi_map *map, uint64_t id)
+{
+    const uint64_t key = gphi_report_key(report, id);
+    const uint64_t *known = gphi_map_get(map, key);
+    if (known != NULL)
+        return gphi_vec_at(vec, *known - 1);
+    if (gphi_vec_reserve(vec, 1) != GPH_OK ||
+        gphi_map_set(map, key, vec->count + 1) != GPH_OK)
+        return NULL;
+    return gphi_vec_add(vec, 1);
+}
+
+static void name_it(gph_report *report, char **name, const char *text)
+{
+    if (*name == NULL && text[0] != 0)
+        *name = gphi_heap_text(report->heap, text);
+}
+
+static report_bucket *bucket_of(report_cache *cache, uint64_t bucket)
+{
+    for (size_t i = 0; i < cache->buckets.count; i++) {
+        report_bucket *known = gphi_vec_at(&cache->buckets, i);
+        if (known->bucket == bucket)
+            return known;
+    }
+    report_bucket *fresh = gphi_vec_add(&cache->buckets, 1);
+    if (fresh != NULL)
+        fresh->bucket = bucket;
+    return fresh;
+}
+
+static gph_status take_cache(gph_report *report, const gphi_event *event)
+{
+    report_cache *cache =
+        item_of(report, &report->caches, &report->cache_map, gphi_event_word(event, 0));
+    if (cache == NULL)
+        return GPH_E_NO_MEMORY;
+    if (cache->buckets.item_bytes == 0)
+        gphi_vec_init(&cache->buckets, report->heap, sizeof(report_bucket));
+    cache->id = gphi_event_word(event, 0);
+    name_it(report, &cache->name, gphi_event_text(event, 0));
+    const bool is_hit = event->id == GPHI_NOTE_CACHE_HIT;
+    report_bucket *bucket = bucket_of(cache, gphi_event_word(event, is_hit ? 2 : 1));
+    if (bucket == NULL)
+        return GPH_E_NO_MEMORY;
+    if (is_hit) {
+        const uint64_t outcome = gphi_event_word(event, 3);
+        bucket->counts[outcome < 4 ? outcome : 3]++;
+        if (outcome < 2) { /* replayed: what was asked, and what ran for it */
+            bucket->asked += gphi_event_word(event, 1);
+            bucket->ran += gphi_event_word(event, 4);
+        }
+    } else if (event->id == GPHI_NOTE_CACHE_RECORD) {
+        bucket->records++;
+        bucket->record_ns += gphi_event_word(event, 2);
+        bucket->bytes = gphi_event_word(event, 3);
+    } else {
+        bucket->evictions++;
+        bucket->bytes = 0;
+    }
+    return GPH_OK;
+}
+
+static gph_status take_tree(gph_report *report, const gphi_event *event)
+{
+    report_tree *tree =
+        item_of(report, &report->trees, &report->tree_map, gphi_event_word(event, 0));
+    if (tree == NULL)
+        return GPH_E_NO_MEMORY;
+    if (tree->nodes.item_bytes == 0)
+        gphi_vec_init(&tree->nodes, report->heap, sizeof(report_tree_node));
+    tree->id = gphi_event_word(event, 0);
+    report_tree_node *node = NULL;
+    for (size_t i = 0; i < tree->nodes.count && node == NULL; i++) {
+        report_tree_node *known = gphi_vec_at(&tree->nodes, i);
+        if (known->id == gphi_event_word(event, 2))
+            node = known;
+    }
+    if (node == NULL) {
+        node = gphi_vec_add(&tree->nodes, 1);
+        if (node == NULL)
+            return GPH_E_NO_MEMORY;
+        node->id = gphi_event_word(event, 2);
+        node->function = gphi_event_word(event, 1);
+        node->parent = gphi_event_word(event, 4);
+    }
+    name_it(report, &node->name, gphi_event_text(event, 0));
+    if (event->id == GPHI_NOTE_TREE_RECORD) {
+        node->records++;
+        node->why = gphi_event_word(event, 3);
+    } else {
+        node->replays++;
+    }
+    return GPH_OK;
+}
+
+static gph_status take_pool(gph_report *report, const gphi_event *event)
+{
+    report_pool *pool =
+        item_of(report, &report->pools, &report->pool_map, gphi_event_word(event, 0));
+    if (pool == NULL)
+        return GPH_E_NO_MEMORY;
+    pool->id = gphi_event_word(event, 0);
+    name_it(report, &pool->name, gphi_event_text(event, 0));
+    if (gphi_event_word(event, 1) > pool->reserved)
+        pool->reserved = gphi_event_word(event, 1);
+    if (gphi_event_word(event, 2) > pool->used)
+        pool->used = gphi_event_word(event, 2);
+    return GPH_OK;
+}
+
+gph_status gphi_report_note(gph_report *report, const gphi_event *event)
+{
+    switch (event->id) {
+    case GPHI_NOTE_CACHE_HIT:
+    case GPHI_NOTE_CACHE_RECORD:
+    case GPHI_NOTE_CACHE_EVICT: return take_cache(report, event);
+    case GPHI_NOTE_TREE_RECORD:
+    case GPHI_NOTE_TREE_REPLAY: return take_tree(report, event);
+    case GPHI_NOTE_POOL: return take_pool(report, event);
+    default: return GPH_OK;
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The report in short, for a terminal. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "file/writer.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *say_time(char out[24], uint64_t ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double value = (double)ns;
+    size_t unit = 0;
+    while (value >= 1000 && unit < 3) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(out, 24, value >= 100 || unit == 0 ? "%.0f %s" : "%.2f %s", value,
+             units[unit]);
+    return out;
+}
+
+static const char *say_bytes(char out[24], uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit < 4) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(out, 24, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
+    return out;
+}
+
+static void put_kinds(const gph_report *r, gphi_writer *out)
+{
+    static const char *const words[] = {[REPORT_KERNEL] = "kernel launches",
+                                        [REPORT_GRAPH] = "graph launches",
+                                        [REPORT_COPY] = "copies, fills",
+                                        [REPORT_BUILD] = "capture, instantiate, update",
+                                        [REPORT_MEMORY] = "memory",
+                                        [REPORT_EVENT] = "events",
+                                        [REPORT_WAIT] = "waits",
+                                        [REPORT_OTHER] = "other"};
+    static const report_kind order[] = {REPORT_KERNEL, REPORT_GRAPH,  REPORT_COPY,
+                                        REPORT_BUILD,  REPORT_MEMORY, REPORT_EVENT,
+                                        REPORT_WAIT,   REPORT_OTHER};
+    char total[24], mean[24], longest[24];
+    gphi_putf(out, "  %-30s %10s %11s %10s %10s %8s\n", "driver calls", "calls",
+              "host time", "mean", "longest", "failed");
+    for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
+        report_count sum = {0};
+        for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++) {
+            if (r->counts[call].count == 0 || gphi_report_kind(call) != order[k])
+                continue;
+            sum.count += r->counts[call].count;
+            sum.ns += r->counts[call].ns;
+            sum.failed += r->counts[call].failed;
+            if (r->counts[call].longest_ns > sum.longest_ns)
+                sum.longest_ns = r->counts[call].longest_ns;
+        }
+        if (sum.count > 0)
+            gphi_putf(out, "  %-30s %10" PRIu64 " %11s %10s %10s %8" PRIu64 "\n",
+                      words[order[k]], sum.count, say_time(total, sum.ns),
+                      say_time(mean, sum.ns / sum.count),
+                      say_time(longest, sum.longest_ns), sum.failed);
+    }
+}
+
+static int by_launches(const void *a, const void *b)
+{
+    const report_exec *x = *(const report_exec *const *)a,
+                      *y = *(const report_exec *const *)b;
+    if (x->launches != y->launches)
+        return x->launches > y->launches ? -1 : 1;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+enum { EXECS_SHOWN = 8 };
+
+static gph_status put_execs(const gph_report *r, gphi_writer *out, gph_error *error)
+{
+    const size_t count = r->execs.count;
+    if (count == 0)
+        return GPH_OK;
+    const report_exec **list = gphi_heap_array(r->heap, count, sizeof(*list));
+    if (list == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu executables", count);
+    for (size_t i = 0; i < count; i++)
+        list[i] = gphi_vec_at(&r->execs, i);
+    qsort(list, count, sizeof(*list), by_launches);
+    gphi_putf(out, "\n  %-30s %10s %11s %10s %10s\n", "graphs", "launches", "host time",
+              "nodes", "updates");
+    for (size_t i = 0; i < count && i < EXECS_SHOWN; i++) {
+        char name[128] = "?", mean[24];
+        uint32_t nodes = 0;
+        if (list[i]->graph != 0) {
+            gphi_report_graph_name(r, list[i]->graph - 1, name, sizeof(name));
+            nodes = ((const report_graph *)gphi_vec_at(&r->graphs, list[i]->graph - 1))
+                        ->node_count;
+        }
+        const uint64_t launches = list[i]->launches;
+        gphi_putf(out, "  %-30.30s %10" PRIu64 " %11s %10" PRIu32 " %10" PRIu64 "\n",
+                  name, launches,
+                  launches == 0 ? "-" : say_time(mean, list[i]->launch_ns / launches),
+                  nodes, list[i]->updates);
+    }
+    if (count > EXECS_SHOWN)
+        gphi_putf(out, "  and %zu more\n", count - EXECS_SHOWN);
+    gphi_heap_free(r->heap, list, count * sizeof(*list));
+    return GPH_OK;
+}
+
+typedef struct turn {
+    uint64_t ns, bytes;
+    bool is_end;
+} turn;
+
+static int by_time(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return y->is_end - x->is_end;
+}
+
+static void put_memory_kind(const gph_report *r, gphi_writer *out, uint32_t kind,
+                            turn *turns)
+{
+    static const char *const words[] = {
+        "other",   "cuMemAlloc",  "stream-ordered",  "graph memory",
+        "managed", "pinned host", "registered host", "virtual, mapped"};
+    size_t count = 0;
+    uint64_t many = 0, alive = 0, peak = 0;
+    for (size_t i = 0; i < r->lifetimes.count; i++) {
+        const report_lifetime *life = gphi_vec_at(&r->lifetimes, i);
+        if ((uint32_t)life->kind != kind)
+            continue;
+        many++;
+        turns[count++] = (turn){life->from_ns, life->bytes, false};
+        if (life->to_ns != 0)
+            turns[count++] = (turn){life->to_ns, life->bytes, true};
+    }
+    if (many == 0)
+        return;
+    qsort(turns, count, sizeof(*turns), by_time);
+    for (size_t i = 0; i < count; i++) {
+        alive = turns[i].is_end ? alive - turns[i].bytes : alive + turns[i].bytes;
+        peak = alive > peak ? alive : peak;
+    }
+    char most[24], rest[24];
+    gphi_putf(out, "  %-30s %10" PRIu64 " %11s %10s\n", words[kind], many,
+              say_bytes(most, peak), say_bytes(rest, alive));
+}
+
+static gph_status put_memory(const gph_report *r, gphi_writer *out, gph_error *error)
+{
+    const size_t room = 2 * r->lifetimes.count;
+    if (room == 0)
+        return GPH_OK;
+    turn *turns = gphi_heap_array(r->heap, room, sizeof(*turns));
+    if (turns == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu allocations", room / 2);
+    gphi_putf(out, "\n  %-30s %10s %11s %10s\n", "memory", "allocated", "peak", "at end");
+    for (uint32_t kind = 1; kind <= GPHI_MEM_VMM; kind++)
+        put_memory_kind(r, out, kind, turns);
+    gphi_heap_free(r->heap, turns, room * sizeof(*turns));
+    return GPH_OK;
+}
+
+static void put_caches(const gph_report *r, gphi_writer *out)
+{
+    if (r->caches.count > 0)
+        gphi_putf(out, "\n  %-30s %10s %11s %10s %10s %8s\n", "shape buckets", "calls",
+                  "exact", "padded", "eager", "padding");
+    for (size_t i = 0; i < r->caches.count; i++) {
+        const report_cache *cache = gphi_vec_at(&r->caches, i);
+        report_bucket sum = {0};
+        for (size_t b = 0; b < cache->buckets.count; b++) {
+            const report_bucket *bucket = gphi_vec_at(&cache->buckets, b);
+            for (int k = 0; k < 4; k++)
+                sum.counts[k] += bucket->counts[k];
+            sum.asked += bucket->asked;
+            sum.ran += bucket->ran;
+        }
+        const uint64_t eager = sum.counts[2] + sum.counts[3];
+        gphi_putf(
+            out,
+            "  %-30.30s %10" PRIu64 " %11" PRIu64 " %10" PRIu64 " %10" PRIu64
+            " %6.1f %%\n",
+            cache->name != NULL ? cache->name : "cache",
+            sum.counts[0] + sum.counts[1] + eager, sum.counts[0], sum.counts[1], eager,
+            sum.ran == 0 ? 0.0 : 100.0 - 100.0 * (double)sum.asked / (double)sum.ran);
+    }
+}
+
+gph_status gph_report_text(gph_report *report, gph_write_fn *write, void *user,
+                           gph_error *error)
+{
+    if (report == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
+                         write == NULL ? "write" : "report");
+    gphi_writer out;
+    gphi_report_settle(report);
+    gphi_writer_begin(&out, write, user);
+    put_kinds(report, &out);
+    GPHI_TRY(put_execs(report, &out, error));
+    GPHI_TRY(put_memory(report, &out, error));
+    put_caches(report, &out);
+    if (report->lost > 0)
+        gphi_putf(&out, "\n  %" PRIu64 " records came too fast and are missing\n",
+                  report->lost);
+    return gphi_writer_end(&out, error);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A trace in Chrome's trace event format: what ui.perfetto.dev opens.
+ *
+ *   process 1: threads with their calls and captures   2: streams   3: executables
+ *   4: bytes alive, as counters                        findings are instants of threads
+ *
+ * An arrow leads from each launch to its work on the stream. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/save.h"
+#include "file/writer.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CPU = 1, GPU, GRAPHS, MEMORY };
+
+typedef struct trace {
+    gphi_writer out;
+    gph_report *report;
+    const gph_report_program *program;
+    gph_error *error;
+    bool is_first;
+} trace;
+
+/* Begins an event: what every one has. Times are in microseconds. */
+static void begin(trace *t, const char *phase, uint32_t process, uint64_t track,
+                  uint64_t ns)
+{
+    gphi_putf(&t->out, "%s\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu64,
+              t->is_first ? "" : ",", phase, process, track);
+    gphi_putf(&t->out, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+    t->is_first = false;
+}
+
+static void name_it(trace *t, const char *name)
+{
+    gphi_put(&t->out, ",\"name\":");
+    gphi_put_json_text(&t->out, name != NULL ? name : "?");
+}
+
+static void put_duration(trace *t, uint64_t ns)
+{
+    gphi_putf(&t->out, ",\"dur\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+}
+
+static void end(trace *t)
+{
+    gphi_put(&t->out, "}");
+}
+
+static void put_label(trace *t, const char *what, uint32_t process, uint64_t track,
+                      const char *label)
+{
+    begin(t, "M", process, track, 0);
+    gphi_putf(&t->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+    gphi_put_json_text(&t->out, label);
+    gphi_put(&t->out, "}}");
+}
+
+static void put_labels(trace *t)
+{
+    const gph_report *r = t->report;
+    char name[128];
+    put_label(t, "process_name", CPU, 0, "CPU: driver calls");
+    put_label(t, "process_name", GPU, 0,
+              r->gpu.count > 0 ? "GPU: streams" : "GPU: work as it was submitted");
+    put_label(t, "process_name", GRAPHS, 0, "Graph launches");
+    put_label(t, "process_name", MEMORY, 0, "Memory");
+    for (size_t i = 0; i < r->threads.count; i++) {
+        const report_thread *thread = gphi_vec_at(&r->threads, i);
+        snprintf(name, sizeof(name), "%s (%u)",
+                 thread->name[0] != 0 ? thread->name : "thread", thread->id);
+        put_label(t, "thread_name", CPU, thread->id, name);
+    }
+    for (size_t i = 0; i < r->streams.count; i++) {
+        const report_stream *stream = gphi_vec_at(&r->streams, i);
+        snprintf(name, sizeof(name),
+                 stream->is_legacy ? "legacy stream" : "stream 0x%" PRIx64,
+                 stream->handle);
+        put_label(t, "thread_name", GPU, i + 1, name);
+    }
+    for (size_t i = 0; i < r->execs.count; i++) {
+        const report_exec *exec = gphi_vec_at(&r->execs, i);
+        snprintf(name, sizeof(name), "executable 0x%" PRIx64, exec->handle);
+        if (exec->graph != 0)
+            gphi_report_graph_name(r, exec->graph - 1, name, sizeof(name));
+        put_label(t, "thread_name", GRAPHS, i + 1, name);
+    }
+}
+
+static const char *label_of(const gph_report *r, const report_call *call)
+{
+    const report_kind kind = gphi_report_kind(call->call);
+    if (kind != REPORT_KERNEL || call->object == 0)
+        return gphi_call_name(call->call);
+    const char *name = *(char *const *)gphi_vec_at(&r->functions, call->object - 1);
+    return name != NULL ? name : gphi_call_name(call->call);
+}
+
+static bool is_work(const report_call *call)
+{
+    const report_kind kind = gphi_report_kind(call->call);
+    return call->stream != 0 && call->result == 0 && !call->is_captured &&
+           (kind == REPORT_KERNEL || kind == REPORT_GRAPH || kind == REPORT_COPY);
+}
+
+static void put_call(trace *t, size_t index)
+{
+    static const char *const words[] = {"other",  "kernel", "graph", "copy",
+                                        "memory", "build",  "event", "wait"};
+    const gph_report *r = t->report;
+    const report_call *call = gphi_report_call_at(r, index);
+    const report_thread *thread = gphi_vec_at(&r->threads, call->thread);
+    const uint64_t at = gphi_report_time(r, call->start_ns);
+    begin(t, "X", CPU, thread->id, at);
+    put_duration(t, call->duration_ns);
+    name_it(t, gphi_call_name(call->call));
+    gphi_putf(&t->out, ",\"cat\":\"%s\",\"args\":{\"result\":%" PRId32,
+              words[gphi_report_kind(call->call)], call->result);
+    if (call->is_captured)
+        gphi_put(&t->out, ",\"captured\":true");
+    const gph_place *frame = gphi_report_own_frame(r, call->stack);
+    if (frame != NULL) {
+        gphi_put(&t->out, ",\"function\":");
+        gphi_put_json_text(&t->out, frame->function);
+        gphi_put(&t->out, ",\"file\":");
+        gphi_put_json_text(&t->out, frame->file != NULL ? frame->file : "");
+        gphi_putf(&t->out, ",\"line\":%" PRId32, frame->line);
+    }
+    gphi_put(&t->out, "}");
+    end(t);
+}
+
+/* Work on a stream, and the arrow to it. */
+static void put_work(trace *t, size_t index, uint64_t duration)
+{
+    const gph_report *r = t->report;
+    const report_call *call = gphi_report_call_at(r, index);
+    const report_thread *thread = gphi_vec_at(&r->threads, call->thread);
+    const uint64_t at = gphi_report_time(r, call->start_ns);
+    begin(t, "X", GPU, call->stream, at);
+    put_duration(t, duration);
+    name_it(t, label_of(r, call));
+    gphi_put(&t->out, ",\"cat\":\"work\"");
+    end(t);
+    begin(t, "s", CPU, thread->id, at);
+    gphi_putf(&t->out, ",\"name\":\"launch\",\"cat\":\"launch\",\"id\":%zu", index + 1);
+    end(t);
+    begin(t, "f", GPU, call->stream, at);
+    gphi_putf(&t->out, ",\"name\":\"launch\",\"cat\":\"launch\",\"bp\":\"e\",\"id\":%zu",
+              index + 1);
+    end(t);
+}
+
+static void put_launch(trace *t, const report_call *call)
+{
+    begin(t, "X", GRAPHS, call->object, gphi_report_time(t->report, call->start_ns));
+    put_duration(t, call->duration_ns);
+    gphi_put(&t->out, ",\"name\":\"launch\",\"cat\":\"graph\"");
+    end(t);
+}
+
+/* Slices of one track nest or stand apart: work ends where the next of its stream begins.
+ */
+static gph_status put_calls(trace *t)
+{
+    const gph_report *r = t->report;
+    const size_t count = r->calls.count, streams = r->streams.count;
+    if (count == 0)
+        return GPH_OK;
+    uint64_t *ends = gphi_heap_array(r->heap, count + streams + 1, sizeof(*ends));
+    if (ends == NULL)
+        return gphi_fail(t->error, GPH_E_NO_MEMORY, "a trace of %zu calls", count);
+    uint64_t *next = ends + count;
+    for (size_t i = count; i-- > 0;) {
+        const report_call *call = gphi_report_call_at(r, i);
+        const uint64_t until = call->start_ns + call->duration_ns;
+        if (!is_work(call))
+            continue;
+        ends[i] = next[call->stream] != 0 && next[call->stream] < until
+                      ? next[call->stream]
+                      : until;
+        next[call->stream] = call->start_ns;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const report_call *call = gphi_report_call_at(r, i);
+        put_call(t, i);
+        if (is_work(call) && r->gpu.count == 0)
+            put_work(t, i, ends[i] - call->start_ns);
+        if (call->call == GPHI_CALL_cuGraphLaunch && call->object != 0 &&
+            call->result == 0)
+            put_launch(t, call);
+    }
+    gphi_heap_free(r->heap, ends, (count + streams + 1) * sizeof(*ends));
+    return GPH_OK;
+}
+
+static void put_gpu(trace *t)
+{
+    const gph_report *r = t->report;
+    for (size_t i = 0; i < r->gpu.count; i++) {
+        const report_gpu *gpu = gphi_vec_at(&r->gpu, i);
+        const char *name =
+            gpu->name == 0 ? NULL
+                           : *(char *const *)gphi_vec_at(&r->functions, gpu->name - 1);
+        begin(t, "X", GPU, gpu->stream, gphi_report_time(r, gpu->start_ns));
+        put_duration(t, gpu->end_ns > gpu->start_ns ? gpu->end_ns - gpu->start_ns : 0);
+        name_it(t, name != NULL ? name : "work");
+        gphi_put(&t->out, ",\"cat\":\"gpu\"");
+        end(t);
+    }
+}
+
+static void put_captures(trace *t)
+{
+    const gph_report *r = t->report;
+    for (size_t i = 0; i < r->captures.count; i++) {
+        const report_capture *capture = gphi_vec_at(&r->captures, i);
+        const uint64_t last = capture->is_open ? r->last_ns : capture->end_ns;
+        for (int is_end = 0; is_end < 2; is_end++) {
+            begin(t, is_end ? "e" : "b", GPU, capture->stream + 1U,
+                  gphi_report_time(r, is_end ? last : capture->begin_ns));
+            gphi_putf(&t->out, ",\"name\":\"capture%s\",\"cat\":\"capture\",\"id\":%zu",
+                      capture->is_bad ? ", invalidated" : "", i + 1);
+            end(t);
+        }
+    }
+}
+
+/* ---- bytes alive ---- */
+
+typedef struct turn {
+    uint64_t ns, bytes;
+    uint32_t kind;
+    bool is_end;
+} turn;
+
+static int by_time(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static gph_status put_memory(trace *t)
+{
+    static const char *const words[] = {"other",      "cuMemAlloc", "stream-ordered",
+                                        "graph",      "managed",    "pinned",
+                                        "registered", "virtual"};
+    const gph_report *r = t->report;
+    const size_t room = 2 * r->lifetimes.count;
+    if (room == 0)
+        return GPH_OK;
+    turn *turns = gphi_heap_array(r->heap, room, sizeof(*turns));
+    if (turns == NULL)
+        return gphi_fail(t->error, GPH_E_NO_MEMORY, "a trace of %zu allocations",
+                         room / 2);
+    size_t count = 0;
+    for (size_t i = 0; i < r->lifetimes.count; i++) {
+        const report_lifetime *life = gphi_vec_at(&r->lifetimes, i);
+        turns[count++] = (turn){life->from_ns, life->bytes, life->kind, false};
+        if (life->to_ns != 0)
+            turns[count++] = (turn){life->to_ns, life->bytes, life->kind, true};
+    }
+    qsort(turns, count, sizeof(*turns), by_time);
+    uint64_t alive[8] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t kind = turns[i].kind < 8 ? turns[i].kind : 0;
+        alive[kind] =
+            turns[i].is_end ? alive[kind] - turns[i].bytes : alive[kind] + turns[i].bytes;
+        begin(t, "C", MEMORY, 0, gphi_report_time(r, turns[i].ns));
+        gphi_putf(&t->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRIu64 "}",
+                  words[kind], alive[kind]);
+        end(t);
+    }
+    gphi_heap_free(r->heap, turns, room * sizeof(*turns));
+    return GPH_OK;
+}
+
+static void put_findings(trace *t)
+{
+    const gph_doctor *doctor = t->report->doctor;
+    for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
+        const gph_finding *finding = gph_doctor_finding(doctor, i);
+        if (finding->time_ns == 0)
+            continue;
+        begin(t, "i", CPU, finding->thread,
+              gphi_report_time(t->report, finding->time_ns));
+        name_it(t, finding->id);
+        gphi_put(&t->out, ",\"s\":\"p\",\"cat\":\"finding\",\"args\":{\"title\":");
+        gphi_put_json_text(&t->out, finding->title);
+        gphi_put(&t->out, ",\"cause\":");
+        gphi_put_json_text(&t->out, finding->cause);
+        gphi_put(&t->out, "}");
+        end(t);
+    }
+}
+
+static gph_status fill(void *user, gphi_save *save)
+{
+    trace *t = user;
+    gphi_writer_begin(&t->out, gphi_save_write, save);
+    gphi_put(&t->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"written by\":\"gph ");
+    gphi_put(&t->out, gph_version_text());
+    gphi_putf(&t->out, "\",\"lost records\":%" PRIu64 "},\"traceEvents\":[",
+              t->report->lost);
+    t->is_first = true;
+    put_labels(t);
+    GPHI_TRY(put_calls(t));
+    put_gpu(t);
+    put_captures(t);
+    GPHI_TRY(put_memory(t));
+    put_findings(t);
+    gphi_put(&t->out, "\n]}\n");
+    return gphi_writer_end(&t->out, t->error);
+}
+
+gph_status gph_report_trace_save(gph_report *report, const gph_report_program *program,
+                                 const char *path, gph_error *error)
+{
+    if (report == NULL || path == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
+                         path == NULL ? "path" : "report");
+    gphi_report_settle(report);
+    trace t = {.report = report, .program = program, .error = error};
+    return gphi_save_file(path, fill, &t, error);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gph doctor --report, --trace, --summary: what happened, beside what is wrong. */
+#include "commands.h"
+#include "doctor.h"
+#include "output.h"
+
+#include <string.h>
+
+bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_report **out)
+{
+    const char *const *values = line->values;
+    gph_error error = {0};
+    if (values[DOCTOR_REPORT] != NULL && !gph_report_has_page()) {
+        fprintf(stderr, "gph doctor: this build writes no reports: d3 was missing "
+                        "(Debian: node-d3). --trace and --summary work\n");
+        return false;
+    }
+    if (values[DOCTOR_REPORT] == NULL && values[DOCTOR_TRACE] == NULL &&
+        values[DOCTOR_SUMMARY] == NULL)
+        return true;
+    if (gph_report_create(doctor, NULL, out, &error) == GPH_OK)
+        return true;
+    fail(&error);
+    return false;
+}
+
+static gph_status to_stderr(void *user, const void *data, size_t bytes)
+{
+    (void)user;
+    return fwrite(data, 1, bytes, stderr) == bytes ? GPH_OK : GPH_E_IO;
+}
+
+bool doctor_report_write(const command_line *line, gph_report *report, int code)
+{
+    const char *const *values = line->values;
+    const gph_report_program program = {.words = (const char *const *)line->operands,
+                                        .word_count = (uint32_t)line->operand_count,
+                                        .exit_code = code};
+    gph_error error = {0};
+    gph_status status = GPH_OK;
+    if (report == NULL)
+        return true;
+    if (values[DOCTOR_SUMMARY] != NULL) {
+        status = gph_report_text(report, to_stderr, NULL, &error);
+        fputc('\n', stderr);
+    }
+    if (status == GPH_OK && values[DOCTOR_REPORT] != NULL)
+        status = gph_report_page_save(report, &program, values[DOCTOR_REPORT], &error);
+    if (status == GPH_OK && values[DOCTOR_TRACE] != NULL)
+        status = gph_report_trace_save(report, &program, values[DOCTOR_TRACE], &error);
+    if (status != GPH_OK)
+        fail(&error);
+    return status == GPH_OK;
+}
