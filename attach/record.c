@@ -121,7 +121,8 @@ void attach_write(attach_draft *draft)
     memcpy((char *)event + from, (const char *)&draft->head + from,
            sizeof(*event) - from);
     char *at = (char *)(event + 1);
-    memcpy(at, draft->words, draft->word_count * sizeof(uint64_t));
+    if (draft->word_count > 0)
+        memcpy(at, draft->words, draft->word_count * sizeof(uint64_t));
     at += draft->word_count * sizeof(uint64_t);
     for (uint32_t i = 0; i < draft->piece_count; i++)
         at = fill_piece(at, &draft->pieces[i]);

@@ -7,6 +7,8 @@ set -u
 library=$1 events=$2
 shift 2
 work=$(mktemp -d)
+# Sanitized: the symbolizer would load the library, too.
+export TSAN_OPTIONS="${TSAN_OPTIONS:-}:symbolize=0" ASAN_OPTIONS="${ASAN_OPTIONS:-}:symbolize=0"
 trap 'rm -rf "$work"' EXIT
 "$@" >"$work/plain" 2>"$work/plain.err"
 plain=$?

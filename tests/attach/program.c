@@ -162,21 +162,24 @@ static void do_next(void)
 
 static void *thread_body(void *unused)
 {
+    CUdeviceptr mine = 0;
     (void)unused;
     pthread_setname_np(pthread_self(), "worker");
     OK(cuCtxSetCurrent(context));
     CUstream own;
     OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc_v2(&mine, 4096));
     for (int i = 0; i < 20; i++) {
         CUgraph graph;
         CUgraphExec exec;
         OK(cuStreamBeginCapture_v2(own, CU_STREAM_CAPTURE_MODE_RELAXED));
-        OK(cuMemsetD32Async(memory, 1, 16, own));
+        OK(cuMemsetD32Async(mine, 1, 16, own));
         OK(cuStreamEndCapture(own, &graph));
         OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
         OK(cuGraphLaunch(exec, own));
-        OK(cuMemcpyDtoDAsync_v2_ptsz(memory, memory + 2048, 64, NULL));
+        OK(cuMemcpyDtoDAsync_v2_ptsz(mine + 1024, mine + 2048, 64, NULL));
         OK(cuStreamSynchronize(own));
+        OK(cuStreamSynchronize_ptsz(NULL));
         OK(cuGraphExecDestroy(exec));
         OK(cuGraphDestroy(graph));
     }
