@@ -100,7 +100,8 @@ typedef struct attach_call {
     uint64_t kept;    /* of attach_before() */
     uint64_t capture; /* that END is about to end */
     uint32_t open;
-    uint32_t flags; /* gphi_call_flag */
+    uint32_t flags;  /* gphi_call_flag */
+    bool is_counted; /* by cupti.c */
     uint64_t own[ATTACH_WORDS_MAX];
 } attach_call;
 

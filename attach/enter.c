@@ -2,6 +2,7 @@
 /* The way of each call: in, and out. */
 #define _GNU_SOURCE
 #include "attach/call.h"
+#include "attach/cupti.h"
 #include "attach/timing.h"
 
 #include <errno.h>
@@ -73,6 +74,13 @@ attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t
         attach_me.busy--;
     } else if (symbol->call == GPHI_CALL_cuGraphLaunch)
         attach_host_launch(call->words[0]);
+    call->is_counted = attach_me.depth == 0 &&
+                       atomic_load_explicit(&attach_cupti_is_on, memory_order_relaxed);
+    if (call->is_counted) {
+        attach_me.busy++;
+        attach_cupti_before(symbol);
+        attach_me.busy--;
+    }
     if (attach_me.depth++ == 0 &&
         atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed)) {
         call->enter_ns = attach_now();
@@ -96,6 +104,8 @@ CUresult attach_leave(attach_call *call, CUresult result)
         call->begin_ns = call->end_ns;
     attach_me.depth--;
     attach_me.busy++;
+    if (call->is_counted)
+        attach_cupti_after(call->symbol);
     attach_after(call, result);
     attach_record(call, result);
     if (call->enter_ns != 0) {

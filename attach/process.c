@@ -9,6 +9,7 @@
  *   GPH_DOCTOR_CHAIN an injection library that was set before */
 #define _GNU_SOURCE
 #include "attach/call.h"
+#include "attach/cupti.h"
 #include "attach/own.h"
 #include "attach/timing.h"
 
@@ -296,6 +297,7 @@ static void forked(void)
     attach_forget_functions();
     attach_stack_forked();
     gphi_timing_forget();
+    attach_cupti_forget();
     atomic_flag_clear(&is_starting);
     atomic_flag_clear(&has_devices);
     if (ring != NULL)

@@ -3,6 +3,7 @@
  * and which streams are capturing. */
 #define _GNU_SOURCE
 #include "attach/call.h"
+#include "attach/cupti.h"
 #include "attach/own.h"
 
 /* Open addressing; 0: free, 1: removed. A set that is full knows less, that is all. */
@@ -295,6 +296,7 @@ static void succeeded(attach_call *call)
     case ATTACH_HOOK_INIT:
         attach_keep_driver();
         attach_listen_to_logs();
+        attach_cupti_start();
         break;
     case ATTACH_HOOK_GET_PROC: {
         void **entry = (void **)(uintptr_t)call->words[1];

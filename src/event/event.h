@@ -65,14 +65,20 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_EXIT,    /* id: 0 returned or exit(), 1 _exit(), 2 signal. words: code */
     GPHI_EVENT_GPU,     /* GPU time. id: correlation. words: gphi_gpu_what, start ns, end
                            ns (of the GPU's clock moved to the host's), stream, exec,
-                           node, function. text: name */
+                           node, function. text: name. From CUPTI, stream, exec and node
+                           are its numbers (cuStreamGetId's; see ORIGIN) */
     GPHI_EVENT_NOTE, /* of libgph: words and text as gphi_note_kind says. id: the kind */
     GPHI_EVENT_POINTER, /* id: address. words: base, bytes, CUmemorytype, context, pool,
                            buffer id, is managed */
     GPHI_EVENT_LOST,    /* id: how many records did not fit before this one */
-    GPHI_EVENT_HOST     /* id: CUgraphExec that is about to be launched. parts: HOST, one
+    GPHI_EVENT_HOST,    /* id: CUgraphExec that is about to be launched. parts: HOST, one
                            for each host operand of its copies. stack. Of the first launches,
                            then of each second as often */
+    GPHI_EVENT_ORIGIN   /* of CUPTI. id: CUgraphNode as it is made, and its stack; or a
+                           clone of it in an executable graph; or 0: an executable. words:
+                           graph, the node it is a clone of or 0, CUgraphNodeType (0 where
+                           not told), CUgraphExec or 0, CUPTI's number of node or
+                           executable, which GPU records have */
 } gphi_event_kind;
 
 typedef enum gphi_snapshot_why {

@@ -309,6 +309,52 @@ static void calls_of_host_functions_are_marked(void)
     CHECK(outside != NULL && (outside->u.call.flags & GPHI_CALL_HOST_NODE) == 0);
 }
 
+/* ---- CUPTI, a fake one ---- */
+
+static void nodes_have_their_lines_by_cupti(void)
+{
+    setenv("GPH_DOCTOR_CUPTI_LIB", FAKE_CUPTI_PATH, 1);
+    int status = run_with("cupti", "GPH_DOCTOR_CUPTI", "nodes");
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const gphi_event *origin = of_kind(GPHI_EVENT_ORIGIN, 0);
+    const gphi_event *add = call_of(GPHI_CALL_cuGraphAddEmptyNode, 0);
+    CHECK(count_of(GPHI_EVENT_ORIGIN) == 1 && origin != NULL && add != NULL &&
+          origin->id == gphi_event_word(add, 0) && origin->stack != 0 &&
+          gphi_event_word(origin, 0) == gphi_event_word(add, 1) &&
+          gphi_event_word(origin, 4) == origin->id >> 4);
+    CHECK(count_of(GPHI_EVENT_GPU) == 0);
+
+    status = run_with("cupti", "GPH_DOCTOR_CUPTI", "nodes,kernels");
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(count_of(GPHI_EVENT_ORIGIN) == 2); /* held on, since times are asked for */
+    CHECK(count_of(GPHI_EVENT_GPU) == 4);    /* a flush at the wait, one at the end */
+    const gphi_event *kernel = of_kind(GPHI_EVENT_GPU, 0);
+    const gphi_event *wait = call_of(GPHI_CALL_cuStreamSynchronize, 0);
+    CHECK(kernel != NULL && kernel->id == 900 &&
+          gphi_event_word(kernel, 0) == GPHI_GPU_KERNEL &&
+          strcmp(gphi_event_text(kernel, 0), "a_kernel") == 0 &&
+          gphi_event_word(kernel, 3) == 7 && gphi_event_word(kernel, 5) == 77 &&
+          gphi_event_word(kernel, 2) - gphi_event_word(kernel, 1) == 3000);
+    const uint64_t there = gphi_event_word(kernel, 2); /* by the host's clock */
+    CHECK(wait != NULL && there + 1000000000 > wait->time_ns &&
+          there < wait->time_ns + 1000000000);
+    unsetenv("GPH_DOCTOR_CUPTI_LIB");
+}
+
+static void another_tool_that_holds_cupti_is_told(void)
+{
+    setenv("GPH_DOCTOR_CUPTI_LIB", FAKE_CUPTI_PATH, 1);
+    setenv("FAKE_CUPTI_HELD", "1", 1);
+    const int status = run_with("cupti", "GPH_DOCTOR_CUPTI", "nodes,kernels");
+    unsetenv("FAKE_CUPTI_HELD");
+    unsetenv("GPH_DOCTOR_CUPTI_LIB");
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(count_of(GPHI_EVENT_LOG) == 1 &&
+          strstr(gphi_event_text(of_kind(GPHI_EVENT_LOG, 0), 0), "another tool") != NULL);
+    CHECK(count_of(GPHI_EVENT_GPU) == 0 && count_of(GPHI_EVENT_ORIGIN) == 0);
+    CHECK(call_of(GPHI_CALL_cuGraphLaunch, 0) != NULL);
+}
+
 /* ---- processes and threads ---- */
 
 static void children_have_rings_of_their_own(void)
@@ -352,6 +398,8 @@ int main(void)
     RUN(the_drivers_own_door_is_enough_for_tier_0);
     RUN(another_injection_library_is_called);
     RUN(calls_of_host_functions_are_marked);
+    RUN(nodes_have_their_lines_by_cupti);
+    RUN(another_tool_that_holds_cupti_is_told);
     RUN(children_have_rings_of_their_own);
     RUN(threads_are_told_apart);
     forget();

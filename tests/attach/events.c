@@ -56,7 +56,7 @@ static void print_event(const gphi_event *event)
     static const char *const kinds[] = {
         "?",     "CALL", "STACK",   "PYTHON", "MODULE",  "THREAD", "FUNCTION",
         "GRAPH", "NODE", "EDGES",   "LOG",    "PROCESS", "DEVICE", "EXIT",
-        "GPU",   "NOTE", "POINTER", "LOST",   "HOST"};
+        "GPU",   "NOTE", "POINTER", "LOST",   "HOST",    "ORIGIN"};
     if (first_ns == 0)
         first_ns = event->time_ns;
     printf("%10.3f %u %s ", (double)(int64_t)(event->time_ns - first_ns) / 1e3,

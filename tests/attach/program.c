@@ -233,6 +233,30 @@ static void do_fork(bool child_starts)
     }
 }
 
+/* With the fake CUPTI: it listens while a graph is made, and no more once it is launched.
+ */
+static void do_cupti(void)
+{
+    int (*node_is_made)(CUgraph, CUgraphNode) = NULL;
+    void *fake = dlopen(getenv("GPH_DOCTOR_CUPTI_LIB"), RTLD_NOW);
+    if (fake == NULL)
+        exit(1);
+    *(void **)&node_is_made = dlsym(fake, "fake_cupti_node");
+    start();
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    const int expected = getenv("FAKE_CUPTI_HELD") == NULL;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+    bad |= node_is_made(graph, node) != expected;
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    const char *wanted = getenv("GPH_DOCTOR_CUPTI");
+    bad |= node_is_made(graph, node) != (expected && strstr(wanted, "kernels") != NULL);
+    OK(cuStreamSynchronize(stream));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -254,6 +278,8 @@ int main(int argc, char **argv)
         do_fork(false);
     else if (strcmp(what, "forkfirst") == 0)
         do_fork(true);
+    else if (strcmp(what, "cupti") == 0)
+        do_cupti();
     else if (strcmp(what, "nothing") == 0)
         return 0;
     else
