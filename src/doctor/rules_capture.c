@@ -142,6 +142,7 @@ static void watch_begin(gphi_rule_run *run, const gphi_seen *seen)
     *at = watch;
     watch->capture = capture;
     watch->begun = capture->begin.number;
+    watch->work_before = run->model->work_count;
     gphi_vec_init(&watch->early, heap, sizeof(gphi_call));
     gphi_vec_init(&watch->tried, heap, sizeof(uint64_t));
     gphi_vec_init(&watch->escaped, heap, sizeof(gphi_escaped));
@@ -229,6 +230,13 @@ static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
 void gphi_incident_noticed(gphi_incident *incident, const gphi_call *call)
 {
     const uint32_t room = sizeof(incident->later) / sizeof(incident->later[0]);
+    if (!incident->is_seen && call->result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) {
+        incident->is_seen = true;
+        gphi_evidence_call(incident->draft, call,
+                           call->thread != incident->root.thread
+                               ? "the capturing thread got no error until"
+                               : "the program went on after the error, until");
+    }
     if (incident->noticed < room)
         incident->later[incident->noticed] = *call;
     incident->noticed++;

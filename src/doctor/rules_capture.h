@@ -88,21 +88,25 @@ typedef enum gphi_capture_rule {
 
 /* ---- what is remembered ---- */
 
+enum { GPHI_ALSO_MAX = 6 };
+
 /* A first cause and what became of it. */
 typedef struct gphi_incident {
     gphi_draft *draft;
     gphi_draft *fresh; /* `draft` if it was told just now, for its words; else NULL */
     gphi_capture_rule rule;
     gphi_call root;
-    uint64_t site;       /* of the root call, or 0 */
-    uint32_t captures;   /* that it broke */
-    uint32_t handled;    /* of them, whose work the program ran eagerly afterwards */
-    uint32_t noticed;    /* later failures */
-    uint32_t also;       /* other illegal calls, folded under it */
+    uint64_t site;     /* of the root call, or 0 */
+    uint32_t captures; /* that it broke */
+    uint32_t handled;  /* of them, whose work the program ran eagerly afterwards */
+    uint32_t noticed;  /* later failures */
+    uint32_t also;     /* other illegal calls, folded under it */
+    uint64_t also_keys[GPHI_ALSO_MAX];
     gphi_call later[16]; /* the first of what was noticed */
     bool is_misused;     /* the program used what the capture should have given */
     bool is_root_again;  /* the root's thread made the call again, and it held */
     bool is_other_thread;
+    bool is_seen; /* a 901 was told */
 } gphi_incident;
 
 /* Work that ran while its thread captured something else. */
@@ -128,6 +132,7 @@ typedef struct gphi_watch {
     gphi_vec escaped;        /* of gphi_escaped */
     gphi_map touched;        /* allocations by address */
     uint64_t context;        /* of its stream, or 0 */
+    uint64_t work_before;    /* gphi_model.work_count when it began */
     uint32_t nodes;          /* captured */
     uint32_t loads;          /* modules, libraries and functions got meanwhile */
     gphi_call load;          /* the first */
@@ -210,8 +215,9 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
 
 /* ---- rules_capture_words.c ---- */
 
-/* What the capture is: "thread 7 "main" captures stream 0x.. (blocking), global mode". */
-const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture);
+/* "its own global capture of a blocking stream", "the global capture ... by thread 7". */
+const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture,
+                             uint32_t caller);
 const char *gphi_say_thread(const gphi_model *model, uint32_t thread);
 bool gphi_capture_is_blocking(const gphi_capture *capture);
 /* Begin site, thread, what was captured until the call. */

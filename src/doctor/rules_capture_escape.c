@@ -104,18 +104,18 @@ static void tell_each(gphi_rule_run *run, gphi_draft *draft, const gphi_watch *w
     }
 }
 
-/* False: its graph is told of already. */
-static bool is_first_word(gphi_capture_state *state, uint64_t begun)
+/* What gphi_capture_state.told says of a capture. */
+enum { TOLD = 1, OTHERS_WORKED = 2 };
+
+static void remember(gphi_capture_state *state, uint64_t begun, uint64_t what)
 {
-    if (gphi_map_get(&state->told, begun))
-        return false;
-    return gphi_map_set(&state->told, begun, 1) == GPH_OK;
+    if (gphi_map_set(&state->told, begun, what) != GPH_OK)
+        return; /* an empty graph is told twice, or not at all */
 }
 
 static void tell_empty(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *seen)
 {
-    if (!is_first_word(run->state, watch->begun))
-        return;
+    remember(run->state, watch->begun, TOLD);
     const gphi_escaped *first = watch->escaped.items;
     const bool foreign = is_foreign(watch, first);
     gphi_draft *draft =
@@ -180,6 +180,8 @@ void gphi_escape_end(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *see
         tell_empty(run, watch, seen);
         return;
     }
+    if (watch->nodes == 0 && run->model->work_count > watch->work_before)
+        remember(run->state, watch->begun, OTHERS_WORKED);
     for (size_t i = 0; i < watch->escaped.count; i++)
         if (is_suspect(watch, &all[i])) {
             tell_escape(run, watch, &all[i]);
@@ -200,10 +202,11 @@ void gphi_escape_made(gphi_rule_run *run, const gphi_seen *seen)
     gphi_watch *watch = gphi_watch_of(state, capture);
     if (watch && watch->dropped && !watch->is_handled)
         watch->dropped->is_misused = true;
+    const uint64_t *told = gphi_map_get(&state->told, capture->begin.number);
     if (seen->call.call != GPHI_CALL_cuGraphLaunch || source->node_count != 0 ||
-        capture->calls.count != 0 || exec->launch_count != 1 ||
-        !is_first_word(state, capture->begin.number))
+        told == NULL || *told != OTHERS_WORKED)
         return;
+    remember(state, capture->begin.number, TOLD);
     gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_EMPTY_GRAPH, &capture->end, 0);
     gphi_cause(
         draft,

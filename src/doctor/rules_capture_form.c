@@ -70,6 +70,8 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
     watch->is_told = true;
     const bool is_blameless = in && is_outside(run->state, watch, &in->root);
     if (in && !is_blameless) {
+        if (in->noticed == 0)
+            return; /* the program gave up */
         gphi_evidence(in->draft, "the capture was not ended afterwards: until "
                                  "cuStreamEndCapture its stream stays refused");
         gphi_fix(in->draft,

@@ -4,7 +4,7 @@
 #include "doctor/rules_capture.h"
 #include "doctor/rules_memory.h"
 
-enum { STATUS_ACTIVE = 1, STATUS_INVALIDATED = 2, MAX_ALSO = 6 };
+enum { STATUS_ACTIVE = 1, STATUS_INVALIDATED = 2 };
 
 static uint32_t caller_mode(const gphi_call *call)
 {
@@ -163,7 +163,8 @@ static void tell_unsafe(gphi_rule_run *run, gphi_capture_rule rule, const gphi_s
     const gphi_capture_cell cell = cell_of(seen, capture);
     gphi_cause(draft, "%s by %s returned %d during %s: that capture is invalid since.",
                gphi_say_call(&seen->call), gphi_say_thread(run->model, seen->call.thread),
-               (int)seen->call.result, gphi_say_capture(run->model, capture));
+               (int)seen->call.result,
+               gphi_say_capture(run->model, capture, seen->call.thread));
     gphi_tell_capture(run->model, draft, capture);
     gphi_tell_cell(draft, &cell, &seen->call);
 }
@@ -261,6 +262,11 @@ static gphi_capture_rule unsafe_rule(const gphi_rule_run *run, const gphi_seen *
                                                  : GPHI_RULE_UNSAFE_CALL;
 }
 
+static uint64_t call_key(const gphi_call *call)
+{
+    return (uint64_t)call->stack << 16 | call->call;
+}
+
 static void judge_unsupported(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
@@ -281,10 +287,16 @@ static void judge_unsupported(gphi_rule_run *run, const gphi_seen *seen)
         return;
     }
     /* The capture is invalid already. This call would have broken it, too. */
-    if (known->also++ < MAX_ALSO)
+    const uint64_t key = call_key(&seen->call);
+    bool is_new = known->also < GPHI_ALSO_MAX && key != call_key(&known->root);
+    for (uint32_t i = 0; i < known->also && is_new; i++)
+        is_new = known->also_keys[i] != key;
+    if (is_new) {
+        known->also_keys[known->also++] = key;
         gphi_evidence_call(known->draft, &seen->call,
                            "forbidden in this capture as well, once the first is gone");
-    gphi_consequence(known->draft, &seen->call);
+    }
+    gphi_incident_noticed(known, &seen->call);
 }
 
 /* ---- other codes ---- */

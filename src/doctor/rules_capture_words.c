@@ -34,13 +34,16 @@ bool gphi_capture_is_blocking(const gphi_capture *capture)
     return capture->origin && capture->origin->is_blocking;
 }
 
-const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture)
+const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture,
+                             uint32_t caller)
 {
     char *out = next_words();
-    (void)snprintf(out, WORDS, "a %s capture of %s stream by %s",
-                   gphi_capture_mode_name(capture->mode),
-                   gphi_capture_is_blocking(capture) ? "a blocking" : "a non-blocking",
-                   gphi_say_thread(model, capture->thread));
+    const bool is_own = capture->thread == caller;
+    (void)snprintf(out, WORDS, "%s %s capture of a %s stream%s%s",
+                   is_own ? "its own" : "the", gphi_capture_mode_name(capture->mode),
+                   gphi_capture_is_blocking(capture) ? "blocking" : "non-blocking",
+                   is_own ? "" : " by ",
+                   is_own ? "" : gphi_say_thread(model, capture->thread));
     return out;
 }
 
