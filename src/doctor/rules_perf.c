@@ -103,17 +103,20 @@ static void giant_call(gphi_rule_run *run, const gphi_seen *seen)
     if (gphi_is_kernel_launch(seen) || gphi_is_launch(seen)) {
         state->since++;
         state->launch = seen->call;
-        if (state->steps == 0 && state->since == 1)
-            state->first_ns = seen->call.time_ns;
         return;
     }
     if (!gphi_is_wait(seen->call.call) || state->since == 0)
         return;
+    state->last_ns = seen->call.time_ns + seen->call.duration_ns;
+    if (state->first_ns == 0) { /* kernels are loaded in the first step */
+        state->first_ns = state->last_ns;
+        state->since = 0;
+        return;
+    }
     state->steps++;
     state->launches += state->since;
     state->since = 0;
     state->wait_ns += seen->call.duration_ns;
-    state->last_ns = seen->call.time_ns + seen->call.duration_ns;
     if (seen->call.duration_ns > state->longest_ns) {
         state->longest_ns = seen->call.duration_ns;
         state->longest = state->launch;
