@@ -34,6 +34,19 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Those that were gone after a launch or two, when the next but one was made. */
+static void count_short_lived(class_of *class)
+{
+    const size_t count = class->members.count;
+    for (size_t i = 0; i < count; i++) {
+        const gphi_exec_book *one = member(class, i);
+        const uint64_t until = i + 2 < count ? member(class, i + 2)->created : UINT64_MAX;
+        class->short_lived += one->destroyed.number != 0 &&
+                              one->destroyed.number < until && one->launches >= 1 &&
+                              one->launches <= 2;
+    }
+}
+
 /* Distinct shapes, and the median of launches. */
 static bool sort_members(gphi_rule_run *run, class_of *class)
 {
@@ -74,7 +87,6 @@ static bool fill_class(gphi_rule_run *run, const gphi_book *book, class_of *clas
         *place = one;
         const bool is_alive = gphi_exec_is_alive(one);
         class->alive += is_alive;
-        class->short_lived += !is_alive && one->launches >= 1 && one->launches <= 2;
         class->refused += was_refused(one);
         class->launches += one->launches;
         class->nodes += one->nodes;
@@ -83,6 +95,7 @@ static bool fill_class(gphi_rule_run *run, const gphi_book *book, class_of *clas
     if (class->members.count == 0)
         return false;
     class->cost_ns = cost / (double)class->members.count;
+    count_short_lived(class);
     return sort_members(run, class);
 }
 
