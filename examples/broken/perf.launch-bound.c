@@ -13,10 +13,12 @@ static void first(void)
 {
     CUstream stream = new_stream();
     const CUdeviceptr in = new_floats(), out = new_floats();
-    for (int i = 0; i < STEPS; i++)
+    for (int i = 0; i < STEPS; i++) {
         for (int k = 0; k < KERNELS; k++)
             LAUNCH(copy, 1, stream, &(CUdeviceptr){out}, /* <-- first */
                    &(CUdeviceptr){in}, &(unsigned){1});
+        usleep(1000); /* what the host does for the next step */
+    }
     CU(cuStreamSynchronize(stream));
 }
 
@@ -35,6 +37,8 @@ static void run(void *user)
                                        .hStream = streams[i % 2]};
         void *params[] = {&(CUdeviceptr){out}, &(CUdeviceptr){in}, &(unsigned){1}};
         CU(cuLaunchKernelEx(&config, copy, params, NULL)); /* <-- second */
+        if (i % KERNELS == 0)
+            usleep(1000);
     }
     CU(cuCtxSynchronize());
 }

@@ -31,6 +31,17 @@ static gphi_graph_memory *find_exact(const gphi_book *book, uint64_t address)
     return one != NULL && one->address == address ? one : NULL;
 }
 
+/* Whether the graph frees all that it allocates at an address. */
+static bool frees_all(const gphi_exec_book *exec, uint64_t address)
+{
+    for (size_t i = 0; i < exec->allocations.count; i++) {
+        const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
+        if (node->address == address && !node->writes && !node->reads)
+            return false;
+    }
+    return true;
+}
+
 static void note_graph(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec)
 {
     for (size_t i = 0; i < book->graph_memories.count; i++) {
@@ -50,7 +61,7 @@ static void note_graph(gphi_book *book, const gphi_seen *seen, gphi_exec_book *e
             continue;
         one->exec = exec;
         one->is_orphan = false;
-        one->is_freed_inside = node->reads;
+        one->is_freed_inside = frees_all(exec, node->address);
     }
 }
 

@@ -38,7 +38,8 @@ static bool is_random_name(const char *name)
 {
     static const char *const words[] = {"philox",    "curand", "random", "dropout",
                                         "bernoulli", "rng",    NULL};
-    return gphi_name_has(name, words);
+    static const char *const not_drawing[] = {"grad", "backward", "bwd", NULL};
+    return gphi_name_has(name, words) && !gphi_name_has(name, not_drawing);
 }
 
 static bool is_nccl_name(const char *name)
@@ -199,6 +200,7 @@ static void add_fill(collect *c, const gph_memset_params *fill)
               true);
 }
 
+/* A graph may allocate an address again that it has freed: each free is of one. */
 static void add_free(collect *c, uint64_t address)
 {
     gphi_vec *allocations = &c->into->allocations;

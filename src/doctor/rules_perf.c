@@ -12,7 +12,7 @@
 typedef struct eager {
     gphi_map stacks; /* number -> launches */
     bool is_ready;
-    uint64_t launches, wait_ns_first, first_ns, last_ns;
+    uint64_t launches, wait_ns_first, wait_ns_last, first_ns;
     gphi_call last;
 } eager;
 
@@ -38,6 +38,7 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
         state->first_ns = seen->call.time_ns;
         state->wait_ns_first = book->now.wait_ns;
     }
+    state->wait_ns_last = book->now.wait_ns;
     state->last = seen->call;
 }
 
@@ -55,7 +56,9 @@ static void launch_bound_end(gphi_rule_run *run, bool is_killed)
         const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
         in_graphs += exec->launches * exec->kernels;
     }
-    const uint64_t span = state->last.time_ns - state->first_ns;
+    /* with the wait behind the last launch */
+    const uint64_t span =
+        state->last.time_ns - state->first_ns + (book->now.wait_ns - state->wait_ns_last);
     const uint64_t waited = book->now.wait_ns - state->wait_ns_first;
     if (in_graphs > state->launches || span == 0 || waited * 10 > span * 3 ||
         (span - waited) / state->launches > GAP_MAX_NS)

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules that softcuda cannot show, on logs made by hand: NCCL's teardown and watchdog,
+ * and an algorithm that was measured after it was captured. */
+#include "forge.h"
+#include "test.h"
+
+#include <gph/doctor.h>
+#include <unistd.h>
+
+static char path[64];
+
+enum {
+    STREAM = 0x5000,
+    GRAPH = 0x6000,
+    EXEC = 0x7000,
+    KERNEL = 0x8000,
+    OTHER = 0x9000,
+    BUFFER = 0x200000,
+    NCCL = 0x1000000
+};
+
+static const uint64_t pointers[] = {BUFFER, BUFFER + 4096};
+
+/* How often a rule is told for the log; UINT32_MAX: it cannot be read. */
+static uint32_t told(const char *id)
+{
+    gph_error error = {0};
+    gph_doctor *doctor = NULL;
+    uint32_t count = 0;
+    CHECK_OK(gph_doctor_create(NULL, &doctor, &error), error);
+    if (gph_doctor_read(doctor, path, &error) != GPH_OK ||
+        gph_doctor_finish(doctor, &error) != GPH_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        count = UINT32_MAX;
+    }
+    for (uint32_t i = 0; count != UINT32_MAX && i < gph_doctor_finding_count(doctor); i++)
+        count += strcmp(gph_doctor_finding(doctor, i)->id, id) == 0;
+    gph_doctor_destroy(doctor);
+    return count;
+}
+
+static void make_memory(forge *f)
+{
+    const uint64_t made[] = {STREAM, 1}, memory[] = {BUFFER, 65536};
+    forge_call(f, GPHI_CALL_cuStreamCreate, 0, made, 2);
+    forge_call(f, GPHI_CALL_cuMemAlloc, 0, memory, 2);
+}
+
+/* ---- nccl.destroy-before-graph ---- */
+
+/* A graph with a collective; then NCCL frees memory, with the graph alive or not. */
+static void forge_teardown(const char *kernel, int is_destroyed, int is_of_nccl)
+{
+    forge f;
+    const uint64_t freed[] = {BUFFER + 8192};
+    forge_begin(&f, path);
+    forge_module(&f, NCCL, is_of_nccl ? "/usr/lib/libnccl.so.2.26.2" : "/opt/libapp.so");
+    forge_function(&f, KERNEL, kernel, 2);
+    make_memory(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    if (is_destroyed)
+        forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
+    forge_stack(&f, 7, NCCL + 0x1234);
+    forge_call(&f, GPHI_CALL_cuMemFreeHost, 0, freed, 1);
+    CHECK(forge_end(&f, 0) == 0);
+}
+
+static void a_communicator_that_goes_before_its_graphs_is_told(void)
+{
+    forge_teardown("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)", 0, 1);
+    CHECK(told("nccl.destroy-before-graph") == 1);
+    forge_teardown("_Z20ncclKernel_Broadcast", 0, 1); /* an older name */
+    CHECK(told("nccl.destroy-before-graph") == 1);
+}
+
+static void a_communicator_that_goes_behind_them_is_not(void)
+{
+    forge_teardown("ncclDevKernel_AllReduce", 1, 1);
+    CHECK(told("nccl.destroy-before-graph") == 0);
+    forge_teardown("ncclDevKernel_AllReduce", 0, 0); /* another library frees */
+    CHECK(told("nccl.destroy-before-graph") == 0);
+    forge_teardown("gemm", 0, 1); /* a graph without collectives */
+    CHECK(told("nccl.destroy-before-graph") == 0);
+}
+
+/* NCCL's last call waits, and nothing comes behind it; `how` as forge_end(). */
+static void forge_hang(int how, int goes_on)
+{
+    forge f;
+    const uint64_t stream[] = {STREAM};
+    forge_begin(&f, path);
+    forge_module(&f, NCCL, "/venv/nvidia/nccl/lib/libnccl.so.2");
+    forge_function(&f, KERNEL, "ncclDevKernel_AllGather_RING_LL", 2);
+    make_memory(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    forge_stack(&f, 9, NCCL + 64);
+    forge_call(&f, GPHI_CALL_cuStreamSynchronize, 0, stream, 1);
+    if (goes_on) {
+        forge_stack(&f, 10, 0x10010);
+        forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
+    }
+    CHECK(forge_end(&f, how) == 0);
+}
+
+static void a_hang_in_teardown_is_told_when_the_process_was_ended(void)
+{
+    forge_hang(-1, 0);
+    CHECK(told("nccl.destroy-before-graph") == 1);
+    forge_hang(2, 0);
+    CHECK(told("nccl.destroy-before-graph") == 1);
+    forge_hang(0, 0); /* it went on and ended by itself */
+    CHECK(told("nccl.destroy-before-graph") == 0);
+    forge_hang(2, 1);
+    CHECK(told("nccl.destroy-before-graph") == 0);
+}
+
+/* ---- nccl.watchdog-query ---- */
+
+static void forge_query(const char *name, int result, int is_open)
+{
+    forge f;
+    const uint64_t begin[] = {STREAM, 0, 0}, event[] = {0xE000}, end[] = {STREAM, 0};
+    forge_begin(&f, path);
+    make_memory(&f);
+    f.thread = FORGE_THREAD + 1;
+    forge_thread_name(&f, name);
+    forge_call(&f, GPHI_CALL_cuEventCreate, 0, event, 1);
+    f.thread = FORGE_THREAD;
+    if (is_open) {
+        f.capture = GRAPH + 16;
+        forge_call(&f, GPHI_CALL_cuStreamBeginCapture, 0, begin, 3);
+        f.capture = 0;
+    }
+    f.thread = FORGE_THREAD + 1;
+    forge_call(&f, GPHI_CALL_cuEventQuery, result, event, 1);
+    f.thread = FORGE_THREAD;
+    if (is_open)
+        forge_call(&f, GPHI_CALL_cuStreamEndCapture, result != 0 ? 901 : 0, end, 2);
+    CHECK(forge_end(&f, 0) == 0);
+}
+
+static void a_watchdog_that_asks_during_a_capture_is_told(void)
+{
+    forge_query("pt_nccl_watchdg", 900, 1);
+    CHECK(told("nccl.watchdog-query") == 1);
+    forge_query("NCCL watchdog", 900, 1);
+    CHECK(told("nccl.watchdog-query") == 1);
+}
+
+static void a_watchdog_that_may_ask_is_not(void)
+{
+    forge_query("pt_nccl_watchdg", 600, 1); /* not ready: it exchanged its mode */
+    CHECK(told("nccl.watchdog-query") == 0);
+    forge_query("pt_nccl_watchdg", 0, 0);
+    CHECK(told("nccl.watchdog-query") == 0);
+    forge_query("loader", 900, 1); /* somebody else: capture.unsafe-call-other-thread */
+    CHECK(told("nccl.watchdog-query") == 0);
+}
+
+/* ---- cache.frozen-choice ---- */
+
+/* One run of a kernel, timed. */
+static void forge_timed(forge *f, uint64_t function)
+{
+    const uint64_t start[] = {0xE000, STREAM}, end[] = {0xE010, STREAM};
+    const uint64_t both[] = {0, 0xE000, 0xE010};
+    forge_call(f, GPHI_CALL_cuEventRecord, 0, start, 2);
+    forge_launch(f, function, STREAM, 0, pointers, 2);
+    forge_call(f, GPHI_CALL_cuEventRecord, 0, end, 2);
+    forge_call(f, GPHI_CALL_cuEventSynchronize, 0, end, 1);
+    forge_call(f, GPHI_CALL_cuEventElapsedTime, 0, both, 3);
+}
+
+/* `is_late`: the measurement comes behind the capture. `winner`: used eagerly then. */
+static void forge_choice(int is_late, uint64_t winner)
+{
+    forge f;
+    forge_begin(&f, path);
+    forge_function(&f, KERNEL, "sm90_xmma_fprop_implicit_gemm_f16_128x64_nhwc", 2);
+    forge_function(&f, OTHER, "cudnn::winograd_nonfused::fprop4x4", 2);
+    make_memory(&f);
+    for (int way = 0; way < 2; way++) {
+        if (way == is_late) {
+            forge_timed(&f, KERNEL);
+            forge_timed(&f, OTHER);
+        } else {
+            forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+        }
+    }
+    for (int i = 0; i < 5; i++) {
+        forge_launch(&f, winner, STREAM, 0, pointers, 2);
+        forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    }
+    CHECK(forge_end(&f, 0) == 0);
+}
+
+static void a_choice_that_lost_later_is_told(void)
+{
+    forge_choice(1, OTHER);
+    CHECK(told("cache.frozen-choice") == 1);
+}
+
+static void a_choice_that_was_measured_before_is_not(void)
+{
+    forge_choice(0, OTHER); /* tuned, then captured: what the program wanted */
+    CHECK(told("cache.frozen-choice") == 0);
+    forge_choice(1, KERNEL); /* measured later, and it won */
+    CHECK(told("cache.frozen-choice") == 0);
+}
+
+int main(void)
+{
+    snprintf(path, sizeof(path), "/tmp/gph_rules_log_%ld", (long)getpid());
+    RUN(a_communicator_that_goes_before_its_graphs_is_told);
+    RUN(a_communicator_that_goes_behind_them_is_not);
+    RUN(a_hang_in_teardown_is_told_when_the_process_was_ended);
+    RUN(a_watchdog_that_asks_during_a_capture_is_told);
+    RUN(a_watchdog_that_may_ask_is_not);
+    RUN(a_choice_that_lost_later_is_told);
+    RUN(a_choice_that_was_measured_before_is_not);
+    (void)unlink(path);
+    return test_done();
+}
