@@ -15,7 +15,8 @@
     X(cache)                                                                             \
     X(perf)                                                                              \
     X(rng)                                                                               \
-    X(nccl)
+    X(nccl)                                                                              \
+    X(log)
 
 #define X(class)                                                                         \
     extern const gphi_rule gphi_rules_##class[];                                         \
