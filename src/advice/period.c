@@ -51,8 +51,22 @@ static double gap_after(const gph_advice *advice, const gphi_loop *loop, uint64_
     return gphi_median(gaps, count);
 }
 
+static gphi_piece_kind kind_of(const gphi_site *site)
+{
+    if (gphi_effect_waits(site->call))
+        return GPHI_WAIT;
+    switch (site->effect) {
+    case GPHI_EFFECT_CAPTURED:
+    case GPHI_EFFECT_ORDER:
+    case GPHI_EFFECT_STREAM_ONLY:
+    case GPHI_EFFECT_DROPPED: return GPHI_SEGMENT;
+    default: return GPHI_OTHER;
+    }
+}
+
 /* Behind the wait after which the host is longest away; without waits behind the longest
- * gap. The first beat of the period is work. */
+ * gap. The first beat of the period is
+ * work, or what orders it. */
 static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
 {
     const gphi_loop *loop = &repeat->loop;
@@ -69,12 +83,13 @@ static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
         best_waits = waits;
         from = i + 1;
     }
-    /* on to the next work */
+    /* on to what a graph could hold */
     const gphi_track *track = gphi_advice_track(advice, loop->track);
     for (uint32_t i = 0; i < loop->period; i++) {
-        const uint64_t at = from + i;
-        if (at < loop->count && gphi_track_beat(track, loop->first + at)->nodes != 0) {
-            repeat->start = (uint32_t)(at % loop->period);
+        const uint64_t at = (from + i) % loop->period;
+        const gphi_beat *beat = gphi_track_beat(track, loop->first + at);
+        if (kind_of(gphi_advice_site(advice, beat->site)) == GPHI_SEGMENT) {
+            repeat->start = (uint32_t)at;
             return;
         }
     }
@@ -82,19 +97,6 @@ static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
 
 /* ---- pieces -------------------------------------------------------------------------
  */
-
-static gphi_piece_kind kind_of(const gphi_site *site)
-{
-    if (gphi_effect_waits(site->call))
-        return GPHI_WAIT;
-    switch (site->effect) {
-    case GPHI_EFFECT_CAPTURED:
-    case GPHI_EFFECT_ORDER:
-    case GPHI_EFFECT_STREAM_ONLY:
-    case GPHI_EFFECT_DROPPED: return GPHI_SEGMENT;
-    default: return GPHI_OTHER;
-    }
-}
 
 static bool is_same(const gph_advice *advice, const gphi_repeat *repeat, uint32_t a,
                     uint32_t b)
@@ -135,9 +137,13 @@ static void count_streams(const gph_advice *advice, const gphi_repeat *repeat,
     const gphi_stream *seen[8];
     for (uint32_t i = 0; i < piece->count; i++) {
         const gphi_beat *beat = gphi_repeat_beat(advice, repeat, 0, piece->from + i);
-        const gphi_stream *stream = gphi_advice_site(advice, beat->site)->stream;
+        const gphi_site *site = gphi_advice_site(advice, beat->site);
+        const gphi_stream *stream = site->stream;
         uint32_t s = 0;
         piece->nodes += beat->nodes;
+        piece->copies += beat->nodes != 0 && site->function == 0 &&
+                         site->call != GPHI_CALL_cuGraphLaunch;
+        piece->waits += site->call == GPHI_CALL_cuStreamWaitEvent;
         while (s < piece->streams && seen[s] != stream)
             s++;
         if (s == piece->streams && s < 8 && beat->nodes != 0)
@@ -174,6 +180,8 @@ static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
         !is_one_call(advice, repeat, first)) {
         repeat->inner = inner_of(advice, repeat, first);
         first->nodes /= repeat->inner;
+        first->copies /= repeat->inner;
+        first->waits /= repeat->inner;
     }
     return GPH_OK;
 }

@@ -204,6 +204,10 @@ typedef enum gphi_anchor {
     GPHI_ANCHOR_INSTANTIATE_NODE,
     GPHI_ANCHOR_UPLOAD, /* host: upload and its end, and for each node */
     GPHI_ANCHOR_UPLOAD_NODE,
+    GPHI_ANCHOR_STREAM_COPY, /* GPU: a small fill behind another, in a stream */
+    GPHI_ANCHOR_GRAPH_COPY,  /* GPU: the same in a graph */
+    GPHI_ANCHOR_STREAM_FORK, /* GPU: a fork into two streams and its join, in streams */
+    GPHI_ANCHOR_GRAPH_FORK,  /* GPU: the same in a graph */
     GPHI_ANCHOR_COUNT
 } gphi_anchor;
 
