@@ -121,6 +121,22 @@ static bool is_worth(const gph_advice *advice, const gphi_loop *loop)
     return false;
 }
 
+/* Whether most of it lies in a loop that is listed: what repeated until the outer loop
+ * was seen to. */
+static bool is_within(const gph_advice *advice, const gphi_loop *loop)
+{
+    for (size_t i = 0; i < advice->repeats.count; i++) {
+        const gphi_loop *by = &(*(gphi_repeat **)gphi_vec_at(&advice->repeats, i))->loop;
+        const uint64_t from = loop->first > by->first ? loop->first : by->first;
+        const uint64_t end = loop->first + loop->count < by->first + by->count
+                                 ? loop->first + loop->count
+                                 : by->first + by->count;
+        if (by->track == loop->track && end > from && (end - from) * 2 >= loop->count)
+            return true;
+    }
+    return false;
+}
+
 static void count_kernels(const gph_advice *advice, gphi_repeat *repeat)
 {
     uint32_t kernels = 0;
@@ -171,7 +187,7 @@ gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
         const gphi_loop *loop = gphi_vec_at(&loops, i);
         /* what takes less than a tenth of the dearest is not worth a line */
         if (!is_worth(advice, loop) || advice->repeats.count == REPEATS_MAX ||
-            loop->total_ns * 10 < dearest)
+            loop->total_ns * 10 < dearest || is_within(advice, loop))
             continue;
         dearest = dearest == 0 ? loop->total_ns : dearest;
         status = add_repeat(advice, loop);

@@ -226,6 +226,9 @@ static void time_segment(timing *t, gphi_piece *piece, bool begins)
 {
     const double usual = usual_gap(t, piece);
     const double large = usual * 10 > 100e3 ? usual * 10 : 100e3;
+    /* what a wrapper takes lies between two calls, so it is no more than that */
+    if (piece->count > 1 && usual < t->own_ns)
+        t->own_ns = usual;
     piece->own_ns = own_of(t, piece->from, piece->count);
     for (uint32_t i = 0; i < piece->count; i++) {
         const double gap = median_of(t, piece->from + i, gap_before);

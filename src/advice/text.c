@@ -162,6 +162,31 @@ static void capturable(const gph_advice *advice, gphi_page *page,
     }
 }
 
+static bool is_same_line(gph_place a, gph_place b)
+{
+    return a.line == b.line && a.file != NULL && b.file != NULL &&
+           strcmp(a.file, b.file) == 0;
+}
+
+/* Calls of a site's line and name, 0 if a site before it is of that line. */
+static uint64_t count_line(const gph_advice *advice, uint32_t index)
+{
+    const gphi_site *site = gphi_advice_site(advice, index);
+    const gph_place place = gphi_advice_place(advice, site->stack);
+    uint64_t count = site->count;
+    for (uint32_t i = 0; i < advice->sites.count; i++) {
+        const gphi_site *other = gphi_advice_site(advice, i);
+        if (i == index || other->call != site->call || other->function != site->function)
+            continue;
+        if (!is_same_line(gphi_advice_place(advice, other->stack), place))
+            continue;
+        if (i < index)
+            return 0;
+        count += other->count;
+    }
+    return count;
+}
+
 /* Nothing repeats: whatever the program does is one region. */
 static void capturable_all(const gph_advice *advice, gphi_page *page)
 {
@@ -170,13 +195,15 @@ static void capturable_all(const gph_advice *advice, gphi_page *page)
         const gphi_site *site = gphi_advice_site(advice, i);
         const char *text = gphi_effect_text(site->effect);
         char place[256];
-        if (site->effect == GPHI_EFFECT_NONE)
+        const uint64_t count =
+            site->effect == GPHI_EFFECT_NONE ? 0 : count_line(advice, i);
+        if (count == 0)
             continue;
         if (site->stream != NULL && site->stream->is_legacy && text == NULL)
             text = gphi_effect_text(GPHI_EFFECT_LEGACY);
         place_text(gphi_advice_place(advice, site->stack), place, sizeof(place));
         gphi_page_add(page, "     %-40s %6llu x  at %s\n", gphi_site_text(site),
-                      (unsigned long long)site->count, place);
+                      (unsigned long long)count, place);
         gphi_page_add(page, "       %s\n", text == NULL ? "fine" : text);
     }
 }
