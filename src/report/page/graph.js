@@ -144,6 +144,7 @@
     fit();
     if (at >= 0) chooseNode(at);
   };
+  gph.boxes = () => place.boxes;
   // Marks the nodes that a finding's stack made.
   gph.markNodes = function (finding) {
     const places = new Set(finding.frames.filter((f) => f.file).slice(0, 1).map((f) => f.file + ':' + f.line));

@@ -4,10 +4,10 @@
 //   nodes ─> boxes (runs and twins collapse until few are left) ─> layers ─> order ─> places
 //
 // A run is a row of nodes with one way in and one way out, of one region. Twins have the same nodes
-// before and behind them. Collapsing both in turn folds every series-parallel graph.
+// before and behind them. Collapsing both in turn folds every series-parallel graph; of others whole layers do.
 (function (gph) {
   'use strict';
-  const WIDE = 146, HIGH = 38, GAP_X = 34, GAP_Y = 12;
+  const WIDE = 146, HIGH = 38, GAP_X = 34, GAP_Y = 12, MANY = 240;
 
   // {count, edges: [[from, to, soft]], region: [], open: Set of keys} -> [{key, nodes, in: Set, out: Set}]
   const collapse = function (graph, most) {
@@ -58,6 +58,15 @@
     };
     for (let round = 0; boxes.size > most && round < 40; round++)
       if (!runs(round < 2) & !twins()) break;
+    if (boxes.size <= MANY) return boxes;
+    // What is left has no such shape: whole layers become boxes, where there are too many, some layers at once. Of
+    // layers with an open box each stands for itself, since a box over several must not have another between them.
+    const rows = layers(boxes), step = Math.ceil(rows.length / most);
+    for (let first = 0; first < rows.length; first += step) {
+      const some = rows.slice(first, first + step), closed = some.map((row) => row.filter((box) => !isOpen(box.nodes)));
+      const whole = some.every((row, i) => row.length === closed[i].length);
+      for (const list of whole ? [closed.flat()] : closed) if (list.length > 1) join(list);
+    }
     return boxes;
   };
 

@@ -309,6 +309,13 @@
     keys: { '.': () => next(1), ',': () => next(-1), n: () => gph.nextFinding(1), p: () => gph.nextFinding(-1), Escape: () => gph.select('call', null) }
   };
   const timeAt = gph.gestures(canvas, GUTTER, on);
+  // Where a call's bar is drawn in its thread's lane: [x, y] of its middle. For tests.
+  gph.barAt = function (i) {
+    const wide = canvas.clientWidth - GUTTER, x = (t) => GUTTER + (t - view.from) / (view.to - view.from) * wide;
+    for (const it of lanes) for (const part of it.rows || [])
+      if (part.source === 'call' && part.row.ids.includes(i)) return [(x(d.start[i]) + x(d.end[i])) / 2, part.y + part.height / 2];
+    return null;
+  };
   gph.GUTTER = GUTTER;
   gph.timelineKeys = on.keys;
 

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's page in headless Chromium: page_test.py MAKE_PAGE [--figures]
+
+Pages are made of made logs. Without --figures: what the page must do, as a test; times are bounded
+generously. With it: first paint and zoom frames, to be read by a person."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from browser import Browser, Missing
+
+failures = []
+
+
+def check(what, holds):
+    print(("ok: " if holds else "not ok: ") + what, flush=True)
+    if not holds:
+        failures.append(what)
+
+
+def make(make_page, folder, name, calls, nodes, how):
+    page = os.path.join(folder, name + ".html")
+    done = subprocess.run([make_page, str(calls), str(nodes), how, page], stdout=subprocess.DEVNULL)
+    if done.returncode == 77:
+        sys.exit(77)
+    if done.returncode != 0:
+        sys.exit("make_page failed")
+    return page
+
+
+def middle(browser, selector):
+    return browser.run("const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
+                       "return [b.left + b.width / 2, b.top + b.height / 2];", selector)
+
+
+def span(browser):
+    return browser.run("return gph.view.to - gph.view.from")
+
+
+def is_quiet(browser, name):
+    """No message of the console, and nothing asked of a network."""
+    said = [x["message"] for x in browser.log("browser") if x["level"] in ("SEVERE", "WARNING")]
+    asked = []
+    for entry in browser.log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            url = message["params"]["request"]["url"]
+            if not url.startswith(("file://", "data:")) or (url.startswith("file://") and not url.endswith(".html")):
+                asked.append(url)
+    check(f"{name}: the console is empty {said}", not said)
+    check(f"{name}: nothing is asked of a network {asked}", not asked)
+
+
+def colours_of(browser, canvas):
+    return browser.run("const c = document.getElementById(arguments[0]), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, s = new Set();"
+                       "for (let i = 0; i < d.length; i += 4) if (d[i + 3]) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return s.size", canvas)
+
+
+def zooms(browser):
+    check("all is shown at first", browser.run("return gph.view.isAll()"))
+    x, y = middle(browser, "#timeline")
+    before, frames = span(browser), browser.run("return gph.view.frames.length")
+    browser.pointer(x, y, ("wheel", -300), ("wheel", -300))
+    browser.frame()
+    check("the wheel zooms in", span(browser) < before * 0.7)
+    check("it draws frames", browser.run("return gph.view.frames.length") > frames)
+    at = browser.run("return gph.view.from")
+    browser.pointer(x, y, ("drag", -120))
+    browser.frame()
+    check("a drag pans", browser.run("return gph.view.from") > at)
+    browser.run("document.getElementById('timeline').focus()")
+    before = span(browser)
+    browser.keys("+")
+    browser.frame()
+    check("+ zooms in", span(browser) < before)
+    browser.keys("\ue012")  # left
+    browser.frame()
+    browser.keys("0")
+    browser.frame()
+    check("0 shows all", browser.run("return gph.view.isAll()"))
+    before = span(browser)
+    browser.run("document.getElementById('zoom-in').click()")
+    browser.frame()
+    check("the button zooms in", span(browser) < before)
+    check("a frame takes less than a second", max(browser.run("return gph.view.frames")) < 1000)
+    browser.run("gph.view.all()")
+
+
+def finds(browser):
+    check("a finding is listed", browser.run("return gph.data.findings[0].id") == "capture.synchronize")
+    check("it is open", browser.run("return document.querySelectorAll('.finding .more').length") == 1)
+    before = span(browser)
+    browser.pointer(*middle(browser, ".finding > button"), "click")
+    time.sleep(0.8)  # the flight there
+    browser.frame()
+    check("a click on it selects a call", browser.run("return gph.selected && gph.data.names[gph.data.call[gph.selected.i]]") == "cuStreamSynchronize")
+    check("the timeline is there", span(browser) < before / 100)
+    check("the call is told below", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" in browser.run("return document.getElementById('selection').textContent"))
+    check("its stack, too", "model.py:69" in browser.run("return document.getElementById('selection').textContent"))
+    x, y = browser.run("const b = document.getElementById('timeline').getBoundingClientRect(); return [b.left, b.top]")
+    row = browser.run("return gph.barAt(gph.selected.i)")
+    browser.pointer(x + row[0], y + row[1], "click")
+    check("a click on its bar selects it again", browser.run("return gph.selected && gph.selected.i") == browser.run("return gph.data.n - 2"))
+    browser.keys(",")
+    check("a comma steps to the call before", browser.run("return gph.selected.i") == browser.run("return gph.data.n - 3"))
+
+
+def draws_graphs(browser):
+    boxes = "return document.querySelectorAll('#graph .box').length"
+    check("the captured graph is drawn whole", browser.run(boxes) == 24)
+    check("with regions", set(browser.run("return [...document.querySelectorAll('#graph .region text')].map((t) => t.textContent)")) == {"norm", "attention"})
+    browser.run("document.querySelectorAll('#graph-tabs button')[1].click()")
+    few = browser.run(boxes)
+    check(f"3,000 nodes are {few} boxes", 0 < few <= 400)
+    check("each node is in one of them", browser.run("return gph.boxes().reduce((n, b) => n + b.nodes.length, 0)") == 3000)
+    browser.run("gph.boxes().filter((b) => b.nodes.length > 1)[0] && document.querySelectorAll('#graph .box')[gph.boxes().findIndex((b) => b.nodes.length > 1)].dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    check("a click opens a box", browser.run(boxes) > few)
+    browser.run("document.querySelectorAll('#graph-tabs button')[0].click(); document.querySelector('#graph .box').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    check("a click on a node tells of it", "rms_norm" in browser.run("return document.getElementById('node').textContent"))
+
+
+def large(browser, folder, make_page):
+    browser.open(make(make_page, folder, "large", 100000, 3000, "plain"))
+    check("100,000 calls are there", browser.run("return gph.data.n") > 99000)
+    first = browser.run("return gph.firstPaint")
+    check(f"first paint after {first:.0f} ms", first < 20000)
+    check("the timeline has colours", colours_of(browser, "timeline") > 10)
+    check("the memory map has colours", colours_of(browser, "memory") > 5)
+    check("eager stands beside graph", browser.run("return gph.pairs.length") == 1 and browser.run("return gph.pairs[0].found.length") > 1000)
+    check("buckets, tree and ledger are shown", browser.run("return ['buckets-card', 'tree-card', 'ledger-card'].every((id) => !document.getElementById(id).hidden)"))
+    check("padding is told", "33 %" in browser.run("return document.getElementById('buckets').textContent"))
+    zooms(browser)
+    finds(browser)
+    draws_graphs(browser)
+    check("nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
+    is_quiet(browser, "large")
+
+
+def small(browser, folder, make_page):
+    browser.open(make(make_page, folder, "hostile", 2000, 0, "hostile"))
+    check("hostile names stay names", browser.run("return window.broken === undefined && !document.querySelector('img, b b')"))
+    check("and are shown", "</script><script>window.broken=1</script>" in browser.run("return gph.data.functions"))
+    check("hostile pages are drawn", colours_of(browser, "timeline") > 5)
+    is_quiet(browser, "hostile")
+    browser.open(make(make_page, folder, "empty", 0, 0, "plain"))
+    check("an empty log says so", "No driver call was seen" in browser.run("return document.body.textContent"))
+    browser.pointer(*middle(browser, "#timeline"), ("wheel", -200), "click", ("drag", 50))
+    browser.run("document.getElementById('timeline').focus()")
+    browser.keys("+-0np,.")
+    is_quiet(browser, "empty")
+    browser.open(make(make_page, folder, "gpu", 2000, 0, "gpu"))
+    check("measured times are drawn", browser.run("return gph.data.gpu.n") > 50 and "measured" in browser.run("return gph.data.gpu.name[0]"))
+    is_quiet(browser, "gpu")
+
+
+def test(make_page):
+    with tempfile.TemporaryDirectory() as folder:
+        browser = Browser()
+        try:
+            large(browser, folder, make_page)
+            small(browser, folder, make_page)
+        finally:
+            browser.close()
+        browser = Browser(600, 900, dark=True)
+        try:
+            browser.open(os.path.join(folder, "large.html"))
+            check("in a narrow dark window nothing is wider than it", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
+            check("it is dark", browser.run("return getComputedStyle(document.documentElement).backgroundColor") == "rgb(19, 20, 24)")
+            is_quiet(browser, "narrow")
+        finally:
+            browser.close()
+    return 1 if failures else 0
+
+
+ZOOM = """
+const view = gph.view, times = [], spent = [];
+let step = 0, before = 0;
+view.all();
+const next = (now) => {
+  if (step > 1) times.push(now - before);
+  before = now;
+  if (step++ === 60) { spent.push(...view.frames.slice(-58)); done([times, spent]); return; }
+  view.zoom(step < 31 ? 0.72 : 1 / 0.72, gph.data.span * 0.21);
+  requestAnimationFrame(next);
+};
+requestAnimationFrame(next);"""
+
+
+def figures(make_page):
+    with tempfile.TemporaryDirectory() as folder:
+        page = make(make_page, folder, "large", 100000, 3000, "plain")
+        paints, frames, scripts = [], [], []
+        for _ in range(5):
+            browser = Browser(1600, 1000)
+            try:
+                browser.open(page)
+                paints.append(browser.run("return gph.firstPaint"))
+                shown, spent = browser.run_async(ZOOM)
+                frames += shown
+                scripts += spent
+            finally:
+                browser.close()
+        print(f"page of 100,000 calls, {os.path.getsize(page) / 1e6:.2f} MB, headless Chromium without a GPU, 1600 x 1000")
+        print(f"first paint: median {statistics.median(paints):.0f} ms of {len(paints)} ({min(paints):.0f} to {max(paints):.0f})")
+        print(f"zoom frame: from frame to frame median {statistics.median(frames):.1f} ms, longest {max(frames):.1f}; "
+              f"in the page's code median {statistics.median(scripts):.1f} ms, longest {max(scripts):.1f}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(figures(sys.argv[1]) if "--figures" in sys.argv else test(sys.argv[1]))
+    except Missing as why:
+        print(f"SKIPPED: {why}")
+        sys.exit(77)
