@@ -35,7 +35,10 @@
 
   const draw = function () {
     const g = state, width = Math.max(500, svg.node().clientWidth - 40);
-    place = gph.layout({ count: g.kind.length, edges: g.pairs, region: g.region, open: g.open }, width, MOST);
+    const shape = { count: g.kind.length, edges: g.pairs, region: g.region, open: g.open };
+    place = gph.layout(shape, width, MOST);
+    const wide = d3.max(place.boxes, (b) => b.x + place.WIDE), high = d3.max(place.boxes, (b) => b.y + place.HIGH);
+    if (high > wide * 0.5) place = gph.layout(shape, Math.sqrt(wide * high * 2.6), MOST); // of the view's shape
     const { boxes, ways, WIDE, HIGH } = place;
     plane.selectAll('*').remove();
     regions(g, boxes, WIDE, HIGH);
