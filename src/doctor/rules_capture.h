@@ -142,7 +142,7 @@ typedef struct gphi_watch {
 /* A loaded file. */
 typedef struct gphi_loaded {
     uint64_t start, end;
-    bool is_library, is_cuda, is_nccl;
+    bool is_library, is_cuda, is_nccl, is_libc;
 } gphi_loaded;
 
 /* A captured copy from or to host memory. */
@@ -236,6 +236,8 @@ uint64_t gphi_capture_context(const gphi_capture_state *state, uint32_t thread);
 uint64_t gphi_call_site(const gphi_capture_state *state, const gphi_call *call);
 /* Whether the frame that made the call lies in a shared library. */
 bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call);
+/* Whether the C library runs the call for the program, as pthread_once() does. */
+bool gphi_call_by_once(const gphi_capture_state *state, const gphi_call *call);
 /* Whether a frame of the call lies in NCCL. */
 bool gphi_call_by_nccl(const gphi_capture_state *state, const gphi_call *call);
 /* Outer frames that two calls have in common, and how many the first has. */

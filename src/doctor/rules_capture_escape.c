@@ -65,19 +65,27 @@ void gphi_escape_call(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- at the end of the capture ---- */
 
-static uint64_t shared(const gphi_watch *watch, const gphi_escaped *escaped)
+/* Memory of both that is older than the capture: what is made meanwhile may be filled
+ * meanwhile, once. */
+static uint64_t shared(const gphi_model *model, const gphi_watch *watch,
+                       const gphi_escaped *escaped)
 {
-    for (uint32_t i = 0; i < escaped->touched_count; i++)
-        if (gphi_map_get(&watch->touched, escaped->touched[i]))
+    for (uint32_t i = 0; i < escaped->touched_count; i++) {
+        const gphi_allocation *memory =
+            gphi_model_memory(model, escaped->touched[i], false);
+        const bool is_new = memory && memory->allocated.number > watch->begun;
+        if (!is_new && gphi_map_get(&watch->touched, escaped->touched[i]))
             return escaped->touched[i];
+    }
     return 0;
 }
 
 /* Whether it was likely meant for the graph: it uses memory that the graph uses too, or
  * it is a kernel on a default stream in the midst of captured work. */
-static bool is_suspect(const gphi_watch *watch, const gphi_escaped *escaped)
+static bool is_suspect(const gphi_model *model, const gphi_watch *watch,
+                       const gphi_escaped *escaped)
 {
-    if (shared(watch, escaped))
+    if (shared(model, watch, escaped))
         return true;
     const bool is_default =
         escaped->stream && (escaped->stream->is_legacy || escaped->stream->is_per_thread);
@@ -96,7 +104,7 @@ static void tell_each(gphi_rule_run *run, gphi_draft *draft, const gphi_watch *w
     const gphi_escaped *all = watch->escaped.items;
     uint32_t told = 0;
     for (size_t i = 0; i < watch->escaped.count && told < MAX_TOLD; i++) {
-        if (&all[i] == first || (watch->nodes && !is_suspect(watch, &all[i])))
+        if (&all[i] == first || (watch->nodes && !is_suspect(run->model, watch, &all[i])))
             continue;
         gphi_evidence_call(draft, &all[i].call, "so did this, on %s",
                            gphi_say_stream(run->model, all[i].stream));
@@ -142,7 +150,7 @@ static void tell_escape(gphi_rule_run *run, gphi_watch *watch,
                         const gphi_escaped *escaped)
 {
     const bool foreign = is_foreign(watch, escaped);
-    const uint64_t memory = shared(watch, escaped);
+    const uint64_t memory = shared(run->model, watch, escaped);
     gphi_draft *draft = gphi_capture_find(
         run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_ESCAPE, &escaped->call, 0);
     char also[96] = "";
@@ -183,7 +191,7 @@ void gphi_escape_end(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *see
     if (watch->nodes == 0 && run->model->work_count > watch->work_before)
         remember(run->state, watch->begun, OTHERS_WORKED);
     for (size_t i = 0; i < watch->escaped.count; i++)
-        if (is_suspect(watch, &all[i])) {
+        if (is_suspect(run->model, watch, &all[i])) {
             tell_escape(run, watch, &all[i]);
             return;
         }

@@ -441,6 +441,8 @@ void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watc
 
 void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
 {
+    if (seen->call.call == GPHI_CALL_cuMemFreeAsync)
+        return; /* memory.foreign-free */
     if (watch->incident) {
         gphi_watch_noticed(watch, &seen->call);
         return;

@@ -185,6 +185,10 @@ static void say_cell_of(gphi_rule_run *run, gphi_capture_rule rule, const gphi_s
         if (gphi_call_by_library(state, &seen->call))
             gphi_evidence(draft, "first use: the call is a library's, and this place in "
                                  "it had never run before the capture");
+        if (gphi_call_by_once(state, &seen->call))
+            gphi_evidence(draft,
+                          "first use: the C library made the call for the program, "
+                          "as pthread_once does");
     } else if (rule == GPHI_RULE_UNSAFE_CALL && before)
         gphi_evidence(draft,
                       "the same place made the call %llu time%s before without a "
@@ -230,7 +234,8 @@ static bool is_first_use(const gphi_capture_state *state, const gphi_seen *seen,
     const uint64_t site = gphi_call_site(state, &seen->call);
     if (site && gphi_map_get(&state->sites, site))
         return false;
-    return watch->loads > 0 || gphi_call_by_library(state, &seen->call);
+    return watch->loads > 0 || gphi_call_by_library(state, &seen->call) ||
+           gphi_call_by_once(state, &seen->call);
 }
 
 /* NCCL's or its process group's thread asks whether work is done. */

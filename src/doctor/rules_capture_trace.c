@@ -47,6 +47,8 @@ static void note_module(gphi_capture_state *state, const gphi_event *event)
     at->end = gphi_event_word(event, 1);
     at->is_library = is_library_path(path);
     at->is_cuda = is_cuda_path(path);
+    at->is_libc = strstr(path, "/libc.so") != NULL || strstr(path, "/libc-") != NULL ||
+                  strstr(path, "/libpthread") != NULL;
     at->is_nccl = strstr(path, "nccl") != NULL;
 }
 
@@ -114,6 +116,21 @@ bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call
     const uint64_t frame = calling_frame(state, call->stack);
     const gphi_loaded *in = frame ? loaded_at(state, frame) : NULL;
     return in && in->is_library;
+}
+
+bool gphi_call_by_once(const gphi_capture_state *state, const gphi_call *call)
+{
+    const uint64_t *frames = frames_of(state, call->stack);
+    bool by_libc = false;
+    /* The outermost is _start, which calls the C library, which calls main. */
+    for (uint64_t i = 1; frames && i < frames[0]; i++) {
+        const gphi_loaded *in = loaded_at(state, frames[i]);
+        if (in && in->is_libc)
+            by_libc = true;
+        else if (in && !in->is_library && by_libc)
+            return true; /* the program's code is on both sides */
+    }
+    return false;
 }
 
 bool gphi_call_by_nccl(const gphi_capture_state *state, const gphi_call *call)
