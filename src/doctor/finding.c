@@ -279,6 +279,11 @@ void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft)
         draft->is_withdrawn = true;
 }
 
+void gphi_short(gphi_rule_run *run)
+{
+    run->findings->is_short = true;
+}
+
 /* ---- in words ---- */
 
 /* Takes the text, also on failure. */

@@ -70,6 +70,7 @@ gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
         gphi_incident **at = incident ? gphi_vec_add(&state->incidents, 1) : NULL;
         if (at == NULL) {
             gphi_heap_free(run->model->heap, incident, sizeof(*incident));
+            gphi_short(run);
             return NULL;
         }
         *at = incident;
@@ -137,6 +138,7 @@ static void watch_begin(gphi_rule_run *run, const gphi_seen *seen)
     gphi_watch **at = watch ? gphi_vec_add(&state->watches, 1) : NULL;
     if (at == NULL) {
         gphi_heap_free(heap, watch, sizeof(*watch));
+        gphi_short(run);
         return;
     }
     *at = watch;
@@ -162,7 +164,8 @@ static bool is_begin(uint32_t call)
            call == GPHI_CALL_cuStreamBeginCaptureToGraph;
 }
 
-static void note_tried(gphi_watch *watch, const gphi_seen *seen)
+static void note_tried(gphi_capture_state *state, gphi_watch *watch,
+                       const gphi_seen *seen)
 {
     const uint64_t signature = gphi_work_signature(seen);
     const uint64_t *tried = watch->tried.items;
@@ -174,6 +177,8 @@ static void note_tried(gphi_watch *watch, const gphi_seen *seen)
     uint64_t *at = gphi_vec_add(&watch->tried, 1);
     if (at)
         *at = signature;
+    else
+        state->is_short = true;
 }
 
 static bool has_tried(const gphi_watch *watch, uint64_t signature)
@@ -322,7 +327,7 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
         watch_begin(run, seen);
     else if (watch && !watch->is_over) {
         if (gphi_call_is_work(seen->call.call)) {
-            note_tried(watch, seen);
+            note_tried(state, watch, seen);
             note_instead(watch, seen);
             watch->nodes += seen->call.node != 0 || seen->work != NULL;
         }
@@ -336,7 +341,7 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
         ++*count;
     else if (site && gphi_capture_class(seen->call.call) != GPHI_CLASS_SAFE &&
              gphi_map_set(&state->sites, site, 1) != GPH_OK)
-        return; /* the site counts as new: a warm-up is advised once too often */
+        state->is_short = true;
 }
 
 static void make_ready(gphi_rule_run *run)
@@ -380,10 +385,12 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
     } else if (seen->call.result != CUDA_ERROR_NOT_READY) {
         gphi_watch *watch = gphi_watch_of(state, seen->capture);
         if (watch && gphi_call_is_work(seen->call.call))
-            note_tried(watch, seen);
+            note_tried(state, watch, seen);
         gphi_capture_judge(run, seen);
     }
     gphi_host_call(run, seen);
+    if (state->is_short)
+        gphi_short(run);
     if (state->open)
         watch_end(run, seen);
 }

@@ -14,12 +14,13 @@ static bool is_kernel(const gphi_seen *seen)
 
 static void keep_touched(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *seen)
 {
+    gphi_capture_state *state = run->state;
     uint64_t touched[32];
     bool unknown = false;
     const uint32_t count = gphi_call_touches(run->model, seen, touched, 32, &unknown);
     for (uint32_t i = 0; i < count; i++)
         if (gphi_map_set(&watch->touched, touched[i], 1) != GPH_OK)
-            return; /* then less is known of it, and less is told */
+            state->is_short = true;
 }
 
 static void keep_escaped(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *seen)
@@ -118,7 +119,7 @@ enum { TOLD = 1, OTHERS_WORKED = 2 };
 static void remember(gphi_capture_state *state, uint64_t begun, uint64_t what)
 {
     if (gphi_map_set(&state->told, begun, what) != GPH_OK)
-        return; /* an empty graph is told twice, or not at all */
+        state->is_short = true;
 }
 
 static void tell_empty(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *seen)

@@ -22,10 +22,13 @@ static void note_copy(gphi_rule_run *run, const gphi_seen *seen,
                       const gphi_host_bytes *host)
 {
     gphi_capture_state *state = run->state;
-    gphi_host_copy *copy =
-        state->hosts.count < KEEP_HOSTS ? gphi_vec_add(&state->hosts, 1) : NULL;
-    if (copy == NULL)
+    if (state->hosts.count >= KEEP_HOSTS)
         return;
+    gphi_host_copy *copy = gphi_vec_add(&state->hosts, 1);
+    if (copy == NULL) {
+        state->is_short = true;
+        return;
+    }
     copy->call = seen->call;
     copy->capture = seen->capture;
     copy->begun = seen->capture->begin.number;

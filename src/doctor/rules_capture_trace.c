@@ -15,12 +15,16 @@ static void note_stack(gphi_capture_state *state, const gphi_event *event)
         return;
     const uint64_t index = state->frames.count;
     uint64_t *at = gphi_vec_add(&state->frames, (size_t)event->word_count + 1);
-    if (at == NULL)
+    if (at == NULL) {
+        state->is_short = true;
         return;
+    }
     at[0] = event->word_count;
     memcpy(at + 1, gphi_event_words(event), (size_t)event->word_count * sizeof(*at));
-    if (gphi_map_set(&state->stacks, event->id, index) != GPH_OK)
-        state->frames.count = index;
+    if (gphi_map_set(&state->stacks, event->id, index) == GPH_OK)
+        return;
+    state->frames.count = index;
+    state->is_short = true;
 }
 
 static bool is_library_path(const char *path)
@@ -41,8 +45,10 @@ static void note_module(gphi_capture_state *state, const gphi_event *event)
 {
     const char *path = gphi_event_text(event, 0);
     gphi_loaded *at = gphi_vec_add(&state->modules, 1);
-    if (at == NULL)
+    if (at == NULL) {
+        state->is_short = true;
         return;
+    }
     at->start = gphi_event_word(event, 0);
     at->end = gphi_event_word(event, 1);
     at->is_library = is_library_path(path);
@@ -155,13 +161,13 @@ uint64_t gphi_capture_context(const gphi_capture_state *state, uint32_t thread)
 static void set_context(gphi_capture_state *state, uint32_t thread, uint64_t context)
 {
     if (gphi_map_set(&state->contexts, thread, context) != GPH_OK)
-        return; /* of a thread without a context nothing is told */
+        state->is_short = true;
 }
 
 static void set_owner(gphi_capture_state *state, uint64_t what, uint64_t context)
 {
     if (what && context && gphi_map_set(&state->owners, what, context) != GPH_OK)
-        return; /* likewise */
+        state->is_short = true;
 }
 
 void gphi_capture_contexts(gphi_capture_state *state, const gphi_seen *seen)

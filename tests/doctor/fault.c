@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* usage: fault LOG...
+ * Examines saved logs while each allocation fails in turn: either the findings are there,
+ * or the doctor says that it had no memory; nothing is left behind. */
+#include "fault.h"
+#include "test.h"
+#include <gph/doctor.h>
+
+enum { TRIES = 400 }; /* of a log: of many allocations each nth */
+
+static char *const *logs;
+
+typedef struct outcome {
+    gph_status status;
+    uint32_t findings;
+    long allocations;
+} outcome;
+
+static outcome examine(const char *log, long fail_at)
+{
+    fault_heap heap = {fail_at, 0};
+    const gph_allocator allocator = {.realloc = fault_realloc, .user = &heap};
+    gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
+    gph_doctor *doctor = NULL;
+    gph_error error;
+    outcome out = {0};
+    options.allocator = &allocator;
+    out.status = gph_doctor_create(&options, &doctor, &error);
+    if (out.status == GPH_OK)
+        out.status = gph_doctor_read(doctor, log, &error);
+    if (out.status == GPH_OK)
+        out.status = gph_doctor_finish(doctor, &error);
+    if (out.status == GPH_OK)
+        out.findings = gph_doctor_finding_count(doctor);
+    gph_doctor_destroy(doctor);
+    CHECK(atomic_load(&heap.live_bytes) == 0);
+    out.allocations = fail_at - atomic_load(&heap.fail_at);
+    return out;
+}
+
+static void each_allocation_fails_in_turn(void)
+{
+    for (char *const *log = logs; *log != NULL; log++) {
+        const outcome whole = examine(*log, 1L << 40);
+        if (!CHECK(whole.status == GPH_OK && whole.findings > 0))
+            continue;
+        const long step = whole.allocations / TRIES + 1;
+        for (long at = 0; at < whole.allocations; at += step) {
+            const outcome out = examine(*log, at);
+            CHECK(out.status == GPH_E_NO_MEMORY ||
+                  (out.status == GPH_OK && out.findings <= whole.findings));
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 77;
+    logs = argv + 1;
+    RUN(each_allocation_fails_in_turn);
+    return test_done();
+}
