@@ -15,7 +15,8 @@ enum {
     PARTS_MAX = 8,         /* of a dotted name */
     RANK = 100,            /* what a rank counts in a score */
     SMALL_CODE_DIGITS = 2, /* numbers so short are codes beside a word of CUDA only */
-    WHITE_MAX = 256        /* bytes that a space of a message spans at most */
+    WHITE_MAX = 256,       /* bytes that a space of a message spans at most */
+    NOISE_BYTES = 300      /* of a line that are looked at for what says nothing */
 };
 
 typedef struct key {
@@ -114,12 +115,26 @@ static int32_t score_of(const scan *s, const key *of, size_t at, size_t bytes)
     return score;
 }
 
+/* Programs ask for calls that a driver may lack: a line of the log about that says
+ * nothing. */
+static bool is_noise(const scan *s)
+{
+    static const char call[] = "cuGetProcAddress";
+    for (size_t at = s->line_begin;
+         at + sizeof(call) - 1 <= s->line_end && at - s->line_begin < NOISE_BYTES; at++)
+        if (memcmp(s->text + at, call, sizeof(call) - 1) == 0)
+            return true;
+    return false;
+}
+
 static void hit(scan *s, const key *of, size_t at, size_t bytes)
 {
     if (s->line_end < s->line_begin || s->line_end == 0) {
         const char *end = memchr(s->text + s->line_begin, '\n', s->bytes - s->line_begin);
         s->line_end = end != NULL ? (size_t)(end - s->text) : s->bytes;
     }
+    if (of->reason != GPH_EXPLAIN_BY_MESSAGE && is_noise(s))
+        return;
     const gph_explain_match match = {
         .entry = &gphi_knowledge[of->entry],
         .reason = of->reason,
