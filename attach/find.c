@@ -259,6 +259,8 @@ static long by_name(const char *name, int version, uint64_t flags)
 {
     long best = -1;
     int best_fit = -1;
+    if (strcmp(name, "cuGraphInstantiate") == 0 && version >= 12000)
+        return find_symbol("cuGraphInstantiateWithFlags");
     for (long i = 0; i < ATTACH_SYMBOL_COUNT && !is_ambiguous(name); i++) {
         const int fits = fit(&attach_symbols[i], name, version, flags);
         if (fits > best_fit) {

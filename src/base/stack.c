@@ -87,8 +87,9 @@ static void look_up_line(Dwfl *dwfl, struct frame *out) GPHI_REQUIRES(&gphi_dwar
 static bool is_below(const struct frame *frame)
 {
     const char *name = last_part(frame->module);
-    return strncmp(name, "libgph.so", 9) == 0 || strncmp(name, "libcuda.so", 10) == 0 ||
-           strncmp(name, "libcudart.so", 12) == 0;
+    return strncmp(name, "libgph.so", 9) == 0 ||
+           strncmp(name, "libgph-attach.so", 16) == 0 ||
+           strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libcudart.so", 12) == 0;
 }
 
 static void put_caller(const struct frame *frame, char *out, size_t bytes)

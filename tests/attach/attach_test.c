@@ -179,6 +179,11 @@ static void calls_are_seen_however_they_are_found(void)
     }
 }
 
+static void all_calls_can_be_seen(void)
+{
+    CHECK(exit_of("lookups") == 0);
+}
+
 static void other_look_ups_mean_what_they_meant(void)
 {
     CHECK(exit_of("next") == 0);
@@ -391,6 +396,7 @@ int main(void)
     RUN(the_ring_survives_every_end);
     RUN(a_program_without_cuda_leaves_nothing);
     RUN(calls_are_seen_however_they_are_found);
+    RUN(all_calls_can_be_seen);
     RUN(other_look_ups_mean_what_they_meant);
     RUN(a_capture_is_recorded_whole);
     RUN(failures_come_with_the_drivers_words);

@@ -18,8 +18,8 @@ static void print_parts(const gphi_event *event)
     const gphi_part *part = gphi_event_parts(event);
     for (uint32_t i = 0; i < event->part_count; i++, part = gphi_part_next(part)) {
         const unsigned char *bytes = gphi_part_bytes(part);
-        static const char *const names[] = {"?",      "text",  "params",
-                                            "struct", "array", "hash"};
+        static const char *const names[] = {"?",     "text", "params", "struct",
+                                            "array", "hash", "host"};
         printf(" %s%u", names[part->kind], part->arg);
         if (part->kind == GPHI_PART_TEXT) {
             printf("=\"");

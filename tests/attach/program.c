@@ -142,6 +142,32 @@ static void do_dlsym(int flags)
         bad = 1;
 }
 
+/* Every call that the driver gives by cuGetProcAddress() is one of the attached library's
+ * wrappers. */
+static void do_lookups(void)
+{
+    Dl_info own, found;
+    int missing = 0, seen = 0;
+    if (dladdr(dlsym(RTLD_DEFAULT, "gph_attach_note"), &own) == 0)
+        exit(1);
+#define X(name, version, arguments)                                                      \
+    for (cuuint64_t flags = 0; flags <= 2; flags += 2) {                                 \
+        void *entry = NULL;                                                              \
+        CUdriverProcAddressQueryResult status;                                           \
+        if (cuGetProcAddress_v2(#name, &entry, version, flags, &status) != 0 ||          \
+            entry == NULL)                                                               \
+            continue;                                                                    \
+        seen++;                                                                          \
+        if (dladdr(entry, &found) == 0 || found.dli_fbase != own.dli_fbase) {            \
+            fprintf(stderr, "%s is not seen\n", #name);                                  \
+            missing++;                                                                   \
+        }                                                                                \
+    }
+    GPHI_CUDA_CALLS(X)
+#undef X
+    bad |= missing > 0 || seen < 500;
+}
+
 /* The program's own puts() stands before the C library's. */
 __attribute__((visibility("default"))) int puts(const char *text)
 {
@@ -278,6 +304,8 @@ int main(int argc, char **argv)
         do_fork(false);
     else if (strcmp(what, "forkfirst") == 0)
         do_fork(true);
+    else if (strcmp(what, "lookups") == 0)
+        do_lookups();
     else if (strcmp(what, "cupti") == 0)
         do_cupti();
     else if (strcmp(what, "nothing") == 0)
