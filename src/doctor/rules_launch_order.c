@@ -98,11 +98,17 @@ static uint32_t count_wait(gphi_launch_waits *waits, uint64_t made)
     return 1;
 }
 
+/* Where threads share executables one waits now and then; that is what a lock is for. */
+static bool is_habit(uint32_t waits, const gphi_exec_state *exec)
+{
+    return waits >= OVERLAPS_WANTED && (uint64_t)waits * 4 >= exec->launch_count;
+}
+
 void gphi_launch_serialised(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_waits *waits = run->state;
     if (!gphi_launch_is_good(seen) || seen->work == NULL || seen->work->waits_for == 0 ||
-        count_wait(waits, seen->exec->created.number) < OVERLAPS_WANTED)
+        !is_habit(count_wait(waits, seen->exec->created.number), seen->exec))
         return;
     const gphi_work *other = gphi_model_work(run->model, seen->work->waits_for);
     gphi_draft *draft = gphi_find(run, &seen->call, 0);
