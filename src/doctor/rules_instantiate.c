@@ -245,8 +245,10 @@ static gphi_draft *tell_second(gphi_rule_run *run, const struct wish *wish)
 /* By kind: what no device graph may hold. */
 static bool is_for_hosts(gph_node_kind kind)
 {
-    return kind != GPH_NODE_KERNEL && kind != GPH_NODE_MEMCPY &&
-           kind != GPH_NODE_MEMSET && kind != GPH_NODE_CHILD;
+    return kind == GPH_NODE_HOST || kind == GPH_NODE_EVENT_WAIT ||
+           kind == GPH_NODE_EVENT_RECORD || kind == GPH_NODE_SEMAPHORE_SIGNAL ||
+           kind == GPH_NODE_SEMAPHORE_WAIT || kind == GPH_NODE_MEM_ALLOC ||
+           kind == GPH_NODE_MEM_FREE || kind == GPH_NODE_BATCH_MEM_OP;
 }
 
 static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)

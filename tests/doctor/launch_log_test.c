@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of instantiations, updates and launches on logs made by hand: what softcuda does
+ * not have (conditional nodes), sentences and results of NVIDIA's driver, drivers that
+ * say nothing; and each allocation of the doctor that fails. */
+#include "fault.h"
+#include "forge.h"
+#include "test.h"
+
+#include <gph/doctor.h>
+#include <unistd.h>
+
+static char path[64];
+
+enum {
+    STREAM = 0x5000,
+    SIDE = 0x5100,
+    GRAPH = 0x6000,
+    NEWER = 0x6800,
+    EXEC = 0x7000,
+    KERNEL = 0x8000,
+    BUFFER = 0x200000,
+    BYTES = 65536
+};
+
+static const uint64_t pointers[] = {BUFFER, BUFFER + 4096};
+
+/* Reads the log; the ids of errors and warnings, each with a space behind it. */
+static gph_status read_log(const gph_allocator *allocator, char *ids, size_t room)
+{
+    gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
+    gph_doctor *doctor = NULL;
+    gph_error error = {0};
+    options.allocator = allocator;
+    ids[0] = '\0';
+    gph_status status = gph_doctor_create(&options, &doctor, &error);
+    if (status == GPH_OK)
+        status = gph_doctor_read(doctor, path, &error);
+    if (status == GPH_OK)
+        status = gph_doctor_finish(doctor, &error);
+    for (uint32_t i = 0; status == GPH_OK && i < gph_doctor_finding_count(doctor); i++) {
+        const gph_finding *finding = gph_doctor_finding(doctor, i);
+        const size_t used = strlen(ids);
+        if (finding->severity != GPH_SEVERITY_INFO)
+            snprintf(ids + used, room - used, "%s ", finding->id);
+    }
+    gph_doctor_destroy(doctor);
+    return status;
+}
+
+static int tells(const char *wanted)
+{
+    char ids[1024];
+    CHECK(read_log(NULL, ids, sizeof(ids)) == GPH_OK);
+    if (strcmp(ids, wanted) != 0)
+        fprintf(stderr, "told: %s\n", ids);
+    return strcmp(ids, wanted) == 0;
+}
+
+static void begin(forge *f)
+{
+    const uint64_t made[] = {STREAM, 1}, other[] = {SIDE, 1}, memory[] = {BUFFER, BYTES};
+    forge_begin(f, path);
+    forge_function(f, KERNEL, "axpy", 2);
+    forge_call(f, GPHI_CALL_cuStreamCreate, 0, made, 2);
+    forge_call(f, GPHI_CALL_cuStreamCreate, 0, other, 2);
+    forge_call(f, GPHI_CALL_cuMemAlloc, 0, memory, 2);
+}
+
+/* The driver's sentence on the call that comes next. */
+static void say(forge *f, const char *sentence)
+{
+    forge_text(f, GPHI_EVENT_LOG, 0, NULL, 0, sentence);
+    f->time_ns -= 1200;
+}
+
+/* A call that passes a struct by argument `arg`. */
+static void call_with(forge *f, gphi_call_id call, int result, const uint64_t *words,
+                      uint32_t count, uint16_t arg, const void *bytes, uint32_t size)
+{
+    _Alignas(64) char record[1024] = {0};
+    const gphi_part part = {GPHI_PART_STRUCT, arg, size};
+    const gphi_event head = {
+        .kind = GPHI_EVENT_CALL,
+        .units = (uint16_t)((sizeof(head) + count * 8 + sizeof(part) + size + 63) / 64),
+        .thread = f->thread,
+        .time_ns = f->time_ns += 1000,
+        .word_count = (uint16_t)count,
+        .part_count = 1,
+        .stack = f->stack,
+        .u.call = {.call = (uint16_t)call,
+                   .status = 0xFF,
+                   .result = result,
+                   .duration_ns = 500}};
+    char *at = record + sizeof(head);
+    memcpy(record, &head, sizeof(head));
+    memcpy(at, words, count * 8);
+    memcpy(at + count * 8, &part, sizeof(part));
+    memcpy(at + count * 8 + sizeof(part), bytes, size);
+    f->failed |= gphi_event_save_add(f->save, (const gphi_event *)record, &f->error) != 0;
+}
+
+/* A snapshot of one node without parameters. */
+static void one_node(forge *f, uint64_t graph, gphi_snapshot_why why, uint64_t exec,
+                     CUgraphNodeType type)
+{
+    const uint64_t number = ++f->snapshots;
+    const uint64_t words[] = {number, 1, 0, why, exec, 0, 0, 0};
+    const uint64_t of[] = {number, 0, type, 0};
+    gphi_event head = {.kind = GPHI_EVENT_GRAPH, .id = graph};
+    gphi_event node = {.kind = GPHI_EVENT_NODE, .id = graph + 8};
+    forge_put(f, &head, words, 8, NULL, 0);
+    forge_put(f, &node, of, 4, NULL, 0);
+}
+
+static void instantiate_with(forge *f, int result, CUgraphInstantiateResult why,
+                             uint64_t flags)
+{
+    const uint64_t words[] = {0, GRAPH, 0x1000};
+    const CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = flags, .result_out = why};
+    call_with(f, GPHI_CALL_cuGraphInstantiateWithParams, result, words, 3, 2, &params,
+              sizeof(params));
+}
+
+static void create(forge *f, uint64_t graph)
+{
+    const uint64_t words[] = {graph, 0};
+    forge_call(f, GPHI_CALL_cuGraphCreate, 0, words, 2);
+}
+
+/* ---- instantiate.* ---- */
+
+static void an_unused_conditional_handle_is_told(void)
+{
+    forge f;
+    begin(&f);
+    create(&f, GRAPH);
+    one_node(&f, GRAPH, GPHI_SNAPSHOT_INSTANTIATED, 0, CU_GRAPH_NODE_TYPE_EMPTY);
+    instantiate_with(&f, 1, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, 0);
+    CHECK(forge_end(&f, 0) == 0);
+    CHECK(tells("instantiate.conditional "));
+}
+
+static void a_second_executable_of_a_conditional_graph_is_told(void)
+{
+    forge f;
+    const uint64_t made[] = {EXEC, GRAPH, 0}, failed[] = {0, GRAPH, 0};
+    const uint64_t destroyed[] = {EXEC};
+    begin(&f);
+    create(&f, GRAPH);
+    one_node(&f, GRAPH, GPHI_SNAPSHOT_INSTANTIATED, EXEC, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+    forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 0, made, 3);
+    one_node(&f, GRAPH, GPHI_SNAPSHOT_INSTANTIATED, 0, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+    forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 801, failed, 3);
+    forge_call(&f, GPHI_CALL_cuGraphExecDestroy, 0, destroyed, 1);
+    CHECK(forge_end(&f, 0) == 0);
+    CHECK(tells("instantiate.conditional "));
+}
+
+static void a_clone_of_a_conditional_graph_is_told(void)
+{
+    forge f;
+    const uint64_t words[] = {0, GRAPH};
+    begin(&f);
+    create(&f, GRAPH);
+    say(&f, "Cloning is not supported for graphs containing or contained within a "
+            "conditional node");
+    forge_call(&f, GPHI_CALL_cuGraphClone, 801, words, 2);
+    CHECK(forge_end(&f, 0) == 0);
+    CHECK(tells("instantiate.conditional "));
+}
+
+/* A failing instantiation of which the driver says a sentence. */
+static int sentence_tells(const char *sentence, uint64_t flags, const char *wanted)
+{
+    forge f;
+    const uint64_t words[] = {0, GRAPH, flags};
+    begin(&f);
+    create(&f, GRAPH);
+    one_node(&f, GRAPH, GPHI_SNAPSHOT_INSTANTIATED, 0, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
+    if (sentence[0] != '\0')
+        say(&f, sentence);
+    forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 1, words, 3);
+    CHECK(forge_end(&f, 0) == 0);
+    return tells(wanted);
+}
+
+static void sentences_of_the_driver_are_understood(void)
+{
+    CHECK(sentence_tells("Graph cycle detected", 0, "instantiate.cycle "));
+    CHECK(sentence_tells("The graph contains unused conditional handles", 0,
+                         "instantiate.conditional "));
+    CHECK(sentence_tells("Invalid instantiation flags: 0x3e7", 0x3e7,
+                         "instantiate.flags "));
+    CHECK(sentence_tells("Device-launched graphs and conditional nodes do not support "
+                         "HOST nodes",
+                         4, "instantiate.node-not-allowed "));
+    /* a driver that says nothing: the node speaks for itself */
+    CHECK(sentence_tells("", 4, "instantiate.node-not-allowed "));
+    /* nothing is known: nothing is said */
+    CHECK(sentence_tells("", 0, ""));
+}
+
+/* ---- update.* ---- */
+
+/* `newer` of another kind of node is given to an executable, with or without a result;
+ * then the executable is launched, or instantiated anew, or neither. */
+enum next { LAUNCHES, MAKES_ANOTHER, ENDS };
+
+static void refuse(int has_result, CUgraphNodeType type, CUgraphExecUpdateResult result,
+                   enum next next)
+{
+    forge f;
+    const uint64_t update[] = {EXEC, NEWER, 0x1000}, made[] = {EXEC + 64, NEWER, 0};
+    const CUgraphExecUpdateResultInfo info = {
+        .result = result, .errorNode = (CUgraphNode)(uintptr_t)(NEWER + 8)};
+    begin(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    create(&f, NEWER);
+    one_node(&f, NEWER, GPHI_SNAPSHOT_UPDATE, EXEC, type);
+    if (has_result)
+        call_with(&f, GPHI_CALL_cuGraphExecUpdate, 910, update, 3, 2, &info,
+                  sizeof(info));
+    else
+        forge_call(&f, GPHI_CALL_cuGraphExecUpdate, 910, update, 3);
+    if (next == MAKES_ANOTHER)
+        forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 0, made, 3);
+    if (next != ENDS)
+        forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
+    CHECK(forge_end(&f, 0) == 0);
+}
+
+static void a_refused_update_is_told_by_what_comes_next(void)
+{
+    for (int has_result = 0; has_result < 2; has_result++) {
+        refuse(has_result, CU_GRAPH_NODE_TYPE_EMPTY,
+               CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, LAUNCHES);
+        CHECK(tells("update.ignored "));
+        refuse(has_result, CU_GRAPH_NODE_TYPE_EMPTY,
+               CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, MAKES_ANOTHER);
+        CHECK(tells(""));
+        refuse(has_result, CU_GRAPH_NODE_TYPE_EMPTY,
+               CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, ENDS);
+        CHECK(tells("update.node-type "));
+    }
+}
+
+/* What our own look would call another node type: the driver is right. */
+static void the_result_of_the_driver_counts(void)
+{
+    refuse(1, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, ENDS);
+    CHECK(tells("update.unsupported "));
+    refuse(1, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED,
+           ENDS);
+    CHECK(tells("update.attributes "));
+}
+
+static void a_setter_with_a_foreign_node_is_told(void)
+{
+    forge f;
+    const uint64_t set[] = {EXEC, 0x4444, 0x1000};
+    begin(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    say(&f, "The node handle is not associated to the executable graph via the most "
+            "recent cuGraphExecUpdate or cuGraphInstantiate");
+    forge_call(&f, GPHI_CALL_cuGraphExecKernelNodeSetParams, 1, set, 3);
+    forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
+    CHECK(forge_end(&f, 0) == 0);
+    CHECK(tells("update.node-handle "));
+}
+
+/* ---- launch.* ---- */
+
+/* Error 700 at a wait, with `launches` not waited for; the buffer is there or freed. */
+static void fault(int result, int launches, int waits, const char *sentence)
+{
+    forge f;
+    const uint64_t stream[] = {STREAM};
+    begin(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    for (int i = 0; i < launches; i++)
+        forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    if (waits)
+        forge_call(&f, GPHI_CALL_cuStreamSynchronize, 0, stream, 1);
+    if (sentence != NULL)
+        forge_text(&f, GPHI_EVENT_LOG, 0, NULL, 0, sentence);
+    forge_call(&f, GPHI_CALL_cuStreamSynchronize, result, stream, 1);
+    forge_call(&f, GPHI_CALL_cuStreamSynchronize, result, stream, 1);
+    CHECK(forge_end(&f, 0) == 0);
+}
+
+static void an_error_of_the_device_is_a_replays_if_one_was_in_flight(void)
+{
+    fault(700, 2, 0, NULL);
+    CHECK(tells("launch.fault "));
+    fault(710, 1, 0, NULL);
+    CHECK(tells("launch.assert "));
+    fault(700, 1, 0, "kernel axpy (node 3), block [0,0,0]: illegal address 0x10");
+    CHECK(tells("launch.fault "));
+    fault(700, 0, 0, NULL); /* eager work */
+    CHECK(tells(""));
+    fault(700, 2, 1, NULL); /* the replays have ended well */
+    CHECK(tells(""));
+    fault(700, 1, 0, "kernel other, block [0,0,0]: illegal address 0x10");
+    CHECK(tells(""));
+    fault(704, 1, 0, NULL); /* peer access is enabled already: no error of the device */
+    CHECK(tells(""));
+    fault(600, 1, 0, NULL);
+    CHECK(tells(""));
+}
+
+static void a_lost_launch_is_told_if_the_program_goes_on(void)
+{
+    for (int reads = 0; reads < 2; reads++) {
+        forge f;
+        const uint64_t launch[] = {EXEC, STREAM}, copy[] = {0x1000, BUFFER, 64};
+        begin(&f);
+        forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+        forge_call(&f, GPHI_CALL_cuGraphLaunch, 201, launch, 2);
+        if (reads)
+            forge_call(&f, GPHI_CALL_cuMemcpyDtoH, 0, copy, 3);
+        forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
+        CHECK(forge_end(&f, 0) == 0);
+        CHECK(tells(reads ? "launch.result-ignored " : ""));
+    }
+}
+
+/* Records in two threads whose times meet, or follow each other. */
+static void use_at_once(uint32_t gap_ns)
+{
+    forge f;
+    begin(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    f.thread++;
+    f.time_ns += gap_ns;
+    f.time_ns -= 1000;
+    const uint64_t update[] = {EXEC, GRAPH, 0};
+    forge_call(&f, GPHI_CALL_cuGraphExecUpdate, 0, update, 3);
+    f.thread--;
+    forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
+    CHECK(forge_end(&f, 0) == 0);
+}
+
+static void uses_that_meet_are_told(void)
+{
+    use_at_once(200);
+    CHECK(tells("launch.concurrent-use "));
+    use_at_once(500); /* as one ends the other begins */
+    CHECK(tells(""));
+}
+
+/* ---- without memory ---- */
+
+static void every_allocation_of_an_examination_may_fail(void)
+{
+    char ids[1024];
+    gph_status status = GPH_E_NO_MEMORY;
+    refuse(1, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+           LAUNCHES);
+    for (long n = 0; status != GPH_OK && n < 10000; n++) {
+        fault_heap heap = {.fail_at = n};
+        const gph_allocator allocator = {.realloc = fault_realloc, .user = &heap};
+        status = read_log(&allocator, ids, sizeof(ids));
+        if (status == GPH_OK && atomic_load(&heap.fail_at) < 0)
+            status = GPH_E_NO_MEMORY; /* it did without */
+        CHECK(atomic_load(&heap.live_bytes) == 0);
+    }
+    CHECK(status == GPH_OK && strcmp(ids, "update.ignored ") == 0);
+}
+
+int main(void)
+{
+    snprintf(path, sizeof(path), "/tmp/gph_launch_log_%ld", (long)getpid());
+    RUN(an_unused_conditional_handle_is_told);
+    RUN(a_second_executable_of_a_conditional_graph_is_told);
+    RUN(a_clone_of_a_conditional_graph_is_told);
+    RUN(sentences_of_the_driver_are_understood);
+    RUN(a_refused_update_is_told_by_what_comes_next);
+    RUN(the_result_of_the_driver_counts);
+    RUN(a_setter_with_a_foreign_node_is_told);
+    RUN(an_error_of_the_device_is_a_replays_if_one_was_in_flight);
+    RUN(a_lost_launch_is_told_if_the_program_goes_on);
+    RUN(uses_that_meet_are_told);
+    RUN(every_allocation_of_an_examination_may_fail);
+    (void)unlink(path);
+    return test_done();
+}
