@@ -207,12 +207,6 @@ static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
     const uint64_t signature = gphi_work_signature(seen);
     const bool is_work = seen->work && signature;
     const uint64_t site = gphi_call_site(state, &seen->call);
-    gphi_incident *begin = state->refused_begin;
-    if (begin && begin->root.thread == seen->call.thread &&
-        (seen->work || is_begin(seen->call.call))) {
-        begin->handled++;
-        state->refused_begin = NULL;
-    }
     for (size_t i = 0; i < state->watches.count; i++) {
         gphi_watch *watch = gphi_watch_at(state, i);
         gphi_incident *cause = watch->incident ? watch->incident : watch->dropped;
@@ -319,10 +313,33 @@ static void note_load(gphi_capture_state *state, const gphi_seen *seen)
     }
 }
 
+/* After a begin on the legacy stream the program went on: at once, or on a stream that
+ * can capture. */
+static void note_refused_begin(gphi_capture_state *state, const gphi_seen *seen)
+{
+    gphi_incident *begin = state->refused_begin;
+    if (begin == NULL || begin->root.thread != seen->call.thread ||
+        (seen->work == NULL && !is_begin(seen->call.call)))
+        return;
+    begin->handled++;
+    state->refused_begin = NULL;
+}
+
+/* Which threads still are about their captures. */
+static void note_own(gphi_capture_state *state, const gphi_call *call)
+{
+    for (size_t i = 0; i < state->watches.count; i++) {
+        gphi_watch *watch = gphi_watch_at(state, i);
+        if (!watch->is_over && watch->capture->thread == call->thread)
+            watch->last_own = call->number;
+    }
+}
+
 static void note_held(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
     gphi_watch *watch = gphi_watch_of(state, seen->capture);
+    note_refused_begin(state, seen);
     if (is_begin(seen->call.call))
         watch_begin(run, seen);
     else if (watch && !watch->is_over) {
@@ -378,6 +395,8 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
     if (seen->call.flags & GPHI_CALL_NESTED)
         return;
     gphi_capture_contexts(state, seen);
+    if (state->open)
+        note_own(state, &seen->call);
     if (seen->call.result == CUDA_SUCCESS) {
         note_held(run, seen);
         gphi_escape_call(run, seen);

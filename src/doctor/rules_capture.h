@@ -132,6 +132,7 @@ typedef struct gphi_watch {
     gphi_vec escaped;        /* of gphi_escaped */
     gphi_map touched;        /* allocations by address */
     uint64_t context;        /* of its stream, or 0 */
+    uint64_t last_own;       /* number of its thread's last call while it was open */
     uint64_t work_before;    /* gphi_model.work_count when it began */
     uint32_t nodes;          /* captured */
     uint32_t loads;          /* modules, libraries and functions got meanwhile */

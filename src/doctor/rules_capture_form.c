@@ -49,7 +49,9 @@ static bool is_outside(const gphi_capture_state *state, const gphi_watch *watch,
     const gphi_capture *capture = watch->capture;
     const gphi_call *calls = capture->calls.items;
     const uint32_t begin = capture->begin.stack;
-    if (root->thread != capture->begin.thread || begin == 0 || root->stack == 0)
+    if (root->thread != capture->begin.thread)
+        return watch->last_own < root->number; /* its own thread had left it */
+    if (begin == 0 || root->stack == 0)
         return false;
     const uint32_t depth = gphi_frame_count(state, begin);
     uint32_t region = depth ? depth - 1 : 0;
