@@ -88,9 +88,21 @@ def check_near():
         tell("near", done, found, "not silent: " + ", ".join(loud))
 
 
-check_broken("first")
-check_broken("second")
-check_near()
+def note(way, outcome):
+    """A line of a log of results, for docs/doctor-rules.md."""
+    if os.environ.get("DOCTOR_RESULTS"):
+        with open(os.environ["DOCTOR_RESULTS"], "a", encoding="utf-8") as log:
+            log.write(f"{rule} {way} {outcome}\n")
+
+
+for way in ("first", "second", "near"):
+    before = len(failures)
+    try:
+        check_near() if way == "near" else check_broken(way)
+    except SystemExit as end:
+        note(way, "skipped" if end.code == 77 else "failed")
+        raise
+    note(way, "ok" if len(failures) == before else "failed")
 for failure in failures:
     print("FAILED", failure)
 sys.exit(1 if failures else 0)

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes docs/broken/RULE.md of examples/broken/RULE.c, and docs/doctor-rules.md of the logs in
+tests/doctor/results (`run.py` writes them where DOCTOR_RESULTS names a file).
+
+usage: doctor_docs.py --rules build/release/tests/doctor/doctor_rules_list [--check] [--gph build/release/bin/gph]
+
+A page has the head comment of its program and what the doctor says of `first`. With --gph that
+sample is made afresh; else it stays. --check: fails where a page is not current (of the sample
+only its first line is compared; the rest differs from run to run).
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+root = pathlib.Path(__file__).resolve().parent.parent
+parser = argparse.ArgumentParser()
+parser.add_argument("--check", action="store_true")
+parser.add_argument("--gph")
+parser.add_argument("--rules", required=True)
+options = parser.parse_args()
+MACHINES = {"softcuda": "softcuda", "h100": "H100"}
+WAYS = ("first", "second", "near")
+
+
+def rules():
+    """(id, severity) of every rule, in the order of the tables."""
+    done = subprocess.run([options.rules], capture_output=True, text=True, check=True)
+    return [tuple(line.split()) for line in done.stdout.splitlines()]
+
+
+def head(source):
+    """The head comment: its paragraphs, without the file's name and its marks."""
+    lines = []
+    for line in source.read_text().splitlines()[1:]:
+        if not line.startswith("//"):
+            break
+        lines.append(line[2:].strip())
+    text = "\n".join(line for line in lines if not re.match(r"(also|only):", line))
+    text = text.replace(source.stem, "", 1).strip()
+    return re.sub(r"\s*also: [\w., -]+$", "", text)
+
+
+def entry(rule):
+    """The rule's title in the knowledge base's page."""
+    match = re.search(rf"^### {re.escape(rule)}\n\n\*\*(.+?)\.?\*\*",
+                      (root / "docs/explain.md").read_text(), re.M)
+    return match[1] if match else None
+
+
+def sample(rule):
+    """What the doctor says of `first`, with numbers that change from run to run made plain."""
+    gph = pathlib.Path(options.gph).resolve()
+    program = gph.parent.parent / "examples/broken" / rule
+    done = subprocess.run([gph, "doctor", "--driver", "soft", "--", program, "first"], capture_output=True,
+                          text=True, errors="replace", check=False)
+    found = [part for part in done.stderr.split("\n\n") if re.match(rf"(error|warning|info) {re.escape(rule)}:", part)]
+    if not found:
+        return None
+    text = re.sub(r"0x[0-9a-f]{6,}", "0x…", found[0].strip())
+    text = re.sub(r"\bthreads? \d+", "thread N", text)
+    return text.replace(str(root) + "/", "")
+
+
+def page(rule, severity, old):
+    source = root / "examples/broken" / f"{rule}.c"
+    title = entry(rule) or rule
+    fenced = re.search(r"```text\n(.*?)\n```", old, re.S)
+    shown = sample(rule) if options.gph else fenced and fenced[1]
+    text = f"# {rule}\n\n{severity.capitalize()}: {title}.\n\n{head(source)}\n\n"
+    if shown:
+        text += f"What `gph doctor` says of `{rule} first`:\n\n```text\n{shown}\n```\n\n"
+    text += (f"[The program](../../examples/broken/{rule}.c): `first` and `second` break the rule in two ways, `near` looks "
+             f"alike and is right. More: `gph explain {rule}`.\n")
+    return text
+
+
+def results(machine):
+    """{(rule, way): outcome} of a log, and its first line."""
+    path = root / f"tests/doctor/results/{machine}.log"
+    if not path.exists():
+        return {}, None
+    lines = path.read_text().splitlines()
+    return {(w[0], w[1]): w[2] for w in (line.split() for line in lines if not line.startswith("#"))
+            if len(w) == 3}, lines[0].lstrip("# ") if lines and lines[0].startswith("#") else None
+
+
+def cell(outcomes, rule):
+    ways = [outcomes.get((rule, way)) for way in WAYS]
+    if all(way is None for way in ways):
+        return "not run"
+    if all(way == "skipped" or way is None for way in ways):
+        return "cannot be shown"
+    if all(way == "ok" for way in ways):
+        return "told"
+    return ", ".join(f"{way} {outcome or 'not run'}" for way, outcome in zip(WAYS, ways))
+
+
+def table(known):
+    logs = {machine: results(machine) for machine in MACHINES}
+    shown = sum(cell(logs["softcuda"][0], rule) == "told" for rule, _ in known)
+    text = ("# Rules of gph doctor\n\nEach rule with the program that shows it. Made by `scripts/doctor_docs.py` from the "
+            "tables in src/doctor and the logs in tests/doctor/results.\n\n"
+            "**told**: both programs that break the rule are told, at the right line, and the near miss is silent under all "
+            "rules.\n\n")
+    for machine, name in MACHINES.items():
+        text += f"- **{name}**: {logs[machine][1] or 'not run yet'}\n"
+    text += f"\n{len(known)} rules, {shown} told on softcuda.\n\n| rule | severity | program | " + \
+        " | ".join(MACHINES.values()) + " |\n|---|---|---|" + "---|" * len(MACHINES) + "\n"
+    for rule, severity in known:
+        has_page = (root / "examples/broken" / f"{rule}.c").exists()
+        where = f"[page](broken/{rule}.md)" if has_page else "saved log" \
+            if list((root / "tests/doctor/logs").glob(f"{rule}*")) else "none"
+        text += f"| {rule} | {severity} | {where} | " + \
+            " | ".join(cell(logs[machine][0], rule) if has_page else "cannot be shown" for machine in MACHINES) + " |\n"
+    return text
+
+
+def without_sample(text):
+    return re.sub(r"(```text\n[^:\n]*).*?\n```", r"\1", text, flags=re.S)
+
+
+bad = 0
+
+
+def put(path, text):
+    global bad
+    old = path.read_text() if path.exists() else ""
+    if options.check:
+        if without_sample(old) != without_sample(text):
+            print(f"{path.relative_to(root)} is not current: run scripts/doctor_docs.py --rules ... --gph ...")
+            bad = 1
+    elif old != text:
+        path.write_text(text)
+
+
+known = rules()
+for rule, severity in known:
+    if (root / "examples/broken" / f"{rule}.c").exists():
+        path = root / "docs/broken" / f"{rule}.md"
+        put(path, page(rule, severity, path.read_text() if path.exists() else ""))
+for path in (root / "docs/broken").glob("*.md"):
+    if path.stem not in {rule for rule, _ in known}:
+        print(f"{path.relative_to(root)}: no such rule")
+        bad = 1
+put(root / "docs/doctor-rules.md", table(known))
+sys.exit(bad)
