@@ -69,10 +69,10 @@ void *gphi_table_add(gphi_model *model, model_table *table)
 static void table_fini(gphi_model *model, model_table *table)
 {
     void **items = table->list->items;
-    for (size_t i = 0; i < table->list->count; i++) {
-        table->clear(model, items[i]);
+    for (size_t i = 0; i < table->list->count; i++)
+        table->clear(model, items[i]); /* looks at others */
+    for (size_t i = 0; i < table->list->count; i++)
         gphi_heap_free(model->heap, items[i], table->item_bytes);
-    }
     void **spare = table->spare.items;
     for (size_t i = 0; i < table->spare.count; i++)
         gphi_heap_free(model->heap, spare[i], table->item_bytes);

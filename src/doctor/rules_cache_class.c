@@ -128,7 +128,7 @@ static double pays_from(const gphi_book *book, const class_of *class)
         class->launches > 0 ? (double)launch_ns / (double)class->launches : 0;
     const double saved = (double)kernels / count * eager - launch;
     const double from = saved > 0 ? class->cost_ns / saved : 1e6;
-    return from > PAYS_FROM ? from : PAYS_FROM;
+    return from > (double)PAYS_FROM ? from : (double)PAYS_FROM;
 }
 
 /* Calls `tell` for each class. */

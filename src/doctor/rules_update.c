@@ -16,6 +16,7 @@
 #include "doctor/rules_update_why.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { REFUSALS_MAX = 128, FUNCTIONS_MAX = 16 };
@@ -204,8 +205,8 @@ static void note_refusal(gphi_rule_run *run, struct watch *watch, const gphi_see
     refusal->call = seen->call;
     refusal->result = info != NULL ? (uint32_t)info->result : 0;
     refusal->work = run->model->work_count;
-    memcpy(refusal->said, gphi_said_of(&watch->said, &seen->call), GPHI_SAID_BYTES);
-    refusal->said[GPHI_SAID_BYTES - 1] = '\0';
+    snprintf(refusal->said, sizeof(refusal->said), "%s",
+             gphi_said_of(&watch->said, &seen->call));
     const gphi_ask ask = {.model = run->model,
                           .operands = &watch->operands,
                           .held = seen->exec->source,
