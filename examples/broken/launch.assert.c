@@ -84,8 +84,8 @@ static void second(void)
     CU(cuGraphAddChildGraphNode(&node, graph, NULL, 0, inner));
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CU(cuGraphLaunch(exec, stream));
-    CU(cuEventRecord(event, stream));
-    CU(cuEventSynchronize(event)); /* <-- second */
+    CU(cuEventRecord(event, stream)); /* <-- second, where it is noticed so early */
+    CU(cuEventSynchronize(event));    /* <-- second */
 }
 
 /* Within the limit. */
