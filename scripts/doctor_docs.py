@@ -40,7 +40,7 @@ def head(source):
         lines.append(line[2:].strip())
     text = "\n".join(line for line in lines if not re.match(r"(also|only):", line))
     text = text.replace(source.stem, "", 1).strip()
-    return re.sub(r"\s*also: [\w., -]+$", "", text)
+    return re.sub(r"\s*(also|needs): [\w., -]+$", "", text)
 
 
 def entry(rule):

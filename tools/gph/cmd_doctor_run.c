@@ -59,6 +59,17 @@ static bool inject(const char *library)
     return launch_variable(who, "CUDA_INJECTION64_PATH", library);
 }
 
+/* What only CUPTI tells. */
+static bool ask_cupti(const doctor_run *run)
+{
+    if (!run->has_nodes && !run->has_kernels)
+        return true;
+    return launch_variable(who, "GPH_DOCTOR_CUPTI",
+                           !run->has_kernels ? "nodes"
+                           : !run->has_nodes ? "kernels"
+                                             : "nodes,kernels");
+}
+
 static bool prepare(const doctor_run *run, const char *folder)
 {
     gph_driver driver;
@@ -67,8 +78,7 @@ static bool prepare(const doctor_run *run, const char *folder)
            find_library(library, sizeof(library)) && preload(library) &&
            inject(library) && launch_variable(who, "GPH_DOCTOR_DIR", folder) &&
            launch_variable(who, "GPH_DOCTOR_TIER", run->is_logs_only ? "0" : "1") &&
-           (!run->has_nodes || launch_variable(who, "GPH_DOCTOR_NODES", "1")) &&
-           (!run->has_kernels || launch_variable(who, "GPH_DOCTOR_KERNELS", "1")) &&
+           ask_cupti(run) &&
            (!run->is_advised || launch_variable(who, "GPH_DOCTOR_ADVISE", "1"));
 }
 

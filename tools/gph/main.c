@@ -117,8 +117,10 @@ const command commands[] = {
      .options =
          {DRIVER_OPTION,
           {"tier", "0|1", "0: what the driver itself logs; 1: every driver call", "1"},
-          {"nodes", NULL, "measure the time of each node of a graph on the GPU", NULL},
-          {"kernels", NULL, "measure the time of each kernel on the GPU", NULL},
+          {"nodes", NULL,
+           "tell which line made each node, also inside of libraries (CUPTI)", NULL},
+          {"kernels", NULL, "measure the GPU's time of kernels, copies and fills (CUPTI)",
+           NULL},
           {"advise", NULL,
            "say whether graphs would pay, and how much, from what was measured", NULL},
           {"capturable", NULL,
