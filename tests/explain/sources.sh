@@ -1,8 +1,7 @@
 #!/bin/sh
 # usage: sources.sh GPH ROOT
 # What an entry says it is shown by exists: a rule of docs/conformance.md, a program in
-# examples/broken, a saved log in tests/doctor/logs. What it points to exists: another
-# entry, a page of ours. And each rule that the doctor has is an entry.
+# examples/broken, a test. What it points to exists: another entry, a page of ours. And each rule that the doctor has is an entry.
 set -u
 gph=$1 root=$2
 bad=0
@@ -11,9 +10,7 @@ trap 'rm -f "$list" "$list.slugs"' EXIT
 "$gph" explain --lang en --markdown >"$list"
 "$gph" explain --lang en --list | sed 's/: .*//' >"$list.slugs"
 
-# What is known to be under way stands in the file `pending`.
 complain() {
-    grep -qxF "${1#no }" "$(dirname "$0")/pending" 2>/dev/null && return
     echo "$1"
     bad=1
 }
@@ -30,12 +27,9 @@ done
 for program in $(grep -o '^Shown by: test [a-z_]*' "$list" | sed 's/.* //' | sort -u); do
     ls "$root"/tests/*/"$program".c >/dev/null 2>&1 || complain "no test $program"
 done
-for log in $(grep -o 'a saved log of [a-z.-]*' "$list" | sed 's/.* //' | sort -u); do
-    ls "$root/tests/doctor/logs/$log"* >/dev/null 2>&1 || complain "no log of $log"
-done
 for page in $(grep -o 'docs/[a-z/.-]*\.md' "$list" | sort -u); do
-    case $page in
-    docs/broken/*) [ -d "$root/docs/broken" ] || continue ;;
+    case $page in # made of a program's head and what the doctor says of it
+    docs/broken/*) page=examples/broken/$(basename "$page" .md).c ;;
     esac
     [ -f "$root/$page" ] || complain "no $page"
 done

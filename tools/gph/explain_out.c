@@ -23,8 +23,6 @@ void explain_put_shown_by(const gph_explain_entry *entry, FILE *to)
         fprintf(to, "%s (docs/conformance.md)", what);
     else if (strncmp(what, "broken ", 7) == 0)
         fprintf(to, "examples/broken/%s.c", what + 7);
-    else if (strncmp(what, "log ", 4) == 0)
-        fprintf(to, "a saved log of %s (tests/doctor/logs)", what + 4);
     else
         fputs(what, to);
 }
