@@ -103,9 +103,26 @@ void gphi_event_ring_forget(gphi_event_ring *ring)
     munmap(ring, sizeof(*ring));
 }
 
+/* Units come back by way of the reader: put_at()'s release, its acquire, its release of
+ * `tail`, take()'s acquire. The reader has its own mapping, mostly in another process,
+ * which tsan cannot follow: it is told. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define GIVEN_TO_READER(ring) __tsan_release((ring)->head)
+#define GIVEN_BY_READER(ring) __tsan_acquire((ring)->head)
+#endif
+#endif
+#ifndef GIVEN_TO_READER
+#define GIVEN_TO_READER(ring) ((void)0)
+#define GIVEN_BY_READER(ring) ((void)0)
+#endif
+
 static void put_at(const gphi_event_ring *ring, uint64_t position)
 {
     gphi_event *event = &ring->units[position & ring->mask];
+    GIVEN_TO_READER(ring);
     __atomic_store_n(&event->mark, gphi_event_ring_mark(ring->secret, position),
                      __ATOMIC_RELEASE); /* the reader's acquire */
 }
@@ -126,6 +143,7 @@ static gphi_event *take(gphi_event_ring *ring, uint32_t need)
             return NULL;
     } while (!__atomic_compare_exchange_n(&shared->head, &head, head + skip + need, 1,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    GIVEN_BY_READER(ring);
     if (skip > 0) {
         gphi_event *filler = &ring->units[head & ring->mask];
         filler->kind = GPHI_RING_SKIP;

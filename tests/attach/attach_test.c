@@ -22,6 +22,7 @@ enum { RECORDS = 20000 };
 static char folder[64];
 static gphi_event *records[RECORDS];
 static int record_count, ring_count, was_called;
+static int is_gpu; /* GPH_DRIVER=cuda: NVIDIA's driver */
 
 static void forget(void)
 {
@@ -75,7 +76,8 @@ static int run_with(const char *what, const char *name, const char *value)
     if (child == 0) {
         setenv("GPH_DOCTOR_DIR", folder, 1);
         setenv("GPH_DOCTOR_RING", "131072", 1);
-        setenv("LD_LIBRARY_PATH", SOFTCUDA_DIR, 1);
+        if (!is_gpu)
+            setenv("LD_LIBRARY_PATH", SOFTCUDA_DIR, 1);
         setenv("TSAN_OPTIONS", "symbolize=0:handle_segv=0",
                1); /* the symbolizer would load us */
         setenv("ASAN_OPTIONS", "symbolize=0:detect_leaks=0:handle_segv=0", 1);
@@ -390,6 +392,12 @@ static void threads_are_told_apart(void)
 
 int main(void)
 {
+    const char *driver = getenv("GPH_DRIVER");
+    is_gpu = driver != NULL && strcmp(driver, "cuda") == 0;
+    if (!is_gpu && access(SOFTCUDA_DIR "/libcuda.so.1", R_OK) != 0) {
+        printf("no softcuda\n");
+        return 77;
+    }
     snprintf(folder, sizeof(folder), "/tmp/attach_test.%d", (int)getpid());
     if (mkdir(folder, 0700) != 0)
         return 1;
