@@ -30,9 +30,28 @@ static bool read_own_file(void *to, const void *from, size_t bytes)
     return own >= 0 && pread(own, to, bytes, (off_t)(uintptr_t)from) == (ssize_t)bytes;
 }
 
+/* Memory that is there for sure: this thread's stack above us (the thread's own block
+ * lies at its top), and the heap below the break. Saves a system call. */
+static bool is_there(uintptr_t from, size_t bytes)
+{
+    const uintptr_t to = from + bytes, here = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t top = attach_thread() == (uint32_t)attach_process()
+                              ? (uintptr_t)__libc_stack_end
+                              : (uintptr_t)pthread_self();
+    if (to < from)
+        return false;
+    return (from >= here && to <= top) ||
+           (from >= attach_program.start && to <= attach_program.end) ||
+           (from >= attach_program.heap && to <= (uintptr_t)sbrk(0));
+}
+
 /* By the kernel, which says EFAULT where we would die. */
 bool attach_read(void *to, const void *from, size_t bytes)
 {
+    if (is_there((uintptr_t)from, bytes)) {
+        memcpy(to, from, bytes);
+        return true;
+    }
     const struct iovec here = {to, bytes};
     const struct iovec there = {(void *)(uintptr_t)from, bytes};
     const ssize_t got = process_vm_readv(attach_process(), &here, 1, &there, 1, 0);
@@ -50,6 +69,7 @@ bool attach_read_params(char *to, const attach_layout *layout, void *const *para
         const uint32_t left = layout->count - first;
         const uint32_t count = left < BATCH ? left : BATCH;
         ssize_t bytes = 0;
+        bool are_there = true;
         if (!attach_read(from, params + first, count * sizeof(*from)))
             return false;
         for (uint32_t i = 0; i < count; i++) {
@@ -57,8 +77,10 @@ bool attach_read_params(char *to, const attach_layout *layout, void *const *para
             here[i] = (struct iovec){to + place[0], place[1]};
             there[i] = (struct iovec){from[i], place[1]};
             bytes += (ssize_t)place[1];
+            are_there = are_there && is_there((uintptr_t)from[i], place[1]);
         }
-        if (process_vm_readv(attach_process(), here, count, there, count, 0) == bytes)
+        if (!are_there &&
+            process_vm_readv(attach_process(), here, count, there, count, 0) == bytes)
             continue;
         for (uint32_t i = 0; i < count; i++)
             if (!attach_read(here[i].iov_base, from[i], here[i].iov_len))
@@ -307,21 +329,6 @@ static uint64_t hash_more(uint64_t hash, const unsigned char *bytes, size_t coun
     for (; count > 0; bytes++, count--)
         hash = (hash ^ *bytes) * UINT64_C(0x100000001b3);
     return hash;
-}
-
-/* Memory that is there for sure: this thread's stack above us (the thread's own block
- * lies at its top), and the heap below the break. Saves a system call. */
-static bool is_there(uintptr_t from, size_t bytes)
-{
-    const uintptr_t to = from + bytes, here = (uintptr_t)__builtin_frame_address(0);
-    const uintptr_t top = attach_thread() == (uint32_t)attach_process()
-                              ? (uintptr_t)__libc_stack_end
-                              : (uintptr_t)pthread_self();
-    if (to < from)
-        return false;
-    return (from >= here && to <= top) ||
-           (from >= attach_program.start && to <= attach_program.end) ||
-           (from >= attach_program.heap && to <= (uintptr_t)sbrk(0));
 }
 
 static bool hash_host(uint64_t address, size_t bytes, uint64_t *out)
