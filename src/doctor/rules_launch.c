@@ -52,6 +52,14 @@ static bool is_dead(const gphi_seen *seen)
     return seen->exec == NULL || !seen->exec->is_alive;
 }
 
+/* The driver knows it dead where another thread's call to destroy it is still on its way
+ * to us. */
+static bool is_called_dead(const char *said)
+{
+    return gphi_said_has(said, "is no executable graph") ||
+           gphi_said_has(said, "not a valid executable graph");
+}
+
 static void tell_said(gphi_draft *draft, const char *said)
 {
     if (said[0] != '\0')
@@ -155,20 +163,23 @@ static bool takes_executable(const gphi_seen *seen)
 static void dead_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     const uint64_t handle = gphi_event_word(seen->event, 0);
-    if (!takes_executable(seen) || !is_dead(seen) || gphi_is_told(run, &seen->call) ||
+    if (!takes_executable(seen) || gphi_is_told(run, &seen->call) ||
+        (!is_dead(seen) && !is_called_dead(said_of(run, seen))) ||
         (seen->call.result != CUDA_ERROR_INVALID_VALUE &&
          seen->call.result != CUDA_ERROR_INVALID_HANDLE))
         return;
     gphi_draft *draft = gphi_find(run, &seen->call, 0);
     if (seen->exec != NULL)
-        gphi_cause(draft, "executable 0x%" PRIx64 " was destroyed before", handle);
+        gphi_cause(draft, "executable 0x%" PRIx64 " was destroyed before%s", handle,
+                   is_dead(seen) ? "" : ", by another thread");
     else if (handle == 0)
         gphi_cause(draft, "the executable is NULL: it was never instantiated");
     else
         gphi_cause(draft, "0x%" PRIx64 " is no executable that was ever instantiated",
                    handle);
     if (draft != NULL && seen->exec != NULL) {
-        gphi_evidence_call(draft, &seen->exec->destroyed, "destroyed by");
+        if (seen->exec->destroyed.number != 0)
+            gphi_evidence_call(draft, &seen->exec->destroyed, "destroyed by");
         tell_made(draft, seen->exec);
     }
     tell_said(draft, said_of(run, seen));
