@@ -31,7 +31,8 @@ static inline void forge_put(forge *f, gphi_event *head, const uint64_t *words,
     head->word_count = (uint16_t)count;
     head->part_count = (uint16_t)(head->part_count + text_count);
     char *at = bytes + sizeof(*head);
-    memcpy(at, words, count * sizeof(*words));
+    if (count > 0)
+        memcpy(at, words, count * sizeof(*words));
     at += count * sizeof(*words);
     for (uint32_t i = 0; i < text_count; i++) {
         const uint32_t length = (uint32_t)strlen(texts[i]) + 1;
