@@ -162,7 +162,7 @@ static void put_streams(report_writing *w)
         if (stream->is_legacy)
             snprintf(name, sizeof(name), "legacy stream");
         else if (stream->is_per_thread)
-            snprintf(name, sizeof(name), "per-thread stream of %u", stream->thread);
+            snprintf(name, sizeof(name), "per-thread stream");
         else
             snprintf(name, sizeof(name), "stream %u", ++plain);
         gphi_report_comma(w, i);

@@ -318,17 +318,27 @@ static const char *maker_of(const gph_report *report, const report_graph *graph)
     return frame == NULL ? NULL : frame->function;
 }
 
+/* How many executables before that of a graph are of graphs of the same maker. */
+static uint32_t twins_before(const gph_report *report, uint32_t graph, const char *maker)
+{
+    uint32_t same = 0;
+    for (size_t i = 0; i < report->execs.count && i < 64; i++) {
+        const uint32_t other =
+            ((const report_exec *)gphi_vec_at(&report->execs, i))->graph;
+        if (other == graph + 1)
+            return same;
+        const char *name =
+            other == 0 ? NULL : maker_of(report, gphi_vec_at(&report->graphs, other - 1));
+        same += name != NULL && strcmp(name, maker) == 0;
+    }
+    return 0;
+}
+
 void gphi_report_graph_name(const gph_report *report, uint32_t graph, char *out,
                             size_t bytes)
 {
-    const report_graph *item = gphi_vec_at(&report->graphs, graph);
-    const char *maker = maker_of(report, item);
-    uint32_t same = 0;
-    for (uint32_t i = 0; maker != NULL && i < graph && i < 64; i++) {
-        const report_graph *other = gphi_vec_at(&report->graphs, i);
-        const char *name = maker_of(report, other);
-        same += other->handle != item->handle && name != NULL && strcmp(name, maker) == 0;
-    }
+    const char *maker = maker_of(report, gphi_vec_at(&report->graphs, graph));
+    const uint32_t same = maker == NULL ? 0 : twins_before(report, graph, maker);
     if (maker == NULL)
         snprintf(out, bytes, "graph %u", graph + 1);
     else if (same == 0)

@@ -97,6 +97,7 @@ def finds(browser):
     browser.pointer(*middle(browser, ".finding > button"), "click")
     time.sleep(0.8)  # the flight there
     browser.frame()
+    check("it is told once", browser.run("return document.querySelectorAll('.finding .more').length") == 1)
     check("a click on it selects a call", browser.run("return gph.selected && gph.data.names[gph.data.call[gph.selected.i]]") == "cuStreamSynchronize")
     check("the timeline is there", span(browser) < before / 100)
     check("the call is told below", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" in browser.run("return document.getElementById('selection').textContent"))

@@ -35,7 +35,7 @@
       card.item.classList.toggle('chosen', open);
       card.button.setAttribute('aria-expanded', open);
       if (!open && card.more) { card.more.remove(); card.more = null; }
-      if (open) card.item.append(card.more = more(d.findings[i]));
+      if (open && !card.more) card.item.append(card.more = more(d.findings[i]));
     });
     gph.chosenFinding = again ? -1 : index;
     if (again) { gph.select('call', null); return; }
@@ -64,5 +64,6 @@
     cards[0].item.append(cards[0].more = more(d.findings[0]));
     cards[0].button.setAttribute('aria-expanded', true);
   };
+  document.querySelector('.body').classList.toggle('calm', !cards.length);
   if (!cards.length) list.append(el('li', 'none', d.head.calls ? 'Nothing is wrong with its use of CUDA graphs, as far as was seen.' : 'No driver call was seen, so there is nothing to judge.'));
 })(window.gph);

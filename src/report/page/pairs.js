@@ -50,6 +50,7 @@
   gph.pairs = pairs;
 
   const spanOf = (list) => d.end[list[list.length - 1]] - d.start[list[0]];
+  const insideOf = (list) => d3.sum(list, (i) => d.end[i] - d.start[i]);
   const middle = (list, f) => [...list].sort((a, b) => f(a) - f(b))[list.length >> 1];
   const strip = function (calls, longest) {
     const ns = 'http://www.w3.org/2000/svg', svg = document.createElementNS(ns, 'svg'), from = d.start[calls[0]];
@@ -69,11 +70,11 @@
     return svg;
   };
   pairs.slice(0, 4).forEach((p) => {
-    const eager = middle(p.found, spanOf), one = middle(p.mine, (i) => d.end[i] - d.start[i]);
-    const slow = spanOf(eager), fast = d.end[one] - d.start[one], box = el('div', 'pair');
-    box.append(el('p', 'lead', [el('b', '', p.g.title), ': ' + gph.plural(p.want.length, 'kernel') + '. As a graph it takes ', el('b', '', gph.percent(fast / slow)), ' of the time from the first eager launch to the last.']),
-      el('span', 'who', 'eager'), strip(eager, Math.max(slow, fast)), el('span', 'n', [gph.time(slow) + ' ', el('small', '', 'median of ' + gph.count(p.found.length))]),
-      el('span', 'who', 'graph'), strip([one], Math.max(slow, fast)), el('span', 'n', [gph.time(fast) + ' ', el('small', '', 'median of ' + gph.count(p.mine.length))]));
+    const eager = middle(p.found, spanOf), long = spanOf(eager), one = middle(p.mine, (i) => d.end[i] - d.start[i]);
+    const slow = gph.median(p.found.map(insideOf)), fast = insideOf([one]), box = el('div', 'pair');
+    box.append(el('p', 'lead', [el('b', '', p.g.title), ': ' + gph.plural(p.want.length, 'kernel') + '. As a graph it takes ', el('b', '', gph.percent(fast / slow)), ' of the host time that its launches take one by one.']),
+      el('span', 'who', 'eager'), strip(eager, long), el('span', 'n', [gph.time(slow) + ' ', el('small', '', 'in ' + gph.plural(eager.length, 'call') + ', ' + gph.count(p.found.length) + ' ×')]),
+      el('span', 'who', 'graph'), strip([one], Math.max(long, fast)), el('span', 'n', [gph.time(fast) + ' ', el('small', '', 'in 1 call, ' + gph.count(p.mine.length) + ' ×')]));
     gph.byId('pairs').append(box);
   });
 })(window.gph);

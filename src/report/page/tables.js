@@ -79,7 +79,7 @@
   if (kinds.size)
     ledger.append(table('Memory', [['pool'], ['allocations', 1], ['peak', 1], ['at the end', 1]], [...kinds].map(([name, k]) => [name, gph.count(k.count), gph.bytes(peakOf(k.turns)), gph.bytes(k.now)])));
   const told = d.pools.filter((p) => p.reserved > 0);
-  if (told.length) ledger.append(table('Pools, as libgph tells', [['pool'], ['reserved', 1], ['used', 1]], told.map((p) => [p.name, gph.bytes(p.reserved), gph.bytes(p.used)])));
+  if (told.length) ledger.append(table('Pools, as libgph tells', [['pool'], ['reserved', 1], ['used', 1]], told.map((p) => [p.name, gph.bytes(p.reserved), p.used ? gph.bytes(p.used) : '–'])));
   if (d.execs.length)
     ledger.append(table('Executables', [['executable'], ['nodes', 1], ['graph memory', 1], ['launches', 1], ['updates', 1], ['alive', 1]],
       d.execs.map((x, i) => [x.name || 'graph ' + i, x.graph >= 0 ? gph.count(d.graphs[x.graph].count) : '–', x.graph >= 0 && d.graphs[x.graph].bytes ? gph.bytes(d.graphs[x.graph].bytes) : '–',
