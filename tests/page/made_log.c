@@ -44,7 +44,8 @@ static void put(maker *m, gphi_event head, const uint64_t *words, uint32_t word_
     room.event = head;
     room.event.thread = m->thread;
     room.event.word_count = (uint16_t)word_count;
-    memcpy(&room.event + 1, words, word_count * sizeof(*words));
+    if (word_count > 0)
+        memcpy(&room.event + 1, words, word_count * sizeof(*words));
     char *at = (char *)(&room.event + 1) + word_count * sizeof(*words);
     for (int i = 0; texts != NULL && i < 2 && texts[i] != NULL; i++) {
         const gphi_part part = {GPHI_PART_TEXT, 0, (uint32_t)strlen(texts[i]) + 1};
