@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { DEPTH_MAX = 16, POINTERS = 256, NODE_WORDS = 14, ARGUMENTS_MAX = 32 << 10 };
+enum {
+    DEPTH_MAX = 16,
+    POINTERS = 256,
+    NODE_WORDS = 14,
+    ARGUMENTS_MAX = 32 << 10,
+    KEPT_BYTES = 1 << 20
+};
 
 static _Atomic uint64_t last_snapshot;
 
@@ -262,7 +268,29 @@ static CUresult get_edges(const snapshot *shot, size_t *count)
     return v1 != NULL ? v1(graph, shot->from, shot->to, count) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Room for all arrays in one mapping. */
+/* One room is kept, so that graphs which are captured again and again do not pay for its
+ * pages; who finds it taken maps another. */
+static _Alignas(64) char kept_room[KEPT_BYTES];
+static atomic_flag is_kept_taken = ATOMIC_FLAG_INIT;
+
+static void *take_room(size_t bytes)
+{
+    if (bytes <= sizeof(kept_room) && !atomic_flag_test_and_set(&is_kept_taken))
+        return kept_room;
+    void *room =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED ? room : NULL;
+}
+
+static void give_room(void *room, size_t bytes)
+{
+    if (room == kept_room)
+        atomic_flag_clear(&is_kept_taken);
+    else
+        munmap(room, bytes);
+}
+
+/* Room for all arrays in one piece. */
 static bool make_room(snapshot *shot)
 {
     size_t slots = 16;
@@ -273,9 +301,8 @@ static bool make_room(snapshot *shot)
     shot->room_bytes =
         8 * (shot->node_count + 3 * shot->edge_count + 2 * slots + 2 * words) +
         ARGUMENTS_MAX;
-    shot->room = mmap(NULL, shot->room_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (shot->room == MAP_FAILED)
+    shot->room = take_room(shot->room_bytes);
+    if (shot->room == NULL)
         return false;
     shot->nodes = shot->room;
     shot->from = shot->nodes + shot->node_count;
@@ -283,6 +310,7 @@ static bool make_room(snapshot *shot)
     shot->data = (CUgraphEdgeData *)(shot->to + shot->edge_count);
     shot->index = (uint64_t *)(void *)(shot->data + shot->edge_count);
     shot->index_mask = slots - 1;
+    memset(shot->index, 0, 2 * slots * sizeof(*shot->index));
     shot->arguments = (char *)shot->room + shot->room_bytes - ARGUMENTS_MAX;
     return true;
 }
@@ -356,7 +384,7 @@ static void tell_graph(const attach_picture *picture, const snapshot *parent,
         tell_node(&shot, i);
     tell_edges(&shot);
     tell_children(&shot);
-    munmap(shot.room, shot.room_bytes);
+    give_room(shot.room, shot.room_bytes);
 }
 
 void attach_snapshot(const attach_picture *picture)
