@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# usage: scripts/gpu_doctor_log.sh BUILD OUT [PYTHON]
+# On a GPU machine with PyTorch: records the event logs of what softcuda cannot show, and says
+# whether the rule was told. nccl.* need two GPUs (a communicator of one rank launches no kernel)
+# and are left out with a word where there is but one.
+set -u
+build=$1 out=$2 python=${3:-/opt/torch/bin/python}
+here=$(cd "$(dirname "$0")/.." && pwd)
+[ -x "$python" ] || python=python3
+mkdir -p "$out"
+failed=0
+
+# record RULE WANTED SECONDS ARGUMENTS...: WANTED is 1 if the rule must be told, 0 if not
+record() {
+    local rule=$1 wanted=$2 seconds=$3
+    shift 3
+    timeout --signal=KILL $((seconds + 30)) "$build/bin/gph" doctor --driver cuda \
+        --save-events "$out/$rule.$wanted.log" --json "$out/$rule.$wanted.json" -- \
+        timeout --signal=KILL "$seconds" "$python" "$here/scripts/gpu_doctor_log.py" "$@" \
+        > "$out/$rule.$wanted.txt" 2>&1
+    local told=0
+    grep -q "\"$rule\"" "$out/$rule.$wanted.json" 2> /dev/null && told=1
+    local word=ok
+    [ $told = "$wanted" ] || { word=NOT; failed=1; }
+    echo "$word $rule told $told wanted $wanted events $(stat -c %s "$out/$rule.$wanted.log" 2> /dev/null) bytes"
+}
+
+record cache.frozen-choice 1 240 choice late
+record cache.frozen-choice 0 240 choice before
+record rng.frozen 0 240 random
+record memory.stale-address 0 240 healthy
+if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
+    record nccl.destroy-before-graph 1 60 nccl destroy
+    record nccl.destroy-before-graph 0 60 nccl right
+else
+    echo "skipped nccl.*: one GPU"
+fi
+exit $failed
