@@ -78,8 +78,8 @@ static gph_status site_of(gph_advice *advice, const gphi_event *event,
                           const gphi_seen *seen, uint32_t *out)
 {
     const uint64_t function = function_of(event);
-    uint64_t hash = mix(event->u.call.call, event->stack);
-    hash = mix(mix(hash, event->thread), function);
+    uint64_t hash = mix(mix(mix(1, event->u.call.call), event->stack), event->thread);
+    hash = mix(hash, function);
     hash = mix(hash, (uint64_t)(uintptr_t)seen->stream);
     const uint64_t *known = gphi_map_get(&advice->by_site, hash);
     if (known != NULL) {
@@ -180,7 +180,7 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
     if (beat == NULL)
         return GPH_E_NO_MEMORY;
     advice->beat_count++;
-    uint64_t weak = mix(site->call, site->function);
+    uint64_t weak = mix(mix(1, site->call), site->function);
     weak = mix(weak, (uint64_t)(uintptr_t)site->stream);
     *beat = (gphi_beat){.time_ns = event->time_ns,
                         .duration_ns = event->u.call.duration_ns,

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The advice on call sequences made up here: what repeats, what is in the way, what a
+ * graph would take. Times are nanoseconds of a machine whose figures stand below. */
+#include "advice/advice.h"
+#include "doctor/feed.h"
+#include "fault.h"
+#include "test.h"
+
+/* A launch takes the host 3 us, and the GPU 1 us in a stream, 0.5 us in a graph. */
+enum { LAUNCH = 3000, GAP = 100, STREAM_NODE = 1000, GRAPH_NODE = 500 };
+
+static const uint64_t machine[GPHI_ANCHOR_COUNT] = {
+    [GPHI_ANCHOR_LAUNCH] = LAUNCH * 1000,
+    [GPHI_ANCHOR_STREAM_NODE] = STREAM_NODE * 1000,
+    [GPHI_ANCHOR_GRAPH_NODE] = GRAPH_NODE * 1000,
+    [GPHI_ANCHOR_GRAPH_LAUNCH] = 2000000,
+    [GPHI_ANCHOR_GRAPH_WAIT] = 4500000, /* 2 us of it is waking */
+    [GPHI_ANCHOR_CAPTURE_NODE] = 1500000,
+    [GPHI_ANCHOR_INSTANTIATE_NODE] = 4000000,
+    [GPHI_ANCHOR_UPLOAD_NODE] = 1500000,
+};
+
+typedef struct story {
+    gph_advice *advice;
+    gphi_model *model;
+    gph_status status; /* the first that was not GPH_OK */
+    uint64_t now;
+    uint32_t thread;
+} story;
+
+static gphi_stream streams[3] = {{.handle = 16, .is_alive = true},
+                                 {.handle = 32, .is_alive = true},
+                                 {.is_legacy = true, .is_blocking = true}};
+
+static const gph_place *no_frames(void *user, uint32_t stack, uint32_t *count)
+{
+    static const gph_place place = {.function = "step", .file = "a.c", .line = 7};
+    (void)user;
+    *count = stack != 0;
+    return &place;
+}
+
+static void take(story *s, const gphi_event *event, const gphi_seen *seen)
+{
+    if (s->status == GPH_OK)
+        s->status = gphi_advice_feed(s->advice, event, seen, NULL);
+}
+
+/* A call with four words that takes `ns`. */
+static void call_with(story *s, uint32_t call, gphi_stream *stream, uint64_t ns,
+                      const uint64_t words[4])
+{
+    struct {
+        gphi_event head;
+        uint64_t words[8];
+    } record = {.head = {.kind = GPHI_EVENT_CALL,
+                         .units = 2,
+                         .thread = s->thread,
+                         .time_ns = s->now,
+                         .word_count = 4,
+                         .stack = call + 1}};
+    record.head.u.call.call = (uint16_t)call;
+    record.head.u.call.status = 0xFF;
+    record.head.u.call.duration_ns = (uint32_t)ns;
+    memcpy(record.words, words, 4 * sizeof(*words));
+    const gphi_seen seen = {.event = &record.head, .stream = stream};
+    take(s, &record.head, &seen);
+    s->now += ns + GAP;
+}
+
+static void call_of(story *s, uint32_t call, gphi_stream *stream, uint64_t ns)
+{
+    call_with(s, call, stream, ns, (const uint64_t[4]){0});
+}
+
+static void kernel(story *s, uint64_t function)
+{
+    call_with(s, GPHI_CALL_cuLaunchKernel, &streams[0], LAUNCH,
+              (const uint64_t[4]){function, 1, 1, 1});
+}
+
+static void wait_for(story *s, uint64_t ns)
+{
+    call_of(s, GPHI_CALL_cuStreamSynchronize, &streams[0], ns);
+}
+
+static void gpu(story *s, const uint64_t *words, uint16_t count)
+{
+    struct {
+        gphi_event head;
+        uint64_t words[32];
+    } record = {.head = {.kind = GPHI_EVENT_GPU,
+                         .units = 5,
+                         .thread = s->thread,
+                         .time_ns = s->now,
+                         .word_count = count}};
+    memcpy(record.words, words, count * sizeof(*words));
+    take(s, &record.head, NULL);
+}
+
+static void window(story *s, uint64_t from, uint32_t calls, uint64_t gpu_ns)
+{
+    gpu(s,
+        (const uint64_t[]){GPHI_GPU_WINDOW, from, from + gpu_ns, 16, from, s->now, calls,
+                           50},
+        8);
+}
+
+static story *begin(const gph_allocator *heap)
+{
+    static story s;
+    uint64_t words[3 + GPHI_ANCHOR_COUNT] = {GPHI_GPU_ANCHORS};
+    s = (story){.now = 1000000, .thread = 7};
+    if (gphi_model_create(*heap, &s.model) != GPH_OK)
+        return NULL;
+    s.status = gphi_advice_make(heap, &s.advice);
+    if (s.status != GPH_OK) {
+        gphi_model_destroy(s.model);
+        return NULL;
+    }
+    s.advice->model = s.model;
+    s.advice->frames = no_frames;
+    memcpy(words + 3, machine, sizeof(machine));
+    gpu(&s, words, 3 + GPHI_ANCHOR_COUNT);
+    return &s;
+}
+
+static const gph_prediction *finish(story *s)
+{
+    if (s->status == GPH_OK)
+        s->status = gph_advice_finish(s->advice, NULL);
+    return gph_advice_prediction(s->advice, 0);
+}
+
+static void end(story *s)
+{
+    gph_advice_destroy(s->advice);
+    gphi_model_destroy(s->model);
+}
+
+static const gph_allocator c_heap = {.realloc = fault_realloc,
+                                     .user = &(fault_heap){.fail_at = -1}};
+
+/* `count` kernels that take the GPU `gpu_ns` in all, and a wait, `times` over; every
+ * fourth is held. */
+static void chain(story *s, int count, uint64_t gpu_ns, int times)
+{
+    const uint64_t host = (uint64_t)count * (LAUNCH + GAP);
+    for (int i = 0; i < times; i++) {
+        const uint64_t from = s->now;
+        for (int k = 0; k < count; k++)
+            kernel(s, 100 + (uint64_t)(k % 3));
+        const bool is_held = i % 4 == 2;
+        const uint64_t rest = gpu_ns > host || is_held ? gpu_ns : 1000;
+        wait_for(s, 3000 + (gpu_ns > host && !is_held ? gpu_ns - host : rest));
+        if (is_held)
+            window(s, from, (uint32_t)count, gpu_ns);
+    }
+}
+
+static bool is_near(double value, double wanted, double share)
+{
+    return value > wanted * (1 - share) && value < wanted * (1 + share);
+}
+
+static void launch_bound_chain_pays(void)
+{
+    story *s = begin(&c_heap);
+    chain(s, 40, 40 * STREAM_NODE, 120);
+    const gph_prediction *told = finish(s);
+    CHECK(told != NULL && gph_advice_count(s->advice) == 1);
+    CHECK(told->verdict == GPH_VERDICT_PAYS);
+    CHECK(told->launches == 40 && told->kernels == 40 && told->graphs == 1);
+    CHECK(told->repetitions == 120 && told->changed == 0 && told->windows == 30);
+    CHECK(is_near(told->busy_us, 40, 0.01));
+    /* launch 2, forty nodes of 0.5, waking 2 */
+    CHECK(is_near(told->graph_us, 24, 0.05));
+    CHECK(is_near(told->eager_us, 40 * 3.05 + 4.1, 0.05));
+    CHECK(is_near(told->once_us, 40 * 7, 0.01));
+    CHECK(is_near(told->break_even, 280.0 / 102, 0.1));
+    CHECK(told->place.line == 7 && strcmp(told->place.function, "step") == 0);
+    end(s);
+}
+
+static void busy_gpu_does_not_pay(void)
+{
+    story *s = begin(&c_heap);
+    chain(s, 20, 2000000, 50);
+    const gph_prediction *told = finish(s);
+    CHECK(told->verdict == GPH_VERDICT_DOES_NOT_PAY);
+    CHECK(strstr(told->why, "the GPU is busy") != NULL);
+    CHECK(is_near(told->graph_us, 2000, 0.02));
+    end(s);
+}
+
+static void few_repetitions_do_not_pay(void)
+{
+    story *s = begin(&c_heap);
+    chain(s, 40, 40 * STREAM_NODE, 2);
+    const gph_prediction *told = finish(s);
+    CHECK(told != NULL && told->windows == 0 && told->graph_us < 0);
+    CHECK(told->verdict == GPH_VERDICT_DOES_NOT_PAY);
+    end(s);
+}
+
+static void without_windows_it_is_unknown(void)
+{
+    story *s = begin(&c_heap);
+    for (int i = 0; i < 100; i++) {
+        for (int k = 0; k < 40; k++)
+            kernel(s, 100);
+        wait_for(s, 4000);
+    }
+    CHECK(finish(s)->verdict == GPH_VERDICT_UNKNOWN);
+    end(s);
+}
+
+/* Layers inside of a step, steps inside of a batch: the step is found, whatever repeats
+ * in it. */
+static void outer_loop_wins(void)
+{
+    story *s = begin(&c_heap);
+    for (int i = 0; i < 30; i++) {
+        for (int layer = 0; layer < 24; layer++)
+            for (uint64_t k = 0; k < 10; k++)
+                kernel(s, 100 + k);
+        kernel(s, 200);
+        wait_for(s, 4000);
+    }
+    const gph_prediction *told = finish(s);
+    CHECK(gph_advice_count(s->advice) == 1);
+    CHECK(told->launches == 241 && told->repetitions == 30);
+    end(s);
+}
+
+static void steps_between_waits_are_one_graph_each(void)
+{
+    story *s = begin(&c_heap);
+    for (int i = 0; i < 20; i++) {
+        for (int step = 0; step < 10; step++)
+            for (uint64_t k = 0; k < 12; k++)
+                kernel(s, 100 + k);
+        wait_for(s, 4000);
+    }
+    const gph_prediction *told = finish(s);
+    CHECK(told->launches == 12 && told->repetitions == 200 && told->graphs == 1);
+    end(s);
+}
+
+static void waits_cut(void)
+{
+    story *s = begin(&c_heap);
+    for (int i = 0; i < 30; i++) {
+        for (uint64_t k = 0; k < 10; k++)
+            kernel(s, 100 + k);
+        wait_for(s, 4000);
+        for (uint64_t k = 0; k < 5; k++)
+            kernel(s, 200 + k);
+        wait_for(s, 4000);
+        s->now += 200000; /* the program's own work */
+    }
+    const gph_prediction *told = finish(s);
+    CHECK(told->graphs == 2 && told->launches == 15 && told->repetitions == 30);
+    char *text = gph_advice_text(s->advice, GPH_ADVICE_BOTH, 0);
+    CHECK(text != NULL && strstr(text, "cuts it in two graphs") != NULL);
+    free(text);
+    end(s);
+}
+
+static void what_is_in_the_way_is_told(void)
+{
+    story *s = begin(&c_heap);
+    for (int i = 0; i < 8; i++) /* set-up is not reproached */
+        call_of(s, GPHI_CALL_cuMemHostAlloc, NULL, 9000);
+    for (int i = 0; i < 40; i++) {
+        const uint64_t from = s->now;
+        for (uint64_t k = 0; k < 10; k++)
+            kernel(s, 100 + k);
+        call_of(s, GPHI_CALL_cuMemAlloc, NULL, 2000);
+        call_with(s, GPHI_CALL_cuMemsetD32Async, &streams[2], LAUNCH,
+                  (const uint64_t[4]){(uint64_t)i, 0, 64, 0});
+        call_of(s, GPHI_CALL_cuMemcpyDtoDAsync, &streams[1], LAUNCH);
+        kernel(s, 300);
+        if (i % 4 == 2)
+            window(s, from, 13, 13000);
+        wait_for(s, 4000);
+    }
+    const gph_prediction *told = finish(s);
+    CHECK(told->verdict == GPH_VERDICT_CANNOT_CAPTURE);
+    CHECK(strstr(told->why, "cuMemAlloc") != NULL);
+    CHECK(told->changed == 1); /* where it fills */
+    char *json = gph_advice_json(s->advice, GPH_ADVICE_BOTH);
+    CHECK(json != NULL);
+    CHECK(strstr(json, "\"kind\":\"breaks\",\"call\":\"cuMemAlloc\"") != NULL);
+    CHECK(strstr(json, "\"kind\":\"breaks\",\"call\":\"cuMemsetD32Async\"") != NULL);
+    CHECK(strstr(json, "\"kind\":\"escapes\",\"call\":\"cuMemcpyDtoDAsync\"") != NULL);
+    CHECK(strstr(json, "cuMemHostAlloc") == NULL);
+    free(json);
+    end(s);
+}
+
+static void forks_do_not_escape(void)
+{
+    story *s = begin(&c_heap);
+    for (int i = 0; i < 40; i++) {
+        call_of(s, GPHI_CALL_cuEventRecord, &streams[0], 500);
+        call_of(s, GPHI_CALL_cuStreamWaitEvent, &streams[1], 500);
+        call_of(s, GPHI_CALL_cuMemcpyDtoDAsync, &streams[1], LAUNCH);
+        kernel(s, 100);
+        call_of(s, GPHI_CALL_cuEventRecord, &streams[1], 500);
+        call_of(s, GPHI_CALL_cuStreamWaitEvent, &streams[0], 500);
+        wait_for(s, 4000);
+    }
+    CHECK(finish(s)->graphs == 1);
+    char *json = gph_advice_json(s->advice, GPH_ADVICE_CAPTURABLE);
+    CHECK(json != NULL && strstr(json, "escapes") == NULL &&
+          strstr(json, "breaks") == NULL);
+    free(json);
+    end(s);
+}
+
+/* What a capture records does not run, and what fails does nothing. */
+static void nothing_repeats(void)
+{
+    story *s = begin(&c_heap);
+    for (uint64_t k = 0; k < 30; k++)
+        kernel(s, 100 + k);
+    CHECK(finish(s) == NULL && gph_advice_count(s->advice) == 0);
+    char *text = gph_advice_text(s->advice, GPH_ADVICE_BOTH, 1);
+    CHECK(text != NULL && strstr(text, "nothing is repeated") != NULL);
+    free(text);
+    end(s);
+}
+
+static void wrong_use_is_refused(void)
+{
+    gph_error error = {0};
+    gph_advice *advice = NULL;
+    story *s = begin(&c_heap);
+    CHECK(gph_advice_create(NULL, NULL, &advice, &error) == GPH_E_INVALID);
+    CHECK(advice == NULL && error.message[0] != 0);
+    CHECK(gph_advice_text(s->advice, GPH_ADVICE_BOTH, 0) == NULL); /* not finished */
+    CHECK(gph_advice_json(NULL, GPH_ADVICE_BOTH) == NULL);
+    CHECK(gph_advice_finish(NULL, &error) == GPH_E_STATE);
+    CHECK(gph_advice_count(NULL) == 0);
+    (void)finish(s);
+    CHECK(gph_advice_finish(s->advice, &error) == GPH_E_STATE);
+    CHECK(gph_advice_prediction(s->advice, 9) == NULL);
+    gph_advice_destroy(NULL);
+    end(s);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    for (long nth = 0;; nth++) {
+        fault_heap heap = {.fail_at = nth};
+        const gph_allocator allocator = {.realloc = fault_realloc, .user = &heap};
+        story *s = begin(&allocator);
+        gph_status status = GPH_E_NO_MEMORY;
+        if (s != NULL) {
+            chain(s, 5, 5000, 6);
+            for (int i = 0; i < 6; i++) {
+                call_of(s, GPHI_CALL_cuMemAlloc, NULL, 2000);
+                kernel(s, 300);
+                wait_for(s, 1000);
+            }
+            (void)finish(s);
+            status = s->status;
+            end(s);
+        }
+        CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY);
+        CHECK(atomic_load(&heap.live_bytes) == 0);
+        if (status == GPH_OK)
+            return;
+    }
+}
+
+int main(void)
+{
+    RUN(launch_bound_chain_pays);
+    RUN(busy_gpu_does_not_pay);
+    RUN(few_repetitions_do_not_pay);
+    RUN(without_windows_it_is_unknown);
+    RUN(outer_loop_wins);
+    RUN(steps_between_waits_are_one_graph_each);
+    RUN(waits_cut);
+    RUN(what_is_in_the_way_is_told);
+    RUN(forks_do_not_escape);
+    RUN(nothing_repeats);
+    RUN(wrong_use_is_refused);
+    RUN(survives_every_failed_allocation);
+    return test_done();
+}
