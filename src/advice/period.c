@@ -64,24 +64,32 @@ static gphi_piece_kind kind_of(const gphi_site *site)
     }
 }
 
-/* Behind the wait after which the host is longest away; without waits behind the longest
- * gap. The first beat of the period is
- * work, or what orders it. */
+/* Where the loop was entered, or the first wait behind that; but if the host is far
+ * longer away behind another wait (without waits: behind another call), there. The first
+ * beat of the period is work, or what orders it. */
 static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
 {
     const gphi_loop *loop = &repeat->loop;
-    double best = -1;
-    bool best_waits = false;
+    double first_gap = -1, best_gap = 20e3; /* ns: less is no work of the host's own */
     uint32_t from = 0;
+    bool has_waits = false;
     repeat->start = 0; /* site_at() counts from here */
-    for (uint32_t i = 0; i < loop->period; i++) {
-        const bool waits = gphi_effect_waits(site_at(advice, repeat, i)->call);
-        const double gap = gap_after(advice, loop, i);
-        if (waits < best_waits || (waits == best_waits && gap <= best))
+    for (uint32_t i = 0; i < loop->period; i++)
+        has_waits |= gphi_effect_waits(site_at(advice, repeat, i)->call);
+    for (uint32_t n = 0; n < loop->period; n++) {
+        /* the last first: what comes behind it is where the loop was entered */
+        const uint32_t i = (uint32_t)((n + loop->period - 1) % loop->period);
+        if (has_waits && !gphi_effect_waits(site_at(advice, repeat, i)->call))
             continue;
-        best = gap;
-        best_waits = waits;
-        from = i + 1;
+        const double gap = gap_after(advice, loop, i);
+        if (first_gap < 0)
+            from = i + 1;
+        else if (gap > best_gap && gap > 4 * first_gap)
+            from = i + 1;
+        if (first_gap < 0)
+            first_gap = gap;
+        if (gap > best_gap)
+            best_gap = gap;
     }
     /* on to what a graph could hold */
     const gphi_track *track = gphi_advice_track(advice, loop->track);
