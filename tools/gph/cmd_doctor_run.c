@@ -126,9 +126,11 @@ static int watch(doctor_run *run, pid_t child, const char *folder)
     int code = EXIT_FAILED;
     run->was_read = true;
     while (!launch_is_over(child, &code)) {
+        const uint64_t before = gph_doctor_event_count(run->doctor, NULL);
         if (run->was_read)
             run->was_read = poll_folder(run, folder, 0);
-        nanosleep(&pause, NULL);
+        if (gph_doctor_event_count(run->doctor, NULL) == before)
+            nanosleep(&pause, NULL);
     }
     if (run->was_read)
         run->was_read = poll_folder(run, folder, 1);
