@@ -56,7 +56,7 @@ def sample(rule):
     program = gph.parent.parent / "examples/broken" / rule
     done = subprocess.run([gph, "doctor", "--driver", "soft", "--", program, "first"], capture_output=True,
                           text=True, errors="replace", check=False)
-    found = [part for part in done.stderr.split("\n\n") if re.match(rf"(error|warning|info) {re.escape(rule)}:", part)]
+    found = re.search(rf"^(error|warning|info) {re.escape(rule)}:.*?(?=\n\n|\Z)", done.stderr, re.M | re.S)
     if not found:
         return None
     text = re.sub(r"0x[0-9a-f]{6,}", "0x…", found[0].strip())
