@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Captures on paths that examples/broken does not take: what must be told of each, or
+ * that nothing must, stands in CMakeLists.txt.
+ * usage: capture_paths NAME */
+#include "examples/broken/broken.h"
+
+#include <stdbool.h>
+
+#define GLOBAL CU_STREAM_CAPTURE_MODE_GLOBAL
+#define THREAD_LOCAL CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+#define RELAXED CU_STREAM_CAPTURE_MODE_RELAXED
+
+static CUstream stream;
+static CUdeviceptr a, b;
+
+static void work(void)
+{
+    FILL(stream, a, 1);
+    SCALE_ADD(stream, a, b, 2);
+}
+
+static CUgraph end(void)
+{
+    CUgraph graph = NULL;
+    CU(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+static CUgraph try_capture(bool is_bad)
+{
+    CUdeviceptr none = 0;
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    work();
+    if (is_bad)
+        CU(cuMemAlloc(&none, 64));
+    return end();
+}
+
+/* Asks by trying, and runs eagerly. */
+static void probe(void)
+{
+    for (int i = 0; i < 3; i++)
+        if (try_capture(true) == NULL)
+            work();
+    CU(cuStreamSynchronize(stream));
+}
+
+/* One capture of five cannot be; that one runs eagerly. */
+static void probe_one_of_many(void)
+{
+    for (int i = 0; i < 5; i++) {
+        CUgraph graph = try_capture(i == 2);
+        if (graph == NULL)
+            work();
+        else
+            replay_once(graph, stream);
+    }
+    CU(cuStreamSynchronize(stream));
+}
+
+static int allocate_and_fill(bool captures)
+{
+    CUdeviceptr out = 0;
+    CUgraph graph = NULL;
+    if (captures)
+        CU(cuStreamBeginCapture(stream, GLOBAL));
+    int failed = CU(cuMemAlloc(&out, FLOATS * sizeof(float))) != CUDA_SUCCESS;
+    if (!failed)
+        FILL(stream, out, 1);
+    if (captures)
+        failed |= CU(cuStreamEndCapture(stream, &graph)) != CUDA_SUCCESS;
+    return failed;
+}
+
+/* Fails before there is any work, and the same function runs again without a capture. */
+static void probe_at_once(void)
+{
+    if (allocate_and_fill(true))
+        EXPECT(allocate_and_fill(false) == 0);
+    CU(cuStreamSynchronize(stream));
+}
+
+/* Goes on with what it did not get, time and again. */
+static void ignore(void)
+{
+    CUgraphExec exec = NULL;
+    for (int i = 0; i < 4; i++) {
+        CUgraph graph = try_capture(true);
+        CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+        CU(cuGraphLaunch(exec, stream));
+    }
+    work();
+}
+
+/* Several mistakes in one capture are one finding. */
+static void several(void)
+{
+    CUdeviceptr none = 0;
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    work();
+    CU(cuMemAlloc(&none, 4));
+    CU(cuStreamSynchronize(stream));
+    CU(cuCtxSynchronize());
+    end();
+}
+
+static void again(void)
+{
+    EXPECT(try_capture(true) == NULL);
+    replay_once(try_capture(false), stream);
+}
+
+static void own_thread_relaxed(void)
+{
+    CUdeviceptr memory = 0;
+    CUstreamCaptureMode mode = RELAXED;
+    CU(cuThreadExchangeStreamCaptureMode(&mode));
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    work();
+    CU(cuMemAlloc(&memory, 64));
+    replay_once(end(), stream);
+    CU(cuThreadExchangeStreamCaptureMode(&mode));
+    CU(cuMemFree(memory));
+}
+
+/* Through the symbols of the per-thread default stream: stream 0 may capture there. */
+static void per_thread(void)
+{
+    CUgraph graph = NULL;
+    CU(cuStreamBeginCapture_v2_ptsz(NULL, GLOBAL));
+    CU(cuMemsetD32Async_ptsz(a, 1, FLOATS, NULL));
+    CU(cuStreamEndCapture_ptsz(NULL, &graph));
+    replay_once(graph, stream);
+}
+
+static void per_thread_wait(void)
+{
+    float value = 0;
+    CUgraph graph = NULL;
+    CU(cuStreamBeginCapture_v2_ptsz(NULL, GLOBAL));
+    CU(cuMemcpyDtoH_v2_ptds(&value, a, sizeof(value)));
+    CU(cuStreamEndCapture_ptsz(NULL, &graph));
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_workspace(void)
+{
+    CUdeviceptr workspace = 0;
+    CU(cuMemAlloc(&workspace, 4096));
+}
+
+static void set_up_once(void)
+{
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    work();
+    pthread_once(&once, make_workspace);
+    end();
+}
+
+/* New memory is filled once while it is made. */
+static void constants(void)
+{
+    const float values[4] = {1, 2, 3, 4};
+    CUdeviceptr table = 0;
+    CU(cuStreamBeginCapture(stream, RELAXED));
+    CU(cuMemAlloc(&table, FLOATS * sizeof(float)));
+    CU(cuMemcpyHtoD(table, values, sizeof(values)));
+    SCALE_ADD(stream, a, table, 1);
+    replay_once(end(), stream);
+    CU(cuMemFree(table));
+}
+
+/* Input that was there before is refilled outside of the graph. */
+static void refill(void)
+{
+    const float values[4] = {1, 2, 3, 4};
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    FILL(stream, a, 1);
+    CU(cuMemcpyHtoD(b, values, sizeof(values)));
+    SCALE_ADD(stream, a, b, 1);
+    replay_once(end(), stream);
+}
+
+static void leave_open(void *user)
+{
+    (void)user;
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    FILL(stream, a, 1);
+}
+
+/* A thread ends with its capture open; others are refused. */
+static void left_by_thread(void)
+{
+    CUdeviceptr none = 0;
+    in_thread(leave_open, NULL);
+    CU(cuMemAlloc(&none, 64));
+}
+
+static void begin_elsewhere(void)
+{
+    if (cuStreamBeginCapture(NULL, GLOBAL) != CUDA_SUCCESS)
+        replay_once(try_capture(false), stream);
+}
+
+static void twice_into_one_graph(void)
+{
+    CUgraph graph = NULL;
+    CU(cuGraphCreate(&graph, 0));
+    for (int i = 0; i < 2; i++) {
+        CU(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, THREAD_LOCAL));
+        work();
+        EXPECT(end() == graph);
+    }
+    replay_once(graph, stream);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} ways[] = {
+#define WAY(name)                                                                        \
+    {                                                                                    \
+#name, name                                                                      \
+    }
+    WAY(probe),
+    WAY(probe_one_of_many),
+    WAY(probe_at_once),
+    WAY(ignore),
+    WAY(several),
+    WAY(again),
+    WAY(own_thread_relaxed),
+    WAY(per_thread),
+    WAY(per_thread_wait),
+    WAY(set_up_once),
+    WAY(constants),
+    WAY(refill),
+    WAY(left_by_thread),
+    WAY(begin_elsewhere),
+    WAY(twice_into_one_graph),
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (strcmp(argv[1], ways[i].name) != 0)
+            continue;
+        broken_open();
+        stream = new_stream();
+        a = new_floats();
+        b = new_floats();
+        ways[i].run();
+        return broken_failures > 0;
+    }
+    return 2;
+}
