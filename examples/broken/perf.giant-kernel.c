@@ -13,7 +13,7 @@ static void first(void)
 {
     CUstream stream = new_stream();
     for (int i = 0; i < STEPS; i++) {
-        SPIN(stream, 20000); /* <-- first */
+        SPIN(stream, 30000); /* <-- first */
         CU(cuStreamSynchronize(stream));
     }
 }
@@ -24,7 +24,7 @@ static void second(void)
     CUstream stream = new_stream();
     CUevent event = new_event();
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    SPIN(stream, 20000);
+    SPIN(stream, 30000);
     CUgraphExec exec = end_capture(stream);
     for (int i = 0; i < STEPS; i++) {
         CU(cuGraphLaunch(exec, stream)); /* <-- second */

@@ -380,9 +380,25 @@ bool gphi_touch_meets(const gphi_book *book, const gphi_touch *touch, uint64_t a
     return one == NULL || !one->is_cut;
 }
 
+/* Whether the graph cannot touch the range: it lies in one allocation that the graph is
+ * not given. Answers most questions at once. */
+static bool is_elsewhere(const gphi_book *book, const gphi_exec_book *exec,
+                         uint64_t address, uint64_t bytes)
+{
+    const gphi_allocation *memory = gphi_model_memory(book->model, address, false);
+    /* memory of graphs and mapped pages come again at their place as others */
+    if (memory == NULL || memory->kind == GPHI_MEM_GRAPH ||
+        memory->kind == GPHI_MEM_VMM || address + bytes > memory->address + memory->bytes)
+        return false;
+    const uint32_t bit = gphi_memory_bit(memory);
+    return (exec->memories[bit / 64] >> bit % 64 & 1) == 0;
+}
+
 const gphi_touch *gphi_book_touches(const gphi_book *book, const gphi_exec_book *exec,
                                     uint64_t address, uint64_t bytes)
 {
+    if (is_elsewhere(book, exec, address, bytes))
+        return NULL;
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         if (gphi_touch_meets(book, touch, address, bytes))
@@ -429,6 +445,8 @@ static bool is_own_work(const gphi_book *book, const gphi_exec_book *exec,
 const gphi_touch *gphi_book_writes(const gphi_book *book, const gphi_exec_book *exec,
                                    uint64_t address, uint64_t bytes)
 {
+    if (is_elsewhere(book, exec, address, bytes))
+        return NULL;
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         if (touch->reads || !gphi_touch_meets(book, touch, address, bytes))

@@ -47,6 +47,7 @@ typedef struct gphi_exec_book {
     gphi_vec touches;     /* of gphi_touch, by node */
     gphi_vec allocations; /* of gphi_touch: memory nodes; `reads`: freed inside as well;
                              `writes`: no more than a free, of another's memory */
+    uint64_t memories[4]; /* a bit for each allocation touched, by gphi_memory_bit() */
     uint64_t class_hash;  /* kinds and kernels, in order */
     uint64_t shape_hash;  /* and grids, blocks, sizes of copies and fills */
     uint64_t old_shape;   /* before the last update */
@@ -148,6 +149,11 @@ bool gphi_touch_meets(const gphi_book *book, const gphi_touch *touch, uint64_t a
 
 /* "node 3 (kernel scale_add), argument 1", in storage of the thread for 4 calls. */
 const char *gphi_say_touch(const gphi_exec_book *exec, const gphi_touch *touch);
+/* Which of the 256 bits of gphi_exec_book.memories stands for an allocation. */
+static inline uint32_t gphi_memory_bit(const gphi_allocation *memory)
+{
+    return (uint32_t)((uint64_t)(uintptr_t)memory * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
 /* Of a node in an executable, or (NULL) in a graph. */
 uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node);
 /* "1.5 MiB". */

@@ -33,15 +33,6 @@ static bool is_temporary(const gphi_book *book, const gphi_allocation *memory)
     return one->read.count == 0 && !one->overflows;
 }
 
-static bool is_first_touch(const gphi_exec_book *exec, size_t index)
-{
-    const gphi_touch *touch = gphi_vec_at(&exec->touches, index);
-    for (size_t i = 0; i < index; i++)
-        if (((gphi_touch *)gphi_vec_at(&exec->touches, i))->memory == touch->memory)
-            return false;
-    return true;
-}
-
 static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_book *exec)
 {
     for (size_t i = 0; i < uses->count; i++) {
@@ -57,21 +48,32 @@ static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_book *exe
     return one;
 }
 
+/* Each allocation of a graph once. */
+static void gather_pool(const gphi_book *book, gphi_vec *uses, gphi_map *done,
+                        const gphi_exec_book *exec)
+{
+    for (size_t k = 0; exec->launches > 0 && k < exec->touches.count; k++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, k);
+        const gphi_allocation *memory = touch->memory;
+        if (memory == NULL || memory->allocated.number != touch->memory_number ||
+            memory->kind != GPHI_MEM_ASYNC || memory->pool == 0 ||
+            gphi_map_get(done, (uintptr_t)memory) != NULL ||
+            gphi_map_set(done, (uintptr_t)memory, 1) != GPH_OK ||
+            !is_temporary(book, memory))
+            continue;
+        pool_use *use = use_of(uses, memory->pool, exec);
+        if (use != NULL)
+            use->bytes += memory->bytes;
+    }
+}
+
 static void gather_pools(const gphi_book *book, gphi_vec *uses)
 {
     for (size_t i = 0; i < book->execs.count; i++) {
-        const gphi_exec_book *exec = exec_at(book, i);
-        for (size_t k = 0; exec->launches > 0 && k < exec->touches.count; k++) {
-            const gphi_touch *touch = gphi_vec_at(&exec->touches, k);
-            const gphi_allocation *memory = touch->memory;
-            if (memory == NULL || memory->allocated.number != touch->memory_number ||
-                memory->kind != GPHI_MEM_ASYNC || memory->pool == 0 ||
-                !is_first_touch(exec, k) || !is_temporary(book, memory))
-                continue;
-            pool_use *use = use_of(uses, memory->pool, exec);
-            if (use != NULL)
-                use->bytes += memory->bytes;
-        }
+        gphi_map done;
+        gphi_map_init(&done, book->model->heap);
+        gather_pool(book, uses, &done, exec_at(book, i));
+        gphi_map_fini(&done);
     }
 }
 
@@ -133,13 +135,14 @@ static bool leads_to(const gphi_model *model, const gph_graph *graph, uint32_t f
 {
     const uint32_t count = gph_graph_node_count(graph);
     const size_t edges = gph_graph_edge_count(graph);
+    enum { ROUNDS_MAX = 64 };
     gphi_vec seen;
     gphi_vec_init(&seen, model->heap, 1);
     char *at = gphi_vec_add(&seen, count);
     bool changed = at != NULL && from < count && to < count;
     if (changed)
         at[from] = 1;
-    while (changed) {
+    for (int round = 0; changed && round < ROUNDS_MAX; round++) {
         changed = false;
         for (size_t i = 0; i < edges; i++) {
             const gph_edge *edge = gph_graph_edge(graph, i);
@@ -222,7 +225,7 @@ void gphi_rule_allocations_never_freed(gphi_rule_run *run, bool is_killed)
 {
     const gphi_book *book = gphi_book_of(run, NULL);
     (void)is_killed;
-    for (size_t i = 0; book != NULL && i < book->graph_memories.count && i < 512; i++) {
+    for (size_t i = 0; book != NULL && i < book->graph_memories.count && i < 64; i++) {
         const gphi_graph_memory *a = gphi_vec_at(&book->graph_memories, i);
         for (size_t k = i + 1;
              is_kept_for_nothing(a) && k < book->graph_memories.count && k < i + 64;

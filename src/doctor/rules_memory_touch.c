@@ -105,6 +105,12 @@ static void add(collect *c, gphi_vec *to, gphi_touch touch)
         c->is_short = true;
         return;
     }
+    for (int i = 0; i < 4; i++)
+        if (touch.memory == NULL)
+            c->into->memories[i] = UINT64_MAX; /* it may be any */
+    if (touch.memory != NULL)
+        c->into->memories[gphi_memory_bit(touch.memory) / 64] |=
+            UINT64_C(1) << gphi_memory_bit(touch.memory) % 64;
     *new = touch;
     new->node = c->node;
     new->since = c->since;
@@ -269,6 +275,7 @@ bool gphi_touches_collect(const gphi_book *all, gphi_exec_book *book)
     collect c = {.model = all->model, .into = book};
     book->touches.count = book->allocations.count = 0;
     book->class_hash = book->shape_hash = 1;
+    memset(book->memories, 0, sizeof(book->memories));
     book->nodes = book->kernels = book->random_kernels = book->nccl_kernels = 0;
     if (book->source == NULL || book->source->data == NULL)
         return true;

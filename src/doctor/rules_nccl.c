@@ -195,8 +195,7 @@ static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
                           seen->call.call == GPHI_CALL_cuStreamQuery ||
                           gphi_is_wait(seen->call.call);
     if (!is_query || seen->call.result < CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ||
-        seen->call.result > CUDA_ERROR_CAPTURED_EVENT ||
-        gphi_is_told(run, &seen->call) ||
+        seen->call.result > CUDA_ERROR_CAPTURED_EVENT || gphi_is_told(run, &seen->call) ||
         (!gphi_is_nccl_thread(run->model, seen->call.thread) &&
          !is_of_nccl(state, &seen->call)) ||
         gphi_is_told(run, &seen->call))

@@ -146,7 +146,7 @@ static void giant_end(gphi_rule_run *run, bool is_killed)
                              : state->launches > 0 ? state->wait_ns / state->launches
                                                    : 0;
     if (state->steps < STEPS_MIN || each_ns < NS_MIN || span == 0 ||
-        state->wait_ns * 10 < span * 8)
+        state->wait_ns * 3 < span * 2)
         return;
     gphi_draft *draft = gphi_find(run, &state->longest, 0);
     gphi_cause(draft,

@@ -37,6 +37,7 @@ enum { BRANCHES_MAX = 32 }; /* CUDA_DEVICE_MAX_CONNECTIONS goes no further */
 static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
 {
     const uint32_t count = gph_graph_node_count(graph);
+    enum { ROUNDS_MAX = 64 };
     uint32_t widest = 0;
     gphi_vec levels, widths;
     gphi_vec_init(&levels, model->heap, sizeof(uint32_t));
@@ -45,7 +46,7 @@ static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
     uint32_t *width = gphi_vec_add(&widths, count);
     bool changed = level != NULL && width != NULL;
     /* edges mostly point forward, so that a round or two will do */
-    for (uint32_t round = 0; changed && round < count; round++) {
+    for (int round = 0; changed && round < ROUNDS_MAX; round++) {
         changed = false;
         for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
             const gph_edge *edge = gph_graph_edge(graph, i);
@@ -55,7 +56,8 @@ static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
             changed = true;
         }
     }
-    for (uint32_t i = 0; level != NULL && width != NULL && i < count; i++)
+    /* not at rest: nothing is said of it */
+    for (uint32_t i = 0; !changed && level != NULL && width != NULL && i < count; i++)
         widest = ++width[level[i]] > widest ? width[level[i]] : widest;
     gphi_vec_fini(&levels);
     gphi_vec_fini(&widths);

@@ -8,7 +8,10 @@
 
 #include <inttypes.h>
 
-enum { LAUNCHES_MIN = 3 };
+enum {
+    LAUNCHES_MIN = 3,
+    LAUNCHES_MAX = 64 /* what is not frozen by then is not */
+};
 
 typedef struct frozen {
     gphi_map rows; /* gphi_exec_book -> launches without anything new for its kernels */
@@ -100,7 +103,8 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
         gphi_map_init(&state->rows, run->model->heap);
         state->is_ready = true;
     }
-    if (exec == NULL || exec->random_kernels == 0 || book->before_work == 0)
+    if (exec == NULL || exec->random_kernels == 0 || book->before_work == 0 ||
+        exec->launches > LAUNCHES_MAX)
         return;
     const gphi_touch *touch =
         exec->updated > book->before.number ? NULL : find_frozen(book, exec);
