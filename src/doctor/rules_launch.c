@@ -320,10 +320,13 @@ struct ignored {
     uint32_t count;
 };
 
-/* Codes that others tell of: captures, errors of the device, memory. */
+/* Codes that others tell of: captures, errors of the device, memory. A context that is
+ * gone is the caller's own. */
 static bool is_anyones(int32_t result)
 {
-    return (result >= 900 && result < 910) || (result >= 700 && result <= 720) ||
+    return (result >= 900 && result < 910) ||
+           (result >= 700 && result <= 720 &&
+            result != CUDA_ERROR_CONTEXT_IS_DESTROYED) ||
            result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_DEINITIALIZED ||
            result == CUDA_ERROR_NOT_READY;
 }
