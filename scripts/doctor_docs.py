@@ -38,9 +38,9 @@ def head(source):
         if not line.startswith("//"):
             break
         lines.append(line[2:].strip())
-    text = "\n".join(line for line in lines if not re.match(r"(also|only):", line))
+    text = "\n".join(line for line in lines if not re.match(r"(also|only|timing):", line))
     text = text.replace(source.stem, "", 1).strip()
-    return re.sub(r"\s*(also|needs): [\w., -]+$", "", text)
+    return re.sub(r"\s*(also|needs|timing): [\w., -]+$", "", text)
 
 
 def entry(rule):

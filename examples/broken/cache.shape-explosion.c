@@ -5,6 +5,7 @@
 // executable graphs are launched less often than it takes to pay for capture and
 // instantiation, and all of them stay. Round sizes up to a few buckets, update one
 // executable graph for rare sizes, or run those without a graph.
+// timing: what instantiations cost
 #include "broken.h"
 
 enum { SIZES = 24 };

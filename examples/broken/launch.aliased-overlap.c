@@ -6,6 +6,7 @@
 // driver takes pages for each, and remaps; graphs on one scratch buffer overwrite each
 // other. Launch such graphs in one stream, order them by an event, or give each memory of
 // its own.
+// timing: launches that meet
 #include "broken.h"
 
 static CUgraphExec capture_temporary(CUstream stream, CUdeviceptr out, float value)

@@ -4,6 +4,7 @@
 // Graphs and executables are not safe for threads: two threads that launch, update or
 // destroy one at the same time need a lock of the program's own, or an executable each.
 // It goes well for long, and then does not. also: launch.same-executable-serialised
+// timing: calls that meet
 #include "broken.h"
 
 enum { TURNS = 4, EDITS = 300 };

@@ -4,6 +4,7 @@
 // The first launch of an executable takes it to the device and maps its memory, which
 // takes longer the larger it is. Where the first launch must be as quick as all others,
 // call cuGraphUpload() when the program starts.
+// timing: the first launch beside later ones
 #include "broken.h"
 
 enum { LAUNCHES = 12 };

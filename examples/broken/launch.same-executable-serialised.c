@@ -4,6 +4,7 @@
 // Launches of one executable run one after the other, in whatever streams they are: a
 // second stream brings nothing. Instantiate the graph once for each stream that is to run
 // at the same time (a graph with memory nodes must be captured for each).
+// timing: launches that meet
 #include "broken.h"
 
 static CUgraph capture_work(CUstream stream, CUdeviceptr out)

@@ -4,6 +4,7 @@
 // The same short kernels are launched one by one in every step, and the host hardly ever
 // waits for the device: the device waits for the host. Capture the step and launch it as
 // one graph.
+// timing: host waits beside launches
 #include "broken.h"
 
 enum { STEPS = 30, KERNELS = 20 };

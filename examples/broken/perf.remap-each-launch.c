@@ -4,6 +4,7 @@
 // Graph memory is trimmed between launches: the launch behind each trim must map physical
 // memory again (242 us after a trim, a few microseconds without). Do not trim between
 // launches; where it must be, upload the graph behind the trim.
+// timing: what launches cost
 #include "broken.h"
 
 enum { STEPS = 6, BYTES = 4 << 20 };

@@ -5,6 +5,7 @@
 // graph's fixed buffers, on the device; these copies take about as long as the graph
 // saves. Let the producer write into the captured buffer, or set the node's parameters,
 // or use a slot.
+// timing: times of copies and launches
 #include "broken.h"
 
 enum { STEPS = 20, BYTES = FLOATS * sizeof(float) };

@@ -4,6 +4,7 @@
 // Many graphs of a node or two are launched one behind the other: each launch costs
 // nearly what the launches of its kernels would. Capture more in one graph, across what
 // now lies between; leave single kernels without a graph.
+// timing: gaps between launches
 #include "broken.h"
 
 enum { STEPS = 30, PARTS = 3 };

@@ -37,7 +37,7 @@ static const struct {
     {1, "Event", "no longer running|recorded in a capture",
      "capture.event-after-capture"},
     {1, "SetParams", "not associated to the executable", "update.node-handle"},
-    {1, "GraphInstantiate", "cycle", "instantiate.cycle"},
+    {1, "GraphInstantiate", "cycle|circular", "instantiate.cycle"},
     {801, "GraphClone", "memory", "instantiate.clone-memory-nodes"},
     {801, "Child", "ownership", "instantiate.child-memory-nodes"},
     {801, "DestroyNode", "memory", "instantiate.remove-memory-node"},
