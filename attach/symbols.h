@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Written by scripts/attach_wrappers.py from src/cuda/calls.h: the number of each symbol.
- * sizes: table */
+/* Written by scripts/attach_wrappers.py from src/cuda/calls.h:
+ * the number of each symbol. sizes: table */
 #ifndef ATTACH_SYMBOLS_H
 #define ATTACH_SYMBOLS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Written by scripts/attach_wrappers.py from src/cuda/calls.h: a wrapper for each symbol,
- * and a table of them. sizes: table */
+/* Written by scripts/attach_wrappers.py from src/cuda/calls.h:
+ * a wrapper for each symbol, and a table of them. sizes: table */
 #include "attach/call.h"
 
 /* clang-format off */

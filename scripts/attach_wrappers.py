@@ -224,8 +224,8 @@ def stream_of(kinds):
 
 def generate():
     head = """// SPDX-License-Identifier: Apache-2.0
-/* Written by scripts/attach_wrappers.py from src/cuda/calls.h: %s
- * sizes: table */
+/* Written by scripts/attach_wrappers.py from src/cuda/calls.h:
+ * %s sizes: table */
 """
     names = sorted(symbols, key=lambda s: s[0])
     header = [head % "the number of each symbol." + "#ifndef ATTACH_SYMBOLS_H\n#define ATTACH_SYMBOLS_H\n\ntypedef enum attach_symbol_id {"]
