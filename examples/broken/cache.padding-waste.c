@@ -31,9 +31,9 @@ static gph_status model(void *user, gph_call *call, gph_error *why)
     (void)user;
     gph_status status = gph_pool_alloc(call->pool, n * 4, call->stream, &out, why);
     for (int i = 0; i < KERNELS && status == GPH_OK; i++)
-        status = gph_cuda_check(cuLaunchKernel(i == 0 ? copy : scale_add, (n + 127) / 128,
-                                               1, 1, 128, 1, 1, 0, call->stream,
-                                               i == 0 ? copied : added, NULL),
+        status = gph_cuda_check((gph_status)cuLaunchKernel(
+                                    i == 0 ? copy : scale_add, (n + 127) / 128, 1, 1, 128,
+                                    1, 1, 0, call->stream, i == 0 ? copied : added, NULL),
                                 "cuLaunchKernel", why);
     if (status == GPH_OK)
         call->outputs[0] = gph_tensor_dense(out, GPH_DTYPE_F32, 2, shape);

@@ -36,8 +36,8 @@ static gph_status part(void *user, gph_call *call, gph_error *why)
     if (status != GPH_OK)
         return status;
     call->outputs[0] = gph_tensor_dense(out, GPH_DTYPE_F32, 1, shape);
-    return gph_cuda_check(cuLaunchKernel(copy, FLOATS / 128, 1, 1, 128, 1, 1, 0,
-                                         call->stream, arguments, NULL),
+    return gph_cuda_check((gph_status)cuLaunchKernel(copy, FLOATS / 128, 1, 1, 128, 1, 1,
+                                                     0, call->stream, arguments, NULL),
                           "cuLaunchKernel", why);
 }
 

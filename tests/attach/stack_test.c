@@ -155,7 +155,8 @@ static void figures(void)
     const uint64_t begin = gphi_clock_ns();
     for (int i = 0; i < TIMES; i++)
         left();
-    printf("a stack that is known: %.0f ns\n", (double)(gphi_clock_ns() - begin) / TIMES);
+    printf("a stack that is known: %.0f ns\n",
+           (double)(gphi_clock_ns() - begin) / (double)TIMES);
 }
 
 int main(void)
