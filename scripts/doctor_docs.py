@@ -22,6 +22,7 @@ parser.add_argument("--gph")
 parser.add_argument("--rules", required=True)
 options = parser.parse_args()
 MACHINES = {"softcuda": "softcuda", "h100": "H100"}
+RECORDED = "told on a log recorded on 2 x H200"
 WAYS = ("first", "second", "near")
 
 
@@ -98,6 +99,15 @@ def cell(outcomes, rule):
     return ", ".join(f"{way} {outcome or 'not run'}" for way, outcome in zip(WAYS, ways))
 
 
+def is_recorded(rule, machine):
+    """Whether the rule is told on a log of a true process: doctor_examination_test holds it so."""
+    return machine == "h100" and (root / f"tests/doctor/recorded/{rule}.1.log").exists()
+
+
+def without_page(rule, machine):
+    return RECORDED if is_recorded(rule, machine) else "cannot be shown"
+
+
 def table(known):
     logs = {machine: results(machine) for machine in MACHINES}
     shown = sum(cell(logs["softcuda"][0], rule) == "told" for rule, _ in known)
@@ -111,10 +121,10 @@ def table(known):
         " | ".join(MACHINES.values()) + " |\n|---|---|---|" + "---|" * len(MACHINES) + "\n"
     for rule, severity in known:
         has_page = (root / "examples/broken" / f"{rule}.c").exists()
-        where = f"[page](broken/{rule}.md)" if has_page else "saved log" \
-            if list((root / "tests/doctor/logs").glob(f"{rule}*")) else "none"
+        where = f"[page](broken/{rule}.md)" if has_page else "[recorded log](../tests/doctor/recorded/README.md)" \
+            if (root / f"tests/doctor/recorded/{rule}.1.log").exists() else "none"
         text += f"| {rule} | {severity} | {where} | " + \
-            " | ".join(cell(logs[machine][0], rule) if has_page else "cannot be shown" for machine in MACHINES) + " |\n"
+            " | ".join(cell(logs[machine][0], rule) if has_page else without_page(rule, machine) for machine in MACHINES) + " |\n"
     return text
 
 

@@ -4,6 +4,7 @@
 #include "doctor/rules_memory.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- cache.given-up ---- */
 
@@ -261,7 +262,8 @@ static void storm_end(gphi_rule_run *run, bool is_killed)
 
 /* ---- cache.frozen-choice ---- */
 
-/* A kernel of a library, as the program uses it outside of graphs. */
+/* A kernel of a library, as the program uses it outside of graphs. It has more than one
+ * handle: a node names another than the call that launches it. */
 typedef struct choice {
     uint64_t function;
     uint64_t tuned; /* number of the call that read the time of it; 0: never */
@@ -270,6 +272,7 @@ typedef struct choice {
 
 typedef struct choices {
     gphi_vec items;
+    gphi_map handles; /* of functions -> index + 1 in `items` */
     bool is_ready;
     uint64_t pending[16]; /* launched since the last time was read */
     uint32_t pending_count;
@@ -277,17 +280,33 @@ typedef struct choices {
     uint64_t first_tuned;
 } choices;
 
-static choice *choice_of(choices *state, uint64_t function)
+/* NULL: not seen outside of graphs. */
+static choice *choice_known(const choices *state, const gphi_model *model,
+                            uint64_t function)
 {
-    for (size_t i = 0; i < state->items.count; i++) {
+    const uint64_t *known = gphi_map_get(&state->handles, function);
+    if (known != NULL)
+        return gphi_vec_at(&state->items, (size_t)*known - 1);
+    const gphi_function *named = gphi_model_function(model, function);
+    for (size_t i = 0; named != NULL && named->name != NULL && i < state->items.count;
+         i++) {
         choice *one = gphi_vec_at(&state->items, i);
-        if (one->function == function)
+        if (strcmp(gphi_function_name(model, one->function), named->name) == 0)
             return one;
     }
-    choice *one = state->items.count < 1024 ? gphi_vec_add(&state->items, 1) : NULL;
-    if (one != NULL)
-        one->function = function;
-    return one;
+    return NULL;
+}
+
+static choice *choice_of(choices *state, const gphi_model *model, uint64_t function)
+{
+    choice *one = choice_known(state, model, function);
+    if (one == NULL && state->items.count < 1024 &&
+        (one = gphi_vec_add(&state->items, 1)) != NULL)
+        *one = (choice){.function = function};
+    if (one == NULL || gphi_map_get(&state->handles, function) != NULL)
+        return one;
+    const size_t index = (size_t)(one - (choice *)state->items.items);
+    return gphi_map_set(&state->handles, function, index + 1) == GPH_OK ? one : NULL;
 }
 
 static bool is_chosen(const gphi_model *model, uint64_t function)
@@ -304,13 +323,16 @@ static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
     (void)gphi_book_of(run, seen);
     if (!state->is_ready) {
         gphi_vec_init(&state->items, run->model->heap, sizeof(choice));
+        gphi_map_init(&state->handles, run->model->heap);
         state->is_ready = true;
     }
     if (seen->call.result != 0 || seen->capture != NULL)
         return;
     if (gphi_is_kernel_launch(seen)) {
         const uint64_t function = gphi_launched_function(seen);
-        choice *one = is_chosen(run->model, function) ? choice_of(state, function) : NULL;
+        choice *one = is_chosen(run->model, function)
+                          ? choice_of(state, run->model, function)
+                          : NULL;
         if (one == NULL)
             return;
         one->uses++;
@@ -318,7 +340,7 @@ static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
             state->pending[state->pending_count++] = function;
     } else if (seen->call.call == GPHI_CALL_cuEventElapsedTime) {
         for (uint32_t i = 0; i < state->pending_count; i++) {
-            choice *one = choice_of(state, state->pending[i]);
+            choice *one = choice_of(state, run->model, state->pending[i]);
             if (one == NULL)
                 continue;
             one->tuned = seen->call.number;
@@ -346,18 +368,16 @@ static const choice *winner_of(const choices *state, const choice *but)
     return found;
 }
 
-static const choice *frozen_in(const choices *state, const gphi_exec_book *exec,
-                               uint32_t *node)
+static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_book *exec)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        for (size_t k = 0; touch->bytes == 0 && k < state->items.count; k++) {
-            const choice *one = gphi_vec_at(&state->items, k);
-            *node = touch->node;
-            if (one->function == touch->function && one->tuned > exec->created &&
-                one->uses == 0 && exec->last_launch.number > one->tuned)
-                return one;
-        }
+        const choice *one = touch->bytes == 0
+                                ? choice_known(run->state, run->model, touch->function)
+                                : NULL;
+        if (one != NULL && one->tuned > exec->created && one->uses == 0 &&
+            exec->last_launch.number > one->tuned)
+            return one;
     }
     return NULL;
 }
@@ -371,8 +391,7 @@ static void choice_end(gphi_rule_run *run, bool is_killed)
                        i < book->execs.count;
          i++) {
         const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
-        uint32_t node = 0;
-        const choice *frozen = frozen_in(state, exec, &node);
+        const choice *frozen = frozen_in(run, exec);
         const choice *winner = frozen != NULL ? winner_of(state, frozen) : NULL;
         if (winner == NULL)
             continue;
@@ -392,8 +411,10 @@ static void choice_end(gphi_rule_run *run, bool is_killed)
 static void choice_fini(gphi_rule_run *run)
 {
     choices *state = run->state;
-    if (state->is_ready)
-        gphi_vec_fini(&state->items);
+    if (!state->is_ready)
+        return;
+    gphi_vec_fini(&state->items);
+    gphi_map_fini(&state->handles);
 }
 
 /* ---- the table; the last entry is no rule ---- */

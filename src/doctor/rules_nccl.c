@@ -14,9 +14,15 @@ typedef struct nccl {
     gphi_vec modules; /* of nccl_range */
     gphi_map stacks;  /* number -> 1 */
     bool is_ready;
-    gphi_call last;    /* of NCCL's, that waits for work */
-    gphi_call last_of; /* any call of that thread */
+    gphi_map threads; /* number -> index + 1 in `waits` */
+    gphi_vec waits;   /* of nccl_wait */
 } nccl;
+
+/* The last stretch of a thread's calls, if all of it is NCCL's. */
+typedef struct nccl_wait {
+    gphi_call first, wait; /* wait.number 0: it has not waited for work */
+    bool is_busy;          /* it gave out work, or made or freed something */
+} nccl_wait;
 
 typedef struct nccl_range {
     uint64_t start, end;
@@ -29,6 +35,8 @@ static void prepare(gphi_rule_run *run)
         return;
     gphi_vec_init(&state->modules, run->model->heap, sizeof(nccl_range));
     gphi_map_init(&state->stacks, run->model->heap);
+    gphi_map_init(&state->threads, run->model->heap);
+    gphi_vec_init(&state->waits, run->model->heap, sizeof(nccl_wait));
     state->is_ready = true;
 }
 
@@ -83,43 +91,40 @@ static const gphi_exec_book *alive_graph(const gphi_book *book)
     return NULL;
 }
 
-/* ---- nccl.destroy-before-graph ---- */
+/* ---- nccl.destroy-before-graph ----
+ * NCCL keeps a reference of each captured graph to its communicator. ncclCommDestroy
+ * waits for the streams, then for the references to go, without any call of CUDA. What is
+ * left of it: the last calls of a thread are NCCL's, they waited for streams and did
+ * nothing else, and the process was ended from outside while such a graph was alive. (The
+ * set-up of a communicator waits as well, but makes and frees things between; and what
+ * NCCL frees may be of another communicator than the graph's: neither is told.) */
 
-/* What NCCL calls while it takes a communicator apart, and at no other time after its
- * graphs were captured. */
-static bool is_teardown(uint32_t call)
+/* What changes nothing, besides waiting. */
+static bool is_idle_call(uint32_t call)
 {
     switch (call) {
-    case GPHI_CALL_cuMemFree:
-    case GPHI_CALL_cuMemFreeHost:
-    case GPHI_CALL_cuMemUnmap:
-    case GPHI_CALL_cuMemRelease:
-    case GPHI_CALL_cuMemHostUnregister:
-    case GPHI_CALL_cuIpcCloseMemHandle:
-    case GPHI_CALL_cuStreamDestroy: return true;
-    default: return false;
+    case GPHI_CALL_cuCtxGetDevice:
+    case GPHI_CALL_cuCtxGetCurrent:
+    case GPHI_CALL_cuCtxSetCurrent:
+    case GPHI_CALL_cuStreamWaitEvent:
+    case GPHI_CALL_cuStreamQuery:
+    case GPHI_CALL_cuEventQuery:
+    case GPHI_CALL_cuThreadExchangeStreamCaptureMode: return true;
+    default: return gphi_is_wait(call);
     }
 }
 
-static void tell_destroy(gphi_rule_run *run, const gphi_call *at,
-                         const gphi_exec_book *graph, bool hangs)
+static nccl_wait *wait_of(nccl *state, uint32_t thread)
 {
-    gphi_draft *draft = gphi_find(run, at, 0);
-    if (hangs)
-        gphi_cause(
-            draft,
-            "the last thing NCCL did was to wait in %s; the process was ended from "
-            "outside while a graph with %u of its kernels was alive: ncclCommDestroy "
-            "waits until there is none",
-            gphi_say_call(at), graph->nccl_kernels);
-    else
-        gphi_cause(draft,
-                   "NCCL takes a communicator apart (%s) while a graph with %u of its "
-                   "kernels is alive",
-                   gphi_say_call(at), graph->nccl_kernels);
-    gphi_evidence_call(draft, &graph->exec->created, "the graph was instantiated by");
-    if (graph->launches > 0)
-        gphi_evidence_call(draft, &graph->last_launch, "and launched last by");
+    const uint64_t *known = gphi_map_get(&state->threads, thread);
+    if (known != NULL)
+        return gphi_vec_at(&state->waits, (size_t)*known - 1);
+    nccl_wait *wait = gphi_vec_add(&state->waits, 1);
+    if (wait == NULL)
+        return NULL;
+    *wait = (nccl_wait){.is_busy = false};
+    return gphi_map_set(&state->threads, thread, state->waits.count) == GPH_OK ? wait
+                                                                               : NULL;
 }
 
 static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
@@ -129,20 +134,33 @@ static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
     prepare(run);
     if (book == NULL || state->modules.count == 0)
         return;
-    if (seen->call.thread == state->last.thread)
-        state->last_of = seen->call;
-    if (!is_of_nccl(state, &seen->call))
+    nccl_wait *wait = wait_of(state, seen->call.thread);
+    if (wait == NULL)
         return;
-    if (gphi_is_wait(seen->call.call)) {
-        state->last = seen->call;
-        state->last_of = seen->call;
+    if (!is_of_nccl(state, &seen->call)) {
+        *wait = (nccl_wait){.is_busy = false};
+        return;
     }
-    const gphi_exec_book *graph =
-        is_teardown(seen->call.call) && seen->capture == NULL && seen->call.result == 0
-            ? alive_graph(book)
-            : NULL;
-    if (graph != NULL)
-        tell_destroy(run, &seen->call, graph, false);
+    if (wait->first.number == 0)
+        wait->first = seen->call;
+    wait->is_busy |= !is_idle_call(seen->call.call) || seen->capture != NULL;
+    if (gphi_is_wait(seen->call.call) && seen->call.result == 0)
+        wait->wait = seen->call;
+}
+
+static void tell_destroy(gphi_rule_run *run, const nccl_wait *wait,
+                         const gphi_exec_book *graph)
+{
+    gphi_draft *draft = gphi_find(run, &wait->wait, 0);
+    gphi_cause(draft,
+               "the last thing this thread did was to wait in NCCL, which gave out no "
+               "work any more; the process was ended from outside while a graph with %u "
+               "of its kernels was alive: ncclCommDestroy waits until there is none",
+               graph->nccl_kernels);
+    gphi_evidence_call(draft, &wait->wait, "NCCL waited last in");
+    gphi_evidence_call(draft, &graph->exec->created, "the graph was instantiated by");
+    if (graph->launches > 0)
+        gphi_evidence_call(draft, &graph->last_launch, "and launched last by");
 }
 
 static void destroy_end(gphi_rule_run *run, bool is_killed)
@@ -150,10 +168,14 @@ static void destroy_end(gphi_rule_run *run, bool is_killed)
     nccl *state = run->state;
     const gphi_book *book = gphi_book_of(run, NULL);
     const gphi_exec_book *graph =
-        book != NULL && is_killed && state->last.number != 0 ? alive_graph(book) : NULL;
-    if (graph != NULL && state->last_of.number == state->last.number &&
-        state->last.number > graph->last_launch.number)
-        tell_destroy(run, &state->last, graph, true);
+        book != NULL && is_killed && state->is_ready ? alive_graph(book) : NULL;
+    for (size_t i = 0; graph != NULL && i < state->waits.count; i++) {
+        const nccl_wait *wait = gphi_vec_at(&state->waits, i);
+        if (wait->wait.number != 0 && !wait->is_busy &&
+            wait->first.number > graph->created &&
+            wait->first.number > graph->last_launch.number)
+            tell_destroy(run, wait, graph);
+    }
 }
 
 static void nccl_fini(gphi_rule_run *run)
@@ -163,6 +185,8 @@ static void nccl_fini(gphi_rule_run *run)
         return;
     gphi_vec_fini(&state->modules);
     gphi_map_fini(&state->stacks);
+    gphi_map_fini(&state->threads);
+    gphi_vec_fini(&state->waits);
 }
 
 /* ---- nccl.watchdog-query ---- */

@@ -2,7 +2,10 @@
 /* Prints a ring or a saved log as text, a line a record:
  *
  *   events FILE.ring | FILE     --over: the writer is gone, skip what it left unfinished
- *   events --save OUT FILE.ring saves a ring as a log */
+ *   events --save OUT FILE.ring saves a ring as a log
+ *   events --cut OUT [--process ID] FILE saves a log without its Python stacks and the
+ *     calls of cuCtxGetDevice, and of one process only: for logs that are kept as tests
+ */
 #define _GNU_SOURCE
 #include "event/log.h"
 #include "event/ring.h"
@@ -113,21 +116,83 @@ static int print_log(const char *path)
     return 0;
 }
 
+/* Whether a record of a log that is cut is kept, but for stacks. */
+static bool is_kept(const gphi_event *event, uint64_t process, uint64_t *now)
+{
+    if (event->kind == GPHI_EVENT_PROCESS)
+        *now = event->id;
+    return (process == 0 || *now == process) &&
+           !(event->kind == GPHI_EVENT_CALL &&
+             event->u.call.call == GPHI_CALL_cuCtxGetDevice);
+}
+
+static gph_status cut(const gphi_event_log *log, uint64_t process, gphi_event_save *save,
+                      gph_error *error)
+{
+    static bool is_used[1 << 20]; /* stacks, by number */
+    gph_status status = GPH_OK;
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t now = 0;
+        bool is_begun = false;
+        size_t at = 0;
+        for (const gphi_event *event;
+             status == GPH_OK && (event = gphi_event_log_next(log, &at)) != NULL;) {
+            const bool is_stack =
+                event->kind == GPHI_EVENT_STACK || event->kind == GPHI_EVENT_PYTHON;
+            const bool is_head = event->kind == GPHI_EVENT_PROCESS && process != 0;
+            if (!is_kept(event, process, &now) || (is_head && is_begun))
+                continue;
+            is_begun |= is_head;
+            if (pass == 0 && !is_stack)
+                is_used[event->stack % (1 << 20)] = true;
+            else if (pass == 1 && (!is_stack || is_used[event->id % (1 << 20)]))
+                status = gphi_event_save_add(save, event, error);
+        }
+    }
+    return status;
+}
+
+static int save_cut(const char *path, uint64_t process, const char *save_path)
+{
+    gph_error error = {0};
+    gphi_event_log *log = NULL;
+    gphi_event_save *save = NULL;
+    gph_status status = gphi_event_log_read(path, NULL, &log, &error);
+    if (status == GPH_OK)
+        status = gphi_event_save_begin(save_path, NULL, &save, &error);
+    if (status == GPH_OK)
+        status = cut(log, process, save, &error);
+    if (status == GPH_OK)
+        status = gphi_event_save_end(save, true, &error);
+    gphi_event_log_close(log);
+    if (status != GPH_OK)
+        fprintf(stderr, "events: %s\n", error.message);
+    return status != GPH_OK;
+}
+
 int main(int argc, char **argv)
 {
-    const char *path = NULL, *save_path = NULL;
+    const char *path = NULL, *save_path = NULL, *cut_path = NULL;
+    uint64_t process = 0;
     bool is_over = false;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--over") == 0)
             is_over = true;
         else if (strcmp(argv[i], "--save") == 0 && i + 1 < argc)
             save_path = argv[++i];
+        else if (strcmp(argv[i], "--cut") == 0 && i + 1 < argc)
+            cut_path = argv[++i];
+        else if (strcmp(argv[i], "--process") == 0 && i + 1 < argc)
+            process = strtoull(argv[++i], NULL, 0);
         else
             path = argv[i];
     if (path == NULL) {
-        fprintf(stderr, "usage: events [--over] [--save OUT] FILE\n");
+        fprintf(stderr,
+                "usage: events [--over] [--save OUT | --cut OUT [--process ID]] FILE\n");
         return 2;
     }
+    if (cut_path != NULL)
+        return save_cut(path, process, cut_path);
     gphi_event_ring_reader *ring = NULL;
     if (gphi_event_ring_open(path, NULL, &ring, NULL) == GPH_OK)
         return print_ring(ring, is_over || save_path != NULL, save_path);

@@ -52,6 +52,30 @@ static void test_findings(void)
     free(text);
 }
 
+/* Logs of true processes on a GPU: what each shows (recorded/README.md). NULL: nothing.
+ */
+static void test_recorded(void)
+{
+    static const struct {
+        const char *log, *id;
+    } logs[] = {
+        {"nccl.destroy-before-graph.1", "\"id\":\"nccl.destroy-before-graph\""},
+        {"nccl.destroy-before-graph.0", NULL},
+        {"cache.frozen-choice.0", NULL},
+        {"cache.frozen-choice.late", NULL},
+        {"rng.frozen.0", NULL},
+        {"memory.stale-address.0", NULL},
+    };
+    for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+        char *text = NULL;
+        uint32_t count = UINT32_MAX;
+        CHECK(examine(log_path(logs[i].log), NULL, NULL, &text, &count) == GPH_OK);
+        CHECK(count == (logs[i].id != NULL));
+        CHECK(text != NULL && (logs[i].id == NULL || strstr(text, logs[i].id) != NULL));
+        free(text);
+    }
+}
+
 /* What is saved is read back to the same findings. */
 static void test_save(void)
 {
@@ -133,6 +157,7 @@ int main(int argc, char **argv)
         return 2;
     folder = argv[1];
     RUN(test_findings);
+    RUN(test_recorded);
     RUN(test_save);
     RUN(test_refusals);
     RUN(test_faults);
