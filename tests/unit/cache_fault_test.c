@@ -150,7 +150,7 @@ static gph_status do_it_all(void)
     int capturing = -1;
     CU(StreamIsCapturing, stream, &capturing);
     CHECK(capturing == 0);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     gph_pool_release(pool);
     gph_arena_destroy(arena);
     return status;

@@ -239,6 +239,13 @@ static inline gph_cache *make_cache(const gph_cache_options *options)
     return cache;
 }
 
+/* Work ends before its memory is somebody else's. */
+static inline void end_cache(gph_cache *cache)
+{
+    CU(StreamSynchronize, stream);
+    gph_cache_destroy(cache);
+}
+
 /* Nothing of a cache that is gone is left in the pool. */
 static inline void check_pool_is_empty(void)
 {

@@ -29,7 +29,7 @@ static void graphs_of_one_topology_share_an_executable(void)
     }
     gph_cache_stats_read(cache, &stats);
     CHECK(stats.updates > 5 && stats.updates <= 40);
-    gph_cache_destroy(cache);
+    end_cache(cache);
 }
 
 static void a_hot_key_gets_its_own_executable_and_loses_it(void)
@@ -71,7 +71,7 @@ static void a_hot_key_gets_its_own_executable_and_loses_it(void)
         CHECK_OK(call_model(cache, tokens, &args, outputs), error);
         CHECK(is_right(tokens, outputs));
     }
-    gph_cache_destroy(cache);
+    end_cache(cache);
     options.hot_share = -1; /* everybody its own */
     cache = make_cache(&options);
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
@@ -79,7 +79,7 @@ static void a_hot_key_gets_its_own_executable_and_loses_it(void)
     CHECK(after.own_count == 7 && after.shared_count == 0);
     CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
     CHECK(kind == GPH_CACHE_WORK_NONE);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 
@@ -114,7 +114,7 @@ static void what_is_missed_most_is_captured_first(void)
     CHECK(is_right(5, outputs));
     CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
     CHECK(info.misses == 3 && info.padded == 1 && info.waste == 3 && info.captures == 1);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     options.lazy = GPH_CACHE_LAZY_CALL;
     cache = make_cache(&options);
     for (int i = 0; i < 3; i++) {
@@ -122,14 +122,14 @@ static void what_is_missed_most_is_captured_first(void)
         CHECK(args.match.verdict == (i == 0 ? GPH_CACHE_MISS : GPH_CACHE_PADDED));
         CHECK(is_right(5, outputs));
     }
-    gph_cache_destroy(cache);
+    end_cache(cache);
     options.lazy = GPH_CACHE_LAZY_OFF;
     cache = make_cache(&options);
     for (int i = 0; i < 3; i++)
         CHECK_OK(call_model(cache, 5, &args, outputs), error);
     CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
     CHECK(kind == GPH_CACHE_WORK_NONE && args.match.verdict == GPH_CACHE_MISS);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 
@@ -149,7 +149,7 @@ static void a_budget_evicts_what_was_not_used_for_longest(void)
         return;
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
     gph_cache_stats_read(cache, &stats);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     CHECK(stats.exec_bytes > 0);
     options.budget_bytes = stats.tensor_bytes + stats.exec_bytes * 5 / 7 + 64;
     options.lazy_misses = 1;
@@ -180,7 +180,7 @@ static void a_budget_evicts_what_was_not_used_for_longest(void)
     CHECK_OK(gph_cache_evict(cache, 4, &error), error);
     CHECK(gph_cache_replay(cache, 4, stream, &error) == GPH_E_STATE);
     CHECK(strstr(error.message, "evicted") != NULL);
-    gph_cache_destroy(cache);
+    end_cache(cache);
     check_pool_is_empty();
 }
 

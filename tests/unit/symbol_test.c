@@ -15,6 +15,9 @@
 
 static gph_error error;
 
+/* A frame of its own, whatever the compiler thinks. */
+#define APART __attribute__((noinline))
+
 struct map {
     uint64_t start, end, bias;
 };
@@ -46,13 +49,13 @@ static gphi_symbols *create(void)
     return symbols;
 }
 
-static __attribute__((noinline)) int caller_of(gphi_stack *stack)
+static APART int caller_of(gphi_stack *stack)
 {
     gphi_stack_take(stack, 0);
     return __LINE__ - 1;
 }
 
-static void a_call_has_function_file_and_line(void)
+static APART void a_call_has_function_file_and_line(void)
 {
     struct map map = {0};
     dl_iterate_phdr(first_file, &map);
@@ -86,7 +89,7 @@ static inline __attribute__((always_inline)) void take_inline(gphi_stack *stack)
     __asm__ volatile("" ::: "memory");
 }
 
-static void an_inlined_function_is_a_frame(void)
+static APART void an_inlined_function_is_a_frame(void)
 {
     struct map map = {0};
     dl_iterate_phdr(first_file, &map);
