@@ -131,6 +131,7 @@ static void revive(gphi_draft *draft, const gphi_call *at)
     draft->consequences.count = 0;
     draft->consequence_count = 0;
     draft->is_withdrawn = false;
+    draft->is_mild = false;
     draft->at = *at;
     draft->count = 1;
 }
@@ -279,6 +280,12 @@ void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft)
         draft->is_withdrawn = true;
 }
 
+void gphi_soften(gphi_draft *draft)
+{
+    if (draft != NULL)
+        draft->is_mild = true;
+}
+
 void gphi_short(gphi_rule_run *run)
 {
     run->findings->is_short = true;
@@ -393,7 +400,7 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
         GPHI_TRY(say_line(findings, draft, gphi_vec_at(&draft->evidence, i)));
     GPHI_TRY(say_consequences(findings, draft));
     out->id = draft->rule->id;
-    out->severity = draft->rule->severity;
+    out->severity = draft->is_mild ? GPH_SEVERITY_INFO : draft->rule->severity;
     out->thread_name = thread != NULL ? thread->name : "";
     out->process = findings->model->process;
     out->thread = draft->at.thread;

@@ -55,6 +55,8 @@ bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call);
 void gphi_fix(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
 /* Takes a finding back (a benign 910 that is followed by an instantiation). */
 void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft);
+/* Tells it as info: the program has coped with it. */
+void gphi_soften(gphi_draft *draft);
 /* The rule is short of memory: gph_doctor_finish() says so. */
 void gphi_short(gphi_rule_run *run);
 

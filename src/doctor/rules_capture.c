@@ -417,7 +417,7 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 /* ---- the end ---- */
 
 /* The program tried to capture, could not, and ran the same work eagerly: that is how one
- * asks whether something can be captured. */
+ * asks whether something can be captured. Nothing is wrong, but there is no graph. */
 static bool is_probe(const gphi_incident *in)
 {
     return in->captures > 0 && in->handled == in->captures && !in->is_misused &&
@@ -452,8 +452,16 @@ static void on_end(gphi_rule_run *run, bool is_killed)
     }
     for (size_t i = 0; i < state->incidents.count; i++) {
         gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
-        if (is_probe(in))
-            gphi_withdraw(run, in->draft);
+        if (!is_probe(in))
+            continue;
+        if (in->rule == GPHI_RULE_SILENT_DROP) {
+            gphi_withdraw(run, in->draft); /* the graph has it, in other calls */
+            continue;
+        }
+        gphi_soften(in->draft);
+        gphi_evidence(in->draft,
+                      "the program then ran the work without a capture: what it "
+                      "computes is right, but there is no graph");
     }
 }
 
