@@ -347,6 +347,7 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
             note_tried(state, watch, seen);
             note_instead(watch, seen);
             watch->nodes += seen->call.node != 0 || seen->work != NULL;
+            watch->loads = 0; /* they were for this launch */
         }
     } else if (state->watches.count)
         note_eager(state, seen);

@@ -135,7 +135,7 @@ typedef struct gphi_watch {
     uint64_t last_own;       /* number of its thread's last call while it was open */
     uint64_t work_before;    /* gphi_model.work_count when it began */
     uint32_t nodes;          /* captured */
-    uint32_t loads;          /* modules, libraries and functions got meanwhile */
+    uint32_t loads;          /* modules, libraries, functions got since the last work */
     gphi_call load;          /* the first */
     bool is_over, is_handled, is_told;
 } gphi_watch;
