@@ -161,7 +161,6 @@ typedef struct attach_place {
 } attach_place;
 extern attach_place attach_program;
 
-uint64_t attach_now(void);
 int attach_process(void); /* getpid(), without asking */
 void attach_tell_devices(void);
 void attach_listen_to_logs(void);

@@ -11,6 +11,7 @@
  * in a process: where another tool is it, we say so and do without. */
 #define _GNU_SOURCE
 #include "attach/cupti.h"
+#include "base/clock.h"
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -319,7 +320,7 @@ static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer,
     attach_me.busy++;
     /* Its clock is another; both run at the same pace. */
     const uint64_t shift =
-        cupti.cuptiGetTimestamp(&theirs) == 0 ? attach_now() - theirs : 0;
+        cupti.cuptiGetTimestamp(&theirs) == 0 ? gphi_clock_ns() - theirs : 0;
     while (valid > 0 && cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == 0)
         read_record(record, shift);
     attach_me.busy--;
@@ -404,7 +405,7 @@ void attach_cupti_after(const attach_symbol *symbol)
          symbol->call != GPHI_CALL_cuEventSynchronize))
         return;
     uint64_t last = atomic_load(&last_flush);
-    const uint64_t now = attach_now();
+    const uint64_t now = gphi_clock_ns();
     if (now - last > FLUSH_NS && atomic_compare_exchange_strong(&last_flush, &last, now))
         cupti.cuptiActivityFlushAll(0);
 }

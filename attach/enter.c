@@ -4,6 +4,7 @@
 #include "attach/call.h"
 #include "attach/cupti.h"
 #include "attach/timing.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -83,13 +84,13 @@ attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t
     }
     if (attach_me.depth++ == 0 &&
         atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed)) {
-        call->enter_ns = attach_now();
+        call->enter_ns = gphi_clock_ns();
         attach_me.busy++;
         gphi_timing_before(symbol->call, call->words, call->flags);
         attach_me.busy--;
     }
     if (symbol->policy != ATTACH_FAIL)
-        call->begin_ns = attach_now();
+        call->begin_ns = gphi_clock_ns();
     errno = saved;
     return real;
 }
@@ -99,7 +100,7 @@ CUresult attach_leave(attach_call *call, CUresult result)
     if (call->symbol == NULL)
         return result;
     const int saved = errno;
-    call->end_ns = attach_now();
+    call->end_ns = gphi_clock_ns();
     if (call->begin_ns == 0)
         call->begin_ns = call->end_ns;
     attach_me.depth--;

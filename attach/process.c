@@ -33,13 +33,6 @@ attach_place attach_program;
 static atomic_flag is_starting = ATOMIC_FLAG_INIT;
 static atomic_flag has_devices = ATOMIC_FLAG_INIT;
 
-uint64_t attach_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 int attach_process(void)
 {
     return own_process;

@@ -2,6 +2,7 @@
 /* Records: sizes first, then one piece of the ring, filled in place. */
 #define _GNU_SOURCE
 #include "attach/call.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,7 +148,7 @@ void attach_write(attach_draft *draft)
         return;
     draft->head.thread = attach_thread();
     if (draft->head.time_ns == 0)
-        draft->head.time_ns = attach_now();
+        draft->head.time_ns = gphi_clock_ns();
     draft->head.word_count = (uint16_t)draft->word_count;
     draft->head.part_count = (uint16_t)draft->piece_count;
     event->kind = draft->head.kind;

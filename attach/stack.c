@@ -5,6 +5,7 @@
  * number process: hash of the return addresses -> number (the place in the table + 1) */
 #define _GNU_SOURCE
 #include "attach/stack.h"
+#include "base/clock.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -140,9 +140,7 @@ static bool tell(uint16_t kind, uint32_t number, const uint64_t *words, uint32_t
         return false;
     event->kind = kind;
     event->thread = attach_thread();
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    event->time_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+    event->time_ns = gphi_clock_ns();
     event->id = kind == GPHI_EVENT_MODULE ? 0 : number;
     event->stack = 0;
     event->word_count = (uint16_t)count;

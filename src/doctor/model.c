@@ -165,11 +165,6 @@ static bool is_one_of(const char *name, const char *list)
     return false;
 }
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
 static model_what what_of(const char *name, const model_signature *has)
 {
     if (is_one_of(name, "cuStreamSynchronize cuStreamQuery"))
@@ -180,11 +175,12 @@ static model_what what_of(const char *name, const model_signature *has)
                         "cuMemFreeHost cuMemHostUnregister"))
         return WHAT_CONTEXT_SYNC;
     if (has->stream < 0)
-        return begins(name, "cuMemcpy") || begins(name, "cuMemset") ? WHAT_SYNC_WORK
-                                                                    : WHAT_OTHER;
-    if (begins(name, "cuLaunch") || begins(name, "cuMemcpy") ||
-        begins(name, "cuMemset") || begins(name, "cuMemPrefetch") ||
-        begins(name, "cuMemDiscard") ||
+        return gphi_name_begins(name, "cuMemcpy") || gphi_name_begins(name, "cuMemset")
+                   ? WHAT_SYNC_WORK
+                   : WHAT_OTHER;
+    if (gphi_name_begins(name, "cuLaunch") || gphi_name_begins(name, "cuMemcpy") ||
+        gphi_name_begins(name, "cuMemset") || gphi_name_begins(name, "cuMemPrefetch") ||
+        gphi_name_begins(name, "cuMemDiscard") ||
         is_one_of(name, "cuGraphLaunch cuStreamWriteValue32 cuStreamWriteValue64 "
                         "cuStreamWaitValue32 cuStreamWaitValue64 cuStreamBatchMemOp "
                         "cuMemAllocAsync cuMemFreeAsync cuMemAllocFromPoolAsync "
@@ -215,8 +211,8 @@ static model_signature read_signature(const char *name, const char *arguments)
             if (strlen(plain[i].type) == length &&
                 memcmp(at, plain[i].type, length) == 0 && *plain[i].place < 0)
                 *plain[i].place = index;
-        has.gives_exec |= index == 0 && begins(at, "CUgraphExec *");
-        has.gives_graph |= begins(at, "CUgraph *");
+        has.gives_exec |= index == 0 && gphi_name_begins(at, "CUgraphExec *");
+        has.gives_graph |= gphi_name_begins(at, "CUgraph *");
         at += length + (at[length] != '\0');
         at += strspn(at, " ");
     }

@@ -14,11 +14,6 @@ static bool is_call(const gphi_seen *seen, gphi_call_id call)
     return seen->call.call == (uint32_t)call;
 }
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
 /* ---- life ---- */
 
 void gphi_graph_clear(gphi_model *model, void *item)
@@ -329,7 +324,7 @@ static gph_status exec_call(gphi_model *model, gphi_seen *seen)
         destroy_exec(seen);
     else if (is_call(seen, GPHI_CALL_cuGraphUpload))
         exec->seen.is_uploaded |= seen->call.result == 0;
-    else if (begins(name, "cuGraphExec") && strstr(name, "Set") != NULL)
+    else if (gphi_name_begins(name, "cuGraphExec") && strstr(name, "Set") != NULL)
         return set_params(model, seen);
     return GPH_OK;
 }
@@ -339,9 +334,9 @@ gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
     const char *name = gphi_call_name(seen->call.call);
     if (is_call(seen, GPHI_CALL_cuStreamEndCapture))
         return seen->call.result == 0 ? end_capture(model, seen) : GPH_OK;
-    if (!begins(name, "cuGraph"))
+    if (!gphi_name_begins(name, "cuGraph"))
         return GPH_OK;
-    if (begins(name, "cuGraphInstantiate"))
+    if (gphi_name_begins(name, "cuGraphInstantiate"))
         return instantiate(model, seen);
     if (model->own->calls[seen->call.call].exec >= 0)
         return exec_call(model, seen);
@@ -357,7 +352,7 @@ gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
                    : GPH_E_NO_MEMORY;
     if (is_call(seen, GPHI_CALL_cuGraphClone))
         return clone_graph(model, seen);
-    if (begins(name, "cuGraphAdd") && strstr(name, "Node") != NULL)
+    if (gphi_name_begins(name, "cuGraphAdd") && strstr(name, "Node") != NULL)
         return add_node(model, seen);
     return GPH_OK;
 }

@@ -8,6 +8,7 @@
 #define GPHI_DOCTOR_MODEL_OWN_H
 #include "doctor/feed.h"
 #include "doctor/model.h"
+#include <string.h>
 
 /* ---- work order: what each of a number of lanes had submitted, as vectors ---- */
 
@@ -231,4 +232,9 @@ void gphi_memory_forget(gphi_model *model, gphi_allocation *allocation);
 /* See doctor/rule.h. */
 const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
                           size_t bytes);
+/* Of a call's name. */
+static inline bool gphi_name_begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
 #endif

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
 /* ---- what it reads and writes ---- */
 
 static void read_side(const CUDA_MEMCPY2D *copy, gphi_work *out)
@@ -40,7 +35,7 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
 {
     const uint64_t to = gphi_event_word(event, 0), from = gphi_event_word(event, 1);
     const uint64_t bytes = gphi_event_word(event, 2);
-    if (begins(name, "cuMemcpy2D")) {
+    if (gphi_name_begins(name, "cuMemcpy2D")) {
         const CUDA_MEMCPY2D *copy =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*copy));
         if (copy != NULL) {
@@ -49,12 +44,13 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
         }
         return;
     }
-    if (begins(name, "cuMemcpy3D") || begins(name, "cuMemcpyBatch") ||
+    if (gphi_name_begins(name, "cuMemcpy3D") || gphi_name_begins(name, "cuMemcpyBatch") ||
         strpbrk(name + strlen("cuMemcpy"), "A") == name + strlen("cuMemcpy"))
-        if (!begins(name, "cuMemcpyAsync"))
+        if (!gphi_name_begins(name, "cuMemcpyAsync"))
             return;
-    const bool from_host = begins(name, "cuMemcpyHto"), to_host = strstr(name, "toH");
-    const bool is_peer = begins(name, "cuMemcpyPeer");
+    const bool from_host = gphi_name_begins(name, "cuMemcpyHto"),
+               to_host = strstr(name, "toH");
+    const bool is_peer = gphi_name_begins(name, "cuMemcpyPeer");
     if (to_host || from_host)
         out->host = to_host ? to : from;
     if (!to_host && strstr(name, "toA") == NULL) {
@@ -69,7 +65,7 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
 
 static void read_fill(const char *name, const gphi_event *event, gphi_work *out)
 {
-    const bool is_2d = begins(name, "cuMemsetD2D");
+    const bool is_2d = gphi_name_begins(name, "cuMemsetD2D");
     const char *digits = name + strlen(is_2d ? "cuMemsetD2D" : "cuMemsetD");
     const uint64_t size = digits[0] == '8' ? 1 : digits[0] == '1' ? 2 : 4;
     out->write = gphi_event_word(event, 0);
@@ -86,9 +82,9 @@ static void read_fill(const char *name, const gphi_event *event, gphi_work *out)
 static void read_work(const gphi_seen *seen, gphi_work *out)
 {
     const char *name = gphi_call_name(seen->call.call);
-    if (begins(name, "cuMemcpy"))
+    if (gphi_name_begins(name, "cuMemcpy"))
         read_copy(name, seen->event, out);
-    else if (begins(name, "cuMemset"))
+    else if (gphi_name_begins(name, "cuMemset"))
         read_fill(name, seen->event, out);
     else if (seen->call.call == GPHI_CALL_cuLaunchKernel ||
              seen->call.call == GPHI_CALL_cuLaunchCooperativeKernel)
@@ -174,18 +170,18 @@ static bool ends_at_host(const gphi_model *model, const gphi_seen *seen)
 {
     const char *name = gphi_call_name(seen->call.call);
     const gphi_work *work = seen->work;
-    if (!begins(name, "cuMemcpy") || work == NULL)
+    if (!gphi_name_begins(name, "cuMemcpy") || work == NULL)
         return false;
-    const uint64_t to = strstr(name, "toH") != NULL     ? work->host
-                        : begins(name, "cuMemcpyAsync") ? work->write
-                                                        : 0;
+    const uint64_t to = strstr(name, "toH") != NULL               ? work->host
+                        : gphi_name_begins(name, "cuMemcpyAsync") ? work->write
+                                                                  : 0;
     return to != 0 && gphi_model_memory(model, to, false) == NULL;
 }
 
 static bool is_device_only(const char *name)
 {
-    return begins(name, "cuMemset") || begins(name, "cuMemcpyDtoD") ||
-           begins(name, "cuMemcpyPeer");
+    return gphi_name_begins(name, "cuMemset") || gphi_name_begins(name, "cuMemcpyDtoD") ||
+           gphi_name_begins(name, "cuMemcpyPeer");
 }
 
 gph_status gphi_synchronize(gphi_model *model, const gphi_seen *seen)
