@@ -49,7 +49,8 @@ static void first(void)
     CU(cuGraphExecDestroy(exec));
 }
 
-/* Single nodes, set by hand with handles of another graph: refused, and given up. */
+/* Given up at once, for code of its own: the module is loaded again, so that the kernels
+ * have other handles than the graph's nodes. */
 static void second(void)
 {
     CUstream stream = new_stream();
@@ -58,12 +59,17 @@ static void second(void)
     CUgraph graph = capture(stream, out, in, LAYERS);
     CUgraph other = capture(stream, out, in, LAYERS + 2);
     CUgraphExecUpdateResultInfo info;
+    CUmodule again = NULL;
+    CUfunction of_nodes = scale_add;
     int refused = 0;
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CU(cuGraphLaunch(exec, stream));
     while (refused < GIVES_UP + 1)
         refused += cuGraphExecUpdate(exec, other, &info) != 0; /* <-- second */
     CU(cuGraphExecDestroy(exec));
+    CU(cuModuleLoadData(&again, broken_ptx));
+    CU(cuModuleGetFunction(&scale_add, again, "scale_add"));
+    EXPECT(scale_add != of_nodes);
     for (int i = 0; i < STEPS; i++)
         layers(stream, out, in, LAYERS + 2);
     CU(cuStreamSynchronize(stream));

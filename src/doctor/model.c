@@ -249,6 +249,8 @@ gph_status gphi_model_create(gph_allocator heap, gphi_model **out)
     make_tables(model);
     gphi_map_init(&own->per_thread, heap);
     gphi_map_init(&own->functions, heap);
+    gphi_map_init(&own->kernels, heap);
+    gphi_map_init(&own->alike, heap);
     gphi_map_init(&own->threads, heap);
     gphi_vec_init(&own->function_list, heap, sizeof(void *));
     gphi_vec_init(&own->thread_list, heap, sizeof(void *));
@@ -294,6 +296,8 @@ void gphi_model_destroy(gphi_model *model)
         gphi_vec_fini(vecs[i]);
     gphi_map_fini(&own->per_thread);
     gphi_map_fini(&own->functions);
+    gphi_map_fini(&own->kernels);
+    gphi_map_fini(&own->alike);
     gphi_map_fini(&own->threads);
     gphi_heap_free(model->heap, own, sizeof(*own));
     gphi_heap_free(model->heap, model, sizeof(*model));
@@ -371,6 +375,17 @@ gphi_capture *gphi_model_capture(const gphi_model *model, uint64_t id)
 const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handle)
 {
     return pointer_of(gphi_map_get(&model->own->functions, handle));
+}
+
+uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle)
+{
+    const gphi_function *function = gphi_model_function(model, handle);
+    return function != NULL ? function->kernel : handle;
+}
+
+const gphi_function *gphi_model_kernel_function(const gphi_model *model, uint64_t kernel)
+{
+    return pointer_of(gphi_map_get(&model->own->kernels, kernel));
 }
 
 const gphi_thread *gphi_model_thread(const gphi_model *model, uint32_t id)

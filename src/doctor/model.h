@@ -156,8 +156,11 @@ typedef struct gphi_allocation {
     bool is_pending;       /* graph memory that no launch has given life */
 } gphi_allocation;
 
+/* A kernel has as many handles as modules were loaded with it, and a driver may give a
+ * graph's node another than the program launches. So work and nodes name it by the number
+ * of the kernel: one for all functions of the same name and the same arguments. */
 typedef struct gphi_function {
-    uint64_t handle;
+    uint64_t handle, kernel;
     const char *name;
     uint32_t arg_count;
     const gph_kernel_arg *args; /* NULL: unknown */
@@ -170,7 +173,7 @@ typedef struct gphi_work {
     gphi_call call;
     gphi_stream *stream;
     gphi_exec_state *exec; /* of a graph launch */
-    uint64_t function;     /* of a kernel */
+    uint64_t function;     /* number of the kernel, or 0 */
     uint64_t write, write_bytes, read,
         read_bytes; /* of copies and fills; 0: none or host */
     uint64_t host;  /* host side of a copy */
@@ -202,6 +205,11 @@ gphi_graph_state *gphi_model_graph(const gphi_model *model, uint64_t handle);
 gphi_exec_state *gphi_model_exec(const gphi_model *model, uint64_t handle);
 gphi_capture *gphi_model_capture(const gphi_model *model, uint64_t id);
 const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handle);
+
+/* The number of a handle's kernel; the handle itself where nothing was told of it. And
+ * the first function of a number, or NULL. */
+uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle);
+const gphi_function *gphi_model_kernel_function(const gphi_model *model, uint64_t kernel);
 const gphi_thread *gphi_model_thread(const gphi_model *model, uint32_t id);
 
 /* The allocation alive at an address; with `dead` the last of those freed that were

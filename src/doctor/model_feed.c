@@ -152,6 +152,41 @@ static bool same_function(const gphi_function *known, const gphi_event *event)
     return true;
 }
 
+/* Of name and arguments. */
+static uint64_t alike_hash(const gphi_function *function)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *at = function->name; *at != '\0'; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (uint32_t i = 0; i < function->arg_count; i++) {
+        hash = (hash ^ function->args[i].offset) * UINT64_C(0x100000001b3);
+        hash = (hash ^ function->args[i].bytes) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+/* The number of the functions that are alike, else a new one: the handle, which is told
+ * in drawings and differences, or where another kernel had it before, none that is a
+ * handle. Drivers before 12.3 tell no name. */
+static gph_status number_function(gphi_model *model, gphi_function *made)
+{
+    struct gphi_model_private *own = model->own;
+    const uint64_t hash = alike_hash(made);
+    const uint64_t *known =
+        made->name[0] != '\0' ? gphi_map_get(&own->alike, hash) : NULL;
+    const gphi_function *first =
+        known != NULL ? gphi_model_kernel_function(model, *known) : NULL;
+    if (first != NULL && strcmp(first->name, made->name) == 0) {
+        made->kernel = *known;
+        return GPH_OK;
+    }
+    made->kernel = made->handle;
+    if (gphi_map_get(&own->kernels, made->kernel) != NULL)
+        made->kernel = UINT64_C(1) << 63 | own->function_list.count;
+    GPHI_TRY(gphi_map_set(&own->kernels, made->kernel, (uint64_t)(uintptr_t)made));
+    return gphi_map_set(&own->alike, hash, made->kernel);
+}
+
 static gph_status feed_function(gphi_model *model, const gphi_event *event)
 {
     if (same_function(gphi_model_function(model, event->id), event))
@@ -175,6 +210,7 @@ static gph_status feed_function(gphi_model *model, const gphi_event *event)
         made->args = args;
         made->arg_count = count;
     }
+    GPHI_TRY(number_function(model, made));
     return gphi_map_set(&model->own->functions, event->id, (uint64_t)(uintptr_t)made);
 }
 

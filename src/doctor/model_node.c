@@ -64,7 +64,7 @@ static bool read_kernel(const gphi_model *model, const gphi_event *event,
     const gphi_function *function =
         gphi_model_function(model, gphi_event_word(event, GPHI_NODE_FUNCTION));
     const gphi_part *params = gphi_event_part(event, GPHI_PART_PARAMS, 0);
-    out->handle = gphi_event_word(event, GPHI_NODE_FUNCTION);
+    out->handle = gphi_model_kernel(model, gphi_event_word(event, GPHI_NODE_FUNCTION));
     for (uint32_t i = 0; i < 3; i++) {
         out->grid[i] = word32(event, GPHI_NODE_FUNCTION + 1 + i);
         out->block[i] = word32(event, GPHI_NODE_FUNCTION + 4 + i);

@@ -355,13 +355,14 @@ static void set_kernel(gphi_model *model, gph_kernel_params *kernel,
 {
     const uint64_t handle = params->func != NULL ? (uint64_t)(uintptr_t)params->func
                                                  : (uint64_t)(uintptr_t)params->kern;
-    if (handle != kernel->handle) {
+    const uint64_t number = gphi_model_kernel(model, handle);
+    if (number != kernel->handle) {
         const gphi_function *function = gphi_model_function(model, handle);
         char *name =
             gphi_heap_text(model->heap, function != NULL ? function->name : NULL);
         gphi_heap_text_free(model->heap, (char *)(uintptr_t)kernel->function);
         kernel->function = name;
-        kernel->handle = handle;
+        kernel->handle = number;
     }
     const uint32_t grid[3] = {params->gridDimX, params->gridDimY, params->gridDimZ};
     const uint32_t block[3] = {params->blockDimX, params->blockDimY, params->blockDimZ};

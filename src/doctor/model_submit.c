@@ -79,7 +79,7 @@ static void read_fill(const char *name, const gphi_event *event, gphi_work *out)
             (rows - 1) * gphi_event_word(event, 1) + gphi_event_word(event, 3) * size;
 }
 
-static void read_work(const gphi_seen *seen, gphi_work *out)
+static void read_work(const gphi_model *model, const gphi_seen *seen, gphi_work *out)
 {
     const char *name = gphi_call_name(seen->call.call);
     if (gphi_name_begins(name, "cuMemcpy"))
@@ -88,9 +88,9 @@ static void read_work(const gphi_seen *seen, gphi_work *out)
         read_fill(name, seen->event, out);
     else if (seen->call.call == GPHI_CALL_cuLaunchKernel ||
              seen->call.call == GPHI_CALL_cuLaunchCooperativeKernel)
-        out->function = gphi_event_word(seen->event, 0);
+        out->function = gphi_model_kernel(model, gphi_event_word(seen->event, 0));
     else if (seen->call.call == GPHI_CALL_cuLaunchKernelEx)
-        out->function = gphi_event_word(seen->event, 1);
+        out->function = gphi_model_kernel(model, gphi_event_word(seen->event, 1));
 }
 
 /* ---- graphs on a stream ---- */
@@ -141,7 +141,7 @@ gph_status gphi_submit(gphi_model *model, gphi_seen *seen)
         (what != WHAT_WORK && what != WHAT_SYNC_WORK))
         return GPH_OK;
     gphi_work work = {.call = seen->call, .is_captured = seen->capture != NULL};
-    read_work(seen, &work);
+    read_work(model, seen, &work);
     model_exec *exec = NULL;
     if (seen->call.call == GPHI_CALL_cuGraphLaunch && !work.is_captured)
         exec = gphi_table_find(&model->own->execs, gphi_event_word(seen->event, 0));

@@ -69,7 +69,7 @@ static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
         return;
     }
     if (state->refused == 0 || !gphi_is_kernel_launch(seen) || seen->capture != NULL ||
-        gphi_map_get(&state->functions, gphi_launched_function(seen)) == NULL)
+        gphi_map_get(&state->functions, gphi_launched_function(run->model, seen)) == NULL)
         return;
     if (state->eager++ == 0)
         state->first_eager = seen->call;
@@ -262,8 +262,7 @@ static void storm_end(gphi_rule_run *run, bool is_killed)
 
 /* ---- cache.frozen-choice ---- */
 
-/* A kernel of a library, as the program uses it outside of graphs. It has more than one
- * handle: a node names another than the call that launches it. */
+/* A kernel of a library, as the program uses it outside of graphs. */
 typedef struct choice {
     uint64_t function;
     uint64_t tuned; /* number of the call that read the time of it; 0: never */
@@ -272,7 +271,7 @@ typedef struct choice {
 
 typedef struct choices {
     gphi_vec items;
-    gphi_map handles; /* of functions -> index + 1 in `items` */
+    gphi_map indices; /* of functions, in `items` */
     bool is_ready;
     uint64_t pending[16]; /* launched since the last time was read */
     uint32_t pending_count;
@@ -281,32 +280,23 @@ typedef struct choices {
 } choices;
 
 /* NULL: not seen outside of graphs. */
-static choice *choice_known(const choices *state, const gphi_model *model,
-                            uint64_t function)
+static choice *choice_known(const choices *state, uint64_t function)
 {
-    const uint64_t *known = gphi_map_get(&state->handles, function);
-    if (known != NULL)
-        return gphi_vec_at(&state->items, (size_t)*known - 1);
-    const gphi_function *named = gphi_model_function(model, function);
-    for (size_t i = 0; named != NULL && named->name != NULL && i < state->items.count;
-         i++) {
-        choice *one = gphi_vec_at(&state->items, i);
-        if (strcmp(gphi_function_name(model, one->function), named->name) == 0)
-            return one;
-    }
-    return NULL;
+    const uint64_t *known = gphi_map_get(&state->indices, function);
+    return known != NULL ? gphi_vec_at(&state->items, (size_t)*known) : NULL;
 }
 
-static choice *choice_of(choices *state, const gphi_model *model, uint64_t function)
+static choice *choice_of(choices *state, uint64_t function)
 {
-    choice *one = choice_known(state, model, function);
-    if (one == NULL && state->items.count < 1024 &&
-        (one = gphi_vec_add(&state->items, 1)) != NULL)
-        *one = (choice){.function = function};
-    if (one == NULL || gphi_map_get(&state->handles, function) != NULL)
+    choice *one = choice_known(state, function);
+    if (one != NULL || state->items.count >= 1024 ||
+        gphi_map_set(&state->indices, function, state->items.count) != GPH_OK)
         return one;
-    const size_t index = (size_t)(one - (choice *)state->items.items);
-    return gphi_map_set(&state->handles, function, index + 1) == GPH_OK ? one : NULL;
+    if ((one = gphi_vec_add(&state->items, 1)) != NULL)
+        *one = (choice){.function = function};
+    else
+        gphi_map_remove(&state->indices, function);
+    return one;
 }
 
 static bool is_chosen(const gphi_model *model, uint64_t function)
@@ -323,16 +313,14 @@ static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
     (void)gphi_book_of(run, seen);
     if (!state->is_ready) {
         gphi_vec_init(&state->items, run->model->heap, sizeof(choice));
-        gphi_map_init(&state->handles, run->model->heap);
+        gphi_map_init(&state->indices, run->model->heap);
         state->is_ready = true;
     }
     if (seen->call.result != 0 || seen->capture != NULL)
         return;
     if (gphi_is_kernel_launch(seen)) {
-        const uint64_t function = gphi_launched_function(seen);
-        choice *one = is_chosen(run->model, function)
-                          ? choice_of(state, run->model, function)
-                          : NULL;
+        const uint64_t function = gphi_launched_function(run->model, seen);
+        choice *one = is_chosen(run->model, function) ? choice_of(state, function) : NULL;
         if (one == NULL)
             return;
         one->uses++;
@@ -340,7 +328,7 @@ static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
             state->pending[state->pending_count++] = function;
     } else if (seen->call.call == GPHI_CALL_cuEventElapsedTime) {
         for (uint32_t i = 0; i < state->pending_count; i++) {
-            choice *one = choice_of(state, run->model, state->pending[i]);
+            choice *one = choice_of(state, state->pending[i]);
             if (one == NULL)
                 continue;
             one->tuned = seen->call.number;
@@ -372,9 +360,8 @@ static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_book *e
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        const choice *one = touch->bytes == 0
-                                ? choice_known(run->state, run->model, touch->function)
-                                : NULL;
+        const choice *one =
+            touch->bytes == 0 ? choice_known(run->state, touch->function) : NULL;
         if (one != NULL && one->tuned > exec->created && one->uses == 0 &&
             exec->last_launch.number > one->tuned)
             return one;
@@ -414,7 +401,7 @@ static void choice_fini(gphi_rule_run *run)
     if (!state->is_ready)
         return;
     gphi_vec_fini(&state->items);
-    gphi_map_fini(&state->handles);
+    gphi_map_fini(&state->indices);
 }
 
 /* ---- the table; the last entry is no rule ---- */

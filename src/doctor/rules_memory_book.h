@@ -175,9 +175,10 @@ bool gphi_is_launch(const gphi_seen *seen);        /* of a graph, that worked */
 bool gphi_is_kernel_launch(const gphi_seen *seen); /* of a kernel; worked or not */
 bool gphi_is_wait(uint32_t call);                  /* the host waits in it */
 bool gphi_is_instantiation(uint32_t call);
-uint64_t gphi_launched_function(const gphi_seen *seen); /* of a kernel's launch */
+/* Of a kernel's launch: the kernel's number. */
+uint64_t gphi_launched_function(const gphi_model *model, const gphi_seen *seen);
 /* Whether the name of a kernel has one of the words, letters of either case. */
 bool gphi_name_has(const char *name, const char *const *words);
 /* "scale_add" of a function handle; "?" if unknown. */
-const char *gphi_function_name(const gphi_model *model, uint64_t handle);
+const char *gphi_function_name(const gphi_model *model, uint64_t kernel);
 #endif

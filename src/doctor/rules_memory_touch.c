@@ -28,9 +28,9 @@ bool gphi_name_has(const char *name, const char *const *words)
     return false;
 }
 
-const char *gphi_function_name(const gphi_model *model, uint64_t handle)
+const char *gphi_function_name(const gphi_model *model, uint64_t kernel)
 {
-    const gphi_function *function = gphi_model_function(model, handle);
+    const gphi_function *function = gphi_model_kernel_function(model, kernel);
     return function != NULL && function->name != NULL ? function->name : "?";
 }
 
@@ -331,18 +331,18 @@ bool gphi_is_instantiation(uint32_t call)
            call == GPHI_CALL_cuGraphInstantiateWithParams;
 }
 
-uint64_t gphi_launched_function(const gphi_seen *seen)
+uint64_t gphi_launched_function(const gphi_model *model, const gphi_seen *seen)
 {
     const uint32_t word = seen->call.call == GPHI_CALL_cuLaunchKernelEx ? 1 : 0;
-    return gphi_event_word(seen->event, word);
+    return gphi_model_kernel(model, gphi_event_word(seen->event, word));
 }
 
 uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
                             gphi_touch *out, uint32_t capacity)
 {
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_PARAMS, 0);
-    const uint64_t handle = gphi_launched_function(seen);
-    const gphi_function *function = gphi_model_function(model, handle);
+    const uint64_t kernel = gphi_launched_function(model, seen);
+    const gphi_function *function = gphi_model_kernel_function(model, kernel);
     const bool has_args =
         function != NULL && function->args != NULL && function->arg_count != 0;
     uint32_t count = 0, arg = 0;
@@ -360,7 +360,7 @@ uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
             out[count++] = (gphi_touch){.address = word,
                                         .memory = memory,
                                         .memory_number = memory->allocated.number,
-                                        .function = handle,
+                                        .function = kernel,
                                         .arg = has_args ? arg : at / 8};
     }
     return count;

@@ -27,8 +27,8 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
     if (book == NULL || !gphi_is_kernel_launch(seen) || seen->call.result != 0 ||
         seen->capture != NULL)
         return;
-    const uint64_t key =
-        seen->call.stack != 0 ? seen->call.stack : gphi_launched_function(seen);
+    const uint64_t key = seen->call.stack != 0 ? seen->call.stack
+                                               : gphi_launched_function(run->model, seen);
     uint64_t *known = gphi_map_get(&state->stacks, key);
     if (known != NULL)
         ++*known;
