@@ -26,7 +26,9 @@ typedef struct gphi_call {
     uint64_t time_ns;
     uint64_t node; /* captured by it, or 0 */
     uint64_t capture;
-    uint32_t call; /* gphi_call_id */
+    uint64_t context; /* it works in: its argument's, its stream's, its thread's; 0: not
+                         known */
+    uint32_t call;    /* gphi_call_id */
     uint32_t thread;
     uint32_t stack;
     int32_t result;
@@ -34,10 +36,15 @@ typedef struct gphi_call {
     uint8_t flags, status;
 } gphi_call;
 
+enum { GPHI_CONTEXTS_MAX = 16 };
+
 typedef struct gphi_thread {
     uint32_t id;
     char name[16];
     uint64_t open_captures; /* begun by it and not ended */
+    uint64_t
+        contexts[GPHI_CONTEXTS_MAX]; /* its stack of current contexts, 0: not known */
+    uint32_t context_depth;          /* top: contexts[depth]; bottom: not seen */
 } gphi_thread;
 
 typedef struct gphi_stream {

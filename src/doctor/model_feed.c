@@ -30,6 +30,7 @@ static gph_status stream_made(gphi_model *model, const gphi_seen *seen, uint32_t
     if (stream == NULL)
         return GPH_E_NO_MEMORY;
     stream->seen.created = seen->call;
+    stream->seen.context = seen->call.context;
     stream->seen.is_blocking = (flags & NON_BLOCKING) == 0;
     stream->seen.priority = priority;
     model_lane *lane = &model->own->lanes[stream->lane];
@@ -128,6 +129,7 @@ static gph_status feed_call(gphi_model *model, const gphi_event *event, gphi_see
     seen->host_node = (event->u.call.flags & GPHI_CALL_HOST_NODE) != 0;
     GPHI_TRY(find_stream(model, seen));
     seen->capture = seen->stream != NULL ? seen->stream->capture : NULL;
+    GPHI_TRY(gphi_context_call(model, seen));
     GPHI_TRY(life_call(model, seen));
     GPHI_TRY(gphi_snapshot_done(model, event->thread));
     GPHI_TRY(gphi_submit(model, seen));

@@ -231,6 +231,12 @@ gph_status gphi_memory_call(gphi_model *model, gphi_seen *seen);
 gph_status gphi_memory_launch(gphi_model *model, gphi_seen *seen);
 void gphi_memory_forget(gphi_model *model, gphi_allocation *allocation);
 
+/* ---- model_context.c ---- */
+
+/* Fills in the context that a call works in; `context` of a stream comes from the call
+ * that made it. After it, as the call has changed what is current in its thread. */
+gph_status gphi_context_call(gphi_model *model, gphi_seen *seen);
+
 /* See doctor/rule.h. */
 const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
                           size_t bytes);

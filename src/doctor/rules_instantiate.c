@@ -273,8 +273,55 @@ static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
     return draft;
 }
 
+/* Of a node: as the graph has it, else of the call that made it; 0: not known. */
+static uint64_t context_of(const gphi_snapshot *snapshot, uint32_t index)
+{
+    const gph_node *node = gph_graph_node(snapshot->data, index);
+    switch (node->kind) {
+    case GPH_NODE_KERNEL:
+        if (node->u.kernel.context != 0)
+            return node->u.kernel.context;
+        break;
+    case GPH_NODE_MEMCPY:
+    case GPH_NODE_MEMSET: break;
+    default: return 0;
+    }
+    return snapshot->made != NULL && index < snapshot->node_count &&
+                   snapshot->made[index].number != 0
+               ? snapshot->made[index].context
+               : 0;
+}
+
+/* Two nodes that work in different contexts. */
+static bool find_contexts(const gphi_snapshot *snapshot, uint32_t *first,
+                          uint32_t *second)
+{
+    uint64_t known = 0;
+    if (snapshot == NULL || snapshot->data == NULL)
+        return false;
+    for (uint32_t i = 0; i < gph_graph_node_count(snapshot->data); i++) {
+        const uint64_t context = context_of(snapshot, i);
+        *second = i;
+        if (known != 0 && context != 0 && context != known)
+            return true;
+        if (known == 0 && context != 0) {
+            known = context;
+            *first = i;
+        }
+    }
+    return false;
+}
+
+static void tell_context(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index)
+{
+    char what[48];
+    snprintf(what, sizeof(what), "in context 0x%" PRIx64, context_of(snapshot, index));
+    tell_node(draft, snapshot, index, what);
+}
+
 static gphi_draft *tell_contexts(gphi_rule_run *run, const struct wish *wish)
 {
+    uint32_t one = 0, other = 0;
     gphi_draft *draft = find(run, RULE_CONTEXTS, &wish->seen->call);
     gphi_cause(draft,
                "graph 0x%" PRIx64 " is to be launched from the device and has nodes of "
@@ -282,7 +329,13 @@ static gphi_draft *tell_contexts(gphi_rule_run *run, const struct wish *wish)
                wish->graph);
     if (draft == NULL || wish->snapshot == NULL)
         return draft;
-    for (uint32_t i = 0; i < wish->snapshot->node_count; i++)
+    if (find_contexts(wish->snapshot, &one, &other)) {
+        tell_context(draft, wish->snapshot, one);
+        tell_context(draft, wish->snapshot, other);
+        return draft;
+    }
+    for (uint32_t i = 0;
+         wish->snapshot->handles != NULL && i < wish->snapshot->node_count; i++)
         if (wish->error_node != 0 && wish->snapshot->handles[i] == wish->error_node)
             tell_node(draft, wish->snapshot, i, "of another context");
     return draft;
@@ -331,6 +384,10 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
         gphi_said_has(wish->said, "a device graph holds"))
         return tell_node_kind(run, wish);
     gphi_draft *draft = tell_cycle(run, wish);
+    uint32_t one = 0, other = 0;
+    if (draft == NULL && (wish->flags & DEVICE_LAUNCH) != 0 && wish->said[0] == '\0' &&
+        find_contexts(wish->snapshot, &one, &other))
+        return tell_contexts(run, wish);
     if (draft != NULL || (wish->flags & DEVICE_LAUNCH) == 0 || wish->snapshot == NULL ||
         wish->said[0] != '\0' || wish->snapshot->data == NULL)
         return draft;

@@ -18,6 +18,7 @@ enum {
     NEWER = 0x6800,
     EXEC = 0x7000,
     KERNEL = 0x8000,
+    CONTEXT = 0x9000,
     BUFFER = 0x200000,
     BYTES = 65536
 };
@@ -73,30 +74,36 @@ static void say(forge *f, const char *sentence)
     f->time_ns -= 1200;
 }
 
-/* A call that passes a struct by argument `arg`. */
-static void call_with(forge *f, gphi_call_id call, int result, const uint64_t *words,
-                      uint32_t count, uint16_t arg, const void *bytes, uint32_t size)
+/* A record with a struct, of argument `arg` if it is a call's. */
+static void put_with(forge *f, gphi_event head, const uint64_t *words, uint32_t count,
+                     gphi_part part, const void *bytes)
 {
     _Alignas(64) char record[1024] = {0};
-    const gphi_part part = {GPHI_PART_STRUCT, arg, size};
-    const gphi_event head = {
-        .kind = GPHI_EVENT_CALL,
-        .units = (uint16_t)((sizeof(head) + count * 8 + sizeof(part) + size + 63) / 64),
-        .thread = f->thread,
-        .time_ns = f->time_ns += 1000,
-        .word_count = (uint16_t)count,
-        .part_count = 1,
-        .stack = f->stack,
-        .u.call = {.call = (uint16_t)call,
-                   .status = 0xFF,
-                   .result = result,
-                   .duration_ns = 500}};
+    head.units =
+        (uint16_t)((sizeof(head) + count * 8 + sizeof(part) + part.bytes + 63) / 64);
+    head.thread = f->thread;
+    head.time_ns = f->time_ns += 1000;
+    head.word_count = (uint16_t)count;
+    head.part_count = 1;
     char *at = record + sizeof(head);
     memcpy(record, &head, sizeof(head));
     memcpy(at, words, count * 8);
     memcpy(at + count * 8, &part, sizeof(part));
-    memcpy(at + count * 8 + sizeof(part), bytes, size);
+    memcpy(at + count * 8 + sizeof(part), bytes, part.bytes);
     f->failed |= gphi_event_save_add(f->save, (const gphi_event *)record, &f->error) != 0;
+}
+
+/* A call that passes a struct by argument `arg`. */
+static void call_with(forge *f, gphi_call_id call, int result, const uint64_t *words,
+                      uint32_t count, uint16_t arg, const void *bytes, uint32_t size)
+{
+    const gphi_event head = {.kind = GPHI_EVENT_CALL,
+                             .stack = f->stack,
+                             .u.call = {.call = (uint16_t)call,
+                                        .status = 0xFF,
+                                        .result = result,
+                                        .duration_ns = 500}};
+    put_with(f, head, words, count, (gphi_part){GPHI_PART_STRUCT, arg, size}, bytes);
 }
 
 /* A snapshot of one node without parameters. */
@@ -182,6 +189,58 @@ static int sentence_tells(const char *sentence, uint64_t flags, const char *want
     forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 1, words, 3);
     CHECK(forge_end(&f, 0) == 0);
     return tells(wanted);
+}
+
+/* GRAPH: a fill that a stream of CONTEXT captured, and one added in `context`. */
+static void two_fills(forge *f, uint64_t context)
+{
+    const uint64_t current[] = {CONTEXT}, stream[] = {STREAM, 1}, number = ++f->snapshots;
+    const uint64_t start[] = {STREAM, 0}, end[] = {STREAM, GRAPH};
+    const uint64_t fill_words[] = {BUFFER, 1, 1024, STREAM};
+    const uint64_t add[] = {NEWER + 8, GRAPH, 0, 0, 0, context};
+    const uint64_t words[] = {number, 2, 0, GPHI_SNAPSHOT_INSTANTIATED, 0, 0, 0, 0};
+    const CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = BUFFER, .elementSize = 4, .width = 1024, .height = 1};
+    gphi_event captured = {.kind = GPHI_EVENT_CALL,
+                           .id = NEWER,
+                           .u.call = {.call = GPHI_CALL_cuMemsetD32Async,
+                                      .status = 1,
+                                      .open = 1,
+                                      .capture = NEWER + 16}};
+    gphi_event graph = {.kind = GPHI_EVENT_GRAPH, .id = GRAPH};
+    forge_call(f, GPHI_CALL_cuCtxSetCurrent, 0, current, 1);
+    forge_call(f, GPHI_CALL_cuStreamCreate, 0, stream, 2);
+    f->capture = NEWER + 16;
+    forge_call(f, GPHI_CALL_cuStreamBeginCapture, 0, start, 2);
+    forge_put(f, &captured, fill_words, 4, NULL, 0);
+    f->capture = 0;
+    forge_call(f, GPHI_CALL_cuStreamEndCapture, 0, end, 2);
+    call_with(f, GPHI_CALL_cuGraphAddMemsetNode, 0, add, 6, 4, &fill, sizeof(fill));
+    forge_put(f, &graph, words, 8, NULL, 0);
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t of[] = {number, i, CU_GRAPH_NODE_TYPE_MEMSET, 0};
+        const gphi_event node = {.kind = GPHI_EVENT_NODE, .id = NEWER + 8 * i};
+        put_with(f, node, of, 4, (gphi_part){GPHI_PART_STRUCT, 0, sizeof(fill)}, &fill);
+    }
+}
+
+static void nodes_of_two_contexts_are_seen_where_nothing_is_said(void)
+{
+    const struct {
+        uint64_t context, flags;
+        const char *told;
+    } cases[] = {{CONTEXT + 8, 4, "instantiate.multiple-contexts "},
+                 {CONTEXT, 4, ""},
+                 {CONTEXT + 8, 0, ""}};
+    for (size_t i = 0; i < 3; i++) {
+        const uint64_t words[] = {0, GRAPH, cases[i].flags};
+        forge f;
+        begin(&f);
+        two_fills(&f, cases[i].context);
+        forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 1, words, 3);
+        CHECK(forge_end(&f, 0) == 0);
+        CHECK(tells(cases[i].told));
+    }
 }
 
 static void sentences_of_the_driver_are_understood(void)
@@ -375,6 +434,7 @@ int main(void)
     RUN(an_unused_conditional_handle_is_told);
     RUN(a_second_executable_of_a_conditional_graph_is_told);
     RUN(a_clone_of_a_conditional_graph_is_told);
+    RUN(nodes_of_two_contexts_are_seen_where_nothing_is_said);
     RUN(sentences_of_the_driver_are_understood);
     RUN(a_refused_update_is_told_by_what_comes_next);
     RUN(the_result_of_the_driver_counts);
