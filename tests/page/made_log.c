@@ -13,7 +13,8 @@ enum {
     KERNELS = 6,
     STEP = 24,
     FUNCTION = 0x1000,
-    STREAM = 0x2000
+    STREAM = 0x2000,
+    CROWD = 150
 };
 enum { GRAPH = 0x3000, EXEC = 0x4000, NODE = 0x50000 };
 static const uint64_t MEMORY = 0x7f0000000;
@@ -272,6 +273,52 @@ static void gpu_times(maker *m, uint64_t until)
             (const char *const[2]){"measured", NULL});
 }
 
+/* A capture of a few kernels, on a stream of its own. */
+static void short_capture(maker *m, uint64_t number)
+{
+    const uint64_t stream = STREAM + 2 + number % CROWD;
+    call(m, &(made_call){.call = GPHI_CALL_cuStreamBeginCapture,
+                         .duration = 900,
+                         .words = (const uint64_t[]){stream, 0, 0},
+                         .word_count = 3,
+                         .capture = number});
+    for (uint32_t k = 0; k < 4; k++)
+        launch(m, stream, k, number, (number << 16) + k);
+    CALL(m, cuStreamEndCapture, 1500, stream, (number << 8) + 1);
+    CALL(m, cuGraphDestroy, 700, (number << 8) + 1);
+}
+
+/* Calls of many threads on many streams, in no order, with allocations that lie apart and
+ * ones that touch, some of them freed. */
+static void crowd(maker *m, uint32_t calls)
+{
+    static uint64_t live[1024];
+    uint64_t apart = MEMORY + ((uint64_t)1 << 40), close = MEMORY + ((uint64_t)1 << 41);
+    memset(live, 0, sizeof(live));
+    for (uint64_t i = 0; i < CROWD; i++)
+        CALL(m, cuStreamCreate, 900, STREAM + 2 + i, 1);
+    for (uint32_t i = 0; i < calls; i++) {
+        const uint64_t stream = STREAM + 2 + draw(m, CROWD), what = draw(m, 100);
+        m->thread = PID + (uint32_t)draw(m, CROWD);
+        uint64_t *const slot = &live[draw(m, 1024)];
+        if (what < 70) {
+            launch(m, stream, (uint32_t)what, 0, 0);
+        } else if (what < 80) {
+            CALL(m, cuStreamSynchronize, 9000 + draw(m, 9000), stream);
+        } else if (what < 98 && *slot != 0 && what % 3 == 0) {
+            CALL(m, cuMemFree, 900, *slot);
+            *slot = 0;
+        } else if (what < 98) {
+            const uint64_t bytes = (uint64_t)512 << draw(m, 10);
+            *slot = what % 2 == 0 ? (apart += (uint64_t)1 << 20) : (close += bytes);
+            CALL(m, cuMemAlloc, 3000, *slot, bytes);
+        } else if (what == 98) {
+            short_capture(m, i + 16);
+        }
+    }
+    m->thread = PID;
+}
+
 gph_status made_log_write(const char *path, const made_log_options *options,
                           gph_error *error)
 {
@@ -282,13 +329,15 @@ gph_status made_log_write(const char *path, const made_log_options *options,
     if (options->calls > 0) {
         const uint32_t rest = options->calls > 200 ? options->calls - 100 : 100;
         begin(&m, options->is_hostile);
-        eager(&m, 1 + rest * 3 / 5 / (STEP + 2));
+        if (options->is_crowded)
+            crowd(&m, rest);
+        eager(&m, options->is_crowded ? 1 : 1 + rest * 3 / 5 / (STEP + 2));
         capture(&m);
         if (options->nodes > 0) {
             snapshot(&m, 2, GRAPH + 1, options->nodes, 25);
             CALL(&m, cuGraphInstantiateWithParams, 96000, EXEC + 1, GRAPH + 1, 0);
         }
-        replay(&m, 1 + rest * 2 / 5 / 2);
+        replay(&m, options->is_crowded ? 1 : 1 + rest * 2 / 5 / 2);
         failure(&m);
         notes(&m, options->is_hostile);
         if (options->has_gpu_times)

@@ -9,6 +9,7 @@ typedef struct made_log_options {
     uint32_t nodes;    /* of one more graph, a lattice; 0: none */
     int is_hostile;    /* names that try to break out of a page */
     int has_gpu_times; /* as if measured */
+    int is_crowded;    /* instead: many threads, streams, captures and allocations */
 } made_log_options;
 
 /* An eager phase and a graph phase of the same kernels on one thread, copies and a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes a report of a made log: make_page CALLS NODES plain|hostile|gpu PAGE [TRACE] */
+/* Makes a report of a made log: make_page CALLS NODES plain|hostile|gpu|crowd PAGE
+ * [TRACE] */
 #include "made_log.h"
 #include <gph/gph.h>
 
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
     char log[4096];
     gph_error error = {0};
     if (argc < 5) {
-        fprintf(stderr, "usage: make_page CALLS NODES plain|hostile|gpu PAGE [TRACE]\n");
+        fprintf(stderr,
+                "usage: make_page CALLS NODES plain|hostile|gpu|crowd PAGE [TRACE]\n");
         return 2;
     }
     if (!gph_report_has_page()) {
@@ -43,7 +45,8 @@ int main(int argc, char **argv)
     const made_log_options options = {.calls = (uint32_t)strtoul(argv[1], NULL, 10),
                                       .nodes = (uint32_t)strtoul(argv[2], NULL, 10),
                                       .is_hostile = strcmp(argv[3], "hostile") == 0,
-                                      .has_gpu_times = strcmp(argv[3], "gpu") == 0};
+                                      .has_gpu_times = strcmp(argv[3], "gpu") == 0,
+                                      .is_crowded = strcmp(argv[3], "crowd") == 0};
     gph_doctor *doctor = NULL;
     gph_report *report = NULL;
     gph_status status = made_log_write(log, &options, &error);

@@ -90,6 +90,47 @@ def zooms(browser):
     browser.run("gph.view.all()")
 
 
+# Zooms in and out again over the whole run, and counts what each frame draws and looks at.
+COUNTS = """
+const view = gph.view, most = {drawn: 0, points: 0, visits: 0}, saved = [];
+let drawn = 0, points = 0;
+const wrap = (proto, name, count) => {
+  const own = proto[name];
+  saved.push(() => { proto[name] = own; });
+  proto[name] = function (...args) { count(args); return own.apply(this, args); };
+};
+for (const name of ['fillRect', 'strokeRect', 'clearRect', 'fill', 'stroke', 'fillText', 'drawImage', 'putImageData', 'roundRect'])
+  wrap(CanvasRenderingContext2D.prototype, name, () => { drawn++; });
+for (const name of ['lineTo', 'moveTo']) wrap(CanvasRenderingContext2D.prototype, name, () => { points++; });
+const step = (turn) => {
+  drawn = points = gph.visits = 0;
+  turn();
+  view.paint();
+  most.drawn = Math.max(most.drawn, drawn);
+  most.points = Math.max(most.points, points);
+  most.visits = Math.max(most.visits, gph.visits);
+};
+for (const at of [0.02, 0.21, 0.6, 0.97]) {
+  view.all();
+  for (let i = 0; i < 30; i++) step(() => view.zoom(0.72, gph.data.span * at));
+  step(() => view.pan(0.4));
+  for (let i = 0; i < 30; i++) step(() => view.zoom(1 / 0.72, gph.data.span * at));
+}
+view.all();
+saved.forEach((back) => back());
+const canvas = document.getElementById('timeline');
+return {...most, wide: canvas.clientWidth};"""
+
+
+def is_bounded(browser, name):
+    """A frame costs what its pixels do, however many events there are: no times, so no luck."""
+    most = browser.run(COUNTS)
+    wide = most["wide"]
+    check(f"{name}: a frame draws at most {most['drawn']} things in {wide} columns of pixels", 0 < most["drawn"] <= wide)
+    check(f"{name}: and {most['points']} points of curves", 0 < most["points"] <= wide * 8)
+    check(f"{name}: and looks at {most['visits']} of {browser.run('return gph.data.n')} events", 0 < most["visits"] <= wide * 30)
+
+
 def finds(browser):
     check("a finding is listed", browser.run("return gph.data.findings[0].id") == "capture.synchronize")
     check("it is open", browser.run("return document.querySelectorAll('.finding .more').length") == 1)
@@ -135,10 +176,29 @@ def large(browser, folder, make_page):
     check("buckets, tree and ledger are shown", browser.run("return ['buckets-card', 'tree-card', 'ledger-card'].every((id) => !document.getElementById(id).hidden)"))
     check("padding is told", "33 %" in browser.run("return document.getElementById('buckets').textContent"))
     zooms(browser)
+    is_bounded(browser, "large")
     finds(browser)
     draws_graphs(browser)
     check("nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
     is_quiet(browser, "large")
+
+
+def crowded(browser, folder, make_page):
+    """150 threads, 152 streams, 14,000 allocations, 998 captures."""
+    browser.open(make(make_page, folder, "crowd", 100000, 0, "crowd"))
+    check("the crowd is there", browser.run("return [gph.data.threads.length, gph.data.memory.a.length > 10000, gph.data.captures.length > 900]") == [150, True, True])
+    check("lanes scroll", browser.run("const b = document.getElementById('lanes'); return b.scrollHeight > 10 * b.clientHeight && document.getElementById('timeline').clientHeight <= b.clientHeight"))
+    is_bounded(browser, "crowd")
+    last = browser.run("const d = gph.data, t = d.threads.findIndex(([id]) => id === 4243), i = d.thread.indexOf(t); gph.jump(i); return i")
+    time.sleep(0.8)
+    browser.frame()
+    x, y = browser.run("const b = document.getElementById('timeline').getBoundingClientRect(); return [b.left, b.top]")
+    row = browser.run("return gph.barAt(arguments[0])", last)
+    check("a call of a thread far below is brought into sight", 34 < row[1] < browser.run("return document.getElementById('timeline').clientHeight"))
+    browser.run("gph.select('call', null)")
+    browser.pointer(x + row[0], y + row[1], "click")
+    check("and is there", browser.run("return gph.selected && gph.selected.i") == last)
+    is_quiet(browser, "crowd")
 
 
 def small(browser, folder, make_page):
@@ -163,6 +223,7 @@ def test(make_page):
         browser = Browser()
         try:
             large(browser, folder, make_page)
+            crowded(browser, folder, make_page)
             small(browser, folder, make_page)
         finally:
             browser.close()
@@ -177,38 +238,51 @@ def test(make_page):
     return 1 if failures else 0
 
 
+# 200 steps of zoom and pan, one a frame: [from frame to frame, in the page's code], in ms.
 ZOOM = """
-const view = gph.view, times = [], spent = [];
-let step = 0, before = 0;
+const view = gph.view, frames = [];
+let step = 0, before = 0, drawn = 0;
 view.all();
 const next = (now) => {
-  if (step > 1) times.push(now - before);
+  if (step > 1) frames.push([now - before, view.frames.length > drawn ? view.frames[view.frames.length - 1] : 0]);
   before = now;
-  if (step++ === 60) { spent.push(...view.frames.slice(-58)); done([times, spent]); return; }
-  view.zoom(step < 31 ? 0.72 : 1 / 0.72, gph.data.span * 0.21);
+  drawn = view.frames.length;
+  if (step++ === 201) { done(frames); return; }
+  const turn = step % 50;
+  if (turn < 20) view.zoom(0.72, gph.data.span * 0.21); else if (turn < 30) view.pan(turn < 25 ? 0.2 : -0.2); else view.zoom(1 / 0.72, gph.data.span * 0.21);
   requestAnimationFrame(next);
 };
 requestAnimationFrame(next);"""
 
 
+def told(values):
+    inner = sorted(values)
+    return f"median {statistics.median(inner):.1f}, 99 % {inner[int(len(inner) * 0.99)]:.1f}, longest {inner[-1]:.1f} ms"
+
+
 def figures(make_page):
+    """Pages in turn, the empty one among them, so that what the machine does is told from what the page does."""
     with tempfile.TemporaryDirectory() as folder:
-        page = make(make_page, folder, "large", 100000, 3000, "plain")
-        paints, frames, scripts = [], [], []
+        pages = {"100,000 calls": make(make_page, folder, "large", 100000, 3000, "plain"),
+                 "100,000 calls of 150 threads": make(make_page, folder, "crowd", 100000, 0, "crowd"),
+                 "no call": make(make_page, folder, "empty", 0, 0, "plain")}
+        paints, frames = {name: [] for name in pages}, {name: [] for name in pages}
+        print(f"headless Chromium without a GPU, 1600 x 1000, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
         for _ in range(5):
-            browser = Browser(1600, 1000)
-            try:
-                browser.open(page)
-                paints.append(browser.run("return gph.firstPaint"))
-                shown, spent = browser.run_async(ZOOM)
-                frames += shown
-                scripts += spent
-            finally:
-                browser.close()
-        print(f"page of 100,000 calls, {os.path.getsize(page) / 1e6:.2f} MB, headless Chromium without a GPU, 1600 x 1000")
-        print(f"first paint: median {statistics.median(paints):.0f} ms of {len(paints)} ({min(paints):.0f} to {max(paints):.0f})")
-        print(f"zoom frame: from frame to frame median {statistics.median(frames):.1f} ms, longest {max(frames):.1f}; "
-              f"in the page's code median {statistics.median(scripts):.1f} ms, longest {max(scripts):.1f}")
+            for name, page in pages.items():
+                browser = Browser(1600, 1000)
+                try:
+                    browser.open(page)
+                    paints[name].append(browser.run("return gph.firstPaint"))
+                    frames[name] += browser.run_async(ZOOM)
+                finally:
+                    browser.close()
+        for name, page in pages.items():
+            print(f"{name}, {os.path.getsize(page) / 1e6:.2f} MB")
+            print(f"  first paint: median {statistics.median(paints[name]):.0f} ms of {len(paints[name])} ({min(paints[name]):.0f} to {max(paints[name]):.0f})")
+            print(f"  {len(frames[name])} frames of zoom and pan, from frame to frame: {told(x[0] for x in frames[name])}")
+            print(f"  in the page's code: {told(x[1] for x in frames[name])}")
+        print(f"load {os.getloadavg()[0]:.1f}")
     return 0
 
 

@@ -8,7 +8,7 @@
 
   const group = (label, hint) => { lanes.push({ group: label, hint, y: bottom + 8, height: 20 }); bottom += 30; };
   const lane = function (label, sub, rows, source, extra) {
-    const strip = extra.bands && extra.bands.length ? 15 : 0, tall = extra.tall || 24;
+    const strip = extra.bands ? 15 : 0, tall = extra.tall || 24;
     const it = { label, sub, y: bottom, rows: [], source, strip, ...extra };
     let y = bottom + strip + 2;
     rows.forEach((row, i) => { const height = i ? 12 : tall; it.rows.push({ row, y, height, source }); y += height + 2; });
@@ -17,12 +17,16 @@
     lanes.push(it);
   };
 
+  const bandsOf = function (thread) {
+    const list = d.captures.filter((c) => c.thread === thread).sort((a, b) => a.begin - b.begin);
+    return list.length ? { list, row: gph.rowOf(list.map((c) => [c.begin, c.end, c.bad])) } : null;
+  };
   const byThread = d.threads.map(() => []);
   for (let i = 0; i < d.n; i++) byThread[d.thread[i]].push(i);
   if (d.n) group('CPU · driver calls');
   d.threads.forEach(([id, name], t) => {
     if (byThread[t].length)
-      lane(name || 'thread ' + id, 'thread ' + id, gph.rows(byThread[t], d, 4), 'call', { bands: d.captures.filter((c) => c.thread === t) });
+      lane(name || 'thread ' + id, 'thread ' + id, gph.rows(byThread[t], d, 4), 'call', { bands: bandsOf(t) });
   });
   const busy = (s) => d.work[s].length || d.gpu.stream.includes(s);
   if (d.streams.some((x, s) => busy(s))) d.gpu.n ? group('GPU · work', '') : group('GPU · submitted', 'GPU times were not measured: pale is submitted and not yet waited for');
@@ -31,13 +35,14 @@
     const measured = [];
     for (let i = 0; i < d.gpu.n; i++) if (d.gpu.stream[i] === s) measured.push(i);
     lane(name, handle, measured.length ? gph.rows(measured, d.gpu, 4) : gph.rows(d.work[s], d, 2), measured.length ? 'gpu' : 'call',
-      { pending: measured.length ? null : d.pending[s], tall: 20 });
+      { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20 });
   });
   bottom += 6;
 
   const columnsOf = (source) => source === 'gpu' ? d.gpu : d;
   const textOf = (source, i) => source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
 
+  const formats = []; // by decimal places: made once, since making one is slow
   // Ticks at round times, told relative to the view's start when it is deep inside.
   const ruler = function (ctx, scale, width) {
     const wide = view.to - view.from, c = gph.colour;
@@ -46,12 +51,13 @@
     ctx.textBaseline = 'middle';
     const ticks = scale.ticks(Math.max(2, (width - GUTTER) / 110));
     ctx.fillStyle = c.line;
-    for (const t of ticks) ctx.fillRect(Math.round(scale(t)), RULER - 8, 1, bottom);
+    for (const t of ticks) ctx.fillRect(Math.round(scale(t)), RULER - 8, 1, seen);
     ctx.fillStyle = c.muted;
     const step = ticks.length > 1 ? ticks[1] - ticks[0] : wide;
     const unit = wide < 2e3 ? [1, 'ns'] : wide < 2e6 ? [1e3, 'µs'] : wide < 2e9 ? [1e6, 'ms'] : [1e9, 's'];
     const places = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));
-    for (const t of ticks) if (t >= 0) ctx.fillText((t / unit[0]).toLocaleString('en', { minimumFractionDigits: places, maximumFractionDigits: places }) + ' ' + unit[1], scale(t) + 4, RULER - 14);
+    const format = formats[places] = formats[places] || new Intl.NumberFormat('en', { minimumFractionDigits: places, maximumFractionDigits: places });
+    for (const t of ticks) if (t >= 0) ctx.fillText(format.format(t / unit[0]) + ' ' + unit[1], scale(t) + 4, RULER - 14);
   };
 
   const flags = []; // findings on the ruler: {x, finding}
@@ -62,7 +68,7 @@
       if (f.t < 0 || x < GUTTER - 4 || x > canvas.clientWidth + 4) return;
       ctx.fillStyle = gph.colour[f.severity];
       ctx.globalAlpha = 0.5;
-      ctx.fillRect(Math.round(x), 12, 1, bottom);
+      ctx.fillRect(Math.round(x), 12, 1, seen);
       ctx.globalAlpha = 1;
       const big = gph.chosenFinding === i ? 6.5 : 5;
       ctx.beginPath();
@@ -72,109 +78,124 @@
     });
   };
 
-  // Columns of pixels by kind, stacked; painted one colour at a time.
-  const Columns = class {
-    constructor() { this.lists = gph.KINDS.map(() => []); this.bad = []; }
-    add(x, shares, base, failed) {
-      let low = 0, sum = 0;
-      for (const kind of STACKED) sum += shares[base + kind];
-      const grow = 1 / Math.sqrt(Math.max(sum, 0.04)); // of little there is still something to see
-      for (const kind of STACKED) {
-        const part = shares[base + kind] * grow;
-        if (part > 0.01) { this.lists[kind].push(x, low, part); low += part; }
-      }
-      if (failed) this.bad.push(x);
-    }
-    paint(ctx, left, top, height) {
-      this.lists.forEach((list, kind) => {
-        ctx.fillStyle = gph.colour[gph.KINDS[kind][0]];
-        for (let i = 0; i < list.length; i += 3) {
-          const high = Math.max(1, list[i + 2] * height);
-          ctx.fillRect(left + list[i], top + height - list[i + 1] * height - high, 1, high);
-        }
-      });
-      ctx.fillStyle = gph.colour.error;
-      for (const x of this.bad) ctx.fillRect(left + x - 0.5, top, 2, height);
-    }
-  };
+  // A column of pixels: kinds stacked by the share of it in which they are busy.
   const STACKED = [2, 1, 3, 5, 4, 6, 0, 7]; // from below: work first, waits on top
+  const stack = function (dots, x, shares, base, failed, top, height, rgb) {
+    let low = 0, sum = 0;
+    for (const kind of STACKED) sum += shares[base + kind];
+    const grow = 1 / Math.sqrt(Math.max(sum, 0.04)); // of little there is still something to see
+    for (const kind of STACKED) {
+      const part = shares[base + kind] * grow;
+      if (part <= 0.01) continue;
+      const foot = Math.round(top + height - low * height);
+      low += part;
+      dots.put(x, Math.max(top, Math.min(foot - 1, Math.round(top + height - low * height))), x + 1, foot, rgb[kind], 255);
+    }
+    if (failed) dots.put(x, top, x + 2, top + height, rgb.error, 255);
+  };
+  const palette = function () {
+    const rgb = gph.KINDS.map(([name]) => gph.rgb(gph.colour[name]));
+    for (const name of ['error', 'build', 'band', 'wait']) rgb[name] = gph.rgb(gph.colour[name]);
+    return rgb;
+  };
 
-  const FONT = () => '11px ' + gph.colour.sans;
-  const drawRow = function (ctx, part, perPixel, width) {
-    const rects = gph.KINDS.map(() => []), bad = [], labels = [], columns = new Columns();
+  // Pieces of a row: thin ones go into the picture, wide ones into `wide` as [part, id, x, width, kind, failed].
+  const THIN = 3;
+  const dots = new gph.Dots();
+  const rowDots = function (part, y, perPixel, width, rgb, wide) {
     part.row.draw(view.from, perPixel, width, (id, x, w, kind, failed) => {
       const left = Math.max(-2, x), right = Math.min(width + 2, x + w);
-      (failed ? bad : rects[kind]).push(left, right - left);
-      if (right - left > 30) labels.push(id, left, right - left, kind);
-    }, (x, shares, base, failed) => columns.add(x, shares, base, failed));
-    columns.paint(ctx, GUTTER, part.y, part.height);
-    const fill = (list, colour) => {
-      ctx.fillStyle = colour;
-      for (let i = 0; i < list.length; i += 2) {
-        const w = list[i + 1], gap = w > 6 ? 1 : w > 2.5 ? 0.5 : 0;
-        if (w > 12) { ctx.beginPath(); ctx.roundRect(GUTTER + list[i], part.y, w - gap, part.height, 3); ctx.fill(); }
-        else ctx.fillRect(GUTTER + list[i], part.y, w - gap, part.height);
-      }
-    };
-    rects.forEach((list, kind) => fill(list, gph.colour[gph.KINDS[kind][0]]));
-    fill(bad, gph.colour.error);
-    ctx.font = FONT();
+      if (right - left > THIN) wide.push([part, id, left, right - left, kind, failed]);
+      else dots.put(Math.round(left), y, Math.max(Math.round(left) + 1, Math.round(right - 0.4)), y + part.height, failed ? rgb.error : rgb[kind], 255);
+    }, (x, shares, base, failed) => stack(dots, x, shares, base, failed, y, part.height, rgb));
+  };
+  const drawWide = function (ctx, pieces) {
+    for (const [part, , x, w, kind, failed] of pieces) {
+      ctx.fillStyle = failed ? gph.colour.error : gph.colour[gph.KINDS[kind][0]];
+      if (w > 12) { ctx.beginPath(); ctx.roundRect(GUTTER + x, part.y, w - 1, part.height, 3); ctx.fill(); }
+      else ctx.fillRect(GUTTER + x, part.y, w - (w > 6 ? 1 : 0.5), part.height);
+    }
+    ctx.font = '11px ' + gph.colour.sans;
     ctx.textBaseline = 'middle';
-    for (let i = 0; i < labels.length; i += 4) {
-      const text = textOf(part.source, labels[i]), most = Math.floor((labels[i + 2] - 8) / 6.1);
-      if (most < 3 || part.height < 12) continue;
-      const kind = gph.KINDS[labels[i + 3]][0];
-      ctx.fillStyle = kind === 'other' || kind === 'sync' ? gph.colour.ink : gph.colour.card;
-      ctx.fillText(gph.short(text, most), GUTTER + labels[i + 1] + 5, part.y + part.height / 2 + 0.5);
+    for (const [part, id, x, w, kind] of pieces) {
+      const most = Math.floor((w - 8) / 6.1), name = gph.KINDS[kind][0];
+      if (w <= 30 || most < 3 || part.height < 12) continue;
+      ctx.fillStyle = name === 'other' || name === 'sync' ? gph.colour.ink : gph.colour.card;
+      ctx.fillText(gph.short(textOf(part.source, id), most), GUTTER + x + 5, part.y + part.height / 2 + 0.5);
     }
   };
 
-  const bands = function (ctx, it, scale) {
+  // Captures, and what streams were given and nobody had waited for: behind the calls.
+  const bands = function (ctx, it, y, perPixel, width, rgb) {
     ctx.font = '600 10px ' + gph.colour.sans;
     ctx.textBaseline = 'middle';
-    let last = -Infinity;
-    for (const c of it.bands || []) {
-      const x = Math.max(GUTTER, scale(c.begin)), w = Math.min(canvas.clientWidth, scale(c.end)) - x;
-      if (w < 0 || (w < 1 && x < last + 2)) continue;
-      last = x;
+    if (it.bands) it.bands.row.spans(view.from, perPixel, width, (x, w, i) => {
+      const c = i < 0 ? null : it.bands.list[i], left = Math.max(0, x), right = Math.min(width, x + Math.max(w, 1.5)), name = c && c.bad ? 'error' : 'build';
+      if (right - left <= THIN) {
+        dots.put(Math.round(left), y + 1, Math.round(right), y + it.height - 2, rgb.band, 255);
+        dots.put(Math.round(left), y + 1, Math.round(right), y + 3, rgb[name], 255);
+        return;
+      }
       ctx.fillStyle = gph.colour.band;
-      ctx.fillRect(x, it.y + 1, Math.max(w, 1.5), it.height - 3);
-      ctx.fillStyle = c.bad ? gph.colour.error : gph.colour.build;
-      ctx.fillRect(x, it.y + 1, Math.max(w, 1.5), 2);
-      if (w > 60) ctx.fillText(gph.short('capture' + (c.bad ? ', invalidated' : ' · ' + gph.plural(c.nodes, 'node')), Math.floor(w / 6)), x + 4, it.y + 9.5);
-    }
+      ctx.fillRect(GUTTER + left, it.y + 1, right - left, it.height - 3);
+      ctx.fillStyle = gph.colour[name];
+      ctx.fillRect(GUTTER + left, it.y + 1, right - left, 2);
+      const most = Math.floor((right - left) / 6);
+      if (c && most > 10) ctx.fillText(gph.short('capture' + (c.bad ? ', invalidated' : ' · ' + gph.plural(c.nodes, 'node')), most), GUTTER + left + 4, it.y + 9.5);
+    });
     ctx.fillStyle = gph.colour.wait;
-    last = -Infinity;
-    for (const [from, to] of it.pending || []) {
-      if (to < view.from || from > view.to) continue;
-      const x = Math.max(GUTTER, scale(from)), right = Math.min(canvas.clientWidth, scale(to));
-      if (right < last + 0.5) continue;
-      ctx.fillRect(x, it.y + 2, Math.max(1, right - x), it.height - 5);
-      last = right;
-    }
+    if (it.pending) it.pending.spans(view.from, perPixel, width, (x, w) => {
+      const left = Math.max(0, x), right = Math.min(width, x + Math.max(1, w));
+      if (right - left <= THIN) dots.put(Math.round(left), y + 2, Math.max(Math.round(left) + 1, Math.round(right)), y + it.height - 3, rgb.wait, 255);
+      else ctx.fillRect(GUTTER + left, it.y + 2, right - left, it.height - 5);
+    });
   };
 
+  // The canvas is as tall as what is seen of the lanes, which scroll under the ruler.
+  const box = gph.byId('lanes'), room = box.firstElementChild;
+  room.style.height = bottom + 'px';
+  let scroll = 0, seen = 0;
+  box.addEventListener('scroll', () => { scroll = box.scrollTop; view.changed(); }, { passive: true });
+  const measure = () => { scroll = box.scrollTop; seen = Math.min(bottom, box.clientHeight); };
+  addEventListener('resize', measure);
+  const isSeen = (it) => it.y + it.height > scroll + RULER && it.y < scroll + seen;
+
   const paint = function () {
-    const { ctx, width } = gph.fit(canvas, bottom), c = gph.colour, wide = Math.max(1, width - GUTTER);
-    const scale = d3.scaleLinear().domain([view.from, view.to]).range([GUTTER, width]);
+    if (!seen) measure();
+    const { ctx, width } = gph.fit(canvas, seen), wide = Math.max(1, width - GUTTER), perPixel = (view.to - view.from) / wide;
+    const scale = d3.scaleLinear().domain([view.from, view.to]).range([GUTTER, width]), rgb = palette(), pieces = [];
+    const inside = (left, draw) => {
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(left, left ? 0 : RULER, width - left, bottom);
+      ctx.clip();
+      draw();
+      ctx.restore();
+    };
     ruler(ctx, scale, width);
-    const perPixel = (view.to - view.from) / wide;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(GUTTER, 0, wide, bottom);
-    ctx.clip();
-    for (const it of lanes) {
-      if (it.group) continue;
-      bands(ctx, it, scale);
-      for (const part of it.rows) drawRow(ctx, part, perPixel, wide);
-    }
-    mark(ctx, scale);
-    flag(ctx, scale);
-    ctx.restore();
-    ctx.fillStyle = c.line;
+    dots.clear(wide, Math.max(1, seen - RULER));
+    const shown = lanes.filter(isSeen);
+    inside(0, () => inside(GUTTER, () => {
+      ctx.translate(0, -scroll);
+      for (const it of shown) {
+        if (it.group) continue;
+        bands(ctx, it, Math.round(it.y - scroll - RULER), perPixel, wide, rgb);
+        for (const part of it.rows) rowDots(part, Math.round(part.y - scroll - RULER), perPixel, wide, rgb, pieces);
+      }
+      dots.show(ctx, GUTTER, scroll + RULER);
+      drawWide(ctx, pieces);
+      mark(ctx, scale);
+    }));
+    inside(GUTTER, () => flag(ctx, scale));
+    inside(0, () => { ctx.translate(0, -scroll); names(ctx, shown, width); });
+    ctx.fillStyle = gph.colour.line;
     ctx.fillRect(0, RULER - 1, width, 1);
+    overview();
+  };
+  const names = function (ctx, shown, width) {
+    const c = gph.colour;
     ctx.textBaseline = 'middle';
-    for (const it of lanes) {
+    for (const it of shown) {
       if (it.group) {
         ctx.font = '650 10.5px ' + c.sans; ctx.fillStyle = c.muted;
         ctx.fillText(it.group.toUpperCase(), 16, it.y + 10);
@@ -182,19 +203,16 @@
         ctx.fillStyle = c.line; ctx.fillRect(0, it.y - 4, width, it.y > RULER + 12 ? 1 : 0);
         continue;
       }
-      const y = it.y + it.strip + 13;
       ctx.font = '12px ' + c.sans; ctx.fillStyle = c.ink;
-      ctx.fillText(gph.short(it.label, 20), 16, y);
+      ctx.fillText(gph.short(it.label, 20), 16, it.y + it.strip + 13);
     }
-    overview();
   };
 
   const mark = function (ctx, scale) {
     if (!chosen) return;
     for (const it of lanes) for (const part of it.rows || []) {
       if (part.source !== chosen.source) continue;
-      part.has = part.has || new Set(part.row.ids);
-      if (!part.has.has(chosen.i)) continue;
+      if (part.row.placeOf(chosen.i) < 0) continue;
       const of = columnsOf(part.source), x = scale(of.start[chosen.i]), w = Math.max(2, scale(of.end[chosen.i]) - x);
       ctx.strokeStyle = gph.colour.ink;
       ctx.lineWidth = 2;
@@ -205,19 +223,21 @@
   // All of the run, small, with the part in view.
   const small = gph.byId('overview'), all = new gph.Row(d3.range(d.n), d);
   let still = null;
+  const whole = function (wide, height, per) {
+    const picture = new gph.Dots(), rgb = palette(), one = new Float32Array(8);
+    picture.clear(wide, height);
+    const column = (x, shares, base, bad) => stack(picture, x, shares, base, bad, 5, height - 8, rgb);
+    all.draw(0, per, wide, (id, x, w, kind, bad) => {
+      one.fill(0)[kind] = 1;
+      for (let i = Math.max(0, x | 0); i < Math.min(wide, x + w); i++) column(i, one, 0, bad);
+    }, column);
+    return picture;
+  };
   const overview = function () {
     const { ctx, width, height } = gph.fit(small), c = gph.colour, wide = Math.max(1, width - GUTTER), per = d.span / wide;
     const key = width + c.paper;
-    if (!still || still.key !== key) {
-      const columns = new Columns();
-      all.draw(0, per, wide, (id, x, w, kind, bad) => {
-        const one = new Float32Array(8);
-        one[kind] = 1;
-        for (let i = Math.max(0, x | 0); i < Math.min(wide, x + w); i++) columns.add(i, one, 0, bad);
-      }, (x, shares, base, bad) => columns.add(x, shares, base, bad));
-      still = { key, columns };
-    }
-    still.columns.paint(ctx, GUTTER, 5, height - 8);
+    if (!still || still.key !== key) still = { key, picture: whole(wide, height, per) };
+    still.picture.show(ctx, GUTTER, 0);
     ctx.font = '650 10.5px ' + c.sans; ctx.fillStyle = c.muted; ctx.textBaseline = 'middle';
     ctx.fillText('ALL · ' + gph.time(d.span), 16, height / 2);
     const left = GUTTER + Math.max(0, view.from / per), right = GUTTER + Math.min(wide, view.to / per);
@@ -243,8 +263,9 @@
     }
     if (e.offsetX < GUTTER) return null;
     const time = timeAt(e.offsetX), slack = (view.to - view.from) / Math.max(1, canvas.clientWidth - GUTTER) * 3;
+    if (e.offsetY < RULER) return null;
     for (const it of lanes) for (const part of it.rows || [])
-      if (e.offsetY >= part.y - 1 && e.offsetY <= part.y + part.height + 1) {
+      if (e.offsetY + scroll >= part.y - 1 && e.offsetY + scroll <= part.y + part.height + 1) {
         const i = part.row.at(time, slack);
         if (i >= 0) return { source: part.source, i };
       }
@@ -290,7 +311,15 @@
     } else box.append(el('span', '', 'Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding tells more.'));
     view.changed();
   };
-  gph.jump = (i) => { gph.select('call', i); view.focus(d.start[i], d.end[i]); };
+  // Lanes scroll to where a call is, if it is out of sight.
+  const reveal = function (i) {
+    for (const it of lanes) for (const part of it.rows || [])
+      if (part.source === 'call' && part.row.placeOf(i) >= 0) {
+        if (!isSeen(it) || it.y < scroll + RULER || it.y + it.height > scroll + seen) box.scrollTop = it.y - seen / 2;
+        return;
+      }
+  };
+  gph.jump = (i) => { gph.select('call', i); reveal(i); view.focus(d.start[i], d.end[i]); };
 
   const next = (by) => {
     if (!d.n) return;
@@ -313,7 +342,7 @@
   gph.barAt = function (i) {
     const wide = canvas.clientWidth - GUTTER, x = (t) => GUTTER + (t - view.from) / (view.to - view.from) * wide;
     for (const it of lanes) for (const part of it.rows || [])
-      if (part.source === 'call' && part.row.ids.includes(i)) return [(x(d.start[i]) + x(d.end[i])) / 2, part.y + part.height / 2];
+      if (part.source === 'call' && part.row.placeOf(i) >= 0) return [(x(d.start[i]) + x(d.end[i])) / 2, part.y + part.height / 2 - scroll];
     return null;
   };
   gph.GUTTER = GUTTER;

@@ -66,10 +66,39 @@
     return { ctx, width, height: high };
   };
 
+  // What is narrow is written into a picture, a pixel at a time: however much lies there, it costs what its area does.
+  gph.Dots = class {
+    constructor() { this.sheet = document.createElement('canvas'); this.width = this.height = 0; }
+    clear(width, height) {
+      if (this.width === width && this.height === height) { this.words.fill(0); return; }
+      this.sheet.width = this.width = width;
+      this.sheet.height = this.height = height;
+      this.ctx = this.sheet.getContext('2d');
+      this.image = this.ctx.createImageData(width, height);
+      this.words = new Uint32Array(this.image.data.buffer);
+    }
+    // From (x, y) to (right, low), in pixels; colour as gph.rgb() has it, alpha up to 255.
+    put(x, y, right, low, rgb, alpha) {
+      const word = (alpha << 24 | rgb) >>> 0, left = Math.max(0, x);
+      const end = Math.min(this.width, right), last = Math.min(this.height, low);
+      for (let row = Math.max(0, y); row < last; row++) {
+        if (end - left === 1) this.words[row * this.width + left] = word;
+        else if (end > left) this.words.fill(word, row * this.width + left, row * this.width + end);
+      }
+    }
+    show(ctx, x, y) {
+      this.ctx.putImageData(this.image, 0, 0);
+      ctx.imageSmoothingEnabled = false;
+      ctx.drawImage(this.sheet, x, y);
+    }
+  };
+  gph.rgb = (colour) => { const v = parseInt(colour.slice(1), 16); return (v & 255) << 16 | v & 0xff00 | v >> 16; };
+
   // Wheel, drag, touch and keys on a canvas whose time axis begins at pixel `gutter`.
   gph.gestures = function (canvas, gutter, on) {
     const timeAt = (x) => view.from + (x - gutter) / Math.max(1, canvas.clientWidth - gutter) * (view.to - view.from);
     canvas.addEventListener('wheel', (e) => {
+      if (e.offsetX < gutter && !e.ctrlKey) return; // over the names it scrolls
       const sideways = e.shiftKey ? e.deltaY : Math.abs(e.deltaX) > Math.abs(e.deltaY) ? e.deltaX : 0;
       // Zoomed out, a wheel that would zoom out scrolls the page on.
       if (!sideways && e.deltaY > 0 && view.isAll() && !e.ctrlKey) return;
