@@ -378,9 +378,10 @@ static gph_status say_knowledge(gphi_findings *findings, gphi_draft *draft,
     const char *known = text != NULL ? text->fix_text : "";
     gph_finding *out = &draft->out;
     draft->docs_text = new_text(findings, "docs/broken/%s.md, gph explain %s", id, id);
-    draft->fix_text = draft->fix == NULL ? new_text(findings, "%s", known)
-                                         : new_text(findings, "%s%s%s", draft->fix,
-                                                    known[0] != '\0' ? " " : "", known);
+    draft->fix_text = draft->fix == NULL
+                          ? new_text(findings, "%s", known)
+                          : new_text(findings, "%s%s%s", draft->fix,
+                                     known[0] != '\0' ? "\nIn general: " : "", known);
     if (draft->docs_text == NULL || draft->fix_text == NULL)
         return GPH_E_NO_MEMORY;
     out->title = text != NULL ? text->title : id;

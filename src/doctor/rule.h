@@ -66,6 +66,8 @@ const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);
 const char *gphi_say_call(const gphi_call *call);
 const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index);
 const char *gphi_say_result(int32_t result); /* "904 CUDA_ERROR_STREAM_CAPTURE_..." */
+/* "1 node", "3 nodes". */
+const char *gphi_say_count(uint64_t count, const char *what);
 /* "function (file:line)" of a call, or "". */
 const char *gphi_say_place(const gphi_model *model, const gphi_call *call);
 

@@ -255,7 +255,8 @@ static void storm_end(gphi_rule_run *run, bool is_killed)
             one->name, one->records, one->replays, one->reasons[most], reason_word(most));
         for (size_t k = 1; k < 16; k++)
             if (one->reasons[k] != 0)
-                gphi_evidence(draft, "%" PRIu64 " recordings: %s", one->reasons[k],
+                gphi_evidence(draft, "%s: %s",
+                              gphi_say_count(one->reasons[k], "recording"),
                               reason_word(k));
     }
 }

@@ -180,9 +180,9 @@ static void tell_per_launch(gphi_rule_run *run, const gphi_book *book,
         instantiate_ns += member(class, i)->instantiate_ns;
     gphi_draft *draft = gphi_find(run, &last->exec->created, class->hash);
     gphi_cause(draft,
-               "%zu executable graphs of the same nodes and kernels (%u nodes) were "
+               "%zu executable graphs of the same nodes and kernels (%s) were "
                "instantiated, launched %" PRIu64 " times together, and destroyed",
-               count, last->nodes, class->launches);
+               count, gphi_say_count(last->nodes, "node"), class->launches);
     gphi_evidence(draft, "an instantiation took %.1f us on average",
                   (double)instantiate_ns * 1e-3 / (double)count);
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");
@@ -214,9 +214,8 @@ static void tell_explosion(gphi_rule_run *run, const gphi_book *book,
                " times or less, and a graph here pays from launch %.0f",
                count, class->shapes, class->median, from);
     gphi_evidence(draft,
-                  "%zu of them are alive at the end, %" PRIu64 " nodes; %" PRIu64
-                  " launches in all",
-                  class->alive, class->nodes, class->launches);
+                  "%zu of them are alive at the end, %s; %" PRIu64 " launches in all",
+                  class->alive, gphi_say_count(class->nodes, "node"), class->launches);
     gphi_evidence(draft, "capture and instantiation took %.1f us on average",
                   class->cost_ns * 1e-3);
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");
@@ -254,8 +253,8 @@ static void tell_growth(gphi_rule_run *run, const gphi_book *book, const class_o
                "program ran, %zu destroyed; nearly all were not launched any more when "
                "a few newer ones were there",
                count, count - class->alive);
-    gphi_evidence(draft, "%zu are alive at the end, with %" PRIu64 " nodes", class->alive,
-                  class->nodes);
+    gphi_evidence(draft, "%zu are alive at the end, with %s", class->alive,
+                  gphi_say_count(class->nodes, "node"));
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");
     gphi_evidence_call(draft, &member(class, 0)->exec->created, "the first one by");
 }

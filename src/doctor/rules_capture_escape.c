@@ -137,7 +137,7 @@ static void tell_empty(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *s
                gphi_say_thread(run->model, watch->capture->thread), watch->escaped.count,
                watch->escaped.count == 1 ? "" : "s",
                gphi_say_stream(run->model, first->stream),
-               foreign ? ", of another context," : "");
+               foreign ? ", of another context" : "");
     if (!foreign)
         gphi_evidence_call(draft, &first->call, "this ran at once instead");
     tell_each(run, draft, watch, first);

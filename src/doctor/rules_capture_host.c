@@ -49,13 +49,13 @@ static const char *fate_of(const gphi_host_copy *copy, const gphi_host_bytes *no
     if (is_pinned(copy) && copy->memory->freed.number)
         return NULL; /* launch.dead-operand */
     if (!(now->flags & GPHI_HOST_READABLE))
-        return "is not mapped any more";
+        return "was not mapped any more";
     if ((now->flags & GPHI_HOST_LEFT) && (copy->first.flags & GPHI_HOST_ON_STACK) &&
         copy->call.thread == thread)
         return "lay on the stack of a function that has returned";
     if (!is_pinned(copy) && (now->flags & GPHI_HOST_HASHED) &&
         (copy->first.flags & GPHI_HOST_HASHED) && now->hash != copy->first.hash)
-        return "holds other bytes than when it was captured";
+        return "held other bytes than when it was captured";
     return NULL;
 }
 

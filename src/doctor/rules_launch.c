@@ -366,8 +366,8 @@ static void ignored_call(gphi_rule_run *run, const gphi_seen *seen)
         if (gphi_is_told(run, call))
             continue;
         gphi_draft *draft = gphi_find(run, call, 0);
-        gphi_cause(draft, "a launch failed with %d, nothing ran, and the program went on",
-                   call->result);
+        gphi_cause(draft, "%s failed with %s, nothing ran, and the program went on",
+                   gphi_say_call(call), gphi_say_result(call->result));
         gphi_evidence_call(draft, &seen->call, "it went on with");
     }
     ignored->count = 0;

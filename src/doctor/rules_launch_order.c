@@ -70,10 +70,13 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
         const gphi_call *second = swap ? &seen->call : &other->call;
         gphi_draft *draft = gphi_find(run, first, second->call);
         gphi_cause(draft,
-                   "threads %u and %u were in %s and %s of executable 0x%" PRIx64
+                   "threads %u and %u were%s in %s%s%s of executable 0x%" PRIx64
                    " at the same time",
                    (unsigned)first->thread, (unsigned)second->thread,
-                   gphi_call_name(first->call), gphi_call_name(second->call),
+                   first->call == second->call ? " both" : "",
+                   gphi_call_name(first->call),
+                   first->call == second->call ? "" : " and ",
+                   first->call == second->call ? "" : gphi_call_name(second->call),
                    seen->exec->handle);
         if (draft == NULL)
             continue;

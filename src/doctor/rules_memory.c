@@ -96,15 +96,15 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
         return;
     if (kind == DEAD_FREED)
         gphi_cause(draft,
-                   "%s was captured with 0x%" PRIx64
+                   "%s: made with 0x%" PRIx64
                    ", in memory that was freed before this launch; the address belongs "
                    "to nobody",
                    gphi_say_touch(exec, touch), touch->address);
     else
         gphi_cause(
             draft,
-            "%s was captured with 0x%" PRIx64
-            ", which was freed since; now %s at 0x%" PRIx64 " lie there, allocated by %s",
+            "%s: made with 0x%" PRIx64 ", which was freed since; now %s at 0x%" PRIx64
+            " lie there, allocated by %s",
             gphi_say_touch(exec, touch), touch->address, gphi_say_bytes(now->bytes),
             now->address, gphi_say_call(&now->allocated));
     tell_past(book, draft, exec, touch);

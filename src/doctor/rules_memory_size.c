@@ -284,11 +284,11 @@ void gphi_rule_leak_at_exit(gphi_rule_run *run, bool is_killed)
     if (execs == 0)
         return;
     gphi_draft *draft = gphi_find(run, &last->exec->created, 0);
-    gphi_cause(draft,
-               "at the end %" PRIu64 " executable graph%s with %" PRIu64
-               " nodes %s alive, and %s of graph memory allocated",
-               execs, execs == 1 ? "" : "s", nodes, execs == 1 ? "was" : "were",
-               gphi_say_bytes(bytes));
+    gphi_cause(draft, "at the end %s with %s %s alive%s%s%s",
+               gphi_say_count(execs, "executable graph"), gphi_say_count(nodes, "node"),
+               execs == 1 ? "was" : "were", bytes > 0 ? ", and " : "",
+               bytes > 0 ? gphi_say_bytes(bytes) : "",
+               bytes > 0 ? " of graph memory allocated" : "");
     gphi_evidence_call(draft, &last->exec->created, "the newest was made by");
 }
 

@@ -65,10 +65,10 @@ static void launch_bound_end(gphi_rule_run *run, bool is_killed)
         return;
     gphi_draft *draft = gphi_find(run, &state->last, 0);
     gphi_cause(draft,
-               "%" PRIu64 " kernels were launched one by one from %zu places; the host "
+               "%" PRIu64 " kernels were launched one by one from %s; the host "
                "waited for the device for %.0f %% of the time, so the device waits for "
                "the host",
-               state->launches, state->stacks.count,
+               state->launches, gphi_say_count(state->stacks.count, "place"),
                100.0 * (double)waited / (double)span);
     gphi_evidence(draft,
                   "%.1f us from launch to launch, waiting left out (%.1f us in the "
@@ -203,10 +203,11 @@ static void tiny_end(gphi_rule_run *run, bool is_killed)
         return;
     gphi_draft *draft = gphi_find(run, &state->last, 0);
     gphi_cause(draft,
-               "%" PRIu64 " launches of graphs of one or two nodes came in %" PRIu64
-               " runs without anything between that waits: each costs nearly what the "
-               "launches of its kernels would",
-               state->total, state->runs);
+               "%" PRIu64
+               " launches of graphs of one or two nodes came in %s without anything "
+               "between that waits: each costs nearly what the launches of its kernels "
+               "would",
+               state->total, gphi_say_count(state->runs, "run"));
     gphi_evidence_call(draft, &state->last, "the last of them is");
 }
 
@@ -249,9 +250,9 @@ static void update_end(gphi_rule_run *run, bool is_killed)
             continue;
         gphi_draft *draft = gphi_find(run, &exec->exec->updated, exec->created);
         gphi_cause(draft,
-                   "%" PRIu64 " whole updates of a graph of %u nodes, for %" PRIu64
+                   "%" PRIu64 " whole updates of a graph of %s, for %" PRIu64
                    " launches, changed arguments of kernels and nothing else",
-                   *count, exec->nodes, exec->launches);
+                   *count, gphi_say_count(exec->nodes, "node"), exec->launches);
         gphi_evidence_call(draft, &exec->exec->created, "the graph was instantiated by");
     }
 }

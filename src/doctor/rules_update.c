@@ -126,8 +126,8 @@ static void tell_ignored(gphi_rule_run *run, const struct refusal *refusal,
     gphi_draft *draft = gphi_find(&as, &refusal->call, refusal->verdict.why);
     gphi_cause(
         draft,
-        "%s was refused with %d (%s), and the executable was launched all the same, "
-        "with what it held before",
+        "%s was refused with %d, and the executable was launched all the same, with what "
+        "it held before: %s",
         gphi_call_name(refusal->call.call), refusal->call.result, refusal->verdict.cause);
     if (draft == NULL)
         return;

@@ -199,10 +199,9 @@ static void say_clash(const gphi_ask *ask, const struct walk *walk, gphi_verdict
         out->why = GPHI_WHY_NODE_TYPE;
         out->rule = rule_type;
         snprintf(out->cause, sizeof(out->cause),
-                 "node %" PRIu32 " of the new graph%s is a %s (%s), its partner in the "
-                 "executable, node %" PRIu32 ", a %s (%s)",
-                 walk->node_b, where, gph_node_kind_name(walk->right->kind), label,
-                 walk->node_a, gph_node_kind_name(walk->left->kind), before);
+                 "node %" PRIu32 " of the new graph%s is of type %s, its partner in the "
+                 "executable, node %" PRIu32 ", of type %s",
+                 walk->node_b, where, label, walk->node_a, before);
     } else {
         out->why = walk->clash.why;
         out->rule = walk->clash.rule;
@@ -448,6 +447,6 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
                  "%s of node %" PRIu32 " is %s in the executable, %s asked for %s",
                  found.field, index, found.before, call, found.after);
     else
-        snprintf(out->cause, sizeof(out->cause), "%s was refused%s%s", call,
-                 ask->said[0] != '\0' ? ": " : "", ask->said);
+        snprintf(out->cause, sizeof(out->cause), "%s",
+                 ask->said[0] != '\0' ? ask->said : "the driver did not say why");
 }

@@ -73,11 +73,20 @@ const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index)
     if (node == NULL)
         snprintf(out, bytes, "node %u", (unsigned)index);
     else if (node->kind == GPH_NODE_KERNEL && node->u.kernel.function != NULL)
-        snprintf(out, bytes, "node %u, kernel %.200s", (unsigned)index,
+        snprintf(out, bytes, "node %u (kernel %.200s)", (unsigned)index,
                  node->u.kernel.function);
     else
-        snprintf(out, bytes, "node %u, %s", (unsigned)index,
+        snprintf(out, bytes, "node %u (%s)", (unsigned)index,
                  gph_node_kind_name(node->kind));
+    return out;
+}
+
+const char *gphi_say_count(uint64_t count, const char *what)
+{
+    size_t bytes;
+    char *out = gphi_say_room(&bytes);
+    snprintf(out, bytes, "%llu %s%s", (unsigned long long)count, what,
+             count == 1 ? "" : "s");
     return out;
 }
 

@@ -40,6 +40,16 @@ static void add_place(gphi_text *text, const gph_finding *finding)
     }
 }
 
+/* What to do here, and below it what is right in general. */
+static void add_fix(gphi_text *text, const char *fix)
+{
+    const char *end = strchr(fix, '\n');
+    if (end == NULL)
+        gphi_text_add(text, "  fix: %s\n", fix);
+    else
+        gphi_text_add(text, "  fix: %.*s\n    %s\n", (int)(end - fix), fix, end + 1);
+}
+
 char *gph_finding_text(const gph_finding *finding, int with_colours)
 {
     gphi_text text = {.at = NULL};
@@ -58,7 +68,7 @@ char *gph_finding_text(const gph_finding *finding, int with_colours)
     for (uint32_t i = 0; i < finding->consequence_count; i++)
         gphi_text_add(&text, "    %s\n", finding->consequences[i]);
     if (finding->fix[0] != '\0')
-        gphi_text_add(&text, "  fix: %s\n", finding->fix);
+        add_fix(&text, finding->fix);
     if (finding->in_vain[0] != '\0')
         gphi_text_add(&text, "  does not help: %s\n", finding->in_vain);
     gphi_text_add(&text, "  see: %s\n", finding->docs);
