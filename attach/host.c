@@ -7,6 +7,7 @@
 #include "attach/call.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { EXECS = 1 << 10, PROBES = 16, STACK_MAX = 8 << 20, FIRST_LAUNCHES = 4 };
@@ -81,6 +82,47 @@ void attach_host_copy(uint64_t exec, const CUDA_MEMCPY3D *copy)
         add_operand(exec, to + copy->dstXInBytes, copy->WidthInBytes, false);
 }
 
+/* The C library marks small blocks that were given back with a number of the process, in
+ * their second word: read off one. 0: this library does not. */
+static uint64_t freed_mark(void)
+{
+    enum { BYTES = 24, WORD = 0x5a5a };
+    static _Atomic uint64_t known;
+    uint64_t mark = atomic_load_explicit(&known, memory_order_relaxed);
+    if (mark != 0)
+        return mark != WORD ? mark : 0;
+    uint64_t *volatile block = malloc(BYTES);
+    if (block == NULL)
+        return 0;
+    const uintptr_t at = (uintptr_t)block;
+    block[1] = WORD;
+    free(block);
+    if (!attach_read(&mark, (const void *)(at + sizeof(mark)), sizeof(mark)) || mark == 0)
+        mark = WORD;
+    atomic_store_explicit(&known, mark, memory_order_relaxed);
+    return mark != WORD ? mark : 0;
+}
+
+/* Whether glibc's free() was called on a block that begins there: small ones have the
+ * mark, larger ones stand in a list, whose neighbours point back at them. */
+static bool is_freed(uint64_t address)
+{
+    enum { FORWARD = 2, BACK = 3 };
+    const uint64_t *block = (const uint64_t *)(uintptr_t)address;
+    uint64_t link[2], back = 0, forward = 0;
+    if (address % 16 != 0 || !attach_read(link, block, sizeof(link)))
+        return false;
+    if (link[1] != 0 && link[1] == freed_mark())
+        return true;
+    const uint64_t chunk = address - 2 * sizeof(uint64_t);
+    return link[0] % 16 == 0 && link[1] % 16 == 0 && link[0] > 4096 && link[1] > 4096 &&
+           attach_read(&back, (const uint64_t *)(uintptr_t)link[0] + BACK,
+                       sizeof(back)) &&
+           attach_read(&forward, (const uint64_t *)(uintptr_t)link[1] + FORWARD,
+                       sizeof(forward)) &&
+           back == chunk && forward == chunk;
+}
+
 gphi_host_bytes attach_host_now(uint64_t address, uint64_t bytes, bool is_read)
 {
     gphi_host_bytes out = {.address = address, .bytes = bytes};
@@ -92,6 +134,8 @@ gphi_host_bytes attach_host_now(uint64_t address, uint64_t bytes, bool is_read)
         out.flags |= GPHI_HOST_ON_STACK;
     if (address < here && here - address < STACK_MAX && here < top)
         out.flags |= GPHI_HOST_LEFT;
+    if ((out.flags & (GPHI_HOST_ON_STACK | GPHI_HOST_LEFT)) == 0 && is_freed(address))
+        out.flags |= GPHI_HOST_FREED;
     if (attach_hash(address, bytes, &out.hash))
         out.flags |= GPHI_HOST_READABLE | (is_read ? GPHI_HOST_HASHED : 0U);
     return out;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule capture.host-pointer: a captured copy keeps the host's address, not its bytes.
  * That is told only with evidence: the memory lay on a stack that has been left, was
- * freed, cannot be read any more, or, pageable, holds other bytes at a launch. */
+ * freed, or cannot be read any more. That pageable memory holds other bytes at a launch
+ * is told as info: a program may well write there for each replay. */
 #include "doctor/rules_capture.h"
 
 #include <string.h>
@@ -42,21 +43,40 @@ static bool is_pinned(const gphi_host_copy *copy)
            copy->memory->kind != GPHI_MEM_ASYNC;
 }
 
-/* What has become of the memory, or NULL: nothing that is known to be wrong. */
-static const char *fate_of(const gphi_host_copy *copy, const gphi_host_bytes *now,
-                           uint32_t thread)
+/* Other bytes in memory that is there. Contents that the program renews for each replay
+ * look the same as memory that has become something else: the function that made the
+ * copy, or one outside of it, keeps what it has on the stack, and what it allocated,
+ * until it returns. */
+static const char *change_of(const gphi_capture_state *state, const gphi_host_copy *copy,
+                             const gphi_host_bytes *now, const gphi_call *launch,
+                             bool *is_mild)
 {
+    if (is_pinned(copy) || !(now->flags & GPHI_HOST_HASHED) ||
+        !(copy->first.flags & GPHI_HOST_HASHED) || now->hash == copy->first.hash)
+        return NULL;
+    if (copy->call.thread == launch->thread &&
+        gphi_caller_is_active(state, copy->call.stack, launch->stack))
+        return NULL;
+    *is_mild = !(copy->first.flags & GPHI_HOST_ON_STACK);
+    return "held other bytes than when it was captured";
+}
+
+/* What has become of the memory, or NULL: nothing that is known to be wrong. */
+static const char *fate_of(const gphi_capture_state *state, const gphi_host_copy *copy,
+                           const gphi_host_bytes *now, const gphi_call *launch,
+                           bool *is_mild)
+{
+    *is_mild = false;
     if (is_pinned(copy) && copy->memory->freed.number)
         return NULL; /* launch.dead-operand */
     if (!(now->flags & GPHI_HOST_READABLE))
         return "was not mapped any more";
     if ((now->flags & GPHI_HOST_LEFT) && (copy->first.flags & GPHI_HOST_ON_STACK) &&
-        copy->call.thread == thread)
+        copy->call.thread == launch->thread)
         return "lay on the stack of a function that has returned";
-    if (!is_pinned(copy) && (now->flags & GPHI_HOST_HASHED) &&
-        (copy->first.flags & GPHI_HOST_HASHED) && now->hash != copy->first.hash)
-        return "held other bytes than when it was captured";
-    return NULL;
+    if (!is_pinned(copy) && (now->flags & GPHI_HOST_FREED))
+        return "had been freed";
+    return change_of(state, copy, now, launch, is_mild);
 }
 
 static const char *kind_of(const gphi_host_copy *copy)
@@ -67,7 +87,7 @@ static const char *kind_of(const gphi_host_copy *copy)
 }
 
 static void tell(gphi_rule_run *run, gphi_host_copy *copy, const gphi_call *launch,
-                 const char *fate)
+                 const char *fate, bool is_mild)
 {
     copy->is_told = true;
     gphi_draft *draft =
@@ -77,6 +97,12 @@ static void tell(gphi_rule_run *run, gphi_host_copy *copy, const gphi_call *laun
                "graph was launched, that memory %s.",
                gphi_say_call(&copy->call), (unsigned long long)copy->first.address,
                (unsigned long long)copy->first.bytes, kind_of(copy), fate);
+    if (is_mild) {
+        gphi_soften(draft);
+        gphi_evidence(draft, "that is as it should be if the program writes there for "
+                             "each replay; it is wrong if the memory was freed and is "
+                             "something else's now");
+    }
     gphi_evidence_call(draft, launch, "the launch");
     gphi_evidence_call(draft, &copy->capture->begin, "the capture began");
     gphi_fix(draft, "Here: keep a pinned buffer (cuMemAllocHost) as long as the "
@@ -103,9 +129,10 @@ void gphi_host_launch(gphi_rule_run *run, const gphi_event *event)
                 copy->first.bytes != now.bytes || source->capture != copy->capture ||
                 copy->begun != copy->capture->begin.number)
                 continue;
-            const char *fate = fate_of(copy, &now, event->thread);
+            bool is_mild;
+            const char *fate = fate_of(state, copy, &now, &launch, &is_mild);
             if (fate)
-                tell(run, copy, &launch, fate);
+                tell(run, copy, &launch, fate, is_mild);
         }
 }
 

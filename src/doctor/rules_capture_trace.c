@@ -99,16 +99,29 @@ uint32_t gphi_common_frames(const gphi_capture_state *state, uint32_t a, uint32_
     return common;
 }
 
-/* The innermost frame that is not CUDA's own. */
-static uint64_t calling_frame(const gphi_capture_state *state, uint32_t stack)
+/* Index of the innermost frame that is not CUDA's own, from 1; 0: there is none. */
+static uint64_t calling_index(const gphi_capture_state *state, const uint64_t *frames)
 {
-    const uint64_t *frames = frames_of(state, stack);
     for (uint64_t i = 1; frames && i <= frames[0]; i++) {
         const gphi_loaded *in = loaded_at(state, frames[i]);
         if (in == NULL || !in->is_cuda)
-            return frames[i];
+            return i;
     }
     return 0;
+}
+
+static uint64_t calling_frame(const gphi_capture_state *state, uint32_t stack)
+{
+    const uint64_t *frames = frames_of(state, stack);
+    const uint64_t index = calling_index(state, frames);
+    return index != 0 ? frames[index] : 0;
+}
+
+bool gphi_caller_is_active(const gphi_capture_state *state, uint32_t a, uint32_t b)
+{
+    const uint64_t *frames = frames_of(state, a);
+    const uint64_t index = calling_index(state, frames);
+    return index != 0 && gphi_common_frames(state, a, b) >= frames[0] - index;
 }
 
 uint64_t gphi_call_site(const gphi_capture_state *state, const gphi_call *call)

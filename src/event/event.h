@@ -160,8 +160,9 @@ typedef enum gphi_host_flag {
     GPHI_HOST_READABLE = 1,
     GPHI_HOST_HASHED = 2,   /* it is read by the copy, and `hash` is of its bytes */
     GPHI_HOST_ON_STACK = 4, /* of the calling thread, in use */
-    GPHI_HOST_LEFT = 8      /* of the calling thread's stack, by a function that has
+    GPHI_HOST_LEFT = 8,     /* of the calling thread's stack, by a function that has
                                returned */
+    GPHI_HOST_FREED = 16    /* given back to the C library: its marks stand in it */
 } gphi_host_flag;
 
 typedef struct gphi_part {

@@ -215,6 +215,32 @@ static void twice_into_one_graph(void)
     replay_once(graph, stream);
 }
 
+static float *step_input;
+
+static CUgraphExec capture_step(void)
+{
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    CU(cuMemcpyHtoDAsync(b, step_input, FLOATS * sizeof(float), stream));
+    work();
+    return end_capture(stream);
+}
+
+/* Pageable, alive, written anew for each replay by those who own it: from here it cannot
+ * be told from memory that has become something else. */
+static void refreshed_by_owner(void)
+{
+    step_input = calloc(FLOATS, sizeof(float));
+    CUgraphExec exec = capture_step();
+    for (int i = 0; i < 6; i++) {
+        step_input[3] = (float)i;
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuStreamSynchronize(stream));
+        EXPECT(float_at(b, 3) == (float)i);
+    }
+    CU(cuGraphExecDestroy(exec));
+    free(step_input);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -238,6 +264,7 @@ static const struct {
     WAY(left_by_thread),
     WAY(begin_elsewhere),
     WAY(twice_into_one_graph),
+    WAY(refreshed_by_owner),
 };
 
 int main(int argc, char **argv)
