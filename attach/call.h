@@ -96,11 +96,15 @@ enum { ATTACH_WORDS_MAX = 16 };
 typedef struct attach_call {
     const attach_symbol *symbol; /* NULL: passed on, and not looked at */
     const uint64_t *words;
+    const void *from; /* return address of the wrapper */
     uint64_t enter_ns, begin_ns, end_ns;
     uint64_t kept;    /* of attach_before() */
     uint64_t capture; /* that END is about to end */
     uint32_t open;
     uint32_t flags;  /* gphi_call_flag */
+    uint32_t stack;  /* taken before the driver was called, or 0 */
+    uint16_t depth;  /* of the thread, before it */
+    bool is_python;  /* the stack was taken with Python's frames */
     bool is_counted; /* by cupti.c */
     uint64_t own[ATTACH_WORDS_MAX];
 } attach_call;
@@ -108,6 +112,10 @@ typedef struct attach_call {
 /* The driver's entry for a symbol; never NULL. */
 attach_function *attach_enter(attach_call *call, uint32_t symbol, const uint64_t *words);
 CUresult attach_leave(attach_call *call, CUresult result);
+
+/* In a wrapper: where the program called it. */
+#define attach_enter(call, symbol, words)                                                \
+    ((call)->from = __builtin_return_address(0), (attach_enter)(call, symbol, words))
 
 static inline uint64_t attach_location(CUmemLocation location)
 {
@@ -129,8 +137,11 @@ typedef struct attach_local {
     uint32_t thread; /* the kernel's number, 0: not asked yet */
     uint16_t busy;   /* own code runs: calls are passed on */
     uint16_t depth;  /* wrapped calls that have not returned */
-    uint8_t mode;    /* of captures, as cuThreadExchangeStreamCaptureMode() left it */
-    uint8_t kind;    /* 0 not asked, 1 the program's, 2 the driver's: host functions */
+    bool has_no_slot;
+    gphi_event_slot *slot; /* in the ring; NULL: none yet */
+    uintptr_t outermost;   /* frame of the call at depth 0 */
+    uint8_t mode; /* of captures, as cuThreadExchangeStreamCaptureMode() left it */
+    uint8_t kind; /* 0 not asked, 1 the program's, 2 the driver's: host functions */
     uint8_t is_told;
     uint64_t last_node; /* that a call of this thread captured */
 } attach_local;
@@ -139,6 +150,14 @@ extern __thread attach_local attach_me __attribute__((tls_model("initial-exec"))
 
 /* Fills what is not asked yet, and writes THREAD. */
 void attach_know_thread(void);
+
+/* ---- what the thread is in the middle of (inside.c) ---- */
+
+void attach_inside_prepare(void);
+/* Before a call at depth 0: its stack, its slot; the second when its time is known. */
+void attach_inside_begin(attach_call *call);
+void attach_inside_enter(const attach_call *call);
+void attach_inside_leave(void);
 
 /* ---- state of the process (process.c) ---- */
 
@@ -248,6 +267,9 @@ void attach_add(attach_draft *draft, uint16_t kind, uint16_t arg, const void *fr
 void attach_add_text(attach_draft *draft, const char *text);
 void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *layout,
                        void **params, void **extra);
+
+/* The call's stack, which its record then has; taken before the driver is called. */
+void attach_take_stack(attach_call *call);
 
 /* The record of a call. */
 void attach_record(attach_call *call, CUresult result);

@@ -48,7 +48,17 @@ static const uint64_t *present(attach_call *call, const attach_symbol *symbol,
     return call->own;
 }
 
-attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t *words)
+/* A signal handler or an exception may have left a call without its return: whose frame
+ * lies below this one, or is it, is over. */
+static void forget_abandoned(uintptr_t frame)
+{
+    if (attach_me.depth > 0 && frame >= attach_me.outermost)
+        attach_me.depth = 0;
+    if (attach_me.depth == 0)
+        attach_me.outermost = frame;
+}
+
+attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64_t *words)
 {
     const attach_symbol *symbol = &attach_symbols[number];
     call->symbol = NULL;
@@ -60,7 +70,11 @@ attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t
         errno = saved;
         return real;
     }
+    forget_abandoned((uintptr_t)__builtin_frame_address(0));
     call->symbol = symbol;
+    call->stack = 0;
+    call->is_python = false;
+    call->depth = attach_me.depth;
     call->words = present(call, symbol, words);
     call->open = attach_open_captures();
     call->flags = (symbol->per_thread ? GPHI_CALL_PER_THREAD : 0U) |
@@ -82,6 +96,12 @@ attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t
         attach_cupti_before(symbol);
         attach_me.busy--;
     }
+    const bool is_noted = attach_me.depth == 0 && symbol->policy != ATTACH_NEVER;
+    if (is_noted) {
+        attach_me.busy++;
+        attach_inside_begin(call);
+        attach_me.busy--;
+    }
     if (attach_me.depth++ == 0 &&
         atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed)) {
         call->enter_ns = gphi_clock_ns();
@@ -91,6 +111,8 @@ attach_function *attach_enter(attach_call *call, uint32_t number, const uint64_t
     }
     if (symbol->policy != ATTACH_FAIL)
         call->begin_ns = gphi_clock_ns();
+    if (is_noted)
+        attach_inside_enter(call);
     errno = saved;
     return real;
 }
@@ -100,10 +122,12 @@ CUresult attach_leave(attach_call *call, CUresult result)
     if (call->symbol == NULL)
         return result;
     const int saved = errno;
+    if (call->depth == 0)
+        attach_inside_leave();
     call->end_ns = gphi_clock_ns();
     if (call->begin_ns == 0)
         call->begin_ns = call->end_ns;
-    attach_me.depth--;
+    attach_me.depth = call->depth;
     attach_me.busy++;
     if (call->is_counted)
         attach_cupti_after(call->symbol);

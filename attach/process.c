@@ -325,6 +325,7 @@ __attribute__((constructor)) static void load(void)
     attach_program.heap = (uintptr_t)sbrk(0);
     dl_iterate_phdr(note_program, NULL);
     attach_stack_prepare();
+    attach_inside_prepare();
     pthread_atfork(NULL, NULL, forked);
     on_exit(on_exit_called, NULL);
     at_quick_exit(on_quick_exit);

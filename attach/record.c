@@ -432,11 +432,21 @@ static bool is_wanted(const attach_call *call, CUresult result)
     return false;
 }
 
-static uint32_t take_stack(const attach_call *call, CUresult result)
+void attach_take_stack(attach_call *call)
 {
-    const bool matters = (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0 ||
-                         (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY);
-    return matters ? attach_stack_python() : attach_stack();
+    call->is_python = (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0;
+    call->stack = call->is_python ? attach_stack_python() : attach_stack();
+}
+
+/* Failures have Python's frames, too. */
+static uint32_t stack_of(attach_call *call, CUresult result)
+{
+    const bool has_failed = result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
+    if (has_failed && !call->is_python)
+        return attach_stack_python();
+    if (call->stack == 0)
+        attach_take_stack(call);
+    return call->stack;
 }
 
 /* The words as the record has them: what was filled instead of where. */
@@ -493,6 +503,6 @@ void attach_record(attach_call *call, CUresult result)
         add_hash(&draft, call, &hash);
         add_host(&draft, call, &host);
     }
-    draft.head.stack = take_stack(call, result);
+    draft.head.stack = stack_of(call, result);
     attach_write(&draft);
 }

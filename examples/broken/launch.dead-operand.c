@@ -24,7 +24,7 @@ static void first(void)
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));
-    CU(cuMemFreeHost(host));         /* <-- first, where the launch kills the process */
+    CU(cuMemFreeHost(host));
     CU(cuGraphLaunch(exec, stream)); /* <-- first */
     CU(cuStreamSynchronize(stream));
     CU(cuGraphExecDestroy(exec));

@@ -79,6 +79,13 @@ GPH_API void gph_doctor_destroy(gph_doctor *doctor);
 GPH_API GPH_CHECKED gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder,
                                                int is_over, gph_error *error);
 
+/** Says that `signal` ended a process whose ring is read, which no ring can tell; with
+ *  `process` 0 those of which nobody knows how they ended. After the last poll, before
+ *  gph_doctor_finish(). A process that is not known is no failure. Fails with GPH_E_STATE
+ *  and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t process,
+                                                 int signal, gph_error *error);
+
 /** Reads a saved log. Fails with GPH_E_IO, GPH_E_FORMAT and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_read(gph_doctor *doctor, const char *path,
                                                gph_error *error);

@@ -2,6 +2,7 @@
 /* An examination, from its folder of rings or its log to its findings. */
 #define _GNU_SOURCE
 #include "doctor/doctor.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
 
@@ -230,10 +231,25 @@ static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over
     return status;
 }
 
+/* Children may outlive the program that is examined. */
+static bool is_running(uint64_t process)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)process);
+    FILE *file = fopen(path, "r");
+    const size_t bytes = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[bytes] = '\0';
+    const char *end = strrchr(text, ')'); /* of its name */
+    return end != NULL && strchr("ZX", end[1] != '\0' ? end[2] : 'X') == NULL;
+}
+
 static gph_status drain(gph_doctor *doctor, gphi_patient *patient, bool is_over,
                         gph_error *error)
 {
     const gphi_event *event;
+    is_over = is_over && !is_running(gphi_event_ring_process(patient->ring));
     while ((event = gphi_event_ring_next(patient->ring, is_over)) != NULL)
         GPHI_TRY(gphi_patient_feed(doctor, patient, event, error));
     patient->lost = gphi_event_ring_lost(patient->ring);
@@ -252,6 +268,43 @@ gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder, int is_over,
 }
 
 /* ---- the end ---- */
+
+/* The program that was in a process before exec() did not end by what ended the process.
+ */
+static bool is_last_of(const gph_doctor *doctor, const gphi_patient *patient)
+{
+    for (size_t i = 0; i < doctor->patients.count; i++) {
+        const gphi_patient *other = patient_at(doctor, i);
+        if (other->process == patient->process &&
+            other->model->first_ns > patient->model->first_ns)
+            return false;
+    }
+    return true;
+}
+
+gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t process, int signal,
+                             gph_error *error)
+{
+    GPHI_TRY(check_reading(doctor, "killed", error));
+    for (size_t i = 0; i < doctor->patients.count; i++) {
+        gphi_patient *patient = patient_at(doctor, i);
+        if (patient->has_exited || patient->model->signal != 0 ||
+            !is_last_of(doctor, patient) || (process != 0 && process != patient->process))
+            continue;
+        _Alignas(64) struct {
+            gphi_event head;
+            uint64_t words[8];
+        } event = {.head = {.kind = GPHI_EVENT_EXIT,
+                            .units = 2,
+                            .thread = (uint32_t)patient->process,
+                            .time_ns = gphi_clock_ns(),
+                            .id = 2,
+                            .word_count = 1},
+                   .words = {(uint64_t)signal}};
+        GPHI_TRY(gphi_patient_feed(doctor, patient, &event.head, error));
+    }
+    return GPH_OK;
+}
 
 static int by_weight(const void *a, const void *b)
 {
@@ -285,6 +338,7 @@ gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error)
     gph_status status = GPH_OK;
     for (size_t i = 0; i < doctor->patients.count && status == GPH_OK; i++) {
         gphi_patient *patient = patient_at(doctor, i);
+        patient->model->is_replaced = !is_last_of(doctor, patient);
         gphi_patient_end(patient);
         status = gphi_findings_finish(&patient->findings, doctor->language);
         if (status == GPH_OK)

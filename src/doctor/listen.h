@@ -5,8 +5,8 @@
 #include "doctor/model.h"
 #include <gph/doctor.h>
 
-/* Gets each record after the model has seen it; `seen` is NULL where it is no CALL. Both
- * are valid for the call only. */
+/* Gets each record after the model has seen it; `seen` is NULL where it is no CALL, or
+ * one that never returned. Both are valid for the call only. */
 typedef gph_status gphi_listener(void *user, const gphi_event *event,
                                  const gphi_seen *seen, gph_error *error);
 

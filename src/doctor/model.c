@@ -410,6 +410,37 @@ gphi_thread *gphi_thread_of(gphi_model *model, uint32_t id)
     return status == GPH_OK ? thread : NULL;
 }
 
+bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead *out)
+{
+    const model_signature *has = &model->own->calls[event->u.call.call];
+    const int8_t places[] = {has->exec, has->graph, has->stream, has->event};
+    for (uint32_t i = 0; i < sizeof(places); i++) {
+        if (places[i] < 0)
+            continue;
+        const uint64_t handle = gphi_event_word(event, (uint32_t)places[i]);
+        const gphi_exec_state *exec = i == 0 ? gphi_model_exec(model, handle) : NULL;
+        const gphi_graph_state *graph = i == 1 ? gphi_model_graph(model, handle) : NULL;
+        const model_stream *stream =
+            i == 2 ? gphi_table_find(&model->own->streams, handle) : NULL;
+        const gphi_cuda_event *of = i == 3 ? gphi_model_event(model, handle) : NULL;
+        *out = (gphi_dead){.handle = handle};
+        if (exec != NULL && !exec->is_alive) {
+            out->what = "executable";
+            out->by = exec->destroyed;
+        } else if (graph != NULL && !graph->is_alive) {
+            out->what = "graph";
+            out->by = graph->destroyed;
+        } else if (stream != NULL && !stream->seen.is_alive) {
+            out->what = "stream";
+            out->by = stream->seen.destroyed;
+        } else if (of != NULL && !of->is_alive)
+            out->what = "event";
+        if (out->what != NULL)
+            return true;
+    }
+    return false;
+}
+
 const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
                           size_t bytes)
 {

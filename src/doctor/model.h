@@ -198,7 +198,9 @@ typedef struct gphi_model {
        in order of creation */
     uint64_t call_count, work_count, lost;
     uint32_t driver_version;
+    uint32_t signal; /* that ended the process; 0: none, or not known */
     uint64_t first_ns, last_ns;
+    bool is_replaced;           /* by another program, exec(), in the same process */
     struct gphi_stacks *stacks; /* for words; NULL: none */
     struct gphi_model_private *own;
     struct gphi_book *book; /* of rules_memory_book.h; NULL: not begun */
@@ -232,6 +234,14 @@ const gphi_work *gphi_model_work(const gphi_model *model, uint64_t number);
 
 /* Work whose numbers are > `after`, in order; NULL behind the last. */
 const gphi_work *gphi_model_work_next(const gphi_model *model, uint64_t after);
+
+/* A call's argument that was destroyed before; false: none that the model knows. */
+typedef struct gphi_dead {
+    const char *what; /* "stream", "event", "executable", "graph" */
+    uint64_t handle;
+    gphi_call by; /* number 0: it is not known */
+} gphi_dead;
+bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead *out);
 
 /* A view of a CALL record with the model's objects, as rules get it. */
 typedef struct gphi_seen {

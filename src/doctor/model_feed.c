@@ -110,10 +110,8 @@ static gph_status find_stream(gphi_model *model, gphi_seen *seen)
     return stream != NULL ? GPH_OK : GPH_E_NO_MEMORY;
 }
 
-static gph_status feed_call(gphi_model *model, const gphi_event *event, gphi_seen *seen)
+static void begin_seen(gphi_model *model, const gphi_event *event, gphi_seen *seen)
 {
-    if (event->u.call.call >= GPHI_CALL_COUNT)
-        return GPH_OK;
     seen->event = event;
     seen->call = (gphi_call){.number = ++model->call_count,
                              .time_ns = event->time_ns,
@@ -127,6 +125,31 @@ static gph_status feed_call(gphi_model *model, const gphi_event *event, gphi_see
                              .flags = event->u.call.flags,
                              .status = event->u.call.status};
     seen->host_node = (event->u.call.flags & GPHI_CALL_HOST_NODE) != 0;
+}
+
+/* Of a call that never returned nobody knows what it did: nothing changes. */
+static void feed_unreturned(gphi_model *model, const gphi_event *event, gphi_seen *seen)
+{
+    begin_seen(model, event, seen);
+    const model_signature *has = &model->own->calls[seen->call.call];
+    if (has->stream >= 0)
+        seen->stream = gphi_model_stream(
+            model, gphi_event_word(event, (uint32_t)has->stream), seen->call.thread,
+            (seen->call.flags & GPHI_CALL_PER_THREAD) != 0);
+    seen->capture = seen->stream != NULL ? seen->stream->capture : NULL;
+    if (has->exec >= 0)
+        seen->exec = gphi_model_exec(model, gphi_event_word(event, (uint32_t)has->exec));
+}
+
+static gph_status feed_call(gphi_model *model, const gphi_event *event, gphi_seen *seen)
+{
+    if (event->u.call.call >= GPHI_CALL_COUNT)
+        return GPH_OK;
+    if ((event->u.call.flags & GPHI_CALL_UNRETURNED) != 0) {
+        feed_unreturned(model, event, seen);
+        return GPH_OK;
+    }
+    begin_seen(model, event, seen);
     GPHI_TRY(find_stream(model, seen));
     seen->capture = seen->stream != NULL ? seen->stream->capture : NULL;
     GPHI_TRY(gphi_context_call(model, seen));
@@ -242,6 +265,10 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
     case GPHI_EVENT_PROCESS:
         model->process = event->id;
         model->driver_version = word32(event, 0);
+        return GPH_OK;
+    case GPHI_EVENT_EXIT:
+        if (event->id == 2)
+            model->signal = word32(event, 0);
         return GPH_OK;
     case GPHI_EVENT_LOST: model->lost += event->id; return GPH_OK;
     default: return GPH_OK;

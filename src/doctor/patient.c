@@ -141,7 +141,10 @@ static void run_rules(gphi_patient *patient, const gphi_event *event,
     gphi_rule_run *runs = patient->runs.items;
     for (size_t i = 0; i < patient->runs.count; i++) {
         const gphi_rule *rule = runs[i].rule;
-        if (seen != NULL && rule->call != NULL)
+        if (seen != NULL && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0) {
+            if (rule->unreturned != NULL)
+                rule->unreturned(&runs[i], seen);
+        } else if (seen != NULL && rule->call != NULL)
             rule->call(&runs[i], seen);
         if (seen == NULL && rule->event != NULL)
             rule->event(&runs[i], event);
@@ -170,6 +173,8 @@ gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
         patient->has_exited = true;
     const gphi_seen *call = seen.event != NULL ? &seen : NULL;
     run_rules(patient, event, call);
+    if (call != NULL && (call->call.flags & GPHI_CALL_UNRETURNED) != 0)
+        call = NULL; /* no call, to those who listen */
     for (size_t i = 0; i < GPHI_LISTENERS_MAX; i++)
         if (doctor->listeners[i].call != NULL)
             GPHI_TRY(

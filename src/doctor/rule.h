@@ -2,10 +2,11 @@
 /* How a rule is written. Rules of one class stand in one file (rules_capture.c, ...) and
  * one table; src/doctor/rules.h lists the tables.
  *
- * A rule is called for every call after the model has seen it, once with every node that
- * a call adds, and at the end. It keeps what it must remember in `state` (zeroed, its
- * own). It tells a finding by gphi_find() and fills it with this run's values; title, fix
- * and what does not help come from the knowledge base by the rule's id. */
+ * A rule is called for every call after the model has seen it, for every call in which
+ * the process ended (which changed nothing in the model), and at the end. It keeps what
+ * it must remember in `state` (zeroed, its own). It tells a finding by gphi_find() and
+ * fills it with this run's values; title, fix and what does not help come from the
+ * knowledge base by the rule's id. */
 #ifndef GPHI_DOCTOR_RULE_H
 #define GPHI_DOCTOR_RULE_H
 #include "doctor/model.h"
@@ -25,7 +26,8 @@ typedef struct gphi_rule {
     const char *id;
     gph_severity severity;
     size_t state_bytes;
-    void (*call)(gphi_rule_run *run, const gphi_seen *seen);    /* may be NULL */
+    void (*call)(gphi_rule_run *run, const gphi_seen *seen); /* may be NULL */
+    void (*unreturned)(gphi_rule_run *run, const gphi_seen *seen);
     void (*event)(gphi_rule_run *run, const gphi_event *event); /* all other records */
     void (*end)(gphi_rule_run *run, bool is_killed);
     void (*fini)(gphi_rule_run *run); /* frees what `state` holds */

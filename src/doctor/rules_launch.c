@@ -460,7 +460,7 @@ const gphi_rule gphi_rules_launch[] = {
      .severity = GPH_SEVERITY_ERROR,
      .state_bytes = sizeof(gphi_launch_gone),
      .call = gphi_launch_operand,
-     .end = gphi_launch_operand_end,
+     .unreturned = gphi_launch_operand_unreturned,
      .fini = gphi_launch_operand_fini},
     {.id = "launch.concurrent-use",
      .severity = GPH_SEVERITY_ERROR,
@@ -479,6 +479,11 @@ const gphi_rule gphi_rules_launch[] = {
      .state_bytes = sizeof(struct ignored),
      .call = ignored_call},
     {.id = "launch.missing-upload", .severity = GPH_SEVERITY_INFO, .end = upload_end},
+    {.id = "launch.crash",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(gphi_launch_crash),
+     .unreturned = gphi_launch_unreturned,
+     .end = gphi_launch_crash_end},
 };
 const size_t gphi_rules_launch_count =
     sizeof(gphi_rules_launch) / sizeof(gphi_rules_launch[0]);

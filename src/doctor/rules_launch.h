@@ -86,6 +86,20 @@ typedef struct gphi_launch_gone {
 } gphi_launch_gone;
 
 void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen);
-void gphi_launch_operand_end(gphi_rule_run *run, bool is_killed);
 void gphi_launch_operand_fini(gphi_rule_run *run);
+/* A launch that never returned. */
+void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen);
+
+/* ---- rules_launch_crash.c ---- */
+
+enum { GPHI_LAUNCH_INSIDE = 16 };
+
+typedef struct gphi_launch_crash {
+    uint32_t count;
+    gphi_call calls[GPHI_LAUNCH_INSIDE];
+    gphi_dead dead[GPHI_LAUNCH_INSIDE];
+} gphi_launch_crash;
+
+void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_crash_end(gphi_rule_run *run, bool is_killed);
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* launch.dead-operand: pinned memory or an event that an executable uses goes, and the
- * executable is launched all the same. A launch may crash then, and leave no record: so
- * what goes is noted when it goes, and told at the launch, or at the end of a process
- * that was killed. */
+ * executable is launched all the same. What goes is noted when it goes, and told at the
+ * launch: also at one that never returned, since a launch may crash then. */
 #include "doctor/rules_launch.h"
 
 #include <inttypes.h>
@@ -112,8 +111,7 @@ static bool is_back(const gphi_model *model, const struct gone *gone)
     return event != NULL && event->is_alive;
 }
 
-static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *at,
-                 bool is_killed)
+static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *at)
 {
     const gphi_snapshot *snapshot = gone->exec->source;
     gphi_draft *draft = gphi_find(run, at, 0);
@@ -124,7 +122,8 @@ static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *a
                gphi_say_node(snapshot, gone->node), gone->exec->handle,
                gone->end != 0 ? "was freed before the launch"
                               : "was destroyed before the launch",
-               is_killed ? ", and the process was killed" : "");
+               (at->flags & GPHI_CALL_UNRETURNED) != 0 ? ", in which the process ended"
+                                                       : "");
     gphi_launch_node(draft, snapshot, gone->node, "the node");
     gphi_evidence_call(draft, &gone->call, gone->end != 0 ? "freed by" : "destroyed by");
     if (gone->exec->created.number != 0)
@@ -143,7 +142,7 @@ static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
                          : GPH_NODE_NONE;
         if (gone->made == seen->exec->created.number && gone->node != GPH_NODE_NONE &&
             !is_back(run->model, gone))
-            tell(run, gone, &seen->call, false);
+            tell(run, gone, &seen->call);
         remove_at(all, i);
     }
 }
@@ -184,15 +183,10 @@ void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen)
     }
 }
 
-void gphi_launch_operand_end(gphi_rule_run *run, bool is_killed)
+void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_launch_gone *all = list_of(run);
-    for (size_t i = 0; is_killed && i < all->list.count; i++) {
-        const struct gone *gone = gphi_vec_at(&all->list, i);
-        if (gone->exec->is_alive && gone->exec->created.number == gone->made &&
-            gone->exec->source != NULL)
-            tell(run, gone, &gone->call, true);
-    }
+    if (seen->call.call == GPHI_CALL_cuGraphLaunch && seen->exec != NULL)
+        on_launch(run, seen);
 }
 
 void gphi_launch_operand_fini(gphi_rule_run *run)

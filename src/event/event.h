@@ -62,7 +62,8 @@ typedef enum gphi_event_kind {
                            split by \n; second text: driver's path */
     GPHI_EVENT_DEVICE,  /* id: ordinal. words: CC major, minor, multiprocessors, bytes.
                            text: name */
-    GPHI_EVENT_EXIT,    /* id: 0 returned or exit(), 1 _exit(), 2 signal. words: code */
+    GPHI_EVENT_EXIT,    /* id: 0 returned or exit(), 1 _exit(): words: code. 2: by a
+                           signal, its number; of gph doctor, which knows it. thread */
     GPHI_EVENT_GPU,     /* GPU time. id: correlation. words: gphi_gpu_what, start ns, end
                            ns (of the GPU's clock moved to the host's), stream, exec,
                            node, function. text: name. From CUPTI, stream, exec and node
@@ -129,12 +130,17 @@ _Static_assert(sizeof(gphi_event) == 64, "one unit");
  * old cuGraphInstantiate is cuGraphInstantiateWithFlags. Getters are recorded when they
  * fail, but for those that give handles; cuStreamQuery and cuEventQuery with "not ready"
  * only while a capture is open. A failed call has no PARAMS and no HASH. The attributes
- * of cuLaunchKernelEx are an ARRAY of argument 0, as its config is a STRUCT. */
+ * of cuLaunchKernelEx are an ARRAY of argument 0, as its config is a STRUCT.
+ *
+ * Calls in which the process ended come last, with the flag UNRETURNED: no parts, words
+ * that would have been filled 0, result CUDA_ERROR_UNKNOWN, and a duration up to the last
+ * record. A thread that was waiting when another ended the process has one as well. */
 typedef enum gphi_call_flag {
-    GPHI_CALL_PER_THREAD = 1, /* _ptsz, _ptds: stream 0 is the thread's own */
-    GPHI_CALL_HOST_NODE = 2,  /* made inside a host function of a stream or graph */
-    GPHI_CALL_NESTED = 4,     /* made by the driver or by another wrapped call */
-    GPHI_CALL_OLD = 8,        /* an older signature */
+    GPHI_CALL_PER_THREAD = 1,  /* _ptsz, _ptds: stream 0 is the thread's own */
+    GPHI_CALL_HOST_NODE = 2,   /* made inside a host function of a stream or graph */
+    GPHI_CALL_NESTED = 4,      /* made by the driver or by another wrapped call */
+    GPHI_CALL_OLD = 8,         /* an older signature */
+    GPHI_CALL_UNRETURNED = 64, /* the process ended inside of it */
     GPHI_CALL_MODE_SHIFT = 4 /* bits 4, 5: the thread's cuThreadExchangeStreamCaptureMode:
                                 0 global, 1 thread-local, 2 relaxed */
 } gphi_call_flag;

@@ -68,7 +68,7 @@ gph_status gphi_event_ring_create(const char *path, uint32_t units, gphi_event_r
         return gphi_fail(error, GPH_E_INVALID,
                          "%u units are no power of two from %d to %d", units, UNITS_MIN,
                          UNITS_MAX);
-    const size_t bytes = GPHI_RING_PAGE + (size_t)units * GPHI_RING_UNIT;
+    const size_t bytes = GPHI_RING_UNITS_AT + (size_t)units * GPHI_RING_UNIT;
     /* Not from the heap: the program's allocator may be what is being looked at. */
     gphi_event_ring *ring = mmap(NULL, sizeof(*ring), PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -86,13 +86,59 @@ gph_status gphi_event_ring_create(const char *path, uint32_t units, gphi_event_r
     head->units = units;
     head->process = (uint32_t)getpid();
     *ring = (gphi_event_ring){.head = head,
-                              .units = (gphi_event *)((char *)base + GPHI_RING_PAGE),
+                              .units = (gphi_event *)((char *)base + GPHI_RING_UNITS_AT),
                               .mask = units - 1,
                               .secret = head->secret,
                               .bytes = bytes};
     __atomic_store_n(&head->magic, GPHI_RING_MAGIC, __ATOMIC_RELEASE);
     *out = ring;
     return GPH_OK;
+}
+
+/* ---- slots ---- */
+
+/* Takes the first that is free. */
+static gphi_event_slot *take_slot(gphi_event_slot *slots, uint32_t thread)
+{
+    for (uint32_t i = 0; i < GPHI_RING_SLOTS; i++) {
+        uint32_t there = __atomic_load_n(&slots[i].thread, __ATOMIC_RELAXED);
+        if (there == 0 &&
+            __atomic_compare_exchange_n(&slots[i].thread, &there, thread, 0,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            gphi_event_slot_leave(&slots[i]);
+            return &slots[i];
+        }
+    }
+    return NULL;
+}
+
+/* Some threads end without a word. */
+static void free_slots_of_ended(gphi_event_slot *slots, uint32_t process)
+{
+    for (uint32_t i = 0; i < GPHI_RING_SLOTS; i++) {
+        uint32_t thread = __atomic_load_n(&slots[i].thread, __ATOMIC_RELAXED);
+        if (thread != 0 && syscall(SYS_tgkill, process, thread, 0) != 0 && errno == ESRCH)
+            __atomic_compare_exchange_n(&slots[i].thread, &thread, 0, 0, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED);
+    }
+}
+
+gphi_event_slot *gphi_event_ring_slot(gphi_event_ring *ring, uint32_t thread)
+{
+    gphi_event_slot *slots = (void *)((char *)ring->head + GPHI_RING_PAGE);
+    gphi_event_slot *slot = take_slot(slots, thread);
+    if (slot != NULL)
+        return slot;
+    free_slots_of_ended(slots, ring->head->process);
+    return take_slot(slots, thread);
+}
+
+void gphi_event_slot_release(gphi_event_slot *slot)
+{
+    if (slot == NULL)
+        return;
+    gphi_event_slot_leave(slot);
+    __atomic_store_n(&slot->thread, 0, __ATOMIC_RELEASE);
 }
 
 void gphi_event_ring_forget(gphi_event_ring *ring)

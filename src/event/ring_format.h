@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The first page of a ring file; both ends map it. */
+/* How a ring file is laid out; both ends map it. */
 #ifndef GPHI_EVENT_RING_FORMAT_H
 #define GPHI_EVENT_RING_FORMAT_H
-#include "event/event.h"
+#include "event/ring.h"
 
 #define GPHI_RING_MAGIC UINT64_C(0x676e697265687067) /* "gphering" */
-enum { GPHI_RING_PAGE = 4096, GPHI_RING_UNIT = 64 };
+enum {
+    GPHI_RING_PAGE = 4096,
+    GPHI_RING_UNIT = 64,
+    GPHI_RING_SLOTS = 512, /* threads that can be in a call at a time and are told so */
+    GPHI_RING_UNITS_AT = GPHI_RING_PAGE + GPHI_RING_SLOTS * (int)sizeof(gphi_event_slot)
+};
 
 /* Kind of the record that fills the end of the ring, when the next does not fit there. */
 enum { GPHI_RING_SKIP = 0 };

@@ -23,6 +23,9 @@ struct gphi_event_ring_reader {
     size_t bytes;
     uint32_t process;
     uint64_t tail;
+    uint64_t last_ns; /* the latest time of a record */
+    uint32_t slot;    /* the next of those that calls may be left in */
+    bool has_stack;   /* of that slot, told */
     gphi_event *copy;
     size_t copy_bytes;
 };
@@ -44,7 +47,7 @@ static gph_status check_head(const gphi_event_ring_head *head, size_t bytes,
                          path);
     const uint32_t units = head->units;
     if (units == 0 || (units & (units - 1)) != 0 ||
-        bytes < GPHI_RING_PAGE + (size_t)units * GPHI_RING_UNIT)
+        bytes < GPHI_RING_UNITS_AT + (size_t)units * GPHI_RING_UNIT)
         return gphi_fail(error, GPH_E_FORMAT, "%.300s has %zu bytes for %u units", path,
                          bytes, units);
     return GPH_OK;
@@ -57,7 +60,7 @@ static gph_status map_file(const char *path, void **base, size_t *bytes, gph_err
         return fail_io(error, "open", path);
     struct stat info;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_size < GPHI_RING_PAGE) {
+        info.st_size < GPHI_RING_UNITS_AT) {
         close(fd);
         return gphi_fail(error, GPH_E_FORMAT, "%.300s is no ring file, or not yet", path);
     }
@@ -85,15 +88,15 @@ gph_status gphi_event_ring_open(const char *path, const gph_allocator *allocator
         goto unmap;
     }
     gphi_event_ring_head *head = base;
-    *reader =
-        (gphi_event_ring_reader){.heap = heap,
-                                 .head = head,
-                                 .units = (gphi_event *)((char *)base + GPHI_RING_PAGE),
-                                 .mask = head->units - 1,
-                                 .secret = head->secret,
-                                 .bytes = bytes,
-                                 .process = head->process,
-                                 .tail = __atomic_load_n(&head->tail, __ATOMIC_RELAXED)};
+    *reader = (gphi_event_ring_reader){
+        .heap = heap,
+        .head = head,
+        .units = (gphi_event *)((char *)base + GPHI_RING_UNITS_AT),
+        .mask = head->units - 1,
+        .secret = head->secret,
+        .bytes = bytes,
+        .process = head->process,
+        .tail = __atomic_load_n(&head->tail, __ATOMIC_RELAXED)};
     *out = reader;
     return GPH_OK;
 
@@ -132,19 +135,26 @@ static void give_back(gphi_event_ring_reader *reader, uint64_t units)
     __atomic_store_n(&reader->head->tail, reader->tail, __ATOMIC_RELEASE);
 }
 
+static bool make_copy(gphi_event_ring_reader *reader, size_t bytes)
+{
+    if (bytes <= reader->copy_bytes)
+        return true;
+    gphi_event *more = gphi_heap_alloc(reader->heap, bytes);
+    if (more == NULL)
+        return false;
+    gphi_heap_free(reader->heap, reader->copy, reader->copy_bytes);
+    reader->copy = more;
+    reader->copy_bytes = bytes;
+    return true;
+}
+
 /* A checked copy, or NULL. */
 static const gphi_event *copy_of(gphi_event_ring_reader *reader, const gphi_event *event,
                                  uint64_t units)
 {
     const size_t bytes = units * sizeof(*event);
-    if (bytes > reader->copy_bytes) {
-        gphi_event *more = gphi_heap_alloc(reader->heap, bytes);
-        if (more == NULL)
-            return NULL;
-        gphi_heap_free(reader->heap, reader->copy, reader->copy_bytes);
-        reader->copy = more;
-        reader->copy_bytes = bytes;
-    }
+    if (!make_copy(reader, bytes))
+        return NULL;
     memcpy(reader->copy, event, bytes);
     reader->copy->mark = 0;
     const bool is_whole =
@@ -152,12 +162,63 @@ static const gphi_event *copy_of(gphi_event_ring_reader *reader, const gphi_even
     return is_whole ? reader->copy : NULL;
 }
 
+/* ---- calls that have not returned ---- */
+
+enum { FROM_STACKS = 1 << 16 }; /* numbers behind those of attach/stack.c */
+
+/* Behind the last record. A thread ends in one call at most. */
+static const gphi_event *next_unreturned(gphi_event_ring_reader *reader)
+{
+    enum { UNITS = 1 + (GPHI_SLOT_WORDS * 8 + GPHI_RING_UNIT - 1) / GPHI_RING_UNIT };
+    const gphi_event_slot *slots = (void *)((char *)reader->head + GPHI_RING_PAGE);
+    for (; reader->slot < GPHI_RING_SLOTS; reader->slot++, reader->has_stack = false) {
+        const gphi_event_slot slot = slots[reader->slot];
+        if (slot.thread == 0 || slot.call == 0 || slot.call > GPHI_CALL_COUNT ||
+            slot.word_count > GPHI_SLOT_WORDS)
+            continue;
+        if (!make_copy(reader, UNITS * sizeof(gphi_event)))
+            return NULL;
+        const uint64_t begun = slot.time_ns != 0 ? slot.time_ns : reader->last_ns;
+        const uint64_t lasted = reader->last_ns > begun ? reader->last_ns - begun : 0;
+        const bool is_stack = slot.stack == 0 && slot.from != 0 && !reader->has_stack;
+        gphi_event *event = reader->copy;
+        memset(event, 0, UNITS * sizeof(*event));
+        event->units = UNITS;
+        event->thread = slot.thread;
+        event->time_ns = begun;
+        if (is_stack) {
+            event->kind = GPHI_EVENT_STACK;
+            event->id = FROM_STACKS + 1 + reader->slot;
+            event->word_count = 1;
+            memcpy(event + 1, &slot.from, sizeof(slot.from));
+            reader->has_stack = true;
+            return event;
+        }
+        event->kind = GPHI_EVENT_CALL;
+        event->stack = reader->has_stack ? FROM_STACKS + 1 + reader->slot : slot.stack;
+        event->word_count = slot.word_count;
+        event->u.call.call = (uint16_t)(slot.call - 1);
+        event->u.call.flags = slot.flags | GPHI_CALL_UNRETURNED;
+        event->u.call.status = 0xFF;
+        event->u.call.result = CUDA_ERROR_UNKNOWN;
+        event->u.call.duration_ns = lasted < UINT32_MAX ? (uint32_t)lasted : UINT32_MAX;
+        event->u.call.open = slot.open;
+        event->u.call.capture = slot.capture;
+        memcpy(event + 1, slot.words, slot.word_count * sizeof(slot.words[0]));
+        reader->slot++;
+        reader->has_stack = false;
+        return event;
+    }
+    return NULL;
+}
+
 const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_over)
 {
     for (;;) {
         const uint64_t head = __atomic_load_n(&reader->head->head, __ATOMIC_RELAXED);
         if (head == reader->tail || head - reader->tail > reader->mask + 1)
-            return NULL; /* nothing more, or no head that a writer can have made */
+            /* nothing more, or no head that a writer can have made */
+            return is_over ? next_unreturned(reader) : NULL;
         const uint64_t units = units_at_tail(reader, head);
         if (units == 0 && !is_over)
             return NULL;
@@ -169,6 +230,8 @@ const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_o
         const gphi_event *copy =
             event->kind != GPHI_RING_SKIP ? copy_of(reader, event, units) : NULL;
         give_back(reader, units);
+        if (copy != NULL && copy->time_ns > reader->last_ns)
+            reader->last_ns = copy->time_ns;
         if (copy != NULL)
             return copy;
     }

@@ -160,6 +160,79 @@ static void the_ring_survives_every_end(void)
     check_end("crash", -SIGSEGV, -1);
 }
 
+/* The nth call that the process ended in. */
+static const gphi_event *unreturned(int nth)
+{
+    for (int i = 0; i < record_count; i++)
+        if (records[i]->kind == GPHI_EVENT_CALL &&
+            (records[i]->u.call.flags & GPHI_CALL_UNRETURNED) != 0 && nth-- == 0)
+            return records[i];
+    return NULL;
+}
+
+/* One call has not returned, and it is the last record. */
+static void check_inside(const char *what, int expected, gphi_call_id call)
+{
+    const int end = exit_of(what);
+    const gphi_event *in = unreturned(0);
+    if (!CHECK(end == expected) || !CHECK(in != NULL)) {
+        printf("%s: ended with %d\n", what, end);
+        return;
+    }
+    CHECK(in == records[record_count - 1] && unreturned(1) == NULL);
+    CHECK(in->u.call.call == call && in->u.call.result == CUDA_ERROR_UNKNOWN);
+    CHECK(in->thread == of_kind(GPHI_EVENT_PROCESS, 0)->thread && in->stack != 0);
+    bool has_stack = false;
+    for (int i = 0; i < record_count; i++)
+        has_stack |= records[i]->kind == GPHI_EVENT_STACK && records[i]->id == in->stack;
+    CHECK(has_stack);
+}
+
+static void the_call_that_the_process_ended_in_is_known(void)
+{
+    check_inside("host-segv", -SIGSEGV, GPHI_CALL_cuStreamSynchronize);
+    const gphi_event *stream = call_of(GPHI_CALL_cuStreamCreate, 0);
+    CHECK(gphi_event_word(unreturned(0), 0) == gphi_event_word(stream, 0));
+    check_inside("host-kill", -SIGKILL, GPHI_CALL_cuStreamSynchronize);
+    check_inside("host-abort", -SIGABRT, GPHI_CALL_cuStreamSynchronize);
+    check_inside("host-exit", 6, GPHI_CALL_cuStreamSynchronize);
+    CHECK(of_kind(GPHI_EVENT_EXIT, 0) != NULL &&
+          of_kind(GPHI_EVENT_EXIT, 0)->thread != unreturned(0)->thread);
+    check_inside("launch-segv", -SIGSEGV, GPHI_CALL_cuLaunchKernel);
+    const gphi_event *function = call_of(GPHI_CALL_cuModuleGetFunction, 0);
+    CHECK(gphi_event_word(unreturned(0), 0) == gphi_event_word(function, 0) &&
+          gphi_event_word(unreturned(0), 1) == 1 && unreturned(0)->word_count == 11);
+    check_inside("getter-segv", -SIGSEGV, GPHI_CALL_cuMemGetInfo);
+    CHECK(gphi_event_word(unreturned(0), 0) == 0); /* nothing was filled */
+}
+
+static void calls_that_have_returned_are_not_told_twice(void)
+{
+    CHECK(exit_of("kill") == -SIGKILL && unreturned(0) == NULL);
+    CHECK(exit_of("exit") == 3 && unreturned(0) == NULL);
+    CHECK(exit_of("threads") == 0 && unreturned(0) == NULL);
+}
+
+static void every_thread_that_waits_is_known(void)
+{
+    for (int kill = 0; kill < 2; kill++) {
+        CHECK(exit_of(kill ? "waits-kill" : "waits-exit") == (kill ? -SIGKILL : 7));
+        CHECK(unreturned(3) != NULL && unreturned(4) == NULL);
+        for (int i = 0; i < 4 && unreturned(i) != NULL; i++)
+            CHECK(unreturned(i)->u.call.call == GPHI_CALL_cuStreamSynchronize &&
+                  (i == 0 || unreturned(i)->thread != unreturned(i - 1)->thread));
+    }
+}
+
+static void a_call_that_was_left_by_a_jump_is_over(void)
+{
+    CHECK(exit_of("jump") == -SIGKILL);
+    CHECK(unreturned(0) != NULL && unreturned(1) == NULL &&
+          unreturned(0)->thread != of_kind(GPHI_EVENT_PROCESS, 0)->thread);
+    const gphi_event *later = call_of(GPHI_CALL_cuCtxSetCurrent, 1);
+    CHECK(later != NULL && (later->u.call.flags & GPHI_CALL_NESTED) == 0);
+}
+
 static void a_program_without_cuda_leaves_nothing(void)
 {
     CHECK(exit_of("nothing") == 0 && ring_count == 0);
@@ -402,6 +475,10 @@ int main(void)
     if (mkdir(folder, 0700) != 0)
         return 1;
     RUN(the_ring_survives_every_end);
+    RUN(the_call_that_the_process_ended_in_is_known);
+    RUN(calls_that_have_returned_are_not_told_twice);
+    RUN(every_thread_that_waits_is_known);
+    RUN(a_call_that_was_left_by_a_jump_is_over);
     RUN(a_program_without_cuda_leaves_nothing);
     RUN(calls_are_seen_however_they_are_found);
     RUN(all_calls_can_be_seen);

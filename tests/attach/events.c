@@ -48,7 +48,8 @@ static void print_call(const gphi_event *event)
                event->u.call.status == 0xFF ? -1 : event->u.call.status,
                (unsigned long long)event->u.call.capture, (unsigned long long)event->id);
     const unsigned flags = event->u.call.flags;
-    printf("%s%s%s%s mode %u", flags & GPHI_CALL_PER_THREAD ? " per-thread" : "",
+    printf("%s%s%s%s%s mode %u", flags & GPHI_CALL_UNRETURNED ? " unreturned" : "",
+           flags & GPHI_CALL_PER_THREAD ? " per-thread" : "",
            flags & GPHI_CALL_HOST_NODE ? " host-node" : "",
            flags & GPHI_CALL_NESTED ? " nested" : "", flags & GPHI_CALL_OLD ? " old" : "",
            flags >> GPHI_CALL_MODE_SHIFT & 3);

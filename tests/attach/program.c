@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -283,9 +284,146 @@ static void do_cupti(void)
     OK(cuStreamSynchronize(stream));
 }
 
+/* ---- ends inside of calls ---- */
+
+static void *volatile nowhere = NULL;
+
+static void crash_on_host(void *unused)
+{
+    (void)unused;
+    *(volatile int *)nowhere = 1;
+}
+
+static void kill_on_host(void *unused)
+{
+    (void)unused;
+    kill(getpid(), SIGKILL);
+}
+
+static void abort_on_host(void *unused)
+{
+    (void)unused;
+    abort();
+}
+
+static void leave_on_host(void *unused)
+{
+    (void)unused;
+    _exit(6);
+}
+
+/* A graph with a host function that ends the process, while this thread waits. */
+static void end_in_graph(CUhostFn function)
+{
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    const CUDA_HOST_NODE_PARAMS params = {.fn = function};
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddHostNode(&node, graph, NULL, 0, &params));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+}
+
+/* The driver reads an argument from nowhere. */
+static void end_in_launch(void)
+{
+    start();
+    void *arguments[] = {(void *)8, (void *)16, (void *)24};
+    OK(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL));
+}
+
+static void end_in_getter(void)
+{
+    start();
+    cuMemGetInfo_v2((size_t *)8, (size_t *)16);
+}
+
+static void *wait_for_ever(void *unused)
+{
+    (void)unused;
+    OK(cuCtxSetCurrent(context));
+    OK(cuStreamSynchronize(stream));
+    return NULL;
+}
+
+static void on_host_for_ever(void *unused)
+{
+    (void)unused;
+    for (;;)
+        pause();
+}
+
+/* Four threads wait; this one has no call open. */
+static void end_beside_waits(const char *how)
+{
+    pthread_t threads[4];
+    start();
+    OK(cuLaunchHostFunc(stream, on_host_for_ever, NULL));
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, wait_for_ever, NULL);
+    usleep(200000);
+    if (strcmp(how, "waits-kill") == 0)
+        kill(getpid(), SIGKILL);
+    _exit(7);
+}
+
+static jmp_buf out_of_wait;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    siglongjmp(out_of_wait, 1);
+}
+
+/* This thread leaves a call by a jump; the process ends while another waits. */
+static void leave_calls(void)
+{
+    pthread_t thread;
+    start();
+    if (sigsetjmp(out_of_wait, 1) == 0) {
+        signal(SIGALRM, on_alarm);
+        OK(cuLaunchHostFunc(stream, on_host_for_ever, NULL));
+        ualarm(100000, 0);
+        OK(cuStreamSynchronize(stream));
+        bad = 1;
+    }
+    OK(cuCtxSetCurrent(context));
+    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    usleep(100000);
+    kill(getpid(), SIGKILL);
+}
+
+static bool do_end_inside(const char *what)
+{
+    if (strcmp(what, "host-segv") == 0)
+        end_in_graph(crash_on_host);
+    else if (strcmp(what, "host-kill") == 0)
+        end_in_graph(kill_on_host);
+    else if (strcmp(what, "host-abort") == 0)
+        end_in_graph(abort_on_host);
+    else if (strcmp(what, "host-exit") == 0)
+        end_in_graph(leave_on_host);
+    else if (strcmp(what, "launch-segv") == 0)
+        end_in_launch();
+    else if (strcmp(what, "getter-segv") == 0)
+        end_in_getter();
+    else if (strncmp(what, "waits-", 6) == 0)
+        end_beside_waits(what);
+    else if (strcmp(what, "jump") == 0)
+        leave_calls();
+    else
+        return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
+    if (do_end_inside(what))
+        return bad;
     if (strcmp(what, "capture") == 0)
         do_capture();
     else if (strcmp(what, "fail") == 0)

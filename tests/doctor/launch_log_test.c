@@ -67,6 +67,40 @@ static void begin(forge *f)
     forge_call(f, GPHI_CALL_cuMemAlloc, 0, memory, 2);
 }
 
+/* What launch.crash says in the log that was read last; how many of it there are. */
+static int crash_says(char *text, size_t room, const char *evidence)
+{
+    gph_doctor *doctor = NULL;
+    int count = 0;
+    text[0] = '\0';
+    CHECK(gph_doctor_create(NULL, &doctor, NULL) == GPH_OK &&
+          gph_doctor_read(doctor, path, NULL) == GPH_OK &&
+          gph_doctor_finish(doctor, NULL) == GPH_OK);
+    for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
+        const gph_finding *finding = gph_doctor_finding(doctor, i);
+        if (strcmp(finding->id, "launch.crash") != 0)
+            continue;
+        count++;
+        snprintf(text, room, "%s", finding->cause);
+        for (uint32_t k = 0; evidence != NULL && k < finding->evidence_count; k++)
+            if (strstr(finding->evidence[k], evidence) != NULL)
+                count = -1;
+    }
+    gph_doctor_destroy(doctor);
+    return count;
+}
+
+static int cause(char *text, size_t room)
+{
+    return crash_says(text, room, NULL);
+}
+
+static int evidence_has(const char *words)
+{
+    char text[256];
+    return crash_says(text, sizeof(text), words) == -1;
+}
+
 /* The driver's sentence on the call that comes next. */
 static void say(forge *f, const char *sentence)
 {
@@ -117,6 +151,29 @@ static void one_node(forge *f, uint64_t graph, gphi_snapshot_why why, uint64_t e
     gphi_event node = {.kind = GPHI_EVENT_NODE, .id = graph + 8};
     forge_put(f, &head, words, 8, NULL, 0);
     forge_put(f, &node, of, 4, NULL, 0);
+}
+
+/* A snapshot of one node that records an event. */
+static void event_node(forge *f, uint64_t graph, uint64_t exec, uint64_t event)
+{
+    const uint64_t number = ++f->snapshots;
+    const uint64_t words[] = {number, 1, 0, GPHI_SNAPSHOT_INSTANTIATED, exec, 0, 0, 0};
+    const gphi_part part = {GPHI_PART_STRUCT, 0, 8};
+    uint64_t of[] = {number, 0, CU_GRAPH_NODE_TYPE_EVENT_RECORD, 0, 0, event};
+    gphi_event head = {.kind = GPHI_EVENT_GRAPH, .id = graph};
+    _Alignas(64) char record[128] = {0};
+    const gphi_event node = {.kind = GPHI_EVENT_NODE,
+                             .units = 2,
+                             .thread = f->thread,
+                             .time_ns = f->time_ns,
+                             .id = graph + 8,
+                             .word_count = 4,
+                             .part_count = 1};
+    forge_put(f, &head, words, 8, NULL, 0);
+    memcpy(&of[4], &part, sizeof(part));
+    memcpy(record, &node, sizeof(node));
+    memcpy(record + sizeof(node), of, sizeof(of));
+    f->failed |= gphi_event_save_add(f->save, (const gphi_event *)record, &f->error) != 0;
 }
 
 static void instantiate_with(forge *f, int result, CUgraphInstantiateResult why,
@@ -384,6 +441,133 @@ static void a_lost_launch_is_told_if_the_program_goes_on(void)
     }
 }
 
+/* ---- calls in which the process ended ---- */
+
+static void never_returned(forge *f, gphi_call_id call, const uint64_t *words,
+                           uint32_t count, uint32_t thread)
+{
+    gphi_event head = {.kind = GPHI_EVENT_CALL,
+                       .stack = f->stack,
+                       .u.call = {.call = (uint16_t)call,
+                                  .flags = GPHI_CALL_UNRETURNED,
+                                  .status = 0xFF,
+                                  .result = CUDA_ERROR_UNKNOWN}};
+    f->thread = thread;
+    forge_put(f, &head, words, count, NULL, 0);
+    f->thread = FORGE_THREAD;
+}
+
+/* `how` as forge_end() has it; of a signal its number. */
+static int crash_ends(forge *f, int how, int number)
+{
+    const uint64_t words[] = {(uint64_t)number};
+    gphi_event head = {.kind = GPHI_EVENT_EXIT, .id = (uint64_t)how};
+    if (how >= 0)
+        forge_put(f, &head, words, 1, NULL, 0);
+    return forge_end(f, -1);
+}
+
+/* A launch in which the process ended, while another thread waited. */
+static void end_inside(int how, int number, int is_alone)
+{
+    forge f;
+    const uint64_t launch[] = {EXEC, STREAM}, wait[] = {SIDE};
+    begin(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    if (!is_alone)
+        never_returned(&f, GPHI_CALL_cuStreamSynchronize, wait, 1, FORGE_THREAD + 1);
+    never_returned(&f, GPHI_CALL_cuGraphLaunch, launch, 2, FORGE_THREAD);
+    CHECK(crash_ends(&f, how, number) == 0);
+}
+
+static void a_crash_inside_of_a_call_is_told(void)
+{
+    char text[256];
+    for (int alone = 0; alone < 2; alone++) {
+        end_inside(2, 11, alone);
+        CHECK(tells("launch.crash ") && cause(text, sizeof(text)) == 1);
+        CHECK(strstr(text, "SIGSEGV") != NULL && strstr(text, "cuGraphLaunch") != NULL);
+        end_inside(2, 6, alone);
+        CHECK(tells("launch.crash "));
+        end_inside(2, 9, alone); /* killed: info */
+        CHECK(tells("") && cause(text, sizeof(text)) == 1);
+        end_inside(-1, 0, alone); /* nobody knows how */
+        CHECK(tells("") && cause(text, sizeof(text)) == 1);
+        end_inside(0, 0, alone); /* exit() in another thread */
+        CHECK(tells("") && cause(text, sizeof(text)) == 0);
+        end_inside(1, 3, alone);
+        CHECK(tells("") && cause(text, sizeof(text)) == 0);
+    }
+}
+
+static void who_waits_does_not_crash(void)
+{
+    forge f;
+    char text[256];
+    const uint64_t wait[] = {SIDE};
+    begin(&f);
+    never_returned(&f, GPHI_CALL_cuStreamSynchronize, wait, 1, FORGE_THREAD);
+    CHECK(crash_ends(&f, 2, 11) == 0);
+    CHECK(tells("") && cause(text, sizeof(text)) == 1);
+}
+
+static void a_crash_by_what_was_destroyed_names_it(void)
+{
+    forge f;
+    const uint64_t made[] = {0x9000, 0}, destroyed[] = {0x9000}, stream[] = {STREAM};
+    const uint64_t record[] = {0x9000, STREAM}, exec[] = {EXEC}, both[] = {EXEC, STREAM};
+    begin(&f);
+    forge_call(&f, GPHI_CALL_cuEventCreate, 0, made, 2);
+    forge_call(&f, GPHI_CALL_cuEventDestroy, 0, destroyed, 1);
+    never_returned(&f, GPHI_CALL_cuEventRecord, record, 2, FORGE_THREAD);
+    CHECK(crash_ends(&f, 2, 11) == 0);
+    CHECK(tells("launch.crash ") && evidence_has("event 0x9000, an argument"));
+    begin(&f);
+    forge_call(&f, GPHI_CALL_cuStreamDestroy, 0, stream, 1);
+    never_returned(&f, GPHI_CALL_cuStreamSynchronize, stream, 1, FORGE_THREAD);
+    CHECK(crash_ends(&f, 2, 11) == 0);
+    CHECK(tells("launch.crash ") && evidence_has("stream 0x5000, an argument"));
+    begin(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    forge_call(&f, GPHI_CALL_cuGraphExecDestroy, 0, exec, 1);
+    never_returned(&f, GPHI_CALL_cuGraphLaunch, both, 2, FORGE_THREAD);
+    CHECK(crash_ends(&f, 2, 11) == 0);
+    CHECK(tells("launch.crash ") && evidence_has("executable 0x7000, an argument"));
+}
+
+/* The event of a graph's node is destroyed; the next launch does not return, or returns,
+ * or never comes. */
+static void operand_goes(int number, gphi_call_id last)
+{
+    forge f;
+    const uint64_t event[] = {0x9000, 0}, gone[] = {0x9000}, made[] = {EXEC, GRAPH, 0};
+    const uint64_t launch[] = {EXEC, STREAM};
+    begin(&f);
+    forge_call(&f, GPHI_CALL_cuEventCreate, 0, event, 2);
+    create(&f, GRAPH);
+    event_node(&f, GRAPH, EXEC, 0x9000);
+    forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 0, made, 3);
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    forge_call(&f, GPHI_CALL_cuEventDestroy, 0, gone, 1);
+    if (last == GPHI_CALL_cuGraphLaunch)
+        never_returned(&f, last, launch, 2, FORGE_THREAD);
+    else if (last == GPHI_CALL_cuStreamSynchronize)
+        never_returned(&f, last, &launch[1], 1, FORGE_THREAD);
+    CHECK(crash_ends(&f, 2, number) == 0);
+}
+
+static void a_launch_that_its_operand_killed_is_told_as_that(void)
+{
+    operand_goes(11, GPHI_CALL_cuGraphLaunch);
+    CHECK(tells("launch.dead-operand "));
+    operand_goes(11, GPHI_CALL_cuStreamSynchronize); /* it was not launched again */
+    CHECK(tells(""));
+    operand_goes(9, GPHI_CALL_COUNT);
+    CHECK(tells(""));
+}
+
+/* ---- calls at the same time ---- */
+
 /* Records in two threads whose times meet, or follow each other. */
 static void use_at_once(uint32_t gap_ns)
 {
@@ -441,6 +625,10 @@ int main(void)
     RUN(a_setter_with_a_foreign_node_is_told);
     RUN(an_error_of_the_device_is_a_replays_if_one_was_in_flight);
     RUN(a_lost_launch_is_told_if_the_program_goes_on);
+    RUN(a_crash_inside_of_a_call_is_told);
+    RUN(who_waits_does_not_crash);
+    RUN(a_crash_by_what_was_destroyed_names_it);
+    RUN(a_launch_that_its_operand_killed_is_told_as_that);
     RUN(uses_that_meet_are_told);
     RUN(every_allocation_of_an_examination_may_fail);
     (void)unlink(path);

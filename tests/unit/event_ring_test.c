@@ -319,6 +319,75 @@ static void survives_every_failed_allocation(void)
     }
 }
 
+static void the_call_of_each_slot_is_told_when_the_writer_is_gone(void)
+{
+    gphi_event_ring *ring = make(64);
+    gphi_event_ring_reader *reader = reader_of(NULL);
+    gphi_event_slot *first = gphi_event_ring_slot(ring, 11);
+    gphi_event_slot *second = gphi_event_ring_slot(ring, 12);
+    gphi_event_slot *third = gphi_event_ring_slot(ring, 13);
+    if (!CHECK(first != NULL && second != NULL && third != NULL))
+        return;
+    gphi_event_slot_begin(first);
+    first->time_ns = 40;
+    first->stack = 5;
+    first->open = 2;
+    first->flags = GPHI_CALL_PER_THREAD;
+    first->word_count = 2;
+    first->words[0] = 77;
+    first->words[1] = 78;
+    gphi_event_slot_enter(first, GPHI_CALL_cuGraphLaunch);
+    gphi_event_slot_begin(second);
+    gphi_event_slot_enter(second, GPHI_CALL_cuStreamSynchronize);
+    gphi_event_slot_leave(second); /* has returned */
+    gphi_event_slot_begin(third);
+    third->from = 0x1234;
+    gphi_event_slot_enter(third, GPHI_CALL_cuCtxSynchronize);
+    CHECK(add(ring, 90, 1));
+    CHECK(gphi_event_ring_next(reader, false) != NULL);
+    CHECK(gphi_event_ring_next(reader, false) == NULL); /* it may still return */
+    const gphi_event *event = gphi_event_ring_next(reader, true);
+    CHECK(event != NULL && event->kind == GPHI_EVENT_CALL && event->thread == 11 &&
+          event->u.call.call == GPHI_CALL_cuGraphLaunch && event->time_ns == 40 &&
+          event->u.call.duration_ns == 50 && event->stack == 5 &&
+          event->u.call.open == 2 && event->u.call.result == CUDA_ERROR_UNKNOWN &&
+          event->u.call.flags == (GPHI_CALL_PER_THREAD | GPHI_CALL_UNRETURNED) &&
+          gphi_event_word(event, 1) == 78 && event->word_count == 2);
+    event = gphi_event_ring_next(reader, true);
+    CHECK(event != NULL && event->kind == GPHI_EVENT_STACK &&
+          gphi_event_word(event, 0) == 0x1234);
+    const uint64_t number = event != NULL ? event->id : 0;
+    event = gphi_event_ring_next(reader, true);
+    CHECK(event != NULL && event->kind == GPHI_EVENT_CALL && event->thread == 13 &&
+          event->stack == number && number != 0 && event->time_ns == 90);
+    CHECK(gphi_event_ring_next(reader, true) == NULL);
+    gphi_event_ring_close(reader);
+    gphi_event_ring_forget(ring);
+}
+
+enum { MANY = 2000 };
+
+static void slots_come_back(void)
+{
+    gphi_event_ring *ring = make(64);
+    const uint32_t here = (uint32_t)getpid(); /* lives; no thread has the number 2^30 */
+    uint32_t count = 0;
+    while (count < MANY && gphi_event_ring_slot(ring, here) != NULL)
+        count++;
+    CHECK(count >= 64 && count < MANY);
+    gphi_event_ring_forget(ring);
+    ring = make(64);
+    for (uint32_t i = 0; i < MANY; i++) { /* released */
+        gphi_event_slot *slot = gphi_event_ring_slot(ring, here);
+        CHECK(slot != NULL && slot->call == 0);
+        gphi_event_slot_release(slot);
+    }
+    for (uint32_t i = 0; i < MANY; i++) /* of threads that ended without a word */
+        CHECK(gphi_event_ring_slot(ring, (1U << 30) + i) != NULL);
+    gphi_event_slot_release(NULL);
+    gphi_event_ring_forget(ring);
+}
+
 int main(void)
 {
     snprintf(ring_path, sizeof(ring_path), "/tmp/event_ring_test.%d", (int)getpid());
@@ -327,6 +396,8 @@ int main(void)
     RUN(several_threads_write_while_one_reads);
     RUN(a_killed_writer_leaves_what_it_had_put);
     RUN(killed_at_any_moment);
+    RUN(the_call_of_each_slot_is_told_when_the_writer_is_gone);
+    RUN(slots_come_back);
     RUN(a_scribbled_file_gives_whole_records_or_none);
     RUN(refuses_with_words);
     RUN(a_ring_is_private);

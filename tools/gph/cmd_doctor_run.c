@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -120,12 +121,27 @@ static bool poll_folder(const doctor_run *run, const char *folder, int is_over)
     return false;
 }
 
+/* A shell or a launcher ends as its own program was ended by a signal, with 128 more. */
+static bool tell_end(const doctor_run *run, pid_t child, int code, int signal_number)
+{
+    const bool is_signal = signal_number > 0;
+    gph_error error = {0};
+    if (!is_signal && (code <= EXIT_SIGNAL || code > EXIT_SIGNAL + SIGSYS))
+        return true;
+    const gph_status status =
+        gph_doctor_killed(run->doctor, is_signal ? (uint64_t)child : 0,
+                          is_signal ? signal_number : code - EXIT_SIGNAL, &error);
+    if (status != GPH_OK)
+        fprintf(stderr, "gph doctor: %s\n", error.message);
+    return status == GPH_OK;
+}
+
 static int watch(doctor_run *run, pid_t child, const char *folder)
 {
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
-    int code = EXIT_FAILED;
+    int code = EXIT_FAILED, signal_number = 0;
     run->was_read = true;
-    while (!launch_is_over(child, &code)) {
+    while (!launch_is_over(child, &code, &signal_number)) {
         const uint64_t before = gph_doctor_event_count(run->doctor, NULL);
         if (run->was_read)
             run->was_read = poll_folder(run, folder, 0);
@@ -134,6 +150,8 @@ static int watch(doctor_run *run, pid_t child, const char *folder)
     }
     if (run->was_read)
         run->was_read = poll_folder(run, folder, 1);
+    if (run->was_read)
+        run->was_read = tell_end(run, child, code, signal_number);
     return code;
 }
 

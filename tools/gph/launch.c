@@ -130,11 +130,12 @@ int launch_wait(pid_t child)
     return code_of(status);
 }
 
-bool launch_is_over(pid_t child, int *code)
+bool launch_is_over(pid_t child, int *code, int *signal_number)
 {
     int status = 0;
     if (waitpid(child, &status, WNOHANG) != child)
         return false;
     *code = code_of(status);
+    *signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return true;
 }

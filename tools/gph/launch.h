@@ -26,6 +26,7 @@ pid_t launch_start(const char *who, char **words);
 /* Its exit status as a shell tells it. */
 int launch_wait(pid_t child);
 
-/* The same without waiting; false: it still runs. */
-bool launch_is_over(pid_t child, int *code);
+/* The same without waiting; false: it still runs. `signal_number`: what ended it, 0: it
+ * ended itself. */
+bool launch_is_over(pid_t child, int *code, int *signal_number);
 #endif
