@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Held windows; see timing.h. What repeats is found as calls come in (a thread's calls,
- * hashed, compared with those one period earlier), and a few of the repetitions are held.
+/* Windows; see timing.h. What repeats is found as calls come in (timing_rhythm.c), and a
+ * few of the repetitions are held, or made a graph of (timing_graph.c).
  *
- *   thread: [keys of its last calls] -> period, position in it
- *   window: closed -> held (a stream waits) -> let go (queued, at a wait, too long)
- *           -> read (the GPU has ended) -> closed */
+ *   window: CLOSED -> HELD (a stream waits) -> LET_GO (queued, at a wait, too long)
+ *                  -> BUILT (nodes are put into a graph) -> LET_GO (launched)
+ *           LET_GO -> CLOSED (the GPU has ended, the result is written) */
 #define _GNU_SOURCE
-#include "attach/timing_calls.h"
+#include "attach/timing_graph.h"
+#include "attach/timing_rhythm.h"
 #include "base/clock.h"
 #include <errno.h>
 #include <pthread.h>
@@ -18,37 +19,18 @@
 #include <unistd.h>
 
 enum {
-    KEYS = 4096, /* of a thread's calls that are remembered */
     THREADS = 8,
-    PHASES = 16,      /* places in a period where a window may begin */
-    PHASE_MAX = 6,    /* windows a phase */
-    WINDOWS_MAX = 48, /* in all */
-    CALLS_MAX = 192,  /* in a window: drivers queue some 256 launches, then block */
+    WINDOWS_MAX = 64, /* in all */
+    CALLS_MAX = 192,  /* in a held one: drivers queue some 256 launches, then block */
     CALLS_MIN = 32,
     STREAMS = 8,
     OWN = 128,
     OWN_STEP = 32 /* ns */
 };
 static const uint64_t hold_ns = 1500000, watchdog_ns = 2000000, settle_ns = 500000;
+static const int build_turns = 10; /* of the watchdog: a graph holds nothing up */
 
-typedef struct phase {
-    uint32_t at, count;
-} phase;
-
-/* What a thread repeats. Only its own thread touches it. */
-typedef struct rhythm {
-    uint32_t thread;
-    uint64_t count;               /* calls so far */
-    uint64_t period, run, locked; /* calls that agree; the call at which it was adopted */
-    uint64_t next;                /* the call before which no window begins */
-    bool has_waits, after_wait;
-    phase phases[PHASES];
-    uint32_t phase_count;
-    uint32_t keys[KEYS];
-    uint32_t last[KEYS]; /* by key: the call's number + 1, low bits */
-} rhythm;
-
-typedef enum window_state { CLOSED, HELD, LET_GO } window_state;
+typedef enum window_state { CLOSED, HELD, BUILT, LET_GO } window_state;
 
 static struct {
     gphi_timing_host host;
@@ -59,127 +41,26 @@ static struct {
     _Atomic int state;    /* window_state; HELD -> LET_GO by whoever is first */
     _Atomic uint64_t opened_ns;
     _Atomic uint32_t window; /* counts them */
-    rhythm *owner;           /* of the window */
+    gphi_rhythm *owner;      /* of the window */
+    gphi_window_kind kind;
     CUstream streams[STREAMS];
     uint32_t stream_count, calls, done;
-    uint64_t first_ns, last_ns, target;
+    uint64_t first_ns, last_ns, target, instantiate_ns;
     CUevent begin, ends[STREAMS];
     bool is_whole; /* let go with everything queued */
     sem_t wake;
-    rhythm rhythms[THREADS];
+    gphi_timing_graph graph;
+    gphi_rhythm rhythms[THREADS];
     _Atomic uint32_t thread_count;
     _Atomic uint32_t own[OWN]; /* calls by what the wrapper cost, in steps of OWN_STEP */
     _Atomic int set_up;        /* 0 not yet, 1 going on, 2 done, 3 failed */
 } t = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 atomic_bool gphi_timing_is_on;
-static _Thread_local rhythm *own;
+static _Thread_local gphi_rhythm *own;
 static _Thread_local bool has_none; /* more threads than rhythms */
 
-/* ---- which calls are what -----------------------------------------------------------
- */
-
-typedef enum call_class {
-    NOISE, /* asks for something that is known: no part of the rhythm */
-    WORK,  /* queued on a stream */
-    ORDER, /* queued too, but takes no time */
-    WAIT,  /* everything else: may wait for the GPU, or is not known not to */
-    CAPTURE
-} call_class;
-
-/* Call, class, and which argument is the stream; CONFIG: it stands in a CUlaunchConfig.
- */
-enum { CONFIG = 100 };
-#define STREAM_CALLS(X)                                                                  \
-    X(cuLaunchKernel, WORK, 8)                                                           \
-    X(cuLaunchKernelEx, WORK, CONFIG)                                                    \
-    X(cuLaunchCooperativeKernel, WORK, 8)                                                \
-    X(cuMemcpyAsync, WORK, 3)                                                            \
-    X(cuMemcpyHtoDAsync, WORK, 3)                                                        \
-    X(cuMemcpyDtoHAsync, WORK, 3)                                                        \
-    X(cuMemcpyDtoDAsync, WORK, 3)                                                        \
-    X(cuMemsetD8Async, WORK, 3)                                                          \
-    X(cuMemsetD16Async, WORK, 3)                                                         \
-    X(cuMemsetD32Async, WORK, 3)                                                         \
-    X(cuMemAllocAsync, ORDER, 2)                                                         \
-    X(cuMemFreeAsync, ORDER, 1)                                                          \
-    X(cuEventRecord, ORDER, 1)                                                           \
-    X(cuStreamWaitEvent, ORDER, 0)                                                       \
-    X(cuGraphLaunch, WORK, 1)
-
-static call_class class_of(uint32_t call, int *stream_word)
-{
-    *stream_word = -1;
-    switch (call) {
-#define X(name, class, word)                                                             \
-    case GPHI_CALL_##name: *stream_word = word; return class;
-        STREAM_CALLS(X)
-#undef X
-    case GPHI_CALL_cuStreamBeginCapture:
-    case GPHI_CALL_cuStreamBeginCaptureToGraph: return CAPTURE;
-    case GPHI_CALL_cuCtxGetCurrent:
-    case GPHI_CALL_cuCtxSetCurrent:
-    case GPHI_CALL_cuCtxPushCurrent:
-    case GPHI_CALL_cuCtxPopCurrent:
-    case GPHI_CALL_cuCtxGetDevice:
-    case GPHI_CALL_cuDeviceGet:
-    case GPHI_CALL_cuDeviceGetAttribute:
-    case GPHI_CALL_cuFuncGetAttribute:
-    case GPHI_CALL_cuFuncSetAttribute:
-    case GPHI_CALL_cuKernelGetFunction:
-    case GPHI_CALL_cuPointerGetAttribute:
-    case GPHI_CALL_cuPointerGetAttributes:
-    case GPHI_CALL_cuStreamIsCapturing:
-    case GPHI_CALL_cuStreamGetCaptureInfo:
-    case GPHI_CALL_cuThreadExchangeStreamCaptureMode:
-    case GPHI_CALL_cuGetErrorName:
-    case GPHI_CALL_cuGetErrorString:
-    case GPHI_CALL_cuOccupancyMaxActiveBlocksPerMultiprocessor: return NOISE;
-    default: return WAIT;
-    }
-}
-
-static const CUlaunchConfig *config_of(const uint64_t *words)
-{
-    return (const CUlaunchConfig *)(uintptr_t)words[0]; // NOLINT
-}
-
-static uint64_t handle_of(const uint64_t *words, int stream_word)
-{
-    return stream_word == CONFIG ? (uint64_t)(uintptr_t)config_of(words)->hStream
-                                 : words[stream_word];
-}
-
-/* What makes two calls the same: the call, its stream, a kernel's function and grid, a
- * copy's size; not addresses and values. */
-static uint32_t key_of(uint32_t call, const uint64_t *words, int stream_word)
-{
-    uint64_t hash = call * UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t parts[9];
-    int count = 0;
-    if (words != NULL && stream_word == CONFIG) {
-        const CUlaunchConfig *config = config_of(words);
-        parts[count++] = words[1];
-        parts[count++] = (uint64_t)config->gridDimX << 32 | config->gridDimY;
-        parts[count++] = (uint64_t)config->gridDimZ << 32 | config->blockDimX;
-    } else if (words != NULL && stream_word == 8) {
-        while (count < 7)
-            parts[count] = words[count], count++;
-    } else if (words != NULL && stream_word == 3) {
-        parts[count++] = words[2];
-    }
-    if (words != NULL && stream_word >= 0)
-        parts[count++] = handle_of(words, stream_word);
-    for (int i = 0; i < count; i++)
-        hash = (hash ^ parts[i]) * UINT64_C(0xBF58476D1CE4E5B9);
-    hash ^= hash >> 32;
-    return (uint32_t)hash;
-}
-
-/* ---- what repeats -------------------------------------------------------------------
- */
-
-static rhythm *own_rhythm(void)
+static gphi_rhythm *own_rhythm(void)
 {
     if (own != NULL || has_none)
         return own;
@@ -192,111 +73,8 @@ static rhythm *own_rhythm(void)
     return own;
 }
 
-static void adopt(rhythm *r, uint64_t period)
-{
-    r->run = 0;
-    r->period = period;
-    r->locked = r->count;
-    r->phase_count = 0;
-    r->has_waits = false;
-}
-
-static void beat(rhythm *r, uint32_t key, bool is_wait, bool is_order)
-{
-    const uint64_t i = r->count;
-    const uint32_t last = r->last[key % KEYS];
-    const bool agrees = r->period != 0 && r->keys[(i - r->period) % KEYS] == key;
-    if (agrees) {
-        r->run++;
-    } else {
-        const uint64_t ago = (uint32_t)i + 1 - last;
-        const bool is_there =
-            last != 0 && ago < KEYS / 2 && ago <= i && r->keys[(i - ago) % KEYS] == key;
-        adopt(r, is_there ? ago : 0);
-    }
-    r->keys[i % KEYS] = key;
-    r->last[key % KEYS] = (uint32_t)i + 1;
-    r->has_waits |= is_wait;
-    r->after_wait = is_wait || (r->after_wait && is_order);
-    r->count++;
-}
-
-static bool is_steady(const rhythm *r)
-{
-    return r->period != 0 && r->run >= r->period && r->run >= 8;
-}
-
-/* The count of windows that began at this place of the period, or NULL: no place. A place
- * is behind a wait, or where an earlier window ended, or the first that comes where the
- * period has no waits. */
-static phase *place_of(rhythm *r, bool is_new)
-{
-    const uint32_t at = (uint32_t)((r->count - r->locked) % r->period);
-    for (uint32_t i = 0; i < r->phase_count; i++)
-        if (r->phases[i].at == at)
-            return &r->phases[i];
-    if (!is_new || r->phase_count == PHASES)
-        return NULL;
-    r->phases[r->phase_count] = (phase){.at = at};
-    return &r->phases[r->phase_count++];
-}
-
-static bool is_least(const rhythm *r, const phase *p)
-{
-    for (uint32_t i = 0; i < r->phase_count; i++)
-        if (r->phases[i].count < p->count)
-            return false;
-    return p->count < PHASE_MAX;
-}
-
-/* ---- windows ------------------------------------------------------------------------
+/* ---- results ------------------------------------------------------------------------
  */
-
-/* The stream that a handle means, for calls that are not per thread. */
-static CUstream stream_of(uint64_t handle, uint32_t flags)
-{
-    if (handle == 0)
-        return flags & GPHI_CALL_PER_THREAD ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
-    return (CUstream)(uintptr_t)handle; // NOLINT(performance-no-int-to-ptr)
-}
-
-/* Whether this caller ends the hold. */
-static bool release(void)
-{
-    int held = HELD;
-    if (!atomic_compare_exchange_strong(&t.state, &held, LET_GO))
-        return false;
-    atomic_store(t.gate.word, atomic_load(&t.window));
-    return true;
-}
-
-/* While the program goes on launching it would disturb what is measured; so would asking
- * all the time. */
-static void settle(void)
-{
-    const uint64_t from = gphi_clock_ns();
-    uint64_t now = from, pause = 20000;
-    for (uint32_t i = 0; i < t.stream_count; i++)
-        while (now - from < settle_ns &&
-               t.cu.event_query(t.ends[i]) == CUDA_ERROR_NOT_READY) {
-            const uint64_t until = now + pause;
-            while ((now = gphi_clock_ns()) < until)
-                ;
-            pause *= 2;
-        }
-}
-
-/* By the thread that owns it, with the lock: everything is queued. */
-static void end_window_locked(void)
-{
-    bool good = true;
-    if (atomic_load(&t.state) != HELD)
-        return;
-    for (uint32_t i = 0; i < t.stream_count; i++)
-        good &= t.cu.event_record(t.ends[i], t.streams[i]) == CUDA_SUCCESS;
-    t.is_whole = release() && good && t.calls > 0;
-    t.owner->next = t.owner->count + 2 * t.owner->period;
-}
 
 /* The median. */
 static uint64_t own_cost(void)
@@ -312,29 +90,38 @@ static uint64_t own_cost(void)
     return 0;
 }
 
-static void put_window(double ms)
+static void put_record(const uint64_t *words, uint32_t count, uint32_t thread,
+                       uint64_t id)
 {
-    gphi_event *e = gphi_event_ring_take(t.host.ring, 8 * sizeof(uint64_t));
+    gphi_event *e = gphi_event_ring_take(t.host.ring, count * sizeof(uint64_t));
     if (e == NULL)
         return;
-    const uint64_t words[8] = {GPHI_GPU_WINDOW,
-                               t.first_ns,
-                               t.first_ns + (uint64_t)(ms * 1e6),
-                               (uint64_t)(uintptr_t)t.streams[0],
-                               t.first_ns,
-                               t.last_ns,
-                               t.calls,
-                               own_cost()};
     e->kind = GPHI_EVENT_GPU;
-    e->thread = t.owner->thread;
-    e->time_ns = t.last_ns;
-    e->id = atomic_load(&t.window);
-    e->word_count = 8;
+    e->thread = thread;
+    e->time_ns = gphi_clock_ns();
+    e->id = id;
+    e->word_count = (uint16_t)count;
     e->part_count = 0;
     e->stack = 0;
     memset(&e->u, 0, sizeof(e->u));
-    memcpy(e + 1, words, sizeof(words));
+    memcpy(e + 1, words, count * sizeof(*words));
     gphi_event_ring_put(t.host.ring, e);
+}
+
+static void put_window(double ms)
+{
+    const uint64_t words[] = {GPHI_GPU_WINDOW,
+                              t.first_ns,
+                              t.first_ns + (uint64_t)(ms * 1e6),
+                              (uint64_t)(uintptr_t)t.streams[0],
+                              t.first_ns,
+                              t.last_ns,
+                              t.calls,
+                              own_cost(),
+                              t.kind == GPHI_WINDOW_GRAPH,
+                              t.instantiate_ns};
+    put_record(words, sizeof(words) / sizeof(words[0]), t.owner->thread,
+               atomic_load(&t.window));
 }
 
 /* Where the GPU has ended: the result. Returns whether a new window may begin. */
@@ -355,6 +142,45 @@ static bool read_window_locked(void)
         put_window(longest);
     atomic_store(&t.state, CLOSED);
     return true;
+}
+
+/* While the program goes on launching it would disturb what is measured; so would asking
+ * all the time. */
+static void settle(void)
+{
+    const uint64_t from = gphi_clock_ns();
+    uint64_t now = from, pause = 20000;
+    for (uint32_t i = 0; i < t.stream_count; i++)
+        while (now - from < settle_ns &&
+               t.cu.event_query(t.ends[i]) == CUDA_ERROR_NOT_READY) {
+            const uint64_t until = now + pause;
+            while ((now = gphi_clock_ns()) < until)
+                ;
+            pause *= 2;
+        }
+}
+
+/* ---- held windows -------------------------------------------------------------------
+ */
+
+/* Whether this caller ends the hold. */
+static bool release(void)
+{
+    int held = HELD;
+    if (!atomic_compare_exchange_strong(&t.state, &held, LET_GO))
+        return false;
+    atomic_store(t.gate.word, atomic_load(&t.window));
+    return true;
+}
+
+/* By the thread that owns it, with the lock: everything is queued. */
+static void end_hold_locked(void)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < t.stream_count; i++)
+        good &= t.cu.event_record(t.ends[i], t.streams[i]) == CUDA_SUCCESS;
+    t.is_whole = release() && good && t.calls > 0;
+    t.owner->next = t.owner->count + 2 * t.owner->period;
 }
 
 static bool hold_stream_locked(CUstream stream)
@@ -383,87 +209,176 @@ static void tie_stream_locked(CUstream stream)
         t.streams[t.stream_count++] = stream;
 }
 
-static void open_window_locked(rhythm *r, phase *p, CUstream stream)
-{
-    CUcontext context = NULL;
-    if (t.done >= WINDOWS_MAX || t.host.open_captures() != 0 || !read_window_locked())
-        return;
-    if (t.cu.ctx_current(&context) != CUDA_SUCCESS || context != t.context)
-        return;
-    p->count++;
-    t.done++;
-    t.owner = r;
-    t.stream_count = t.calls = 0;
-    t.is_whole = false;
-    /* short repetitions are measured several at a time */
-    t.target = r->period;
-    while (t.target < CALLS_MIN && !r->has_waits)
-        t.target += r->period;
-    if (t.target > CALLS_MAX)
-        t.target = CALLS_MAX;
-    atomic_store(&t.window, ++t.gate.next);
-    atomic_store(&t.opened_ns, gphi_clock_ns());
-    atomic_store(&t.state, HELD);
-    (void)sem_post(&t.wake);
-    if (!hold_stream_locked(stream))
-        (void)release();
-    t.first_ns = t.last_ns = gphi_clock_ns();
-}
-
 /* A copy from or to pageable memory waits for what is before it. */
-static bool is_pageable(uint32_t call, const uint64_t *words)
+static bool is_pageable(const gphi_timing_call *call)
 {
     int word = -1;
     unsigned kind = 0;
-    if (call == GPHI_CALL_cuMemcpyHtoDAsync)
+    if (call->call == GPHI_CALL_cuMemcpyHtoDAsync)
         word = 1;
-    else if (call == GPHI_CALL_cuMemcpyDtoHAsync)
+    else if (call->call == GPHI_CALL_cuMemcpyDtoHAsync)
         word = 0;
     return word >= 0 && t.cu.attribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                       words[word]) != CUDA_SUCCESS;
+                                       call->words[word]) != CUDA_SUCCESS;
 }
 
-/* A call while a window is held: goes into it, or ends it. */
-static void in_window(rhythm *r, call_class class, uint32_t call, const uint64_t *words,
-                      uint32_t flags, int stream_word)
+/* A call of the owner while it holds. Whether the window is over. */
+static bool go_into_hold_locked(const gphi_timing_call *call)
 {
+    const bool is_queued = call->class == GPHI_WORK || call->class == GPHI_ORDER;
+    const bool is_over =
+        t.calls >= t.target || gphi_clock_ns() - atomic_load(&t.opened_ns) > hold_ns;
+    if (is_over || !is_queued || is_pageable(call)) {
+        end_hold_locked();
+        return is_over && is_queued;
+    }
+    if (call->call == GPHI_CALL_cuStreamWaitEvent)
+        tie_stream_locked(call->stream);
+    else if (call->class == GPHI_WORK && !hold_stream_locked(call->stream))
+        (void)release(); /* not whole: it is not used */
+    return false;
+}
+
+/* ---- windows that are made a graph --------------------------------------------------
+ */
+
+/* By any thread: what was taken is launched. */
+static void run_graph_locked(bool by_owner)
+{
+    CUcontext ignored;
+    atomic_store(&t.state, LET_GO);
+    t.is_whole = false;
+    if (t.cu.ctx_push(t.context) != CUDA_SUCCESS)
+        return; /* the context is gone, and the work with it */
+    const gphi_timing_ran ran =
+        gphi_timing_graph_run(&t.graph, &t.gate, t.begin, t.ends[0]);
+    (void)t.cu.ctx_pop(&ignored);
+    t.streams[0] = t.graph.stream[0];
+    t.stream_count = 1;
+    t.instantiate_ns = ran.instantiate_ns;
+    t.is_whole = ran.is_timed && by_owner && t.calls > 0;
+}
+
+static gphi_timing_taken take_locked(const gphi_timing_call *call)
+{
+    CUcontext context = NULL;
+    if (t.cu.ctx_current(&context) != CUDA_SUCCESS || context != t.context ||
+        is_pageable(call))
+        return GPHI_REFUSED;
+    return gphi_timing_graph_take(&t.graph, call->call, call->words, call->stream);
+}
+
+/* A call of the owner while it builds. Whether the window is over. */
+static bool go_into_graph_locked(gphi_rhythm *r, const gphi_timing_call *call,
+                                 bool *taken)
+{
+    const bool is_queued = call->class == GPHI_WORK || call->class == GPHI_ORDER;
+    if (is_queued && t.calls < t.target) {
+        const gphi_timing_taken now = take_locked(call);
+        *taken = now == GPHI_TAKEN;
+        if (now != GPHI_REFUSED)
+            return false;
+    }
+    run_graph_locked(true);
+    r->next = r->count + 2 * r->period;
+    return is_queued;
+}
+
+/* ---- both ---------------------------------------------------------------------------
+ */
+
+/* A call while a window is open: goes into it, or ends it. Whether the driver is not to
+ * be called. */
+static bool in_window(gphi_rhythm *r, const gphi_timing_call *call)
+{
+    bool taken = false, is_over = false;
     (void)pthread_mutex_lock(&t.lock);
-    if (atomic_load(&t.state) == HELD && t.owner == r) {
-        const bool is_queued = class == WORK || class == ORDER;
-        const bool is_over =
-            t.calls >= t.target || gphi_clock_ns() - atomic_load(&t.opened_ns) > hold_ns;
-        if (is_over || !is_queued || is_pageable(call, words)) {
-            end_window_locked();
-            if (is_over && is_queued) {
-                settle();
-                (void)place_of(r, true); /* the next one goes on from here */
-            }
-        } else if (call == GPHI_CALL_cuStreamWaitEvent) {
-            tie_stream_locked(stream_of(handle_of(words, stream_word), flags));
-        } else if (class == WORK &&
-                   !hold_stream_locked(stream_of(handle_of(words, stream_word), flags))) {
-            (void)release(); /* not whole: it is not used */
-        }
-    } else if (class == WAIT || class == CAPTURE) {
-        (void)release(); /* of another thread: it may wait for what is held */
+    const int state = atomic_load(&t.state);
+    if (t.owner == r && state == HELD)
+        is_over = go_into_hold_locked(call);
+    else if (t.owner == r && state == BUILT)
+        is_over = go_into_graph_locked(r, call, &taken);
+    else if (state == BUILT)
+        run_graph_locked(
+            false); /* of another thread: it may build on what is not there */
+    else if (call->class == GPHI_STOP || call->class == GPHI_CAPTURE)
+        (void)release(); /* it may wait for what is held */
+    if (is_over) {
+        settle();
+        gphi_rhythm_go_on(r, t.kind);
     }
     (void)pthread_mutex_unlock(&t.lock);
+    return taken;
 }
 
-static void maybe_open(rhythm *r, uint32_t call, const uint64_t *words, uint32_t flags,
-                       int stream_word)
+/* Opens the window that is due. Whether the call is in its graph. */
+static bool open_locked(gphi_rhythm *r, const gphi_timing_call *call, uint32_t slot)
 {
-    if (!is_steady(r) || r->count < r->next || is_pageable(call, words))
-        return;
-    phase *p = place_of(r, r->after_wait || (!r->has_waits && r->phase_count == 0));
-    if (p == NULL || !is_least(r, p))
-        return;
+    t.owner = r;
+    t.stream_count = t.calls = 0;
+    t.instantiate_ns = 0;
+    t.is_whole = false;
+    t.first_ns = t.last_ns = gphi_clock_ns();
+    atomic_store(&t.opened_ns, t.first_ns);
+    if (t.kind == GPHI_WINDOW_HELD) {
+        atomic_store(&t.window, ++t.gate.next);
+        atomic_store(&t.state, HELD);
+        (void)sem_post(&t.wake);
+        if (!hold_stream_locked(call->stream))
+            (void)release();
+        t.first_ns = t.last_ns = gphi_clock_ns();
+        return false;
+    }
+    if (!gphi_timing_graph_open(&t.graph, t.context, call->stream, slot))
+        return false;
+    atomic_store(&t.window, ++t.gate.next);
+    atomic_store(&t.state, BUILT);
+    (void)sem_post(&t.wake);
+    const gphi_timing_taken now = take_locked(call);
+    if (now != GPHI_TAKEN)
+        run_graph_locked(false);
+    return now == GPHI_TAKEN;
+}
+
+static bool maybe_open(gphi_rhythm *r, const gphi_timing_call *call)
+{
+    CUcontext context = NULL;
+    bool taken = false;
+    if (!gphi_rhythm_is_steady(r) || r->count < r->next || is_pageable(call))
+        return false;
+    gphi_rhythm_place *place = gphi_rhythm_place_of(r);
+    gphi_window_kind kind;
+    if (place == NULL || !gphi_rhythm_due(r, place, &kind))
+        return false;
     (void)pthread_mutex_lock(&t.lock);
-    open_window_locked(r, p, stream_of(handle_of(words, stream_word), flags));
+    if (t.done < WINDOWS_MAX && t.host.open_captures() == 0 && read_window_locked() &&
+        t.cu.ctx_current(&context) == CUDA_SUCCESS && context == t.context) {
+        const uint64_t most = kind == GPHI_WINDOW_HELD ? CALLS_MAX : GPHI_TIMING_NODES;
+        /* short repetitions are measured several at a time */
+        t.target = r->period;
+        while (t.target < CALLS_MIN && !r->has_waits)
+            t.target += r->period;
+        t.target = t.target > most ? most : t.target;
+        t.kind = kind;
+        place->count[kind]++;
+        t.done++;
+        taken = open_locked(r, call, (uint32_t)(place - r->places));
+        if (kind == GPHI_WINDOW_GRAPH && !taken)
+            place->may[kind] = false;
+    }
+    (void)pthread_mutex_unlock(&t.lock);
+    return taken;
+}
+
+static void end_build(uint32_t window)
+{
+    (void)pthread_mutex_lock(&t.lock);
+    if (atomic_load(&t.window) == window && atomic_load(&t.state) == BUILT)
+        run_graph_locked(false);
     (void)pthread_mutex_unlock(&t.lock);
 }
 
-/* Ends a hold that nobody else has ended. */
+/* Ends a window that nobody else has ended: the host may wait without a call. */
 static void *watch(void *unused)
 {
     (void)unused;
@@ -471,10 +386,16 @@ static void *watch(void *unused)
         while (sem_wait(&t.wake) != 0 && errno == EINTR)
             ;
         const uint32_t window = atomic_load(&t.window);
-        const struct timespec pause = {.tv_nsec = (long)watchdog_ns};
-        (void)nanosleep(&pause, NULL);
+        for (int turn = 0; turn < build_turns && atomic_load(&t.window) == window;
+             turn++) {
+            const struct timespec pause = {.tv_nsec = (long)watchdog_ns};
+            (void)nanosleep(&pause, NULL);
+            if (atomic_load(&t.state) != BUILT)
+                break;
+        }
         if (atomic_load(&t.window) == window)
             (void)release();
+        end_build(window);
     }
     return NULL;
 }
@@ -484,22 +405,9 @@ static void *watch(void *unused)
 
 static void put_anchors(const uint64_t *anchors)
 {
-    gphi_event *e =
-        gphi_event_ring_take(t.host.ring, (3 + GPHI_ANCHOR_COUNT) * sizeof(uint64_t));
-    if (e == NULL)
-        return;
     uint64_t words[3 + GPHI_ANCHOR_COUNT] = {GPHI_GPU_ANCHORS};
     memcpy(words + 3, anchors, GPHI_ANCHOR_COUNT * sizeof(*anchors));
-    e->kind = GPHI_EVENT_GPU;
-    e->thread = (uint32_t)syscall(SYS_gettid);
-    e->time_ns = gphi_clock_ns();
-    e->id = 0;
-    e->word_count = 3 + GPHI_ANCHOR_COUNT;
-    e->part_count = 0;
-    e->stack = 0;
-    memset(&e->u, 0, sizeof(e->u));
-    memcpy(e + 1, words, sizeof(words));
-    gphi_event_ring_put(t.host.ring, e);
+    put_record(words, 3 + GPHI_ANCHOR_COUNT, (uint32_t)syscall(SYS_gettid), 0);
 }
 
 static bool set_up(CUcontext context)
@@ -559,6 +467,7 @@ bool gphi_timing_start(const gphi_timing_host *host)
     }
     GPHI_TIMING_CALLS(X)
 #undef X
+    t.graph.cu = &t.cu;
     atomic_store(&gphi_timing_is_on, true);
     return true;
 }
@@ -571,48 +480,54 @@ void gphi_timing_forget(void)
 /* ---- the two hooks ------------------------------------------------------------------
  */
 
-void gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
+bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
 {
-    int stream_word;
-    rhythm *r;
+    gphi_rhythm *r;
+    bool taken = false;
     if (!is_set_up(call) || (r = own_rhythm()) == NULL)
-        return;
-    const call_class class = class_of(call, &stream_word);
-    if (class == NOISE)
-        return;
-    if (atomic_load(&t.state) == HELD)
-        in_window(r, class, call, words, flags, stream_word);
-    if ((class == WORK || (class == ORDER && r->after_wait)) &&
-        atomic_load(&t.state) != HELD)
-        maybe_open(r, call, words, flags, stream_word);
-    beat(r, key_of(call, words, stream_word), class == WAIT, class == ORDER);
+        return false;
+    const gphi_timing_call now = gphi_timing_call_of(call, words, flags);
+    if (now.class == GPHI_NOISE)
+        return false;
+    const int state = atomic_load(&t.state);
+    if (state == HELD || state == BUILT)
+        taken = in_window(r, &now);
+    const int then = atomic_load(&t.state);
+    if ((now.class == GPHI_WORK || (now.class == GPHI_ORDER && r->after_wait)) &&
+        then != HELD && then != BUILT)
+        taken = maybe_open(r, &now);
+    gphi_rhythm_beat(r, &now);
+    return taken;
 }
 
-void gphi_timing_after(uint32_t call, const uint64_t *words, uint32_t flags,
-                       const gphi_timing_end *end)
+/* While a window is open: what is in it. */
+static void count_call(gphi_timing_class class, const gphi_timing_end *end)
 {
-    int stream_word;
-    (void)words;
-    (void)flags;
+    (void)pthread_mutex_lock(&t.lock);
+    if (t.owner == own && class == GPHI_WORK) {
+        t.calls++;
+        t.last_ns = end->end_ns;
+    }
+    (void)pthread_mutex_unlock(&t.lock);
+}
+
+void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
+{
     if (atomic_load(&t.set_up) != 2 || own == NULL)
         return;
-    const call_class class = class_of(call, &stream_word);
-    if (atomic_load(&t.state) == HELD) {
-        (void)pthread_mutex_lock(&t.lock);
-        if (t.owner == own && class == WORK) {
-            t.calls++;
-            t.last_ns = end->end_ns;
-        }
-        (void)pthread_mutex_unlock(&t.lock);
+    const gphi_timing_class class = gphi_timing_call_of(call, NULL, 0).class;
+    const int state = atomic_load(&t.state);
+    if (state == HELD || state == BUILT) {
+        count_call(class, end);
         return;
     }
-    if (class == WAIT && atomic_load(&t.state) == LET_GO && t.host.open_captures() == 0) {
+    if (class == GPHI_STOP && state == LET_GO && t.host.open_captures() == 0) {
         (void)pthread_mutex_lock(&t.lock);
         (void)read_window_locked();
         (void)pthread_mutex_unlock(&t.lock);
         return;
     }
-    if (class != WORK)
+    if (class != GPHI_WORK)
         return;
     const uint64_t now = gphi_clock_ns(), all = now - end->enter_ns;
     const uint64_t driver = end->end_ns - end->begin_ns;

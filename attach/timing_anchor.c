@@ -31,6 +31,7 @@ typedef struct bench {
 /* All times in picoseconds. */
 typedef struct chain_times {
     uint64_t stream, graph;                /* the GPU's, all of it queued beforehand */
+    uint64_t fresh;                        /* of a graph that has just been updated */
     uint64_t launch;                       /* the host's: of the graph */
     uint64_t capture, instantiate, upload; /* the host's */
 } chain_times;
@@ -109,54 +110,87 @@ static uint64_t since(uint64_t from_ns)
     return (gphi_clock_ns() - from_ns) * 1000;
 }
 
-static void make_graph(bench *b, put_work *work, int count, CUgraphExec *exec,
+typedef struct graph_pair {
+    CUgraph graph;
+    CUgraphExec exec;
+} graph_pair;
+
+static void make_graph(bench *b, put_work *work, int count, graph_pair *out,
                        chain_times *t)
 {
-    CUgraph graph = NULL;
     uint64_t from = gphi_clock_ns();
     if (!DO(b, capture_begin, b->stream, CU_STREAM_CAPTURE_MODE_RELAXED))
         return;
     work(b, count);
     /* in any case, or the stream stays what it is */
-    const CUresult ended = b->cu->capture_end(b->stream, &graph);
+    const CUresult ended = b->cu->capture_end(b->stream, &out->graph);
     if (!ok(b, ended))
         return;
     t->capture = since(from);
     from = gphi_clock_ns();
-    DO(b, instantiate, exec, graph, 0);
+    DO(b, instantiate, &out->exec, out->graph, 0);
     t->instantiate = since(from);
     from = gphi_clock_ns();
-    DO(b, upload, *exec, b->stream);
+    DO(b, upload, out->exec, b->stream);
     DO(b, stream_wait, b->stream);
     t->upload = since(from);
-    (void)b->cu->graph_destroy(graph);
+}
+
+static void drop_graph(bench *b, const graph_pair *pair)
+{
+    if (pair->exec != NULL)
+        (void)b->cu->exec_destroy(pair->exec);
+    if (pair->graph != NULL)
+        (void)b->cu->graph_destroy(pair->graph);
+}
+
+static uint64_t launch_held(bench *b, CUgraphExec exec)
+{
+    hold(b);
+    DO(b, graph_launch, exec, b->stream);
+    return let_go(b);
+}
+
+/* As a program does that launches and waits in turn: the host's time of a launch, and of
+ * both. */
+static void time_launches(bench *b, CUgraphExec exec, uint64_t *launch, uint64_t *both)
+{
+    uint64_t launches[WAITS], all[WAITS];
+    for (int i = -3; i < WAITS; i++) { /* a driver may learn from the first ones */
+        const uint64_t from = gphi_clock_ns();
+        DO(b, graph_launch, exec, b->stream);
+        const uint64_t launched = since(from);
+        DO(b, stream_wait, b->stream);
+        if (i < 0)
+            continue;
+        launches[i] = launched;
+        all[i] = since(from);
+    }
+    *launch = lower(launches, WAITS);
+    *both = lower(all, WAITS);
 }
 
 static void try_work(bench *b, put_work *work, int count, chain_times *t)
 {
-    CUgraphExec exec = NULL;
-    make_graph(b, work, count, &exec, t);
-    for (int i = 0; i < 3; i++) /* a driver may learn from the first ones */
-        DO(b, graph_launch, exec, b->stream);
-    DO(b, stream_wait, b->stream);
-    const uint64_t from = gphi_clock_ns();
-    DO(b, graph_launch, exec, b->stream);
-    t->launch = since(from);
-    DO(b, stream_wait, b->stream);
-    hold(b);
-    DO(b, graph_launch, exec, b->stream);
-    t->graph = let_go(b);
+    CUgraphExecUpdateResultInfo info;
+    graph_pair pair = {0};
+    uint64_t ignored;
+    make_graph(b, work, count, &pair, t);
+    time_launches(b, pair.exec, &t->launch, &ignored);
+    t->graph = launch_held(b, pair.exec);
+    DO(b, exec_update, pair.exec, pair.graph, &info);
+    DO(b, upload, pair.exec, b->stream);
+    t->fresh = launch_held(b, pair.exec);
     hold(b);
     work(b, count);
     t->stream = let_go(b);
-    if (exec != NULL)
-        (void)b->cu->exec_destroy(exec);
+    drop_graph(b, &pair);
 }
 
 static chain_times measure_work(bench *b, put_work *work, int count)
 {
     chain_times all[TRIES] = {{0}}, out;
-    uint64_t *const fields[] = {&out.stream,  &out.graph,       &out.launch,
+    uint64_t *const fields[] = {&out.stream,  &out.graph,       &out.fresh, &out.launch,
                                 &out.capture, &out.instantiate, &out.upload};
     for (int i = 0; i < TRIES; i++)
         try_work(b, work, count, &all[i]);
@@ -168,26 +202,24 @@ static chain_times measure_work(bench *b, put_work *work, int count)
     }
     return out;
 }
-_Static_assert(sizeof(chain_times) == 6 * sizeof(uint64_t), "read as an array");
+_Static_assert(sizeof(chain_times) == 7 * sizeof(uint64_t), "read as an array");
 _Static_assert(GPHI_ANCHOR_GRAPH_NODE == GPHI_ANCHOR_STREAM_NODE + 1 &&
                    GPHI_ANCHOR_GRAPH_FORK == GPHI_ANCHOR_STREAM_FORK + 1,
                "in pairs");
 
 static void measure_waits(bench *b, uint64_t *out)
 {
-    uint64_t eager[WAITS], graph[WAITS], launch[TRIES];
-    CUgraphExec exec = NULL;
-    chain_times ignored;
-    make_graph(b, chain, 1, &exec, &ignored);
+    uint64_t eager[WAITS], launch[TRIES], ignored;
+    graph_pair pair = {0};
+    chain_times unused;
+    make_graph(b, chain, 1, &pair, &unused);
+    time_launches(b, pair.exec, &ignored, &out[GPHI_ANCHOR_GRAPH_WAIT]);
+    drop_graph(b, &pair);
     for (int i = 0; i < WAITS; i++) {
-        uint64_t from = gphi_clock_ns();
+        const uint64_t from = gphi_clock_ns();
         chain(b, 1);
         DO(b, stream_wait, b->stream);
         eager[i] = since(from);
-        from = gphi_clock_ns();
-        DO(b, graph_launch, exec, b->stream);
-        DO(b, stream_wait, b->stream);
-        graph[i] = since(from);
     }
     for (int i = 0; i < TRIES; i++) {
         const uint64_t from = gphi_clock_ns();
@@ -195,10 +227,7 @@ static void measure_waits(bench *b, uint64_t *out)
         launch[i] = since(from) / LONG;
         DO(b, stream_wait, b->stream);
     }
-    if (exec != NULL)
-        (void)b->cu->exec_destroy(exec);
     out[GPHI_ANCHOR_WAIT] = lower(eager, WAITS);
-    out[GPHI_ANCHOR_GRAPH_WAIT] = lower(graph, WAITS);
     out[GPHI_ANCHOR_LAUNCH] = lower(launch, TRIES);
 }
 
@@ -233,18 +262,25 @@ static void measure_others(bench *b, uint64_t *out)
     }
 }
 
+static void take_off(uint64_t *from, uint64_t part)
+{
+    *from -= part < *from ? part : *from;
+}
+
 static void measure(bench *b, uint64_t *out)
 {
-    uint64_t events;
+    uint64_t *const events = &out[GPHI_ANCHOR_EVENTS];
     chain(b, LONG); /* whatever is done at the first launch */
     DO(b, stream_wait, b->stream);
     const chain_times few = measure_work(b, chain, SHORT),
                       many = measure_work(b, chain, LONG);
-    line(few.stream, many.stream, &events, &out[GPHI_ANCHOR_STREAM_NODE]);
+    line(few.stream, many.stream, events, &out[GPHI_ANCHOR_STREAM_NODE]);
     line(few.graph, many.graph, &out[GPHI_ANCHOR_GRAPH_START],
          &out[GPHI_ANCHOR_GRAPH_NODE]);
-    out[GPHI_ANCHOR_GRAPH_START] -=
-        events < out[GPHI_ANCHOR_GRAPH_START] ? events : out[GPHI_ANCHOR_GRAPH_START];
+    line(few.fresh, many.fresh, &out[GPHI_ANCHOR_FRESH_START],
+         &out[GPHI_ANCHOR_FRESH_NODE]);
+    take_off(&out[GPHI_ANCHOR_GRAPH_START], *events);
+    take_off(&out[GPHI_ANCHOR_FRESH_START], *events);
     line(few.launch, many.launch, &out[GPHI_ANCHOR_GRAPH_LAUNCH],
          &out[GPHI_ANCHOR_GRAPH_LAUNCH_NODE]);
     line(few.capture, many.capture, &out[GPHI_ANCHOR_CAPTURE],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The driver's own entries that timing uses, and what its two files share. */
+/* The driver's own entries that timing uses, and what its files share. */
 #ifndef GPHI_ATTACH_TIMING_CALLS_H
 #define GPHI_ATTACH_TIMING_CALLS_H
 #include "attach/timing.h"
@@ -25,15 +25,43 @@
     X(event_elapsed, "cuEventElapsedTime", (float *, CUevent, CUevent))                  \
     X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))             \
     X(event_query, "cuEventQuery", (CUevent))                                            \
+    X(stream_query, "cuStreamQuery", (CUstream))                                         \
+    X(ctx_push, "cuCtxPushCurrent_v2", (CUcontext))                                      \
+    X(ctx_pop, "cuCtxPopCurrent_v2", (CUcontext *))                                      \
     X(fill, "cuMemsetD8Async", (CUdeviceptr, unsigned char, size_t, CUstream))           \
+    X(fill_16, "cuMemsetD16Async", (CUdeviceptr, unsigned short, size_t, CUstream))      \
+    X(fill_32, "cuMemsetD32Async", (CUdeviceptr, unsigned, size_t, CUstream))            \
+    X(copy_3d, "cuMemcpy3DAsync_v2", (const CUDA_MEMCPY3D *, CUstream))                  \
+    X(launch_ex, "cuLaunchKernelEx",                                                     \
+      (const CUlaunchConfig *, CUfunction, void **, void **))                            \
     X(launch, "cuLaunchKernel",                                                          \
       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
        CUstream, void **, void **))                                                      \
     X(capture_begin, "cuStreamBeginCapture_v2", (CUstream, CUstreamCaptureMode))         \
     X(capture_end, "cuStreamEndCapture", (CUstream, CUgraph *))                          \
+    X(graph_create, "cuGraphCreate", (CUgraph *, unsigned))                              \
+    X(add_kernel, "cuGraphAddKernelNode_v2",                                             \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,                              \
+       const CUDA_KERNEL_NODE_PARAMS *))                                                 \
+    X(add_fill, "cuGraphAddMemsetNode",                                                  \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,                              \
+       const CUDA_MEMSET_NODE_PARAMS *, CUcontext))                                      \
+    X(add_copy, "cuGraphAddMemcpyNode",                                                  \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *,       \
+       CUcontext))                                                                       \
+    X(node_attribute, "cuGraphKernelNodeSetAttribute",                                   \
+      (CUgraphNode, CUkernelNodeAttrID, const CUkernelNodeAttrValue *))                  \
+    X(kernel_params, "cuGraphKernelNodeGetParams_v2",                                    \
+      (CUgraphNode, CUDA_KERNEL_NODE_PARAMS *))                                          \
+    X(fill_params, "cuGraphMemsetNodeGetParams",                                         \
+      (CUgraphNode, CUDA_MEMSET_NODE_PARAMS *))                                          \
+    X(copy_params, "cuGraphMemcpyNodeGetParams", (CUgraphNode, CUDA_MEMCPY3D *))         \
+    X(node_destroy, "cuGraphDestroyNode", (CUgraphNode))                                 \
     X(graph_destroy, "cuGraphDestroy", (CUgraph))                                        \
     X(instantiate, "cuGraphInstantiateWithFlags",                                        \
       (CUgraphExec *, CUgraph, unsigned long long))                                      \
+    X(exec_update, "cuGraphExecUpdate_v2",                                               \
+      (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *))                             \
     X(upload, "cuGraphUpload", (CUgraphExec, CUstream))                                  \
     X(graph_launch, "cuGraphLaunch", (CUgraphExec, CUstream))                            \
     X(exec_destroy, "cuGraphExecDestroy", (CUgraphExec))

@@ -52,10 +52,12 @@ typedef struct gphi_track {
     gphi_vec beats;    /* of gphi_beat */
 } gphi_track;
 
-/* A held window. */
+/* Calls whose time on the GPU was measured: held back and let go together, or as nodes of
+ * one graph. */
 typedef struct gphi_window {
     uint32_t thread, calls;
-    uint64_t first_ns, last_ns, gpu_ns, own_ns;
+    bool is_graph;
+    uint64_t first_ns, last_ns, gpu_ns, own_ns, instantiate_ns;
 } gphi_window;
 
 /* A stretch of a thread in which each beat is like the one a period earlier. */
@@ -83,7 +85,9 @@ typedef struct gphi_piece {
     double gap_ns;          /* the host's own time before it, that stays */
     double host_ns;         /* of its calls and what is between them, as it runs now */
     double own_ns;          /* of that, the doctor's */
-    double held_ns;         /* the GPU's; < 0: not measured */
+    double held_ns;         /* the GPU's, of them in streams; < 0: not measured */
+    double graph_ns;       /* the same in a graph, without its start; < 0: not measured */
+    double instantiate_ns; /* the host's, of that graph; < 0: not measured */
 } gphi_piece;
 
 /* How an argument changes from one repetition to the next. */
@@ -134,6 +138,7 @@ typedef struct gphi_repeat {
     gphi_vec obstacles; /* of gphi_obstacle */
     const gphi_stream *stream; /* that most of its work is on */
     double eager_ns, busy_ns, graph_ns, once_ns, launch_ns;
+    double noise_ns; /* of the GPU's times: smaller differences cannot be told */
     uint32_t windows, other_shapes; /* repetitions whose sizes differ from the first's */
     uint32_t graph_launches;
     gphi_question flow[GPHI_FLOW], checks[GPHI_CHECKS];

@@ -42,11 +42,14 @@ static double step_ns(const gph_advice *advice, const gphi_piece *piece)
            piece->waits * fork / 2; /* a fork and its join are two waits */
 }
 
-/* What one graph of a segment keeps the GPU busy: what was measured for its calls in a
- * stream, with the steps between nodes of a graph in place of those of a stream. */
+/* What one graph of a segment keeps the GPU busy: what it took where its calls ran as a
+ * graph; or else what was measured for them in a stream, with the steps between nodes of
+ * a graph in place of those of a stream. */
 static double graph_busy(const gph_advice *advice, const gphi_repeat *repeat,
                          const gphi_piece *piece)
 {
+    if (piece->graph_ns >= 0)
+        return piece->graph_ns / repeat->inner + anchor(advice, GPHI_ANCHOR_GRAPH_START);
     const double least = anchor(advice, GPHI_ANCHOR_GRAPH_NODE) * depth_of(piece);
     const double held = piece->held_ns / repeat->inner;
     double busy = held - step_ns(advice, piece);
@@ -115,11 +118,14 @@ static double run(const gph_advice *advice, const gphi_repeat *repeat, how mode)
 
 static double once(const gph_advice *advice, const gphi_piece *piece)
 {
-    return anchor(advice, GPHI_ANCHOR_CAPTURE) + anchor(advice, GPHI_ANCHOR_INSTANTIATE) +
-           anchor(advice, GPHI_ANCHOR_UPLOAD) +
-           piece->nodes * (anchor(advice, GPHI_ANCHOR_CAPTURE_NODE) +
-                           anchor(advice, GPHI_ANCHOR_INSTANTIATE_NODE) +
-                           anchor(advice, GPHI_ANCHOR_UPLOAD_NODE));
+    const double instantiate =
+        anchor(advice, GPHI_ANCHOR_INSTANTIATE) +
+        anchor(advice, GPHI_ANCHOR_INSTANTIATE_NODE) * piece->nodes;
+    return anchor(advice, GPHI_ANCHOR_CAPTURE) + anchor(advice, GPHI_ANCHOR_UPLOAD) +
+           (anchor(advice, GPHI_ANCHOR_CAPTURE_NODE) +
+            anchor(advice, GPHI_ANCHOR_UPLOAD_NODE)) *
+               piece->nodes +
+           fmax(piece->instantiate_ns, instantiate);
 }
 
 static void say(gphi_repeat *repeat, gph_verdict verdict, const char *format, ...)
@@ -154,10 +160,17 @@ static const gphi_obstacle *blocker(const gphi_repeat *repeat)
 static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double saving)
 {
     const double share = saving / repeat->eager_ns;
+    const double noise = repeat->noise_ns / repeat->eager_ns;
     const double even = repeat->told.break_even;
     const double count = (double)repeat->told.repetitions;
     const gphi_obstacle *in_way = blocker(repeat);
-    if (share < least_saving) {
+    if (share >= least_saving && share < least_saving + noise) {
+        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
+            "a graph would save %.0f %% of the time, but the GPU's times differ by %.0f "
+            "%% "
+            "from one repetition to the next: that cannot be told apart",
+            share * 100, noise * 100);
+    } else if (share < least_saving) {
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
             "a graph would save %.0f %% of the time, less than %.0f %%: the GPU is busy "
             "for %.0f %% of it already",
@@ -183,8 +196,8 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double sav
 }
 
 /* eager_ns without the doctor's part, and graph_ns. What the two clocks do not explain of
- * the time now (other programs, caches, a host that wakes late) is put down to host and
- * GPU as they work: the GPU's part stays. */
+ * the time now (other programs, caches, a host that wakes late) is put down to the one
+ * that takes the time: if that is the GPU it stays. */
 static void set_times(const gph_advice *advice, gphi_repeat *repeat)
 {
     const double with = run(advice, repeat, AS_IT_IS);
@@ -194,7 +207,10 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
     if (repeat->loop.repetitions < FEW) /* the first ones are not what it takes later */
         eager = fmin(eager, without);
     const double excess = fmax(eager - without, 0);
-    const double share = without > 0 ? fmin(fmax(repeat->busy_ns, 0) / without, 1) : 0;
+    /* all of it where the GPU is what takes the time, nothing where it waits for the host
+     */
+    const double part = without > 0 ? fmax(repeat->busy_ns, 0) / without : 0;
+    const double share = fmin(fmax(2 * part - 1, 0), 1);
     const double graph = run(advice, repeat, AS_GRAPH) + excess * share;
     repeat->eager_ns = eager / repeat->inner;
     repeat->graph_ns = repeat->busy_ns < 0 ? -1 : graph / repeat->inner;

@@ -3,6 +3,7 @@
  * no window has disturbed, and the GPU's from the windows. */
 #include "advice/advice.h"
 #include "base/heap.h"
+#include <math.h>
 #include <stdlib.h>
 
 enum { SAMPLES = 64, POSITIONS = 64 };
@@ -42,15 +43,18 @@ typedef struct placed {
     uint64_t repetition;
     uint32_t place, calls;
     uint32_t content; /* a hash of its calls and their sizes */
-    double gpu_ns;
+    bool is_graph;
+    double gpu_ns, instantiate_ns;
 } placed;
 
 typedef struct timing {
     const gph_advice *advice;
     gphi_repeat *repeat;
-    gphi_vec windows; /* of placed */
-    double own_ns;    /* that the doctor adds to a call */
-    uint64_t count;   /* whole repetitions */
+    gphi_vec windows;               /* of placed */
+    double own_ns;                  /* that the doctor adds to a call */
+    uint64_t count;                 /* whole repetitions */
+    double events_ns;               /* that a window shows beside its calls */
+    double fresh_ns, fresh_node_ns; /* and a graph that is not warm yet: whole, by node */
 } timing;
 
 /* The first beat of a track that began at that time or later. */
@@ -112,11 +116,15 @@ static gph_status place_windows(timing *t)
         placed *p = gphi_vec_add(&t->windows, 1);
         if (p == NULL)
             return GPH_E_NO_MEMORY;
+        const double fresh = t->fresh_ns + t->fresh_node_ns * window->calls;
+        const double beside = t->events_ns + (window->is_graph ? fresh : 0);
         *p = (placed){.repetition = (at - first) / loop->period,
                       .place = (uint32_t)((at - first) % loop->period),
                       .calls = window->calls,
                       .content = content_of(track, at, window->calls),
-                      .gpu_ns = (double)window->gpu_ns};
+                      .is_graph = window->is_graph,
+                      .gpu_ns = fmax((double)window->gpu_ns - beside, 0),
+                      .instantiate_ns = (double)window->instantiate_ns};
         if (owns < SAMPLES)
             own[owns++] = (double)window->own_ns;
     }
@@ -290,66 +298,107 @@ static double stretch(const timing *t)
 /* ---- the GPU ------------------------------------------------------------------------
  */
 
-/* The least that any window of the same calls took, for a call: what disturbs a window
- * (another program, a processor that sleeps) only adds to it. */
-static double held_least(const timing *t, const placed *like)
+/* The least that any window of the same calls and kind took, for a call: what disturbs a
+ * window (another program, a processor that sleeps) only adds to it. */
+static double window_least(const timing *t, const placed *like)
 {
     double least = like->gpu_ns;
     for (size_t i = 0; i < t->windows.count; i++) {
         const placed *p = gphi_vec_at(&t->windows, i);
-        if (p->content == like->content && p->gpu_ns < least)
+        if (p->content == like->content && p->is_graph == like->is_graph &&
+            p->gpu_ns < least)
             least = p->gpu_ns;
     }
     return least / like->calls;
 }
 
 /* Of the windows that begin at a place, for a call; < 0: there are none. */
-static double held_from(const timing *t, uint32_t place, uint32_t *calls)
+static double window_from(const timing *t, bool is_graph, uint32_t place, uint32_t *calls)
 {
     double least = -1;
     *calls = 0;
     for (size_t i = 0; i < t->windows.count; i++) {
         const placed *p = gphi_vec_at(&t->windows, i);
-        if (p->place != place || p->calls < *calls)
+        if (p->is_graph != is_graph || p->place != place || p->calls < *calls)
             continue;
-        const double here = held_least(t, p);
+        const double here = window_least(t, p);
         least = p->calls > *calls || here < least ? here : least;
         *calls = p->calls;
     }
     return least;
 }
 
-static double held_mean(const timing *t)
+static double window_mean(const timing *t, bool is_graph)
 {
     double per_call[SAMPLES];
     size_t count = 0;
-    for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++)
-        per_call[count++] = held_least(t, gphi_vec_at(&t->windows, i));
+    for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
+        const placed *p = gphi_vec_at(&t->windows, i);
+        if (p->is_graph == is_graph)
+            per_call[count++] = window_least(t, p);
+    }
     return count == 0 ? -1 : lower(per_call, count);
 }
 
-/* From one window to the next, each with what its calls take; what no window has begun is
- * taken as the calls on the whole. */
-static void hold_segment(timing *t, gphi_piece *piece)
+/* The GPU's time of a segment, from one window to the next, each with what its calls
+ * take; what no window has begun is taken as the calls on the whole. < 0: there are none.
+ */
+static double segment_ns(const timing *t, const gphi_piece *piece, bool is_graph)
 {
-    const double mean = held_mean(t);
-    if (mean < 0)
-        return;
-    piece->held_ns = 0;
-    double now = -1;
+    const double mean = window_mean(t, is_graph);
+    double sum = 0, now = -1;
     uint32_t left = 0; /* calls that the last window still covers */
+    if (mean < 0)
+        return -1;
     for (uint32_t i = piece->from; i < piece->from + piece->count; i++) {
         uint32_t calls;
-        const double here = held_from(t, i, &calls);
-        if (here >= 0) {
+        const double here = window_from(t, is_graph, i, &calls);
+        if (here >= 0 && calls > left) {
             now = here;
             left = calls;
         }
         if (beat(t, 0, i)->nodes == 0)
             continue;
-        piece->held_ns += left > 0 ? now : mean;
+        sum += left > 0 ? now : mean;
         left -= left > 0;
     }
+    return sum;
+}
+
+/* By how much two windows of the same calls differ at least: less than that cannot be
+ * told apart. 0: there are not two. */
+static double noise_ns(const timing *t, const gphi_piece *piece, bool is_graph)
+{
+    double values[SAMPLES];
+    uint32_t calls = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
+        const placed *p = gphi_vec_at(&t->windows, i);
+        if (p->is_graph != is_graph || p->place < piece->from ||
+            p->place >= piece->from + piece->count || p->calls < calls)
+            continue;
+        count = p->calls > calls ? 0 : count;
+        calls = p->calls;
+        values[count++] = p->gpu_ns;
+    }
+    (void)gphi_median(values, count);
+    return count < 2 ? 0 : (values[1] - values[0]) / calls * piece->nodes;
+}
+
+/* What instantiating a graph of the segment took, by the graphs of the windows. */
+static double instantiate_ns(const timing *t, const gphi_piece *piece)
+{
+    double least = -1;
+    for (size_t i = 0; i < t->windows.count; i++) {
+        const placed *p = gphi_vec_at(&t->windows, i);
+        const bool is_here = p->place >= piece->from &&
+                             p->place < piece->from + piece->count &&
+                             p->instantiate_ns > 0;
+        const double here = p->instantiate_ns * piece->nodes / p->calls;
+        if (is_here && (least < 0 || here < least))
+            least = here;
+    }
+    return least;
 }
 
 static void use(timing *t)
@@ -360,7 +409,12 @@ static void use(timing *t)
         gphi_piece *piece = gphi_vec_at(&t->repeat->pieces, i);
         if (piece->kind != GPHI_SEGMENT)
             continue;
-        hold_segment(t, piece);
+        piece->graph_ns = segment_ns(t, piece, true);
+        piece->held_ns = segment_ns(t, piece, false);
+        if (piece->held_ns < 0)
+            piece->held_ns = piece->graph_ns;
+        piece->instantiate_ns = instantiate_ns(t, piece);
+        t->repeat->noise_ns += noise_ns(t, piece, true) + noise_ns(t, piece, false);
         t->repeat->busy_ns += piece->held_ns;
     }
     if (t->windows.count == 0)
@@ -369,9 +423,21 @@ static void use(timing *t)
         t->repeat->pieces.count > 1 ? median_of(t, 0, whole) : stretch(t);
 }
 
+static double anchor_ns(const gph_advice *advice, gphi_anchor which)
+{
+    return (double)advice->anchors[which] / 1e3;
+}
+
 gph_status gphi_repeat_measure(const gph_advice *advice, gphi_repeat *repeat)
 {
-    timing t = {.advice = advice, .repeat = repeat, .count = gphi_repeat_count(repeat)};
+    timing t = {.advice = advice,
+                .repeat = repeat,
+                .count = gphi_repeat_count(repeat),
+                .events_ns = anchor_ns(advice, GPHI_ANCHOR_EVENTS),
+                .fresh_ns = anchor_ns(advice, GPHI_ANCHOR_FRESH_START),
+                .fresh_node_ns = fmax(anchor_ns(advice, GPHI_ANCHOR_FRESH_NODE) -
+                                          anchor_ns(advice, GPHI_ANCHOR_GRAPH_NODE),
+                                      0)};
     gphi_vec_init(&t.windows, advice->heap, sizeof(placed));
     const gph_status status = place_windows(&t);
     if (status == GPH_OK)

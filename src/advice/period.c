@@ -177,7 +177,12 @@ static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
         open = gphi_vec_add(&repeat->pieces, 1);
         if (open == NULL)
             return GPH_E_NO_MEMORY;
-        *open = (gphi_piece){.kind = kind, .from = i, .count = 1, .held_ns = -1};
+        *open = (gphi_piece){.kind = kind,
+                             .from = i,
+                             .count = 1,
+                             .held_ns = -1,
+                             .graph_ns = -1,
+                             .instantiate_ns = -1};
         segments += kind == GPHI_SEGMENT;
     }
     for (size_t i = 0; i < repeat->pieces.count; i++)

@@ -191,7 +191,8 @@ typedef enum gphi_gpu_what {
     GPHI_GPU_WINDOW, /* launches held back and let go together: start, end (their
                         difference is of the GPU's clock), then words: stream, times of
                         the first and of the last CALL in it, how many work calls they
-                        are, ns that a wrapper adds to a call */
+                        are, ns that a wrapper adds to a call, whether they were launched
+                        as one graph, ns that instantiating it took (0: it was updated) */
     GPHI_GPU_ANCHORS /* what this machine takes, measured once: 0, 0, then words as
                         gphi_anchor says, in picoseconds */
 } gphi_gpu_what;
@@ -215,6 +216,9 @@ typedef enum gphi_anchor {
     GPHI_ANCHOR_GRAPH_COPY,  /* GPU: the same in a graph */
     GPHI_ANCHOR_STREAM_FORK, /* GPU: a fork into two streams and its join, in streams */
     GPHI_ANCHOR_GRAPH_FORK,  /* GPU: the same in a graph */
+    GPHI_ANCHOR_EVENTS,      /* GPU: what two events show with nothing between them */
+    GPHI_ANCHOR_FRESH_START, /* GPU: as GRAPH_START and GRAPH_NODE, of a graph that has */
+    GPHI_ANCHOR_FRESH_NODE,  /* just been updated and uploaded */
     GPHI_ANCHOR_COUNT
 } gphi_anchor;
 
