@@ -25,7 +25,7 @@ for program in $(grep -o 'examples/broken/[a-z.-]*\.c' "$list" | sort -u); do
     [ -f "$root/$program" ] || complain "no $program"
 done
 for program in $(grep -o '^Shown by: test [a-z_]*' "$list" | sed 's/.* //' | sort -u); do
-    ls "$root"/tests/*/"$program".c >/dev/null 2>&1 || complain "no test $program"
+    ls "$root"/tests/*/"$program".c "$root"/tests/*/"$program".py 2>/dev/null | grep -q . || complain "no test $program"
 done
 for page in $(grep -o 'docs/[a-z/.-]*\.md' "$list" | sort -u); do
     case $page in # made of a program's head and what the doctor says of it

@@ -104,26 +104,40 @@ class Driver:
         return code, self.call("cuStreamEndCapture", stream, ctypes.byref(graph))
 
 
-def runtime_word(code):
-    """What the runtime calls a code."""
+def runtime_library():
+    """libcudart, which PyTorch brings along; None: there is none."""
     for name in ("libcudart.so.13", "libcudart.so.12", "libcudart.so"):
-        try:
-            lib = ctypes.CDLL(name)
-            break
-        except OSError:
-            import torch  # noqa: F401  its folder of libraries is known then
+        for bring in (lambda: None, lambda: __import__("torch")):
+            try:
+                bring()
+                return ctypes.CDLL(name)
+            except (OSError, ImportError):
+                pass
+    return None
+
+
+def runtime_word(code):
+    """What the runtime calls a code; empty where there is no runtime."""
+    lib = runtime_library()
+    if lib is None:
+        return ""
     lib.cudaGetErrorName.restype = lib.cudaGetErrorString.restype = ctypes.c_char_p
     return "%s: %s" % (lib.cudaGetErrorName(code).decode(), lib.cudaGetErrorString(code).decode())
 
 
 @provokes("cuda/909-timeout")
 def timeout():
-    say(Driver().word(909), runtime_word(909))
+    say("error " + Driver().word(909), runtime_word(909))
 
 
 @provokes("cuda/702-launch-timeout")
 def launch_timeout():
-    say(Driver().word(702), runtime_word(702))
+    """A kernel without an end, where there is a limit; a GPU without a display has none."""
+    if "SOFTCUDA_KERNEL_TIMEOUT_MS" in os.environ:
+        fault("more:\nld.param.u64 %a,[p];\nld.volatile.global.f32 %f1,[%a];\nbra more;",
+              Driver().memory().value)
+    else:
+        say("error " + Driver().word(702), runtime_word(702))
 
 
 @provokes("cuda/3-not-initialized")
@@ -205,7 +219,7 @@ def not_ready():
     for _ in range(20):
         driver.check("cuMemsetD32Async", at, 1, ctypes.c_size_t(1 << 28), stream)
     code = driver.call("cuStreamQuery", stream)
-    say("cuStreamQuery: " + driver.word(code), "CUDA error: " + runtime_word(code).split(": ")[1])
+    say("CUDA error: %s" % driver.word(code).split(": ")[1], "cuStreamQuery: " + driver.word(code))
 
 
 def fault(body, at):
