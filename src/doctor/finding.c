@@ -255,14 +255,17 @@ void gphi_consequence(gphi_draft *draft, const gphi_call *call)
     if (draft == NULL)
         return;
     tell(draft->of, call);
-    draft->consequence_count++;
     gphi_aftermath *known = draft->consequences.items;
     for (size_t i = 0; i < draft->consequences.count; i++)
         if (known[i].call.call == call->call && known[i].call.result == call->result &&
             known[i].call.stack == call->stack) {
-            known[i].count++;
+            const bool is_same = known[i].last == call->number; /* two rules saw it */
+            known[i].last = call->number;
+            known[i].count += is_same ? 0 : 1;
+            draft->consequence_count += is_same ? 0 : 1;
             return;
         }
+    draft->consequence_count++;
     if (draft->consequences.count >= AFTERMATHS_MAX)
         return;
     gphi_aftermath *place = gphi_vec_add(&draft->consequences, 1);
@@ -270,7 +273,7 @@ void gphi_consequence(gphi_draft *draft, const gphi_call *call)
         draft->of->is_short = true;
         return;
     }
-    *place = (gphi_aftermath){.call = *call, .count = 1};
+    *place = (gphi_aftermath){.call = *call, .last = call->number, .count = 1};
 }
 
 void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft)

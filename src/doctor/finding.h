@@ -14,6 +14,7 @@ typedef struct gphi_line {
 /* Later failures that look the same. */
 typedef struct gphi_aftermath {
     gphi_call call; /* the first */
+    uint64_t last;  /* number of the last */
     uint64_t count;
 } gphi_aftermath;
 

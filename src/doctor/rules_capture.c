@@ -146,7 +146,7 @@ static void watch_begin(gphi_rule_run *run, const gphi_seen *seen)
     watch->begun = capture->begin.number;
     watch->work_before = run->model->work_count;
     gphi_vec_init(&watch->early, heap, sizeof(gphi_call));
-    gphi_vec_init(&watch->tried, heap, sizeof(uint64_t));
+    gphi_vec_init(&watch->tried, heap, sizeof(gphi_tried));
     gphi_vec_init(&watch->escaped, heap, sizeof(gphi_escaped));
     gphi_map_init(&watch->touched, heap);
     watch->context = capture->origin ? capture->origin->context : 0;
@@ -168,26 +168,32 @@ static void note_tried(gphi_capture_state *state, gphi_watch *watch,
                        const gphi_seen *seen)
 {
     const uint64_t signature = gphi_work_signature(seen);
-    const uint64_t *tried = watch->tried.items;
+    const gphi_tried *tried = watch->tried.items;
     if (signature == 0 || watch->tried.count >= KEEP_TRIED)
         return;
     for (size_t i = 0; i < watch->tried.count; i++)
-        if (tried[i] == signature)
+        if (tried[i].signature == signature)
             return;
-    uint64_t *at = gphi_vec_add(&watch->tried, 1);
+    gphi_tried *at = gphi_vec_add(&watch->tried, 1);
     if (at)
-        *at = signature;
+        at->signature = signature;
     else
         state->is_short = true;
 }
 
-static bool has_tried(const gphi_watch *watch, uint64_t signature)
+/* The work is run; true if most of what was tried is now. Some of it may be done in
+ * another way eagerly, and one kernel may well be used elsewhere. */
+static bool most_is_run(gphi_watch *watch, uint64_t signature)
 {
-    const uint64_t *tried = watch->tried.items;
-    for (size_t i = 0; i < watch->tried.count && signature; i++)
-        if (tried[i] == signature)
-            return true;
-    return false;
+    gphi_tried *tried = watch->tried.items;
+    size_t run = 0;
+    bool is_new = false;
+    for (size_t i = 0; i < watch->tried.count; i++) {
+        if (tried[i].signature == signature && !tried[i].is_run)
+            is_new = tried[i].is_run = true;
+        run += tried[i].is_run;
+    }
+    return is_new && run * 3 >= watch->tried.count * 2;
 }
 
 /* What the capture refused is captured after all, by another call. */
@@ -215,9 +221,11 @@ static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
         if (seen->call.thread == cause->root.thread &&
             seen->call.call == cause->root.call)
             cause->is_root_again = true;
-        const bool again = watch->tried.count ? is_work && has_tried(watch, signature)
+        if (seen->call.thread != watch->capture->thread)
+            continue;
+        const bool again = watch->tried.count ? is_work && most_is_run(watch, signature)
                                               : site && site == cause->site;
-        if (again && seen->call.thread == watch->capture->thread) {
+        if (again) {
             watch->is_handled = true;
             cause->handled++;
         }

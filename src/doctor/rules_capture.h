@@ -120,6 +120,12 @@ typedef struct gphi_escaped {
     bool is_kernel, is_unknown;
 } gphi_escaped;
 
+/* Work that a capture was to have. */
+typedef struct gphi_tried {
+    uint64_t signature;
+    bool is_run; /* eagerly, since the capture failed */
+} gphi_tried;
+
 /* A capture that is watched: from its begin until its failure was handled, or the end. */
 typedef struct gphi_watch {
     gphi_capture *capture;
@@ -128,7 +134,7 @@ typedef struct gphi_watch {
     gphi_incident *dropped;  /* the first refusal that did not end it, or NULL */
     uint64_t dropped_work;   /* its signature */
     gphi_vec early;          /* of gphi_call: failures before their cause was seen */
-    gphi_vec tried;          /* of uint64_t: work that was tried, as signatures */
+    gphi_vec tried;          /* of gphi_tried */
     gphi_vec escaped;        /* of gphi_escaped */
     gphi_map touched;        /* allocations by address */
     uint64_t context;        /* of its stream, or 0 */

@@ -2,6 +2,9 @@
 /* Rules capture.*: what is told of captures that are wrongly begun, forked, joined and
  * ended, of events in and behind them, and of work that they refuse. */
 #include "doctor/rules_capture.h"
+#include "doctor/stacks.h"
+
+#include <string.h>
 
 enum { MAX_MEMBERS = 8 };
 
@@ -41,9 +44,31 @@ void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
              "the per-thread default stream (CU_STREAM_PER_THREAD).");
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* How many of the outermost places of two stacks are the same: with functions that were
+ * inlined, which have no frame of their own. */
+static uint32_t common_places(const gphi_rule_run *run, uint32_t a, uint32_t b)
+{
+    uint32_t left = 0, right = 0, common = 0;
+    const gph_place *of_a = gphi_stacks_frames(run->model->stacks, a, &left);
+    const gph_place *of_b = gphi_stacks_frames(run->model->stacks, b, &right);
+    while (common < left && common < right) {
+        const gph_place *x = &of_a[left - 1 - common], *y = &of_b[right - 1 - common];
+        if (!same_text(x->function, y->function) || !same_text(x->file, y->file) ||
+            x->line != y->line)
+            break;
+        common++;
+    }
+    return common;
+}
+
 /* Whether the call that broke the capture was made by code that its region does not
  * have: then the capture was left open, and the call is not to blame. */
-static bool is_outside(const gphi_capture_state *state, const gphi_watch *watch,
+static bool is_outside(const gphi_rule_run *run, const gphi_watch *watch,
                        const gphi_call *root)
 {
     const gphi_capture *capture = watch->capture;
@@ -53,14 +78,15 @@ static bool is_outside(const gphi_capture_state *state, const gphi_watch *watch,
         return watch->last_own < root->number; /* its own thread had left it */
     if (begin == 0 || root->stack == 0)
         return false;
-    const uint32_t depth = gphi_frame_count(state, begin);
+    uint32_t depth = 0;
+    (void)gphi_stacks_frames(run->model->stacks, begin, &depth);
     uint32_t region = depth ? depth - 1 : 0;
     for (size_t i = 0; i < capture->calls.count && i < 64; i++) {
-        const uint32_t common = gphi_common_frames(state, begin, calls[i].stack);
+        const uint32_t common = common_places(run, begin, calls[i].stack);
         if (calls[i].number < root->number && common < region)
             region = common;
     }
-    return gphi_common_frames(state, begin, root->stack) < region;
+    return common_places(run, begin, root->stack) < region;
 }
 
 void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_call *again)
@@ -70,7 +96,7 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
     if (watch->is_told || (in && in->captures > 1))
         return;
     watch->is_told = true;
-    const bool is_blameless = in && is_outside(run->state, watch, &in->root);
+    const bool is_blameless = in && is_outside(run, watch, &in->root);
     if (in && !is_blameless) {
         if (in->noticed == 0)
             return; /* the program gave up */

@@ -340,7 +340,11 @@ static void judge_other(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_cuda_event *event = captured_event(run->model, seen);
     if (seen->call.result == CUDA_ERROR_INVALID_VALUE && event &&
         (!event->recorded_in->is_open || event->recorded_in->invalidated.number)) {
-        gphi_tell_event_after(run, seen, event);
+        gphi_watch *broken = gphi_watch_of(run->state, event->recorded_in);
+        if (broken && broken->incident && !broken->is_over)
+            gphi_watch_noticed(broken, &seen->call); /* invalid, and not ended */
+        else
+            gphi_tell_event_after(run, seen, event);
         return;
     }
     gphi_watch *watch = gphi_watch_of(run->state, seen->capture);

@@ -193,7 +193,7 @@ static void nccl_fini(gphi_rule_run *run)
 
 bool gphi_is_nccl_thread(const gphi_model *model, uint32_t id)
 {
-    static const char *const words[] = {"nccl", "watchdg", "watchdog", NULL};
+    static const char *const words[] = {"nccl", NULL};
     const gphi_thread *thread = gphi_model_thread(model, id);
     return thread != NULL && gphi_name_has(thread->name, words);
 }

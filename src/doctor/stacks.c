@@ -196,9 +196,12 @@ static void add_python(stack *of)
     }
 }
 
-/* Adds a frame. False: it is the last. */
+/* Adds a frame. False: it is the last. Below a host function stands the driver's thread.
+ */
 static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is_only)
 {
+    if (of->place_count > first && begins(base_name(place->module), "libcuda.so"))
+        return false;
     if (of->place_count == first && is_plumbing(place) && !is_only)
         return true;
     if ((of->place_count > first && is_start(place)) || of->place_count == of->place_room)
