@@ -53,6 +53,7 @@ typedef struct Dwfl_Callbacks {
     X(int, dwarf_lineno, (Dwarf_Line *, int *))                                          \
     X(Dwarf_Die *, dwfl_module_addrdie, (Dwfl_Module *, uint64_t, uint64_t *))           \
     X(int, dwarf_getscopes, (Dwarf_Die *, uint64_t, Dwarf_Die **))                       \
+    X(int, dwarf_getscopes_die, (Dwarf_Die *, Dwarf_Die **))                             \
     X(int, dwarf_tag, (Dwarf_Die *))                                                     \
     X(const char *, dwarf_diename, (Dwarf_Die *))                                        \
     X(Dwarf_Attribute *, dwarf_attr_integrate,                                           \
@@ -227,8 +228,12 @@ uint32_t gphi_dwarf_frames(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out, uint3
     gphi_dwarf_find(dwfl, at, &place);
     const char *outer = place.function;
     uint64_t bias = 0;
-    Dwarf_Die *unit = unit_of(module, at, &bias), *scopes = NULL;
-    const int depth = unit != NULL ? dw.dwarf_getscopes(unit, at - bias, &scopes) : 0;
+    Dwarf_Die *unit = unit_of(module, at, &bias), *innermost = NULL, *scopes = NULL;
+    int depth = unit != NULL ? dw.dwarf_getscopes(unit, at - bias, &innermost) : 0;
+    /* Beyond the first inlined function those are where it is defined, not where it was
+     * inlined. */
+    depth = depth > 0 ? dw.dwarf_getscopes_die(&innermost[0], &scopes) : 0;
+    free(innermost);
     uint32_t count = 0;
     for (int i = 0; i < depth && count + 1 < room; i++) {
         if (dw.dwarf_tag(&scopes[i]) == DW_TAG_SUBPROGRAM)

@@ -119,8 +119,9 @@ static void tell_neighbours(gphi_draft *draft, const gphi_capture_cell *cell)
     if (cell->is_blocking)
         add(allowed(with_blocking(*cell, false)) ? yes : no,
             "while a non-blocking stream captures");
-    gphi_evidence(draft, "the same call would be allowed %s; refused as well: %s",
-                  yes[0] ? yes : "in none of the modes", no[0] ? no : "nothing else");
+    gphi_evidence(draft, "the same call would be allowed %s%s%s",
+                  yes[0] ? yes : "in none of the modes",
+                  no[0] ? "; refused as well: " : "", no);
 }
 
 static bool is_allocation(uint32_t call)

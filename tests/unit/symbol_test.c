@@ -88,6 +88,38 @@ static inline __attribute__((always_inline)) void take_inline(void **at)
     __asm__ volatile("" ::: "memory");
 }
 
+static int outer_line;
+
+static inline __attribute__((always_inline)) void take_twice_inline(void **at)
+{
+    outer_line = __LINE__ + 1;
+    take_inline(at);
+    __asm__ volatile("" ::: "memory");
+}
+
+/* Where each was inlined, not where it is defined. */
+static APART void functions_inlined_into_each_other_are_frames(void)
+{
+    struct map map = {0};
+    dl_iterate_phdr(first_file, &map);
+    gphi_symbols *symbols = create();
+    void *at = NULL;
+    const int line = __LINE__ + 1;
+    take_twice_inline(&at);
+    CHECK(gphi_symbols_module(symbols, map.start, map.end, map.bias, "/proc/self/exe",
+                              "") == GPH_OK);
+    gphi_symbol found[GPHI_SYMBOL_FRAMES];
+    const uint32_t count = gphi_symbols_find(symbols, (uint64_t)(uintptr_t)at, found);
+    if (has_libdw() && CHECK(count == 3)) {
+        CHECK(strcmp(found[0].function, "take_inline") == 0);
+        CHECK(found[0].line == inlined_line);
+        CHECK(strcmp(found[1].function, "take_twice_inline") == 0);
+        CHECK(found[1].line == outer_line);
+        CHECK(strcmp(found[2].function, __func__) == 0 && found[2].line == line);
+    }
+    gphi_symbols_destroy(symbols);
+}
+
 static APART void an_inlined_function_is_a_frame(void)
 {
     struct map map = {0};
@@ -175,6 +207,7 @@ int main(void)
 {
     RUN(a_call_has_function_file_and_line);
     RUN(an_inlined_function_is_a_frame);
+    RUN(functions_inlined_into_each_other_are_frames);
     RUN(another_file_at_the_path_gives_no_lines);
     RUN(what_is_unknown_is_null);
     RUN(names_of_cxx_are_readable);
