@@ -23,8 +23,28 @@ typedef struct trace {
     gph_report *report;
     const gph_report_program *program;
     gph_error *error;
+    gphi_save *save;
     bool is_first;
+    bool is_escaped; /* the last byte written was a backslash that escapes the next */
 } trace;
+
+/* Perfetto takes the quote behind an escaped backslash for an escaped one, so that a name
+ * which ends in a backslash would end the trace: backslashes are told by their number. */
+static gph_status write_out(void *user, const void *data, size_t bytes)
+{
+    trace *t = user;
+    const char *text = data;
+    size_t done = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        if (t->is_escaped && text[i] == '\\') {
+            GPHI_TRY(gphi_save_write(t->save, text + done, i - done));
+            GPHI_TRY(gphi_save_write(t->save, "u005c", 5));
+            done = i + 1;
+        }
+        t->is_escaped = !t->is_escaped && text[i] == '\\';
+    }
+    return gphi_save_write(t->save, text + done, bytes - done);
+}
 
 /* Begins an event: what every one has. Times are in microseconds. */
 static void begin(trace *t, const char *phase, uint32_t process, uint64_t track,
@@ -199,20 +219,60 @@ static gph_status put_calls(trace *t)
     return GPH_OK;
 }
 
-static void put_gpu(trace *t)
+/* Kernels of one graph launch may run at once, but slices of a track must not overlap:
+ * what does goes to further tracks of its stream, and on the last is cut where the next
+ * begins. */
+enum { SIDE_BY_SIDE = 8 };
+
+static uint64_t track_of(trace *t, const report_gpu *gpu, uint64_t *ends)
+{
+    const uint64_t streams = t->report->streams.count + 1;
+    uint64_t side = 0;
+    while (side + 1 < SIDE_BY_SIDE && ends[side * streams + gpu->stream] > gpu->start_ns)
+        side++;
+    const uint64_t track = side * streams + gpu->stream;
+    if (side > 0 && ends[track] == 0 && gpu->stream != 0) {
+        char name[64];
+        const report_stream *stream = gphi_vec_at(&t->report->streams, gpu->stream - 1U);
+        snprintf(name, sizeof(name), "stream 0x%" PRIx64 ", at once (%" PRIu64 ")",
+                 stream->handle, side + 1);
+        put_label(t, "thread_name", GPU, track, name);
+    }
+    return track;
+}
+
+static void put_gpu(trace *t, uint64_t *ends)
 {
     const gph_report *r = t->report;
     for (size_t i = 0; i < r->gpu.count; i++) {
         const report_gpu *gpu = gphi_vec_at(&r->gpu, i);
+        const uint64_t track = track_of(t, gpu, ends);
+        const uint64_t from = gpu->start_ns > ends[track] ? gpu->start_ns : ends[track];
+        ends[track] = gpu->end_ns > from ? gpu->end_ns : from;
         const char *name =
             gpu->name == 0 ? NULL
                            : *(char *const *)gphi_vec_at(&r->functions, gpu->name - 1);
-        begin(t, "X", GPU, gpu->stream, gphi_report_time(r, gpu->start_ns));
-        put_duration(t, gpu->end_ns > gpu->start_ns ? gpu->end_ns - gpu->start_ns : 0);
+        begin(t, "X", GPU, track, gphi_report_time(r, from));
+        put_duration(t, ends[track] - from);
         name_it(t, name != NULL ? name : "work");
         gphi_put(&t->out, ",\"cat\":\"gpu\"");
         end(t);
     }
+}
+
+static gph_status put_measured(trace *t)
+{
+    const gph_report *r = t->report;
+    const size_t tracks = (r->streams.count + 1) * SIDE_BY_SIDE;
+    if (r->gpu.count == 0)
+        return GPH_OK;
+    uint64_t *ends = gphi_heap_array(r->heap, tracks, sizeof(*ends));
+    if (ends == NULL)
+        return gphi_fail(t->error, GPH_E_NO_MEMORY, "a trace of %zu streams",
+                         r->streams.count);
+    put_gpu(t, ends);
+    gphi_heap_free(r->heap, ends, tracks * sizeof(*ends));
+    return GPH_OK;
 }
 
 static void put_captures(trace *t)
@@ -224,7 +284,9 @@ static void put_captures(trace *t)
         for (int is_end = 0; is_end < 2; is_end++) {
             begin(t, is_end ? "e" : "b", GPU, capture->stream + 1U,
                   gphi_report_time(r, is_end ? last : capture->begin_ns));
-            gphi_putf(&t->out, ",\"name\":\"capture%s\",\"cat\":\"capture\",\"id\":%zu",
+            gphi_putf(&t->out,
+                      ",\"name\":\"capture%s\",\"cat\":\"capture\",\"id2\":{\"local\":"
+                      "\"%zu\"}",
                       capture->is_bad ? ", invalidated" : "", i + 1);
             end(t);
         }
@@ -302,7 +364,8 @@ static void put_findings(trace *t)
 static gph_status fill(void *user, gphi_save *save)
 {
     trace *t = user;
-    gphi_writer_begin(&t->out, gphi_save_write, save);
+    t->save = save;
+    gphi_writer_begin(&t->out, write_out, t);
     gphi_put(&t->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"written by\":\"gph ");
     gphi_put(&t->out, gph_version_text());
     gphi_putf(&t->out, "\",\"lost records\":%" PRIu64 "},\"traceEvents\":[",
@@ -310,7 +373,7 @@ static gph_status fill(void *user, gphi_save *save)
     t->is_first = true;
     put_labels(t);
     GPHI_TRY(put_calls(t));
-    put_gpu(t);
+    GPHI_TRY(put_measured(t));
     put_captures(t);
     GPHI_TRY(put_memory(t));
     put_findings(t);

@@ -267,10 +267,13 @@ static void notes(maker *m, int is_hostile)
 
 static void gpu_times(maker *m, uint64_t until)
 {
+    /* branches of a graph: three at once */
     for (uint64_t at = 1000000; at < until; at += 9000)
-        put(m, (gphi_event){.kind = GPHI_EVENT_GPU, .id = at},
-            (const uint64_t[]){GPHI_GPU_KERNEL, at, at + 6000, STREAM, 0, 0, 0}, 7,
-            (const char *const[2]){"measured", NULL});
+        for (uint64_t side = 0; side < 3; side++)
+            put(m, (gphi_event){.kind = GPHI_EVENT_GPU, .id = at + side},
+                (const uint64_t[]){GPHI_GPU_KERNEL, at + side * 700,
+                                   at + side * 700 + 6500, STREAM, 0, 0, 0},
+                7, (const char *const[2]){"measured", NULL});
 }
 
 /* A capture of a few kernels, on a stream of its own. */

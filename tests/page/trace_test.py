@@ -46,10 +46,13 @@ def look(make_page, folder, how):
     named = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     check(f"{how}: all tracks have names", set(tracks) <= named)
     check(f"{how}: there are threads, streams, executables", {pid for pid, _ in tracks} == {1, 2, 3})
+    if how == "gpu":
+        check("kernels that ran at once are on tracks of their own", len({tid for pid, tid in tracks if pid == 2}) > 2)
+        check("none is cut", sum(abs(b - a - 6.5) < 2e-3 for (pid, _), s in tracks.items() if pid == 2 for a, b in s) > 100)
     starts = {e["id"] for e in events if e["ph"] == "s"}
     check(f"{how}: each arrow that begins ends", starts == {e["id"] for e in events if e["ph"] == "f"} and (starts or how == "gpu"))
-    opened = [e["id"] for e in events if e["ph"] == "b"]
-    check(f"{how}: captures begin and end", opened and sorted(opened) == sorted(e["id"] for e in events if e["ph"] == "e"))
+    opened = [e["id2"]["local"] for e in events if e["ph"] == "b"]
+    check(f"{how}: captures begin and end", opened and sorted(opened) == sorted(e["id2"]["local"] for e in events if e["ph"] == "e"))
     check(f"{how}: memory is counted, never below nothing", all(0 <= e["args"]["bytes"] < 1 << 40 for e in events if e["ph"] == "C") and any(e["ph"] == "C" for e in events))
     check(f"{how}: the finding is an instant", [e["name"] for e in events if e["ph"] == "i"] == ["capture.synchronize"])
     return done.stdout
