@@ -166,7 +166,8 @@ static void put_streams(report_writing *w)
         else
             snprintf(name, sizeof(name), "stream %u", ++plain);
         gphi_report_comma(w, i);
-        gphi_putf(&w->out, "[\"0x%" PRIx64 "\",\"%s\"]", stream->handle, name);
+        gphi_putf(&w->out, "[\"0x%" PRIx64 "\",\"%s\",%d]", stream->handle, name,
+                  stream->is_blocking);
     }
     gphi_put(&w->out, "],\"threads\":[");
     for (size_t i = 0; i < r->threads.count; i++) {
@@ -194,6 +195,34 @@ static void put_captures(report_writing *w)
                   capture->thread, capture->stream);
         gphi_putf(&w->out, ",\"nodes\":%u,\"bad\":%d}", capture->node_count,
                   capture->is_bad || capture->is_open);
+    }
+    gphi_put(&w->out, "]");
+}
+
+/* What the program's events told, by the places of calls: those of calls that are kept.
+ */
+static void put_events(report_writing *w)
+{
+    const gph_report *r = w->report;
+    size_t many = 0;
+    gphi_put(&w->out, ",\"waits\":[");
+    for (size_t i = 0; i < r->waits.count; i++) {
+        const report_event_wait *wait = gphi_vec_at(&r->waits, i);
+        const uint32_t at = gphi_report_find(r, wait->wait);
+        const uint32_t record = gphi_report_find(r, wait->record);
+        if (at != UINT32_MAX && record != UINT32_MAX)
+            gphi_putf(&w->out, "%s%u,%u", many++ > 0 ? "," : "", at, record);
+    }
+    many = 0;
+    gphi_put(&w->out, "],\"elapsed\":[");
+    for (size_t i = 0; i < r->elapsed.count; i++) {
+        const report_elapsed *elapsed = gphi_vec_at(&r->elapsed, i);
+        const uint32_t begin = gphi_report_find(r, elapsed->begin);
+        const uint32_t end = gphi_report_find(r, elapsed->end);
+        const uint32_t told = gphi_report_find(r, elapsed->told);
+        if (begin != UINT32_MAX && end != UINT32_MAX && told != UINT32_MAX)
+            gphi_putf(&w->out, "%s%u,%u,%u,%" PRIu64, many++ > 0 ? "," : "", begin, end,
+                      told, elapsed->ns);
     }
     gphi_put(&w->out, "]");
 }
@@ -291,6 +320,7 @@ void gphi_report_put_calls(report_writing *w)
     put_results(w);
     put_streams(w);
     put_captures(w);
+    put_events(w);
     put_gpu(w);
 }
 

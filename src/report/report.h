@@ -42,7 +42,7 @@ typedef struct report_thread {
 
 typedef struct report_stream {
     uint64_t handle, work_count;
-    bool is_legacy, is_per_thread;
+    bool is_legacy, is_per_thread, is_blocking;
     uint32_t thread; /* of a per-thread stream */
 } report_stream;
 
@@ -88,6 +88,16 @@ typedef struct report_gpu {
     uint32_t what, stream, name; /* stream: 1 + index; name: 1 + index of a function */
 } report_gpu;
 
+/* Numbers of calls: an event was recorded, and seen done. */
+typedef struct report_event_wait {
+    uint64_t wait, record;
+} report_event_wait;
+
+/* The GPU took `ns` from one record to another, as cuEventElapsedTime told. */
+typedef struct report_elapsed {
+    uint64_t begin, end, told, ns;
+} report_elapsed;
+
 typedef struct report_bucket {
     uint64_t bucket, counts[4]; /* exact, padded, eager, miss */
     uint64_t asked, ran, records, record_ns, bytes, evictions;
@@ -132,10 +142,12 @@ struct gph_report {
     gphi_vec calls, threads, streams, captures, graphs, execs, lifetimes, gpu;
     gphi_vec functions; /* of char * */
     gphi_vec caches, trees, pools;
-    gphi_vec devices; /* of report_device */
+    gphi_vec devices;        /* of report_device */
+    gphi_vec waits, elapsed; /* of the program's events */
     /* key -> 1 + index, or number of a call for `nodes` */
     gphi_map thread_map, stream_map, function_map, exec_map, capture_map, graph_map;
     gphi_map live, nodes, node_stacks, newest, pool_map, cache_map, tree_map;
+    gphi_map event_map; /* -> number of its last record; 0: a capture took it */
     report_count counts[GPHI_CALL_COUNT];
     size_t kept_nodes;
     uint64_t lifetime_count;
@@ -189,6 +201,11 @@ void gphi_report_graph_name(const gph_report *report, uint32_t graph, char *out,
 
 gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
                                    const gphi_seen *seen, report_call *call);
+
+/* ---- report_events.c ---- */
+
+gph_status gphi_report_event_call(gph_report *report, const gphi_event *event,
+                                  const report_call *call);
 
 /* ---- report_notes.c ---- */
 

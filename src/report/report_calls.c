@@ -103,6 +103,7 @@ uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
         *item = (report_stream){.handle = handle,
                                 .is_legacy = is_legacy,
                                 .is_per_thread = stream != NULL && stream->is_per_thread,
+                                .is_blocking = stream == NULL || stream->is_blocking,
                                 .thread = thread};
     return index;
 }
@@ -172,6 +173,7 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
         call.object = gphi_report_function(report, function) + 1;
     GPHI_TRY(gphi_report_graph_call(report, event, seen, &call));
     GPHI_TRY(gphi_report_memory_call(report, event, seen, &call));
+    GPHI_TRY(gphi_report_event_call(report, event, &call));
     if (report->calls.count >= report->calls_max)
         gphi_report_thin(report);
     report_call *kept = gphi_vec_add(&report->calls, 1);

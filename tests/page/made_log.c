@@ -16,6 +16,7 @@ enum {
     STREAM = 0x2000,
     CROWD = 150
 };
+enum { EVENT = 0x6000, ELAPSED = 0x3cf5c28f }; /* 0.03 ms, as float */
 enum { GRAPH = 0x3000, EXEC = 0x4000, NODE = 0x50000 };
 static const uint64_t MEMORY = 0x7f0000000;
 
@@ -145,6 +146,8 @@ static void begin(maker *m, int is_hostile)
     CALL(m, cuInit, 90000, 0);
     CALL(m, cuStreamCreate, 9000, STREAM, 1);
     CALL(m, cuStreamCreate, 9000, STREAM + 1, 1);
+    CALL(m, cuEventCreate, 800, EVENT, 0);
+    CALL(m, cuEventCreate, 800, EVENT + 1, 0);
     for (uint64_t i = 0; i < 12; i++)
         CALL(m, cuMemAlloc, 3000, MEMORY + (i << 21), (uint64_t)1 << 21);
 }
@@ -154,9 +157,18 @@ static void eager(maker *m, uint32_t steps)
     m->stack = 2;
     for (uint32_t i = 0; i < steps; i++) {
         CALL(m, cuMemcpyHtoDAsync, 1400, MEMORY, 0x10000, 4096, STREAM);
+        const int has_events = i % 4 == 1;
+        if (has_events)
+            CALL(m, cuEventRecord, 300, EVENT, STREAM);
         for (uint32_t k = 0; k < STEP; k++)
             launch(m, STREAM, k % (KERNELS - 1), 0, 0);
-        CALL(m, cuStreamSynchronize, 15000 + draw(m, 9000), STREAM);
+        if (has_events) {
+            CALL(m, cuEventRecord, 300, EVENT + 1, STREAM);
+            CALL(m, cuEventSynchronize, 15000 + draw(m, 9000), EVENT + 1);
+            CALL(m, cuEventElapsedTime, 700, ELAPSED, EVENT, EVENT + 1);
+        } else {
+            CALL(m, cuStreamSynchronize, 15000 + draw(m, 9000), STREAM);
+        }
     }
 }
 

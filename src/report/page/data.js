@@ -38,22 +38,45 @@
     return d.names[d.call[i]];
   };
 
-  // Work of a stream is known to be done when a wait for it, or for the whole context, returns.
-  const waitsForAll = new Set(['cuCtxSynchronize', 'cuMemcpyDtoH', 'cuMemcpyHtoD', 'cuMemFree']);
-  const open = new Map();
+  // Work of a stream is known to be done when a wait for it, for the whole context, or for an event recorded behind
+  // it returns. A copy to the host waits for blocking streams alone.
+  const waitsForAll = new Set(['cuCtxSynchronize']), waitsForBlocking = new Set(['cuMemcpyDtoH', 'cuMemcpyHtoD']);
+  const asksForOne = new Set(['cuStreamSynchronize', 'cuStreamQuery']), doneAt = new Map(); // record of an event -> when it was first seen done
+  const recordOf = new Map();
+  for (let i = 0; i < raw.waits.length; i += 2) recordOf.set(raw.waits[i], raw.waits[i + 1]);
   d.pending = d.streams.map(() => []); // [from, to] that work was under way at most
   d.work = d.streams.map(() => []);
+  const done = d.streams.map(() => 0); // work before this place in its list is known to be done
+  // What a stream was given before a call ended before another, which is seen now.
+  const settle = function (s, until, now) {
+    const list = d.work[s], first = done[s];
+    const last = d3.bisectLeft(list, until, first);
+    if (last === first) return;
+    d.pending[s].push([d.start[list[first]], now]);
+    done[s] = last;
+  };
   for (let i = 0; i < n; i++) {
-    const kind = d.kind[i], stream = d.stream[i];
-    if (kind >= 1 && kind <= 3 && stream >= 0 && !d.bad[i] && !d.captured[i]) {
-      d.work[stream].push(i);
-      if (!open.has(stream)) open.set(stream, d.start[i]);
-    } else if (kind === 7 || waitsForAll.has(d.names[d.call[i]])) {
-      for (const s of stream >= 0 ? [stream] : [...open.keys()])
-        if (open.has(s) && !d.bad[i]) { d.pending[s].push([open.get(s), d.end[i]]); open.delete(s); }
-    }
+    const kind = d.kind[i], stream = d.stream[i], name = d.names[d.call[i]];
+    if (d.bad[i]) continue;
+    if (kind >= 1 && kind <= 3 && stream >= 0 && !d.captured[i]) d.work[stream].push(i);
+    if (asksForOne.has(name)) { if (stream >= 0) settle(stream, i, d.end[i]); }
+    else if (recordOf.has(i)) {
+      const record = recordOf.get(i);
+      if (d.stream[record] >= 0) settle(d.stream[record], record, d.end[i]);
+      if (!doneAt.has(record)) doneAt.set(record, d.end[i]);
+    } else if (waitsForAll.has(name) || waitsForBlocking.has(name))
+      d.streams.forEach((x, s) => { if (waitsForAll.has(name) || x[2]) settle(s, i + 1, d.end[i]); });
   }
-  for (const [s, from] of open) d.pending[s].push([from, d.span]);
+  d.streams.forEach((x, s) => { if (done[s] < d.work[s].length) d.pending[s].push([d.start[d.work[s][done[s]]], d.span]); });
+
+  // What the program's own events told: the GPU took so long, somewhere between the first record and when the second was seen done.
+  const elapsed = [];
+  for (let i = 0; i < raw.elapsed.length; i += 4) {
+    const [begin, end, told, ns] = raw.elapsed.slice(i, i + 4), stream = d.stream[end];
+    if (stream >= 0 && begin < end) elapsed.push({ begin, end, told, ns, stream, from: d.start[begin], to: Math.max(d.end[end], Math.min(d.end[told], doneAt.has(end) ? doneAt.get(end) : Infinity)) });
+  }
+  elapsed.sort((a, b) => a.from - b.from);
+  d.elapsed = { list: elapsed, start: Float64Array.from(elapsed, (x) => x.from), end: Float64Array.from(elapsed, (x) => x.to), kind: new Uint8Array(elapsed.length).fill(6), bad: new Uint8Array(elapsed.length) };
 
   // Measured times of the GPU, where there are any.
   d.gpu = { n: raw.gpu.t.length, start: new Float64Array(raw.gpu.t.length), end: new Float64Array(raw.gpu.t.length), stream: raw.gpu.s,

@@ -7,11 +7,13 @@
   let bottom = RULER, chosen = null;
 
   const group = (label, hint) => { lanes.push({ group: label, hint, y: bottom + 8, height: 20 }); bottom += 30; };
+  // extra: bands, pending: see bands(); tall: pixels of the first row; told: rows of times that the program's events told
   const lane = function (label, sub, rows, source, extra) {
     const strip = extra.bands ? 15 : 0, tall = extra.tall || 24;
     const it = { label, sub, y: bottom, rows: [], source, strip, ...extra };
     let y = bottom + strip + 2;
     rows.forEach((row, i) => { const height = i ? 12 : tall; it.rows.push({ row, y, height, source }); y += height + 2; });
+    for (const row of extra.told || []) { it.rows.push({ row, y, height: 13, source: 'event' }); y += 15; }
     it.height = y - bottom + 3;
     bottom += it.height;
     lanes.push(it);
@@ -28,19 +30,22 @@
     if (byThread[t].length)
       lane(name || 'thread ' + id, 'thread ' + id, gph.rows(byThread[t], d, 4), 'call', { bands: bandsOf(t) });
   });
-  const busy = (s) => d.work[s].length || d.gpu.stream.includes(s);
-  if (d.streams.some((x, s) => busy(s))) d.gpu.n ? group('GPU · work', '') : group('GPU · submitted', 'GPU times were not measured: pale is submitted and not yet waited for');
+  const isBusy = (s) => d.work[s].length || d.gpu.stream.includes(s);
+  const soft = d.head.driver.startsWith('softcuda');
+  const unmeasured = gph.unmeasured = 'pale: submitted, and not yet seen done' + (d.elapsed.list.length ? '; under it what the program\u2019s own events told' : '') +
+    (soft ? '' : '. --kernels measures each kernel');
+  if (d.streams.some((x, s) => isBusy(s))) d.gpu.n ? group('GPU · work', '') : group('GPU · submitted', unmeasured);
   d.streams.forEach(([handle, name], s) => {
-    if (!busy(s)) return;
-    const measured = [];
+    if (!isBusy(s)) return;
+    const measured = [], told = d3.range(d.elapsed.list.length).filter((i) => d.elapsed.list[i].stream === s);
     for (let i = 0; i < d.gpu.n; i++) if (d.gpu.stream[i] === s) measured.push(i);
     lane(name, handle, measured.length ? gph.rows(measured, d.gpu, 4) : gph.rows(d.work[s], d, 2), measured.length ? 'gpu' : 'call',
-      { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20 });
+      { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20, told: told.length && !measured.length ? gph.rows(told, d.elapsed, 2) : [] });
   });
   bottom += 6;
 
-  const columnsOf = (source) => source === 'gpu' ? d.gpu : d;
-  const textOf = (source, i) => source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
+  const columnsOf = (source) => source === 'gpu' ? d.gpu : source === 'event' ? d.elapsed : d;
+  const textOf = (source, i) => source === 'event' ? gph.time(d.elapsed.list[i].ns) + ' by events' : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
 
   const formats = []; // by decimal places: made once, since making one is slow
   // Ticks at round times, told relative to the view's start when it is deep inside.
@@ -274,6 +279,8 @@
   const lines = function (source, i) {
     const of = columnsOf(source), at = gph.time(of.end[i] - of.start[i]) + ' at ' + gph.time(of.start[i]);
     if (source === 'gpu') return [at + ', measured on the GPU'];
+    if (source === 'event') return ['the GPU took ' + gph.time(d.elapsed.list[i].ns) + ' between two events, as cuEventElapsedTime told',
+      'somewhere in the ' + gph.time(of.end[i] - of.start[i]) + ' between the first record and when the second was seen done'];
     const frames = d.framesOf(d.stack[i]), result = d.result.get(i);
     return [d.names[d.call[i]] + ', ' + at, d.stream[i] >= 0 ? 'on ' + d.streams[d.stream[i]][1] : '', result ? 'failed: ' + (d.results[result] || result) : '',
       frames.length ? frames[0].name + ' ' + gph.place(frames[0]) : ''];
