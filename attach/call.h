@@ -12,6 +12,7 @@
  * calls of the driver go to its entries directly, while `attach_me.busy` is set. */
 #ifndef ATTACH_CALL_H
 #define ATTACH_CALL_H
+#include "attach/draft.h"
 #include "attach/stack.h"
 #include "attach/symbols.h"
 #include "event/event.h"
@@ -89,6 +90,18 @@ typedef struct attach_symbol {
 
 extern const attach_symbol attach_symbols[ATTACH_SYMBOL_COUNT];
 
+/* Of each symbol, as bits: arguments that the driver fills, that are parts. */
+typedef struct attach_mask {
+    uint16_t filled, parts;
+} attach_mask;
+extern attach_mask attach_masks[ATTACH_SYMBOL_COUNT];
+void attach_masks_prepare(void);
+
+static inline const attach_mask *attach_mask_of(const attach_symbol *symbol)
+{
+    return &attach_masks[symbol - attach_symbols];
+}
+
 /* ---- a call on its way ---- */
 
 enum { ATTACH_WORDS_MAX = 16 };
@@ -149,7 +162,13 @@ typedef struct attach_local {
 extern __thread attach_local attach_me __attribute__((tls_model("initial-exec")));
 
 /* Fills what is not asked yet, and writes THREAD. */
-void attach_know_thread(void);
+void attach_tell_thread(void);
+
+static inline void attach_know_thread(void)
+{
+    if (!attach_me.is_told)
+        attach_tell_thread();
+}
 
 /* ---- what the thread is in the middle of (inside.c) ---- */
 
@@ -221,13 +240,6 @@ bool attach_is_kernel(uint64_t handle); /* a CUkernel, seen made */
 
 /* ---- functions (function.c) ---- */
 
-typedef struct attach_layout {
-    uint32_t generation;
-    uint32_t count;
-    uint32_t bytes;    /* of the argument buffer */
-    uint32_t places[]; /* offset and size, in turn */
-} attach_layout;
-
 /* Of a function that the driver has taken; NULL: it does not tell. Writes FUNCTION the
  * first time. */
 const attach_layout *attach_layout_of(uint64_t function);
@@ -240,31 +252,12 @@ typedef struct attach_picture {
     gphi_snapshot_why why;
 } attach_picture;
 void attach_snapshot(const attach_picture *picture);
+/* From now on nodes are asked for their priority and whether they are cooperative: a
+ * stream, a launch or a node was given one. */
+void attach_note_attributes(void);
 
 /* ---- records (record.c) ---- */
 
-typedef struct attach_piece {
-    uint16_t kind, arg;          /* of the part */
-    uint32_t bytes;              /* of the part */
-    uint32_t have;               /* bytes at `from`, the rest is 0 */
-    bool is_trusted;             /* the driver has read it, too */
-    const void *from;            /* or, with a layout, */
-    const attach_layout *layout; /* the kernelParams of a launch */
-} attach_piece;
-
-enum { ATTACH_PIECES_MAX = 12 };
-
-typedef struct attach_draft {
-    gphi_event head; /* kind, id, stack, u; time 0: now */
-    const uint64_t *words;
-    uint32_t word_count, piece_count;
-    attach_piece pieces[ATTACH_PIECES_MAX];
-} attach_draft;
-
-void attach_write(attach_draft *draft);
-void attach_add(attach_draft *draft, uint16_t kind, uint16_t arg, const void *from,
-                size_t bytes);
-void attach_add_text(attach_draft *draft, const char *text);
 void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *layout,
                        void **params, void **extra);
 

@@ -88,7 +88,7 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
                   (attach_me.depth > 0 ? GPHI_CALL_NESTED : 0U) |
                   (uint32_t)attach_me.mode << GPHI_CALL_MODE_SHIFT;
     call->capture = 0;
-    call->begin_ns = call->enter_ns = 0;
+    call->begin_ns = call->enter_ns = call->end_ns = 0;
     if (symbol->hook != ATTACH_HOOK_NONE) {
         attach_me.busy++;
         attach_before(call);
@@ -132,7 +132,10 @@ CUresult attach_leave(attach_call *call, CUresult result)
     const int saved = errno;
     if (call->depth == 0)
         attach_inside_leave();
-    call->end_ns = gphi_clock_ns();
+    /* Of a getter that has held nobody asks the time. */
+    if (call->symbol->policy != ATTACH_FAIL || result != CUDA_SUCCESS ||
+        call->enter_ns != 0)
+        call->end_ns = gphi_clock_ns();
     if (call->begin_ns == 0)
         call->begin_ns = call->end_ns;
     attach_me.depth = call->depth;
@@ -196,12 +199,10 @@ uint32_t attach_thread(void)
     return attach_me.thread;
 }
 
-void attach_know_thread(void)
+void attach_tell_thread(void)
 {
     char name[16] = "";
     attach_thread();
-    if (attach_me.is_told)
-        return;
     attach_me.is_told = 1;
     attach_me.kind = is_of_driver() ? 2 : 1;
     prctl(PR_GET_NAME, name);

@@ -55,8 +55,10 @@ void attach_inside_begin(attach_call *call)
         (uint8_t)(call->flags | (attach_me.kind == 2 ? GPHI_CALL_HOST_NODE : 0U));
     slot->word_count = (uint8_t)count;
     for (uint32_t i = 0; i < count; i++)
-        slot->words[i] =
-            call->symbol->arguments[i].kind != ATTACH_OUT ? call->words[i] : 0;
+        slot->words[i] = call->words[i];
+    for (uint32_t bits = attach_mask_of(call->symbol)->filled; bits != 0;
+         bits &= bits - 1)
+        slot->words[__builtin_ctz(bits)] = 0;
 }
 
 void attach_inside_enter(const attach_call *call)

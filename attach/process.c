@@ -324,6 +324,7 @@ __attribute__((constructor)) static void load(void)
     own_process = getpid();
     attach_program.heap = (uintptr_t)sbrk(0);
     dl_iterate_phdr(note_program, NULL);
+    attach_masks_prepare();
     attach_stack_prepare();
     attach_inside_prepare();
     pthread_atfork(NULL, NULL, forked);

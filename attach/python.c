@@ -45,10 +45,15 @@ static struct {
 static _Atomic int state;          /* 0 not looked for, 1 being looked for, 2 there */
 static _Atomic uint64_t looked_at; /* `loaded` of the last look */
 
+bool attach_python_is_known(void)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == 2;
+}
+
 bool attach_python_is_there(uint64_t loaded)
 {
     int expected = 0;
-    if (atomic_load_explicit(&state, memory_order_acquire) == 2)
+    if (attach_python_is_known())
         return true;
     if (atomic_exchange(&looked_at, loaded) == loaded)
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records: sizes first, then one piece of the ring, filled in place. */
+/* The record of a call: its words, and parts of what its arguments point at. */
 #define _GNU_SOURCE
 #include "attach/call.h"
 #include "base/clock.h"
@@ -44,27 +44,41 @@ static bool read_own_file(void *to, const void *from, size_t bytes)
 #endif
 
 /* Memory that is there for sure: this thread's stack above us (the thread's own block
- * lies at its top), and the heap below the break. Saves a system call. */
-static bool is_there(uintptr_t from, size_t bytes)
+ * lies at its top), the program's file, and the heap below the break. Saves a system
+ * call. */
+typedef struct known_memory {
+    uintptr_t stack, stack_end, heap_end;
+} known_memory;
+
+static known_memory look_around(void)
 {
-    const uintptr_t to = from + bytes, here = (uintptr_t)__builtin_frame_address(0);
-    const uintptr_t top = attach_thread() == (uint32_t)attach_process()
-                              ? (uintptr_t)__libc_stack_end
-                              : (uintptr_t)pthread_self();
+    const known_memory out = {(uintptr_t)__builtin_frame_address(0),
+                              attach_thread() == (uint32_t)attach_process()
+                                  ? (uintptr_t)__libc_stack_end
+                                  : (uintptr_t)pthread_self(),
+                              (uintptr_t)sbrk(0)};
+    return out;
+}
+
+static bool is_in(const known_memory *known, uintptr_t from, size_t bytes)
+{
+    const uintptr_t to = from + bytes;
     if (to < from || IS_WATCHED)
         return false;
-    return (from >= here && to <= top) ||
-           (from >= attach_program.start && to <= attach_program.end) ||
-           (from >= attach_program.heap && to <= (uintptr_t)sbrk(0));
+    return (from >= known->stack && to <= known->stack_end) ||
+           (from >= attach_program.heap && to <= known->heap_end) ||
+           (from >= attach_program.start && to <= attach_program.end);
+}
+
+static bool is_there(uintptr_t from, size_t bytes)
+{
+    const known_memory known = look_around();
+    return is_in(&known, from, bytes);
 }
 
 /* By the kernel, which says EFAULT where we would die. */
-bool attach_read(void *to, const void *from, size_t bytes)
+static bool read_unknown(void *to, const void *from, size_t bytes)
 {
-    if (is_there((uintptr_t)from, bytes)) {
-        memcpy(to, from, bytes);
-        return true;
-    }
     const struct iovec here = {to, bytes};
     const struct iovec there = {(void *)(uintptr_t)from, bytes};
     const ssize_t got = process_vm_readv(attach_process(), &here, 1, &there, 1, 0);
@@ -73,112 +87,55 @@ bool attach_read(void *to, const void *from, size_t bytes)
     return read_own_file(to, from, bytes);
 }
 
-bool attach_read_params(char *to, const attach_layout *layout, void *const *params)
+bool attach_read(void *to, const void *from, size_t bytes)
 {
-    enum { BATCH = 64 };
-    void *from[BATCH];
-    struct iovec here[BATCH], there[BATCH];
-    for (uint32_t first = 0; first < layout->count; first += BATCH) {
-        const uint32_t left = layout->count - first;
-        const uint32_t count = left < BATCH ? left : BATCH;
-        ssize_t bytes = 0;
-        bool are_there = true;
-        if (!attach_read(from, params + first, count * sizeof(*from)))
-            return false;
-        for (uint32_t i = 0; i < count; i++) {
-            const uint32_t *place = &layout->places[2 * (first + i)];
-            here[i] = (struct iovec){to + place[0], place[1]};
-            there[i] = (struct iovec){from[i], place[1]};
-            bytes += (ssize_t)place[1];
-            are_there = are_there && is_there((uintptr_t)from[i], place[1]);
-        }
-        if (!are_there &&
-            process_vm_readv(attach_process(), here, count, there, count, 0) == bytes)
-            continue;
-        for (uint32_t i = 0; i < count; i++)
-            if (!attach_read(here[i].iov_base, from[i], here[i].iov_len))
-                return false;
-    }
+    if (!is_there((uintptr_t)from, bytes))
+        return read_unknown(to, from, bytes);
+    memcpy(to, from, bytes);
     return true;
 }
 
-static size_t padded(size_t bytes)
+enum { BATCH = 64 };
+
+/* Some of the parameters in one system call; false: not all of them are there. */
+static bool read_batch(char *to, const uint32_t *places, void *const *from,
+                       uint32_t count)
 {
-    return (bytes + 7) & ~(size_t)7;
+    struct iovec here[BATCH], there[BATCH];
+    ssize_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        here[i] = (struct iovec){to + places[2 * i], places[2 * i + 1]};
+        there[i] = (struct iovec){from[i], places[2 * i + 1]};
+        bytes += (ssize_t)places[2 * i + 1];
+    }
+    if (process_vm_readv(attach_process(), here, count, there, count, 0) == bytes)
+        return true;
+    for (uint32_t i = 0; i < count; i++)
+        if (!attach_read(here[i].iov_base, from[i], here[i].iov_len))
+            return false;
+    return true;
 }
 
-static void fill_params(char *to, const attach_piece *piece)
+bool attach_read_params(char *to, const attach_layout *layout, void *const *params)
 {
-    void *const *params = piece->from;
-    const attach_layout *layout = piece->layout;
-    for (uint32_t i = 0; i < layout->count; i++)
-        if (params[i] != NULL)
-            memcpy(to + layout->places[2 * i], params[i], layout->places[2 * i + 1]);
-}
-
-static char *fill_piece(char *to, const attach_piece *piece)
-{
-    const gphi_part part = {piece->kind, piece->arg, piece->bytes};
-    memcpy(to, &part, sizeof(part));
-    to += sizeof(part);
-    const size_t bytes = padded(piece->bytes);
-    if (piece->have < bytes || piece->layout != NULL)
-        memset(to, 0, bytes);
-    if (piece->layout != NULL)
-        fill_params(to, piece);
-    else if (piece->is_trusted)
-        memcpy(to, piece->from, piece->have);
-    else if (piece->have > 0 && !attach_read(to, piece->from, piece->have))
-        memset(to, 0, bytes);
-    if (piece->kind == GPHI_PART_TEXT)
-        to[piece->bytes - 1] = '\0';
-    return to + bytes;
-}
-
-void attach_write(attach_draft *draft)
-{
-    gphi_event_ring *ring = attach_ring();
-    if (ring == NULL)
-        return;
-    size_t bytes = draft->word_count * sizeof(uint64_t);
-    for (uint32_t i = 0; i < draft->piece_count; i++)
-        bytes += sizeof(gphi_part) + padded(draft->pieces[i].bytes);
-    gphi_event *event = gphi_event_ring_take(ring, bytes);
-    if (event == NULL)
-        return;
-    draft->head.thread = attach_thread();
-    if (draft->head.time_ns == 0)
-        draft->head.time_ns = gphi_clock_ns();
-    draft->head.word_count = (uint16_t)draft->word_count;
-    draft->head.part_count = (uint16_t)draft->piece_count;
-    event->kind = draft->head.kind;
-    const size_t from = offsetof(gphi_event, thread);
-    memcpy((char *)event + from, (const char *)&draft->head + from,
-           sizeof(*event) - from);
-    char *at = (char *)(event + 1);
-    if (draft->word_count > 0)
-        memcpy(at, draft->words, draft->word_count * sizeof(uint64_t));
-    at += draft->word_count * sizeof(uint64_t);
-    for (uint32_t i = 0; i < draft->piece_count; i++)
-        at = fill_piece(at, &draft->pieces[i]);
-    gphi_event_ring_put(ring, event);
-}
-
-void attach_add(attach_draft *draft, uint16_t kind, uint16_t arg, const void *from,
-                size_t bytes)
-{
-    if (draft->piece_count < ATTACH_PIECES_MAX && from != NULL && bytes > 0)
-        draft->pieces[draft->piece_count++] = (attach_piece){.kind = kind,
-                                                             .arg = arg,
-                                                             .bytes = (uint32_t)bytes,
-                                                             .have = (uint32_t)bytes,
-                                                             .is_trusted = true,
-                                                             .from = from};
-}
-
-void attach_add_text(attach_draft *draft, const char *text)
-{
-    attach_add(draft, GPHI_PART_TEXT, 0, text, strlen(text) + 1);
+    const known_memory known = look_around();
+    void *from[BATCH];
+    for (uint32_t first = 0; first < layout->count; first += BATCH) {
+        const uint32_t left = layout->count - first;
+        const uint32_t count = left < BATCH ? left : BATCH;
+        const uint32_t *places = &layout->places[2 * first];
+        bool are_there = true;
+        if (!attach_read(from, params + first, count * sizeof(*from)))
+            return false;
+        for (uint32_t i = 0; i < count && are_there; i++) {
+            are_there = is_in(&known, (uintptr_t)from[i], places[2 * i + 1]);
+            if (are_there)
+                memcpy(to + places[2 * i], from[i], places[2 * i + 1]);
+        }
+        if (!are_there && !read_batch(to, places, from, count))
+            return false;
+    }
+    return true;
 }
 
 /* The buffer of CU_LAUNCH_PARAM_BUFFER_POINTER. */
@@ -256,7 +213,7 @@ static void add_argument(attach_draft *draft, const attach_call *call, uint32_t 
 {
     const attach_argument *argument = &call->symbol->arguments[index];
     const void *from = (const void *)(uintptr_t)call->words[index];
-    if (from == NULL || argument->kind == ATTACH_WORD || argument->kind == ATTACH_OUT)
+    if (from == NULL)
         return;
     const size_t bytes = bytes_of(call, argument, from, is_trusted);
     const uint16_t kind = argument->kind == ATTACH_TEXT    ? GPHI_PART_TEXT
@@ -267,7 +224,7 @@ static void add_argument(attach_draft *draft, const attach_call *call, uint32_t 
     if (draft->piece_count == before)
         return;
     attach_piece *piece = &draft->pieces[before];
-    piece->is_trusted = is_trusted;
+    piece->read = is_trusted ? NULL : attach_read;
     if (argument->kind == ATTACH_STRUCT_V1)
         piece->bytes = sizeof(CUDA_KERNEL_NODE_PARAMS);
 }
@@ -308,11 +265,14 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
                           (void **)(uintptr_t)words[9], (void **)(uintptr_t)words[10]);
         break;
     case GPHI_CALL_cuLaunchCooperativeKernel:
+        attach_note_attributes();
         attach_add_params(draft, 9, attach_layout_of(words[0]),
                           (void **)(uintptr_t)words[9], NULL);
         break;
     case GPHI_CALL_cuLaunchKernelEx: {
         const CUlaunchConfig *config = (const void *)(uintptr_t)words[0];
+        if (config->numAttrs > 0)
+            attach_note_attributes();
         attach_add(draft, GPHI_PART_ARRAY, 0, config->attrs,
                    config->numAttrs * sizeof(CUlaunchAttribute));
         attach_add_params(draft, 2, attach_layout_of(words[1]),
@@ -325,6 +285,15 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
     case GPHI_CALL_cuGraphNodeSetParams: add_node_params(draft, call, 1); break;
     case GPHI_CALL_cuGraphExecKernelNodeSetParams:
     case GPHI_CALL_cuGraphExecNodeSetParams: add_node_params(draft, call, 2); break;
+    case GPHI_CALL_cuStreamCreateWithPriority:
+        if (words[2] != 0)
+            attach_note_attributes();
+        break;
+    case GPHI_CALL_cuGreenCtxStreamCreate:
+    case GPHI_CALL_cuStreamSetAttribute:
+    case GPHI_CALL_cuStreamCopyAttributes:
+    case GPHI_CALL_cuGraphKernelNodeSetAttribute:
+    case GPHI_CALL_cuGraphKernelNodeCopyAttributes: attach_note_attributes(); break;
     default: break;
     }
 }
@@ -449,15 +418,30 @@ static uint32_t stack_of(attach_call *call, CUresult result)
     return call->stack;
 }
 
+attach_mask attach_masks[ATTACH_SYMBOL_COUNT];
+
+void attach_masks_prepare(void)
+{
+    for (uint32_t i = 0; i < ATTACH_SYMBOL_COUNT; i++)
+        for (uint32_t k = 0; k < attach_symbols[i].count; k++) {
+            const uint16_t bit = (uint16_t)(1U << k);
+            const uint8_t kind = attach_symbols[i].arguments[k].kind;
+            if (kind == ATTACH_OUT)
+                attach_masks[i].filled |= bit;
+            else if (kind != ATTACH_WORD)
+                attach_masks[i].parts |= bit;
+        }
+}
+
 /* The words as the record has them: what was filled instead of where. */
 static uint32_t put_words(uint64_t *out, const attach_call *call, CUresult result)
 {
     const attach_symbol *symbol = call->symbol;
     uint32_t count = symbol->count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         out[i] = call->words[i];
-        if (symbol->arguments[i].kind != ATTACH_OUT)
-            continue;
+    for (uint32_t bits = attach_mask_of(symbol)->filled; bits != 0; bits &= bits - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(bits);
         uint64_t filled = 0;
         if (result == CUDA_SUCCESS && out[i] != 0)
             memcpy(&filled, (const void *)(uintptr_t)out[i], symbol->arguments[i].bytes);
@@ -481,10 +465,8 @@ void attach_record(attach_call *call, CUresult result)
     uint64_t words[ATTACH_WORDS_MAX + 1], hash;
     gphi_host_bytes host;
     attach_draft draft;
-    memset(&draft.head, 0, sizeof(draft.head));
-    draft.head.kind = GPHI_EVENT_CALL;
+    attach_draft_begin(&draft, GPHI_EVENT_CALL, status.node);
     draft.head.time_ns = call->begin_ns;
-    draft.head.id = status.node;
     draft.head.u.call.call = symbol->call;
     draft.head.u.call.flags =
         (uint8_t)(call->flags | (attach_me.kind == 2 ? GPHI_CALL_HOST_NODE : 0U));
@@ -493,11 +475,9 @@ void attach_record(attach_call *call, CUresult result)
     draft.head.u.call.duration_ns = lasted < UINT32_MAX ? (uint32_t)lasted : UINT32_MAX;
     draft.head.u.call.open = call->open;
     draft.head.u.call.capture = status.capture;
-    draft.piece_count = 0;
-    draft.words = words;
-    draft.word_count = put_words(words, call, result);
-    for (uint32_t i = 0; i < symbol->count; i++)
-        add_argument(&draft, call, i, result == CUDA_SUCCESS);
+    attach_draft_words(&draft, words, put_words(words, call, result));
+    for (uint32_t bits = attach_mask_of(symbol)->parts; bits != 0; bits &= bits - 1)
+        add_argument(&draft, call, (uint32_t)__builtin_ctz(bits), result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS) {
         add_kernel(&draft, call);
         add_hash(&draft, call, &hash);

@@ -20,6 +20,7 @@ typedef struct snapshot {
     attach_picture picture;
     uint64_t number, parent, parent_node;
     uint32_t depth;
+    bool has_children;
     size_t node_count, edge_count;
     CUgraphNode *nodes;
     CUgraphNode *from, *to;
@@ -88,8 +89,18 @@ static void tell_arguments(snapshot *shot, const attach_layout *layout,
 
 /* ---- nodes ---- */
 
+static _Atomic bool has_attributes; /* some kernel's may differ from 0 */
+
+void attach_note_attributes(void)
+{
+    if (!atomic_load_explicit(&has_attributes, memory_order_relaxed))
+        atomic_store_explicit(&has_attributes, true, memory_order_relaxed);
+}
+
 static int attribute_of(CUgraphNode node, CUkernelNodeAttrID which)
 {
+    if (!atomic_load_explicit(&has_attributes, memory_order_relaxed))
+        return 0;
     CUresult (*get)(CUgraphNode, CUkernelNodeAttrID, CUkernelNodeAttrValue *) =
         ATTACH_REAL(cuGraphKernelNodeGetAttribute, CUgraphNode, CUkernelNodeAttrID,
                     CUkernelNodeAttrValue *);
@@ -189,15 +200,17 @@ static void tell_node(snapshot *shot, size_t index)
     if (get_type != NULL)
         get_type(node, &type);
     uint64_t words[NODE_WORDS] = {shot->number, index, (uint64_t)type, 0};
-    attach_draft draft = {.head.kind = GPHI_EVENT_NODE,
-                          .head.id = (uint64_t)(uintptr_t)node,
-                          .words = words,
-                          .word_count = GPHI_NODE_FUNCTION + 1};
-    node_struct params = {0};
+    attach_draft draft;
+    attach_draft_begin(&draft, GPHI_EVENT_NODE, (uint64_t)(uintptr_t)node);
+    attach_draft_words(&draft, words, GPHI_NODE_FUNCTION + 1);
+    node_struct params;
+    shot->has_children |= type == CU_GRAPH_NODE_TYPE_GRAPH;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
         add_kernel(shot, &draft, words, node);
-    else
+    else {
+        memset(&params, 0, sizeof(params));
         attach_add(&draft, GPHI_PART_STRUCT, 0, &params, get_struct(node, type, &params));
+    }
     attach_write(&draft);
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
         tell_copy(shot, &params.copy);
@@ -383,7 +396,8 @@ static void tell_graph(const attach_picture *picture, const snapshot *parent,
     for (size_t i = 0; i < shot.node_count; i++)
         tell_node(&shot, i);
     tell_edges(&shot);
-    tell_children(&shot);
+    if (shot.has_children)
+        tell_children(&shot);
     give_room(shot.room, shot.room_bytes);
 }
 

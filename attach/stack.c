@@ -5,7 +5,7 @@
  * number process: hash of the return addresses -> number (the place in the table + 1) */
 #define _GNU_SOURCE
 #include "attach/stack.h"
-#include "base/clock.h"
+#include "attach/draft.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -21,7 +21,13 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum { ENTRIES = 256, NUMBERS = 1 << 16, MODULES = 1 << 13, PROBES = 64 };
+enum {
+    ENTRIES = 256,
+    NUMBERS = 1 << 16,
+    MODULES = 1 << 13,
+    PROBES = 64,
+    LOOK_EVERY = 16
+};
 
 /* Frames above the first of this library: where the return address lies, and what it is.
  */
@@ -35,6 +41,7 @@ struct entry {
 /* A thread's own: mapped, since malloc() may be what calls us. */
 struct local {
     struct entry entries[ENTRIES];
+    uint32_t looks;       /* for Python */
     char python[8 << 10]; /* text of Python frames */
     attach_dump dump;
 };
@@ -112,51 +119,6 @@ static long place_of(_Atomic uint64_t *table, uint32_t size, uint64_t hash, bool
     return -1;
 }
 
-static char *put_text(char *at, const char *text)
-{
-    const size_t bytes = strlen(text) + 1;
-    const gphi_part part = {.kind = GPHI_PART_TEXT, .bytes = (uint32_t)bytes};
-    memcpy(at, &part, sizeof(part));
-    memset(at + sizeof(part) + (bytes & ~(size_t)7), 0, 8);
-    memcpy(at + sizeof(part), text, bytes);
-    return at + sizeof(part) + ((bytes + 7) & ~(size_t)7);
-}
-
-static size_t text_bytes(const char *text)
-{
-    return sizeof(gphi_part) + ((strlen(text) + 1 + 7) & ~(size_t)7);
-}
-
-/* A record with words and up to two texts. False: it did not fit. */
-static bool tell(uint16_t kind, uint32_t number, const uint64_t *words, uint32_t count,
-                 const char *first, const char *second)
-{
-    gphi_event_ring *ring = attach_ring();
-    const size_t bytes = count * sizeof(uint64_t) +
-                         (first != NULL ? text_bytes(first) : 0) +
-                         (second != NULL ? text_bytes(second) : 0);
-    gphi_event *event = ring != NULL ? gphi_event_ring_take(ring, bytes) : NULL;
-    if (event == NULL)
-        return false;
-    event->kind = kind;
-    event->thread = attach_thread();
-    event->time_ns = gphi_clock_ns();
-    event->id = kind == GPHI_EVENT_MODULE ? 0 : number;
-    event->stack = 0;
-    event->word_count = (uint16_t)count;
-    event->part_count = (uint16_t)((first != NULL) + (second != NULL));
-    memset(&event->u, 0, sizeof(event->u));
-    char *at = (char *)(event + 1);
-    memcpy(at, words, count * sizeof(uint64_t));
-    at += count * sizeof(uint64_t);
-    if (first != NULL)
-        at = put_text(at, first);
-    if (second != NULL)
-        put_text(at, second);
-    gphi_event_ring_put(ring, event);
-    return true;
-}
-
 static void read_build_id(const struct dl_phdr_info *info, char hex[2 * 32 + 1])
 {
     hex[0] = '\0';
@@ -201,7 +163,12 @@ static void tell_module(const struct dl_phdr_info *info, const ElfW(Phdr) * code
     if (place < 0 || !is_new)
         return;
     read_build_id(info, build_id);
-    if (!tell(GPHI_EVENT_MODULE, 0, words, 3, path, build_id))
+    attach_draft draft;
+    attach_draft_begin(&draft, GPHI_EVENT_MODULE, 0);
+    attach_draft_words(&draft, words, 3);
+    attach_add_text(&draft, path);
+    attach_add_text(&draft, build_id);
+    if (!attach_write(&draft))
         atomic_store(&modules[place], 0); /* another time */
 }
 
@@ -260,8 +227,13 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
         return number;
     /* Two threads may tell it both: no matter. */
     tell_modules();
-    if ((python == NULL || tell(GPHI_EVENT_PYTHON, number, NULL, 0, python, NULL)) &&
-        tell(GPHI_EVENT_STACK, number, words, count, NULL, NULL))
+    attach_draft frames_of_python, stack;
+    attach_draft_begin(&frames_of_python, GPHI_EVENT_PYTHON, number);
+    if (python != NULL)
+        attach_add_text(&frames_of_python, python);
+    attach_draft_begin(&stack, GPHI_EVENT_STACK, number);
+    attach_draft_words(&stack, words, count);
+    if ((python == NULL || attach_write(&frames_of_python)) && attach_write(&stack))
         atomic_store_explicit(&is_told[place], 1, memory_order_release);
     return number;
 }
@@ -365,13 +337,21 @@ __attribute__((noinline)) uint32_t attach_stack(void)
     return number;
 }
 
+/* To ask the linker costs more than the whole rest of a stack that was seen before: what
+ * a program loads late is found some calls late. */
+static bool has_python(struct local *own)
+{
+    return attach_python_is_known() ||
+           (own->looks++ % LOOK_EVERY == 0 && attach_python_is_there(loaded_files()));
+}
+
 __attribute__((noinline)) uint32_t attach_stack_python(void)
 {
     const int saved = errno;
     const uintptr_t at = (uintptr_t)__builtin_frame_address(0);
     struct local *own = local_of_thread();
     uint32_t number;
-    if (own == NULL || !attach_python_is_there(loaded_files()) ||
+    if (own == NULL || !has_python(own) ||
         attach_python(own->python, sizeof(own->python), &own->dump) == 0)
         number = cached((uintptr_t)__builtin_return_address(0), at);
     else {

@@ -46,6 +46,8 @@ void attach_dump_close(attach_dump *dump);
 /* Whether the process has Python. `loaded` changes whenever a file is loaded: only then
  * it is looked for again. */
 bool attach_python_is_there(uint64_t loaded);
+/* Whether it was found already. */
+bool attach_python_is_known(void);
 
 /* "file:line function\n" of the thread's Python frames, innermost first; the length, 0 if
  * there are none. With the interpreter's lock held by objects, without it by the

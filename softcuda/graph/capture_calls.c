@@ -105,10 +105,8 @@ static size_t base_length(const char *symbol)
 }
 
 /* NULL: the call means nothing to captures. */
-static const struct row *find_row(const char *symbol)
+static const struct row *search_row(const char *symbol)
 {
-    if (symbol == NULL || !soft_rule(M_C01_matrix))
-        return NULL;
     const size_t length = base_length(symbol);
     size_t low = 0, high = ROW_COUNT;
     while (low < high) {
@@ -125,6 +123,24 @@ static const struct row *find_row(const char *symbol)
             high = middle;
     }
     return NULL;
+}
+
+/* Names of calls are literals: a thread asks for the same few again and again. */
+static const struct row *find_row(const char *symbol)
+{
+    enum { KNOWN = 32 };
+    static _Thread_local struct {
+        const char *symbol;
+        const struct row *row;
+    } known[KNOWN];
+    if (symbol == NULL || !soft_rule(M_C01_matrix))
+        return NULL;
+    const size_t place = ((uintptr_t)symbol >> 4) % KNOWN;
+    if (known[place].symbol != symbol) {
+        known[place].symbol = symbol;
+        known[place].row = search_row(symbol);
+    }
+    return known[place].row;
 }
 
 static const char *hint_of(const struct row *row)
