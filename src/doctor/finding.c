@@ -132,6 +132,7 @@ static void revive(gphi_draft *draft, const gphi_call *at)
     draft->consequence_count = 0;
     draft->is_withdrawn = false;
     draft->is_mild = false;
+    draft->is_grave = false;
     draft->at = *at;
     draft->count = 1;
 }
@@ -289,6 +290,12 @@ void gphi_soften(gphi_draft *draft)
         draft->is_mild = true;
 }
 
+void gphi_harden(gphi_draft *draft)
+{
+    if (draft != NULL)
+        draft->is_grave = true;
+}
+
 void gphi_short(gphi_rule_run *run)
 {
     run->findings->is_short = true;
@@ -404,7 +411,9 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
         GPHI_TRY(say_line(findings, draft, gphi_vec_at(&draft->evidence, i)));
     GPHI_TRY(say_consequences(findings, draft));
     out->id = draft->rule->id;
-    out->severity = draft->is_mild ? GPH_SEVERITY_INFO : draft->rule->severity;
+    out->severity = draft->is_mild    ? GPH_SEVERITY_INFO
+                    : draft->is_grave ? GPH_SEVERITY_ERROR
+                                      : draft->rule->severity;
     out->thread_name = thread != NULL ? thread->name : "";
     out->process = findings->model->process;
     out->thread = draft->at.thread;

@@ -24,7 +24,8 @@ struct gphi_draft {
     gphi_call at;
     uint64_t count;
     bool is_withdrawn;
-    bool is_mild; /* told as info, whatever its rule says */
+    bool is_mild;  /* told as info, whatever its rule says */
+    bool is_grave; /* told as an error */
     char *cause, *fix;
     gphi_vec evidence;     /* of gphi_line */
     gphi_vec consequences; /* of gphi_aftermath */

@@ -59,8 +59,13 @@ void gphi_fix(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
 void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft);
 /* Tells it as info: the program has coped with it. */
 void gphi_soften(gphi_draft *draft);
+/* Tells it as an error: it is certain that what is computed is wrong. */
+void gphi_harden(gphi_draft *draft);
 /* The rule is short of memory: gph_doctor_finish() says so. */
 void gphi_short(gphi_rule_run *run);
+
+/* What ends a context. Others of these numbers are of peers, of registrations. */
+bool gphi_is_sticky(int32_t result);
 
 /* Words for a message, in static storage of the thread, good for the next 8 calls:
  * "stream 0x55.. (cuStreamCreate at file:line)", "cuMemAlloc", "kernel scale_add", ... */

@@ -112,6 +112,16 @@ static bool is_interleaved(const class_of *class)
     return at_work * 2 >= class->members.count;
 }
 
+/* Hundreds, and little was launched when the last was there: so many sizes no start-up
+ * records, and one that does goes on to launch them. */
+static bool is_endless(const gphi_book *book, const class_of *class)
+{
+    enum { ENDLESS_MIN = 192 };
+    const size_t count = class->members.count;
+    return count >= ENDLESS_MIN &&
+           book->now.launches - member(class, count - 1)->made.launches < count;
+}
+
 /* Launches after which a graph of the class has paid. */
 static double pays_from(const gphi_book *book, const class_of *class)
 {
@@ -203,7 +213,8 @@ static void tell_explosion(gphi_rule_run *run, const gphi_book *book,
 {
     const size_t count = class->members.count;
     const double from = pays_from(book, class);
-    if (is_short_lived(class) || !has_many_shapes(class) || !is_interleaved(class) ||
+    if (is_short_lived(class) || !has_many_shapes(class) ||
+        (!is_interleaved(class) && !is_endless(book, class)) ||
         (double)class->median >= from)
         return;
     const gphi_exec_book *last = member(class, count - 1);
@@ -242,17 +253,18 @@ static size_t count_abandoned(const class_of *class)
 static void tell_growth(gphi_rule_run *run, const gphi_book *book, const class_of *class)
 {
     const size_t count = class->members.count;
-    (void)book;
     if (class->alive * 10 < count * 9 || has_many_shapes(class) ||
-        !is_interleaved(class) || count_abandoned(class) * 4 < (count - 4) * 3)
+        (!is_interleaved(class) && !is_endless(book, class)) ||
+        count_abandoned(class) * 4 < (count - 4) * 3)
         return;
     const gphi_exec_book *last = member(class, count - 1);
     gphi_draft *draft = gphi_find(run, &last->exec->created, class->hash);
-    gphi_cause(draft,
-               "%zu executable graphs of the same kernels and sizes were made while the "
-               "program ran, %zu destroyed; nearly all were not launched any more when "
-               "a few newer ones were there",
-               count, count - class->alive);
+    gphi_cause(
+        draft,
+        "%zu executable graphs of the same kernels, in %s of grids and copies, were "
+        "made while the program ran, %zu destroyed; nearly all were not launched "
+        "any more when a few newer ones were there",
+        count, gphi_say_count(class->shapes, "size"), count - class->alive);
     gphi_evidence(draft, "%zu are alive at the end, with %s", class->alive,
                   gphi_say_count(class->nodes, "node"));
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");

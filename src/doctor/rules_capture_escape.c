@@ -99,13 +99,28 @@ static bool is_foreign(const gphi_watch *watch, const gphi_escaped *escaped)
     return watch->context && escaped->context && escaped->context != watch->context;
 }
 
+/* The same call at the same place, told before. */
+static bool is_repeated(const gphi_escaped *all, size_t index, const gphi_escaped *first)
+{
+    const gphi_escaped *one = &all[index];
+    bool found = false;
+    for (size_t i = 0; i <= index && !found; i++) {
+        const gphi_escaped *before = i == index ? first : &all[i];
+        found = one->call.stack != 0 && before->call.stack == one->call.stack &&
+                before->call.call == one->call.call && before->stream == one->stream;
+    }
+    return found;
+}
+
 static void tell_each(gphi_rule_run *run, gphi_draft *draft, const gphi_watch *watch,
                       const gphi_escaped *first)
 {
     const gphi_escaped *all = watch->escaped.items;
     uint32_t told = 0;
     for (size_t i = 0; i < watch->escaped.count && told < MAX_TOLD; i++) {
-        if (&all[i] == first || (watch->nodes && !is_suspect(run->model, watch, &all[i])))
+        if (&all[i] == first ||
+            (watch->nodes && !is_suspect(run->model, watch, &all[i])) ||
+            is_repeated(all, i, first))
             continue;
         gphi_evidence_call(draft, &all[i].call, "so did this, on %s",
                            gphi_say_stream(run->model, all[i].stream));

@@ -49,7 +49,7 @@ static bool is_pinned(const gphi_host_copy *copy)
  * until it returns. */
 static const char *change_of(const gphi_capture_state *state, const gphi_host_copy *copy,
                              const gphi_host_bytes *now, const gphi_call *launch,
-                             bool *is_mild)
+                             gph_severity *severity)
 {
     if (is_pinned(copy) || !(now->flags & GPHI_HOST_HASHED) ||
         !(copy->first.flags & GPHI_HOST_HASHED) || now->hash == copy->first.hash)
@@ -57,16 +57,17 @@ static const char *change_of(const gphi_capture_state *state, const gphi_host_co
     if (copy->call.thread == launch->thread &&
         gphi_caller_is_active(state, copy->call.stack, launch->stack))
         return NULL;
-    *is_mild = !(copy->first.flags & GPHI_HOST_ON_STACK);
+    *severity =
+        copy->first.flags & GPHI_HOST_ON_STACK ? GPH_SEVERITY_WARNING : GPH_SEVERITY_INFO;
     return "held other bytes than when it was captured";
 }
 
 /* What has become of the memory, or NULL: nothing that is known to be wrong. */
 static const char *fate_of(const gphi_capture_state *state, const gphi_host_copy *copy,
                            const gphi_host_bytes *now, const gphi_call *launch,
-                           bool *is_mild)
+                           gph_severity *severity)
 {
-    *is_mild = false;
+    *severity = GPH_SEVERITY_ERROR;
     if (is_pinned(copy) && copy->memory->freed.number)
         return NULL; /* launch.dead-operand */
     if (!(now->flags & GPHI_HOST_READABLE))
@@ -76,7 +77,7 @@ static const char *fate_of(const gphi_capture_state *state, const gphi_host_copy
         return "lay on the stack of a function that has returned";
     if (!is_pinned(copy) && (now->flags & GPHI_HOST_FREED))
         return "had been freed";
-    return change_of(state, copy, now, launch, is_mild);
+    return change_of(state, copy, now, launch, severity);
 }
 
 static const char *kind_of(const gphi_host_copy *copy)
@@ -87,7 +88,7 @@ static const char *kind_of(const gphi_host_copy *copy)
 }
 
 static void tell(gphi_rule_run *run, gphi_host_copy *copy, const gphi_call *launch,
-                 const char *fate, bool is_mild)
+                 const char *fate, gph_severity severity)
 {
     copy->is_told = true;
     gphi_draft *draft =
@@ -97,7 +98,9 @@ static void tell(gphi_rule_run *run, gphi_host_copy *copy, const gphi_call *laun
                "graph was launched, that memory %s.",
                gphi_say_call(&copy->call), (unsigned long long)copy->first.address,
                (unsigned long long)copy->first.bytes, kind_of(copy), fate);
-    if (is_mild) {
+    if (severity == GPH_SEVERITY_ERROR)
+        gphi_harden(draft);
+    if (severity == GPH_SEVERITY_INFO) {
         gphi_soften(draft);
         gphi_evidence(draft, "that is as it should be if the program writes there for "
                              "each replay; it is wrong if the memory was freed and is "
@@ -129,10 +132,10 @@ void gphi_host_launch(gphi_rule_run *run, const gphi_event *event)
                 copy->first.bytes != now.bytes || source->capture != copy->capture ||
                 copy->begun != copy->capture->begin.number)
                 continue;
-            bool is_mild;
-            const char *fate = fate_of(state, copy, &now, &launch, &is_mild);
+            gph_severity severity;
+            const char *fate = fate_of(state, copy, &now, &launch, &severity);
             if (fate)
-                tell(run, copy, &launch, fate, is_mild);
+                tell(run, copy, &launch, fate, severity);
         }
 }
 

@@ -345,7 +345,10 @@ static gphi_draft *tell_flags(gphi_rule_run *run, const struct wish *wish,
                               const char *why)
 {
     gphi_draft *draft = find(run, RULE_FLAGS, &wish->seen->call);
+    const uint64_t unknown = wish->flags & ~(uint64_t)FLAGS_ALL;
     gphi_cause(draft, "flags 0x%" PRIx64 ": %s", wish->flags, why);
+    if (unknown != 0)
+        gphi_fix(draft, "Here: leave out 0x%" PRIx64 ".", unknown);
     return draft;
 }
 

@@ -12,8 +12,7 @@
 
 enum { CANDIDATES_MAX = 4, ASSERT = 710 };
 
-/* What ends a context. Others of these numbers are of peers, of registrations. */
-static bool is_sticky(int32_t result)
+bool gphi_is_sticky(int32_t result)
 {
     switch (result) {
     case 700:
@@ -112,9 +111,22 @@ struct suspect {
     uint32_t score, equals;
 };
 
+/* Whether the block that the sentence names is one of the node's. */
+static bool has_block(const char *said, const gph_node *node)
+{
+    unsigned block[3];
+    const char *at = strstr(said, "block [");
+    if (at == NULL ||
+        sscanf(at, "block [%u,%u,%u]", &block[0], &block[1], &block[2]) != 3)
+        return true;
+    const uint32_t *grid = node->u.kernel.grid;
+    return block[0] < grid[0] && block[1] < grid[1] && block[2] < grid[2];
+}
+
 static uint32_t score_of(const gphi_rule_run *run, const char *said, const gph_node *node)
 {
-    const bool named = said[0] != '\0' && is_named(said, node);
+    const bool named = said[0] != '\0' && is_named(said, node) &&
+                       (node->kind != GPH_NODE_KERNEL || has_block(said, node));
     if (said[0] != '\0' && !named)
         return 0;
     return (named ? 4U : 0U) + (gone_operand(run->model, node) != 0 ? 2U : 0U) +
@@ -166,11 +178,12 @@ static bool is_candidate(const gphi_rule_run *run, const gphi_launch_use *use)
 static gphi_draft *root_of(const gphi_rule_run *run)
 {
     static const char *const roots[] = {"memory.stale-address", "memory.freed-input",
-                                        "launch.dead-operand"};
+                                        "launch.dead-operand", "capture.host-pointer"};
     for (size_t i = 0; i < run->findings->drafts.count; i++) {
         gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&run->findings->drafts, i);
         for (size_t r = 0; r < sizeof(roots) / sizeof(roots[0]); r++)
-            if (!draft->is_withdrawn && strcmp(draft->rule->id, roots[r]) == 0)
+            if (!draft->is_withdrawn && !draft->is_mild &&
+                strcmp(draft->rule->id, roots[r]) == 0)
                 return draft;
     }
     return NULL;
@@ -219,6 +232,7 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
         return;
     faults->draft = root_of(run);
     if (faults->draft != NULL) {
+        gphi_harden(faults->draft);
         gphi_consequence(faults->draft, &seen->call);
         return;
     }
@@ -264,7 +278,7 @@ void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen)
                               .work = seen->work->number};
     } else if (ends_context(seen->call.call) && seen->call.result == 0) {
         memset(faults, 0, sizeof(*faults));
-    } else if (is_sticky(seen->call.result)) {
+    } else if (gphi_is_sticky(seen->call.result)) {
         if (faults->is_over)
             gphi_consequence(faults->draft, &seen->call);
         else

@@ -185,7 +185,9 @@ static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
 static void tell_free_in_capture(gphi_rule_run *run, const gphi_seen *seen,
                                  uint64_t address)
 {
-    const gphi_allocation *memory = gphi_model_memory(run->model, address, true);
+    const gphi_allocation *memory = gphi_model_memory(run->model, address, false);
+    if (memory == NULL)
+        memory = gphi_model_memory(run->model, address, true);
     gphi_draft *draft = gphi_find(run, &seen->call, 0);
     gphi_cause(draft,
                "the free of 0x%" PRIx64
@@ -269,7 +271,8 @@ const gphi_rule gphi_rules_memory[] = {
      .end = gphi_rule_allocations_never_freed},
     {.id = "memory.graph-memory-leak",
      .severity = GPH_SEVERITY_ERROR,
-     .call = gphi_rule_book_only,
+     .state_bytes = sizeof(gphi_trim_state),
+     .call = gphi_rule_graph_memory_leak_call,
      .end = gphi_rule_graph_memory_leak},
     {.id = "memory.wrong-trim",
      .severity = GPH_SEVERITY_WARNING,

@@ -22,7 +22,10 @@ typedef struct gphi_list_state {
 
 typedef struct gphi_trim_state {
     uint64_t allocations; /* outside of graphs, from any pool */
+    uint64_t trimmed;     /* number of the last trim of graph memory */
 } gphi_trim_state;
+
+void gphi_rule_graph_memory_leak_call(gphi_rule_run *run, const gphi_seen *seen);
 
 /* rules_memory_order.c: who reads when */
 void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen);

@@ -94,6 +94,7 @@ static gphi_exec_book *exec_seen(gphi_book *book, gphi_exec_state *exec)
         one->updated == exec->updated.number)
         return one;
     one->old_shape = one->shape_hash;
+    one->old_values = one->values_hash;
     one->source = exec->source;
     one->source_number = number;
     one->updated = exec->updated.number;
@@ -340,6 +341,7 @@ static void add_call(gphi_book *book, const gphi_seen *seen)
         book->now.wait_ns += seen->call.duration_ns;
     }
     book->frees += is_free(seen->call.call);
+    book->is_dead = book->is_dead || gphi_is_sticky(seen->call.result);
     note_edit(book, seen);
     bool is_new = false;
     gphi_exec_book *exec = add_exec(book, seen, &is_new);

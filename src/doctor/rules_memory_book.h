@@ -50,7 +50,8 @@ typedef struct gphi_exec_book {
     uint64_t memories[4]; /* a bit for each allocation touched, by gphi_memory_bit() */
     uint64_t class_hash;  /* kinds and kernels, in order */
     uint64_t shape_hash;  /* and grids, blocks, sizes of copies and fills */
-    uint64_t old_shape;   /* before the last update */
+    uint64_t values_hash; /* and arguments, addresses, values */
+    uint64_t old_shape, old_values; /* before the last update */
     uint32_t nodes, kernels, random_kernels, nccl_kernels;
     gphi_moment made; /* when it was instantiated */
     gphi_moment last; /* when it was launched last */
@@ -114,6 +115,7 @@ typedef struct gphi_book {
     gphi_exec_book *launched; /* by the call seen last, or NULL */
     gphi_moment before;       /* that launch: when the same was launched before */
     uint64_t before_work;
+    bool is_dead;  /* an error of the device has ended the context */
     bool is_short; /* of memory: some of it is missing */
 } gphi_book;
 

@@ -241,13 +241,54 @@ void gphi_rule_allocations_never_freed(gphi_rule_run *run, bool is_killed)
 
 /* ---- memory.graph-memory-leak, memory.leak-at-exit ---- */
 
+/* How much is launched behind a call, 16 at most are counted. */
+static uint32_t work_behind(const gphi_model *model, const gphi_call *call)
+{
+    enum { LOOK_MAX = 256, ENOUGH = 16 };
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < LOOK_MAX && i < model->work_count && count < ENOUGH; i++) {
+        const gphi_work *work = gphi_model_work(model, model->work_count - i);
+        if (work == NULL || work->call.number < call->number)
+            break;
+        count += work->exec != NULL || work->function != 0;
+    }
+    return count;
+}
+
+/* Memory that is left at the very end of a program goes with its context. It is lost if
+ * the program goes on, or if more is lost each time. */
+static bool is_lost(const gphi_rule_run *run, const gphi_trim_state *state,
+                    const gphi_call *destroyed, uint32_t nth)
+{
+    enum { GOES_ON = 16 };
+    const uint32_t behind = work_behind(run->model, destroyed);
+    return behind >= GOES_ON || (nth > 0 && behind > 0) ||
+           state->trimmed > destroyed->number;
+}
+
+void gphi_rule_graph_memory_leak_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_trim_state *state = run->state;
+    (void)gphi_book_of(run, seen);
+    if (seen->call.call == GPHI_CALL_cuDeviceGraphMemTrim)
+        state->trimmed = seen->call.number;
+}
+
 void gphi_rule_graph_memory_leak(gphi_rule_run *run, bool is_killed)
 {
     const gphi_book *book = gphi_book_of(run, NULL);
+    uint32_t orphans = 0;
+    for (size_t i = 0; book != NULL && i < book->graph_memories.count; i++) {
+        const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+        orphans += one->is_live && !one->is_orphan && one->exec != NULL &&
+                   one->exec->destroyed.number != 0;
+    }
     for (size_t i = 0; book != NULL && i < book->graph_memories.count; i++) {
         const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
         if (!one->is_live || one->is_orphan || one->exec == NULL ||
-            one->exec->destroyed.number == 0 || is_killed)
+            one->exec->destroyed.number == 0 || is_killed || book->is_dead)
+            continue;
+        if (!is_lost(run, run->state, &one->exec->destroyed, orphans - 1))
             continue;
         gphi_draft *draft = gphi_find(run, &one->exec->destroyed, 0);
         gphi_cause(
@@ -264,7 +305,7 @@ void gphi_rule_graph_memory_leak(gphi_rule_run *run, bool is_killed)
 void gphi_rule_leak_at_exit(gphi_rule_run *run, bool is_killed)
 {
     const gphi_book *book = gphi_book_of(run, NULL);
-    if (book == NULL || is_killed)
+    if (book == NULL || is_killed || book->is_dead)
         return;
     uint64_t execs = 0, bytes = 0, nodes = 0;
     const gphi_exec_book *last = NULL;

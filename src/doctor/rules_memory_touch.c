@@ -152,6 +152,8 @@ static void add_kernel(collect *c, const gph_kernel_params *kernel)
     mix(&book->shape_hash, kernel->shared_bytes);
     if (kernel->buffer == NULL)
         return;
+    for (size_t i = 0; i < kernel->buffer_bytes; i++)
+        mix(&book->values_hash, kernel->buffer[i]);
     for (uint32_t i = 0; i < kernel->arg_count && kernel->args != NULL; i++)
         if ((uint64_t)kernel->args[i].offset + kernel->args[i].bytes <=
             kernel->buffer_bytes)
@@ -192,6 +194,8 @@ static void add_copy(collect *c, const gph_memcpy_params *copy)
 {
     mix(&c->into->shape_hash, copy->width_bytes);
     mix(&c->into->shape_hash, copy->height << 32 | copy->depth);
+    mix(&c->into->values_hash, copy->src.address + copy->src.x_bytes);
+    mix(&c->into->values_hash, copy->dst.address + copy->dst.x_bytes);
     add_side(c, copy, &copy->src, false);
     add_side(c, copy, &copy->dst, true);
 }
@@ -201,6 +205,8 @@ static void add_fill(collect *c, const gph_memset_params *fill)
     const uint64_t row = fill->width * fill->element_bytes;
     mix(&c->into->shape_hash, row);
     mix(&c->into->shape_hash, fill->height);
+    mix(&c->into->values_hash, fill->address);
+    mix(&c->into->values_hash, fill->value);
     add_range(c, fill->address,
               fill->height > 1 ? (fill->height - 1) * fill->pitch_bytes + row : row,
               true);
@@ -274,7 +280,7 @@ bool gphi_touches_collect(const gphi_book *all, gphi_exec_book *book)
 {
     collect c = {.model = all->model, .into = book};
     book->touches.count = book->allocations.count = 0;
-    book->class_hash = book->shape_hash = 1;
+    book->class_hash = book->shape_hash = book->values_hash = 1;
     memset(book->memories, 0, sizeof(book->memories));
     book->nodes = book->kernels = book->random_kernels = book->nccl_kernels = 0;
     if (book->source == NULL || book->source->data == NULL)

@@ -215,8 +215,15 @@ static void tiny_end(gphi_rule_run *run, bool is_killed)
 
 typedef struct updates {
     gphi_map counts; /* gphi_exec_book -> whole updates that changed arguments only */
+    gphi_map idle;   /* gphi_exec_book -> those of them that changed nothing */
     bool is_ready;
 } updates;
+
+static void count_one(gphi_map *counts, const gphi_exec_book *exec)
+{
+    const uint64_t *count = gphi_map_get(counts, (uintptr_t)exec);
+    (void)gphi_map_set(counts, (uintptr_t)exec, count != NULL ? *count + 1 : 1);
+}
 
 static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 {
@@ -224,6 +231,7 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_book *book = gphi_book_of(run, seen);
     if (!state->is_ready) {
         gphi_map_init(&state->counts, run->model->heap);
+        gphi_map_init(&state->idle, run->model->heap);
         state->is_ready = true;
     }
     if (book == NULL || seen->call.call != GPHI_CALL_cuGraphExecUpdate ||
@@ -232,8 +240,9 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_exec_book *exec = gphi_book_exec(book, seen->exec);
     if (exec == NULL || exec->old_shape != exec->shape_hash || exec->kernels == 0)
         return;
-    const uint64_t *count = gphi_map_get(&state->counts, (uintptr_t)exec);
-    (void)gphi_map_set(&state->counts, (uintptr_t)exec, count != NULL ? *count + 1 : 1);
+    count_one(&state->counts, exec);
+    if (exec->old_values == exec->values_hash)
+        count_one(&state->idle, exec);
 }
 
 static void update_end(gphi_rule_run *run, bool is_killed)
@@ -248,11 +257,21 @@ static void update_end(gphi_rule_run *run, bool is_killed)
         if (count == NULL || *count < UPDATES_MIN || *count * 2 < exec->launches ||
             exec->exec->created.number != exec->created)
             continue;
-        gphi_draft *draft = gphi_find(run, &exec->exec->updated, exec->created);
+        const uint64_t *idle = gphi_map_get(&state->idle, (uintptr_t)exec);
+        const bool is_idle = idle != NULL && *idle * 2 > *count;
+        gphi_draft *draft = gphi_find(run, &exec->exec->updated, 0);
         gphi_cause(draft,
                    "%" PRIu64 " whole updates of a graph of %s, for %" PRIu64
-                   " launches, changed arguments of kernels and nothing else",
-                   *count, gphi_say_count(exec->nodes, "node"), exec->launches);
+                   " launches, changed %s",
+                   *count, gphi_say_count(exec->nodes, "node"), exec->launches,
+                   is_idle ? "nothing" : "arguments of kernels and nothing else");
+        if (is_idle) {
+            gphi_evidence(draft,
+                          "%" PRIu64 " of them were by a graph that is the same, values "
+                          "and addresses as well",
+                          *idle);
+            gphi_fix(draft, "Here: leave these updates out.");
+        }
         gphi_evidence_call(draft, &exec->exec->created, "the graph was instantiated by");
     }
 }
@@ -262,6 +281,7 @@ static void update_fini(gphi_rule_run *run)
     updates *state = run->state;
     if (state->is_ready)
         gphi_map_fini(&state->counts);
+    gphi_map_fini(&state->idle);
 }
 
 /* ---- perf.static-copies ---- */

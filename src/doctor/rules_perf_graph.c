@@ -69,7 +69,7 @@ static void look_at_branches(gphi_rule_run *run, const gphi_exec_book *exec)
     const uint32_t width = width_of(run->model, exec->source->data);
     if (width <= BRANCHES_MAX)
         return;
-    gphi_draft *draft = gphi_find(run, &exec->exec->created, exec->class_hash);
+    gphi_draft *draft = gphi_find(run, &exec->exec->created, 0);
     gphi_cause(draft,
                "%u of the graph's %u nodes may run at the same time; a device has %d "
                "hardware queues at most",
@@ -182,7 +182,7 @@ static void look_at_chain(gphi_rule_run *run, const gphi_exec_book *exec)
     gphi_vec_fini(&ranks);
     if (!is_chain || longest * 2 > count)
         return;
-    gphi_draft *draft = gphi_find(run, &exec->exec->created, exec->class_hash);
+    gphi_draft *draft = gphi_find(run, &exec->exec->created, 0);
     gphi_cause(
         draft,
         "the graph is one chain of %u nodes, but by the memory that they are given "
@@ -258,7 +258,7 @@ static void look_at_runs(gphi_rule_run *run, const gphi_exec_book *exec)
     gphi_vec_fini(&nexts);
     if (best < RUN_MIN)
         return;
-    gphi_draft *draft = gphi_find(run, &exec->exec->created, exec->class_hash);
+    gphi_draft *draft = gphi_find(run, &exec->exec->created, 0);
     gphi_cause(
         draft,
         "%u kernels of at most %d blocks follow each other on the same buffers, the "

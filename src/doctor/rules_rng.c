@@ -110,7 +110,7 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
         exec->updated > book->before.number ? NULL : find_frozen(book, exec);
     const uint64_t *old = gphi_map_get(&state->rows, (uintptr_t)exec);
     const uint64_t row = touch != NULL ? (old != NULL ? *old : 1) + 1 : 0;
-    if (gphi_map_set(&state->rows, (uintptr_t)exec, row) != GPH_OK || row < LAUNCHES_MIN)
+    if (gphi_map_set(&state->rows, (uintptr_t)exec, row) != GPH_OK || row != LAUNCHES_MIN)
         return;
     gphi_draft *draft = gphi_find(run, &seen->call, exec->created);
     gphi_cause(draft,

@@ -215,6 +215,92 @@ static void twice_into_one_graph(void)
     replay_once(graph, stream);
 }
 
+/* Left by an early return; what fails for it is elsewhere, though inlined as well. */
+static inline __attribute__((always_inline)) int build_inline(bool is_supported)
+{
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    work();
+    if (!is_supported)
+        return -1;
+    return end() != NULL;
+}
+
+static inline __attribute__((always_inline)) CUdeviceptr grow_inline(void)
+{
+    CUdeviceptr out = 0;
+    CU(cuMemAlloc(&out, 4096));
+    return out;
+}
+
+static void left_early_inlined(void)
+{
+    EXPECT(build_inline(false) < 0);
+    EXPECT(grow_inline() == 0);
+    EXPECT(grow_inline() == 0);
+}
+
+/* The refused launch is not made up for by a replay of the smaller graph alone. */
+static void another_graph_instead(void)
+{
+    CU(cuStreamBeginCapture(stream, RELAXED));
+    work();
+    CUgraphExec small = end_capture(stream);
+    CU(cuStreamBeginCapture(stream, RELAXED));
+    work();
+    CU(cuGraphLaunch(small, stream));
+    EXPECT(end() == NULL);
+    for (int i = 0; i < 3; i++)
+        CU(cuGraphLaunch(small, stream));
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(small));
+}
+
+/* Asked twice, before the end of the capture that the first question broke. */
+static void asks_again(void)
+{
+    CUevent event = new_event();
+    CU(cuStreamBeginCapture(stream, RELAXED));
+    for (int i = 0; i < 3; i++) {
+        work();
+        CU(cuEventRecord(event, stream));
+        EXPECT(cuEventQuery(event) != CUDA_SUCCESS);
+    }
+    EXPECT(end() == NULL);
+}
+
+static void ask_event(void *event)
+{
+    (void)pthread_setname_np(pthread_self(), "watchdog");
+    CU(cuEventQuery(event));
+}
+
+/* The program's own, no library's. */
+static void own_watchdog(void)
+{
+    CUevent event = new_event();
+    work();
+    CU(cuEventRecord(event, stream));
+    CU(cuStreamSynchronize(stream));
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    work();
+    in_thread(ask_event, event);
+    EXPECT(end() == NULL);
+}
+
+/* One graph a length, for ever; each launched once. */
+static void endless_cache(void)
+{
+    static CUgraphExec execs[200];
+    for (int i = 0; i < 200; i++) {
+        CU(cuStreamBeginCapture(stream, GLOBAL));
+        LAUNCH(fill, (unsigned)(1 + i % 40), stream, &a, &(float){1},
+               &(unsigned){FLOATS});
+        execs[i] = end_capture(stream);
+        CU(cuGraphLaunch(execs[i], stream));
+        CU(cuStreamSynchronize(stream));
+    }
+}
+
 static float *step_input;
 
 static CUgraphExec capture_step(void)
@@ -265,6 +351,11 @@ static const struct {
     WAY(begin_elsewhere),
     WAY(twice_into_one_graph),
     WAY(refreshed_by_owner),
+    WAY(left_early_inlined),
+    WAY(another_graph_instead),
+    WAY(asks_again),
+    WAY(own_watchdog),
+    WAY(endless_cache),
 };
 
 int main(int argc, char **argv)
