@@ -288,27 +288,37 @@ static void do_cupti(void)
 
 static void *volatile nowhere = NULL;
 
+/* On a loaded machine the thread that launched may not wait yet. */
+static void let_it_wait(void)
+{
+    usleep(200000);
+}
+
 static void crash_on_host(void *unused)
 {
     (void)unused;
+    let_it_wait();
     *(volatile int *)nowhere = 1;
 }
 
 static void kill_on_host(void *unused)
 {
     (void)unused;
+    let_it_wait();
     kill(getpid(), SIGKILL);
 }
 
 static void abort_on_host(void *unused)
 {
     (void)unused;
+    let_it_wait();
     abort();
 }
 
 static void leave_on_host(void *unused)
 {
     (void)unused;
+    let_it_wait();
     _exit(6);
 }
 
