@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -410,28 +411,50 @@ static void put_anchors(const uint64_t *anchors)
     put_record(words, 3 + GPHI_ANCHOR_COUNT, (uint32_t)syscall(SYS_gettid), 0);
 }
 
+static void put_failure(CUresult result, const char *call)
+{
+    uint64_t words[3 + 4] = {GPHI_GPU_ANCHORS, (uint64_t)result};
+    snprintf((char *)&words[3], 32, "%s", call);
+    put_record(words, 3 + 4, (uint32_t)syscall(SYS_gettid), 0);
+}
+
+/* Whether a call went well; if not, says which. */
+static bool is_good(CUresult result, const char *call)
+{
+    if (result != CUDA_SUCCESS)
+        put_failure(result, call);
+    return result == CUDA_SUCCESS;
+}
+
 static bool set_up(CUcontext context)
 {
     void *word = NULL;
     pthread_t watcher;
     uint64_t anchors[GPHI_ANCHOR_COUNT] = {0};
-    if (t.cu.host_alloc(&word, 64, CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS ||
-        t.cu.device_pointer(&t.gate.at, word, 0) != CUDA_SUCCESS)
+    if (!is_good(t.cu.host_alloc(&word, 64, CU_MEMHOSTALLOC_DEVICEMAP),
+                 "cuMemHostAlloc") ||
+        !is_good(t.cu.device_pointer(&t.gate.at, word, 0), "cuMemHostGetDevicePointer"))
         return false;
     t.gate.word = word;
     atomic_store(t.gate.word, 0);
     t.context = context;
-    if (t.cu.event_create(&t.begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+    bool good = is_good(t.cu.event_create(&t.begin, CU_EVENT_DEFAULT), "cuEventCreate");
+    for (int i = 0; good && i < STREAMS; i++)
+        good = is_good(t.cu.event_create(&t.ends[i], CU_EVENT_DEFAULT), "cuEventCreate");
+    if (!good)
         return false;
-    for (int i = 0; i < STREAMS; i++)
-        if (t.cu.event_create(&t.ends[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
-            return false;
-    if (!gphi_timing_anchors(&t.cu, &t.gate, anchors))
+    const gphi_timing_failure failure = gphi_timing_anchors(&t.cu, &t.gate, anchors);
+    if (failure.call != NULL) {
+        put_failure(failure.result, failure.call);
         return false;
-    put_anchors(anchors);
-    if (sem_init(&t.wake, 0, 0) != 0 || pthread_create(&watcher, NULL, watch, NULL) != 0)
+    }
+    if (sem_init(&t.wake, 0, 0) != 0 ||
+        pthread_create(&watcher, NULL, watch, NULL) != 0) {
+        put_failure(CUDA_ERROR_OPERATING_SYSTEM, "pthread_create");
         return false;
+    }
     (void)pthread_detach(watcher);
+    put_anchors(anchors);
     return true;
 }
 
@@ -461,8 +484,10 @@ bool gphi_timing_start(const gphi_timing_host *host)
 #define X(name, symbol, arguments)                                                       \
     {                                                                                    \
         void *found = host->find(symbol);                                                \
-        if (found == NULL)                                                               \
+        if (found == NULL) {                                                             \
+            put_failure(CUDA_ERROR_NOT_FOUND, symbol);                                   \
             return false;                                                                \
+        }                                                                                \
         memcpy(&t.cu.name, &found, sizeof(found));                                       \
     }
     GPHI_TIMING_CALLS(X)

@@ -25,7 +25,7 @@ typedef struct bench {
     CUfunction tiny;
     CUdeviceptr x;
     CUevent begin, end, fork, join;
-    bool failed; /* a call did: nothing more is called */
+    gphi_timing_failure failure; /* then nothing more is called */
 } bench;
 
 /* All times in picoseconds. */
@@ -36,15 +36,16 @@ typedef struct chain_times {
     uint64_t capture, instantiate, upload; /* the host's */
 } chain_times;
 
-static bool ok(bench *b, CUresult result)
+static bool ok(bench *b, CUresult result, const char *call)
 {
     if (result != CUDA_SUCCESS)
-        b->failed = true;
-    return !b->failed;
+        b->failure = (gphi_timing_failure){result, call};
+    return b->failure.call == NULL;
 }
 
 /* Calls cu->NAME unless a call has failed. */
-#define DO(b, name, ...) ((b)->failed ? false : ok(b, (b)->cu->name(__VA_ARGS__)))
+#define DO(b, name, ...)                                                                 \
+    ((b)->failure.call != NULL ? false : ok(b, (b)->cu->name(__VA_ARGS__), #name))
 
 static int order(const void *a, const void *b)
 {
@@ -124,7 +125,7 @@ static void make_graph(bench *b, put_work *work, int count, graph_pair *out,
     work(b, count);
     /* in any case, or the stream stays what it is */
     const CUresult ended = b->cu->capture_end(b->stream, &out->graph);
-    if (!ok(b, ended))
+    if (!ok(b, ended, "capture_end"))
         return;
     t->capture = since(from);
     from = gphi_clock_ns();
@@ -293,8 +294,9 @@ static void measure(bench *b, uint64_t *out)
     measure_others(b, out);
 }
 
-bool gphi_timing_anchors(const gphi_timing_calls *cu, gphi_timing_gate *gate,
-                         uint64_t out[GPHI_ANCHOR_COUNT])
+gphi_timing_failure gphi_timing_anchors(const gphi_timing_calls *cu,
+                                        gphi_timing_gate *gate,
+                                        uint64_t out[GPHI_ANCHOR_COUNT])
 {
     bench b = {.cu = cu, .gate = gate};
     DO(&b, module_load, &b.module, tiny_ptx);
@@ -306,7 +308,7 @@ bool gphi_timing_anchors(const gphi_timing_calls *cu, gphi_timing_gate *gate,
     DO(&b, event_create, &b.join, CU_EVENT_DISABLE_TIMING);
     DO(&b, event_create, &b.begin, CU_EVENT_DEFAULT);
     DO(&b, event_create, &b.end, CU_EVENT_DEFAULT);
-    if (!b.failed)
+    if (b.failure.call == NULL)
         measure(&b, out);
     atomic_store(gate->word, gate->next); /* nothing waits any more */
     const CUevent events[] = {b.begin, b.end, b.fork, b.join};
@@ -323,5 +325,5 @@ bool gphi_timing_anchors(const gphi_timing_calls *cu, gphi_timing_gate *gate,
         (void)cu->free(b.x);
     if (b.module != NULL)
         (void)cu->module_unload(b.module);
-    return !b.failed;
+    return b.failure;
 }

@@ -79,9 +79,15 @@ typedef struct gphi_timing_gate {
     uint32_t next;
 } gphi_timing_gate;
 
+/* The first call that failed. */
+typedef struct gphi_timing_failure {
+    CUresult result;
+    const char *call; /* its name in GPHI_TIMING_CALLS; NULL: none failed */
+} gphi_timing_failure;
+
 /* Measures this machine, in the current context, with streams, a module and memory of its
- * own, all given back: picoseconds, as gphi_anchor says. Returns whether all went well.
- */
-bool gphi_timing_anchors(const gphi_timing_calls *cu, gphi_timing_gate *gate,
-                         uint64_t out[GPHI_ANCHOR_COUNT]);
+ * own, all given back: picoseconds, as gphi_anchor says. */
+gphi_timing_failure gphi_timing_anchors(const gphi_timing_calls *cu,
+                                        gphi_timing_gate *gate,
+                                        uint64_t out[GPHI_ANCHOR_COUNT]);
 #endif

@@ -2,6 +2,7 @@
 /* Records become sites and beats. */
 #include "advice/advice.h"
 #include "base/fail.h"
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -196,9 +197,13 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
 static gph_status take_gpu(gph_advice *advice, const gphi_event *event)
 {
     if (gphi_event_word(event, 0) == GPHI_GPU_ANCHORS) {
+        advice->anchor_failure = (int32_t)gphi_event_word(event, 1);
         for (uint32_t i = 0; i < GPHI_ANCHOR_COUNT; i++)
             advice->anchors[i] = gphi_event_word(event, 3 + i);
-        advice->has_anchors = true;
+        advice->has_anchors = advice->anchor_failure == 0;
+        if (!advice->has_anchors && event->word_count >= 3 + 4)
+            snprintf(advice->anchor_call, sizeof(advice->anchor_call), "%.31s",
+                     (const char *)(gphi_event_words(event) + 3));
     }
     if (gphi_event_word(event, 0) != GPHI_GPU_WINDOW)
         return GPH_OK;

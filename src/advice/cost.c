@@ -195,9 +195,19 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double sav
     }
 }
 
-/* eager_ns without the doctor's part, and graph_ns. What the two clocks do not explain of
- * the time now (other programs, caches, a host that wakes late) is put down to the one
- * that takes the time: if that is the GPU it stays. */
+static bool is_all_measured(const gphi_repeat *repeat)
+{
+    for (size_t i = 0; i < repeat->pieces.count; i++) {
+        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+        if (piece->kind == GPHI_SEGMENT && piece->graph_ns < 0)
+            return false;
+    }
+    return true;
+}
+
+/* eager_ns without the doctor's part, and graph_ns. Where no graph was measured, what the
+ * two clocks do not explain of the time now (other programs, caches, a host that wakes
+ * late) is put down to host and GPU as they work, and the GPU's part stays. */
 static void set_times(const gph_advice *advice, gphi_repeat *repeat)
 {
     const double with = run(advice, repeat, AS_IT_IS);
@@ -206,14 +216,30 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
     eager = fmax(eager, repeat->eager_ns * 0.2);
     if (repeat->loop.repetitions < FEW) /* the first ones are not what it takes later */
         eager = fmin(eager, without);
-    const double excess = fmax(eager - without, 0);
-    /* all of it where the GPU is what takes the time, nothing where it waits for the host
-     */
-    const double part = without > 0 ? fmax(repeat->busy_ns, 0) / without : 0;
-    const double share = fmin(fmax(2 * part - 1, 0), 1);
-    const double graph = run(advice, repeat, AS_GRAPH) + excess * share;
+    double graph = run(advice, repeat, AS_GRAPH);
+    if (!is_all_measured(repeat) && without > 0)
+        graph += fmax(eager - without, 0) * fmin(fmax(repeat->busy_ns, 0) / without, 1);
     repeat->eager_ns = eager / repeat->inner;
     repeat->graph_ns = repeat->busy_ns < 0 ? -1 : graph / repeat->inner;
+}
+
+static void say_unknown(const gph_advice *advice, gphi_repeat *repeat)
+{
+    if (advice->has_anchors)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "the GPU's time could not be measured: too few repetitions, or the host "
+            "waits "
+            "in each");
+    else if (advice->anchor_failure != 0)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "nothing was measured: what launches take on this machine could not be found "
+            "out, %s (%d) by %s",
+            gph_status_name((gph_status)advice->anchor_failure),
+            (int)advice->anchor_failure,
+            advice->anchor_call[0] == '\0' ? "the driver" : advice->anchor_call);
+    else
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "nothing was measured: the program ran without GPH_DOCTOR_ADVISE=1");
 }
 
 void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
@@ -243,12 +269,7 @@ void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
     told->once_us = advice->has_anchors ? repeat->once_ns / 1e3 : -1;
     told->break_even = saving > 0 ? repeat->once_ns / saving : -1;
     if (!advice->has_anchors || repeat->graph_ns < 0)
-        say(repeat, GPH_VERDICT_UNKNOWN,
-            advice->has_anchors
-                ? "the GPU's time could not be measured: too few repetitions, or the "
-                  "host waits in each"
-                : "nothing was measured: the program ran without GPH_DOCTOR_ADVISE=1, or "
-                  "its driver cannot hold a stream");
+        say_unknown(advice, repeat);
     else
         judge_gain(advice, repeat, saving);
     /* whatever the GPU takes, launching alone says it for few repetitions */

@@ -298,18 +298,18 @@ static double stretch(const timing *t)
 /* ---- the GPU ------------------------------------------------------------------------
  */
 
-/* The least that any window of the same calls and kind took, for a call: what disturbs a
- * window (another program, a processor that sleeps) only adds to it. */
-static double window_least(const timing *t, const placed *like)
+/* What windows of the same calls and kind took, for a call: the lower quartile. What
+ * disturbs a window (another program, a processor that sleeps) only adds to it. */
+static double window_lower(const timing *t, const placed *like)
 {
-    double least = like->gpu_ns;
-    for (size_t i = 0; i < t->windows.count; i++) {
+    double values[SAMPLES];
+    size_t count = 0;
+    for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
         const placed *p = gphi_vec_at(&t->windows, i);
-        if (p->content == like->content && p->is_graph == like->is_graph &&
-            p->gpu_ns < least)
-            least = p->gpu_ns;
+        if (p->content == like->content && p->is_graph == like->is_graph)
+            values[count++] = p->gpu_ns;
     }
-    return least / like->calls;
+    return lower(values, count) / like->calls;
 }
 
 /* Of the windows that begin at a place, for a call; < 0: there are none. */
@@ -321,7 +321,7 @@ static double window_from(const timing *t, bool is_graph, uint32_t place, uint32
         const placed *p = gphi_vec_at(&t->windows, i);
         if (p->is_graph != is_graph || p->place != place || p->calls < *calls)
             continue;
-        const double here = window_least(t, p);
+        const double here = window_lower(t, p);
         least = p->calls > *calls || here < least ? here : least;
         *calls = p->calls;
     }
@@ -335,7 +335,7 @@ static double window_mean(const timing *t, bool is_graph)
     for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
         const placed *p = gphi_vec_at(&t->windows, i);
         if (p->is_graph == is_graph)
-            per_call[count++] = window_least(t, p);
+            per_call[count++] = window_lower(t, p);
     }
     return count == 0 ? -1 : lower(per_call, count);
 }
@@ -374,15 +374,15 @@ static double noise_ns(const timing *t, const gphi_piece *piece, bool is_graph)
     size_t count = 0;
     for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
         const placed *p = gphi_vec_at(&t->windows, i);
-        if (p->is_graph != is_graph || p->place < piece->from ||
+        if (!p->is_graph || p->instantiate_ns > 0 || p->place < piece->from ||
             p->place >= piece->from + piece->count || p->calls < calls)
             continue;
         count = p->calls > calls ? 0 : count;
         calls = p->calls;
         values[count++] = p->gpu_ns;
     }
-    (void)gphi_median(values, count);
-    return count < 2 ? 0 : (values[1] - values[0]) / calls * piece->nodes;
+    const double median = gphi_median(values, count);
+    return count < 2 ? 0 : (median - values[0]) / calls * piece->nodes;
 }
 
 /* What instantiating a graph of the segment took, by the graphs of the windows. */
@@ -414,7 +414,7 @@ static void use(timing *t)
         if (piece->held_ns < 0)
             piece->held_ns = piece->graph_ns;
         piece->instantiate_ns = instantiate_ns(t, piece);
-        t->repeat->noise_ns += noise_ns(t, piece, true) + noise_ns(t, piece, false);
+        t->repeat->noise_ns += noise_ns(t, piece);
         t->repeat->busy_ns += piece->held_ns;
     }
     if (t->windows.count == 0)

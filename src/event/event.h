@@ -194,7 +194,8 @@ typedef enum gphi_gpu_what {
                         are, ns that a wrapper adds to a call, whether they were launched
                         as one graph, ns that instantiating it took (0: it was updated) */
     GPHI_GPU_ANCHORS /* what this machine takes, measured once: 0, 0, then words as
-                        gphi_anchor says, in picoseconds */
+                        gphi_anchor says, in picoseconds. Or why that failed: a CUresult,
+                        0, then the driver's call, 4 words of text */
 } gphi_gpu_what;
 
 typedef enum gphi_anchor {
