@@ -365,16 +365,17 @@ static double segment_ns(const timing *t, const gphi_piece *piece, bool is_graph
     return sum;
 }
 
-/* By how much two windows of the same calls differ at least: less than that cannot be
- * told apart. 0: there are not two. */
-static double noise_ns(const timing *t, const gphi_piece *piece, bool is_graph)
+/* By how much the times of a warm graph differ, from the least to the median: less than
+ * that cannot be told apart. 0: there are not two. */
+static double noise_ns(const timing *t, const gphi_piece *piece)
 {
     double values[SAMPLES];
     uint32_t calls = 0;
     size_t count = 0;
     for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
         const placed *p = gphi_vec_at(&t->windows, i);
-        if (!p->is_graph || p->instantiate_ns > 0 || p->place < piece->from ||
+        const bool is_warm = p->is_graph && p->instantiate_ns <= 0;
+        if (!is_warm || p->place < piece->from ||
             p->place >= piece->from + piece->count || p->calls < calls)
             continue;
         count = p->calls > calls ? 0 : count;
