@@ -5,6 +5,7 @@
 #ifndef GPH_REPORT_H
 #define GPH_REPORT_H
 
+#include <gph/advice.h>
 #include <gph/base.h>
 #include <gph/doctor.h>
 #include <gph/file.h>
@@ -32,6 +33,8 @@ typedef struct gph_report_program {
     const char *const *words; /**< program and arguments; borrowed for the call */
     uint32_t word_count;      /**< of `words`; 0: as the process said */
     int exit_code;            /**< as a shell tells it: 128 + n after signal n */
+    const gph_advice *advice; /**< after gph_advice_finish(): the page shows what graphs
+                                   would take; borrowed for the call; NULL: nothing */
 } gph_report_program;
 
 /** Begins to keep what a doctor reads: call it before the first gph_doctor_read() or

@@ -138,6 +138,7 @@ gph_status gphi_report_data(gph_report *report, const gph_report_program *progra
     gphi_report_put_calls(&w);
     gphi_report_put_memory(&w);
     gphi_report_put_notes(&w);
+    gphi_report_put_advice(&w);
     gphi_report_put_findings(&w);
     put_stacks(&w); /* last: the others number them */
     gphi_put(&w.out, "}");

@@ -42,5 +42,6 @@ void gphi_report_put_calls(report_writing *writing);
 void gphi_report_put_graphs(report_writing *writing);
 void gphi_report_put_memory(report_writing *writing);
 void gphi_report_put_notes(report_writing *writing);
+void gphi_report_put_advice(report_writing *writing);
 void gphi_report_put_findings(report_writing *writing);
 #endif

@@ -324,6 +324,37 @@ void gphi_report_put_calls(report_writing *w)
     put_gpu(w);
 }
 
+/* ---- advice ---- */
+
+static void put_prediction(report_writing *w, const gph_prediction *p)
+{
+    static const char *const words[] = {"unknown", "pays", "does-not-pay",
+                                        "cannot-capture"};
+    gphi_putf(&w->out, "{\"verdict\":\"%s\",\"launches\":%u,\"windows\":%u",
+              words[p->verdict <= GPH_VERDICT_CANNOT_CAPTURE ? p->verdict : 0],
+              p->launches, p->windows);
+    gphi_putf(&w->out, ",\"repetitions\":%" PRIu64 ",\"eager\":%.3f,\"busy\":%.3f",
+              p->repetitions, p->eager_us, p->busy_us);
+    gphi_putf(&w->out,
+              ",\"graph\":%.3f,\"once\":%.3f,\"even\":%.1f,\"why\":", p->graph_us,
+              p->once_us, p->break_even);
+    gphi_put_json_text(&w->out, p->why != NULL ? p->why : "");
+    gphi_putf(&w->out, ",\"frame\":%u}", gphi_report_frame(w, &p->place));
+}
+
+void gphi_report_put_advice(report_writing *w)
+{
+    const gph_advice *advice = w->program != NULL ? w->program->advice : NULL;
+    if (advice == NULL)
+        return;
+    gphi_put(&w->out, ",\"advice\":[");
+    for (uint32_t i = 0; i < gph_advice_count(advice); i++) {
+        gphi_report_comma(w, i);
+        put_prediction(w, gph_advice_prediction(advice, i));
+    }
+    gphi_put(&w->out, "]");
+}
+
 /* ---- findings ---- */
 
 static void put_member(report_writing *w, const char *name, const char *text)

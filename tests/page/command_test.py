@@ -47,6 +47,10 @@ with tempfile.TemporaryDirectory() as folder:
     check("its nodes know who made them", all(made >= 0 for made in data["graphs"][0]["made"]))
     check("its executable was launched", [x["launches"] for x in data["execs"]] == [5])
     check("stacks have functions", any(frame[0] == "main" for frame in data["frames"]))
+    done = doctor("--quiet", "--advise", "--report", page, "--events", log)
+    data = data_of(page)
+    check("with advice the page has it", done.returncode == 0 and isinstance(data["advice"], list) and
+          all(p["verdict"] in ("unknown", "pays", "does-not-pay", "cannot-capture") and p["launches"] > 0 for p in data["advice"]))
     done = doctor("--report", os.path.join(folder, "none", "x.html"), "--events", log)
     check("a page that cannot be written is an error", done.returncode == 1 and "x.html" in done.stderr)
 sys.exit(1 if failures else 0)

@@ -56,7 +56,7 @@ def is_quiet(browser, name):
 
 
 def colours_of(browser, canvas):
-    return browser.run("const c = document.getElementById(arguments[0]), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, s = new Set();"
+    return browser.run("const c = document.querySelector(arguments[0]), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, s = new Set();"
                        "for (let i = 0; i < d.length; i += 4) if (d[i + 3]) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return s.size", canvas)
 
 
@@ -170,8 +170,8 @@ def large(browser, folder, make_page):
     check("100,000 calls are there", browser.run("return gph.data.n") > 99000)
     first = browser.run("return gph.firstPaint")
     check(f"first paint after {first:.0f} ms", first < 20000)
-    check("the timeline has colours", colours_of(browser, "timeline") > 10)
-    check("the memory map has colours", colours_of(browser, "memory") > 5)
+    check("the timeline has colours", colours_of(browser, "#timeline") > 10)
+    check("the memory map has colours", colours_of(browser, "#memory") > 5)
     told = browser.run("const e = gph.data.elapsed; return [e.list.length, e.list[0].ns, e.end[0] - e.start[0]]")
     check(f"what events told is there {told}", told[0] > 500 and told[1] == 30000 and told[2] > 30000)
     bands = browser.run("return [gph.data.pending[0].length, gph.data.streams[0][2], gph.data.pending[0].every(([a, b]) => b > a)]")
@@ -179,6 +179,12 @@ def large(browser, folder, make_page):
     check(f"each wait ends a band, those for events too {bands} {waits}", bands == [waits, 0, True])
     check("it says that GPU times were not measured", browser.run("return gph.unmeasured").startswith("pale"))
     check("eager stands beside graph", browser.run("return gph.pairs.length") == 1 and browser.run("return gph.pairs[0].found.length") > 1000)
+    check("both are drawn at one scale", colours_of(browser, "#pairs canvas") > 3 and browser.run("return document.querySelectorAll('#pairs .figures tbody tr').length") == 2)
+    x, y = middle(browser, "#pairs canvas")
+    before = browser.run("return document.querySelector('#pairs canvas').toDataURL()")
+    browser.pointer(x, y, ("wheel", -300))
+    browser.frame()
+    check("and zoomed by themselves", browser.run("return document.querySelector('#pairs canvas').toDataURL()") != before and browser.run("return gph.view.isAll()"))
     check("buckets, tree and ledger are shown", browser.run("return ['buckets-card', 'tree-card', 'ledger-card'].every((id) => !document.getElementById(id).hidden)"))
     check("padding is told", "33 %" in browser.run("return document.getElementById('buckets').textContent"))
     zooms(browser)
@@ -211,7 +217,7 @@ def small(browser, folder, make_page):
     browser.open(make(make_page, folder, "hostile", 2000, 0, "hostile"))
     check("hostile names stay names", browser.run("return window.broken === undefined && !document.querySelector('img, b b')"))
     check("and are shown", "</script><script>window.broken=1</script>" in browser.run("return gph.data.functions"))
-    check("hostile pages are drawn", colours_of(browser, "timeline") > 5)
+    check("hostile pages are drawn", colours_of(browser, "#timeline") > 5)
     is_quiet(browser, "hostile")
     browser.open(make(make_page, folder, "empty", 0, 0, "plain"))
     check("an empty log says so", "No driver call was seen" in browser.run("return document.body.textContent"))

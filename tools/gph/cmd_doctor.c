@@ -206,7 +206,7 @@ static int examine(const examination *of, const command_line *line)
     is_told = put_advice(of, line) && is_told;
     if (values[DOCTOR_JSON] != NULL)
         is_told = put_json(of, line, code) && is_told;
-    is_told = doctor_report_write(line, of->report, code) && is_told;
+    is_told = doctor_report_write(line, of->report, of->advice, code) && is_told;
     put_count(of->doctor);
     if (code != 0)
         return code;

@@ -30,12 +30,14 @@ static gph_status to_stderr(void *user, const void *data, size_t bytes)
     return fwrite(data, 1, bytes, stderr) == bytes ? GPH_OK : GPH_E_IO;
 }
 
-bool doctor_report_write(const command_line *line, gph_report *report, int code)
+bool doctor_report_write(const command_line *line, gph_report *report,
+                         const gph_advice *advice, int code)
 {
     const char *const *values = line->values;
     const gph_report_program program = {.words = (const char *const *)line->operands,
                                         .word_count = (uint32_t)line->operand_count,
-                                        .exit_code = code};
+                                        .exit_code = code,
+                                        .advice = advice};
     gph_error error = {0};
     gph_status status = GPH_OK;
     if (report == NULL)

@@ -52,7 +52,7 @@ window.gph = {};
       gph.colour[name] = style.getPropertyValue('--' + name).trim();
   };
   readColours();
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); gph.view.changed(); });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); gph.redraw(); });
 
   // Where a stack's frames are told as a list.
   gph.stackList = function (frames) {

@@ -7,7 +7,7 @@
   const d = gph.data = {
     head: raw.head, threads: raw.threads, streams: raw.streams, functions: raw.functions, results: raw.results,
     captures: raw.captures, graphs: raw.graphs, execs: raw.execs, memory: raw.memory, pools: raw.pools,
-    caches: raw.caches, trees: raw.trees, findings: raw.findings, counts: raw.counts, span: Math.max(1, raw.head.span), n,
+    advice: raw.advice, caches: raw.caches, trees: raw.trees, findings: raw.findings, counts: raw.counts, span: Math.max(1, raw.head.span), n,
     start: new Float64Array(n), end: new Float64Array(n), call: Uint16Array.from(raw.calls.c),
     thread: Uint16Array.from(raw.calls.h), stream: Int16Array.from(raw.calls.s, (x) => x - 1),
     object: Int32Array.from(raw.calls.o, (x) => x - 1), stack: Uint32Array.from(raw.calls.k),
@@ -28,6 +28,7 @@
   const frame = (i) => ({ name: raw.frames[i][0], file: raw.frames[i][1], line: raw.frames[i][2], python: !!raw.frames[i][3] });
   d.framesOf = (stack) => (raw.stacks[stack] || []).map(frame);
   for (const f of d.findings) f.frames = f.frames.map(frame);
+  for (const p of d.advice || []) p.frame = frame(p.frame);
 
   // What a call worked on, in words.
   d.label = function (i) {
@@ -46,6 +47,7 @@
   for (let i = 0; i < raw.waits.length; i += 2) recordOf.set(raw.waits[i], raw.waits[i + 1]);
   d.pending = d.streams.map(() => []); // [from, to] that work was under way at most
   d.work = d.streams.map(() => []);
+  d.doneBy = new Float64Array(n); // of work: when it was seen done; 0: never
   const done = d.streams.map(() => 0); // work before this place in its list is known to be done
   // What a stream was given before a call ended before another, which is seen now.
   const settle = function (s, until, now) {
@@ -53,6 +55,7 @@
     const last = d3.bisectLeft(list, until, first);
     if (last === first) return;
     d.pending[s].push([d.start[list[first]], now]);
+    for (let i = first; i < last; i++) d.doneBy[list[i]] = now;
     done[s] = last;
   };
   for (let i = 0; i < n; i++) {

@@ -45,8 +45,8 @@
   gph.view.from = -d.span * 0.02;
   gph.view.to = d.span * 1.02;
   if (gph.drawGraph) gph.drawGraph();
-  gph.view.paint();
+  gph.paintAll();
   requestAnimationFrame(() => { gph.firstPaint = performance.now(); document.documentElement.dataset.ready = '1'; });
   let width = innerWidth;
-  new ResizeObserver(() => { if (gph.drawGraph && width !== innerWidth) { width = innerWidth; gph.drawGraph(); } gph.view.changed(); }).observe(byId('main'));
+  new ResizeObserver(() => { if (gph.drawGraph && width !== innerWidth) { width = innerWidth; gph.drawGraph(); } gph.redraw(); }).observe(byId('main'));
 })(window.gph);

@@ -179,7 +179,7 @@
     ctx.fillText('peak ' + gph.bytes(peak), 16, 42);
     let last = -Infinity;
     ctx.font = '10.5px ' + c.mono;
-    for (const s of rows) if (s.y - last > 14) { last = s.y; ctx.fillText(gph.short(gph.hex(s.low), 18), 16, s.y + Math.min(8, s.height / 2 + 3)); }
+    for (const s of rows) if (s.y - last > 14) { last = s.y; ctx.fillText(gph.short(gph.hex(s.low), Math.floor((GUTTER - 20) / 6.4)), 16, s.y + Math.min(8, s.height / 2 + 3)); }
     ctx.fillStyle = c.line; ctx.fillRect(0, CURVE + 4, width, 1);
   };
 

@@ -2,7 +2,7 @@
 // Driver calls by thread, work by stream, captures and findings over time.
 (function (gph) {
   'use strict';
-  const d = gph.data, view = gph.view, canvas = gph.byId('timeline'), GUTTER = 148, RULER = 34;
+  const d = gph.data, view = gph.view, canvas = gph.byId('timeline'), GUTTER = gph.GUTTER, RULER = 34;
   const lanes = []; // {label, sub, y, height, rows: [{row, y, height, source}], bands}
   let bottom = RULER, chosen = null;
 
@@ -47,23 +47,7 @@
   const columnsOf = (source) => source === 'gpu' ? d.gpu : source === 'event' ? d.elapsed : d;
   const textOf = (source, i) => source === 'event' ? gph.time(d.elapsed.list[i].ns) + ' by events' : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
 
-  const formats = []; // by decimal places: made once, since making one is slow
-  // Ticks at round times, told relative to the view's start when it is deep inside.
-  const ruler = function (ctx, scale, width) {
-    const wide = view.to - view.from, c = gph.colour;
-    ctx.font = '11px ' + c.sans;
-    ctx.textAlign = 'left';
-    ctx.textBaseline = 'middle';
-    const ticks = scale.ticks(Math.max(2, (width - GUTTER) / 110));
-    ctx.fillStyle = c.line;
-    for (const t of ticks) ctx.fillRect(Math.round(scale(t)), RULER - 8, 1, seen);
-    ctx.fillStyle = c.muted;
-    const step = ticks.length > 1 ? ticks[1] - ticks[0] : wide;
-    const unit = wide < 2e3 ? [1, 'ns'] : wide < 2e6 ? [1e3, 'µs'] : wide < 2e9 ? [1e6, 'ms'] : [1e9, 's'];
-    const places = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));
-    const format = formats[places] = formats[places] || new Intl.NumberFormat('en', { minimumFractionDigits: places, maximumFractionDigits: places });
-    for (const t of ticks) if (t >= 0) ctx.fillText(format.format(t / unit[0]) + ' ' + unit[1], scale(t) + 4, RULER - 14);
-  };
+  const ruler = (ctx, scale, width) => gph.ruler(ctx, scale, { from: view.from, to: view.to, gutter: GUTTER, width, top: RULER, bottom: seen });
 
   const flags = []; // findings on the ruler: {x, finding}
   const flag = function (ctx, scale) {
@@ -83,52 +67,7 @@
     });
   };
 
-  // A column of pixels: kinds stacked by the share of it in which they are busy.
-  const STACKED = [2, 1, 3, 5, 4, 6, 0, 7]; // from below: work first, waits on top
-  const stack = function (dots, x, shares, base, failed, top, height, rgb) {
-    let low = 0, sum = 0;
-    for (const kind of STACKED) sum += shares[base + kind];
-    const grow = 1 / Math.sqrt(Math.max(sum, 0.04)); // of little there is still something to see
-    for (const kind of STACKED) {
-      const part = shares[base + kind] * grow;
-      if (part <= 0.01) continue;
-      const foot = Math.round(top + height - low * height);
-      low += part;
-      dots.put(x, Math.max(top, Math.min(foot - 1, Math.round(top + height - low * height))), x + 1, foot, rgb[kind], 255);
-    }
-    if (failed) dots.put(x, top, x + 2, top + height, rgb.error, 255);
-  };
-  const palette = function () {
-    const rgb = gph.KINDS.map(([name]) => gph.rgb(gph.colour[name]));
-    for (const name of ['error', 'build', 'band', 'wait']) rgb[name] = gph.rgb(gph.colour[name]);
-    return rgb;
-  };
-
-  // Pieces of a row: thin ones go into the picture, wide ones into `wide` as [part, id, x, width, kind, failed].
-  const THIN = 3;
-  const dots = new gph.Dots();
-  const rowDots = function (part, y, perPixel, width, rgb, wide) {
-    part.row.draw(view.from, perPixel, width, (id, x, w, kind, failed) => {
-      const left = Math.max(-2, x), right = Math.min(width + 2, x + w);
-      if (right - left > THIN) wide.push([part, id, left, right - left, kind, failed]);
-      else dots.put(Math.round(left), y, Math.max(Math.round(left) + 1, Math.round(right - 0.4)), y + part.height, failed ? rgb.error : rgb[kind], 255);
-    }, (x, shares, base, failed) => stack(dots, x, shares, base, failed, y, part.height, rgb));
-  };
-  const drawWide = function (ctx, pieces) {
-    for (const [part, , x, w, kind, failed] of pieces) {
-      ctx.fillStyle = failed ? gph.colour.error : gph.colour[gph.KINDS[kind][0]];
-      if (w > 12) { ctx.beginPath(); ctx.roundRect(GUTTER + x, part.y, w - 1, part.height, 3); ctx.fill(); }
-      else ctx.fillRect(GUTTER + x, part.y, w - (w > 6 ? 1 : 0.5), part.height);
-    }
-    ctx.font = '11px ' + gph.colour.sans;
-    ctx.textBaseline = 'middle';
-    for (const [part, id, x, w, kind] of pieces) {
-      const most = Math.floor((w - 8) / 6.1), name = gph.KINDS[kind][0];
-      if (w <= 30 || most < 3 || part.height < 12) continue;
-      ctx.fillStyle = name === 'other' || name === 'sync' ? gph.colour.ink : gph.colour.card;
-      ctx.fillText(gph.short(textOf(part.source, id), most), GUTTER + x + 5, part.y + part.height / 2 + 0.5);
-    }
-  };
+  const THIN = gph.THIN, dots = new gph.Dots();
 
   // Captures, and what streams were given and nobody had waited for: behind the calls.
   const bands = function (ctx, it, y, perPixel, width, rgb) {
@@ -168,7 +107,7 @@
   const paint = function () {
     if (!seen) measure();
     const { ctx, width } = gph.fit(canvas, seen), wide = Math.max(1, width - GUTTER), perPixel = (view.to - view.from) / wide;
-    const scale = d3.scaleLinear().domain([view.from, view.to]).range([GUTTER, width]), rgb = palette(), pieces = [];
+    const scale = d3.scaleLinear().domain([view.from, view.to]).range([GUTTER, width]), rgb = gph.palette(), pieces = [];
     const inside = (left, draw) => {
       ctx.save();
       ctx.beginPath();
@@ -185,10 +124,10 @@
       for (const it of shown) {
         if (it.group) continue;
         bands(ctx, it, Math.round(it.y - scroll - RULER), perPixel, wide, rgb);
-        for (const part of it.rows) rowDots(part, Math.round(part.y - scroll - RULER), perPixel, wide, rgb, pieces);
+        for (const part of it.rows) gph.putRow(dots, part, Math.round(part.y - scroll - RULER), view.from, perPixel, wide, rgb, pieces);
       }
       dots.show(ctx, GUTTER, scroll + RULER);
-      drawWide(ctx, pieces);
+      gph.drawWide(ctx, GUTTER, pieces, (part, id) => textOf(part.source, id));
       mark(ctx, scale);
     }));
     inside(GUTTER, () => flag(ctx, scale));
@@ -209,7 +148,7 @@
         continue;
       }
       ctx.font = '12px ' + c.sans; ctx.fillStyle = c.ink;
-      ctx.fillText(gph.short(it.label, 20), 16, it.y + it.strip + 13);
+      ctx.fillText(gph.short(it.label, Math.floor((GUTTER - 18) / 6.5)), 16, it.y + it.strip + 13);
     }
   };
 
@@ -229,9 +168,9 @@
   const small = gph.byId('overview'), all = new gph.Row(d3.range(d.n), d);
   let still = null;
   const whole = function (wide, height, per) {
-    const picture = new gph.Dots(), rgb = palette(), one = new Float32Array(8);
+    const picture = new gph.Dots(), rgb = gph.palette(), one = new Float32Array(8);
     picture.clear(wide, height);
-    const column = (x, shares, base, bad) => stack(picture, x, shares, base, bad, 5, height - 8, rgb);
+    const column = (x, shares, base, bad) => gph.putColumn(picture, x, shares, base, bad, 5, height - 8, rgb);
     all.draw(0, per, wide, (id, x, w, kind, bad) => {
       one.fill(0)[kind] = 1;
       for (let i = Math.max(0, x | 0); i < Math.min(wide, x + w); i++) column(i, one, 0, bad);
@@ -352,7 +291,6 @@
       if (part.source === 'call' && part.row.placeOf(i) >= 0) return [(x(d.start[i]) + x(d.end[i])) / 2, part.y + part.height / 2 - scroll];
     return null;
   };
-  gph.GUTTER = GUTTER;
   gph.timelineKeys = on.keys;
 
   gph.byId('zoom-in').onclick = () => view.zoom(0.5);

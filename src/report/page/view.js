@@ -1,55 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// The span of time that is shown: one for timeline and memory map. Wheel, drag, touch and keys change it;
-// whoever draws is called once a frame.
+// The span of time that is shown: one for timeline and memory map, one for each comparison. Wheel, drag, touch and
+// keys change it; whoever draws is called once a frame.
 (function (gph) {
   'use strict';
-  const drawers = [];
-  let asked = false;
-  const view = gph.view = {
-    from: 0, to: gph.data.span, least: 20,
-    onDraw(f) { drawers.push(f); },
-    changed() {
-      if (asked) return;
-      asked = true;
-      requestAnimationFrame(() => { asked = false; view.paint(); });
-    },
-    paint() {
-      const begin = performance.now();
-      for (const draw of drawers) draw();
-      view.frames.push(performance.now() - begin);
-    },
-    frames: [], // ms that each frame took: read by the tests
-    set(from, to) {
-      const all = gph.data.span, margin = all * 0.02;
-      let wide = Math.min(Math.max(to - from, view.least), all + 2 * margin);
-      from = Math.min(Math.max((from + to - wide) / 2, -margin), all + margin - wide);
-      view.from = from;
-      view.to = from + wide;
-      view.changed();
-    },
-    zoom(factor, at) {
-      const centre = at === undefined ? (view.from + view.to) / 2 : at;
-      view.set(centre - (centre - view.from) * factor, centre + (view.to - centre) * factor);
-    },
-    pan(part) { const by = (view.to - view.from) * part; view.set(view.from + by, view.to + by); },
-    all() { const m = gph.data.span * 0.02; view.set(-m, gph.data.span + m); },
-    isAll() { return view.to - view.from >= gph.data.span; },
-    // Brings a span into view with room around it.
-    focus(from, to) { const wide = Math.max((to - from) * 4, view.least); view.glide((from + to - wide) / 2, (from + to + wide) / 2); },
-    // A short flight, so that the eye sees where it is taken.
-    glide(from, to) {
-      if (matchMedia('(prefers-reduced-motion: reduce)').matches) { view.set(from, to); return; }
-      const path = d3.interpolateZoom([(view.from + view.to) / 2, 0, view.to - view.from], [(from + to) / 2, 0, to - from]);
-      const begin = performance.now(), mine = view.flight = {};
-      const fly = (now) => {
-        if (view.flight !== mine) return;
-        const u = Math.min(1, Math.max(0, (now - begin) / 380)), [c, , w] = path(d3.easeCubicInOut(u));
-        view.set(c - w / 2, c + w / 2);
-        if (u < 1) requestAnimationFrame(fly); else view.set(from, to);
-      };
-      requestAnimationFrame(fly);
-    }
+  const views = [];
+  gph.GUTTER = innerWidth < 620 ? 96 : 148; // pixels of names, left of time
+
+  // A span that is shown of `all` nanoseconds.
+  gph.makeView = function (all, least) {
+    const drawers = [];
+    let asked = false;
+    const view = {
+      from: 0, to: all,
+      frames: [], // ms that each frame took: read by the tests
+      onDraw(f) { drawers.push(f); },
+      changed() {
+        if (asked) return;
+        asked = true;
+        requestAnimationFrame(() => { asked = false; view.paint(); });
+      },
+      paint() {
+        const begin = performance.now();
+        for (const draw of drawers) draw();
+        view.frames.push(performance.now() - begin);
+      },
+      set(from, to) {
+        const margin = all * 0.02, wide = Math.min(Math.max(to - from, least), all + 2 * margin);
+        view.from = Math.min(Math.max((from + to - wide) / 2, -margin), all + margin - wide);
+        view.to = view.from + wide;
+        view.changed();
+      },
+      zoom(factor, at) {
+        const centre = at === undefined ? (view.from + view.to) / 2 : at;
+        view.set(centre - (centre - view.from) * factor, centre + (view.to - centre) * factor);
+      },
+      pan(part) { const by = (view.to - view.from) * part; view.set(view.from + by, view.to + by); },
+      all() { const m = all * 0.02; view.set(-m, all + m); },
+      isAll() { return view.to - view.from >= all; },
+      // Brings a span into view with room around it.
+      focus(from, to) { const wide = Math.max((to - from) * 4, least); view.glide((from + to - wide) / 2, (from + to + wide) / 2); },
+      // A short flight, so that the eye sees where it is taken.
+      glide(from, to) {
+        if (matchMedia('(prefers-reduced-motion: reduce)').matches) { view.set(from, to); return; }
+        const path = d3.interpolateZoom([(view.from + view.to) / 2, 0, view.to - view.from], [(from + to) / 2, 0, to - from]);
+        const begin = performance.now(), mine = view.flight = {};
+        const fly = (now) => {
+          if (view.flight !== mine) return;
+          const u = Math.min(1, Math.max(0, (now - begin) / 380)), [c, , w] = path(d3.easeCubicInOut(u));
+          view.set(c - w / 2, c + w / 2);
+          if (u < 1) requestAnimationFrame(fly); else view.set(from, to);
+        };
+        requestAnimationFrame(fly);
+      }
+    };
+    views.push(view);
+    return view;
   };
+  gph.paintAll = () => { for (const view of views) view.paint(); };
+  gph.redraw = () => { for (const view of views) view.changed(); };
+  gph.view = gph.makeView(gph.data.span, 20);
 
   // A canvas in device pixels; gives its context, scaled, and its size.
   gph.fit = function (canvas, height) {
@@ -64,6 +73,24 @@
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, width, high);
     return { ctx, width, height: high };
+  };
+
+  const formats = []; // by decimal places: made once, since making one is slow
+  // Ticks at round times: {from, to, gutter, width, top: of what is below, bottom: where lines end}.
+  gph.ruler = function (ctx, scale, at) {
+    const wide = at.to - at.from, c = gph.colour;
+    ctx.font = '11px ' + c.sans;
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'middle';
+    const ticks = scale.ticks(Math.max(2, (at.width - at.gutter) / 110));
+    ctx.fillStyle = c.line;
+    for (const t of ticks) ctx.fillRect(Math.round(scale(t)), at.top - 8, 1, at.bottom);
+    ctx.fillStyle = c.muted;
+    const step = ticks.length > 1 ? ticks[1] - ticks[0] : wide;
+    const unit = wide < 2e3 ? [1, 'ns'] : wide < 2e6 ? [1e3, 'µs'] : wide < 2e9 ? [1e6, 'ms'] : [1e9, 's'];
+    const places = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));
+    const format = formats[places] = formats[places] || new Intl.NumberFormat('en', { minimumFractionDigits: places, maximumFractionDigits: places });
+    for (const t of ticks) if (t >= 0) ctx.fillText(format.format(t / unit[0]) + ' ' + unit[1], scale(t) + 4, at.top - 14);
   };
 
   // What is narrow is written into a picture, a pixel at a time: however much lies there, it costs what its area does.
@@ -95,7 +122,7 @@
   gph.rgb = (colour) => { const v = parseInt(colour.slice(1), 16); return (v & 255) << 16 | v & 0xff00 | v >> 16; };
 
   // Wheel, drag, touch and keys on a canvas whose time axis begins at pixel `gutter`.
-  gph.gestures = function (canvas, gutter, on) {
+  gph.gestures = function (canvas, gutter, on, view = gph.view) {
     const timeAt = (x) => view.from + (x - gutter) / Math.max(1, canvas.clientWidth - gutter) * (view.to - view.from);
     canvas.addEventListener('wheel', (e) => {
       if (e.offsetX < gutter && !e.ctrlKey) return; // over the names it scrolls
