@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Answers: the entries that were found in order, and names like the one that was not. */
+#include "explain/names.h"
 #include "explain/scan.h"
 
 #include <string.h>
@@ -72,12 +73,10 @@ size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
 
 /* "Did you mean": the number of edits from one name to the other. */
 enum {
-    NAME_MAX_BYTES = 64,
     NAME_MIN_BYTES = 4,
-    NEAR_MAX = 16,   /* names kept while searching */
-    WORDS_MAX = 24,  /* of a text that are looked at */
-    TEXT_MAX = 4096, /* bytes of a text that are looked at */
-    FAR = 1000
+    NEAR_MAX = 16,  /* names kept while searching */
+    WORDS_MAX = 24, /* of a text that are looked at */
+    TEXT_MAX = 4096 /* bytes of a text that are looked at */
 };
 
 typedef struct near_name {
@@ -89,33 +88,6 @@ typedef struct nearest {
     near_name list[NEAR_MAX];
     size_t count;
 } nearest;
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters that were changed, left out, added or exchanged with their neighbour; case and
- * underscores count for nothing. */
-static int distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
-{
-    int rows[3][NAME_MAX_BYTES + 1];
-    if (a_bytes > NAME_MAX_BYTES || b_bytes > NAME_MAX_BYTES)
-        return FAR;
-    for (size_t j = 0; j <= b_bytes; j++)
-        rows[0][j] = (int)j;
-    for (size_t i = 1; i <= a_bytes; i++) {
-        int *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= b_bytes; j++) {
-            const char x = gphi_lower(a[i - 1]), y = gphi_lower(b[j - 1]);
-            row[j] = least(least(last[j], row[j - 1]) + 1, last[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == gphi_lower(b[j - 2]) && gphi_lower(a[i - 2]) == y)
-                row[j] = least(row[j], before[j - 2] + 1);
-        }
-    }
-    return rows[a_bytes % 3][b_bytes];
-}
 
 /* A part of a name is near it, too: "unjoined-fork" of "capture.unjoined-fork". */
 static bool is_part(const char *part, size_t bytes, const char *name)
@@ -151,7 +123,8 @@ static void try_near(nearest *near, const char *word, size_t bytes, const char *
     const int most = bytes < 8 ? 1 : (int)(bytes / 5);
     const size_t length = strlen(name);
     const size_t differ = length > bytes ? length - bytes : bytes - length;
-    int far = differ > (size_t)most ? FAR : distance(word, bytes, name, length);
+    int far = differ > (size_t)most ? GPHI_NAME_FAR
+                                    : gphi_name_distance(word, bytes, name, length);
     if (far > most && bytes >= 6 && is_part(word, bytes, name))
         far = most;
     if (far <= most)
@@ -178,6 +151,9 @@ static void try_word(nearest *near, const char *word, size_t bytes)
         for (const char *const *name = entry->names; *name != NULL; name++)
             try_near(near, word, bytes, *name);
     }
+    for (size_t i = 0; i < gphi_names_count; i++)
+        if (strlen(gphi_names[i]) != bytes || memcmp(gphi_names[i], word, bytes) != 0)
+            try_near(near, word, bytes, gphi_names[i]);
 }
 
 size_t gph_explain_near(const char *text, size_t bytes, const char **out, size_t capacity)
@@ -194,7 +170,7 @@ size_t gph_explain_near(const char *text, size_t bytes, const char **out, size_t
         size_t to = end;
         while (to > at && !gphi_is_word(text[to - 1]))
             to--;
-        if (to - at >= NAME_MIN_BYTES && to - at <= NAME_MAX_BYTES &&
+        if (to - at >= NAME_MIN_BYTES && to - at <= GPHI_NAME_MAX_BYTES &&
             (to - at == bytes || is_name(text + at, to - at))) {
             try_word(&near, text + at, to - at);
             words++;

@@ -16,6 +16,7 @@ enum {
     RANK = 100,            /* what a rank counts in a score */
     SMALL_CODE_DIGITS = 2, /* numbers so short are codes beside a word of CUDA only */
     WHITE_MAX = 256,       /* bytes that a space of a message spans at most */
+    HINT = 40,             /* what a name counts less in a line that only points on */
     NOISE_BYTES = 300      /* of a line that are looked at for what says nothing */
 };
 
@@ -115,14 +116,13 @@ static int32_t score_of(const scan *s, const key *of, size_t at, size_t bytes)
     return score;
 }
 
-/* Programs ask for calls that a driver may lack: a line of the log about that says
- * nothing. */
-static bool is_noise(const scan *s)
+/* Whether the beginning of the line has `word` in it. */
+static bool line_says(const scan *s, const char *word)
 {
-    static const char call[] = "cuGetProcAddress";
+    const size_t bytes = strlen(word);
     for (size_t at = s->line_begin;
-         at + sizeof(call) - 1 <= s->line_end && at - s->line_begin < NOISE_BYTES; at++)
-        if (memcmp(s->text + at, call, sizeof(call) - 1) == 0)
+         at + bytes <= s->line_end && at - s->line_begin < NOISE_BYTES; at++)
+        if (memcmp(s->text + at, word, bytes) == 0)
             return true;
     return false;
 }
@@ -133,12 +133,17 @@ static void hit(scan *s, const key *of, size_t at, size_t bytes)
         const char *end = memchr(s->text + s->line_begin, '\n', s->bytes - s->line_begin);
         s->line_end = end != NULL ? (size_t)(end - s->text) : s->bytes;
     }
-    if (of->reason != GPH_EXPLAIN_BY_MESSAGE && is_noise(s))
+    /* Programs ask for calls that a driver may lack: such a line of its log says nothing.
+     */
+    const bool is_message = of->reason == GPH_EXPLAIN_BY_MESSAGE;
+    if (!is_message && line_says(s, "cuGetProcAddress"))
         return;
+    /* PyTorch's pointer to the manual stands below the error. */
+    const bool is_hint = !is_message && line_says(s, "docs.nvidia.com");
     const gph_explain_match match = {
         .entry = &gphi_knowledge[of->entry],
         .reason = of->reason,
-        .score = score_of(s, of, at, bytes),
+        .score = score_of(s, of, at, bytes) - (is_hint ? HINT : 0),
         .key = of->text,
         .line = s->line,
         .line_begin = s->line_begin,

@@ -83,9 +83,39 @@ static void every_question_leads_where_it_should(void)
     CHECK(count >= 40);
 }
 
+/* What programs made PyTorch, the runtime and NCCL say on an H100
+ * (tests/gpu/explain_torch.py): a line `SLUG: ok: TEXT` each, with " | " between the
+ * lines of the text. */
+static void what_a_gpu_said_leads_where_it_should(void)
+{
+    static char line[1 << 14];
+    size_t count = 0;
+    FILE *list = fopen(EXPLAIN_CORPUS "/../h100.log", "r");
+    if (!CHECK(list != NULL))
+        return;
+    while (fgets(line, sizeof(line), list) != NULL) {
+        char *text = strstr(line, ": ok: ");
+        if (line[0] == '#' || text == NULL)
+            continue;
+        *text = '\0';
+        text += strlen(": ok: ");
+        for (char *bar = text; (bar = strstr(bar, " | ")) != NULL;)
+            bar[1] = '\n';
+        gph_explain_match match;
+        const size_t found = gph_explain_find(text, strlen(text), &match, 1);
+        const char *slug = found > 0 ? match.entry->slug : "nothing";
+        if (!CHECK(strcmp(slug, line) == 0))
+            fprintf(stderr, "what was said of %s leads to %s\n", line, slug);
+        count++;
+    }
+    fclose(list);
+    CHECK(count >= 30);
+}
+
 int main(void)
 {
     RUN(every_text_leads_where_it_should);
+    RUN(what_a_gpu_said_leads_where_it_should);
     RUN(every_question_leads_where_it_should);
     return test_done();
 }

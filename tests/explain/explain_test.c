@@ -221,6 +221,61 @@ static void hostile_texts_are_survived(void)
     CHECK(gph_explain_find("910", 3, matches, 0) == 0);
 }
 
+/* A name that looks like one of CUDA's and is none. */
+static void names_that_do_not_exist_are_told(void)
+{
+    static const struct {
+        const char *text, *name, *nearest;
+    } asked[] = {
+        {"cudaErrorGraphExecUpdateFailed", "cudaErrorGraphExecUpdateFailed",
+         "cudaErrorGraphExecUpdateFailure"},
+        {"what is cudaGraphInstantiateFlagAutoFree?", "cudaGraphInstantiateFlagAutoFree",
+         "cudaGraphInstantiateFlagAutoFreeOnLaunch"},
+        {"cuGraphInstantiateWithFlag", "cuGraphInstantiateWithFlag",
+         "cuGraphInstantiateWithFlags"},
+        {"call torch.cuda.graph_capture.", "torch.cuda.graph_capture",
+         "torch.cuda.graph"},
+        {"CUDA_ERROR_XYZZY", "CUDA_ERROR_XYZZY", NULL},
+    };
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        size_t begin = 0;
+        const char *nearest = "none";
+        const size_t bytes =
+            gph_explain_missing(asked[i].text, strlen(asked[i].text), &begin, &nearest);
+        CHECK(bytes == strlen(asked[i].name) &&
+              memcmp(asked[i].text + begin, asked[i].name, bytes) == 0);
+        if (asked[i].nearest != NULL)
+            CHECK(nearest != NULL && strcmp(nearest, asked[i].nearest) == 0);
+    }
+}
+
+static void what_exists_is_not_missing(void)
+{
+    static const char *const texts[] = {
+        "cudaErrorECCUncorrectable", "cuGraphInstantiate_v2",
+        "cuGraphExecUpdate_v2_ptsz", "CUDA_ERROR_ECC_UNCORRECTABLE",
+        "cudaGraphExec_t",           "cudaGraphs are fast",
+        "torch.cuda.CUDAGraph",      "torch.cuda.graphs.make_graphed_callables",
+        "cudaStreamBeginCapture",    "CU_STREAM_CAPTURE_MODE_RELAXED",
+        "cudagraph_trees",           "",
+        "torch.cuda.synchronize"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        size_t begin = 7;
+        const char *nearest = "untouched";
+        if (!CHECK(gph_explain_missing(texts[i], strlen(texts[i]), &begin, &nearest) ==
+                   0))
+            fprintf(stderr, "%s\n", texts[i]);
+        CHECK(begin == 7 && strcmp(nearest, "untouched") == 0);
+    }
+    size_t begin = 7;
+    const char *nearest = NULL;
+    CHECK(gph_explain_missing(NULL, 10, &begin, &nearest) == 0);
+    char longest[300];
+    memset(longest, 'A', sizeof(longest));
+    memcpy(longest, "cudaError", 9);
+    CHECK(gph_explain_missing(longest, sizeof(longest), &begin, &nearest) == 0);
+}
+
 int main(void)
 {
     RUN(every_entry_is_whole);
@@ -234,5 +289,7 @@ int main(void)
     RUN(lines_are_counted);
     RUN(what_is_mistyped_is_near);
     RUN(hostile_texts_are_survived);
+    RUN(names_that_do_not_exist_are_told);
+    RUN(what_exists_is_not_missing);
     return test_done();
 }

@@ -27,6 +27,10 @@ done
 for program in $(grep -o '^Shown by: test [a-z_]*' "$list" | sed 's/.* //' | sort -u); do
     ls "$root"/tests/*/"$program".c "$root"/tests/*/"$program".py 2>/dev/null | grep -q . || complain "no test $program"
 done
+# An entry that a GPU showed has its line in the log.
+for slug in $(awk '/^### /{slug = $2} /^Shown by: .*tests\/explain\/h100.log/{print slug}' "$list"); do
+    grep -q "^$slug: ok: " "$root/tests/explain/h100.log" || complain "h100.log has no $slug"
+done
 for page in $(grep -o 'docs/[a-z/.-]*\.md' "$list" | sort -u); do
     case $page in # made of a program's head and what the doctor says of it
     docs/broken/*) page=examples/broken/$(basename "$page" .md).c ;;

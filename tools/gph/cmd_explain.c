@@ -108,14 +108,18 @@ static int answer_text(const command_line *line, const input *asked,
         .text = asked->text, .bytes = asked->bytes, .language = language};
     answer.count =
         gph_explain_find(asked->text, asked->bytes, answer.matches, EXPLAIN_MATCHES);
+    if (answer.count == 0 || answer.matches[0].reason == GPH_EXPLAIN_BY_WORDS)
+        answer.missing_bytes = gph_explain_missing(asked->text, asked->bytes,
+                                                   &answer.missing, &answer.nearest);
     if (answer.count == 0)
         answer.near_count =
             gph_explain_near(asked->text, asked->bytes, answer.near, EXPLAIN_NEAR);
+    const bool is_answer = answer.count > 0 || answer.missing_bytes > 0;
     if (line->values[EXPLAIN_JSON] != NULL)
         explain_put_json(&answer, stdout);
     else
-        explain_put_text(&answer, answer.count > 0 ? stdout : stderr);
-    return answer.count > 0 ? EXIT_FOUND : EXIT_NOT_FOUND;
+        explain_put_text(&answer, is_answer ? stdout : stderr);
+    return is_answer ? EXIT_FOUND : EXIT_NOT_FOUND;
 }
 
 static int list_all(const command_line *line, gph_explain_language language)

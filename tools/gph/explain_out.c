@@ -125,6 +125,16 @@ void explain_put_json(const explain_answer *answer, FILE *to)
     }
     fputs("],", to);
     put_array("near", answer->near, answer->near_count, to);
+    if (answer->missing_bytes > 0) {
+        fputs(",\"missing\":{\"name\":", to);
+        put_string(answer->text + answer->missing, answer->missing_bytes, to);
+        fputs(",\"nearest\":", to);
+        if (answer->nearest != NULL)
+            put_string(answer->nearest, strlen(answer->nearest), to);
+        else
+            fputs("null", to);
+        fputc('}', to);
+    }
     fputs("}\n", to);
 }
 
@@ -165,7 +175,7 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
               "（`examples/broken`）、docs/conformance.md 中的规则（也在 GPU 上运行过），"
               "或所注明的测量与出处支持。",
      .kinds = {"gph doctor 的规则", "错误码", "更新与实例化的结果",
-               "框架、库和工具的信息", "不存在的名称"},
+               "框架、库和工具的报错与提示", "不存在的名称"},
      .keys = "查找依据",
      .fix = "解决办法",
      .in_vain = "无效的做法",

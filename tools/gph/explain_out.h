@@ -17,6 +17,9 @@ typedef struct explain_answer {
     size_t count;
     const char *near[EXPLAIN_NEAR]; /* where nothing was found */
     size_t near_count;
+    size_t missing,
+        missing_bytes;   /* a name in the text that does not exist; 0 bytes: none */
+    const char *nearest; /* and the one it may be, or NULL */
 } explain_answer;
 
 void explain_put_text(const explain_answer *answer, FILE *to);

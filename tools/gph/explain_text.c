@@ -11,7 +11,7 @@ enum { COLUMNS = 79, LINE_SHOWN = 160 };
 /* The labels of an answer by language. */
 typedef struct labels {
     const char *matched, *by, *cause, *fix, *in_vain, *versions, *shown_by, *see, *others;
-    const char *nothing, *near, *reasons[5];
+    const char *nothing, *near, *missing, *missing_torch, *nearest, *reasons[5];
 } labels;
 
 static const labels words[GPH_EXPLAIN_LANGUAGES] = {
@@ -26,6 +26,9 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .others = "or is it",
      .nothing = "nothing is known about this",
      .near = "did you mean",
+     .missing = "does not exist in CUDA 13.0",
+     .missing_torch = "does not exist in PyTorch 2.11",
+     .nearest = "the nearest name is",
      .reasons = {"the slug", "the name", "the code", "the message", "its words"}},
     {.matched = "命中行",
      .by = "依据",
@@ -38,6 +41,9 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .others = "也可能是",
      .nothing = "没有找到相关条目",
      .near = "是否想找",
+     .missing = "CUDA 13.0 中不存在",
+     .missing_torch = "PyTorch 2.11 中不存在",
+     .nearest = "最接近的名称是",
      .reasons = {"条目名", "名称", "错误码", "报错信息", "关键词"}},
 };
 
@@ -196,6 +202,15 @@ static void put_names(const char *label, const char *const *list, FILE *to)
     put_field(label, text, to);
 }
 
+static void put_missing(const explain_answer *answer, const labels *say, FILE *to)
+{
+    const char *name = answer->text + answer->missing;
+    fprintf(to, "%.*s: %s\n", (int)answer->missing_bytes, name,
+            strncmp(name, "torch", 5) == 0 ? say->missing_torch : say->missing);
+    if (answer->nearest != NULL)
+        fprintf(to, "  %s %s\n", say->nearest, answer->nearest);
+}
+
 static void put_nothing(const explain_answer *answer, const labels *say, FILE *to)
 {
     fprintf(to, "gph explain: %s\n", say->nothing);
@@ -206,6 +221,12 @@ static void put_nothing(const explain_answer *answer, const labels *say, FILE *t
 void explain_put_text(const explain_answer *answer, FILE *to)
 {
     const labels *say = &words[answer->language];
+    if (answer->missing_bytes > 0) {
+        put_missing(answer, say, to);
+        if (answer->count == 0)
+            return;
+        fputc('\n', to);
+    }
     if (answer->count == 0) {
         put_nothing(answer, say, to);
         return;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names that exist, whether or not an entry is about them. */
+#ifndef GPHI_EXPLAIN_NAMES_H
+#define GPHI_EXPLAIN_NAMES_H
+#include <stddef.h>
+
+extern const char *const gphi_names[];
+extern const size_t gphi_names_count;
+
+enum { GPHI_NAME_MAX_BYTES = 64, GPHI_NAME_FAR = 1000 };
+
+/* Letters that were changed, left out, added or exchanged with their neighbour; case and
+ * underscores count for nothing. GPHI_NAME_FAR for names that are too long. */
+int gphi_name_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
+#endif
