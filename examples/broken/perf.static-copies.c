@@ -10,19 +10,22 @@
 
 enum { STEPS = 20, BYTES = FLOATS * sizeof(float) };
 
-/* Two inputs copied in, for three kernels. */
+/* Four inputs copied in, for three kernels. */
 static void first(void)
 {
     CUstream stream = new_stream();
-    const CUdeviceptr made[2] = {new_floats(), new_floats()};
-    const CUdeviceptr in[2] = {new_floats(), new_floats()}, out = new_floats();
+    CUdeviceptr made[4], in[4];
+    for (int k = 0; k < 4; k++) {
+        made[k] = new_floats();
+        in[k] = new_floats();
+    }
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    COPY(stream, out, in[0]);
-    SCALE_ADD(stream, out, in[1], 2);
-    SCALE_ADD(stream, out, in[0], 2);
+    SCALE_ADD(stream, in[0], in[1], 2);
+    SCALE_ADD(stream, in[2], in[3], 2);
+    SCALE_ADD(stream, in[0], in[2], 2);
     CUgraphExec exec = end_capture(stream);
     for (int i = 0; i < STEPS; i++) {
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 4; k++) {
             FILL(stream, made[k], (float)i);
             CU(cuMemcpyDtoDAsync(in[k], made[k], BYTES, stream)); /* <-- first */
         }

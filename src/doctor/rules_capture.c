@@ -470,7 +470,7 @@ static void on_end(gphi_rule_run *run, bool is_killed)
         gphi_soften(in->draft);
         gphi_evidence(in->draft,
                       "the program then ran the work without a capture: what it "
-                      "computes is right, but there is no graph");
+                      "computed there is right, but not by a graph");
     }
 }
 

@@ -247,12 +247,12 @@ bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call
 bool gphi_call_by_once(const gphi_capture_state *state, const gphi_call *call);
 /* Whether a frame of the call lies in NCCL. */
 bool gphi_call_by_nccl(const gphi_capture_state *state, const gphi_call *call);
-/* Outer frames that two calls have in common, and how many the first has. */
-uint32_t gphi_common_frames(const gphi_capture_state *state, uint32_t a, uint32_t b);
 /* Whether the function that made the call of stack `a` had not returned at that of `b`,
  * as far as can be seen: the frames outside of it are the same. */
-bool gphi_caller_is_active(const gphi_capture_state *state, uint32_t a, uint32_t b);
-uint32_t gphi_frame_count(const gphi_capture_state *state, uint32_t stack);
+bool gphi_caller_is_active(const gphi_rule_run *run, uint32_t a, uint32_t b);
+/* How many of the outermost places of two stacks are the same: with functions that were
+ * inlined, which have no frame of their own. */
+uint32_t gphi_common_places(const gphi_rule_run *run, uint32_t a, uint32_t b);
 /* Allocations that the call's arguments point into, at most `room`. *unknown: there may
  * be more. */
 uint32_t gphi_call_touches(const gphi_model *model, const gphi_seen *seen,

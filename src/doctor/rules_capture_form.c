@@ -4,8 +4,6 @@
 #include "doctor/rules_capture.h"
 #include "doctor/stacks.h"
 
-#include <string.h>
-
 enum { MAX_MEMBERS = 8 };
 
 /* The capture ends by this; the watch keeps the cause. NULL: it has one already, or no
@@ -44,28 +42,6 @@ void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
              "the per-thread default stream (CU_STREAM_PER_THREAD).");
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* How many of the outermost places of two stacks are the same: with functions that were
- * inlined, which have no frame of their own. */
-static uint32_t common_places(const gphi_rule_run *run, uint32_t a, uint32_t b)
-{
-    uint32_t left = 0, right = 0, common = 0;
-    const gph_place *of_a = gphi_stacks_frames(run->model->stacks, a, &left);
-    const gph_place *of_b = gphi_stacks_frames(run->model->stacks, b, &right);
-    while (common < left && common < right) {
-        const gph_place *x = &of_a[left - 1 - common], *y = &of_b[right - 1 - common];
-        if (!same_text(x->function, y->function) || !same_text(x->file, y->file) ||
-            x->line != y->line)
-            break;
-        common++;
-    }
-    return common;
-}
-
 /* Whether the call that broke the capture was made by code that its region does not
  * have: then the capture was left open, and the call is not to blame. */
 static bool is_outside(const gphi_rule_run *run, const gphi_watch *watch,
@@ -82,11 +58,11 @@ static bool is_outside(const gphi_rule_run *run, const gphi_watch *watch,
     (void)gphi_stacks_frames(run->model->stacks, begin, &depth);
     uint32_t region = depth ? depth - 1 : 0;
     for (size_t i = 0; i < capture->calls.count && i < 64; i++) {
-        const uint32_t common = common_places(run, begin, calls[i].stack);
+        const uint32_t common = gphi_common_places(run, begin, calls[i].stack);
         if (calls[i].number < root->number && common < region)
             region = common;
     }
-    return common_places(run, begin, root->stack) < region;
+    return gphi_common_places(run, begin, root->stack) < region;
 }
 
 void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_call *again)
@@ -170,6 +146,11 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
                  "cuStreamWaitEvent(%s, event) before cuStreamEndCapture.",
                  gphi_say_stream(run->model, first->stream),
                  gphi_say_stream(run->model, capture->origin));
+    if (first && first->joined.thread != capture->thread)
+        gphi_fix(draft,
+                 "If that work of %s does not belong into the graph, let it not wait for "
+                 "an event that a capture records: the wait draws its stream in.",
+                 gphi_say_thread(run->model, first->joined.thread));
 }
 
 static void tell_unmatched(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)

@@ -47,7 +47,7 @@ static bool is_pinned(const gphi_host_copy *copy)
  * look the same as memory that has become something else: the function that made the
  * copy, or one outside of it, keeps what it has on the stack, and what it allocated,
  * until it returns. */
-static const char *change_of(const gphi_capture_state *state, const gphi_host_copy *copy,
+static const char *change_of(const gphi_rule_run *run, const gphi_host_copy *copy,
                              const gphi_host_bytes *now, const gphi_call *launch,
                              gph_severity *severity)
 {
@@ -55,7 +55,7 @@ static const char *change_of(const gphi_capture_state *state, const gphi_host_co
         !(copy->first.flags & GPHI_HOST_HASHED) || now->hash == copy->first.hash)
         return NULL;
     if (copy->call.thread == launch->thread &&
-        gphi_caller_is_active(state, copy->call.stack, launch->stack))
+        gphi_caller_is_active(run, copy->call.stack, launch->stack))
         return NULL;
     *severity =
         copy->first.flags & GPHI_HOST_ON_STACK ? GPH_SEVERITY_WARNING : GPH_SEVERITY_INFO;
@@ -63,7 +63,7 @@ static const char *change_of(const gphi_capture_state *state, const gphi_host_co
 }
 
 /* What has become of the memory, or NULL: nothing that is known to be wrong. */
-static const char *fate_of(const gphi_capture_state *state, const gphi_host_copy *copy,
+static const char *fate_of(const gphi_rule_run *run, const gphi_host_copy *copy,
                            const gphi_host_bytes *now, const gphi_call *launch,
                            gph_severity *severity)
 {
@@ -77,7 +77,7 @@ static const char *fate_of(const gphi_capture_state *state, const gphi_host_copy
         return "lay on the stack of a function that has returned";
     if (!is_pinned(copy) && (now->flags & GPHI_HOST_FREED))
         return "had been freed";
-    return change_of(state, copy, now, launch, severity);
+    return change_of(run, copy, now, launch, severity);
 }
 
 static const char *kind_of(const gphi_host_copy *copy)
@@ -133,7 +133,7 @@ void gphi_host_launch(gphi_rule_run *run, const gphi_event *event)
                 copy->begun != copy->capture->begin.number)
                 continue;
             gph_severity severity;
-            const char *fate = fate_of(state, copy, &now, &launch, &severity);
+            const char *fate = fate_of(run, copy, &now, &launch, &severity);
             if (fate)
                 tell(run, copy, &launch, fate, severity);
         }

@@ -2,6 +2,7 @@
 /* Rules capture.*: what they read off records themselves: call sites by their stacks,
  * contexts by thread, and the memory that a call's arguments point into. */
 #include "doctor/rules_capture.h"
+#include "doctor/stacks.h"
 
 #include <string.h>
 
@@ -83,45 +84,45 @@ static const gphi_loaded *loaded_at(const gphi_capture_state *state, uint64_t ad
     return NULL;
 }
 
-uint32_t gphi_frame_count(const gphi_capture_state *state, uint32_t stack)
+/* The innermost frame that is not CUDA's own. */
+static uint64_t calling_frame(const gphi_capture_state *state, uint32_t stack)
 {
     const uint64_t *frames = frames_of(state, stack);
-    return frames ? (uint32_t)frames[0] : 0;
-}
-
-uint32_t gphi_common_frames(const gphi_capture_state *state, uint32_t a, uint32_t b)
-{
-    const uint64_t *left = frames_of(state, a), *right = frames_of(state, b);
-    uint32_t common = 0;
-    while (left && right && common < left[0] && common < right[0] &&
-           left[left[0] - common] == right[right[0] - common])
-        common++;
-    return common;
-}
-
-/* Index of the innermost frame that is not CUDA's own, from 1; 0: there is none. */
-static uint64_t calling_index(const gphi_capture_state *state, const uint64_t *frames)
-{
     for (uint64_t i = 1; frames && i <= frames[0]; i++) {
         const gphi_loaded *in = loaded_at(state, frames[i]);
         if (in == NULL || !in->is_cuda)
-            return i;
+            return frames[i];
     }
     return 0;
 }
 
-static uint64_t calling_frame(const gphi_capture_state *state, uint32_t stack)
+static bool same_text(const char *a, const char *b)
 {
-    const uint64_t *frames = frames_of(state, stack);
-    const uint64_t index = calling_index(state, frames);
-    return index != 0 ? frames[index] : 0;
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-bool gphi_caller_is_active(const gphi_capture_state *state, uint32_t a, uint32_t b)
+uint32_t gphi_common_places(const gphi_rule_run *run, uint32_t a, uint32_t b)
 {
-    const uint64_t *frames = frames_of(state, a);
-    const uint64_t index = calling_index(state, frames);
-    return index != 0 && gphi_common_frames(state, a, b) >= frames[0] - index;
+    uint32_t left = 0, right = 0, common = 0;
+    const gph_place *of_a = gphi_stacks_frames(run->model->stacks, a, &left);
+    const gph_place *of_b = gphi_stacks_frames(run->model->stacks, b, &right);
+    while (common < left && common < right) {
+        const gph_place *x = &of_a[left - 1 - common], *y = &of_b[right - 1 - common];
+        if (!same_text(x->function, y->function) || !same_text(x->file, y->file) ||
+            x->line != y->line)
+            break;
+        common++;
+    }
+    return common;
+}
+
+bool gphi_caller_is_active(const gphi_rule_run *run, uint32_t a, uint32_t b)
+{
+    uint32_t left = 0, right = 0;
+    const gph_place *of_a = gphi_stacks_frames(run->model->stacks, a, &left);
+    const gph_place *of_b = gphi_stacks_frames(run->model->stacks, b, &right);
+    return left > 0 && right >= left && gphi_common_places(run, a, b) + 1 >= left &&
+           same_text(of_a[0].function, of_b[right - left].function);
 }
 
 uint64_t gphi_call_site(const gphi_capture_state *state, const gphi_call *call)

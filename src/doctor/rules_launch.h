@@ -43,6 +43,7 @@ typedef struct gphi_launch_pair {
     const gphi_snapshot *holds_a, *holds_b;
     uint64_t address; /* 0: they do not */
     uint32_t count;   /* overlaps seen */
+    gphi_call told;   /* the launch at which it was told */
 } gphi_launch_pair;
 
 typedef struct gphi_launch_overlaps {

@@ -227,9 +227,12 @@ static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec
 }
 
 static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
-                         const gphi_launch_use *other, uint64_t address)
+                         const gphi_launch_use *other, gphi_launch_pair *pair)
 {
-    gphi_draft *draft = gphi_find(run, &seen->call, address != 0);
+    const uint64_t address = pair->address;
+    if (pair->told.number == 0)
+        pair->told = seen->call;
+    gphi_draft *draft = gphi_find(run, &pair->told, address != 0);
     if (draft == NULL)
         return;
     if (address != 0)
@@ -278,8 +281,10 @@ void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen)
                           other->exec->source->has_memory &&
                           allocated_bytes(seen->exec->source) >= BYTES_WORTH &&
                           allocated_bytes(other->exec->source) >= BYTES_WORTH;
-        if ((pair->address != 0 || both) && ++pair->count >= OVERLAPS_WANTED)
-            tell_overlap(run, seen, other, pair->address);
+        if ((pair->address == 0 && !both) || ++pair->count < OVERLAPS_WANTED)
+            continue;
+        tell_overlap(run, seen, other, pair);
+        break; /* once a launch */
     }
     keep(&overlaps->uses, seen);
 }

@@ -477,7 +477,13 @@ const char *gphi_say_touch(const gphi_exec_book *exec, const gphi_touch *touch)
     static _Thread_local unsigned next;
     char *out = text[next++ % 4];
     const char *node = gphi_say_node(exec->source, touch->node);
-    if (touch->bytes == 0)
+    const gph_node *of = exec->source != NULL && exec->source->data != NULL
+                             ? gph_graph_node(exec->source->data, touch->node)
+                             : NULL;
+    if (touch->bytes == 0 && of != NULL && of->kind == GPH_NODE_CHILD)
+        snprintf(out, sizeof(text[0]), "kernel %.80s inside of %s, argument %u",
+                 touch->name != NULL ? touch->name : "?", node, touch->arg);
+    else if (touch->bytes == 0)
         snprintf(out, sizeof(text[0]), "%s, argument %u", node, touch->arg);
     else
         snprintf(out, sizeof(text[0]), "%s, which %s %s", node,

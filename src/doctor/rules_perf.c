@@ -327,8 +327,11 @@ static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
             gphi_book_touches(book, exec, work->write, work->write_bytes) != NULL;
         const bool is_out =
             gphi_book_touches(book, exec, work->read, work->read_bytes) != NULL;
-        if (is_in == is_out)
-            continue;
+        const gphi_allocation *memory =
+            gphi_model_memory(run->model, is_in ? work->write : work->read, false);
+        if (is_in == is_out || (memory != NULL && memory->kind == GPHI_MEM_GRAPH))
+            continue; /* memory of the graph's own lives no longer than until it is freed
+                       */
         one = one != NULL ? one : copies_of(run, exec);
         if (one == NULL)
             return;
@@ -356,7 +359,7 @@ static void copies_end(gphi_rule_run *run, bool is_killed)
         const double cost =
             ((double)one->count * 2.0 + 2.0 * (double)one->bytes / 2.6e6) / launches;
         const double saved = 2.3 * (double)one->exec->kernels;
-        if (cost * 2 < saved || one->exec->exec->created.number != one->exec->created)
+        if (cost < saved || one->exec->exec->created.number != one->exec->created)
             continue;
         gphi_draft *draft = gphi_find(run, &one->last, one->exec->created);
         gphi_cause(
