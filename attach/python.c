@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FRAMES_MAX = 64 };
@@ -156,11 +157,30 @@ static size_t read_dump(const char *dump, char *text, size_t bytes)
     return used;
 }
 
+/* A program that closes files which it does not know may have its own under the number.
+ */
+static bool is_ours(const attach_dump *dump)
+{
+    struct stat info;
+    return dump->file != 0 && fstat(dump->file - 1, &info) == 0 &&
+           info.st_dev == dump->device && info.st_ino == dump->inode;
+}
+
 void attach_dump_close(attach_dump *dump)
 {
-    if (dump->file != 0)
+    if (is_ours(dump))
         close(dump->file - 1);
     dump->file = 0;
+}
+
+static void open_dump(attach_dump *dump)
+{
+    struct stat info;
+    dump->file = memfd_create("gph-python", MFD_CLOEXEC) + 1;
+    if (dump->file == 0 || fstat(dump->file - 1, &info) != 0)
+        return;
+    dump->device = info.st_dev;
+    dump->inode = info.st_ino;
 }
 
 static size_t by_dump(char *text, size_t bytes, attach_dump *dump)
@@ -168,8 +188,8 @@ static size_t by_dump(char *text, size_t bytes, attach_dump *dump)
     void *thread = py.PyGILState_GetThisThreadState();
     if (py._Py_DumpTraceback == NULL || thread == NULL)
         return 0;
-    if (dump->file == 0)
-        dump->file = memfd_create("gph-python", MFD_CLOEXEC) + 1;
+    if (!is_ours(dump))
+        open_dump(dump);
     const int fd = dump->file - 1;
     if (fd < 0 || ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0)
         return 0;

@@ -14,21 +14,16 @@ extern void *__libc_stack_end; /* of the main thread */
 
 enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, HASH_MAX = 64 << 10, EAGER_HASH_MAX = 4096 };
 
-/* The way where a sandbox forbids the other. */
+/* The way where a sandbox forbids the other. Opened each time: a program may close files
+ * that it does not know, and have its own under their numbers. */
 static bool read_own_file(void *to, const void *from, size_t bytes)
 {
-    static atomic_int file; /* + 1; 0: not open */
-    int own = atomic_load(&file) - 1;
-    if (own < 0) {
-        own = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-        int none = 0;
-        if (own < 0 || !atomic_compare_exchange_strong(&file, &none, own + 1)) {
-            if (own >= 0)
-                close(own);
-            own = atomic_load(&file) - 1;
-        }
-    }
-    return own >= 0 && pread(own, to, bytes, (off_t)(uintptr_t)from) == (ssize_t)bytes;
+    const int own = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    const bool is_read =
+        own >= 0 && pread(own, to, bytes, (off_t)(uintptr_t)from) == (ssize_t)bytes;
+    if (own >= 0)
+        close(own);
+    return is_read;
 }
 
 /* Texts are read by pieces that may be longer than they are: a sanitizer would object. */

@@ -37,7 +37,8 @@ uint32_t attach_thread(void);
 
 /* Where the interpreter writes its dump. */
 typedef struct attach_dump {
-    int file; /* its fd + 1, or 0 */
+    int file;               /* its fd + 1, or 0 */
+    uint64_t device, inode; /* what that number stood for when we opened it */
     char text[32 << 10];
 } attach_dump;
 

@@ -2,6 +2,7 @@
 /* The advice as lines for a terminal. */
 #include "advice/advice.h"
 #include "base/fail.h"
+#include "base/path.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -26,14 +27,13 @@ static const char *verdict_colour(const gphi_page *page, gph_verdict verdict)
 static void place_text(gph_place place, char *out, size_t bytes)
 {
     const char *file = place.file;
-    const char *slash = file == NULL ? NULL : strrchr(file, '/');
     if (place.function == NULL && file == NULL)
         snprintf(out, bytes, "an unknown place");
     else if (file == NULL)
         snprintf(out, bytes, "%s", place.function);
     else
         snprintf(out, bytes, "%s (%s:%d)", place.function == NULL ? "?" : place.function,
-                 slash == NULL ? file : slash + 1, (int)place.line);
+                 gphi_path_name(file), (int)place.line);
 }
 
 static void times(gphi_page *page, const gph_prediction *told)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base/stack.h"
 #include "base/dwarf.h"
+#include "base/path.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -55,12 +56,6 @@ struct frame {
     int line;
 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* What the dynamic linker knows. */
 static void look_up(void *address, struct frame *out)
 {
@@ -86,7 +81,7 @@ static void look_up_line(Dwfl *dwfl, struct frame *out) GPHI_REQUIRES(&gphi_dwar
 /* Whether a frame lies between the program and the driver. */
 static bool is_below(const struct frame *frame)
 {
-    const char *name = last_part(frame->module);
+    const char *name = gphi_path_name(frame->module);
     return strncmp(name, "libgph.so", 9) == 0 ||
            strncmp(name, "libgph-attach.so", 16) == 0 ||
            strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libcudart.so", 12) == 0;
@@ -96,9 +91,10 @@ static void put_caller(const struct frame *frame, char *out, size_t bytes)
 {
     const char *function = frame->function != NULL ? frame->function : "?";
     if (frame->file != NULL)
-        snprintf(out, bytes, "%s:%d (%s)", last_part(frame->file), frame->line, function);
+        snprintf(out, bytes, "%s:%d (%s)", gphi_path_name(frame->file), frame->line,
+                 function);
     else
-        snprintf(out, bytes, "%s+0x%zx (%s)", last_part(frame->module),
+        snprintf(out, bytes, "%s+0x%zx (%s)", gphi_path_name(frame->module),
                  (size_t)(frame->at - (uintptr_t)frame->base), function);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules capture.*: what they read off records themselves: call sites by their stacks,
  * contexts by thread, and the memory that a call's arguments point into. */
+#include "base/path.h"
 #include "doctor/rules_capture.h"
 #include "doctor/stacks.h"
 
@@ -30,9 +31,7 @@ static void note_stack(gphi_capture_state *state, const gphi_event *event)
 
 static bool is_library_path(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    name = name ? name + 1 : path;
-    return strstr(name, ".so") != NULL;
+    return strstr(gphi_path_name(path), ".so") != NULL;
 }
 
 /* The CUDA runtime and the driver make calls for the program. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules nccl.*: NCCL is known by the file its calls come from, by the names of its
  * kernels and of its threads. */
+#include "base/path.h"
 #include "doctor/rules.h"
 #include "doctor/rules_memory.h"
 
@@ -42,8 +43,7 @@ static void prepare(gphi_rule_run *run)
 
 static bool is_nccl_file(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    name = name != NULL ? name + 1 : path;
+    const char *name = gphi_path_name(path);
     return strncmp(name, "libnccl", 7) == 0 && strncmp(name, "libnccl-net", 11) != 0;
 }
 

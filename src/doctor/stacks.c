@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "symbol/symbol.h"
 
@@ -130,12 +131,6 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event)
 
 /* ---- in words ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    return slash != NULL ? slash + 1 : path;
-}
-
 static bool begins(const char *text, const char *with)
 {
     return text != NULL && strncmp(text, with, strlen(with)) == 0;
@@ -145,7 +140,7 @@ static bool begins(const char *text, const char *with)
  * is linked into the program (it has no lines), and what nvcc adds to the program. */
 static bool is_plumbing(const gph_place *place)
 {
-    const char *name = base_name(place->module), *file = base_name(place->file);
+    const char *name = gphi_path_name(place->module), *file = gphi_path_name(place->file);
     const char *function = place->function;
     return begins(name, "libgph") || begins(name, "libcuda.so") ||
            begins(name, "libcudart.so") || begins(function, "libcudart_static_") ||
@@ -200,7 +195,7 @@ static void add_python(stack *of)
  */
 static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is_only)
 {
-    if (of->place_count > first && begins(base_name(place->module), "libcuda.so"))
+    if (of->place_count > first && begins(gphi_path_name(place->module), "libcuda.so"))
         return false;
     if (of->place_count == first && is_plumbing(place) && !is_only)
         return true;
@@ -253,7 +248,8 @@ const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *
 
 void gphi_place_text(const gph_place *place, char *out, size_t bytes)
 {
-    const char *file = base_name(place->file), *module = base_name(place->module);
+    const char *file = gphi_path_name(place->file),
+               *module = gphi_path_name(place->module);
     const char *function = place->function != NULL ? place->function : "?";
     if (file != NULL)
         snprintf(out, bytes, "%s (%s:%d)", function, file, (int)place->line);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Paths as texts. */
+#ifndef GPHI_BASE_PATH_H
+#define GPHI_BASE_PATH_H
+#include <string.h>
+
+/* The part behind the last slash; NULL of NULL. */
+static inline const char *gphi_path_name(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? slash + 1 : path;
+}
+#endif
