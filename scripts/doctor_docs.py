@@ -22,7 +22,8 @@ parser.add_argument("--gph")
 parser.add_argument("--rules", required=True)
 options = parser.parse_args()
 MACHINES = {"softcuda": "softcuda", "h100": "H100"}
-RECORDED = "told on a log recorded on 2 x H200"
+RECORDED = "told on a log recorded on %s"
+RECORDED_ON = {"nccl.destroy-before-graph": "2 x H200"}  # the others: an H100
 WAYS = ("first", "second", "near")
 
 
@@ -105,7 +106,7 @@ def is_recorded(rule, machine):
 
 
 def without_page(rule, machine):
-    return RECORDED if is_recorded(rule, machine) else "cannot be shown"
+    return RECORDED % RECORDED_ON.get(rule, "an H100") if is_recorded(rule, machine) else "cannot be shown"
 
 
 def table(known):

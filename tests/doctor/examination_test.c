@@ -61,6 +61,9 @@ static void test_recorded(void)
     } logs[] = {
         {"nccl.destroy-before-graph.1", "\"id\":\"nccl.destroy-before-graph\""},
         {"nccl.destroy-before-graph.0", NULL},
+        {"nccl.watchdog-query.1", "\"id\":\"nccl.watchdog-query\""},
+        {"nccl.watchdog-query.0", NULL},
+        {"cache.frozen-choice.1", "\"id\":\"cache.frozen-choice\""},
         {"cache.frozen-choice.0", NULL},
         {"cache.frozen-choice.late", NULL},
         {"rng.frozen.0", NULL},
