@@ -4,6 +4,7 @@ what it saw."""
 import ctypes
 import os
 import subprocess
+import tempfile
 import traceback
 import warnings
 
@@ -24,11 +25,14 @@ def say(*lines):
     print("SAID\n" + "\n".join(str(line) for line in lines), flush=True)
 
 
-def said(run, *, trace=False, lines=40):
-    """The text of the exception that `run` raises."""
+def said(run, *, trace=False, lines=40, last=False):
+    """The text of the exception that `run` raises; of several that followed from each other the
+    first, as a capture that ends hides it, unless `last`."""
     try:
         run()
     except BaseException as error:  # pylint: disable=broad-except
+        while not last and not trace and error.__context__ is not None:
+            error = error.__context__
         text = traceback.format_exc() if trace else str(error)
         say(*text.splitlines()[-lines if trace else None:][:lines])
         return
@@ -157,49 +161,60 @@ def not_initialized():
 def invalid_device_function():
     import torch
     torch.zeros(1, device="cuda")
-    lib = ctypes.CDLL("libcudart.so.13")
+    lib = runtime_library()
+    nothing, attributes = ctypes.create_string_buffer(64), ctypes.create_string_buffer(1024)
+    code = lib.cudaFuncGetAttributes(attributes, ctypes.c_void_p(ctypes.addressof(nothing)))
+    say("cudaFuncGetAttributes: error %d, %s" % (code, runtime_word(code)))
 
-    class Dim(ctypes.Structure):
-        _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
 
-    nothing = ctypes.create_string_buffer(64)
-    lib.cudaLaunchKernel.argtypes = [ctypes.c_void_p, Dim, Dim, ctypes.c_void_p, ctypes.c_size_t,
-                                     ctypes.c_void_p]
-
-    def launch(stream):
-        return lib.cudaLaunchKernel(ctypes.addressof(nothing), Dim(1, 1, 1), Dim(1, 1, 1), None, 0,
-                                    stream)
-
-    code = launch(None)
-    inside, end = Driver().captured(launch)
-    say("cudaLaunchKernel: error %d, %s" % (code, runtime_word(code)))
-    print("in a capture: %d, its end: %d" % (inside, end))
+OTHER_GPU = """#include <cuda_runtime.h>
+__global__ void k(int *p) { *p = 1; }
+extern "C" int start(void *stream) { k<<<1, 1, 0, (cudaStream_t)stream>>>(nullptr); return (int)cudaGetLastError(); }
+"""
 
 
 @provokes("cuda/209-no-binary-for-gpu")
 def no_binary():
-    source = "/tmp/gph_no_binary_%d.cu" % os.getpid()
-    with open(source, "w", encoding="ascii") as file:
-        file.write("__global__ void k(int *p) { *p = 1; }\n")
-    subprocess.run(["nvcc", "-arch=sm_75", "-cubin", "-o", source + "bin", source], check=True)
+    """A library with machine code for another GPU alone; launched by itself and in a capture."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "other.cu")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(OTHER_GPU)
+        library = os.path.join(folder, "other.so")
+        subprocess.run(["nvcc", "-gencode", "arch=compute_75,code=sm_75", "-shared", "-Xcompiler",
+                        "-fPIC", "-o", library, source], check=True)
+        lib = ctypes.CDLL(library)
     driver = Driver()
-    with open(source + "bin", "rb") as file:
-        image = file.read()
-    os.unlink(source)
-    os.unlink(source + "bin")
-    module = ctypes.c_void_p()
-    code = driver.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(image))
-    say("cuModuleLoadData: error " + driver.word(code), runtime_word(code))
+    code = lib.start(None)
+    inside, end = driver.captured(lib.start)
+    say("a launch: error %d, %s" % (code, runtime_word(code)),
+        "in a capture: %d, its end: %d" % (inside, end))
 
 
 @provokes("cuda/400-invalid-handle")
 def invalid_handle():
+    """A function of a context that is gone. (A destroyed stream gives this on softcuda; on a GPU
+    it can end in a fault inside of the driver.)"""
     driver = Driver()
-    stream, event = driver.stream(), ctypes.c_void_p()
-    driver.check("cuEventCreate", ctypes.byref(event), 0)
-    driver.check("cuStreamDestroy_v2", stream)
-    code = driver.call("cuEventRecord", event, stream)
-    say("cuEventRecord on a destroyed stream: error " + driver.word(code), runtime_word(code))
+    if os.environ.get("GPH_DRIVER") == "soft":
+        stream, event = driver.stream(), ctypes.c_void_p()
+        driver.check("cuEventCreate", ctypes.byref(event), 0)
+        driver.check("cuStreamDestroy_v2", stream)
+        code = driver.call("cuEventRecord", event, stream)
+        say("cuEventRecord on a destroyed stream: error " + driver.word(code), runtime_word(code))
+        return
+    lib = runtime_library()
+    at = ctypes.c_void_p()
+    lib.cudaMalloc(ctypes.byref(at), ctypes.c_size_t(64))
+    nothing = ctypes.create_string_buffer(64)
+
+    class Dim(ctypes.Structure):
+        _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+    lib.cudaLaunchKernel.argtypes = [ctypes.c_void_p, Dim, Dim, ctypes.c_void_p, ctypes.c_size_t,
+                                     ctypes.c_void_p]
+    code = lib.cudaLaunchKernel(ctypes.addressof(nothing), Dim(1, 1, 1), Dim(1, 1, 1), None, 0, None)
+    say("cudaLaunchKernel of what is no kernel: error %d, %s" % (code, runtime_word(code)))
 
 
 @provokes("cuda/500-not-found")

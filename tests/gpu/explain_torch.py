@@ -71,14 +71,29 @@ def not_registered():
 
 @provokes("torch/generator-state-in-capture")
 def generator_state():
+    """Each call in a capture of its own; what was refused first is said."""
     import torch
     x = some()
+    default = torch.cuda.default_generators[0]
+    calls = {"initial_seed": default.initial_seed, "get_offset": default.get_offset,
+             "seed": default.seed, "manual_seed": lambda: default.manual_seed(99),
+             "get_state": default.get_state, "set_offset": lambda: default.set_offset(8),
+             "get_rng_state": torch.cuda.get_rng_state}
+    lines = []
+    for name, call in calls.items():
+        def run():
+            y = torch.nn.functional.dropout(x)
+            try:
+                call()
+            except Exception as error:  # pylint: disable=broad-except
+                lines.append("%s: %s" % (name, str(error).splitlines()[0]))
+            return y
 
-    def run():
-        torch.cuda.default_generators[0].initial_seed()
-        return x * 2
-
-    said(lambda: capture(run))
+        try:
+            capture(run)
+        except Exception as error:  # pylint: disable=broad-except
+            print("the end behind", name, str(error).splitlines()[0])
+    say(*lines or ["no exception"])
 
 
 @provokes("torch/capture-on-default-stream")
@@ -93,10 +108,13 @@ def empty_graph():
     import torch
     x = some()
     other = torch.cuda.Stream()
+    with torch.cuda.stream(other):
+        y = x * 2
+    torch.cuda.synchronize()
 
     def run():
         with torch.cuda.stream(other):
-            return x * 2
+            y.add_(1)
 
     warned(lambda: capture(run))
 
@@ -139,18 +157,27 @@ def graphed_autocast():
 
 @provokes("torch/private-pools-oom")
 def private_pools():
+    """Memory runs out while graphs hold pools of their own."""
     import torch
-    x = torch.randn(1 << 22, device="cuda")
+    x = torch.randn(1 << 24, device="cuda")
     total = torch.cuda.get_device_properties(0).total_memory
-    keep = capture(lambda: [x * 2 for _ in range(8)])
-    torch.cuda.set_per_process_memory_fraction(600e6 / total)
-    said(lambda: [keep, torch.empty(1 << 30, device="cuda")])
+    torch.cuda.set_per_process_memory_fraction(2e9 / total)
+    kept = []
+
+    def run():
+        for _ in range(40):
+            kept.append(capture(lambda: [x * 2 for _ in range(2)]))
+
+    said(run)
 
 
 @provokes("torch/async-hint")
 def async_hint():
     x = some()
-    said(lambda: capture(lambda: x.nonzero()), lines=8)
+    try:
+        capture(lambda: x.nonzero())
+    except Exception as error:  # pylint: disable=broad-except
+        say(*str(error).splitlines()[2:6])
 
 
 @provokes("cuda/900-stream-capture-unsupported")
@@ -185,7 +212,7 @@ def invalidated():
             print(error)
         return y
 
-    said(lambda: capture(run), lines=2)
+    said(lambda: capture(run), lines=2, last=True)
 
 
 def side_error(use):
@@ -224,10 +251,10 @@ def captured_event():
     def run():
         y = x * 2
         event.record()
+        event.query()
         return y
 
-    keep = capture(run)
-    said(lambda: [keep, event.synchronize()], lines=2)
+    said(lambda: capture(run), lines=2)
 
 
 @provokes("cublas/status-in-capture")
@@ -237,18 +264,9 @@ def cublas_in_capture():
     said(lambda: capture(lambda: x @ x))
 
 
-@provokes("capture.missing-warm-up")
-def missing_warm_up():
-    """For the log only: what PyTorch says about a convolution that was not warmed up."""
-    import torch
-    layer = torch.nn.Conv2d(4, 4, 3).cuda()
-    x = torch.randn(2, 4, 16, 16, device="cuda")
-    said(lambda: capture(lambda: layer(x)), lines=3)
-
-
 @provokes("torch/function-reset-warning")
 def function_reset():
-    """Graphs destroyed inside of a capture: 2.11 exchanges the mode around it."""
+    """Graphs that the collector destroys inside of a capture."""
     import gc
     x = some()
     old = [capture(lambda: x * 2) for _ in range(3)]
@@ -258,7 +276,11 @@ def function_reset():
         gc.collect()
         return x * 2
 
-    warned(lambda: capture(run))
+    print("SAID", file=sys.stderr, flush=True)
+    try:
+        capture(run)
+    except Exception as error:  # pylint: disable=broad-except
+        print(str(error).splitlines()[0])
 
 
 @provokes("torch/python-values-frozen")
@@ -274,20 +296,32 @@ def python_values():
     say("the graph ignores the changed Python variable: %s" % torch.equal(first, out))
 
 
-@provokes("tool/log-file", CUDA_LOG_FILE="stderr")
-def log_file():
-    x = some()
-    print("SAID", file=sys.stderr, flush=True)
-    try:
-        capture(lambda: x.nonzero())
-    except Exception:  # pylint: disable=broad-except
-        pass
-
-
 @provokes("none/torch.cuda.Graph")
 def no_graph():
     import torch
     said(lambda: torch.cuda.Graph(), trace=True, lines=4)
+
+
+@provokes("none/TORCH_CUDAGRAPH_DEBUG")
+def no_variable():
+    """Names that stand nowhere in PyTorch's files; and what torch.cuda has of graphs."""
+    import torch
+    words = ["TORCH_CUDAGRAPH_DEBUG", "TORCH_CUDAGRAPHS_DEBUG", "TORCH_CUDA_GRAPH_DEBUG",
+             "PYTORCH_NO_CUDA_GRAPHS", "PYTORCH_DISABLE_CUDA_GRAPHS", "TORCH_DISABLE_CUDA_GRAPHS",
+             "TORCH_CUDA_GRAPHS_DISABLE", "TORCHINDUCTOR_CUDAGRAPHS"]
+    stands = {word: "" for word in words}
+    for folder, _, files in os.walk(os.path.dirname(torch.__file__)):
+        for name in files:
+            if not name.endswith((".py", ".so")):
+                continue
+            with open(os.path.join(folder, name), "rb") as file:
+                data = file.read()
+            for word in words:
+                if word.encode() in data:
+                    stands[word] = name
+    say(*["%s: %s" % (word, "in " + where if where else "in no file of PyTorch")
+          for word, where in stands.items()])
+    print("torch.cuda has:", [name for name in dir(torch.cuda) if "raph" in name.lower()])
 
 
 @provokes("none/cudaMemPoolSetAttribute-in-torch")
@@ -406,10 +440,11 @@ def pending_backward():
     net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU()).cuda()
     fast = compiled(net)
     start_logs()
+    kept = []
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        for _ in range(6):
-            fast(torch.randn(8, 64, device="cuda"))
+        for _ in range(8):
+            kept.append(fast(torch.randn(8, 64, device="cuda")))
 
 
 @provokes("torch/skipping-mutated-inputs", **LOGS)
@@ -469,24 +504,24 @@ def incompatible():
 
 @provokes("torch/tree-liveness", **LOGS)
 def liveness():
+    """One of two outputs was dead at the recording and is alive later."""
     import torch
     x = some()
-    first, second = compiled(lambda t: t * 2 + 1), compiled(lambda t: t * 3 - 1)
-    y = torch.randn(64, 64, device="cuda")
+    first, second = compiled(lambda t: (t * 2 + 1, t * 5)), compiled(lambda t: t * 3 - 1)
 
     def step(keep):
         mark()
-        out = first(x)
+        one, two = first(x)
         if not keep:
-            del out
-        other = second(y)
-        del other
+            del two
+        return second(one)
 
     start_logs()
-    for _ in range(4):
-        step(False)
-    for _ in range(3):
-        step(True)
+    with torch.no_grad():
+        for _ in range(4):
+            step(False)
+        for _ in range(3):
+            step(True)
 
 
 @provokes("torch/static-input-changed", **LOGS)
@@ -579,15 +614,15 @@ def memcpy_node():
     graph, _ = capture(lambda: y.copy_(x))
     node, copy = took(graph.replay), took(lambda: y.copy_(x))
     kernel = took(lambda: torch.add(x, 0.0, out=y))
-    say("memcpy node slow? a copy of 512 MiB: node %.3f ms, eager cudaMemcpyAsync %.3f ms, a kernel "
-        "%.3f ms" % (node, copy, kernel))
+    say("a large copy inside of a graph is slower than a copy kernel")
+    print("512 MiB: node %.3f ms, eager cudaMemcpyAsync %.3f ms, a kernel %.3f ms" % (node, copy, kernel))
 
 
 # ---- all of them ----
 
 def cleaned(text):
     """One line, of paths the last name."""
-    text = re.sub(r"(?<![\w.])(?:/[\w.+-]+)+/([\w.+-]+)", r"\1", text)
+    text = re.sub(r"(?<![\w.:/])/[\w.+/-]+", lambda m: "/".join(m.group().split("/")[-3:]), text)
     text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text)
     lines = [re.sub(r"\s+", " ", line).strip() for line in text.splitlines()]
     return " | ".join(line for line in lines if line)[:6000]
@@ -627,6 +662,8 @@ def run_one(gph, slug):
     where = found(gph, line.replace(" | ", "\n"))
     word = "ok" if where == slug else "differs"
     note = "" if word == "ok" else " [leads to %s; exit %s]" % (where or "nothing", status)
+    if word != "ok" or "perf/" in slug or "none/" in slug:
+        print("    " + cleaned(output)[-1500:])
     print("%s: %s (%.0f s)%s" % (slug, word, time.monotonic() - began, note), flush=True)
     return "%s: %s: %s" % (slug, word, line)
 

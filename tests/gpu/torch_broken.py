@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for torch_doctor.py that users of PyTorch's graphs complain of."""
 import ctypes
+import gc
 import os
 import sys
 import threading
@@ -17,6 +18,22 @@ def in_capture(run, make=lambda: torch.randn(64, 64, device="cuda")):
     run(x)
     torch.cuda.synchronize()
     broken(lambda: run(x * 2))
+
+
+def collected():
+    """Graphs go while another one is captured: 2.11 destroys them without exchanging its mode."""
+    net = make_net()
+    x = torch.randn(32, 256, device="cuda")
+    with torch.no_grad():
+        warm(lambda: net(x))
+        old = [capture(lambda: net(x)) for _ in range(3)]
+
+        def run():
+            old.clear()
+            gc.collect()
+            return net(x)
+
+        broken(run)
 
 
 def item():
@@ -104,8 +121,9 @@ def reused_input():
 
 
 def input_new():
+    """The first batch is what the graph has; the later ones go elsewhere."""
     net = make_net()
-    x = torch.randn(32, 256, device="cuda")
+    x = torch.full((32, 256), -1.0).cuda()
     with torch.no_grad():
         warm(lambda: net(x))
         graph, out = capture(lambda: net(x))
@@ -134,17 +152,20 @@ def read_early():
 
 
 def frozen_seed():
+    """The seed is a number of the host; what it works on is made by another kernel of the graph."""
     from seeded_dropout import seeded_dropout
-    x = torch.ones(1 << 14, device="cuda")
+    x = torch.ones(64, 256, device="cuda")
+    weights = torch.randn(256, 256, device="cuda")
     seed = [1]
 
     def run():
-        return seeded_dropout(x, 0.5, seed[0])
+        return seeded_dropout(x @ weights, 0.5, seed[0]) @ weights
 
     warm(run)
     graph, out = capture(run)
     for i in range(10):
         seed[0] = i + 2
+        x.copy_(torch.full((64, 256), float(i)))
         graph.replay()
         print(float(out.sum()))
 
@@ -231,10 +252,12 @@ def empty():
 
     def run():
         with torch.cuda.stream(other):
-            return x * 2
+            x.mul_(2)
+        return x
 
     graph, _ = capture(run)
-    graph.replay()
+    for _ in range(3):
+        graph.replay()
     torch.cuda.synchronize()
 
 
@@ -362,6 +385,7 @@ def aliased():
 
 
 PROGRAMS = {
+    "collected": collected,
     "item": item,
     "print": print_tensor,
     "nonzero": nonzero,

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Healthy programs for torch_doctor.py: gph doctor is silent."""
-import gc
-
 import torch
 import torch.utils.data
 
@@ -273,25 +271,6 @@ def timed():
         print(begin.elapsed_time(end) > 0)
 
 
-def collected():
-    """Graphs go while another one is captured."""
-    net = make_net()
-    x = torch.randn(32, 256, device="cuda")
-    with torch.no_grad():
-        warm(lambda: net(x))
-        old = [capture(lambda: net(x)) for _ in range(3)]
-
-        def run():
-            old.clear()
-            gc.collect()
-            return net(x)
-
-        graph, out = capture(run)
-        for _ in range(10):
-            graph.replay()
-        print(float(out.sum()))
-
-
 PROGRAMS = {
     "train": train,
     "capturable": capturable,
@@ -310,7 +289,6 @@ PROGRAMS = {
     "buckets": buckets,
     "keep_graph": keep_graph,
     "timed": timed,
-    "collected": collected,
     "async_backend": train,
     "expandable": train,
     "watchdog_local": lambda: watchdog_run("thread_local", "event"),
