@@ -49,6 +49,7 @@ static struct {
     uint64_t first_ns, last_ns, target, instantiate_ns;
     CUevent begin, ends[STREAMS];
     bool is_whole; /* let go with everything queued */
+    bool is_watched;
     sem_t wake;
     gphi_timing_graph graph;
     gphi_rhythm rhythms[THREADS];
@@ -426,14 +427,11 @@ static bool is_good(CUresult result, const char *call)
     return result == CUDA_SUCCESS;
 }
 
-static bool set_up(CUcontext context)
+/* What a context needs. `word`: host memory that streams wait for. */
+static bool set_up(CUcontext context, void *word)
 {
-    void *word = NULL;
-    pthread_t watcher;
     uint64_t anchors[GPHI_ANCHOR_COUNT] = {0};
-    if (!is_good(t.cu.host_alloc(&word, 64, CU_MEMHOSTALLOC_DEVICEMAP),
-                 "cuMemHostAlloc") ||
-        !is_good(t.cu.device_pointer(&t.gate.at, word, 0), "cuMemHostGetDevicePointer"))
+    if (!is_good(t.cu.device_pointer(&t.gate.at, word, 0), "cuMemHostGetDevicePointer"))
         return false;
     t.gate.word = word;
     atomic_store(t.gate.word, 0);
@@ -448,12 +446,15 @@ static bool set_up(CUcontext context)
         put_failure(failure.result, failure.call);
         return false;
     }
-    if (sem_init(&t.wake, 0, 0) != 0 ||
-        pthread_create(&watcher, NULL, watch, NULL) != 0) {
+    pthread_t watcher;
+    if (!t.is_watched && (sem_init(&t.wake, 0, 0) != 0 ||
+                          pthread_create(&watcher, NULL, watch, NULL) != 0)) {
         put_failure(CUDA_ERROR_OPERATING_SYSTEM, "pthread_create");
         return false;
     }
-    (void)pthread_detach(watcher);
+    if (!t.is_watched)
+        (void)pthread_detach(watcher);
+    t.is_watched = true;
     put_anchors(anchors);
     return true;
 }
@@ -471,8 +472,42 @@ static bool is_set_up(uint32_t call)
         return false;
     if (!atomic_compare_exchange_strong(&t.set_up, &not_yet, 1))
         return false;
-    atomic_store(&t.set_up, set_up(context) ? 2 : 3);
+    void *word = NULL;
+    const CUresult result = t.cu.host_alloc(&word, 64, CU_MEMHOSTALLOC_DEVICEMAP);
+    if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        atomic_store(&t.set_up, 0); /* a primary one that is not retained yet */
+    else
+        atomic_store(&t.set_up,
+                     is_good(result, "cuMemHostAlloc") && set_up(context, word) ? 2 : 3);
     return atomic_load(&t.set_up) == 2;
+}
+
+static bool ends_context(uint32_t call)
+{
+    return call == GPHI_CALL_cuDevicePrimaryCtxRelease ||
+           call == GPHI_CALL_cuDevicePrimaryCtxReset || call == GPHI_CALL_cuCtxDestroy;
+}
+
+/* Behind a call that may have ended the context: if it has, all of ours went with it, and
+ * the next one is set up anew. */
+static void forget_context(void)
+{
+    CUcontext ignored;
+    CUdeviceptr at = 0;
+    (void)pthread_mutex_lock(&t.lock);
+    if (atomic_load(&t.set_up) == 2) {
+        const bool is_current = t.cu.ctx_push(t.context) == CUDA_SUCCESS;
+        const bool is_there =
+            is_current && t.cu.device_pointer(&at, t.gate.word, 0) == CUDA_SUCCESS;
+        if (is_current)
+            (void)t.cu.ctx_pop(&ignored);
+        if (!is_there) {
+            memset(t.graph.exec, 0, sizeof(t.graph.exec));
+            atomic_store(&t.state, CLOSED);
+            atomic_store(&t.set_up, 0);
+        }
+    }
+    (void)pthread_mutex_unlock(&t.lock);
 }
 
 bool gphi_timing_start(const gphi_timing_host *host)
@@ -540,6 +575,10 @@ void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
 {
     if (atomic_load(&t.set_up) != 2 || own == NULL)
         return;
+    if (ends_context(call)) {
+        forget_context();
+        return;
+    }
     const gphi_timing_class class = gphi_timing_call_of(call, NULL, 0).class;
     const int state = atomic_load(&t.state);
     if (state == HELD || state == BUILT) {

@@ -206,26 +206,30 @@ static CUresult add_fill(gphi_timing_graph *g, const uint64_t *w, unsigned eleme
                                        g->tails[stream].count, &fill, g->context);
 }
 
-static bool is_known(const gphi_timing_graph *g, uint64_t address)
+static bool kind_of(const gphi_timing_graph *g, uint64_t address, CUmemorytype *kind)
 {
-    unsigned kind = 0;
-    return g->cu->attribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
-           CUDA_SUCCESS;
+    unsigned found = 0;
+    if (g->cu->attribute(&found, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
+        CUDA_SUCCESS)
+        return false;
+    *kind = (CUmemorytype)found;
+    return true;
 }
 
 /* Of host memory that is not pinned it would read what stands there later: refused. */
 static CUresult add_copy(gphi_timing_graph *g, const uint64_t *w, int stream)
 {
     gphi_timing_node *node = &g->node[g->node_count];
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                .srcDevice = w[1],
-                                .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                .dstDevice = w[0],
-                                .WidthInBytes = w[2],
-                                .Height = 1,
-                                .Depth = 1};
+    CUDA_MEMCPY3D copy = {.srcDevice = w[1],
+                          .srcHost = (const void *)(uintptr_t)w[1], // NOLINT
+                          .dstDevice = w[0],
+                          .dstHost = (void *)(uintptr_t)w[0], // NOLINT
+                          .WidthInBytes = w[2],
+                          .Height = 1,
+                          .Depth = 1};
     *node = (gphi_timing_node){.kind = CU_GRAPH_NODE_TYPE_MEMCPY};
-    if (w[2] == 0 || !is_known(g, w[0]) || !is_known(g, w[1]))
+    if (w[2] == 0 || !kind_of(g, w[0], &copy.dstMemoryType) ||
+        !kind_of(g, w[1], &copy.srcMemoryType))
         return CUDA_ERROR_INVALID_VALUE;
     return g->cu->add_copy(&node->node, g->graph, g->tails[stream].node,
                            g->tails[stream].count, &copy, g->context);

@@ -159,9 +159,11 @@ bool gphi_rhythm_is_steady(const gphi_rhythm *r)
     return r->period != 0 && r->run >= r->period && r->run >= 8;
 }
 
-/* `is_new`: made if it is not there. */
+/* `is_new`: made if it is not there. NULL, too, where nothing repeats any more. */
 static gphi_rhythm_place *place_at(gphi_rhythm *r, bool is_new)
 {
+    if (r->period == 0)
+        return NULL;
     const uint32_t at = (uint32_t)((r->count - r->locked) % r->period);
     for (uint32_t i = 0; i < r->place_count; i++)
         if (r->places[i].at == at)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: attached.sh LIBRARY EVENTS PROGRAM ARGS...
 # Runs a program twice, without and with the attached library: standard output and exit status must be the
-# same, and the second must leave a ring that can be read.
+# same, and the second must leave a ring that can be read. GPH_DOCTOR_ADVISE=1 and WINDOWS=N: with at least N
+# windows that ran as a graph.
 set -u
 library=$1 events=$2
 shift 2
@@ -28,3 +29,5 @@ for ring in "$work"/rings/*.ring; do
     "$events" --over "$ring" >>"$work/text" || exit 1
 done
 grep -q ' CALL cu' "$work/text" || { echo "no call in the rings"; exit 1; }
+windows=$(grep -cE ' GPU id [0-9a-f]+ \(5( [0-9a-f]+){7} 1 ' "$work/text")
+[ "$windows" -ge "${WINDOWS:-0}" ] || { echo "$windows windows ran as a graph, not ${WINDOWS}"; exit 1; }
