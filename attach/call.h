@@ -281,8 +281,10 @@ void attach_host_forget(uint64_t exec);
 /* One of its nodes. */
 void attach_host_copy(uint64_t exec, const CUDA_MEMCPY3D *copy);
 /* It is about to be launched: writes HOST, the first times. */
-void attach_host_launch(uint64_t exec);
-gphi_host_bytes attach_host_now(uint64_t address, uint64_t bytes, bool is_read);
+void attach_host_launch(const attach_call *call);
+/* `call`: of the wrapper that the program called. */
+gphi_host_bytes attach_host_now(const attach_call *call, uint64_t address, uint64_t bytes,
+                                bool is_read);
 
 /* Memory of the program that may not be there. */
 bool attach_read(void *to, const void *from, size_t bytes);

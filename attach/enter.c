@@ -94,7 +94,7 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
         attach_before(call);
         attach_me.busy--;
     } else if (symbol->call == GPHI_CALL_cuGraphLaunch)
-        attach_host_launch(call->words[0]);
+        attach_host_launch(call);
     call->is_counted = attach_me.depth == 0 &&
                        atomic_load_explicit(&attach_cupti_is_on, memory_order_relaxed);
     if (call->is_counted) {

@@ -123,10 +123,12 @@ static bool is_freed(uint64_t address)
            back == chunk && forward == chunk;
 }
 
-gphi_host_bytes attach_host_now(uint64_t address, uint64_t bytes, bool is_read)
+gphi_host_bytes attach_host_now(const attach_call *call, uint64_t address, uint64_t bytes,
+                                bool is_read)
 {
     gphi_host_bytes out = {.address = address, .bytes = bytes};
-    const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    /* It lies in the frame of the wrapper: what is below was the program's once. */
+    const uint64_t here = (uint64_t)(uintptr_t)(call + 1);
     const uint64_t top = attach_thread() == (uint32_t)getpid()
                              ? (uint64_t)(uintptr_t)__libc_stack_end
                              : (uint64_t)pthread_self();
@@ -141,8 +143,9 @@ gphi_host_bytes attach_host_now(uint64_t address, uint64_t bytes, bool is_read)
     return out;
 }
 
-void attach_host_launch(uint64_t exec)
+void attach_host_launch(const attach_call *call)
 {
+    const uint64_t exec = call->words[0];
     host_exec *at = exec_at(exec, false);
     const uint32_t count =
         at != NULL ? atomic_load_explicit(&at->count, memory_order_acquire) : 0;
@@ -155,7 +158,8 @@ void attach_host_launch(uint64_t exec)
     attach_draft draft = {.head.kind = GPHI_EVENT_HOST, .head.id = exec};
     for (uint32_t i = 0; i < count; i++) {
         const host_operand *operand = &at->operands[i];
-        now[i] = attach_host_now(operand->address, operand->bytes, operand->is_read);
+        now[i] =
+            attach_host_now(call, operand->address, operand->bytes, operand->is_read);
         attach_add(&draft, GPHI_PART_HOST, 0, &now[i], sizeof(now[i]));
     }
     draft.head.stack = attach_stack();

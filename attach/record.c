@@ -379,7 +379,7 @@ static void add_host(attach_draft *draft, const attach_call *call, gphi_host_byt
         break;
     default: return;
     }
-    *host = attach_host_now(words[arg], words[2], arg == 1);
+    *host = attach_host_now(call, words[arg], words[2], arg == 1);
     attach_add(draft, GPHI_PART_HOST, arg, host, sizeof(*host));
 }
 

@@ -112,16 +112,6 @@ static bool is_interleaved(const class_of *class)
     return at_work * 2 >= class->members.count;
 }
 
-/* Hundreds, and little was launched when the last was there: so many sizes no start-up
- * records, and one that does goes on to launch them. */
-static bool is_endless(const gphi_book *book, const class_of *class)
-{
-    enum { ENDLESS_MIN = 192 };
-    const size_t count = class->members.count;
-    return count >= ENDLESS_MIN &&
-           book->now.launches - member(class, count - 1)->made.launches < count;
-}
-
 /* Launches after which a graph of the class has paid. */
 static double pays_from(const gphi_book *book, const class_of *class)
 {
@@ -139,6 +129,16 @@ static double pays_from(const gphi_book *book, const class_of *class)
     const double saved = (double)kernels / count * eager - launch;
     const double from = saved > 0 ? class->cost_ns / saved : 1e6;
     return from > (double)PAYS_FROM ? from : (double)PAYS_FROM;
+}
+
+/* Many, most of them launched too seldom to pay, and little was launched when the last
+ * was there: a start-up that records so many sizes goes on to launch them. */
+static bool is_endless(const gphi_book *book, const class_of *class)
+{
+    enum { ENDLESS_MIN = 80 };
+    const size_t count = class->members.count;
+    return count >= ENDLESS_MIN && (double)class->median < pays_from(book, class) &&
+           book->now.launches - member(class, count - 1)->made.launches < count;
 }
 
 /* Calls `tell` for each class. */

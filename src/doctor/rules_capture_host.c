@@ -57,8 +57,7 @@ static const char *change_of(const gphi_rule_run *run, const gphi_host_copy *cop
     if (copy->call.thread == launch->thread &&
         gphi_caller_is_active(run, copy->call.stack, launch->stack))
         return NULL;
-    *severity =
-        copy->first.flags & GPHI_HOST_ON_STACK ? GPH_SEVERITY_WARNING : GPH_SEVERITY_INFO;
+    *severity = GPH_SEVERITY_INFO;
     return "held other bytes than when it was captured";
 }
 

@@ -117,15 +117,18 @@ static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *a
     gphi_draft *draft = gphi_find(run, at, 0);
     if (draft == NULL)
         return;
-    gphi_cause(draft, "%s 0x%" PRIx64 " that %s of executable 0x%" PRIx64 " uses %s%s",
+    const char *how = gone->call.call == GPHI_CALL_cuMemHostUnregister ? "unregistered"
+                      : gone->end != 0                                 ? "freed"
+                                                                       : "destroyed";
+    gphi_cause(draft,
+               "%s 0x%" PRIx64 " that %s of executable 0x%" PRIx64
+               " uses was %s before the launch%s",
                gone->end != 0 ? "pinned memory" : "event", gone->start,
-               gphi_say_node(snapshot, gone->node), gone->exec->handle,
-               gone->end != 0 ? "was freed before the launch"
-                              : "was destroyed before the launch",
+               gphi_say_node(snapshot, gone->node), gone->exec->handle, how,
                (at->flags & GPHI_CALL_UNRETURNED) != 0 ? ", in which the process ended"
                                                        : "");
     gphi_launch_node(draft, snapshot, gone->node, "the node");
-    gphi_evidence_call(draft, &gone->call, gone->end != 0 ? "freed by" : "destroyed by");
+    gphi_evidence_call(draft, &gone->call, "%s by", how);
     if (gone->exec->created.number != 0)
         gphi_evidence_call(draft, &gone->exec->created, "the executable was made by");
 }
@@ -163,6 +166,7 @@ void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen)
         if (seen->call.result == 0)
             note(run, (struct gone){.start = handle, .call = seen->call});
         break;
+    case GPHI_CALL_cuMemHostUnregister:
     case GPHI_CALL_cuMemFreeHost: {
         const gphi_allocation *memory = gphi_model_memory(run->model, handle, true);
         if (seen->call.result == 0 && memory != NULL && memory->bytes > 0)

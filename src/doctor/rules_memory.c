@@ -58,7 +58,9 @@ static const gphi_touch *find_dead(gphi_book *book, gphi_exec_book *exec, dead_k
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         gphi_allocation *there = NULL;
-        const dead_kind is = dead_of(book->model, touch, &there);
+        const dead_kind is = gphi_touch_is_off(book, exec, touch)
+                                 ? DEAD_NONE
+                                 : dead_of(book->model, touch, &there);
         has_dead = has_dead || is != DEAD_NONE;
         if (is == kind && found == NULL) {
             found = touch;

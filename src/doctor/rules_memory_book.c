@@ -22,6 +22,7 @@ static gphi_book *book_create(gphi_model *model)
     gphi_map_init(&book->by_exec, model->heap);
     gphi_map_init(&book->by_memory, model->heap);
     gphi_map_init(&book->edits, model->heap);
+    gphi_map_init(&book->off, model->heap);
     return book;
 }
 
@@ -50,6 +51,7 @@ void gphi_book_destroy(gphi_model *model)
     gphi_map_fini(&book->by_exec);
     gphi_map_fini(&book->by_memory);
     gphi_map_fini(&book->edits);
+    gphi_map_fini(&book->off);
     gphi_heap_free(model->heap, book, sizeof(*book));
 }
 
@@ -305,6 +307,27 @@ static void note_edit(gphi_book *book, const gphi_seen *seen)
         book->is_short = true;
 }
 
+static void note_switch(gphi_book *book, const gphi_seen *seen)
+{
+    if (seen->call.call != GPHI_CALL_cuGraphNodeSetEnabled || seen->call.result != 0)
+        return;
+    const uint64_t key = gphi_edit_key(seen->exec, gphi_event_word(seen->event, 1));
+    if (gphi_map_set(&book->off, key, gphi_event_word(seen->event, 2) == 0) != GPH_OK)
+        book->is_short = true;
+}
+
+bool gphi_touch_is_off(const gphi_book *book, const gphi_exec_book *exec,
+                       const gphi_touch *touch)
+{
+    const gphi_snapshot *source = exec->source;
+    if (book->off.count == 0 || source == NULL || source->handles == NULL ||
+        touch->node >= source->node_count)
+        return false;
+    const uint64_t key = gphi_edit_key(exec->exec, source->handles[touch->node]);
+    const uint64_t *off = gphi_map_get(&book->off, key);
+    return off != NULL && *off != 0;
+}
+
 /* What a call does with the executable it names. */
 static gphi_exec_book *add_exec(gphi_book *book, const gphi_seen *seen, bool *is_new)
 {
@@ -343,6 +366,7 @@ static void add_call(gphi_book *book, const gphi_seen *seen)
     book->frees += is_free(seen->call.call);
     book->is_dead = book->is_dead || gphi_is_sticky(seen->call.result);
     note_edit(book, seen);
+    note_switch(book, seen);
     bool is_new = false;
     gphi_exec_book *exec = add_exec(book, seen, &is_new);
     gphi_graph_memory_call(book, seen, exec, is_new);
@@ -451,7 +475,8 @@ const gphi_touch *gphi_book_writes(const gphi_book *book, const gphi_exec_book *
         return NULL;
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        if (touch->reads || !gphi_touch_meets(book, touch, address, bytes))
+        if (touch->reads || gphi_touch_is_off(book, exec, touch) ||
+            !gphi_touch_meets(book, touch, address, bytes))
             continue;
         if (touch->writes || is_own_work(book, exec, touch, address, bytes))
             return touch;

@@ -106,6 +106,7 @@ typedef struct gphi_book {
     gphi_vec memories; /* of gphi_memory_book * */
     gphi_map by_memory;
     gphi_map edits; /* gphi_edit_key() -> number of the call that set its parameters */
+    gphi_map off;   /* gphi_edit_key() -> 1 if the node is switched off */
     gphi_vec graph_memories;             /* of gphi_graph_memory */
     gphi_exec_book *recent[GPHI_RECENT]; /* launched last, newest first */
     uint64_t frees;                      /* calls that freed or unmapped something */
@@ -141,6 +142,9 @@ void gphi_graph_memory_call(gphi_book *book, const gphi_seen *seen, gphi_exec_bo
  * graph has not got was given it. NULL: none. */
 const gphi_touch *gphi_book_writes(const gphi_book *book, const gphi_exec_book *exec,
                                    uint64_t address, uint64_t bytes);
+/* Whether the node of a touch is switched off (cuGraphNodeSetEnabled). */
+bool gphi_touch_is_off(const gphi_book *book, const gphi_exec_book *exec,
+                       const gphi_touch *touch);
 /* The first touch that may read or write there. */
 const gphi_touch *gphi_book_touches(const gphi_book *book, const gphi_exec_book *exec,
                                     uint64_t address, uint64_t bytes);

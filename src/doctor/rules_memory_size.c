@@ -206,6 +206,18 @@ static void tell_kept(gphi_rule_run *run, const gphi_graph_memory *a,
     gphi_evidence(draft, "neither is freed inside of its graph");
 }
 
+/* What the nodes of one graph or two allocate. */
+static uint64_t bytes_of(const gphi_book *book, const gphi_exec_book *a,
+                         const gphi_exec_book *b)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < book->graph_memories.count; i++) {
+        const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+        bytes += one->exec == a || one->exec == b ? one->bytes : 0;
+    }
+    return bytes;
+}
+
 static bool could_share(const gphi_book *book, const gphi_graph_memory *a,
                         const gphi_graph_memory *b)
 {
@@ -213,7 +225,7 @@ static bool could_share(const gphi_book *book, const gphi_graph_memory *a,
         a->exec->source->data == NULL)
         return false;
     const uint64_t shared = a->bytes < b->bytes ? a->bytes : b->bytes;
-    if (shared < SAVED_MIN)
+    if (shared < SAVED_MIN || shared * 4 < bytes_of(book, a->exec, b->exec))
         return false;
     if (a->exec == b->exec)
         return a->exec->source->number == a->exec->source_number &&
