@@ -2,7 +2,7 @@
 // The drawing of one graph: boxes, edges, regions; boxes that stand for many open on a click.
 (function (gph) {
   'use strict';
-  const d = gph.data, el = gph.el, MOST = 64;
+  const d = gph.data, el = gph.el, MOST = 64, NARROW = 620;
   if (!d.graphs.length) { gph.showGraph = gph.markNodes = () => {}; return; }
   gph.show('graph-card', true);
   const svg = d3.select('#graph'), plane = svg.append('g'), tabs = gph.byId('graph-tabs');
@@ -34,11 +34,11 @@
   };
 
   const draw = function () {
-    const g = state, width = Math.max(500, svg.node().clientWidth - 40);
+    const g = state, client = svg.node().clientWidth, width = Math.max(340, client - 40);
     const shape = { count: g.kind.length, edges: g.pairs, region: g.region, open: g.open };
     place = gph.layout(shape, width, MOST);
     const wide = d3.max(place.boxes, (b) => b.x + place.WIDE), high = d3.max(place.boxes, (b) => b.y + place.HIGH);
-    if (high > wide * 0.5) place = gph.layout(shape, Math.sqrt(wide * high * 2.6), MOST); // of the view's shape
+    if (high > wide * 0.5 && client >= NARROW) place = gph.layout(shape, Math.sqrt(wide * high * 2.6), MOST); // of the view's shape
     const { boxes, ways, WIDE, HIGH } = place;
     plane.selectAll('*').remove();
     regions(g, boxes, WIDE, HIGH);
@@ -127,7 +127,7 @@
   };
 
   const fit = function () {
-    const box = plane.node().getBBox(), width = svg.node().clientWidth, high = Math.min(460, Math.max(150, box.height * Math.min(1, (width - 40) / Math.max(1, box.width)) + 44));
+    const box = plane.node().getBBox(), width = svg.node().clientWidth, high = Math.min(width < NARROW ? 1000 : 460, Math.max(150, box.height * Math.min(1, (width - 40) / Math.max(1, box.width)) + 44));
     svg.style('height', high + 'px');
     const k = Math.min(1.15, (width - 40) / Math.max(1, box.width), (high - 32) / Math.max(1, box.height));
     svg.call(zoom.transform, d3.zoomIdentity.translate((width - box.width * k) / 2 - box.x * k, (high - box.height * k) / 2 - box.y * k).scale(k));

@@ -133,7 +133,7 @@
 
   // Breaks the layers into lines no wider than `width`, where few edges cross.
   const lines = function (rows, width) {
-    const per = Math.max(3, Math.floor(width / (WIDE + GAP_X))), cut = [0];
+    const per = Math.max(2, Math.floor(width / (WIDE + GAP_X))), cut = [0];
     if (rows.length > per * 1.35)
       for (let at = 0; at + per < rows.length;) {
         let best = at + per, score = Infinity;

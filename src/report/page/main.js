@@ -12,7 +12,7 @@
   const parts = [];
   if (counts.error) parts.push(el('b', 'error', gph.plural(counts.error, 'error')));
   if (counts.warning) parts.push(el('b', 'warning', gph.plural(counts.warning, 'warning')));
-  if (!parts.length) parts.push(el('b', 'good', 'No errors, no warnings'));
+  if (!parts.length) parts.push(h.calls ? el('b', 'good', 'No errors, no warnings') : el('b', '', 'No driver call was seen'));
   if (counts.info) parts.push(el('b', '', gph.plural(counts.info, 'note')));
   const verdict = byId('verdict');
   parts.forEach((part, i) => verdict.append(i ? (i + 1 < parts.length ? ', ' : ' and ') : '', part));

@@ -171,6 +171,7 @@
     ctx.fillStyle = c.card; ctx.font = '11px ' + c.sans; ctx.textBaseline = 'middle';
     ctx.fillText(gph.short(gph.bytes(m.b[id]) + (m.pool[id] >= 0 ? ' · ' + d.pools[m.pool[id]].name : ''), Math.floor((w - 8) / 6.2)), GUTTER + x + 6, y + h / 2);
   };
+  const tail = (text, most) => text.length <= most ? text : '…' + text.slice(1 - most); // addresses differ at their end
   const captions = function (ctx, width) {
     const c = gph.colour;
     ctx.font = '12px ' + c.sans; ctx.fillStyle = c.ink; ctx.textBaseline = 'middle';
@@ -179,7 +180,7 @@
     ctx.fillText('peak ' + gph.bytes(peak), 16, 42);
     let last = -Infinity;
     ctx.font = '10.5px ' + c.mono;
-    for (const s of rows) if (s.y - last > 14) { last = s.y; ctx.fillText(gph.short(gph.hex(s.low), Math.floor((GUTTER - 20) / 6.4)), 16, s.y + Math.min(8, s.height / 2 + 3)); }
+    for (const s of rows) if (s.y - last > 14) { last = s.y; ctx.fillText(tail(gph.hex(s.low), Math.floor((GUTTER - 20) / 6.4)), 16, s.y + Math.min(8, s.height / 2 + 3)); }
     ctx.fillStyle = c.line; ctx.fillRect(0, CURVE + 4, width, 1);
   };
 
@@ -207,9 +208,10 @@
     keys: gph.timelineKeys
   });
 
-  const reused = islands.reduce((sum, s) => sum + (s.ids.length > 1 ? 1 : 0), 0);
+  let reused = 0, above = 0;
+  for (const i of byAddress) { if (m.a[i] < above) reused++; above = Math.max(above, m.a[i] + m.b[i]); }
   gph.byId('memory-note').textContent = gph.plural(n, 'allocation') + (n < m.count ? ' of ' + gph.count(m.count) : '') + ' in ' + gph.plural(islands.length, 'range') + (rows.length < islands.length ? ' in ' + gph.count(rows.length) + ' rows' : '') +
-    ', ' + gph.count(reused) + ' used by more than one; peak ' + gph.bytes(peak) + '. Height grows with the root of the size.';
+    (reused ? ', ' + gph.count(reused) + ' at addresses that others had before' : '') + '; peak ' + gph.bytes(peak) + '. Height grows with the root of the size.';
   gph.legend('memory-legend', gph.MEMORY, new Set(columns.kind));
   view.onDraw(paint);
 })(window.gph);

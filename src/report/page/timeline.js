@@ -34,6 +34,7 @@
   const soft = d.head.driver.startsWith('softcuda');
   const unmeasured = gph.unmeasured = 'pale: submitted, and not yet seen done' + (d.elapsed.list.length ? '; under it what the program\u2019s own events told' : '') +
     (soft ? '' : '. --kernels measures each kernel');
+  const isUnmeasured = !d.gpu.n && d.streams.some((x, s) => isBusy(s));
   if (d.streams.some((x, s) => isBusy(s))) d.gpu.n ? group('GPU · work', '') : group('GPU · submitted', unmeasured);
   d.streams.forEach(([handle, name], s) => {
     if (!isBusy(s)) return;
@@ -143,7 +144,8 @@
       if (it.group) {
         ctx.font = '650 10.5px ' + c.sans; ctx.fillStyle = c.muted;
         ctx.fillText(it.group.toUpperCase(), 16, it.y + 10);
-        if (it.hint) { ctx.font = '11px ' + c.sans; ctx.fillText(it.hint, GUTTER + 6, it.y + 10); }
+        const after = Math.max(GUTTER + 6, 16 + ctx.measureText(it.group.toUpperCase()).width + 12);
+        if (it.hint) { ctx.font = '11px ' + c.sans; ctx.fillText(gph.short(it.hint, Math.floor((width - after) / 5.4)), after, it.y + 10); }
         ctx.fillStyle = c.line; ctx.fillRect(0, it.y - 4, width, it.y > RULER + 12 ? 1 : 0);
         continue;
       }
@@ -297,7 +299,8 @@
   gph.byId('zoom-out').onclick = () => view.zoom(2);
   gph.byId('zoom-all').onclick = () => view.all();
   gph.legend('legend', gph.KINDS, new Set(d.kind));
-  gph.byId('timeline-note').textContent = d.n === 0 ? 'No driver call was seen.' :
-    gph.count(d.head.calls) + ' calls' + (d.n < d.head.calls ? ', ' + gph.count(d.n) + ' of them drawn' : '');
-  view.onDraw(paint);
+  for (const id of ['overview', 'lanes', 'selection', 'zoom-out', 'zoom-in', 'zoom-all']) gph.show(id, d.n > 0);
+  gph.byId('timeline-note').textContent = d.n === 0 ? 'Nothing to draw: no driver call was seen. The program did not use the driver, or ended before.' :
+    gph.count(d.head.calls) + ' calls' + (d.n < d.head.calls ? ', ' + gph.count(d.n) + ' of them drawn' : '') + (GUTTER < 120 && isUnmeasured ? '. GPU, ' + unmeasured + '.' : '');
+  if (d.n) view.onDraw(paint);
 })(window.gph);

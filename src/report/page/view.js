@@ -90,7 +90,10 @@
     const unit = wide < 2e3 ? [1, 'ns'] : wide < 2e6 ? [1e3, 'µs'] : wide < 2e9 ? [1e6, 'ms'] : [1e9, 's'];
     const places = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));
     const format = formats[places] = formats[places] || new Intl.NumberFormat('en', { minimumFractionDigits: places, maximumFractionDigits: places });
-    for (const t of ticks) if (t >= 0) ctx.fillText(format.format(t / unit[0]) + ' ' + unit[1], scale(t) + 4, at.top - 14);
+    for (const t of ticks) {
+      const text = format.format(t / unit[0]) + ' ' + unit[1];
+      if (t >= 0 && scale(t) + 6 + text.length * 6 < at.width) ctx.fillText(text, scale(t) + 4, at.top - 14);
+    }
   };
 
   // What is narrow is written into a picture, a pixel at a time: however much lies there, it costs what its area does.
