@@ -165,6 +165,32 @@ def draws_graphs(browser):
     check("a click on a node tells of it", "rms_norm" in browser.run("return document.getElementById('node').textContent"))
 
 
+# Graphs of shapes that are hard to draw: [what, boxes, nodes in them, overlapping boxes, width, height, ms].
+SHAPES = """
+const shapes = { chain: [2000, (e, n) => { for (let i = 1; i < n; i++) e(i - 1, i); }],
+  fan: [200, (e, n) => { for (let i = 1; i < n - 1; i++) { e(0, i); e(i, n - 1); } }],
+  'small fan': [42, (e, n) => { for (let i = 1; i < n - 1; i++) { e(0, i); e(i, n - 1); } }],
+  diamonds: [1992, (e, n) => { for (let at = 0; at < n; at += 12) { for (let i = 1; i < 11; i++) { e(at, at + i); e(at + i, at + 11); } if (at) e(at - 1, at); } }],
+  tangle: [2000, (e, n) => { let s = 1; const draw = (m) => { s = (s * 1103515245 + 12345) & 0x7fffffff; return s % m; }; for (let i = 1; i < n; i++) for (let j = draw(3); j >= 0; j--) e(Math.max(0, i - 1 - draw(40)), i); }] };
+return Object.entries(shapes).map(([name, [count, make]]) => {
+  const edges = [], begin = performance.now();
+  make((a, b) => edges.push([a, b]), count);
+  const { boxes, WIDE, HIGH } = gph.layout({ count, edges, region: d3.range(count).map((i) => (i / 30 | 0) % 2), open: new Set() }, 1000, 64);
+  let over = 0;
+  for (const a of boxes) for (const b of boxes) over += a !== b && Math.abs(a.x - b.x) < WIDE && Math.abs(a.y - b.y) < HIGH;
+  return [name, boxes.length, d3.sum(boxes, (b) => b.nodes.length) === count, over, d3.max(boxes, (b) => b.x + WIDE), d3.max(boxes, (b) => b.y + HIGH), performance.now() - begin];
+});"""
+
+
+def lays_out(browser):
+    for name, boxes, is_whole, over, wide, high, ms in browser.run(SHAPES):
+        check(f"{name}: {boxes} boxes of {wide:.0f} x {high:.0f}, laid out in {ms:.0f} ms", is_whole and over == 0 and 3 <= boxes <= 240 and ms < 5000)
+        if name == "small fan":
+            check("40 nodes beside each other stand in columns", high < 1000)
+        if name == "diamonds":
+            check("a row of diamonds stays a row", boxes >= 20)
+
+
 def large(browser, folder, make_page):
     browser.open(make(make_page, folder, "large", 100000, 3000, "plain"))
     check("100,000 calls are there", browser.run("return gph.data.n") > 99000)
@@ -191,6 +217,7 @@ def large(browser, folder, make_page):
     is_bounded(browser, "large")
     finds(browser)
     draws_graphs(browser)
+    lays_out(browser)
     check("nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
     is_quiet(browser, "large")
 

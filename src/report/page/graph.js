@@ -44,10 +44,10 @@
     regions(g, boxes, WIDE, HIGH);
     const line = d3.line().curve(d3.curveBumpX || d3.curveMonotoneX);
     const middle = (b) => b.y + HIGH / 2;
-    plane.append('g').selectAll('path').data(ways).enter().append('path')
+    plane.append('g').attr('class', ways.length > 250 ? 'many' : '').selectAll('path').data(ways).enter().append('path')
       .attr('class', (w) => 'edge' + (g.soft.has(w[0].nodes[w[0].nodes.length - 1] + ',' + w[w.length - 1].nodes[0]) ? ' soft' : ''))
       .attr('d', (way) => way.some((b) => b.line !== way[0].line) ? turn(way, middle, WIDE, HIGH)
-        : line(way.flatMap((b) => b.stand ? [[b.x, middle(b)], [b.x + WIDE, middle(b)]] : b === way[0] ? [[b.x + WIDE, middle(b)], [b.x + WIDE + 8, middle(b)]] : [[b.x - 8, middle(b)], [b.x, middle(b)]])));
+        : line(way.flatMap((b) => b.stand ? [[b.x, middle(b)], [b.x + b.far, middle(b)]] : b === way[0] ? [[b.x + WIDE, middle(b)], [b.x + WIDE + 8, middle(b)]] : [[b.x - 8, middle(b)], [b.x, middle(b)]])));
     const group = plane.append('g').selectAll('g').data(boxes).enter().append('g')
       .attr('class', (b) => 'box' + (b.nodes.includes(node) ? ' chosen' : '') + (b.nodes.some((i) => g.marked && g.marked.has(i)) ? ' marked' : ''))
       .attr('transform', (b) => `translate(${b.x},${b.y})`).attr('tabindex', 0).attr('role', 'button')
@@ -82,22 +82,26 @@
   };
 
   const regions = function (g, boxes, WIDE, HIGH) {
-    const parts = new Map();
-    for (const b of boxes) {
-      const r = g.region[b.nodes[0]];
-      if (r < 0) continue;
-      const key = r + '/' + b.line;
-      if (!parts.has(key)) parts.set(key, { r, list: [] });
-      parts.get(key).list.push(b);
+    // Boxes of a region below each other share a plate; then plates side by side do, if none of another region lies between.
+    const pieces = [], byPlace = [...boxes].sort((a, b) => a.line - b.line || a.place - b.place || a.y - b.y);
+    const extent = (run) => ({ x: d3.min(run, (b) => b.x), y: d3.min(run, (b) => b.y), x2: d3.max(run, (b) => b.x) + WIDE, y2: d3.max(run, (b) => b.y) + HIGH });
+    const isFree = (at, r, line) => !boxes.some((b) => b.line === line && b.region !== r && b.x < at.x2 && b.x + WIDE > at.x && b.y < at.y2 && b.y + HIGH > at.y);
+    let before = null;
+    for (const b of byPlace) {
+      const last = pieces[pieces.length - 1], follows = before && last && before.line === b.line && before.place === b.place && before.region === b.region;
+      before = b;
+      if (b.region < 0) continue;
+      if (follows) last.run.push(b);
+      else pieces.push({ r: b.region, line: b.line, place: b.place, run: [b] });
     }
-    const pieces = [];
-    for (const { r, list } of parts.values()) { // neighbours of one region share a plate
-      list.sort((a, b) => a.layer - b.layer);
-      let run = [];
-      const flush = () => { if (run.length) pieces.push({ r, run }); run = []; };
-      for (const b of list) { if (run.length && b.layer > run[run.length - 1].layer + 1) flush(); run.push(b); }
-      flush();
+    const joined = [], open = new Map(); // by region and line: the newest piece
+    for (const p of pieces) {
+      const key = p.r + '/' + p.line, left = open.get(key), run = left && left.place >= p.place - 1 ? [...left.run, ...p.run] : null;
+      if (run && isFree(extent(run), p.r, p.line)) { left.run = run; left.place = p.place; continue; }
+      open.set(key, p);
+      joined.push(p);
     }
+    pieces.splice(0, pieces.length, ...joined);
     const item = plane.append('g').selectAll('g').data(pieces).enter().append('g').attr('class', 'region').style('--hue', (p) => 'var(--' + hues[p.r % hues.length] + ')');
     const box = (p) => ({ x: d3.min(p.run, (b) => b.x) - 10, y: d3.min(p.run, (b) => b.y) - 20, x2: d3.max(p.run, (b) => b.x) + WIDE + 10, y2: d3.max(p.run, (b) => b.y) + HIGH + 8 });
     item.append('rect').attr('rx', 11).attr('x', (p) => box(p).x).attr('y', (p) => box(p).y).attr('width', (p) => box(p).x2 - box(p).x).attr('height', (p) => box(p).y2 - box(p).y);

@@ -7,7 +7,7 @@
 // before and behind them. Collapsing both in turn folds every series-parallel graph; of others whole layers do.
 (function (gph) {
   'use strict';
-  const WIDE = 146, HIGH = 38, GAP_X = 34, GAP_Y = 12, MANY = 240;
+  const WIDE = 146, HIGH = 38, GAP_X = 34, GAP_Y = 12, MANY = 240, TALL = 14;
 
   // {count, edges: [[from, to, soft]], region: [], open: Set of keys} -> [{key, nodes, in: Set, out: Set}]
   const collapse = function (graph, most) {
@@ -40,7 +40,10 @@
           if (next.before.size !== 1 || next === box || (strict && region(next) !== region(box))) break;
           row.push(at = next);
         }
-        if (row.length >= (strict ? 3 : 2) && !isOpen(row[0].nodes)) { join(row); joined++; }
+        if (row.length < (strict ? 3 : 2) || isOpen(row[0].nodes)) continue;
+        // What is one long run stays a row of some boxes: one box for all of it would say nothing.
+        const part = !strict && boxes.size - row.length < most / 3 ? Math.ceil(row.length / Math.ceil(most / 2)) : row.length;
+        if (part > 1) for (let i = 0; i < row.length; i += part) { const some = row.slice(i, i + part); if (some.length > 1) { join(some); joined++; } }
       }
       return joined;
     };
@@ -118,10 +121,17 @@
       }
     }
     const room = (box) => box.stand ? 10 : HIGH + GAP_Y;
-    for (const row of rows) { let y = 0; for (const box of row) { box.y = y; y += room(box); } }
+    const fixed = new Set();
+    for (const row of rows) {
+      const high = Math.max(TALL, Math.ceil(Math.sqrt(row.length * 1.8)));
+      if (row.length > TALL * 1.5) { fixed.add(row); grid(row, high, room); continue; }
+      let y = 0;
+      for (const box of row) { box.y = y; box.column = 0; y += room(box); }
+    }
     for (let sweep = 0; sweep < 8; sweep++) {
       const side = sweep % 2 ? 'next' : 'prev';
       for (const row of sweep % 2 ? [...rows].reverse() : rows) {
+        if (fixed.has(row)) continue;
         for (const box of row) box.wish = box[side].length ? d3.mean(box[side], (x) => x.y) : box.y;
         let y = -Infinity;
         for (const box of row) { box.y = Math.max(box.wish, y); y = box.y + room(box); }
@@ -131,29 +141,45 @@
     }
   };
 
+  // A layer of many boxes stands in columns beside each other, by region; edges that pass it lie below.
+  const grid = function (row, high, room) {
+    const list = row.filter((box) => !box.stand).sort((a, b) => a.region - b.region || a.order - b.order), columns = Math.ceil(list.length / high), per = Math.ceil(list.length / columns);
+    list.forEach((box, i) => { box.column = Math.floor(i / per); box.y = i % per * (HIGH + GAP_Y); });
+    let y = per * (HIGH + GAP_Y);
+    for (const box of row) if (box.stand) { box.column = 0; box.y = y; y += room(box); }
+  };
+
   // Breaks the layers into lines no wider than `width`, where few edges cross.
   const lines = function (rows, width) {
-    const per = Math.max(2, Math.floor(width / (WIDE + GAP_X))), cut = [0];
-    if (rows.length > per * 1.35)
-      for (let at = 0; at + per < rows.length;) {
-        let best = at + per, score = Infinity;
-        for (let i = at + Math.ceil(per * 0.6); i <= at + per; i++) {
-          const here = rows[i].length * 4 + (at + per - i);
+    const step = WIDE + GAP_X, span = rows.map((row) => 1 + d3.max(row, (box) => box.column)), per = Math.max(2, Math.floor(width / step)), cut = [0];
+    if (d3.sum(span) > per * 1.35)
+      for (let at = 0; at < rows.length;) {
+        let end = at, used = 0, best = 0, score = Infinity;
+        while (end < rows.length && (used += span[end]) <= per) end++;
+        if (end >= rows.length) break;
+        end = Math.max(end, at + 1);
+        for (let i = at + Math.max(1, Math.ceil((end - at) * 0.6)); i <= end && i < rows.length; i++) {
+          const here = rows[i].length * 4 + (end - i);
           if (here < score) { score = here; best = i; }
         }
+        if (!best) break;
         cut.push(at = best);
       }
     let top = 0;
     cut.forEach((first, line) => {
       const last = line + 1 < cut.length ? cut[line + 1] : rows.length, all = rows.slice(first, last).flat();
       const low = d3.min(all, (b) => b.y), high = d3.max(all, (b) => b.y);
-      for (const box of all) { box.y += top - low; box.x = (box.layer - first) * (WIDE + GAP_X); box.line = line; }
+      let left = 0;
+      for (let i = first; i < last; left += span[i++] * step)
+        for (const box of rows[i]) { box.y += top - low; box.x = left + box.column * step; box.line = line; box.place = left / step + box.column; }
+      for (let i = first; i < last; i++) for (const box of rows[i]) if (box.stand) box.far = span[i] * step - GAP_X;
       top += high - low + HIGH + 44;
     });
   };
 
   gph.layout = function (graph, width, most) {
     const boxes = collapse(graph, most), rows = layers(boxes);
+    for (const box of boxes.values()) box.region = box.nodes.every((i) => graph.region[i] === graph.region[box.nodes[0]]) ? graph.region[box.nodes[0]] : -1;
     const ways = pass(boxes, rows);
     settle(rows);
     lines(rows, width);
