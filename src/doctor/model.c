@@ -332,7 +332,7 @@ model_stream *gphi_stream_of(gphi_model *model, uint64_t handle, uint32_t thread
     stream->seen.is_per_thread = is_per_thread;
     stream->seen.is_blocking = true; /* of one that is only now seen: silent in doubt */
     stream->seen.is_alive = true;
-    stream->lane = gphi_lane_take(model, true, is_legacy);
+    stream->lane = LANE_NONE;
     gphi_vec_init(&stream->front, model->heap, sizeof(uint32_t));
     const gph_status status =
         is_per_thread

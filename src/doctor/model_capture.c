@@ -294,7 +294,7 @@ static gph_status record_event(gphi_model *model, gphi_seen *seen, model_stream 
         return front_join(&event->front, &stream->front);
     if (stream->seen.capture != NULL) /* recorded when the graph runs */
         return GPH_OK;
-    event->seen.after = model->own->lanes[stream->lane].last;
+    event->seen.after = gphi_lane_last(model, stream);
     return gphi_lane_now(model, stream, &event->clock);
 }
 

@@ -33,9 +33,6 @@ static gph_status stream_made(gphi_model *model, const gphi_seen *seen, uint32_t
     stream->seen.context = seen->call.context;
     stream->seen.is_blocking = (flags & NON_BLOCKING) == 0;
     stream->seen.priority = priority;
-    model_lane *lane = &model->own->lanes[stream->lane];
-    if (lane->streams == 1)
-        lane->is_blocking = stream->seen.is_blocking;
     return GPH_OK;
 }
 

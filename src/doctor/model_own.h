@@ -176,16 +176,16 @@ void gphi_clock_drop(gphi_model *model, model_clock **clock);
 gph_status gphi_clock_join(gphi_model *model, model_clock **into, const model_clock *from,
                            uint32_t lane, uint64_t last);
 /* What a stream has done and waited for, as a clock of its own reference. */
-gph_status gphi_lane_now(gphi_model *model, const model_stream *stream,
-                         model_clock **out);
-uint32_t gphi_lane_take(gphi_model *model, bool is_blocking, bool is_legacy);
+gph_status gphi_lane_now(gphi_model *model, model_stream *stream, model_clock **out);
+/* The number of the last work on the stream. */
+uint64_t gphi_lane_last(const gphi_model *model, const model_stream *stream);
 void gphi_lane_drop(gphi_model *model, uint32_t lane);
 /* Whether what comes next on the stream begins after this work has ended; in doubt it
  * does. */
-bool gphi_lane_has(gphi_model *model, const model_stream *stream, uint64_t work);
-gph_status gphi_lane_wait(gphi_model *model, const model_stream *stream,
+bool gphi_lane_has(gphi_model *model, model_stream *stream, uint64_t work);
+gph_status gphi_lane_wait(gphi_model *model, model_stream *stream,
                           const model_clock *clock);
-gph_status gphi_host_wait_stream(gphi_model *model, const model_stream *stream);
+gph_status gphi_host_wait_stream(gphi_model *model, model_stream *stream);
 gph_status gphi_host_wait_clock(gphi_model *model, const model_clock *clock);
 gph_status gphi_host_wait_all(gphi_model *model);
 /* New work on a stream. */

@@ -99,7 +99,7 @@ static void read_work(const gphi_model *model, const gphi_seen *seen, gphi_work 
 static gph_status graph_events(gphi_model *model, const gphi_seen *seen, bool is_after)
 {
     const gphi_exec_state *exec = seen->exec;
-    const model_stream *stream = (const model_stream *)seen->stream;
+    model_stream *stream = (model_stream *)seen->stream;
     if (exec->source == NULL || !exec->source->has_events)
         return GPH_OK;
     const gph_graph *graph = exec->source->data;
@@ -124,7 +124,7 @@ static gph_status graph_events(gphi_model *model, const gphi_seen *seen, bool is
 }
 
 /* The last launch of the executable, where only the executable orders the two. */
-static uint64_t other_launch(gphi_model *model, const model_stream *stream,
+static uint64_t other_launch(gphi_model *model, model_stream *stream,
                              const gphi_exec_state *exec)
 {
     if (exec->launches.count == 0)
@@ -186,7 +186,7 @@ static bool is_device_only(const char *name)
 
 gph_status gphi_synchronize(gphi_model *model, const gphi_seen *seen)
 {
-    const model_stream *stream = (const model_stream *)seen->stream;
+    model_stream *stream = (model_stream *)seen->stream;
     const model_signature *has = &model->own->calls[seen->call.call];
     if (seen->call.result != 0 || seen->capture != NULL)
         return GPH_OK;

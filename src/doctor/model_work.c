@@ -87,9 +87,12 @@ gph_status gphi_clock_join(gphi_model *model, model_clock **into, const model_cl
 
 /* ---- lanes ---- */
 
-uint32_t gphi_lane_take(gphi_model *model, bool is_blocking, bool is_legacy)
+/* A stream gets its lane when it is used: libraries make many streams and use few. */
+static model_lane *lane_of(gphi_model *model, model_stream *stream)
 {
     model_lane *lanes = model->own->lanes;
+    if (stream->lane != LANE_NONE)
+        return &lanes[stream->lane];
     uint32_t best = 0;
     for (uint32_t i = 0; i < LANES; i++) { /* unused, unless all are: the least shared */
         if (lanes[i].streams < lanes[best].streams)
@@ -98,11 +101,17 @@ uint32_t gphi_lane_take(gphi_model *model, bool is_blocking, bool is_legacy)
             break;
     }
     model_lane *lane = &lanes[best];
-    lane->is_blocking =
-        lane->streams > 0 ? lane->is_blocking || is_blocking : is_blocking;
-    lane->is_legacy = lane->streams > 0 ? lane->is_legacy || is_legacy : is_legacy;
+    const bool is_shared = lane->streams > 0;
+    lane->is_blocking = stream->seen.is_blocking || (is_shared && lane->is_blocking);
+    lane->is_legacy = stream->seen.is_legacy || (is_shared && lane->is_legacy);
     lane->streams++;
-    return best;
+    stream->lane = best;
+    return lane;
+}
+
+uint64_t gphi_lane_last(const gphi_model *model, const model_stream *stream)
+{
+    return stream->lane != LANE_NONE ? model->own->lanes[stream->lane].last : 0;
 }
 
 void gphi_lane_drop(gphi_model *model, uint32_t lane)
@@ -111,11 +120,10 @@ void gphi_lane_drop(gphi_model *model, uint32_t lane)
         model->own->lanes[lane].streams--;
 }
 
-gph_status gphi_lane_wait(gphi_model *model, const model_stream *stream,
+gph_status gphi_lane_wait(gphi_model *model, model_stream *stream,
                           const model_clock *clock)
 {
-    return gphi_clock_join(model, &model->own->lanes[stream->lane].clock, clock,
-                           LANE_NONE, 0);
+    return gphi_clock_join(model, &lane_of(model, stream)->clock, clock, LANE_NONE, 0);
 }
 
 /* What waits for every other lane: work on the legacy stream (for blocking ones), a wait
@@ -150,9 +158,9 @@ static gph_status lane_settle(gphi_model *model, model_lane *lane)
     return lane->is_blocking ? wait_for_legacy(model, lane) : GPH_OK;
 }
 
-gph_status gphi_lane_now(gphi_model *model, const model_stream *stream, model_clock **out)
+gph_status gphi_lane_now(gphi_model *model, model_stream *stream, model_clock **out)
 {
-    model_lane *lane = &model->own->lanes[stream->lane];
+    model_lane *lane = lane_of(model, stream);
     GPHI_TRY(lane_settle(model, lane));
     clock_replace(model, out, lane->clock);
     return gphi_clock_join(model, out, NULL, stream->lane, lane->last);
@@ -166,9 +174,9 @@ gph_status gphi_host_wait_clock(gphi_model *model, const model_clock *clock)
     return gphi_clock_join(model, &model->own->host, clock, LANE_NONE, 0);
 }
 
-gph_status gphi_host_wait_stream(gphi_model *model, const model_stream *stream)
+gph_status gphi_host_wait_stream(gphi_model *model, model_stream *stream)
 {
-    model_lane *lane = &model->own->lanes[stream->lane];
+    model_lane *lane = lane_of(model, stream);
     GPHI_TRY(lane_settle(model, lane));
     model->own->host_version++;
     return gphi_clock_join(model, &model->own->host, lane->clock, stream->lane,
@@ -195,10 +203,10 @@ static model_work *work_place(const gphi_model *model, uint64_t number)
     return &own->works[(number - 1) & (own->work_room - 1)];
 }
 
-bool gphi_lane_has(gphi_model *model, const model_stream *stream, uint64_t work)
+bool gphi_lane_has(gphi_model *model, model_stream *stream, uint64_t work)
 {
     const model_work *place = work_place(model, work);
-    model_lane *lane = &model->own->lanes[stream->lane];
+    model_lane *lane = lane_of(model, stream);
     if (place == NULL || place->lane == LANE_NONE || place->lane == stream->lane ||
         lane_settle(model, lane) != GPH_OK)
         return true;
@@ -236,7 +244,7 @@ static bool waits_for_memory(uint32_t call)
 static gph_status work_waits(gphi_model *model, model_stream *stream, uint32_t call)
 {
     struct gphi_model_private *own = model->own;
-    model_lane *lane = &own->lanes[stream->lane];
+    model_lane *lane = lane_of(model, stream);
     if (lane->host_seen != own->host_version) {
         lane->host_seen = own->host_version;
         GPHI_TRY(gphi_clock_join(model, &lane->clock, own->host, LANE_NONE, 0));
@@ -262,7 +270,7 @@ gph_status gphi_work_add(gphi_model *model, model_stream *stream, const gphi_wor
     place->seen.number = model->work_count;
     place->seen.stream = &stream->seen;
     if (!work->is_captured) {
-        model_lane *lane = &own->lanes[stream->lane];
+        model_lane *lane = lane_of(model, stream);
         place->clock = clock_hold(lane->clock);
         place->lane = stream->lane;
         lane->last = model->work_count;

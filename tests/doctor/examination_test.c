@@ -67,6 +67,7 @@ static void test_recorded(void)
         {"cache.frozen-choice.0", NULL},
         {"cache.frozen-choice.late", NULL},
         {"rng.frozen.0", NULL},
+        {"memory.read-before-done.1", "\"id\":\"memory.read-before-done\""},
         {"memory.stale-address.0", NULL},
     };
     for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
