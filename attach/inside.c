@@ -44,11 +44,13 @@ void attach_inside_begin(attach_call *call)
         attach_take_stack(call);
     if (slot == NULL)
         return;
+    /* The record keeps the stack without Python: one place has one stack. */
+    const uint32_t python = call->is_python ? 0 : attach_stack_python_seldom();
     const uint32_t count = call->symbol->count;
     gphi_event_slot_begin(slot);
     slot->time_ns = 0;
     slot->from = (uint64_t)(uintptr_t)call->from;
-    slot->stack = call->stack;
+    slot->stack = python != 0 ? python : call->stack;
     slot->open = call->open;
     slot->capture = call->capture;
     slot->flags =

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "attach/stack.h"
 #include "attach/draft.h"
+#include "base/clock.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -41,7 +42,9 @@ struct entry {
 /* A thread's own: mapped, since malloc() may be what calls us. */
 struct local {
     struct entry entries[ENTRIES];
-    uint32_t looks;       /* for Python */
+    uint32_t looks;  /* for Python */
+    uint32_t seldom; /* stacks of attach_stack_python_seldom(), and its next */
+    uint64_t next_ns;
     char python[8 << 10]; /* text of Python frames */
     attach_dump dump;
 };
@@ -360,6 +363,22 @@ __attribute__((noinline)) uint32_t attach_stack_python(void)
         number = number_of(walk.frames, walk.count, own->python);
     }
     errno = saved;
+    return number;
+}
+
+uint32_t attach_stack_python_seldom(void)
+{
+    enum { SHARE = 100, FREE = 64 };
+    struct local *own = local_of_thread();
+    if (own == NULL || !has_python(own))
+        return 0;
+    const uint64_t begun = gphi_clock_ns();
+    if (own->seldom >= FREE && begun < own->next_ns)
+        return 0;
+    own->seldom += own->seldom < FREE;
+    const uint32_t number = attach_stack_python();
+    const uint64_t ended = gphi_clock_ns();
+    own->next_ns = ended + SHARE * (ended - begun);
     return number;
 }
 

@@ -25,6 +25,10 @@ uint32_t attach_stack(void);
  * since it costs microseconds. */
 uint32_t attach_stack_python(void);
 
+/* The same, if the thread has spent less than a hundredth of its time on such stacks;
+ * else 0. Of the call in which a process ends there is no later chance. */
+uint32_t attach_stack_python_seldom(void);
+
 /* In a child of fork(): the numbers begin anew, for another ring. */
 void attach_stack_forked(void);
 

@@ -6,7 +6,9 @@
  *
  * The program runs itself again and again, with and without the library in turn, and
  * drains the ring as gph doctor does. Medians: what a call takes more, and a program that
- * does nothing but launch graphs. */
+ * does nothing but launch graphs. softcuda's workers share the cores with all else that
+ * runs: of that program the fastest runs are compared as well, and a bar is missed where
+ * both say so. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -253,6 +255,14 @@ static double median(const double *values, int count)
     return sorted[count / 2];
 }
 
+static double fastest(const double *values, int count)
+{
+    double least = values[0];
+    for (int i = 1; i < count; i++)
+        least = values[i] < least ? values[i] : least;
+    return least;
+}
+
 static double figures[2][FIGURES][ROUNDS_MAX];
 
 int main(int argc, char **argv)
@@ -289,11 +299,15 @@ int main(int argc, char **argv)
         const double plain = median(figures[0][i], rounds);
         const double with = median(figures[1][i], rounds);
         const bool is_share = i >= 7;
-        const bool is_missed = i == 8 ? with > plain * 1.1 : i < 7 && with - plain > 1000;
+        const double least =
+            fastest(figures[1][i], rounds) / fastest(figures[0][i], rounds);
+        const bool is_missed =
+            i == 8 ? with > plain * 1.1 && least > 1.1 : i < 7 && with - plain > 1000;
         missed |= is_missed;
         printf("%-44s %9.0f %9.0f ", names[i], plain, with);
         if (is_share)
-            printf("%8.1f %%%s\n", (with / plain - 1) * 100,
+            printf("%8.1f %%, fastest %+.1f %%%s\n", (with / plain - 1) * 100,
+                   (least - 1) * 100,
                    i == 7      ? ""
                    : is_missed ? ", bar 10  MISSED"
                                : ", bar 10");
