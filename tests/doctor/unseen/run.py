@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs gph doctor on the programs of this folder and compares with their .expect files.
+
+usage: run.py GPH FOLDER_OF_PROGRAMS [NAME...]
+
+A line of NAME.expect is one of
+    options WORDS        more options of the doctor
+    exit N               the doctor's status
+    silent               no error and no warning
+    SEVERITY ID FUNCTION the first finding; its line is the one with "<- here" if there is one
+    stack FUNCTION...    the first frames of the first finding
+    count N              how often it is told to have happened
+    alone                no other error or warning
+    says TEXT            the first finding has this text
+    lacks TEXT           it has not
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def place_of(source):
+    """The number of the line with the mark, or None."""
+    for number, text in enumerate(source.read_text().splitlines(), 1):
+        if "<- here" in text:
+            return number
+    return None
+
+
+def base_name(function):
+    """A function's name without arguments and namespaces."""
+    return function.split("(")[0].split("::")[-1].split("<")[0]
+
+
+class Examined:
+    """What the doctor said about one program."""
+
+    def __init__(self, status, answer, here):
+        self.status, self.here = status, here
+        self.findings = answer["findings"]
+        self.grave = [f for f in self.findings if f["severity"] != "info"]
+        self.first = self.findings[0] if self.findings else {}
+
+    def expected(self, word, rest):
+        """None, or what is wrong with one line of the expectation."""
+        if word == "exit":
+            return self.status != int(rest) and f"exit {self.status}, not {rest}"
+        if word == "silent":
+            return self.grave and f"told {[f['id'] for f in self.grave]}"
+        if word == "alone":
+            return len(self.grave) != 1 and f"told {[f['id'] for f in self.grave]}"
+        if word == "count":
+            return self.first["count"] != int(rest) and f"count {self.first['count']}, not {rest}"
+        if word == "stack":
+            got = [base_name(f["function"]) for f in self.first["stack"]]
+            return got[:len(rest.split())] != rest.split() and f"stack {got}"
+        text = json.dumps(self.first, ensure_ascii=False)
+        if word == "says":
+            return rest not in text and f"does not say {rest!r}: {text}"
+        if word == "lacks":
+            return rest in text and f"says {rest!r}: {text}"
+        return self.first_is(word, *rest.split())
+
+    def first_is(self, severity, rule, function):
+        """The first finding is this one, at the marked line of that function."""
+        got = (self.first.get("severity"), self.first.get("id"))
+        if got != (severity, rule):
+            return f"first is {got}, not {(severity, rule)}"
+        at = self.first["at"]
+        if base_name(at["function"]) != function:
+            return f"at {at['function']}, not {function}"
+        if self.here and at["line"] != self.here:
+            return f"at line {at['line']}, not {self.here}"
+        return None
+
+
+def examine(gph, program, options):
+    """The doctor's status and its answer."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        ran = subprocess.run([gph, "doctor", "--driver", "soft", *options, "--json", file.name,
+                              "--", str(program)], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, timeout=100, check=False)
+        return ran.returncode, json.loads(pathlib.Path(file.name).read_text())
+
+
+def main():
+    gph, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    here, bad, ran = pathlib.Path(__file__).parent, 0, 0
+    names = sys.argv[3:] or sorted(p.stem for p in here.glob("*.expect"))
+    for name in names:
+        program = folder / ("unseen_" + name)
+        if not os.access(program, os.X_OK):
+            print(f"{name}: not built (no C++ compiler?)")
+            continue
+        lines = [line.split(None, 1) for line in (here / f"{name}.expect").read_text().splitlines()
+                 if line.strip() and not line.startswith("#")]
+        options = [word for key, *rest in lines if key == "options" for word in rest[0].split()]
+        source = next(here.glob(f"{name}.c*"))
+        status, answer = examine(gph, program, options)
+        told = Examined(status, answer, place_of(source))
+        ran += 1
+        for key, *rest in lines:
+            wrong = key != "options" and told.expected(key, rest[0] if rest else "")
+            if wrong:
+                print(f"{name}: {wrong}")
+                bad += 1
+    print(f"{ran} programs, {bad} wrong")
+    sys.exit(bad != 0 or ran == 0)
+
+
+if __name__ == "__main__":
+    main()
