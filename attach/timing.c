@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ static struct {
     _Atomic int state;    /* window_state; HELD -> LET_GO by whoever is first */
     _Atomic uint64_t opened_ns;
     _Atomic uint32_t window; /* counts them */
+    _Atomic int releasing;   /* threads in release() */
     gphi_rhythm *owner;      /* of the window */
     gphi_window_kind kind;
     CUstream streams[STREAMS];
@@ -169,10 +171,12 @@ static void settle(void)
 static bool release(void)
 {
     int held = HELD;
-    if (!atomic_compare_exchange_strong(&t.state, &held, LET_GO))
-        return false;
-    atomic_store(t.gate.word, atomic_load(&t.window));
-    return true;
+    (void)atomic_fetch_add(&t.releasing, 1);
+    const bool is_first = atomic_compare_exchange_strong(&t.state, &held, LET_GO);
+    if (is_first)
+        atomic_store(t.gate.word, atomic_load(&t.window));
+    (void)atomic_fetch_sub(&t.releasing, 1);
+    return is_first;
 }
 
 /* By the thread that owns it, with the lock: everything is queued. */
@@ -353,7 +357,8 @@ static bool maybe_open(gphi_rhythm *r, const gphi_timing_call *call)
     if (place == NULL || !gphi_rhythm_due(r, place, &kind))
         return false;
     (void)pthread_mutex_lock(&t.lock);
-    if (t.done < WINDOWS_MAX && t.host.open_captures() == 0 && read_window_locked() &&
+    if (atomic_load(&t.set_up) == 2 && t.done < WINDOWS_MAX &&
+        t.host.open_captures() == 0 && read_window_locked() &&
         t.cu.ctx_current(&context) == CUDA_SUCCESS && context == t.context) {
         const uint64_t most = kind == GPHI_WINDOW_HELD ? CALLS_MAX : GPHI_TIMING_NODES;
         /* short repetitions are measured several at a time */
@@ -441,19 +446,20 @@ static bool set_up(CUcontext context, void *word)
         good = is_good(t.cu.event_create(&t.ends[i], CU_EVENT_DEFAULT), "cuEventCreate");
     if (!good)
         return false;
+    if (t.is_watched) /* measured, too: an earlier context has ended */
+        return true;
     const gphi_timing_failure failure = gphi_timing_anchors(&t.cu, &t.gate, anchors);
     if (failure.call != NULL) {
         put_failure(failure.result, failure.call);
         return false;
     }
     pthread_t watcher;
-    if (!t.is_watched && (sem_init(&t.wake, 0, 0) != 0 ||
-                          pthread_create(&watcher, NULL, watch, NULL) != 0)) {
+    if (sem_init(&t.wake, 0, 0) != 0 ||
+        pthread_create(&watcher, NULL, watch, NULL) != 0) {
         put_failure(CUDA_ERROR_OPERATING_SYSTEM, "pthread_create");
         return false;
     }
-    if (!t.is_watched)
-        (void)pthread_detach(watcher);
+    (void)pthread_detach(watcher);
     t.is_watched = true;
     put_anchors(anchors);
     return true;
@@ -488,24 +494,30 @@ static bool ends_context(uint32_t call)
            call == GPHI_CALL_cuDevicePrimaryCtxReset || call == GPHI_CALL_cuCtxDestroy;
 }
 
-/* Behind a call that may have ended the context: if it has, all of ours went with it, and
- * the next one is set up anew. */
-static void forget_context(void)
+/* Ahead of a call that may end the context: gives back what is ours in it. The next call
+ * that works sets up anew. */
+static void leave_context(void)
 {
     CUcontext ignored;
-    CUdeviceptr at = 0;
     (void)pthread_mutex_lock(&t.lock);
     if (atomic_load(&t.set_up) == 2) {
-        const bool is_current = t.cu.ctx_push(t.context) == CUDA_SUCCESS;
-        const bool is_there =
-            is_current && t.cu.device_pointer(&at, t.gate.word, 0) == CUDA_SUCCESS;
-        if (is_current)
-            (void)t.cu.ctx_pop(&ignored);
-        if (!is_there) {
-            memset(t.graph.exec, 0, sizeof(t.graph.exec));
-            atomic_store(&t.state, CLOSED);
-            atomic_store(&t.set_up, 0);
-        }
+        if (atomic_load(&t.state) == BUILT)
+            run_graph_locked(false);
+        (void)release();
+        atomic_store(&t.set_up, t.host.open_captures() == 0 ? 0 : 3);
+        atomic_store(&t.state, CLOSED);
+        while (atomic_load(&t.releasing) != 0) /* the watchdog, at the word */
+            (void)sched_yield();
+    }
+    if (atomic_load(&t.set_up) == 0 && t.gate.word != NULL &&
+        t.cu.ctx_push(t.context) == CUDA_SUCCESS) {
+        gphi_timing_graph_drop(&t.graph);
+        (void)t.cu.event_destroy(t.begin);
+        for (int i = 0; i < STREAMS; i++)
+            (void)t.cu.event_destroy(t.ends[i]);
+        (void)t.cu.host_free((void *)t.gate.word);
+        t.gate.word = NULL;
+        (void)t.cu.ctx_pop(&ignored);
     }
     (void)pthread_mutex_unlock(&t.lock);
 }
@@ -544,7 +556,9 @@ bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
 {
     gphi_rhythm *r;
     bool taken = false;
-    if (!is_set_up(call) || (r = own_rhythm()) == NULL)
+    if (ends_context(call))
+        leave_context();
+    if (ends_context(call) || !is_set_up(call) || (r = own_rhythm()) == NULL)
         return false;
     const gphi_timing_call now = gphi_timing_call_of(call, words, flags);
     if (now.class == GPHI_NOISE)
@@ -575,10 +589,6 @@ void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
 {
     if (atomic_load(&t.set_up) != 2 || own == NULL)
         return;
-    if (ends_context(call)) {
-        forget_context();
-        return;
-    }
     const gphi_timing_class class = gphi_timing_call_of(call, NULL, 0).class;
     const int state = atomic_load(&t.state);
     if (state == HELD || state == BUILT) {

@@ -12,6 +12,7 @@
     X(alloc, "cuMemAlloc_v2", (CUdeviceptr *, size_t))                                   \
     X(free, "cuMemFree_v2", (CUdeviceptr))                                               \
     X(host_alloc, "cuMemHostAlloc", (void **, size_t, unsigned))                         \
+    X(host_free, "cuMemFreeHost", (void *))                                              \
     X(device_pointer, "cuMemHostGetDevicePointer_v2", (CUdeviceptr *, void *, unsigned)) \
     X(attribute, "cuPointerGetAttribute", (void *, CUpointer_attribute, CUdeviceptr))    \
     X(stream_create, "cuStreamCreate", (CUstream *, unsigned))                           \

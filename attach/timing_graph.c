@@ -376,3 +376,11 @@ gphi_timing_ran gphi_timing_graph_run(gphi_timing_graph *g, gphi_timing_gate *ga
     g->graph = NULL;
     return ran;
 }
+
+void gphi_timing_graph_drop(gphi_timing_graph *g)
+{
+    for (int i = 0; i < GPHI_TIMING_EXECS; i++)
+        if (g->exec[i] != NULL)
+            (void)g->cu->exec_destroy(g->exec[i]);
+    memset(g->exec, 0, sizeof(g->exec));
+}

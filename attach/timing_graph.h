@@ -79,4 +79,7 @@ typedef struct gphi_timing_ran {
  * gate is opened at `gate->next`. */
 gphi_timing_ran gphi_timing_graph_run(gphi_timing_graph *graph, gphi_timing_gate *gate,
                                       CUevent begin, CUevent end);
+
+/* Gives the executables back. */
+void gphi_timing_graph_drop(gphi_timing_graph *graph);
 #endif

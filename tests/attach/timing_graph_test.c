@@ -335,5 +335,6 @@ int main(void)
     RUN(what_is_refused_changes_nothing);
     RUN(streams_that_are_busy_or_not_in_it_stay_out);
     RUN(there_is_an_end_to_everything);
+    gphi_timing_graph_drop(&graph);
     return test_done();
 }
