@@ -19,6 +19,7 @@ typedef struct pool_use {
     uint64_t pool, class_hash, bytes;
     const gphi_exec_book *exec;
     bool is_mixed; /* used by graphs of other classes, or by copies outside */
+    bool is_own;   /* no pool of the driver: allocated while the graph was captured */
 } pool_use;
 
 /* Whether it was filled or read by copies outside: then it is more than a temporary. */
@@ -48,22 +49,40 @@ static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_book *exe
     return one;
 }
 
+/* The pool of a temporary; 0: of none. An allocator that keeps a pool for each capture,
+ * as PyTorch's does, gets memory from the driver while it captures. */
+static uint64_t pool_of(const gphi_exec_book *exec, const gphi_allocation *memory)
+{
+    const gphi_capture *capture = exec->source != NULL ? exec->source->capture : NULL;
+    if (memory->kind == GPHI_MEM_ASYNC)
+        return memory->pool;
+    if (memory->kind != GPHI_MEM_DEVICE || capture == NULL ||
+        memory->allocated.number < capture->begin.number ||
+        memory->allocated.number > capture->end.number)
+        return 0;
+    return capture->begin.number;
+}
+
 /* Each allocation of a graph once. */
 static void gather_pool(const gphi_book *book, gphi_vec *uses, gphi_map *done,
                         const gphi_exec_book *exec)
 {
+    const uint64_t newest = exec_at(book, book->execs.count - 1)->created;
+    if (exec->destroyed.number != 0 && exec->destroyed.number < newest)
+        return; /* gone when others were made */
     for (size_t k = 0; exec->launches > 0 && k < exec->touches.count; k++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, k);
         const gphi_allocation *memory = touch->memory;
         if (memory == NULL || memory->allocated.number != touch->memory_number ||
-            memory->kind != GPHI_MEM_ASYNC || memory->pool == 0 ||
-            gphi_map_get(done, (uintptr_t)memory) != NULL ||
+            pool_of(exec, memory) == 0 || gphi_map_get(done, (uintptr_t)memory) != NULL ||
             gphi_map_set(done, (uintptr_t)memory, 1) != GPH_OK ||
             !is_temporary(book, memory))
             continue;
-        pool_use *use = use_of(uses, memory->pool, exec);
-        if (use != NULL)
-            use->bytes += memory->bytes;
+        pool_use *use = use_of(uses, pool_of(exec, memory), exec);
+        if (use == NULL)
+            continue;
+        use->bytes += memory->bytes;
+        use->is_own = memory->kind == GPHI_MEM_DEVICE;
     }
 }
 
@@ -89,7 +108,8 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
         largest = one->bytes > largest ? one->bytes : largest;
         count++;
     }
-    if (count < 3 || sum - largest < SAVED_MIN)
+    /* Allocators take whole segments, large or small. */
+    if (count < 3 || sum - largest < (first->is_own ? 32U : 1U) * (uint64_t)SAVED_MIN)
         return;
     gphi_draft *draft = gphi_find(run, &first->exec->exec->created, first->class_hash);
     gphi_cause(draft,
@@ -99,7 +119,13 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
                count, count, gphi_say_bytes(sum), gphi_say_bytes(largest));
     for (size_t i = 0; i < uses->count && draft != NULL && i < 6; i++) {
         const pool_use *one = gphi_vec_at(uses, i);
-        if (one->class_hash == first->class_hash && !one->is_mixed)
+        if (one->class_hash != first->class_hash || one->is_mixed)
+            continue;
+        if (one->is_own)
+            gphi_evidence_call(draft, &one->exec->exec->created,
+                               "%s, allocated during its capture, for the graph made by",
+                               gphi_say_bytes(one->bytes));
+        else
             gphi_evidence_call(draft, &one->exec->exec->created,
                                "%s in pool 0x%" PRIx64 " for the graph made by",
                                gphi_say_bytes(one->bytes), one->pool);

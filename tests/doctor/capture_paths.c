@@ -301,6 +301,45 @@ static void endless_cache(void)
     }
 }
 
+/* A stream pool as frameworks have: the race is seen all the same. */
+static void race_of_many_streams(void)
+{
+    CUstream side = NULL;
+    float *host = NULL;
+    for (int i = 0; i < 160; i++)
+        side = new_stream();
+    CU(cuMemAllocHost((void **)&host, FLOATS * sizeof(float)));
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    FILL(stream, a, 1);
+    CUgraphExec exec = end_capture(stream);
+    CU(cuGraphLaunch(exec, NULL));
+    CU(cuMemcpyDtoHAsync(host, a, FLOATS * sizeof(float), side));
+    CU(cuStreamSynchronize(side));
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+}
+
+/* An allocator that keeps memory of its own for each capture, got while it captures. */
+static void segments_of_captures(void)
+{
+    enum { GRAPHS = 3 };
+    CUgraphExec execs[GRAPHS];
+    for (int i = 0; i < GRAPHS; i++) {
+        CUdeviceptr segment = 0;
+        CUstreamCaptureMode mode = RELAXED;
+        CU(cuStreamBeginCapture(stream, THREAD_LOCAL));
+        CU(cuThreadExchangeStreamCaptureMode(&mode));
+        CU(cuMemAlloc(&segment, 20 << 20));
+        CU(cuThreadExchangeStreamCaptureMode(&mode));
+        COPY(stream, segment, a);
+        SCALE_ADD(stream, b, segment, 2);
+        execs[i] = end_capture(stream);
+    }
+    for (int i = 0; i < 2 * GRAPHS; i++)
+        CU(cuGraphLaunch(execs[i % GRAPHS], stream));
+    CU(cuStreamSynchronize(stream));
+}
+
 static float *step_input;
 
 static CUgraphExec capture_step(void)
@@ -356,6 +395,8 @@ static const struct {
     WAY(asks_again),
     WAY(own_watchdog),
     WAY(endless_cache),
+    WAY(race_of_many_streams),
+    WAY(segments_of_captures),
 };
 
 int main(int argc, char **argv)
