@@ -15,7 +15,7 @@ if (first > 0) { const t = d.start[first]; gph.view.set(t - 1.1e6, t + 0.7e6); }
 
 if __name__ == "__main__":
     page, out, *rest = sys.argv[1:]
-    width, height = (int(rest[0]), int(rest[1])) if len(rest) > 1 else (1500, 1470)
+    width, height = (int(rest[0]), int(rest[1])) if len(rest) > 1 else (1500, 1900)
     browser = Browser(width, height, dark="dark" in rest)
     try:
         browser.open(page)
