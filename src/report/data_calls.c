@@ -139,12 +139,12 @@ static void put_results(report_writing *w)
         if (gphi_report_call_at(w->report, i)->result > 0)
             number_of(&seen, (uint64_t)gphi_report_call_at(w->report, i)->result,
                       &w->failed);
-    gphi_put(&w->out, ",\"results\":{");
+    gphi_putf(&w->out, ",\"results\":{\"%d\":\"never returned: the process ended in it\"",
+              (int)REPORT_UNRETURNED);
     for (size_t i = 0; i < seen.keys.count; i++) {
         const gph_status result =
             (gph_status) * (const uint64_t *)gphi_vec_at(&seen.keys, i);
-        gphi_report_comma(w, i);
-        gphi_putf(&w->out, "\"%" PRId32 "\":\"%s (%" PRId32 ")\"", result,
+        gphi_putf(&w->out, ",\"%" PRId32 "\":\"%s (%" PRId32 ")\"", result,
                   gph_status_name(result), result);
     }
     gphi_put(&w->out, "}");

@@ -26,6 +26,9 @@ typedef enum report_kind {
     REPORT_WAIT
 } report_kind;
 
+/* The result of a call that the process ended in. */
+enum { REPORT_UNRETURNED = -1000000 };
+
 typedef struct report_call {
     uint64_t number, start_ns; /* number: 1, 2, ... as they came */
     uint32_t duration_ns, stack;

@@ -132,7 +132,8 @@ static void count(gph_report *report, const gphi_event *event)
     report_count *counts = &report->counts[event->u.call.call];
     counts->count++;
     counts->ns += event->u.call.duration_ns;
-    counts->failed += event->u.call.result != 0;
+    counts->failed +=
+        event->u.call.result != 0 && (event->u.call.flags & GPHI_CALL_UNRETURNED) == 0;
     if (event->u.call.duration_ns > counts->longest_ns)
         counts->longest_ns = event->u.call.duration_ns;
     report->call_count++;
@@ -154,7 +155,9 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
                         .start_ns = event->time_ns,
                         .duration_ns = event->u.call.duration_ns,
                         .stack = event->stack,
-                        .result = event->u.call.result,
+                        .result = (event->u.call.flags & GPHI_CALL_UNRETURNED) != 0
+                                      ? REPORT_UNRETURNED
+                                      : event->u.call.result,
                         .call = event->u.call.call,
                         .is_captured = event->id != 0};
     const uint32_t thread = gphi_report_thread(report, event->thread);

@@ -41,8 +41,10 @@ static gph_status take_elapsed(gph_report *report, const gphi_event *event,
     report_elapsed *elapsed = gphi_vec_add(&report->elapsed, 1);
     if (elapsed == NULL)
         return GPH_E_NO_MEMORY;
-    *elapsed = (report_elapsed){
-        .begin = *begin, .end = *end, .told = number, .ns = (uint64_t)((double)ms * 1e6 + 0.5)};
+    *elapsed = (report_elapsed){.begin = *begin,
+                                .end = *end,
+                                .told = number,
+                                .ns = (uint64_t)((double)ms * 1e6 + 0.5)};
     return GPH_OK;
 }
 

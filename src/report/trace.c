@@ -140,9 +140,12 @@ static void put_call(trace *t, size_t index)
     put_duration(t, call->duration_ns);
     name_it(t, gphi_call_name(call->call));
     gphi_putf(&t->out, ",\"cat\":\"%s\",\"args\":{\"result\":%" PRId32,
-              words[gphi_report_kind(call->call)], call->result);
+              words[gphi_report_kind(call->call)],
+              call->result == REPORT_UNRETURNED ? 0 : call->result);
     if (call->is_captured)
         gphi_put(&t->out, ",\"captured\":true");
+    if (call->result == REPORT_UNRETURNED)
+        gphi_put(&t->out, ",\"returned\":false");
     const gph_place *frame = gphi_report_own_frame(r, call->stack);
     if (frame != NULL) {
         gphi_put(&t->out, ",\"function\":");

@@ -258,6 +258,18 @@ static void failure(maker *m)
     m->thread = PID;
 }
 
+/* The call that the process ended in. */
+static void end_inside(maker *m)
+{
+    gphi_event last = {.kind = GPHI_EVENT_CALL, .time_ns = m->now, .stack = 2};
+    last.u.call.call = GPHI_CALL_cuCtxSynchronize;
+    last.u.call.flags = GPHI_CALL_UNRETURNED;
+    last.u.call.result = CUDA_ERROR_UNKNOWN;
+    last.u.call.duration_ns = 4000;
+    put(m, last, NULL, 0, NULL);
+    m->now += 5000;
+}
+
 static void notes(maker *m, int is_hostile)
 {
     const char *const name[2] = {is_hostile ? "</script>" : "decode", NULL};
@@ -354,6 +366,8 @@ gph_status made_log_write(const char *path, const made_log_options *options,
         }
         replay(&m, options->is_crowded ? 1 : 1 + rest * 2 / 5 / 2);
         failure(&m);
+        if (options->is_crowded)
+            end_inside(&m);
         notes(&m, options->is_hostile);
         if (options->has_gpu_times)
             gpu_times(&m, m.now);

@@ -234,6 +234,8 @@ def crowded(browser, folder, make_page):
     x, y = browser.run("const b = document.getElementById('timeline').getBoundingClientRect(); return [b.left, b.top]")
     row = browser.run("return gph.barAt(arguments[0])", last)
     check("a call of a thread far below is brought into sight", 34 < row[1] < browser.run("return document.getElementById('timeline').clientHeight"))
+    last_of_all = browser.run("const i = gph.data.n - 1; gph.select('call', i); return document.getElementById('selection').textContent")
+    check("a call that the process ended in is told as that", "never returned" in last_of_all and "failed" not in last_of_all)
     browser.run("gph.select('call', null)")
     browser.pointer(x + row[0], y + row[1], "click")
     check("and is there", browser.run("return gph.selected && gph.selected.i") == last)

@@ -223,7 +223,7 @@
     if (source === 'event') return ['the GPU took ' + gph.time(d.elapsed.list[i].ns) + ' between two events, as cuEventElapsedTime told',
       'somewhere in the ' + gph.time(of.end[i] - of.start[i]) + ' between the first record and when the second was seen done'];
     const frames = d.framesOf(d.stack[i]), result = d.result.get(i);
-    return [d.names[d.call[i]] + ', ' + at, d.stream[i] >= 0 ? 'on ' + d.streams[d.stream[i]][1] : '', result ? 'failed: ' + (d.results[result] || result) : '',
+    return [d.names[d.call[i]] + ', ' + at, d.stream[i] >= 0 ? 'on ' + d.streams[d.stream[i]][1] : '', result ? (result > 0 ? 'failed: ' : '') + (d.results[result] || result) : '',
       frames.length ? frames[0].name + ' ' + gph.place(frames[0]) : ''];
   };
   const hover = function (e) {
