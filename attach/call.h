@@ -286,6 +286,11 @@ void attach_host_launch(const attach_call *call);
 gphi_host_bytes attach_host_now(const attach_call *call, uint64_t address, uint64_t bytes,
                                 bool is_read);
 
+/* Where the thread's own stack ends, which a frame at `here` lies on; 0: it lies far from
+ * it, on a stack that the program has made, whose end nobody tells. */
+enum { ATTACH_STACK_MAX = 8 << 20 };
+uintptr_t attach_stack_end(uintptr_t here);
+
 /* Memory of the program that may not be there. */
 bool attach_read(void *to, const void *from, size_t bytes);
 

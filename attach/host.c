@@ -6,11 +6,10 @@
 #define _GNU_SOURCE
 #include "attach/call.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { EXECS = 1 << 10, PROBES = 16, STACK_MAX = 8 << 20, FIRST_LAUNCHES = 4 };
+enum { EXECS = 1 << 10, PROBES = 16, FIRST_LAUNCHES = 4 };
 
 typedef struct host_operand {
     uint64_t address, bytes;
@@ -25,7 +24,6 @@ typedef struct host_exec {
 } host_exec;
 
 static host_exec execs[EXECS];
-extern void *__libc_stack_end;
 
 static host_exec *exec_at(uint64_t exec, bool add)
 {
@@ -129,12 +127,10 @@ gphi_host_bytes attach_host_now(const attach_call *call, uint64_t address, uint6
     gphi_host_bytes out = {.address = address, .bytes = bytes};
     /* It lies in the frame of the wrapper: what is below was the program's once. */
     const uint64_t here = (uint64_t)(uintptr_t)(call + 1);
-    const uint64_t top = attach_thread() == (uint32_t)getpid()
-                             ? (uint64_t)(uintptr_t)__libc_stack_end
-                             : (uint64_t)pthread_self();
-    if (address >= here && address < top && address - here < STACK_MAX)
+    const uint64_t top = attach_stack_end(here);
+    if (address >= here && address < top)
         out.flags |= GPHI_HOST_ON_STACK;
-    if (address < here && here - address < STACK_MAX && here < top)
+    if (address < here && here - address < ATTACH_STACK_MAX && here < top)
         out.flags |= GPHI_HOST_LEFT;
     if ((out.flags & (GPHI_HOST_ON_STACK | GPHI_HOST_LEFT)) == 0 && is_freed(address))
         out.flags |= GPHI_HOST_FREED;

@@ -14,6 +14,14 @@ extern void *__libc_stack_end; /* of the main thread */
 
 enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, HASH_MAX = 64 << 10, EAGER_HASH_MAX = 4096 };
 
+uintptr_t attach_stack_end(uintptr_t here)
+{
+    const uintptr_t end = attach_thread() == (uint32_t)attach_process()
+                              ? (uintptr_t)__libc_stack_end
+                              : (uintptr_t)pthread_self();
+    return end - here <= ATTACH_STACK_MAX ? end : 0;
+}
+
 /* The way where a sandbox forbids the other. Opened each time: a program may close files
  * that it does not know, and have its own under their numbers. */
 static bool read_own_file(void *to, const void *from, size_t bytes)
@@ -47,11 +55,8 @@ typedef struct known_memory {
 
 static known_memory look_around(void)
 {
-    const known_memory out = {(uintptr_t)__builtin_frame_address(0),
-                              attach_thread() == (uint32_t)attach_process()
-                                  ? (uintptr_t)__libc_stack_end
-                                  : (uintptr_t)pthread_self(),
-                              (uintptr_t)sbrk(0)};
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    const known_memory out = {here, attach_stack_end(here), (uintptr_t)sbrk(0)};
     return out;
 }
 

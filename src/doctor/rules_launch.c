@@ -483,6 +483,7 @@ const gphi_rule gphi_rules_launch[] = {
      .severity = GPH_SEVERITY_ERROR,
      .state_bytes = sizeof(gphi_launch_crash),
      .unreturned = gphi_launch_unreturned,
+     .event = gphi_launch_crash_event,
      .end = gphi_launch_crash_end},
 };
 const size_t gphi_rules_launch_count =

@@ -96,11 +96,12 @@ void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen);
 enum { GPHI_LAUNCH_INSIDE = 16 };
 
 typedef struct gphi_launch_crash {
-    uint32_t count;
+    uint32_t count, threads;
     gphi_call calls[GPHI_LAUNCH_INSIDE];
     gphi_dead dead[GPHI_LAUNCH_INSIDE];
 } gphi_launch_crash;
 
 void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_launch_crash_end(gphi_rule_run *run, bool is_killed);
 #endif

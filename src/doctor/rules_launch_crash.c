@@ -47,6 +47,12 @@ void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen)
         state->dead[index].what = NULL;
 }
 
+void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event)
+{
+    gphi_launch_crash *state = run->state;
+    state->threads += event->kind == GPHI_EVENT_THREAD;
+}
+
 /* Host functions of graphs that were launched: they run in threads of the driver, without
  * a call of their own. */
 static void tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
@@ -104,6 +110,12 @@ static void tell(gphi_rule_run *run, uint32_t index)
     if (is_crash(number) && is_wait(call))
         tell_host_functions(run, draft);
     tell_others(state, index, draft);
+    if (is_crash(number) && state->threads > 1)
+        gphi_evidence(
+            draft,
+            "%u threads of the process have used the driver: one that was in no "
+            "call may be what crashed",
+            (unsigned)state->threads);
     if (!is_crash(number) || (is_wait(call) && dead->what == NULL))
         gphi_soften(draft);
 }
