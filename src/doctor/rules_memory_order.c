@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules memory.read-before-done and memory.output-overwritten: who reads what a graph
- * writes, and when. Only what was seen to be written is told: by copies and fills of the
- * graph, or by a kernel where nobody else can have written what is read. */
+/* Rules memory.read-before-done, memory.input-race and memory.output-overwritten: who
+ * reads what a graph writes, and when. Only what was seen to be written is told: by
+ * copies and fills of the graph, or by a kernel where nobody else can have written what
+ * is read. */
 #include "doctor/rules_memory.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- memory.read-before-done ---- */
 
@@ -80,6 +82,97 @@ void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
         const gphi_touch *touch = early_touch(book, seen, exec, &address);
         if (touch != NULL) {
             tell_early(run, seen, exec, touch, address);
+            return;
+        }
+    }
+}
+
+/* ---- memory.input-race ---- */
+
+/* What a kernel of the graph is given, or a copy or fill of it touches, in the range.
+ * That a kernel goes as far as the range from a pointer before it is not known. */
+static const gphi_touch *input_in(const gphi_book *book, const gphi_exec_book *exec,
+                                  const gphi_work *work)
+{
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        const uint64_t bytes = touch->bytes != 0 ? touch->bytes : 1;
+        if (touch->address < work->write + work->write_bytes &&
+            work->write < touch->address + bytes && !touch->writes &&
+            !gphi_touch_is_off(book, exec, touch))
+            return touch;
+    }
+    return NULL;
+}
+
+/* A copy into memory by a call that does not wait. Fills of a start-up are not meant. */
+static bool is_refill(const gphi_work *work)
+{
+    return !work->is_captured && work->exec == NULL && work->write_bytes != 0 &&
+           (work->read_bytes != 0 || work->host != 0) &&
+           strstr(gphi_call_name(work->call.call), "Async") != NULL;
+}
+
+static void tell_input_race(gphi_rule_run *run, const gphi_exec_book *exec,
+                            const gphi_work *refill, const gphi_call *launch,
+                            const gphi_touch *touch)
+{
+    const gphi_snapshot *source = exec->source;
+    const bool is_before = refill->call.number < launch->number;
+    gphi_draft *draft = gphi_find(run, &refill->call, exec->created);
+    gphi_cause(draft,
+               "%s writes 0x%" PRIx64 ", which the graph uses in %s, %s: nothing orders "
+               "the two",
+               gphi_say_call(&refill->call), refill->write, gphi_say_touch(exec, touch),
+               is_before ? "and the launch behind it may begin before that is done"
+                         : "while the launch before it may still be at work");
+    gphi_evidence_call(draft, launch, "the graph is launched by");
+    if (refill->stream != NULL)
+        gphi_evidence(draft, "the copy is on %s",
+                      gphi_say_stream(run->model, refill->stream));
+    if (draft != NULL && source->made != NULL && source->made[touch->node].number != 0)
+        gphi_evidence_call(draft, &source->made[touch->node], "the node was made by");
+}
+
+/* Copies since the last launch of the graph, or the last ones, that this one does not
+ * wait for. */
+static void look_before(gphi_rule_run *run, const gphi_book *book, const gphi_seen *seen)
+{
+    enum { WORKS_MAX = 256 };
+    const uint64_t now = seen->work->number;
+    const uint64_t oldest = now > WORKS_MAX ? now - WORKS_MAX : 0;
+    const uint64_t since = book->before_work > oldest ? book->before_work : oldest;
+    const gphi_work *work = gphi_model_work_next(run->model, since);
+    for (; work != NULL && work->number < now;
+         work = gphi_model_work_next(run->model, work->number)) {
+        if (!is_refill(work) || gphi_model_ordered(run->model, work->number, now))
+            continue;
+        const gphi_touch *touch = input_in(book, book->launched, work);
+        if (touch != NULL) {
+            tell_input_race(run, book->launched, work, &seen->call, touch);
+            return;
+        }
+    }
+}
+
+void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_book *book = gphi_book_of(run, seen);
+    if (book == NULL || seen->work == NULL || seen->call.result != 0)
+        return;
+    if (book->launched != NULL) {
+        look_before(run, book, seen);
+        return;
+    }
+    for (int i = 0; is_refill(seen->work) && i < GPHI_RECENT && book->recent[i] != NULL;
+         i++) {
+        const gphi_exec_book *exec = book->recent[i];
+        if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
+            gphi_model_ordered(run->model, exec->last_work, seen->work->number))
+            continue;
+        const gphi_touch *touch = input_in(book, exec, seen->work);
+        if (touch != NULL) {
+            tell_input_race(run, exec, seen->work, &exec->last_launch, touch);
             return;
         }
     }
