@@ -97,7 +97,8 @@ typedef struct gph_explain_match {
 GPH_API size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
                                 size_t capacity);
 
-/** Names, slugs and codes that look like one in the text: for "did you mean".
+/** Names, slugs and codes that look like one in the text: for "did you mean". A name that
+ *  exists, though no entry has it, comes first, as it is without its version (_v2).
  *
  *  text  borrowed for the call; `bytes` of it.
  *  out   filled with at most `capacity` names, static, the nearest first.

@@ -151,9 +151,11 @@ static void try_word(nearest *near, const char *word, size_t bytes)
         for (const char *const *name = entry->names; *name != NULL; name++)
             try_near(near, word, bytes, *name);
     }
-    for (size_t i = 0; i < gphi_names_count; i++)
-        if (strlen(gphi_names[i]) != bytes || memcmp(gphi_names[i], word, bytes) != 0)
-            try_near(near, word, bytes, gphi_names[i]);
+    const char *known = gphi_name_known(word, bytes);
+    if (known != NULL)
+        keep(near, known, -1);
+    for (size_t i = 0; known == NULL && i < gphi_names_count; i++)
+        try_near(near, word, bytes, gphi_names[i]);
 }
 
 size_t gph_explain_near(const char *text, size_t bytes, const char **out, size_t capacity)

@@ -89,6 +89,15 @@ static size_t without_version(const char *word, size_t bytes)
     return bytes;
 }
 
+const char *gphi_name_known(const char *word, size_t bytes)
+{
+    bytes = without_version(word, bytes);
+    for (size_t i = 0; i < gphi_names_count; i++)
+        if (strlen(gphi_names[i]) == bytes && memcmp(gphi_names[i], word, bytes) == 0)
+            return gphi_names[i];
+    return NULL;
+}
+
 /* Whether the name is none; the nearest one that begins alike. */
 static bool is_missing(const char *word, size_t bytes, const char **nearest)
 {

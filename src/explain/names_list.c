@@ -655,6 +655,8 @@ const char *const gphi_names[] = {
     "cudaStreamUpdateCaptureDependencies",
     "cudaStreamUpdateCaptureDependenciesFlags",
     "cudaThreadExchangeStreamCaptureMode",
+    "CUDA_SUCCESS",
+    "cudaSuccess",
     "torch.cuda.CUDAGraph",
     "torch.cuda.graph",
     "torch.cuda.graph_pool_handle",

@@ -250,7 +250,8 @@ static bool is_code(const scan *s, size_t at)
         const bool is_tail = begin > s->line_begin && gphi_is_word(words[i][0]) &&
                              gphi_is_word(s->text[begin - 1]);
         if (!is_tail)
-            return !line_has(s, end, "http") && !line_has(s, end, "exit");
+            return !line_has(s, end, "http") && !line_has(s, end, "exit") &&
+                   !(s->is_question && line_has(s, s->bytes, "http"));
     }
     return false;
 }
@@ -275,6 +276,19 @@ static bool is_measure(const scan *s, size_t end)
     return false;
 }
 
+/* Whether a question has a word of what this is about. */
+static bool is_about_cuda(const scan *s)
+{
+    static const char *const words[] = {
+        "cu",     "hip",   "graph", "captur", "stream", "launch", "replay", "kernel",
+        "update", "torch", "nccl",  "unjoin", "event",  "图",     "捕获",   "流",
+        "重放",   "内核",  "启动",  "拷贝",   "线程",   "更新",   "事件",   "报"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (line_has(s, s->bytes, words[i]))
+            return true;
+    return false;
+}
+
 /* Whether a number that is a code is meant as one. Small numbers stand everywhere: they
  * count beside a word of CUDA only. */
 static bool is_asked(const scan *s, size_t at, size_t end)
@@ -282,7 +296,7 @@ static bool is_asked(const scan *s, size_t at, size_t end)
     if (at == 0 && end == s->bytes)
         return true;
     const bool is_small = end - at <= SMALL_CODE_DIGITS;
-    if (s->is_question && !is_small)
+    if (s->is_question && !is_small && is_about_cuda(s))
         return (at == 0 || s->text[at - 1] != '#') && !is_measure(s, end);
     return is_code(s, at) &&
            (!is_small || line_has(s, at, "cu") || line_has(s, at, "hip"));
@@ -371,6 +385,8 @@ void gphi_scan(const char *text, size_t bytes, gphi_hits *hits)
     init(&s, text, bytes, hits);
     bool is_border = true; /* nothing of a word stands before */
     size_t word_end = 0;
+    if (bytes > 0 && s.is_question) /* the text of an error, and nothing else */
+        (void)try_key(&s, 0, bytes);
     for (size_t at = 0; at < bytes; at++) {
         const size_t escape = escape_at(&s, at);
         if (escape > 0) {

@@ -12,6 +12,7 @@ try cuda/909-timeout
 try instantiate.multiple-contexts
 try cudaErrorStreamCaptureUnjoind
 try cudaErrorQuiteAnother </dev/null
+try cuGraphExecUpdate_v2 --lang zh
 try graph output constant after replay
 try --json cudaErrorStreamCaptureUnjoind
 cat >log <<'END_OF_LOG'

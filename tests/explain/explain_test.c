@@ -276,6 +276,20 @@ static void what_exists_is_not_missing(void)
     CHECK(gph_explain_missing(longest, sizeof(longest), &begin, &nearest) == 0);
 }
 
+/* A name that no entry has comes first of those that are near, without its version. */
+static void names_that_exist_are_near(void)
+{
+    static const char *const texts[] = {"cudaStreamCaptureModeRelaxed",
+                                        "cuGraphExecUpdate_v2", "torch.cuda.CUDAGraph"};
+    static const char *const names[] = {"cudaStreamCaptureModeRelaxed",
+                                        "cuGraphExecUpdate", "torch.cuda.CUDAGraph"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const char *near[4];
+        CHECK(gph_explain_near(texts[i], strlen(texts[i]), near, 4) >= 1 &&
+              strcmp(near[0], names[i]) == 0);
+    }
+}
+
 int main(void)
 {
     RUN(every_entry_is_whole);
@@ -291,5 +305,6 @@ int main(void)
     RUN(hostile_texts_are_survived);
     RUN(names_that_do_not_exist_are_told);
     RUN(what_exists_is_not_missing);
+    RUN(names_that_exist_are_near);
     return test_done();
 }

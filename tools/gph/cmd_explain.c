@@ -114,7 +114,8 @@ static int answer_text(const command_line *line, const input *asked,
     if (answer.count == 0)
         answer.near_count =
             gph_explain_near(asked->text, asked->bytes, answer.near, EXPLAIN_NEAR);
-    const bool is_answer = answer.count > 0 || answer.missing_bytes > 0;
+    const bool is_answer =
+        answer.count > 0 || answer.missing_bytes > 0 || explain_knows(&answer);
     if (line->values[EXPLAIN_JSON] != NULL)
         explain_put_json(&answer, stdout);
     else

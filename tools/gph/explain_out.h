@@ -22,6 +22,9 @@ typedef struct explain_answer {
     const char *nearest; /* and the one it may be, or NULL */
 } explain_answer;
 
+/* Whether what was asked is a name that exists, and nothing else. */
+bool explain_knows(const explain_answer *answer);
+
 void explain_put_text(const explain_answer *answer, FILE *to);
 void explain_put_json(const explain_answer *answer, FILE *to);
 

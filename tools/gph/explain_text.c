@@ -11,7 +11,8 @@ enum { COLUMNS = 79, LINE_SHOWN = 160 };
 /* The labels of an answer by language. */
 typedef struct labels {
     const char *matched, *by, *cause, *fix, *in_vain, *versions, *shown_by, *see, *others;
-    const char *nothing, *near, *missing, *missing_torch, *nearest, *reasons[5];
+    const char *nothing, *near, *exists, *stands, *missing, *missing_torch, *nearest,
+        *reasons[5];
 } labels;
 
 static const labels words[GPH_EXPLAIN_LANGUAGES] = {
@@ -26,6 +27,8 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .others = "or is it",
      .nothing = "nothing is known about this",
      .near = "did you mean",
+     .exists = "exists; no entry is about it alone",
+     .stands = "it stands in",
      .missing = "does not exist in CUDA 13.0",
      .missing_torch = "does not exist in PyTorch 2.11",
      .nearest = "the nearest name is",
@@ -41,6 +44,8 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .others = "也可能是",
      .nothing = "没有找到相关条目",
      .near = "是否想找",
+     .exists = "存在；没有专门的条目",
+     .stands = "出现于",
      .missing = "CUDA 13.0 中不存在",
      .missing_torch = "PyTorch 2.11 中不存在",
      .nearest = "最接近的名称是",
@@ -211,8 +216,46 @@ static void put_missing(const explain_answer *answer, const labels *say, FILE *t
         fprintf(to, "  %s %s\n", say->nearest, answer->nearest);
 }
 
+bool explain_knows(const explain_answer *answer)
+{
+    const size_t bytes = answer->near_count > 0 ? strlen(answer->near[0]) : 0;
+    return bytes > 0 && bytes <= answer->bytes && answer->bytes <= bytes + 8 &&
+           memcmp(answer->near[0], answer->text, bytes) == 0 &&
+           (bytes == answer->bytes || answer->text[bytes] == '_');
+}
+
+static bool list_names(const char *const *list, const char *name)
+{
+    for (; *list != NULL; list++)
+        if (strstr(*list, name) != NULL)
+            return true;
+    return false;
+}
+
+/* A name that exists: entries that speak of it. */
+static void put_known(const char *name, const labels *say, gph_explain_language language,
+                      FILE *to)
+{
+    enum { SHOWN = 4 };
+    const char *slugs[SHOWN + 1] = {NULL};
+    size_t count = 0;
+    fprintf(to, "%s: %s\n", name, say->exists);
+    for (size_t i = 0; i < gph_explain_count() && count < SHOWN; i++) {
+        const gph_explain_text *text = &gph_explain_at(i)->text[language];
+        if (strstr(text->title, name) != NULL || strstr(text->cause, name) != NULL ||
+            list_names(text->fix, name) || list_names(text->in_vain, name) ||
+            list_names(text->versions, name))
+            slugs[count++] = gph_explain_at(i)->slug;
+    }
+    put_names(say->stands, slugs, to);
+}
+
 static void put_nothing(const explain_answer *answer, const labels *say, FILE *to)
 {
+    if (explain_knows(answer)) {
+        put_known(answer->near[0], say, answer->language, to);
+        return;
+    }
     fprintf(to, "gph explain: %s\n", say->nothing);
     for (size_t i = 0; i < answer->near_count; i++)
         fprintf(to, "%s %s\n", i == 0 ? say->near : "         or", answer->near[i]);
