@@ -84,6 +84,16 @@
     ledger.append(table('Executables', [['executable'], ['nodes', 1], ['graph memory', 1], ['launches', 1], ['updates', 1], ['alive', 1]],
       d.execs.map((x, i) => [x.name || 'graph ' + i, x.graph >= 0 ? gph.count(d.graphs[x.graph].count) : '–', x.graph >= 0 && d.graphs[x.graph].bytes ? gph.bytes(d.graphs[x.graph].bytes) : '–',
         gph.count(x.launches), gph.count(x.updates), gph.time((x.to < 0 ? d.span : x.to) - x.from)])));
+  // Kernels by name: launches one by one, nodes of graphs times their launches, and the GPU's time where it was measured.
+  const kernels = new Map();
+  const kernel = (f) => { const name = d.functions[f]; if (!kernels.has(name)) kernels.set(name, { eager: 0, captured: 0, graphs: 0, ns: 0 }); return kernels.get(name); };
+  for (let i = 0; i < d.n; i++) if (gph.KINDS[d.kind[i]][0] === 'kernel' && d.object[i] >= 0) kernel(d.object[i])[d.captured[i] ? 'captured' : 'eager']++;
+  for (const x of d.execs) if (x.graph >= 0 && d.graphs[x.graph].fn) for (const f of d.graphs[x.graph].fn) if (f >= 0) kernel(f).graphs += x.launches;
+  for (let i = 0; i < d.gpu.n; i++) if (d.gpu.name[i]) { if (!kernels.has(d.gpu.name[i])) kernels.set(d.gpu.name[i], { eager: 0, captured: 0, graphs: 0, ns: 0 }); kernels.get(d.gpu.name[i]).ns += d.gpu.end[i] - d.gpu.start[i]; }
+  if (kernels.size)
+    ledger.append(table(kernels.size > 300 ? 'Kernels, the 300 that ran most' : 'Kernels', [['kernel'], ['launched', 1], ['captured', 1], ['run by graphs', 1], ...(d.gpu.n ? [['GPU time', 1]] : [])],
+      [...kernels].sort((a, b) => b[1].ns - a[1].ns || b[1].eager + b[1].graphs - a[1].eager - a[1].graphs).slice(0, 300)
+        .map(([name, k]) => [el('span', 'mono', name), gph.count(k.eager), gph.count(k.captured), gph.count(k.graphs), ...(d.gpu.n ? [k.ns ? gph.time(k.ns) : '–'] : [])])));
   if (d.counts.length)
     ledger.append(table('Driver calls', [['call'], ['calls', 1], ['host time', 1], ['mean', 1], ['longest', 1], ['failed', 1]],
       [...d.counts].sort((a, b) => b[2] - a[2]).map(([name, calls, ns, most, failed]) => [name, gph.count(calls), gph.time(ns), gph.time(ns / calls), gph.time(most), failed ? gph.count(failed) : ''])));
