@@ -57,7 +57,8 @@ part_torch() {
     done
 }
 
-# What users of PyTorch do and complain of, each as it is expected (tests/gpu/torch_doctor.py).
+# What users of PyTorch do and complain of, each as it is expected (tests/gpu/torch_doctor.py);
+# TORCHSET and EXPLAIN name a few of them.
 part_torchset() {
     "$python" -c 'import torch' 2>/dev/null || { echo "no PyTorch"; return; }
     "$python" tests/gpu/torch_doctor.py --all "$gph" "$out/torchset" 6 ${TORCHSET:-}
@@ -66,7 +67,7 @@ part_torchset() {
 # What gph explain knows, provoked; the lines are tests/explain/h100.log.
 part_explain() {
     "$python" -c 'import torch' 2>/dev/null || { echo "no PyTorch"; return; }
-    "$python" tests/gpu/explain_torch.py --all "$gph" "$out/explain.log" 6
+    "$python" tests/gpu/explain_torch.py --all "$gph" "$out/explain.log" 6 ${EXPLAIN:-}
 }
 
 part_cost() {

@@ -157,7 +157,7 @@ def graphed_autocast():
 
 @provokes("torch/private-pools-oom")
 def private_pools():
-    """Memory runs out while graphs hold pools of their own."""
+    """Memory runs out while graphs hold pools of their own, with temporaries that are free there."""
     import torch
     x = torch.randn(1 << 24, device="cuda")
     total = torch.cuda.get_device_properties(0).total_memory
@@ -166,7 +166,7 @@ def private_pools():
 
     def run():
         for _ in range(40):
-            kept.append(capture(lambda: [x * 2 for _ in range(2)]))
+            kept.append(capture(lambda: ((x * 2) * 3) * 4))
 
     said(run)
 

@@ -167,7 +167,7 @@ def frozen_seed():
         seed[0] = i + 2
         x.copy_(torch.full((64, 256), float(i)))
         graph.replay()
-        print(float(out.sum()))
+        print(float(out.cpu().sum()))
 
 
 def adam():
