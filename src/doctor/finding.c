@@ -107,6 +107,7 @@ static gphi_draft *new_draft(gphi_rule_run *run, const gphi_call *at, uint64_t h
     draft->rule = run->rule;
     draft->at = *at;
     draft->count = 1;
+    draft->is_doubtful = findings->model->lost > 0 && at->result == 0;
     gphi_vec_init(&draft->evidence, findings->heap, sizeof(gphi_line));
     gphi_vec_init(&draft->consequences, findings->heap, sizeof(gphi_aftermath));
     gphi_vec_init(&draft->evidence_texts, findings->heap, sizeof(char *));
@@ -410,10 +411,16 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
     for (size_t i = 0; i < draft->evidence.count; i++)
         GPHI_TRY(say_line(findings, draft, gphi_vec_at(&draft->evidence, i)));
     GPHI_TRY(say_consequences(findings, draft));
+    if (draft->is_doubtful)
+        GPHI_TRY(take_text(findings, &draft->evidence_texts,
+                           new_text(findings,
+                                    "%llu records were lost before: what "
+                                    "contradicts this may have been among them",
+                                    (unsigned long long)findings->model->lost)));
     out->id = draft->rule->id;
-    out->severity = draft->is_mild    ? GPH_SEVERITY_INFO
-                    : draft->is_grave ? GPH_SEVERITY_ERROR
-                                      : draft->rule->severity;
+    out->severity = draft->is_mild || draft->is_doubtful ? GPH_SEVERITY_INFO
+                    : draft->is_grave                    ? GPH_SEVERITY_ERROR
+                                                         : draft->rule->severity;
     out->thread_name = thread != NULL ? thread->name : "";
     out->process = findings->model->process;
     out->thread = draft->at.thread;

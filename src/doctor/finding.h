@@ -24,8 +24,9 @@ struct gphi_draft {
     gphi_call at;
     uint64_t count;
     bool is_withdrawn;
-    bool is_mild;  /* told as info, whatever its rule says */
-    bool is_grave; /* told as an error */
+    bool is_mild;     /* told as info, whatever its rule says */
+    bool is_grave;    /* told as an error */
+    bool is_doubtful; /* of calls that held, when records had been lost: told as info */
     char *cause, *fix;
     gphi_vec evidence;     /* of gphi_line */
     gphi_vec consequences; /* of gphi_aftermath */

@@ -213,6 +213,9 @@ gphi_cuda_event *gphi_model_event(const gphi_model *model, uint64_t handle);
 gphi_graph_state *gphi_model_graph(const gphi_model *model, uint64_t handle);
 gphi_exec_state *gphi_model_exec(const gphi_model *model, uint64_t handle);
 gphi_capture *gphi_model_capture(const gphi_model *model, uint64_t id);
+/* The node, in what an executable holds now, that a node of the graph it was made of
+ * stands for: setters go on to take these after updates. Others stay what they are. */
+uint64_t gphi_exec_node(const gphi_exec_state *exec, uint64_t node);
 const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handle);
 
 /* The number of a handle's kernel; the handle itself where nothing was told of it. And

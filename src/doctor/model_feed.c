@@ -242,6 +242,9 @@ static gph_status feed_thread(gphi_model *model, const gphi_event *event)
     if (thread == NULL)
         return GPH_E_NO_MEMORY;
     snprintf(thread->name, sizeof(thread->name), "%.15s", gphi_event_text(event, 0));
+    for (char *at = thread->name; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?'; /* a terminal would obey it */
     return GPH_OK;
 }
 

@@ -29,6 +29,7 @@ void gphi_exec_clear(gphi_model *model, void *item)
     model_exec *exec = item;
     gphi_clock_drop(model, &exec->clock);
     gphi_vec_fini(&exec->seen.launches);
+    gphi_vec_fini(&exec->nodes);
 }
 
 static void use_snapshot(gphi_snapshot **place, gphi_snapshot *by)
@@ -74,6 +75,7 @@ static model_exec *exec_of(gphi_model *model, uint64_t handle, const gphi_call *
     if (exec == NULL)
         return NULL;
     gphi_vec_init(&exec->seen.launches, model->heap, sizeof(gphi_launch));
+    gphi_vec_init(&exec->nodes, model->heap, sizeof(uint64_t));
     exec->seen.handle = handle;
     exec->seen.is_alive = true;
     if (created != NULL)
@@ -203,6 +205,35 @@ static gph_status instantiate(gphi_model *model, gphi_seen *seen)
     return GPH_OK;
 }
 
+/* Before the first update, which has another graph's nodes. */
+static gph_status keep_nodes(model_exec *exec)
+{
+    const gphi_snapshot *source = exec->seen.source;
+    if (exec->nodes.count > 0 || source == NULL || source->handles == NULL ||
+        source->node_count == 0)
+        return GPH_OK;
+    uint64_t *nodes = gphi_vec_add(&exec->nodes, source->node_count);
+    if (nodes == NULL)
+        return GPH_E_NO_MEMORY;
+    memcpy(nodes, source->handles, source->node_count * sizeof(*nodes));
+    return GPH_OK;
+}
+
+uint64_t gphi_exec_node(const gphi_exec_state *exec, uint64_t node)
+{
+    const model_exec *of = (const model_exec *)exec;
+    const gphi_snapshot *source = exec != NULL ? exec->source : NULL;
+    if (source == NULL || source->handles == NULL || exec->updated.number == 0)
+        return node;
+    for (uint32_t i = 0; i < source->node_count; i++)
+        if (source->handles[i] == node)
+            return node;
+    for (size_t i = 0; i < of->nodes.count && i < source->node_count; i++)
+        if (*(uint64_t *)gphi_vec_at(&of->nodes, i) == node)
+            return source->handles[i];
+    return node;
+}
+
 static gph_status update(gphi_model *model, gphi_seen *seen)
 {
     gphi_exec_state *exec = seen->exec;
@@ -222,6 +253,7 @@ static gph_status update(gphi_model *model, gphi_seen *seen)
     if (snapshot != NULL && snapshot->why == GPHI_SNAPSHOT_UPDATE)
         snapshot->exec = exec;
     if (seen->call.result == 0) {
+        GPHI_TRY(keep_nodes((model_exec *)exec));
         exec->updated = seen->call;
         exec->update_count++;
         use_snapshot(&exec->source, snapshot);

@@ -82,6 +82,7 @@ typedef struct model_graph {
 
 typedef struct model_exec {
     gphi_exec_state seen;
+    gphi_vec nodes; /* of uint64_t: those of the graph that it was made of, by index */
     model_clock *clock; /* after its last launch */
 } model_exec;
 

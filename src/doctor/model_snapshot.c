@@ -402,7 +402,7 @@ gph_status gphi_snapshot_edit(gphi_model *model, gphi_exec_state *exec,
                               const gphi_event *event)
 {
     gphi_snapshot *source = exec->source;
-    const uint64_t handle = gphi_event_word(event, 1);
+    const uint64_t handle = gphi_exec_node(exec, gphi_event_word(event, 1));
     const void *params = gphi_bytes_of(event, GPHI_PART_STRUCT, 2, 1);
     if (source == NULL || source->data == NULL || source->exec != exec)
         return GPH_OK;

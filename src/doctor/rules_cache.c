@@ -13,6 +13,7 @@ typedef struct given_up {
     gphi_map functions; /* kernels of executables whose update was refused -> 1 */
     bool is_ready;
     uint32_t refused, kernels;
+    uint32_t launches; /* since the last refusal */
     uint64_t eager;
     gphi_call last_refused, last_launch, first_eager;
 } given_up;
@@ -47,6 +48,7 @@ static bool is_update(const gphi_seen *seen)
 
 static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
 {
+    enum { GOES_ON = 8 };
     given_up *state = run->state;
     const gphi_book *book = gphi_book_of(run, seen);
     if (!state->is_ready) {
@@ -58,11 +60,16 @@ static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
     if (book->launched != NULL) {
         state->last_launch = seen->call;
         state->eager = 0;
+        if (++state->launches >= GOES_ON)
+            state->refused = 0; /* it went on with graphs */
         return;
     }
+    if (is_update(seen) && seen->call.result == 0)
+        state->refused = 0;
     if (is_update(seen) && seen->call.result != 0 && seen->exec != NULL &&
         seen->exec->launch_count > 0) {
         state->refused++;
+        state->launches = 0;
         state->last_refused = seen->call;
         if (seen->exec->source != NULL && seen->exec->source->data != NULL)
             add_functions(state, seen->exec->source->data);

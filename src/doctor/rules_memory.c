@@ -143,11 +143,17 @@ static void free_book(gphi_rule_run *run)
 
 /* ---- memory.pointer-before-launch ---- */
 
-static const gphi_graph_memory *unlaunched(const gphi_book *book, uint64_t address)
+/* Memory of a graph that no launch has allocated, or none leaves allocated. */
+static const gphi_graph_memory *unlaunched(const gphi_book *book, const gphi_seen *seen,
+                                           uint64_t address)
 {
     const gphi_graph_memory *memory =
         address != 0 ? gphi_book_graph_memory(book, address) : NULL;
-    return memory != NULL && memory->launched.number == 0 ? memory : NULL;
+    if (memory == NULL)
+        return NULL;
+    const bool is_over =
+        memory->is_freed_inside && seen->call.result == CUDA_ERROR_INVALID_VALUE;
+    return memory->launched.number == 0 || is_over ? memory : NULL;
 }
 
 static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
@@ -163,19 +169,20 @@ static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
         const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
         for (uint32_t i = 0; i < count && memory == NULL; i++) {
             address = touches[i].address;
-            memory = unlaunched(book, address);
+            memory = unlaunched(book, seen, address);
         }
     } else if (gphi_call_ranges_of(seen, &ranges)) {
         address = ranges.write;
-        memory = unlaunched(book, address);
+        memory = unlaunched(book, seen, address);
         if (memory == NULL)
-            memory = unlaunched(book, address = ranges.read);
+            memory = unlaunched(book, seen, address = ranges.read);
     }
     gphi_draft *draft = memory != NULL ? gphi_find(run, &seen->call, 0) : NULL;
-    gphi_cause(draft,
-               "%s uses 0x%" PRIx64
-               ", which a node of a graph allocates; no launch has done so yet%s",
+    gphi_cause(draft, "%s uses 0x%" PRIx64 ", which a node of a graph allocates; %s%s",
                gphi_say_call(&seen->call), address,
+               memory != NULL && memory->launched.number != 0
+                   ? "the graph frees it again in every launch"
+                   : "no launch has done so yet",
                seen->call.result != 0 ? ", and the call failed" : "");
     if (memory != NULL)
         gphi_evidence_call(draft, &memory->made, "%s at 0x%" PRIx64 " are allocated by",

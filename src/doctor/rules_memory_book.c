@@ -301,7 +301,8 @@ static void note_edit(gphi_book *book, const gphi_seen *seen)
     if (seen->call.result != 0 || strncmp(name, "cuGraph", 7) != 0 ||
         strstr(name, "SetParams") == NULL)
         return;
-    const uint64_t node = gphi_event_word(seen->event, is_exec ? 1 : 0);
+    const uint64_t word = gphi_event_word(seen->event, is_exec ? 1 : 0);
+    const uint64_t node = is_exec ? gphi_exec_node(seen->exec, word) : word;
     const uint64_t key = gphi_edit_key(is_exec ? seen->exec : NULL, node);
     if (gphi_map_set(&book->edits, key, seen->call.number) != GPH_OK)
         book->is_short = true;
@@ -311,7 +312,8 @@ static void note_switch(gphi_book *book, const gphi_seen *seen)
 {
     if (seen->call.call != GPHI_CALL_cuGraphNodeSetEnabled || seen->call.result != 0)
         return;
-    const uint64_t key = gphi_edit_key(seen->exec, gphi_event_word(seen->event, 1));
+    const uint64_t key = gphi_edit_key(
+        seen->exec, gphi_exec_node(seen->exec, gphi_event_word(seen->event, 1)));
     if (gphi_map_set(&book->off, key, gphi_event_word(seen->event, 2) == 0) != GPH_OK)
         book->is_short = true;
 }

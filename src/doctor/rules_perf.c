@@ -163,6 +163,7 @@ static void giant_end(gphi_rule_run *run, bool is_killed)
 
 typedef struct tiny {
     uint64_t run, total, nodes, runs;
+    uint64_t first_ns, last_ns; /* of all of them, to the wait behind the last */
     gphi_call last;
 } tiny;
 
@@ -185,12 +186,25 @@ static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
         return;
     const gphi_exec_book *exec = book->launched;
     if (exec != NULL && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
+        if (state->first_ns == 0)
+            state->first_ns = seen->call.time_ns;
         state->run++;
         state->nodes += exec->nodes;
         state->last = seen->call;
     } else if (exec != NULL || gphi_is_wait(seen->call.call)) {
         end_run(state);
+        if (state->first_ns != 0)
+            state->last_ns = seen->call.time_ns + seen->call.duration_ns;
     }
+}
+
+/* What a launch takes, with all that is waited for: then the graph is small in nodes
+ * alone. */
+static bool takes_long(const tiny *state)
+{
+    enum { LONG_NS = 200000 };
+    return state->last_ns > state->first_ns &&
+           (state->last_ns - state->first_ns) / state->total >= LONG_NS;
 }
 
 static void tiny_end(gphi_rule_run *run, bool is_killed)
@@ -199,7 +213,7 @@ static void tiny_end(gphi_rule_run *run, bool is_killed)
     tiny *state = run->state;
     (void)is_killed;
     end_run(state);
-    if (state->total < TOTAL_MIN)
+    if (state->total < TOTAL_MIN || takes_long(state))
         return;
     gphi_draft *draft = gphi_find(run, &state->last, 0);
     gphi_cause(draft,

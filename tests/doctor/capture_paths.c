@@ -301,6 +301,103 @@ static void endless_cache(void)
     }
 }
 
+/* After an update by another graph setters still take the nodes of the first: the node
+ * has the new buffer, and the old one may go. */
+static void set_after_update(void)
+{
+    CUgraph graphs[2];
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    CUgraphExecUpdateResultInfo info;
+    CUdeviceptr in = new_floats();
+    size_t count = 1;
+    for (int i = 0; i < 2; i++) {
+        CU(cuStreamBeginCapture(stream, GLOBAL));
+        COPY(stream, a, in);
+        graphs[i] = end();
+    }
+    CU(cuGraphGetNodes(graphs[0], &node, &count));
+    CU(cuGraphInstantiateWithFlags(&exec, graphs[0], 0));
+    CU(cuGraphExecUpdate(exec, graphs[1], &info));
+    CU(cuGraphDestroy(graphs[1]));
+    for (int i = 0; i < 3; i++) {
+        CUdeviceptr next = new_floats();
+        unsigned n = FLOATS;
+        void *arguments[] = {&a, &next, &n};
+        const CUDA_KERNEL_NODE_PARAMS params = {.func = copy,
+                                                .gridDimX = FLOATS / 128,
+                                                .gridDimY = 1,
+                                                .gridDimZ = 1,
+                                                .blockDimX = 128,
+                                                .blockDimY = 1,
+                                                .blockDimZ = 1,
+                                                .kernelParams = arguments};
+        CU(cuGraphExecKernelNodeSetParams(exec, node, &params));
+        CU(cuStreamSynchronize(stream));
+        CU(cuMemFree(in));
+        in = next;
+        CU(cuGraphLaunch(exec, stream));
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graphs[0]));
+}
+
+/* Each refusal is followed by an instantiation and by launches; later there are no
+ * graphs. */
+static void trained_then_eager(void)
+{
+    CUgraphExecUpdateResultInfo info;
+    CUgraphExec exec = NULL;
+    for (int epoch = 0; epoch < 5; epoch++) {
+        CU(cuStreamBeginCapture(stream, GLOBAL));
+        for (int i = 0; i <= epoch; i++)
+            SCALE_ADD(stream, a, b, 2);
+        CUgraph graph = end();
+        if (exec == NULL || cuGraphExecUpdate(exec, graph, &info) != CUDA_SUCCESS) {
+            if (exec != NULL)
+                CU(cuGraphExecDestroy(exec));
+            CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+        }
+        CU(cuGraphDestroy(graph));
+        for (int i = 0; i < 20; i++)
+            CU(cuGraphLaunch(exec, stream));
+        CU(cuStreamSynchronize(stream));
+    }
+    CU(cuGraphExecDestroy(exec));
+    for (int i = 0; i < 40; i++)
+        SCALE_ADD(stream, a, b, 2);
+    CU(cuStreamSynchronize(stream));
+}
+
+/* Two nodes, but long ones. */
+static void two_long_nodes(void)
+{
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    SPIN(stream, 400);
+    SPIN(stream, 400);
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < 80; i++)
+        CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+}
+
+/* The graph frees its result itself; the address is read behind the launch. */
+static void read_what_was_freed(void)
+{
+    CUdeviceptr result = 0;
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    CU(cuMemAllocAsync(&result, FLOATS * sizeof(float), stream));
+    FILL(stream, result, 1);
+    CU(cuMemFreeAsync(result, stream));
+    CUgraphExec exec = end_capture(stream);
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    EXPECT(cuMemsetD32Async(result, 0, FLOATS, stream) != CUDA_SUCCESS);
+    CU(cuGraphExecDestroy(exec));
+}
+
 /* A stream pool as frameworks have: the race is seen all the same. */
 static void race_of_many_streams(void)
 {
@@ -397,6 +494,10 @@ static const struct {
     WAY(endless_cache),
     WAY(race_of_many_streams),
     WAY(segments_of_captures),
+    WAY(set_after_update),
+    WAY(trained_then_eager),
+    WAY(two_long_nodes),
+    WAY(read_what_was_freed),
 };
 
 int main(int argc, char **argv)
