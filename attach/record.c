@@ -2,6 +2,7 @@
 /* The record of a call: its words, and parts of what its arguments point at. */
 #define _GNU_SOURCE
 #include "attach/call.h"
+#include "attach/timing.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -403,7 +404,12 @@ static bool is_wanted(const attach_call *call, CUresult result)
 
 void attach_take_stack(attach_call *call)
 {
-    call->is_python = (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0;
+    /* of eager work for the advice alone, which lists it by line */
+    const bool is_advised =
+        (call->symbol->flags & ATTACH_WORK) != 0 &&
+        atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed);
+    call->is_python =
+        (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0 || is_advised;
     call->stack = call->is_python ? attach_stack_python() : attach_stack();
 }
 

@@ -134,6 +134,12 @@ static void adopt(gphi_rhythm *r, uint64_t period)
 
 void gphi_rhythm_beat(gphi_rhythm *r, const gphi_timing_call *call)
 {
+    /* as many polls as it takes are one */
+    const bool is_poll =
+        call->call == GPHI_CALL_cuStreamQuery || call->call == GPHI_CALL_cuEventQuery;
+    if (is_poll && r->count > 0 &&
+        r->keys[(r->count - 1) % GPHI_RHYTHM_KEYS] == call->key)
+        return;
     const uint64_t i = r->count;
     const uint32_t key = call->key, last = r->last[key % GPHI_RHYTHM_KEYS];
     const bool is_wait = call->class == GPHI_STOP;

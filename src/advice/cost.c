@@ -2,6 +2,7 @@
 /* The prediction: host and GPU as two clocks that a wait brings together, stepped through
  * a few periods, as the program is now and with graphs in place of its segments. */
 #include "advice/advice.h"
+#include "doctor/stacks.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -184,10 +185,11 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double sav
     } else if (in_way != NULL) {
         const gphi_site *site = gphi_advice_site(advice, in_way->site);
         const gph_place place = gphi_advice_place(advice, site->stack);
+        char where[200];
+        gphi_place_text(&place, where, sizeof(where));
         say(repeat, GPH_VERDICT_CANNOT_CAPTURE,
-            "%s (%s:%d) is in the way; without it a graph would save %.0f %%",
-            gphi_call_name(site->call), place.file == NULL ? "?" : place.file,
-            (int)place.line, share * 100);
+            "%s in %s is in the way; without it a graph would save %.0f %%",
+            gphi_call_name(site->call), where, share * 100);
     } else {
         say(repeat, GPH_VERDICT_PAYS,
             "saves %.0f %% of the time, earned after %.0f of %.0f repetitions",

@@ -340,6 +340,12 @@ static double window_mean(const timing *t, bool is_graph)
     return count == 0 ? -1 : lower(per_call, count);
 }
 
+static bool is_graph_launch(const timing *t, uint32_t place)
+{
+    return gphi_advice_site(t->advice, beat(t, 0, place)->site)->call ==
+           GPHI_CALL_cuGraphLaunch;
+}
+
 /* The GPU's time of a segment, from one window to the next, each with what its calls
  * take; what no window has begun is taken as the calls on the whole. < 0: there are none.
  */
@@ -359,6 +365,8 @@ static double segment_ns(const timing *t, const gphi_piece *piece, bool is_graph
         }
         if (beat(t, 0, i)->nodes == 0)
             continue;
+        if (is_graph && is_graph_launch(t, i))
+            return -1; /* no window had it in its graph */
         sum += left > 0 ? now : mean;
         left -= left > 0;
     }
