@@ -19,7 +19,7 @@ import torch
 
 mode = sys.argv[1] if len(sys.argv) > 1 else "healthy"
 weights = torch.randn(256, 256, device="cuda")
-static_input = torch.randn(32, 256, device="cuda")
+static_input = torch.randn(32, 256).cuda()
 
 
 def step(x):
@@ -80,7 +80,7 @@ elif mode == "thread":
 elif mode == "stale":
     graph, output = capture(lambda: step(static_input))
     for i in range(10):
-        fresh = torch.full((32, 256), float(i), device="cuda")
+        fresh = torch.full((32, 256), float(i)).cuda()
         graph.replay()
     torch.cuda.synchronize()
 elif mode == "frozen":

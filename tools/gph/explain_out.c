@@ -152,6 +152,7 @@ void explain_list_json(gph_explain_language language, FILE *to)
 typedef struct page_words {
     const char *title, *about, *kinds[5];
     const char *keys, *fix, *in_vain, *versions, *shown_by, *see;
+    const char *stop, *next; /* behind a title, behind what shows it */
 } page_words;
 
 static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
@@ -168,7 +169,9 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
      .in_vain = "What does not help",
      .versions = "Versions",
      .shown_by = "Shown by",
-     .see = "See"},
+     .see = "See",
+     .stop = ".",
+     .next = ". "},
     {.title = "CUDA 图会出哪些问题",
      .about = "`gph explain` 的全部条目，由 `gph explain --lang zh --markdown` 根据 "
               "src/explain/knowledge.json 生成。每条结论都由 softcuda 上的程序"
@@ -181,7 +184,9 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
      .in_vain = "无效的做法",
      .versions = "版本",
      .shown_by = "证据",
-     .see = "参见"},
+     .see = "参见",
+     .stop = "。",
+     .next = "。"},
 };
 
 static void page_list(const char *label, const char *const *list, FILE *to)
@@ -201,20 +206,21 @@ static void page_entry(const gph_explain_entry *entry, gph_explain_language lang
     const gph_explain_text *text = &entry->text[language];
     const char *const *const keys[] = {entry->codes, entry->names, entry->messages};
     size_t count = 0;
-    fprintf(to, "### %s\n\n**%s.** %s\n\n", entry->slug, text->title, text->cause);
+    fprintf(to, "### %s\n\n**%s%s** %s\n\n", entry->slug, text->title, say->stop,
+            text->cause);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         for (size_t at = 0; keys[i][at] != NULL; at++, count++)
-            fprintf(to, "%s%s`%s`", count == 0 ? say->keys : ",", count == 0 ? ": " : " ",
-                    keys[i][at]);
+            fprintf(to, "%s%s`%s`", count == 0 ? say->keys : ",",
+                    count == 0 ? explain_colon(say->keys) : " ", keys[i][at]);
     fputs(count > 0 ? "\n\n" : "", to);
     page_list(say->fix, text->fix, to);
     page_list(say->in_vain, text->in_vain, to);
     page_list(say->versions, text->versions, to);
-    fprintf(to, "%s: ", say->shown_by);
+    fprintf(to, "%s%s", say->shown_by, explain_colon(say->shown_by));
     explain_put_shown_by(entry, to);
     for (size_t i = 0; entry->see[i] != NULL; i++)
-        fprintf(to, "%s%s%s%s", i == 0 ? ". " : ", ", i == 0 ? say->see : "",
-                i == 0 ? ": " : "", entry->see[i]);
+        fprintf(to, "%s%s%s%s", i == 0 ? say->next : ", ", i == 0 ? say->see : "",
+                i == 0 ? explain_colon(say->see) : "", entry->see[i]);
     fputs("\n\n", to);
 }
 

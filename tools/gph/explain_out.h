@@ -40,6 +40,9 @@ const char *explain_reason_word(gph_explain_reason reason);
 /* What shows an entry, for people: "rule R64" is "rule R64 (docs/conformance.md)". */
 void explain_put_shown_by(const gph_explain_entry *entry, FILE *to);
 
+/* What stands behind a label: ": ", or the colon of a Chinese one. */
+const char *explain_colon(const char *label);
+
 /* Bytes of the UTF-8 character at `text`, 0 if they are none. */
 size_t explain_character(const char *text, size_t bytes);
 #endif

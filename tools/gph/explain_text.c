@@ -144,9 +144,14 @@ static int text_columns(const char *text)
     return columns;
 }
 
+const char *explain_colon(const char *label)
+{
+    return (unsigned char)label[0] >= 0x80 ? "：" : ": ";
+}
+
 static void put_field(const char *label, const char *text, FILE *to)
 {
-    fprintf(to, "  %s: ", label);
+    fprintf(to, "  %s%s", label, explain_colon(label));
     put_wrapped(text, 4, text_columns(label) + 4, to);
 }
 
@@ -154,7 +159,7 @@ static void put_list(const char *label, const char *const *list, FILE *to)
 {
     if (list[0] == NULL)
         return;
-    fprintf(to, "  %s:\n", label);
+    fprintf(to, "  %s%s\n", label, (unsigned char)label[0] >= 0x80 ? "：" : ":");
     for (; *list != NULL; list++) {
         fputs("    - ", to);
         put_wrapped(*list, 6, 6, to);
@@ -282,7 +287,7 @@ void explain_put_text(const explain_answer *answer, FILE *to)
     put_list(say->fix, text->fix, to);
     put_list(say->in_vain, text->in_vain, to);
     put_list(say->versions, text->versions, to);
-    fprintf(to, "  %s: ", say->shown_by);
+    fprintf(to, "  %s%s", say->shown_by, explain_colon(say->shown_by));
     explain_put_shown_by(entry, to);
     fputs("\n", to);
     put_names(say->see, entry->see, to);
