@@ -23,11 +23,13 @@ static void first(void)
     CUgraphExec exec = end_capture(stream);
     CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));
-    x[0] = 2;
-    in = new_floats();
-    CU(cuMemcpyHtoD(in, x, BYTES));
-    CU(cuGraphLaunch(exec, stream)); /* <-- first */
-    CU(cuStreamSynchronize(stream));
+    for (int i = 2; i < 6; i++) {
+        x[0] = (float)i;
+        in = new_floats();
+        CU(cuMemcpyHtoD(in, x, BYTES));
+        CU(cuGraphLaunch(exec, stream)); /* <-- first */
+        CU(cuStreamSynchronize(stream));
+    }
     EXPECT(float_at(out, 0) == 1);
     CU(cuGraphExecDestroy(exec));
 }

@@ -458,8 +458,11 @@ static bool is_own_work(const gphi_book *book, const gphi_exec_book *exec,
         return false;
     for (size_t i = 0; i < one->written.count; i++) {
         const gphi_range_book *range = gphi_vec_at(&one->written, i);
+        /* Of a buffer that is filled in pieces, pages of a cache, a kernel that has its
+         * base need not work on all. */
         if (!range->is_fill &&
-            overlap(range->start, range->end - range->start, address, bytes))
+            (address > touch->address ||
+             overlap(range->start, range->end - range->start, address, bytes)))
             return false;
     }
     for (size_t i = 0; i < one->pointers.count; i++) {

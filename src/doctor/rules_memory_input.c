@@ -15,6 +15,7 @@ typedef struct suspect {
     uint64_t address, bytes, number; /* of what came; its allocation's number */
     gphi_allocation *memory;
     uint64_t input; /* where the graph reads */
+    bool is_unused; /* what came, until the end */
 } suspect;
 
 /* The range of the same size by which an input of the graph was filled from the host. */
@@ -138,15 +139,32 @@ static bool was_used(const gphi_book *book, const suspect *of)
     return false;
 }
 
+/* One that was never used is no habit: it may be for what this run did not come to. */
+static uint32_t unused_of(const gphi_list_state *state, const gphi_exec_book *exec)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < state->items.count; i++) {
+        const suspect *one = gphi_vec_at(&state->items, i);
+        count += one->exec == exec && one->is_unused;
+    }
+    return count;
+}
+
 void gphi_rule_input_not_refreshed_end(gphi_rule_run *run, bool is_killed)
 {
+    enum { UNUSED_MIN = 3 };
     gphi_book *book = gphi_book_of(run, NULL);
     gphi_list_state *state = run->state;
     (void)is_killed;
     for (size_t i = 0; book != NULL && state->is_ready && i < state->items.count; i++) {
+        suspect *one = gphi_vec_at(&state->items, i);
+        one->is_unused = !was_used(book, one);
+    }
+    for (size_t i = 0; book != NULL && state->is_ready && i < state->items.count; i++) {
         const suspect *one = gphi_vec_at(&state->items, i);
-        gphi_draft *draft =
-            was_used(book, one) ? NULL : gphi_find(run, &one->launch, one->exec->created);
+        if (!one->is_unused || unused_of(state, one->exec) < UNUSED_MIN)
+            continue;
+        gphi_draft *draft = gphi_find(run, &one->launch, one->exec->created);
         gphi_cause(draft,
                    "the graph was launched again with the old contents of its input at "
                    "0x%" PRIx64 "; the %s that came from the host before the launch went "

@@ -398,6 +398,47 @@ static void read_what_was_freed(void)
     CU(cuGraphExecDestroy(exec));
 }
 
+/* The graph has the base of a cache; other pages of it are copied out and in meanwhile.
+ */
+static void paged_cache(void)
+{
+    enum { PAGE = 4096 };
+    CUstream io = new_stream();
+    CUdeviceptr pages = 0;
+    char *host = NULL;
+    CU(cuMemAlloc(&pages, 16 * PAGE));
+    CU(cuMemAllocHost((void **)&host, 2 * PAGE));
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    COPY(stream, a, pages);
+    CUgraphExec exec = end_capture(stream);
+    for (unsigned i = 0; i < 6; i++) {
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuMemcpyHtoDAsync(pages + (8 + i) * PAGE, host, PAGE, io));
+        CU(cuMemcpyDtoHAsync(host + PAGE, pages + (2 + i) * PAGE, PAGE, io));
+        CU(cuStreamSynchronize(io));
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+}
+
+/* What came from the host once is for something that this run does not come to. */
+static void one_upload_unused(void)
+{
+    static float x[FLOATS];
+    CU(cuMemcpyHtoDAsync(b, x, sizeof(x), stream));
+    CU(cuStreamBeginCapture(stream, GLOBAL));
+    COPY(stream, a, b);
+    CUgraphExec exec = end_capture(stream);
+    const CUdeviceptr mask = new_floats();
+    for (int i = 0; i < 8; i++) {
+        CU(cuGraphLaunch(exec, stream));
+        if (i == 3)
+            CU(cuMemcpyHtoDAsync(mask, x, sizeof(x), stream));
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+}
+
 /* A stream pool as frameworks have: the race is seen all the same. */
 static void race_of_many_streams(void)
 {
@@ -498,6 +539,8 @@ static const struct {
     WAY(trained_then_eager),
     WAY(two_long_nodes),
     WAY(read_what_was_freed),
+    WAY(paged_cache),
+    WAY(one_upload_unused),
 };
 
 int main(int argc, char **argv)
