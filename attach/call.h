@@ -55,7 +55,7 @@ typedef enum attach_hook {
     ATTACH_HOOK_CODE_GONE
 } attach_hook;
 
-enum { ATTACH_WORK = 1, ATTACH_PYTHON = 2 }; /* attach_symbol.flags */
+enum { ATTACH_WORK = 1, ATTACH_PYTHON = 2, ATTACH_EDITS = 4 }; /* attach_symbol.flags */
 
 typedef enum attach_argument_kind {
     ATTACH_WORD,
@@ -249,9 +249,13 @@ void attach_forget_functions(void); /* code was unloaded: handles may mean other
 
 typedef struct attach_picture {
     uint64_t graph, exec, capture;
+    uint64_t same_as; /* a snapshot after which nothing was changed, or 0 */
     gphi_snapshot_why why;
 } attach_picture;
-void attach_snapshot(const attach_picture *picture);
+/* Its number if the same graph would read the same at the next time: all of it was
+ * written, it has no children, and no copy whose host memory an executable must know.
+ * Else 0. */
+uint64_t attach_snapshot(const attach_picture *picture);
 /* From now on nodes are asked for their priority and whether they are cooperative: a
  * stream, a launch or a node was given one. */
 void attach_note_attributes(void);

@@ -20,7 +20,7 @@ typedef struct snapshot {
     attach_picture picture;
     uint64_t number, parent, parent_node;
     uint32_t depth;
-    bool has_children;
+    bool has_children, has_hosts, is_short;
     size_t node_count, edge_count;
     CUgraphNode *nodes;
     CUgraphNode *from, *to;
@@ -144,8 +144,7 @@ static void add_kernel(snapshot *shot, attach_draft *draft, uint64_t *words,
     if (!attach_read_params(shot->arguments, layout, kernel.kernelParams))
         return;
     attach_add(draft, GPHI_PART_PARAMS, 0, shot->arguments, layout->bytes);
-    if (shot->picture.why != GPHI_SNAPSHOT_CAPTURED)
-        tell_arguments(shot, layout, shot->arguments);
+    tell_arguments(shot, layout, shot->arguments);
 }
 
 typedef union node_struct {
@@ -211,8 +210,9 @@ static void tell_node(snapshot *shot, size_t index)
         memset(&params, 0, sizeof(params));
         attach_add(&draft, GPHI_PART_STRUCT, 0, &params, get_struct(node, type, &params));
     }
-    attach_write(&draft);
+    shot->is_short |= !attach_write(&draft);
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        shot->has_hosts = true;
         tell_copy(shot, &params.copy);
         attach_host_copy(shot->picture.why == GPHI_SNAPSHOT_UPDATE ? 0
                                                                    : shot->picture.exec,
@@ -262,7 +262,7 @@ static void tell_edges(snapshot *shot)
                               .head.id = shot->number,
                               .words = words,
                               .word_count = (uint32_t)(2 * count)};
-        attach_write(&draft);
+        shot->is_short |= !attach_write(&draft);
     }
 }
 
@@ -350,8 +350,8 @@ static bool load(snapshot *shot)
     return true;
 }
 
-static void tell_graph(const attach_picture *picture, const snapshot *parent,
-                       uint64_t parent_node);
+static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent,
+                           uint64_t parent_node);
 
 static void tell_children(const snapshot *shot)
 {
@@ -374,15 +374,15 @@ static void tell_children(const snapshot *shot)
     }
 }
 
-static void tell_graph(const attach_picture *picture, const snapshot *parent,
-                       uint64_t parent_node)
+static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent,
+                           uint64_t parent_node)
 {
     snapshot shot = {.picture = *picture,
                      .parent = parent != NULL ? parent->number : 0,
                      .parent_node = parent_node,
                      .depth = parent != NULL ? parent->depth + 1 : 0};
     if (shot.depth > DEPTH_MAX || !load(&shot))
-        return;
+        return 0;
     shot.number = atomic_fetch_add(&last_snapshot, 1) + 1;
     const uint64_t words[] = {
         shot.number,   shot.node_count, shot.edge_count, (uint64_t)picture->why,
@@ -391,7 +391,7 @@ static void tell_graph(const attach_picture *picture, const snapshot *parent,
                           .head.id = picture->graph,
                           .words = words,
                           .word_count = 8};
-    attach_write(&draft);
+    shot.is_short = !attach_write(&draft);
     number_nodes(&shot);
     for (size_t i = 0; i < shot.node_count; i++)
         tell_node(&shot, i);
@@ -399,11 +399,32 @@ static void tell_graph(const attach_picture *picture, const snapshot *parent,
     if (shot.has_children)
         tell_children(&shot);
     give_room(shot.room, shot.room_bytes);
+    return shot.has_children || shot.has_hosts || shot.is_short ? 0 : shot.number;
 }
 
-void attach_snapshot(const attach_picture *picture)
+static void tell_same(const attach_picture *picture)
+{
+    const uint64_t words[] = {atomic_fetch_add(&last_snapshot, 1) + 1,
+                              0,
+                              0,
+                              (uint64_t)picture->why,
+                              picture->exec,
+                              0,
+                              0,
+                              picture->capture,
+                              picture->same_as};
+    attach_draft draft;
+    attach_draft_begin(&draft, GPHI_EVENT_GRAPH, picture->graph);
+    attach_draft_words(&draft, words, 9);
+    attach_write(&draft);
+}
+
+uint64_t attach_snapshot(const attach_picture *picture)
 {
     if (picture->why == GPHI_SNAPSHOT_INSTANTIATED)
         attach_host_forget(picture->exec);
-    tell_graph(picture, NULL, 0);
+    if (picture->same_as == 0)
+        return tell_graph(picture, NULL, 0);
+    tell_same(picture);
+    return picture->same_as;
 }

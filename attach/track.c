@@ -19,6 +19,10 @@ enum { IS_CAPTURING = 1, IS_CHILD = 2 }; /* flags */
 static _Atomic uint64_t stream_keys[STREAMS], graph_keys[GRAPHS], kernel_keys[KERNELS];
 static _Atomic uint8_t stream_flags[STREAMS], graph_flags[GRAPHS], kernel_flags[KERNELS];
 
+/* Of each graph: its last snapshot that reads the same again, or 0, and how many edits of
+ * any graph there had been. */
+static _Atomic uint64_t edit_count, graph_snapshots[GRAPHS], graph_edits[GRAPHS];
+
 typedef struct set {
     _Atomic uint64_t *keys;
     _Atomic uint8_t *flags;
@@ -87,6 +91,7 @@ void attach_track_forked(void)
     for (uint32_t i = 0; i < STREAMS; i++)
         atomic_store_explicit(&stream_flags[i], 0, memory_order_relaxed);
     atomic_store(&open_captures, 0);
+    atomic_fetch_add(&edit_count, 1); /* another ring has none of the snapshots */
 }
 
 /* ---- streams ---- */
@@ -287,7 +292,12 @@ static void take_picture(const attach_call *call, gphi_snapshot_why why, uint64_
     if (place < 0 ||
         (result != CUDA_SUCCESS && (atomic_load(&graph_flags[place]) & IS_CHILD) != 0))
         return;
-    attach_snapshot(&picture);
+    const uint64_t edits = atomic_load(&edit_count);
+    if (why != GPHI_SNAPSHOT_CAPTURED && atomic_load(&graph_edits[place]) == edits)
+        picture.same_as = atomic_load(&graph_snapshots[place]);
+    const uint64_t number = attach_snapshot(&picture);
+    atomic_store(&graph_edits[place], edits);
+    atomic_store(&graph_snapshots[place], number);
 }
 
 static void succeeded(attach_call *call)
@@ -333,6 +343,8 @@ static void succeeded(attach_call *call)
 
 void attach_after(attach_call *call, CUresult result)
 {
+    if ((call->symbol->flags & ATTACH_EDITS) != 0)
+        atomic_fetch_add(&edit_count, 1);
     if (call->symbol->hook == ATTACH_HOOK_END)
         ended(call);
     if (result == CUDA_SUCCESS)

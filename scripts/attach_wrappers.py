@@ -77,6 +77,12 @@ WORK = re.compile(
     r"|cuStream(WaitValue|WriteValue)\d+|cuStreamBatchMemOp|cuGraphLaunch|cuStreamAddCallback"
     r"|cu(Signal|Wait)ExternalSemaphoresAsync|cuMemMapArrayAsync|cuMemPrefetch\w*|cuStreamAttachMemAsync")
 
+# What changes a graph, or may: a snapshot that was taken before says no more how it is.
+EDITS = re.compile(
+    r"cuGraphAdd\w+|cuGraphRemoveDependencies|cuGraphDestroyNode|cuGraph\w+NodeSet\w+|cuGraphNodeSet\w+"
+    r"|cuGraph\w*CopyAttributes|cuStreamBeginCaptureToGraph|cuStreamUpdateCaptureDependencies|cuGraphCreate|cuGraphDestroy"
+    r"|cuGraphClone|cuGraphConditionalHandleCreate")
+
 # Where Python frames are worth their microseconds.
 PYTHON = re.compile(
     r"cuStream(BeginCapture\w*|EndCapture|Create\w*|Destroy)|cuGraphInstantiate\w*|cuGraphExecUpdate"
@@ -260,7 +266,8 @@ def generate():
     return attach_leave(&call, real({passed}));
 }}""")
         if call in calls:
-            flags = [f for f, on in (("ATTACH_WORK", WORK.fullmatch(name)), ("ATTACH_PYTHON", PYTHON.fullmatch(name))) if on]
+            flags = [f for f, on in (("ATTACH_WORK", WORK.fullmatch(name)), ("ATTACH_PYTHON", PYTHON.fullmatch(name)),
+                                     ("ATTACH_EDITS", EDITS.fullmatch(name))) if on]
             own = f"GPHI_CALL_{call}, ATTACH_{policy_of(name)}, ATTACH_HOOK_{hook_of(name)}, {'|'.join(flags) or '0'}, " \
                   f"{len(places)}, {stream_of(present)}, {1 if is_old else 0}, arguments_{symbol}, " \
                   f"{'order_' + symbol if order else 'NULL'}"

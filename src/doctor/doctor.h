@@ -10,6 +10,13 @@
 
 enum { GPHI_PATIENTS_MAX = 64, GPHI_STACKS_A_PATIENT = 1 << 26 };
 
+/* Nodes and edges of graphs as they were captured, for snapshots that repeat them. */
+typedef struct gphi_repeats {
+    gphi_vec list;
+    gphi_map by_number, by_graph;
+    size_t bytes;
+} gphi_repeats;
+
 /* One process. */
 typedef struct gphi_patient {
     uint32_t index;   /* stack numbers of its records are moved up by this many times
@@ -21,6 +28,7 @@ typedef struct gphi_patient {
     gphi_vec runs;   /* of gphi_rule_run */
     gphi_vec first;  /* its PROCESS record, for saved logs; bytes */
     bool has_exited; /* by itself: exit(), _exit(), return */
+    gphi_repeats repeats;
     gphi_event_ring_reader *ring;
     char *ring_path;
     uint64_t lost; /* by the ring */
@@ -42,6 +50,24 @@ struct gph_doctor {
     uint64_t events;
     bool is_finished;
 };
+
+/* ---- repeat.c ---- */
+
+void gphi_repeats_init(gphi_repeats *repeats, gph_allocator heap);
+void gphi_repeats_fini(gphi_repeats *repeats);
+/* Takes in a record, whatever its kind. */
+gph_status gphi_repeats_note(gphi_repeats *repeats, const gphi_event *event);
+/* A GRAPH that repeats another as if it did not, in `room`; any other record as it is. */
+typedef struct gphi_graph_event {
+    gphi_event head;
+    uint64_t words[8];
+} gphi_graph_event;
+const gphi_event *gphi_repeats_graph(const gphi_repeats *repeats, const gphi_event *graph,
+                                     gphi_graph_event *room);
+/* The records that a GRAPH stands for, which repeats another, as if they were its own;
+ * NULL behind the last, or if nothing is known of that. `*at` begins with 0. */
+const gphi_event *gphi_repeats_next(gphi_repeats *repeats, const gphi_event *graph,
+                                    size_t *at);
 
 /* ---- patient.c ---- */
 

@@ -91,7 +91,7 @@ typedef struct model_snapshot {
     uint32_t uses;    /* living graphs whose last it is, executables that hold it */
     bool is_borrowed; /* `data` belongs to the parent's */
     gphi_vec records; /* while it comes in: copies of NODE and EDGES records, bytes */
-    uint64_t claimed_exec;
+    uint64_t claimed_exec, claimed_nodes;
     uint32_t thread;
     bool is_done;
 } model_snapshot;

@@ -95,6 +95,7 @@ gph_status gphi_snapshot_begin(gphi_model *model, const gphi_event *event)
     snapshot->seen.graph = event->id;
     snapshot->seen.why = (gphi_snapshot_why)gphi_event_word(event, 3);
     snapshot->claimed_exec = gphi_event_word(event, 4);
+    snapshot->claimed_nodes = gphi_event_word(event, 1);
     snapshot->thread = event->thread;
     gphi_vec_init(&snapshot->records, model->heap, 1);
     if (parent != 0 && parent != snapshot->seen.number) {
@@ -278,7 +279,8 @@ static gph_status put_together(gphi_model *model, model_snapshot *snapshot)
 {
     gph_graph *graph = NULL;
     GPHI_TRY(gph_graph_create(&model->heap, &graph, NULL));
-    if (fill_graph(model, snapshot, graph))
+    if (fill_graph(model, snapshot, graph) &&
+        gph_graph_node_count(graph) == snapshot->claimed_nodes)
         snapshot->seen.data = graph;
     else
         gph_graph_destroy(graph);

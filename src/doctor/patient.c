@@ -50,6 +50,7 @@ void gphi_patient_free(gph_doctor *doctor, gphi_patient *patient)
     }
     gphi_vec_fini(&patient->runs);
     gphi_vec_fini(&patient->first);
+    gphi_repeats_fini(&patient->repeats);
     if (patient->model != NULL)
         gphi_findings_fini(&patient->findings);
     gphi_model_destroy(patient->model);
@@ -70,6 +71,7 @@ gph_status gphi_patient_add(gph_doctor *doctor, uint64_t process, gphi_patient *
     patient->process = process;
     gphi_vec_init(&patient->runs, doctor->heap, sizeof(gphi_rule_run));
     gphi_vec_init(&patient->first, doctor->heap, 1);
+    gphi_repeats_init(&patient->repeats, doctor->heap);
     gph_status status = gphi_model_create(doctor->heap, &patient->model);
     if (status == GPH_OK)
         status = gphi_stacks_create(doctor->heap, &patient->stacks);
@@ -151,12 +153,9 @@ static void run_rules(gphi_patient *patient, const gphi_event *event,
     }
 }
 
-gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
-                             const gphi_event *event, gph_error *error)
+static gph_status take(gph_doctor *doctor, gphi_patient *patient, const gphi_event *event,
+                       gph_error *error)
 {
-    doctor->now = patient;
-    doctor->events++;
-    GPHI_TRY(save_record(doctor, patient, event, error));
     event = renumber(doctor, patient, event);
     if (event == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "reading a record");
@@ -179,6 +178,26 @@ gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
         if (doctor->listeners[i].call != NULL)
             GPHI_TRY(
                 doctor->listeners[i].call(doctor->listeners[i].user, event, call, error));
+    return GPH_OK;
+}
+
+gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
+                             const gphi_event *event, gph_error *error)
+{
+    const gphi_event *again;
+    gphi_graph_event graph;
+    size_t at = 0;
+    doctor->now = patient;
+    doctor->events++;
+    GPHI_TRY(save_record(doctor, patient, event, error));
+    GPHI_TRY(take(doctor, patient, gphi_repeats_graph(&patient->repeats, event, &graph),
+                  error));
+    if (gphi_repeats_note(&patient->repeats, event) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "keeping a graph's nodes");
+    if (event->kind != GPHI_EVENT_GRAPH || gphi_event_word(event, 8) == 0)
+        return GPH_OK;
+    while ((again = gphi_repeats_next(&patient->repeats, event, &at)) != NULL)
+        GPHI_TRY(take(doctor, patient, again, error));
     return GPH_OK;
 }
 

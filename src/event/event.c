@@ -10,7 +10,7 @@ static const char *const call_names[GPHI_CALL_COUNT] = {
 #undef X
 };
 
-enum { RECORD_VERSION = 2 };
+enum { RECORD_VERSION = 3 };
 
 const char *gphi_call_name(uint32_t call)
 {

@@ -48,7 +48,9 @@ typedef enum gphi_event_kind {
                             in turn. text: name */
     GPHI_EVENT_GRAPH,   /* id: CUgraph as it is now. words: snapshot number, nodes, edges,
                            why (gphi_snapshot_why), CUgraphExec or 0, parent snapshot or
-                           0, the parent's node or 0, capture id or 0. Its NODE and EDGES
+                           0, the parent's node or 0, capture id or 0, and, where nothing
+                           has changed since snapshot n, n: it has n's nodes and edges,
+                           which are not written again. Its NODE and EDGES
                            records follow it (children's between them are told apart by
                            their snapshot), all before the CALL that they belong to */
     GPHI_EVENT_NODE,    /* id: CUgraphNode. words: snapshot, index, CUgraphNodeType, then

@@ -210,6 +210,35 @@ static void a_capture_is_recorded_whole(void)
     CHECK(launch != NULL && launch->u.call.open == 0 && launch->u.call.status == 0xFF);
 }
 
+/* The nth snapshot: how many nodes it has, and which it repeats. */
+static void check_snapshot(int nth, uint64_t nodes, uint64_t same_as)
+{
+    const gphi_event *graph = of_kind(GPHI_EVENT_GRAPH, nth);
+    if (!CHECK(graph != NULL))
+        return;
+    CHECK(gphi_event_word(graph, 1) == nodes && gphi_event_word(graph, 8) == same_as);
+    uint64_t written = 0;
+    for (int i = 0; i < record_count; i++)
+        written += records[i]->kind == GPHI_EVENT_NODE &&
+                   gphi_event_word(records[i], 0) == gphi_event_word(graph, 0);
+    CHECK(written == nodes);
+}
+
+static void a_graph_that_has_not_changed_is_not_written_again(void)
+{
+    CHECK(exit_of("again") == 0);
+    const gphi_event *captured = of_kind(GPHI_EVENT_GRAPH, 0);
+    if (!CHECK(captured != NULL))
+        return;
+    const uint64_t first = gphi_event_word(captured, 0);
+    check_snapshot(0, 2, 0);
+    check_snapshot(1, 0, first); /* its executable */
+    check_snapshot(2, 0, first); /* an update */
+    check_snapshot(3, 2, 0);     /* some graph was made */
+    check_snapshot(4, 3, 0);     /* a node was added */
+    CHECK(of_kind(GPHI_EVENT_GRAPH, 5) == NULL);
+}
+
 static void failures_come_with_the_drivers_words(void)
 {
     CHECK(exit_of("fail") == 0);
@@ -348,6 +377,7 @@ int main(void)
     RUN(all_calls_can_be_seen);
     RUN(other_look_ups_mean_what_they_meant);
     RUN(a_capture_is_recorded_whole);
+    RUN(a_graph_that_has_not_changed_is_not_written_again);
     RUN(failures_come_with_the_drivers_words);
     RUN(tier_0_has_the_drivers_words_alone);
     RUN(the_drivers_own_door_is_enough_for_tier_0);

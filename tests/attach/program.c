@@ -87,6 +87,30 @@ static void do_capture(void)
     OK(cuGraphDestroy(child));
 }
 
+/* Executables of a graph that has not changed since its capture, and then has. */
+static void do_again(void)
+{
+    CUgraph graph, other;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUgraphExecUpdateResultInfo info;
+    start();
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    launch(42);
+    OK(cuMemsetD8Async(memory, 1, 64, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphExecUpdate_v2(exec, graph, &info));
+    OK(cuGraphCreate(&other, 0)); /* of another graph: nobody looks which */
+    OK(cuGraphExecUpdate_v2(exec, graph, &info));
+    OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuGraphDestroy(other));
+}
+
 static void do_fail(void)
 {
     start();
@@ -436,6 +460,8 @@ int main(int argc, char **argv)
         return bad;
     if (strcmp(what, "capture") == 0)
         do_capture();
+    else if (strcmp(what, "again") == 0)
+        do_again();
     else if (strcmp(what, "fail") == 0)
         do_fail();
     else if (strcmp(what, "dlsym") == 0)

@@ -595,12 +595,42 @@ static void uses_that_meet_are_told(void)
 
 /* ---- without memory ---- */
 
-static void every_allocation_of_an_examination_may_fail(void)
+/* A graph that was made into two executables, the second time without its nodes: they are
+ * those of snapshot 1, or of one that nobody has seen. */
+static void repeat_snapshot(uint64_t same_as)
+{
+    forge f;
+    const uint64_t event[] = {0x9000, 0}, gone[] = {0x9000}, launch[] = {EXEC, STREAM};
+    const uint64_t other[] = {EXEC + 64, GRAPH, 0}, made[] = {EXEC, GRAPH, 0};
+    begin(&f);
+    forge_call(&f, GPHI_CALL_cuEventCreate, 0, event, 2);
+    create(&f, GRAPH);
+    event_node(&f, GRAPH, EXEC + 64, 0x9000);
+    forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 0, other, 3);
+    const uint64_t words[] = {
+        ++f.snapshots, 0, 0, GPHI_SNAPSHOT_INSTANTIATED, EXEC, 0, 0, 0, same_as};
+    gphi_event head = {.kind = GPHI_EVENT_GRAPH, .id = GRAPH};
+    forge_put(&f, &head, words, 9, NULL, 0);
+    forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 0, made, 3);
+    forge_call(&f, GPHI_CALL_cuEventDestroy, 0, gone, 1);
+    never_returned(&f, GPHI_CALL_cuGraphLaunch, launch, 2, FORGE_THREAD);
+    CHECK(crash_ends(&f, 2, 11) == 0);
+}
+
+static void a_snapshot_that_repeats_another_is_as_whole(void)
+{
+    repeat_snapshot(1);
+    CHECK(tells("launch.dead-operand "));
+    repeat_snapshot(77); /* nothing is known of its nodes */
+    CHECK(tells("launch.crash "));
+    repeat_snapshot(2); /* of itself */
+    CHECK(tells("launch.crash "));
+}
+
+static void sweep_allocations(const char *wanted)
 {
     char ids[1024];
     gph_status status = GPH_E_NO_MEMORY;
-    refuse(1, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
-           LAUNCHES);
     for (long n = 0; status != GPH_OK && n < 10000; n++) {
         fault_heap heap = {.fail_at = n};
         const gph_allocator allocator = {.realloc = fault_realloc, .user = &heap};
@@ -609,7 +639,16 @@ static void every_allocation_of_an_examination_may_fail(void)
             status = GPH_E_NO_MEMORY; /* it did without */
         CHECK(atomic_load(&heap.live_bytes) == 0);
     }
-    CHECK(status == GPH_OK && strcmp(ids, "update.ignored ") == 0);
+    CHECK(status == GPH_OK && strcmp(ids, wanted) == 0);
+}
+
+static void every_allocation_of_an_examination_may_fail(void)
+{
+    refuse(1, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+           LAUNCHES);
+    sweep_allocations("update.ignored ");
+    repeat_snapshot(1);
+    sweep_allocations("launch.dead-operand ");
 }
 
 int main(void)
@@ -630,6 +669,7 @@ int main(void)
     RUN(a_crash_by_what_was_destroyed_names_it);
     RUN(a_launch_that_its_operand_killed_is_told_as_that);
     RUN(uses_that_meet_are_told);
+    RUN(a_snapshot_that_repeats_another_is_as_whole);
     RUN(every_allocation_of_an_examination_may_fail);
     (void)unlink(path);
     return test_done();
