@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules of memory that is held for nothing, and of workspaces. */
 #include "doctor/rules_memory.h"
+#include "doctor/stacks.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -413,7 +414,7 @@ void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
 typedef struct workspace {
     gphi_allocation *memory;
     uint64_t number;
-    gphi_call made;
+    gphi_call made, begin; /* of it, and of the capture */
 } workspace;
 
 static const workspace *workspace_of(const gphi_list_state *state, const gphi_touch *at)
@@ -446,8 +447,8 @@ static const gphi_exec_book *graph_with(const gphi_book *book, const gphi_touch 
 static void tell_workspace(gphi_rule_run *run, const gphi_seen *seen, const workspace *of,
                            const gphi_touch *at, const gphi_exec_book *graph)
 {
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
     const bool is_launch = gphi_is_launch(seen);
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
     gphi_cause(
         draft,
         "%s at 0x%" PRIx64
@@ -459,6 +460,17 @@ static void tell_workspace(gphi_rule_run *run, const gphi_seen *seen, const work
         is_launch ? "in this one, which does not wait for it" : "here");
     gphi_evidence_call(draft, &of->made, "it was allocated by");
     gphi_evidence_call(draft, &graph->exec->created, "the graph was instantiated by");
+}
+
+/* Of the newest capture that the thread has open. */
+static gphi_call begin_of(const gphi_model *model, uint32_t thread)
+{
+    for (size_t i = model->captures.count; i-- > 0;) {
+        const gphi_capture *capture = *(gphi_capture **)gphi_vec_at(&model->captures, i);
+        if (capture->is_open && capture->thread == thread)
+            return capture->begin;
+    }
+    return (gphi_call){.number = 0};
 }
 
 static void note_workspace(gphi_rule_run *run, const gphi_seen *seen)
@@ -477,7 +489,25 @@ static void note_workspace(gphi_rule_run *run, const gphi_seen *seen)
         gphi_model_memory(run->model, gphi_event_word(seen->event, 0), false);
     workspace *one = memory != NULL ? gphi_vec_add(&state->items, 1) : NULL;
     if (one != NULL)
-        *one = (workspace){memory, memory->allocated.number, seen->call};
+        *one = (workspace){memory, memory->allocated.number, seen->call,
+                           begin_of(run->model, seen->call.thread)};
+}
+
+static const char *function_of(const gphi_model *model, const gphi_call *call)
+{
+    uint32_t count = 0;
+    const gph_place *frames = gphi_stacks_frames(model->stacks, call->stack, &count);
+    return count > 0 && frames[0].function != NULL ? frames[0].function : "";
+}
+
+/* Whether it is of those who use it, a library's: allocated by the function that launches
+ * the kernel, and not by the one that captures. Else it is an output of the graph that
+ * the program works on, in its order. */
+static bool is_of_user(const gphi_model *model, const workspace *of, const gphi_call *use)
+{
+    const char *maker = function_of(model, &of->made);
+    return maker[0] == '\0' || (strcmp(maker, function_of(model, use)) == 0 &&
+                                strcmp(maker, function_of(model, &of->begin)) != 0);
 }
 
 static void look_at_launch(gphi_rule_run *run, const gphi_book *book,
@@ -520,7 +550,11 @@ void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen)
         const workspace *of = workspace_of(state, &touches[i]);
         const gphi_exec_book *graph =
             of != NULL ? graph_with(book, &touches[i], NULL) : NULL;
-        if (graph == NULL)
+        const bool is_ordered =
+            graph != NULL && seen->work != NULL &&
+            (graph->last_work == 0 ||
+             gphi_model_ordered(run->model, graph->last_work, seen->work->number));
+        if (graph == NULL || (is_ordered && !is_of_user(run->model, of, &seen->call)))
             continue;
         tell_workspace(run, seen, of, &touches[i], graph);
         return;

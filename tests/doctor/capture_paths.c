@@ -439,6 +439,29 @@ static void one_upload_unused(void)
     CU(cuGraphExecDestroy(exec));
 }
 
+static void add_to(CUdeviceptr out)
+{
+    SCALE_ADD(stream, out, b, 1);
+}
+
+/* Allocated by who captures, and worked on behind each replay, in its order: an output.
+ */
+static void own_output_again(void)
+{
+    CUdeviceptr output = 0;
+    CU(cuStreamBeginCapture(stream, RELAXED));
+    CU(cuMemAlloc(&output, FLOATS * sizeof(float)));
+    add_to(output);
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < 5; i++) {
+        CU(cuGraphLaunch(exec, stream));
+        add_to(output);
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+    CU(cuMemFree(output));
+}
+
 /* A stream pool as frameworks have: the race is seen all the same. */
 static void race_of_many_streams(void)
 {
@@ -541,6 +564,7 @@ static const struct {
     WAY(read_what_was_freed),
     WAY(paged_cache),
     WAY(one_upload_unused),
+    WAY(own_output_again),
 };
 
 int main(int argc, char **argv)
