@@ -380,7 +380,9 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
         return tell_conditional(run, wish);
     if (flags != NULL)
         return tell_flags(run, wish, flags);
-    if (wish->result == CONTEXTS || gphi_said_has(wish->said, "of a second context"))
+    if (wish->result == CONTEXTS || gphi_said_has(wish->said, "of a second context") ||
+        gphi_said_has(wish->said,
+                      "must use the same context")) /* an H100, with a bare 1 */
         return tell_contexts(run, wish);
     if (wish->result == NOT_SUPPORTED ||
         gphi_said_has(wish->said, "graphs and conditional nodes do not support") ||
