@@ -20,7 +20,7 @@ static void each_graph(gphi_rule_run *run,
         if (exec->exec->created.number != exec->created || exec->source == NULL ||
             exec->source->data == NULL || exec->launches < LAUNCHED_MIN ||
             exec->source->number != exec->source_number ||
-            gph_graph_node_count(exec->source->data) > NODES_MAX ||
+            gph_graph_node_count(exec->source->data) > NODES_MAX || exec->nodes == 0 ||
             gphi_map_get(&done, exec->class_hash) != NULL ||
             gphi_map_set(&done, exec->class_hash, 1) != GPH_OK)
             continue;
