@@ -281,9 +281,9 @@ typedef struct choices {
     gphi_vec items;
     gphi_map indices; /* of functions, in `items` */
     bool is_ready;
-    uint64_t pending[16]; /* launched since the last time was read */
-    uint32_t pending_count;
-    uint32_t records; /* of events, since then: a start and an end */
+    uint64_t pending[16]; /* launched since the last record of an event */
+    uint64_t timed[16];   /* between the last two records */
+    uint32_t pending_count, timed_count;
     uint64_t first_tuned;
 } choices;
 
@@ -335,17 +335,19 @@ static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
         if (state->pending_count < 16)
             state->pending[state->pending_count++] = function;
     } else if (seen->call.call == GPHI_CALL_cuEventElapsedTime) {
-        for (uint32_t i = 0; i < state->pending_count; i++) {
-            choice *one = choice_of(state, state->pending[i]);
+        for (uint32_t i = 0; i < state->timed_count; i++) {
+            choice *one = choice_of(state, state->timed[i]);
             if (one == NULL)
                 continue;
             one->tuned = seen->call.number;
             one->uses = 0;
         }
-        if (state->first_tuned == 0 && state->pending_count > 0)
+        if (state->first_tuned == 0 && state->timed_count > 0)
             state->first_tuned = seen->call.number;
-        state->pending_count = state->records = 0;
-    } else if (seen->call.call == GPHI_CALL_cuEventRecord && state->records++ % 2 == 0) {
+        state->pending_count = state->timed_count = 0;
+    } else if (seen->call.call == GPHI_CALL_cuEventRecord) {
+        memcpy(state->timed, state->pending, sizeof(state->timed));
+        state->timed_count = state->pending_count;
         state->pending_count = 0;
     }
 }

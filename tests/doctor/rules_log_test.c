@@ -166,6 +166,8 @@ static void forge_choice(int is_late, uint64_t winner, uint64_t captured)
     forge_function(&f, KERNEL + 8, "sm90_xmma_fprop_implicit_gemm_f16_128x64_nhwc", 2);
     forge_function(&f, OTHER, "cudnn::winograd_nonfused::fprop4x4", 2);
     make_memory(&f);
+    const uint64_t other[] = {0xE020, STREAM};
+    forge_call(&f, GPHI_CALL_cuEventRecord, 0, other, 2); /* of a wait between streams */
     for (int way = 0; way < 2; way++) {
         if (way == is_late) {
             forge_timed(&f, KERNEL);
