@@ -126,7 +126,7 @@ typedef struct gphi_question {
     char because[160];
 } gphi_question;
 
-enum { GPHI_FLOW = 5, GPHI_CHECKS = 9 };
+enum { GPHI_FLOW = 5, GPHI_CHECKS = 10 };
 
 /* A loop with all that is known of it. */
 typedef struct gphi_repeat {

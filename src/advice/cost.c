@@ -9,6 +9,7 @@
 
 enum { STEPS = 24, WARM = 8, FEW = 8 };
 static const double least_saving = 0.05; /* of the time: less is not worth a change */
+static const double mostly_busy = 0.6;   /* of the time: the GPU is what takes it */
 
 typedef enum how { AS_GRAPH, AS_IT_IS, WITHOUT_DOCTOR } how;
 
@@ -207,6 +208,35 @@ static bool is_all_measured(const gphi_repeat *repeat)
     return true;
 }
 
+/* What a graph can save at most: what the host does in the segments, and what lies
+ * between their nodes. Two measurements of a busy GPU differ by more than that at times.
+ */
+static double most_saved(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    double most = 0;
+    for (size_t i = 0; i < repeat->pieces.count; i++) {
+        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+        if (piece->kind == GPHI_SEGMENT)
+            most += fmax(piece->host_ns - piece->own_ns, 0) +
+                    fmax(step_ns(advice, piece), 0) * repeat->inner;
+    }
+    return most;
+}
+
+/* And what it can cost: its launches. */
+static double most_lost(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    double most = 0;
+    for (size_t i = 0; i < repeat->pieces.count; i++) {
+        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+        if (piece->kind == GPHI_SEGMENT)
+            most += (gphi_graph_launch_ns(advice, piece) +
+                     anchor(advice, GPHI_ANCHOR_GRAPH_START)) *
+                    repeat->inner;
+    }
+    return most;
+}
+
 /* eager_ns without the doctor's part, and graph_ns. Where no graph was measured, what the
  * two clocks do not explain of the time now (other programs, caches, a host that wakes
  * late) is put down to host and GPU as they work, and the GPU's part stays. */
@@ -221,6 +251,10 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
     double graph = run(advice, repeat, AS_GRAPH);
     if (!is_all_measured(repeat) && without > 0)
         graph += fmax(eager - without, 0) * fmin(fmax(repeat->busy_ns, 0) / without, 1);
+    if (repeat->busy_ns > mostly_busy * eager)
+        graph = fmax(graph, eager - most_saved(advice, repeat));
+    graph = fmin(graph, eager + most_lost(advice, repeat));
+    repeat->busy_ns = fmin(repeat->busy_ns, eager);
     repeat->eager_ns = eager / repeat->inner;
     repeat->graph_ns = repeat->busy_ns < 0 ? -1 : graph / repeat->inner;
 }

@@ -238,6 +238,13 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
     else
         answer(&q[8], "random state on the device", GPHI_NOT_KNOWN, "%s",
                gphi_site_text(random));
+    const gphi_site *elsewhere = kind_site(advice, repeat, GPHI_ELSEWHERE);
+    if (elsewhere == NULL)
+        answer(&q[9], "no unsafe call of another thread", GPHI_YES, "none seen");
+    else
+        answer(&q[9], "no unsafe call of another thread", GPHI_NO,
+               "%s by thread %u: capture in thread-local mode", gphi_site_text(elsewhere),
+               elsewhere->thread);
 }
 
 void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat)

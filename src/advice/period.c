@@ -113,30 +113,21 @@ static bool is_same(const gph_advice *advice, const gphi_repeat *repeat, uint32_
            gphi_repeat_beat(advice, repeat, 0, b)->weak;
 }
 
-/* How many repetitions of one sequence of at least INNER_MIN calls a segment is. */
+/* How many repetitions of one sequence a segment is. Of a sequence of fewer than
+ * INNER_MIN calls nobody would make a graph: then it is one. */
 static uint32_t inner_of(const gph_advice *advice, const gphi_repeat *repeat,
                          const gphi_piece *piece)
 {
-    for (uint32_t length = INNER_MIN; length <= piece->count / 2; length++) {
+    for (uint32_t length = 1; length <= piece->count / 2; length++) {
         uint32_t i = piece->from + length;
         if (piece->count % length != 0)
             continue;
         while (i < piece->from + piece->count && is_same(advice, repeat, i, i - length))
             i++;
-        /* shorter ones were no period, but runs of one call are one sequence */
         if (i == piece->from + piece->count)
-            return piece->count / length;
+            return length < INNER_MIN ? 1 : piece->count / length;
     }
     return 1;
-}
-
-static bool is_one_call(const gph_advice *advice, const gphi_repeat *repeat,
-                        const gphi_piece *piece)
-{
-    for (uint32_t i = 1; i < piece->count; i++)
-        if (!is_same(advice, repeat, piece->from, piece->from + i))
-            return false;
-    return true;
 }
 
 static void count_streams(const gph_advice *advice, const gphi_repeat *repeat,
@@ -189,8 +180,7 @@ static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
         if (((gphi_piece *)gphi_vec_at(&repeat->pieces, i))->kind == GPHI_SEGMENT)
             count_streams(advice, repeat, gphi_vec_at(&repeat->pieces, i));
     gphi_piece *first = gphi_vec_at(&repeat->pieces, 0);
-    if (segments == 1 && first->kind == GPHI_SEGMENT &&
-        !is_one_call(advice, repeat, first)) {
+    if (segments == 1 && first->kind == GPHI_SEGMENT) {
         repeat->inner = inner_of(advice, repeat, first);
         first->nodes /= repeat->inner;
         first->copies /= repeat->inner;
@@ -303,15 +293,27 @@ static uint32_t last_work(const gph_advice *advice, const gphi_repeat *repeat)
     return last;
 }
 
+/* Whether calls before that beat are unsafe: those behind it then belong to them, as the
+ * allocation does whose memory is freed there. */
+static bool has_unsafe(const gph_advice *advice, const gphi_repeat *repeat, uint32_t last)
+{
+    for (uint32_t i = 0; i <= last; i++)
+        if (site_at(advice, repeat, i)->effect == GPHI_EFFECT_UNSAFE)
+            return true;
+    return false;
+}
+
 static gph_status look_at_calls(const gph_advice *advice, gphi_repeat *repeat)
 {
     const uint32_t last = last_work(advice, repeat);
+    const bool is_unsafe = has_unsafe(advice, repeat, last);
     for (uint32_t i = 0; i < repeat->loop.period; i++) {
         const uint32_t index = gphi_repeat_beat(advice, repeat, 0, i)->site;
         const gphi_site *site = gphi_advice_site(advice, index);
         const char *text = NULL;
         gphi_obstacle_kind kind;
-        if (i > last && site->effect != GPHI_EFFECT_ORDER)
+        if (i > last && site->effect != GPHI_EFFECT_ORDER &&
+            !(is_unsafe && site->effect == GPHI_EFFECT_UNSAFE))
             kind = GPHI_STAYS;
         else
             kind = kind_inside(advice, repeat, site, &text);

@@ -224,6 +224,10 @@ static bool check_usage(const command_line *line)
         wrong = "a program, or --events FILE, not both";
     else if (tier != NULL && strcmp(tier, "0") != 0 && strcmp(tier, "1") != 0)
         wrong = "--tier is 0 or 1";
+    else if (tier != NULL && strcmp(tier, "0") == 0 &&
+             (line->values[DOCTOR_ADVISE] != NULL ||
+              line->values[DOCTOR_CAPTURABLE] != NULL))
+        wrong = "--advise and --capturable need calls, which --tier 0 does not see";
     else if (language != NULL && strcmp(language, "en") != 0 &&
              strcmp(language, "zh") != 0)
         wrong = "--lang is en or zh";
