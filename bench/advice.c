@@ -7,7 +7,8 @@
  *   bench_advice [--samples N] [--assert] [--text] [WORK...]     on either driver
  *
  * A graph pays if it saves 5 % or more and the program repeats often enough to earn its
- * recording. --assert: exit 1 if a verdict is wrong. */
+ * recording; "either" stands where the measured samples do not agree. --assert: exit 1 if
+ * a verdict is wrong. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ typedef struct round_of {
 typedef struct row {
     double predicted_eager, predicted, busy, once, even;
     double eager, graph, measured_once;
-    bool pays, is_right;
+    bool pays, is_decided, is_right;
     gph_verdict verdict;
 } row;
 
@@ -224,6 +225,13 @@ static double field(const round_of *rounds, int count, size_t offset, bool per_c
 #define TOLD(name) field(rounds, count, offsetof(round_of, told.name), true)
 #define SEEN(name) field(rounds, count, offsetof(round_of, seen.name), false)
 
+/* Whether a graph pays, as measured. */
+static bool is_paid(double eager_us, double graph_us, double once_us, int iterations)
+{
+    const double saving = eager_us - graph_us;
+    return saving >= 0.05 * eager_us && saving * iterations > once_us;
+}
+
 static row sum_up(const work *w, const round_of *rounds, int count)
 {
     const int iterations = rounds[0].is_soft ? w->soft_iterations : w->iterations;
@@ -234,16 +242,22 @@ static row sum_up(const work *w, const round_of *rounds, int count)
                .eager = SEEN(eager_us),
                .graph = SEEN(graph_us),
                .measured_once = SEEN(once_us)};
-    const double saving = out.eager - out.graph;
-    int votes[4] = {0};
-    for (int i = 0; i < count; i++)
+    int votes[4] = {0}, paid = 0;
+    for (int i = 0; i < count; i++) {
+        const measured *seen = &rounds[i].seen;
         votes[rounds[i].told.verdict]++;
+        paid += is_paid(seen->eager_us, seen->graph_us, seen->once_us, iterations);
+    }
     for (int v = 0; v < 4; v++)
         if (votes[v] > votes[out.verdict])
             out.verdict = (gph_verdict)v;
-    out.pays = saving >= 0.05 * out.eager && saving * iterations > out.measured_once;
+    out.pays = is_paid(out.eager, out.graph, out.measured_once, iterations);
+    /* where the measured rounds do not agree among themselves neither verdict is wrong */
+    out.is_decided = paid == 0 || paid == count;
     out.is_right =
-        out.verdict == (out.pays ? GPH_VERDICT_PAYS : GPH_VERDICT_DOES_NOT_PAY);
+        out.verdict == (out.pays ? GPH_VERDICT_PAYS : GPH_VERDICT_DOES_NOT_PAY) ||
+        (!out.is_decided &&
+         (out.verdict == GPH_VERDICT_PAYS || out.verdict == GPH_VERDICT_DOES_NOT_PAY));
     return out;
 }
 
@@ -266,7 +280,10 @@ static void print_row(const char *name, const row *r, double error_of)
     printf("%-15s %9.1f /%8.1f %9.1f /%8.1f %6.1f%% %9.1f %7.0f /%6.0f  %-9s %-9s%s\n",
            name, r->predicted_eager, r->eager, r->predicted, r->graph, error_of * 100,
            r->busy, r->once, r->measured_once, verdict_text(r->verdict),
-           r->pays ? "pays" : "does not", r->is_right ? "" : "  WRONG");
+           !r->is_decided ? "either"
+           : r->pays      ? "pays"
+                          : "does not",
+           r->is_right ? "" : "  WRONG");
     fflush(stdout);
 }
 

@@ -237,19 +237,22 @@ static double most_lost(const gph_advice *advice, const gphi_repeat *repeat)
     return most;
 }
 
-/* eager_ns without the doctor's part, and graph_ns. Where no graph was measured, what the
- * two clocks do not explain of the time now (other programs, caches, a host that wakes
- * late) is put down to host and GPU as they work, and the GPU's part stays. */
+/* eager_ns without the doctor's part, and graph_ns. What the two clocks do not explain of
+ * the time now is the doctor's too, beyond its wrappers (it takes caches, and processors
+ * from softcuda), where both clocks were measured; else it is put down to host and GPU as
+ * they work, and the GPU's part stays. */
 static void set_times(const gph_advice *advice, gphi_repeat *repeat)
 {
     const double with = run(advice, repeat, AS_IT_IS);
     const double without = run(advice, repeat, WITHOUT_DOCTOR);
     double eager = repeat->eager_ns - fmax(with - without, 0);
     eager = fmax(eager, repeat->eager_ns * 0.2);
+    double graph = run(advice, repeat, AS_GRAPH);
     if (repeat->loop.repetitions < FEW) /* the first ones are not what it takes later */
         eager = fmin(eager, without);
-    double graph = run(advice, repeat, AS_GRAPH);
-    if (!is_all_measured(repeat) && without > 0)
+    if (is_all_measured(repeat))
+        eager = fmin(eager, without);
+    else if (without > 0)
         graph += fmax(eager - without, 0) * fmin(fmax(repeat->busy_ns, 0) / without, 1);
     if (repeat->busy_ns > mostly_busy * eager)
         graph = fmax(graph, eager - most_saved(advice, repeat));
