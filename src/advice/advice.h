@@ -163,8 +163,8 @@ struct gph_advice {
     gphi_vec repeats;                    /* of gphi_repeat *, dearest first */
     uint64_t anchors[GPHI_ANCHOR_COUNT]; /* ps */
     bool has_anchors, is_done;
-    int32_t anchor_failure; /* why there are none: a CUresult, or 0 */
-    char anchor_call[32];   /* what failed, or "" */
+    int32_t anchor_failure;              /* why there are none: a CUresult, or 0 */
+    char anchor_call[32];                /* what failed, or "" */
     uint64_t beat_count, beats_left_out; /* too many to keep */
     uint64_t first_ns, last_ns, graph_launches, captures;
 };

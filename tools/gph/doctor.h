@@ -25,7 +25,8 @@ int doctor_run_program(doctor_run *run);
  * *out is as it was. False: after a message. */
 bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_report **out);
 
-/* Writes what was asked for; report NULL: nothing was; advice NULL: without. False: after a message. */
+/* Writes what was asked for; report NULL: nothing was; advice NULL: without. False: after
+ * a message. */
 bool doctor_report_write(const command_line *line, gph_report *report,
                          const gph_advice *advice, int code);
 #endif
