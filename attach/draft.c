@@ -48,7 +48,8 @@ bool attach_write(attach_draft *draft)
     gphi_event *event = gphi_event_ring_take(ring, bytes);
     if (event == NULL)
         return false;
-    draft->head.thread = attach_thread();
+    if (draft->head.thread == 0)
+        draft->head.thread = attach_thread();
     if (draft->head.time_ns == 0)
         draft->head.time_ns = gphi_clock_ns();
     draft->head.word_count = (uint16_t)draft->word_count;

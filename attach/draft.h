@@ -28,7 +28,7 @@ typedef struct attach_piece {
 enum { ATTACH_PIECES_MAX = 12 };
 
 typedef struct attach_draft {
-    gphi_event head; /* kind, id, stack, u; time 0: now */
+    gphi_event head; /* kind, id, stack, u; thread 0: this one; time 0: now */
     const uint64_t *words;
     uint32_t word_count, piece_count;
     attach_piece pieces[ATTACH_PIECES_MAX]; /* the first `piece_count` */

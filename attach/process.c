@@ -114,7 +114,7 @@ bool attach_start(void)
     if (ring != NULL)
         tell_process(is_logs ? 0 : 1);
     const uint32_t is = ring == NULL ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
-    const gphi_timing_host host = {attach_entry, attach_open_captures, ring};
+    const gphi_timing_host host = {attach_entry, attach_open_captures};
     if (is == ATTACH_ON)
         gphi_timing_start(&host);
     atomic_store_explicit(&attach_is, is, memory_order_release);

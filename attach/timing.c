@@ -6,6 +6,8 @@
  *                  -> BUILT (nodes are put into a graph) -> LET_GO (launched)
  *           LET_GO -> CLOSED (the GPU has ended, the result is written) */
 #define _GNU_SOURCE
+#include "attach/draft.h"
+#include "attach/stack.h"
 #include "attach/timing_graph.h"
 #include "attach/timing_rhythm.h"
 #include "base/clock.h"
@@ -16,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,6 @@ enum {
     WINDOWS_MAX = 64, /* in all */
     CALLS_MAX = 192,  /* in a held one: drivers queue some 256 launches, then block */
     CALLS_MIN = 32,
-    STREAMS = 8,
     OWN = 128,
     OWN_STEP = 32 /* ns */
 };
@@ -46,10 +46,10 @@ static struct {
     _Atomic int releasing;   /* threads in release() */
     gphi_rhythm *owner;      /* of the window */
     gphi_window_kind kind;
-    CUstream streams[STREAMS];
+    CUstream streams[GPHI_TIMING_STREAMS];
     uint32_t stream_count, calls, done;
     uint64_t first_ns, last_ns, target, instantiate_ns;
-    CUevent begin, ends[STREAMS];
+    CUevent begin, ends[GPHI_TIMING_STREAMS];
     bool is_whole; /* let go with everything queued */
     bool is_watched;
     sem_t wake;
@@ -73,7 +73,7 @@ static gphi_rhythm *own_rhythm(void)
     if (has_none)
         return NULL;
     own = &t.rhythms[index];
-    own->thread = (uint32_t)syscall(SYS_gettid);
+    own->thread = attach_thread();
     return own;
 }
 
@@ -94,22 +94,15 @@ static uint64_t own_cost(void)
     return 0;
 }
 
+/* `thread`: 0 for this one. */
 static void put_record(const uint64_t *words, uint32_t count, uint32_t thread,
                        uint64_t id)
 {
-    gphi_event *e = gphi_event_ring_take(t.host.ring, count * sizeof(uint64_t));
-    if (e == NULL)
-        return;
-    e->kind = GPHI_EVENT_GPU;
-    e->thread = thread;
-    e->time_ns = gphi_clock_ns();
-    e->id = id;
-    e->word_count = (uint16_t)count;
-    e->part_count = 0;
-    e->stack = 0;
-    memset(&e->u, 0, sizeof(e->u));
-    memcpy(e + 1, words, count * sizeof(*words));
-    gphi_event_ring_put(t.host.ring, e);
+    attach_draft draft;
+    attach_draft_begin(&draft, GPHI_EVENT_GPU, id);
+    attach_draft_words(&draft, words, count);
+    draft.head.thread = thread;
+    (void)attach_write(&draft);
 }
 
 static void put_window(double ms)
@@ -189,12 +182,19 @@ static void end_hold_locked(void)
     t.owner->next = t.owner->count + 2 * t.owner->period;
 }
 
-static bool hold_stream_locked(CUstream stream)
+static bool has_stream_locked(CUstream stream)
 {
     for (uint32_t i = 0; i < t.stream_count; i++)
         if (t.streams[i] == stream)
             return true;
-    if (t.stream_count == STREAMS)
+    return false;
+}
+
+static bool hold_stream_locked(CUstream stream)
+{
+    if (has_stream_locked(stream))
+        return true;
+    if (t.stream_count == GPHI_TIMING_STREAMS)
         return false;
     if (t.cu.wait_value(stream, t.gate.at, atomic_load(&t.window),
                         CU_STREAM_WAIT_VALUE_GEQ) != CUDA_SUCCESS)
@@ -208,10 +208,7 @@ static bool hold_stream_locked(CUstream stream)
 /* A stream that waits for an event first is held by what it waits for. */
 static void tie_stream_locked(CUstream stream)
 {
-    for (uint32_t i = 0; i < t.stream_count; i++)
-        if (t.streams[i] == stream)
-            return;
-    if (t.stream_count < STREAMS)
+    if (!has_stream_locked(stream) && t.stream_count < GPHI_TIMING_STREAMS)
         t.streams[t.stream_count++] = stream;
 }
 
@@ -414,14 +411,14 @@ static void put_anchors(const uint64_t *anchors)
 {
     uint64_t words[3 + GPHI_ANCHOR_COUNT] = {GPHI_GPU_ANCHORS};
     memcpy(words + 3, anchors, GPHI_ANCHOR_COUNT * sizeof(*anchors));
-    put_record(words, 3 + GPHI_ANCHOR_COUNT, (uint32_t)syscall(SYS_gettid), 0);
+    put_record(words, 3 + GPHI_ANCHOR_COUNT, 0, 0);
 }
 
 static void put_failure(CUresult result, const char *call)
 {
     uint64_t words[3 + 4] = {GPHI_GPU_ANCHORS, (uint64_t)result};
     snprintf((char *)&words[3], 32, "%s", call);
-    put_record(words, 3 + 4, (uint32_t)syscall(SYS_gettid), 0);
+    put_record(words, 3 + 4, 0, 0);
 }
 
 /* Whether a call went well; if not, says which. */
@@ -442,7 +439,7 @@ static bool set_up(CUcontext context, void *word)
     atomic_store(t.gate.word, 0);
     t.context = context;
     bool good = is_good(t.cu.event_create(&t.begin, CU_EVENT_DEFAULT), "cuEventCreate");
-    for (int i = 0; good && i < STREAMS; i++)
+    for (int i = 0; good && i < GPHI_TIMING_STREAMS; i++)
         good = is_good(t.cu.event_create(&t.ends[i], CU_EVENT_DEFAULT), "cuEventCreate");
     if (!good)
         return false;
@@ -513,7 +510,7 @@ static void leave_context(void)
         t.cu.ctx_push(t.context) == CUDA_SUCCESS) {
         gphi_timing_graph_drop(&t.graph);
         (void)t.cu.event_destroy(t.begin);
-        for (int i = 0; i < STREAMS; i++)
+        for (int i = 0; i < GPHI_TIMING_STREAMS; i++)
             (void)t.cu.event_destroy(t.ends[i]);
         (void)t.cu.host_free((void *)t.gate.word);
         t.gate.word = NULL;
@@ -556,9 +553,11 @@ bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
 {
     gphi_rhythm *r;
     bool taken = false;
-    if (ends_context(call))
+    if (ends_context(call)) {
         leave_context();
-    if (ends_context(call) || !is_set_up(call) || (r = own_rhythm()) == NULL)
+        return false;
+    }
+    if (!is_set_up(call) || (r = own_rhythm()) == NULL)
         return false;
     const gphi_timing_call now = gphi_timing_call_of(call, words, flags);
     if (now.class == GPHI_NOISE)
@@ -589,7 +588,7 @@ void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
 {
     if (atomic_load(&t.set_up) != 2 || own == NULL)
         return;
-    const gphi_timing_class class = gphi_timing_call_of(call, NULL, 0).class;
+    const gphi_timing_class class = gphi_timing_class_of(call);
     const int state = atomic_load(&t.state);
     if (state == HELD || state == BUILT) {
         count_call(class, end);

@@ -23,7 +23,6 @@
 typedef struct gphi_timing_host {
     void *(*find)(const char *symbol); /* the driver's own entry, or NULL */
     uint32_t (*open_captures)(void);   /* in the process, now */
-    gphi_event_ring *ring;             /* where its records go */
 } gphi_timing_host;
 
 /* Whether it is active. Read without a lock, so that a wrapper pays one load. */

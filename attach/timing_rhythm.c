@@ -107,6 +107,12 @@ static uint32_t key_of(uint32_t call, const uint64_t *words, int stream_word)
     return (uint32_t)hash;
 }
 
+gphi_timing_class gphi_timing_class_of(uint32_t call)
+{
+    int ignored;
+    return class_of(call, &ignored);
+}
+
 gphi_timing_call gphi_timing_call_of(uint32_t call, const uint64_t *words, uint32_t flags)
 {
     int stream_word;

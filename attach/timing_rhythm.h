@@ -13,6 +13,8 @@ typedef enum gphi_timing_class {
     GPHI_CAPTURE
 } gphi_timing_class;
 
+gphi_timing_class gphi_timing_class_of(uint32_t call);
+
 /* A call of the program, and what it is. */
 typedef struct gphi_timing_call {
     uint32_t call, flags;

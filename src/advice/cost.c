@@ -208,31 +208,25 @@ static bool is_all_measured(const gphi_repeat *repeat)
     return true;
 }
 
-/* What a graph can save at most: what the host does in the segments, and what lies
- * between their nodes. Two measurements of a busy GPU differ by more than that at times.
- */
-static double most_saved(const gph_advice *advice, const gphi_repeat *repeat)
-{
-    double most = 0;
-    for (size_t i = 0; i < repeat->pieces.count; i++) {
-        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
-        if (piece->kind == GPHI_SEGMENT)
-            most += fmax(piece->host_ns - piece->own_ns, 0) +
-                    fmax(step_ns(advice, piece), 0) * repeat->inner;
-    }
-    return most;
-}
+/* How far graphs can be from the time now. */
+typedef struct limits {
+    double
+        saved; /* what the host does in the segments, and what lies between their nodes */
+    double lost; /* launches of the graphs */
+} limits;
 
-/* And what it can cost: its launches. */
-static double most_lost(const gph_advice *advice, const gphi_repeat *repeat)
+static limits limits_of(const gph_advice *advice, const gphi_repeat *repeat)
 {
-    double most = 0;
+    limits most = {0, 0};
     for (size_t i = 0; i < repeat->pieces.count; i++) {
         const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
-        if (piece->kind == GPHI_SEGMENT)
-            most += (gphi_graph_launch_ns(advice, piece) +
-                     anchor(advice, GPHI_ANCHOR_GRAPH_START)) *
-                    repeat->inner;
+        if (piece->kind != GPHI_SEGMENT)
+            continue;
+        most.saved += fmax(piece->host_ns - piece->own_ns, 0) +
+                      fmax(step_ns(advice, piece), 0) * repeat->inner;
+        most.lost += (gphi_graph_launch_ns(advice, piece) +
+                      anchor(advice, GPHI_ANCHOR_GRAPH_START)) *
+                     repeat->inner;
     }
     return most;
 }
@@ -254,9 +248,11 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
         eager = fmin(eager, without);
     else if (without > 0)
         graph += fmax(eager - without, 0) * fmin(fmax(repeat->busy_ns, 0) / without, 1);
+    /* two measurements of a busy GPU differ by more than that at times */
+    const limits most = limits_of(advice, repeat);
     if (repeat->busy_ns > mostly_busy * eager)
-        graph = fmax(graph, eager - most_saved(advice, repeat));
-    graph = fmin(graph, eager + most_lost(advice, repeat));
+        graph = fmax(graph, eager - most.saved);
+    graph = fmin(graph, eager + most.lost);
     repeat->busy_ns = fmin(repeat->busy_ns, eager);
     repeat->eager_ns = eager / repeat->inner;
     repeat->graph_ns = repeat->busy_ns < 0 ? -1 : graph / repeat->inner;

@@ -2,21 +2,13 @@
 /* Work of a program as nodes of a graph, with what a driver may refuse: nothing is lost,
  * and nothing runs twice. */
 #include "attach/timing_graph.h"
+#include "step_ptx.h"
 #include "test.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
 enum { WORDS = 64, BYTES = WORDS * 4 };
-
-static const char ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry step(.param .u64 p, .param .u32 a, .param .u32 b)\n"
-    "{ .reg .b32 %r<6>; .reg .b64 %d<4>;\n"
-    "  ld.param.u64 %d1, [p]; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];\n"
-    "  mov.u32 %r3, %tid.x; mul.wide.u32 %d2, %r3, 4; add.s64 %d3, %d1, %d2;\n"
-    "  ld.global.u32 %r4, [%d3]; mad.lo.u32 %r5, %r4, %r1, %r2;\n"
-    "  st.global.u32 [%d3], %r5; ret; }\n";
 
 static gphi_timing_calls cu;
 static gphi_timing_graph graph;
@@ -56,7 +48,7 @@ static bool start(void)
     OK(init(0));
     OK(retain(&context, 0));
     OK(set(context));
-    OK(cu.module_load(&module, ptx));
+    OK(cu.module_load(&module, step_ptx));
     OK(cu.function(&step, module, "step"));
     OK(cu.stream_create(&stream, CU_STREAM_NON_BLOCKING));
     OK(cu.stream_create(&side, CU_STREAM_NON_BLOCKING));
