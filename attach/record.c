@@ -35,11 +35,12 @@ static bool read_own_file(void *to, const void *from, size_t bytes)
     return is_read;
 }
 
-/* Texts are read by pieces that may be longer than they are: a sanitizer would object. */
-#if defined(__SANITIZE_ADDRESS__)
+/* Texts are read by pieces that may be longer than they are, and the program's memory as
+ * it stands, whoever writes it: sanitizers would object, and the kernel reads instead. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_WATCHED true
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define IS_WATCHED true
 #endif
 #endif
