@@ -83,6 +83,14 @@ typedef struct gph_allocator {
     void *user;              /**< first argument of `realloc` */
 } gph_allocator;
 
+/** Receives what is written, piece by piece.
+ *
+ *  user  as given to the writer.
+ *  data  borrowed for the call; `bytes` of them.
+ *
+ *  Returns GPH_OK to go on; anything else stops the writer, which returns it. */
+typedef gph_status gph_write_fn(void *user, const void *data, size_t bytes);
+
 /** The name of a status: "GPH_OK", "GPH_E_INVALID", or, for a CUresult, CUDA's own, such
  *  as "CUDA_ERROR_INVALID_VALUE". Static storage; never NULL. Thread: any. */
 GPH_API const char *gph_status_name(gph_status status);

@@ -12,14 +12,6 @@
 extern "C" {
 #endif
 
-/** Receives what is written, piece by piece.
- *
- *  user  as given to the writer.
- *  data  borrowed for the call; `bytes` of them.
- *
- *  Returns GPH_OK to go on; anything else stops the writer, which returns it. */
-typedef gph_status gph_write_fn(void *user, const void *data, size_t bytes);
-
 /** Limits and habits of reader and writer. Start from GPH_FILE_OPTIONS_INIT. */
 typedef struct gph_file_options {
     uint32_t size;      /**< sizeof(gph_file_options) */
