@@ -15,7 +15,7 @@
 #include "advice/effect.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "doctor/model.h"
+#include "doctor/model/model.h"
 #include <gph/advice.h>
 
 /* A source line that makes one call on one stream. */

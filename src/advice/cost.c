@@ -2,7 +2,7 @@
 /* The prediction: host and GPU as two clocks that a wait brings together, stepped through
  * a few periods, as the program is now and with graphs in place of its segments. */
 #include "advice/advice.h"
-#include "doctor/stacks.h"
+#include "doctor/findings/stacks.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

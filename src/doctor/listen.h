@@ -2,7 +2,7 @@
 /* What the doctor lets its neighbours (advice, report) see. */
 #ifndef GPHI_DOCTOR_LISTEN_H
 #define GPHI_DOCTOR_LISTEN_H
-#include "doctor/model.h"
+#include "doctor/model/model.h"
 #include <gph/doctor.h>
 
 /* Gets each record after the model has seen it; `seen` is NULL where it is no CALL, or

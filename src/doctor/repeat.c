@@ -3,7 +3,7 @@
  * changed since it was captured. What was kept of the first is fed anew. */
 #include "base/fail.h"
 #include "base/heap.h"
-#include "doctor/doctor.h"
+#include "doctor/examination.h"
 
 #include <string.h>
 

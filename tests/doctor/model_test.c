@@ -2,7 +2,7 @@
 /* The model, fed with records made here: which work ends before which, what lives where.
  */
 #include "base/heap.h"
-#include "doctor/feed.h"
+#include "doctor/model/model_feed.h"
 #include "test.h"
 
 enum { A = 0x1000, B = 0x2000, EVENT = 0x3000, NON_BLOCKING = 1, BLOCKING = 0 };

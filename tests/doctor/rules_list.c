@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Prints every rule, "id severity" a line, in the order of the tables; fails if one has
  * no words in the knowledge base, or two have one id. */
-#include "doctor/rules.h"
+#include "doctor/rules/rules.h"
 
 #include <gph/explain.h>
 #include <stdio.h>

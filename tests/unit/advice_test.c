@@ -2,7 +2,7 @@
 /* The advice on call sequences made up here: what repeats, what is in the way, what a
  * graph would take. Times are nanoseconds of a machine whose figures stand below. */
 #include "advice/advice.h"
-#include "doctor/feed.h"
+#include "doctor/model/model_feed.h"
 #include "fault.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the doctor says of a cell of the matrix of captures is what an H100 did there:
  * every row of tests/conformance/rules/capture_matrix.expected. */
-#include "doctor/rules_capture.h"
+#include "doctor/rules/capture/rules_capture.h"
 #include "test.h"
 
 static const char *const names[] = {

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An examination, from its folder of rings or its log to its findings. */
+#define _GNU_SOURCE
+#include "doctor/examination.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/heap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <gph/explain.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gphi_patient *patient_at(const gph_doctor *doctor, size_t index)
+{
+    return *(gphi_patient **)gphi_vec_at(&doctor->patients, index);
+}
+
+/* ---- life ---- */
+
+gph_status gph_doctor_create(const gph_doctor_options *options, gph_doctor **out,
+                             gph_error *error)
+{
+    gph_doctor_options read = GPH_DOCTOR_OPTIONS_INIT;
+    uint32_t language = GPH_EXPLAIN_ENGLISH;
+    if (out == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
+    if (options != NULL)
+        GPHI_TRY(gphi_options_read(&read, sizeof(read), options, error));
+    if (read.language != NULL && strcmp(read.language, "zh") == 0)
+        language = GPH_EXPLAIN_CHINESE;
+    else if (read.language != NULL && strcmp(read.language, "en") != 0)
+        return gphi_fail(error, GPH_E_INVALID, "language '%.20s': en or zh is possible",
+                         read.language);
+    const gph_allocator heap = gphi_heap(read.allocator);
+    gph_doctor *doctor = gphi_heap_alloc(heap, sizeof(*doctor));
+    if (doctor == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "making a doctor");
+    doctor->heap = heap;
+    doctor->language = language;
+    doctor->keep_events = read.keep_events;
+    gphi_vec_init(&doctor->patients, heap, sizeof(gphi_patient *));
+    gphi_vec_init(&doctor->scratch, heap, 1);
+    gphi_vec_init(&doctor->findings, heap, sizeof(gphi_draft *));
+    *out = doctor;
+    return GPH_OK;
+}
+
+void gph_doctor_destroy(gph_doctor *doctor)
+{
+    if (doctor == NULL)
+        return;
+    if (doctor->save != NULL)
+        gphi_ignore(gphi_event_save_end(doctor->save, false, NULL), "nothing is kept");
+    for (size_t i = 0; i < doctor->patients.count; i++)
+        gphi_patient_free(doctor, patient_at(doctor, i));
+    gphi_vec_fini(&doctor->patients);
+    gphi_vec_fini(&doctor->scratch);
+    gphi_vec_fini(&doctor->findings);
+    gphi_heap_free(doctor->heap, doctor, sizeof(*doctor));
+}
+
+void gphi_doctor_listen(gph_doctor *doctor, gphi_listener *listener, void *user)
+{
+    for (size_t i = 0; i < GPHI_LISTENERS_MAX; i++) {
+        const bool is_users =
+            doctor->listeners[i].call != NULL && doctor->listeners[i].user == user;
+        const bool is_room = doctor->listeners[i].call == NULL;
+        if (listener != NULL ? !is_room && !is_users : !is_users)
+            continue;
+        doctor->listeners[i].call = listener;
+        doctor->listeners[i].user = user;
+        return;
+    }
+}
+
+gphi_model *gphi_doctor_model(gph_doctor *doctor)
+{
+    return doctor->now != NULL ? doctor->now->model : NULL;
+}
+
+const gph_place *gphi_doctor_frames(gph_doctor *doctor, uint32_t stack, uint32_t *count)
+{
+    const uint32_t index = stack / GPHI_STACKS_A_PATIENT;
+    *count = 0;
+    if (index >= doctor->patients.count)
+        return NULL;
+    return gphi_stacks_frames(patient_at(doctor, index)->stacks, stack, count);
+}
+
+/* ---- logs ---- */
+
+static gphi_patient *find_process(const gph_doctor *doctor, uint64_t process)
+{
+    for (size_t i = 0; i < doctor->patients.count; i++)
+        if (patient_at(doctor, i)->process == process)
+            return patient_at(doctor, i);
+    return NULL;
+}
+
+/* Whose record it is; a log without a first record is of process 0. Too many processes
+ * are one. */
+static gph_status patient_of(gph_doctor *doctor, const gphi_event *event,
+                             gphi_patient **out, bool *is_again, gph_error *error)
+{
+    gphi_patient *of = doctor->now;
+    *is_again = false;
+    if (event->kind == GPHI_EVENT_PROCESS) {
+        of = find_process(doctor, event->id);
+        *is_again = of != NULL;
+    }
+    if (of == NULL && doctor->patients.count >= GPHI_PATIENTS_MAX)
+        of = patient_at(doctor, GPHI_PATIENTS_MAX - 1);
+    if (of == NULL) {
+        const uint64_t process = event->kind == GPHI_EVENT_PROCESS ? event->id : 0;
+        const gph_status status = gphi_patient_add(doctor, process, &of);
+        if (status != GPH_OK)
+            return gphi_fail(error, status, "examining process %llu",
+                             (unsigned long long)process);
+    }
+    *out = of;
+    return GPH_OK;
+}
+
+static gph_status check_reading(const gph_doctor *doctor, const char *path,
+                                gph_error *error)
+{
+    if (doctor == NULL || path == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "doctor or path is NULL");
+    if (doctor->is_finished)
+        return gphi_fail(error, GPH_E_STATE, "%.300s: the examination is over", path);
+    return GPH_OK;
+}
+
+gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *error)
+{
+    gphi_event_log *log = NULL;
+    GPHI_TRY(check_reading(doctor, path, error));
+    GPHI_TRY(gphi_event_log_read(path, &doctor->heap, &log, error));
+    gph_status status = GPH_OK;
+    const gphi_event *event;
+    doctor->now = NULL;
+    for (size_t at = 0;
+         status == GPH_OK && (event = gphi_event_log_next(log, &at)) != NULL;) {
+        gphi_patient *patient = NULL;
+        bool is_again = false;
+        status = patient_of(doctor, event, &patient, &is_again, error);
+        if (status != GPH_OK)
+            break;
+        doctor->now = patient;
+        if (!is_again)
+            status = gphi_patient_feed(doctor, patient, event, error);
+    }
+    gphi_event_log_close(log);
+    return status;
+}
+
+gph_status gph_doctor_save(gph_doctor *doctor, const char *path, gph_error *error)
+{
+    GPHI_TRY(check_reading(doctor, path, error));
+    if (doctor->save != NULL)
+        return gphi_fail(error, GPH_E_STATE, "%.300s: a log is being written already",
+                         path);
+    return gphi_event_save_begin(path, &doctor->heap, &doctor->save, error);
+}
+
+/* ---- rings ---- */
+
+static bool is_known(const gph_doctor *doctor, const char *path)
+{
+    for (size_t i = 0; i < doctor->patients.count; i++) {
+        const char *known = patient_at(doctor, i)->ring_path;
+        if (known != NULL && strcmp(known, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Opens it if it is a ring, and whole; else it may become one. */
+static gph_status open_ring(gph_doctor *doctor, const char *path, int is_over,
+                            gph_error *error)
+{
+    gphi_event_ring_reader *ring = NULL;
+    gph_error why = {0};
+    gph_status status = gphi_event_ring_open(path, &doctor->heap, &ring, &why);
+    if (status == GPH_E_NO_MEMORY || (status == GPH_E_FORMAT && is_over)) {
+        if (error != NULL)
+            *error = why;
+        return status;
+    }
+    if (status != GPH_OK)
+        return GPH_OK;
+    gphi_patient *patient = NULL;
+    char *copy = gphi_heap_text(doctor->heap, path);
+    status = copy != NULL
+                 ? gphi_patient_add(doctor, gphi_event_ring_process(ring), &patient)
+                 : GPH_E_NO_MEMORY;
+    if (status != GPH_OK) {
+        gphi_heap_text_free(doctor->heap, copy);
+        gphi_event_ring_close(ring);
+        return gphi_fail(error, status, "examining the process of %.300s", path);
+    }
+    patient->ring = ring;
+    patient->ring_path = copy;
+    return GPH_OK;
+}
+
+static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over,
+                             gph_error *error)
+{
+    DIR *list = opendir(folder);
+    if (list == NULL)
+        return gphi_fail(error, GPH_E_IO, "cannot open %.300s: %s", folder,
+                         strerror(errno));
+    gph_status status = GPH_OK;
+    const struct dirent *entry;
+    while (status == GPH_OK && (entry = readdir(list)) != NULL) {
+        const char *dot = strrchr(entry->d_name, '.');
+        char path[PATH_MAX];
+        if (dot == NULL || strcmp(dot, ".ring") != 0 ||
+            snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
+                (int)sizeof(path) ||
+            is_known(doctor, path) || doctor->patients.count >= GPHI_PATIENTS_MAX)
+            continue;
+        status = open_ring(doctor, path, is_over, error);
+    }
+    closedir(list);
+    return status;
+}
+
+/* Children may outlive the program that is examined. */
+static bool is_running(uint64_t process)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)process);
+    FILE *file = fopen(path, "r");
+    const size_t bytes = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[bytes] = '\0';
+    const char *end = strrchr(text, ')'); /* of its name */
+    return end != NULL && strchr("ZX", end[1] != '\0' ? end[2] : 'X') == NULL;
+}
+
+static gph_status drain(gph_doctor *doctor, gphi_patient *patient, bool is_over,
+                        gph_error *error)
+{
+    const gphi_event *event;
+    is_over = is_over && !is_running(gphi_event_ring_process(patient->ring));
+    while ((event = gphi_event_ring_next(patient->ring, is_over)) != NULL)
+        GPHI_TRY(gphi_patient_feed(doctor, patient, event, error));
+    patient->lost = gphi_event_ring_lost(patient->ring);
+    return GPH_OK;
+}
+
+gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder, int is_over,
+                           gph_error *error)
+{
+    GPHI_TRY(check_reading(doctor, folder, error));
+    GPHI_TRY(find_rings(doctor, folder, is_over, error));
+    for (size_t i = 0; i < doctor->patients.count; i++)
+        if (patient_at(doctor, i)->ring != NULL)
+            GPHI_TRY(drain(doctor, patient_at(doctor, i), is_over != 0, error));
+    return GPH_OK;
+}
+
+/* ---- the end ---- */
+
+/* The program that was in a process before exec() did not end by what ended the process.
+ */
+static bool is_last_of(const gph_doctor *doctor, const gphi_patient *patient)
+{
+    for (size_t i = 0; i < doctor->patients.count; i++) {
+        const gphi_patient *other = patient_at(doctor, i);
+        if (other->process == patient->process &&
+            other->model->first_ns > patient->model->first_ns)
+            return false;
+    }
+    return true;
+}
+
+gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t process, int signal,
+                             gph_error *error)
+{
+    GPHI_TRY(check_reading(doctor, "killed", error));
+    for (size_t i = 0; i < doctor->patients.count; i++) {
+        gphi_patient *patient = patient_at(doctor, i);
+        if (patient->has_exited || patient->model->signal != 0 ||
+            !is_last_of(doctor, patient) || (process != 0 && process != patient->process))
+            continue;
+        _Alignas(64) struct {
+            gphi_event head;
+            uint64_t words[8];
+        } event = {.head = {.kind = GPHI_EVENT_EXIT,
+                            .units = 2,
+                            .thread = (uint32_t)patient->process,
+                            .time_ns = gphi_clock_ns(),
+                            .id = 2,
+                            .word_count = 1},
+                   .words = {(uint64_t)signal}};
+        GPHI_TRY(gphi_patient_feed(doctor, patient, &event.head, error));
+    }
+    return GPH_OK;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const gph_finding *first = &(*(gphi_draft *const *)a)->out;
+    const gph_finding *second = &(*(gphi_draft *const *)b)->out;
+    if (first->severity != second->severity)
+        return first->severity > second->severity ? -1 : 1;
+    if (first->time_ns != second->time_ns)
+        return first->time_ns < second->time_ns ? -1 : 1;
+    return strcmp(first->id, second->id);
+}
+
+static gph_status gather(gph_doctor *doctor, const gphi_findings *of)
+{
+    for (size_t i = 0; i < of->drafts.count; i++) {
+        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&of->drafts, i);
+        if (draft->is_withdrawn)
+            continue;
+        gphi_draft **place = gphi_vec_add(&doctor->findings, 1);
+        if (place == NULL)
+            return GPH_E_NO_MEMORY;
+        *place = draft;
+    }
+    return GPH_OK;
+}
+
+gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error)
+{
+    GPHI_TRY(check_reading(doctor, "finish", error));
+    doctor->is_finished = true;
+    gph_status status = GPH_OK;
+    for (size_t i = 0; i < doctor->patients.count && status == GPH_OK; i++) {
+        gphi_patient *patient = patient_at(doctor, i);
+        patient->model->is_replaced = !is_last_of(doctor, patient);
+        gphi_patient_end(patient);
+        status = gphi_findings_finish(&patient->findings, doctor->language);
+        if (status == GPH_OK)
+            status = gather(doctor, &patient->findings);
+    }
+    if (status != GPH_OK)
+        return gphi_fail(error, status, "putting findings into words");
+    if (doctor->findings.count > 1)
+        qsort(doctor->findings.items, doctor->findings.count, sizeof(gphi_draft *),
+              by_weight);
+    gphi_event_save *save = doctor->save;
+    doctor->save = NULL;
+    return save != NULL ? gphi_event_save_end(save, true, error) : GPH_OK;
+}
+
+uint32_t gph_doctor_finding_count(const gph_doctor *doctor)
+{
+    return doctor != NULL ? (uint32_t)doctor->findings.count : 0;
+}
+
+const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index)
+{
+    if (index >= gph_doctor_finding_count(doctor))
+        return NULL;
+    return &(*(gphi_draft **)gphi_vec_at(&doctor->findings, index))->out;
+}
+
+uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; doctor != NULL && i < doctor->patients.count; i++) {
+        const gphi_patient *patient = patient_at(doctor, i);
+        sum +=
+            patient->lost > patient->model->lost ? patient->lost : patient->model->lost;
+    }
+    if (lost != NULL)
+        *lost = sum;
+    return doctor != NULL ? doctor->events : 0;
+}

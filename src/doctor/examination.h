@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An examination: the processes, each with its model, its rules and its findings. */
+#ifndef GPHI_DOCTOR_DOCTOR_H
+#define GPHI_DOCTOR_DOCTOR_H
+#include "doctor/findings/finding.h"
+#include "doctor/listen.h"
+#include "doctor/model/model_feed.h"
+#include "event/log.h"
+#include "event/ring.h"
+
+enum { GPHI_PATIENTS_MAX = 64, GPHI_STACKS_A_PATIENT = 1 << 26 };
+
+/* Nodes and edges of graphs as they were captured, for snapshots that repeat them. */
+typedef struct gphi_repeats {
+    gphi_vec list;
+    gphi_map by_number, by_graph;
+    size_t bytes;
+} gphi_repeats;
+
+/* One process. */
+typedef struct gphi_patient {
+    uint32_t index;   /* stack numbers of its records are moved up by this many times
+                         GPHI_STACKS_A_PATIENT */
+    uint64_t process; /* its number */
+    gphi_model *model;
+    gphi_stacks *stacks;
+    gphi_findings findings;
+    gphi_vec runs;   /* of gphi_rule_run */
+    gphi_vec first;  /* its PROCESS record, for saved logs; bytes */
+    bool has_exited; /* by itself: exit(), _exit(), return */
+    gphi_repeats repeats;
+    gphi_event_ring_reader *ring;
+    char *ring_path;
+    uint64_t lost; /* by the ring */
+} gphi_patient;
+
+struct gph_doctor {
+    gph_allocator heap;
+    uint32_t language, keep_events;
+    gphi_vec patients; /* of gphi_patient * */
+    gphi_patient *now; /* whose record was last */
+    gphi_event_save *save;
+    const gphi_patient *saved; /* whose record was written last */
+    struct {
+        gphi_listener *call;
+        void *user;
+    } listeners[GPHI_LISTENERS_MAX];
+    gphi_vec scratch;  /* a record moved into the doctor's numbers */
+    gphi_vec findings; /* of gphi_draft *, sorted; after the end */
+    uint64_t events;
+    bool is_finished;
+};
+
+/* ---- repeat.c ---- */
+
+void gphi_repeats_init(gphi_repeats *repeats, gph_allocator heap);
+void gphi_repeats_fini(gphi_repeats *repeats);
+/* Takes in a record, whatever its kind. */
+gph_status gphi_repeats_note(gphi_repeats *repeats, const gphi_event *event);
+/* A GRAPH that repeats another as if it did not, in `room`; any other record as it is. */
+typedef struct gphi_graph_event {
+    gphi_event head;
+    uint64_t words[8];
+} gphi_graph_event;
+const gphi_event *gphi_repeats_graph(const gphi_repeats *repeats, const gphi_event *graph,
+                                     gphi_graph_event *room);
+/* The records that a GRAPH stands for, which repeats another, as if they were its own;
+ * NULL behind the last, or if nothing is known of that. `*at` begins with 0. */
+const gphi_event *gphi_repeats_next(gphi_repeats *repeats, const gphi_event *graph,
+                                    size_t *at);
+
+/* ---- process.c ---- */
+
+gph_status gphi_patient_add(gph_doctor *doctor, uint64_t process, gphi_patient **out);
+void gphi_patient_free(gph_doctor *doctor, gphi_patient *patient);
+/* Takes a record: the model, the rules, the listeners, the saved log. */
+gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
+                             const gphi_event *event, gph_error *error);
+/* What the rules say of the end. */
+void gphi_patient_end(gphi_patient *patient);
+#endif

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Findings: told once a place, with what follows from them folded under them. */
+#include "doctor/findings/finding.h"
+#include "base/fail.h"
+#include "base/heap.h"
+
+#include <gph/explain.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    DRAFTS_MAX = 1000,   /* of a process; more are counted with none */
+    LINES_MAX = 64,      /* of evidence */
+    AFTERMATHS_MAX = 16, /* sorts of consequence */
+    TOLD_MAX = 1 << 16,  /* then all is forgotten: rules ask about late calls */
+    EVIDENCE_FRAMES = 4  /* of a call that is evidence */
+};
+
+void gphi_findings_init(gphi_findings *findings, gphi_model *model, gphi_stacks *stacks)
+{
+    *findings = (gphi_findings){.heap = model->heap, .model = model, .stacks = stacks};
+    gphi_vec_init(&findings->drafts, model->heap, sizeof(gphi_draft *));
+    gphi_map_init(&findings->by_key, model->heap);
+    gphi_map_init(&findings->told, model->heap);
+}
+
+static void texts_fini(gph_allocator heap, gphi_vec *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        gphi_heap_text_free(heap, *(char **)gphi_vec_at(texts, i));
+    gphi_vec_fini(texts);
+}
+
+static void draft_free(gph_allocator heap, gphi_draft *draft)
+{
+    for (size_t i = 0; i < draft->evidence.count; i++)
+        gphi_heap_text_free(heap, ((gphi_line *)gphi_vec_at(&draft->evidence, i))->text);
+    gphi_vec_fini(&draft->evidence);
+    gphi_vec_fini(&draft->consequences);
+    texts_fini(heap, &draft->evidence_texts);
+    texts_fini(heap, &draft->consequence_texts);
+    char *const texts[] = {draft->cause, draft->fix, draft->fix_text, draft->docs_text};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        gphi_heap_text_free(heap, texts[i]);
+    gphi_heap_free(heap, draft, sizeof(*draft));
+}
+
+void gphi_findings_fini(gphi_findings *findings)
+{
+    for (size_t i = 0; i < findings->drafts.count; i++)
+        draft_free(findings->heap, *(gphi_draft **)gphi_vec_at(&findings->drafts, i));
+    gphi_vec_fini(&findings->drafts);
+    gphi_map_fini(&findings->by_key);
+    gphi_map_fini(&findings->told);
+}
+
+/* ---- writing ---- */
+
+static void tell(gphi_findings *findings, const gphi_call *call)
+{
+    if (call->number == 0)
+        return;
+    if (findings->told.count >= TOLD_MAX) {
+        gphi_map_fini(&findings->told);
+        gphi_map_init(&findings->told, findings->heap);
+    }
+    if (gphi_map_set(&findings->told, call->number, 1) != GPH_OK)
+        findings->is_short = true;
+}
+
+bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call)
+{
+    return call->number != 0 && gphi_map_get(&run->findings->told, call->number) != NULL;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        hash = (hash ^ (value >> (8 * i) & 0xFF)) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static uint64_t key_of(const gphi_rule *rule, const gphi_call *at, uint64_t key)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (const char *id = rule->id; *id != '\0'; id++)
+        hash = mix(hash, (unsigned char)*id);
+    /* Without a stack calls of one name and thread are one place. */
+    hash = mix(hash, at->stack != 0 ? at->stack : (uint64_t)at->call << 40 | at->thread);
+    return mix(hash, key);
+}
+
+static gphi_draft *new_draft(gphi_rule_run *run, const gphi_call *at, uint64_t hash)
+{
+    gphi_findings *findings = run->findings;
+    if (findings->drafts.count >= DRAFTS_MAX)
+        return NULL;
+    gphi_draft *draft = NULL;
+    if (gphi_vec_reserve(&findings->drafts, 1) == GPH_OK)
+        draft = gphi_heap_alloc(findings->heap, sizeof(*draft));
+    if (draft == NULL) {
+        findings->is_short = true;
+        return NULL;
+    }
+    draft->of = findings;
+    draft->rule = run->rule;
+    draft->at = *at;
+    draft->count = 1;
+    draft->is_doubtful = findings->model->lost > 0 && at->result == 0;
+    gphi_vec_init(&draft->evidence, findings->heap, sizeof(gphi_line));
+    gphi_vec_init(&draft->consequences, findings->heap, sizeof(gphi_aftermath));
+    gphi_vec_init(&draft->evidence_texts, findings->heap, sizeof(char *));
+    gphi_vec_init(&draft->consequence_texts, findings->heap, sizeof(char *));
+    *(gphi_draft **)gphi_vec_add(&findings->drafts, 1) = draft;
+    if (gphi_map_set(&findings->by_key, hash, (uint64_t)(uintptr_t)draft) != GPH_OK)
+        findings->is_short = true;
+    return draft;
+}
+
+/* What was taken back is told after all, with what is written now. */
+static void revive(gphi_draft *draft, const gphi_call *at)
+{
+    for (size_t i = 0; i < draft->evidence.count; i++)
+        gphi_heap_text_free(draft->of->heap,
+                            ((gphi_line *)gphi_vec_at(&draft->evidence, i))->text);
+    gphi_heap_text_free(draft->of->heap, draft->cause);
+    gphi_heap_text_free(draft->of->heap, draft->fix);
+    draft->cause = NULL;
+    draft->fix = NULL;
+    draft->evidence.count = 0;
+    draft->consequences.count = 0;
+    draft->consequence_count = 0;
+    draft->is_withdrawn = false;
+    draft->is_mild = false;
+    draft->is_grave = false;
+    draft->at = *at;
+    draft->count = 1;
+}
+
+gphi_draft *gphi_find_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
+                          bool *is_new)
+{
+    const uint64_t hash = key_of(run->rule, at, key);
+    const uint64_t *known = gphi_map_get(&run->findings->by_key, hash);
+    tell(run->findings, at);
+    *is_new = true;
+    if (known == NULL)
+        return new_draft(run, at, hash);
+    gphi_draft *draft = (gphi_draft *)(uintptr_t)*known;
+    if (draft->is_withdrawn) {
+        revive(draft, at);
+        return draft;
+    }
+    draft->count++;
+    *is_new = false;
+    return draft;
+}
+
+gphi_draft *gphi_find(gphi_rule_run *run, const gphi_call *at, uint64_t key)
+{
+    bool is_new;
+    gphi_draft *draft = gphi_find_any(run, at, key, &is_new);
+    return is_new ? draft : NULL;
+}
+
+/* A text of our own; NULL, and is_short, without memory. */
+static char *format_text(gphi_findings *findings, const char *format, va_list values)
+{
+    va_list again;
+    va_copy(again, values);
+    const int length = vsnprintf(NULL, 0, format, values);
+    char *text = length >= 0 ? gphi_heap_alloc(findings->heap, (size_t)length + 1) : NULL;
+    if (text != NULL)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    else
+        findings->is_short = true;
+    va_end(again);
+    return text;
+}
+
+static char *GPH_PRINTF(2, 3) new_text(gphi_findings *findings, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    char *text = format_text(findings, format, values);
+    va_end(values);
+    return text;
+}
+
+void gphi_cause(gphi_draft *draft, const char *format, ...)
+{
+    if (draft == NULL)
+        return;
+    va_list values;
+    va_start(values, format);
+    char *text = format_text(draft->of, format, values);
+    va_end(values);
+    gphi_heap_text_free(draft->of->heap, draft->cause);
+    draft->cause = text;
+}
+
+void gphi_fix(gphi_draft *draft, const char *format, ...)
+{
+    if (draft == NULL)
+        return;
+    va_list values;
+    va_start(values, format);
+    char *text = format_text(draft->of, format, values);
+    va_end(values);
+    if (draft->fix != NULL && text != NULL) {
+        char *both = new_text(draft->of, "%s %s", draft->fix, text);
+        gphi_heap_text_free(draft->of->heap, text);
+        text = both;
+    }
+    gphi_heap_text_free(draft->of->heap, draft->fix);
+    draft->fix = text;
+}
+
+static void add_line(gphi_draft *draft, const gphi_call *call, const char *format,
+                     va_list values)
+{
+    if (draft->evidence.count >= LINES_MAX)
+        return;
+    gphi_line *line = gphi_vec_add(&draft->evidence, 1);
+    if (line == NULL) {
+        draft->of->is_short = true;
+        return;
+    }
+    line->text = format_text(draft->of, format, values);
+    if (call != NULL)
+        line->call = *call;
+}
+
+void gphi_evidence(gphi_draft *draft, const char *format, ...)
+{
+    if (draft == NULL)
+        return;
+    va_list values;
+    va_start(values, format);
+    add_line(draft, NULL, format, values);
+    va_end(values);
+}
+
+void gphi_evidence_call(gphi_draft *draft, const gphi_call *call, const char *format, ...)
+{
+    if (draft == NULL)
+        return;
+    va_list values;
+    va_start(values, format);
+    add_line(draft, call, format, values);
+    va_end(values);
+}
+
+void gphi_consequence(gphi_draft *draft, const gphi_call *call)
+{
+    if (draft == NULL)
+        return;
+    tell(draft->of, call);
+    gphi_aftermath *known = draft->consequences.items;
+    for (size_t i = 0; i < draft->consequences.count; i++)
+        if (known[i].call.call == call->call && known[i].call.result == call->result &&
+            known[i].call.stack == call->stack) {
+            const bool is_same = known[i].last == call->number; /* two rules saw it */
+            known[i].last = call->number;
+            known[i].count += is_same ? 0 : 1;
+            draft->consequence_count += is_same ? 0 : 1;
+            return;
+        }
+    draft->consequence_count++;
+    if (draft->consequences.count >= AFTERMATHS_MAX)
+        return;
+    gphi_aftermath *place = gphi_vec_add(&draft->consequences, 1);
+    if (place == NULL) {
+        draft->of->is_short = true;
+        return;
+    }
+    *place = (gphi_aftermath){.call = *call, .last = call->number, .count = 1};
+}
+
+void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft)
+{
+    (void)run;
+    if (draft != NULL)
+        draft->is_withdrawn = true;
+}
+
+void gphi_soften(gphi_draft *draft)
+{
+    if (draft != NULL)
+        draft->is_mild = true;
+}
+
+void gphi_harden(gphi_draft *draft)
+{
+    if (draft != NULL)
+        draft->is_grave = true;
+}
+
+void gphi_short(gphi_rule_run *run)
+{
+    run->findings->is_short = true;
+}
+
+/* ---- in words ---- */
+
+/* Takes the text, also on failure. */
+static gph_status take_text(gphi_findings *findings, gphi_vec *texts, char *text)
+{
+    char **place = text != NULL ? gphi_vec_add(texts, 1) : NULL;
+    if (place == NULL) {
+        gphi_heap_text_free(findings->heap, text);
+        return GPH_E_NO_MEMORY;
+    }
+    *place = text;
+    return GPH_OK;
+}
+
+/* " at function (file:line), thread 7 "name"" of a call. */
+static void where(gphi_findings *findings, const gphi_call *call, char *out, size_t bytes)
+{
+    uint32_t count = 0;
+    char place[400] = "";
+    const gph_place *frames = gphi_stacks_frames(findings->stacks, call->stack, &count);
+    const gphi_thread *thread = gphi_model_thread(findings->model, call->thread);
+    if (count > 0)
+        gphi_place_text(&frames[0], place, sizeof(place));
+    snprintf(out, bytes, "%s%s, thread %u%s%s%s", count > 0 ? " at " : "", place,
+             (unsigned)call->thread, thread != NULL && thread->name[0] ? " \"" : "",
+             thread != NULL ? thread->name : "",
+             thread != NULL && thread->name[0] ? "\"" : "");
+}
+
+static gph_status say_line(gphi_findings *findings, gphi_draft *draft,
+                           const gphi_line *line)
+{
+    const char *text = line->text != NULL ? line->text : "";
+    gphi_vec *texts = &draft->evidence_texts;
+    if (line->call.number == 0)
+        return take_text(findings, texts, new_text(findings, "%s", text));
+    char at[512];
+    where(findings, &line->call, at, sizeof(at));
+    GPHI_TRY(take_text(
+        findings, texts,
+        new_text(findings, "%s: %s%s", text, gphi_call_name(line->call.call), at)));
+    uint32_t count = 0;
+    const gph_place *frames =
+        gphi_stacks_frames(findings->stacks, line->call.stack, &count);
+    for (uint32_t i = 0; count > 1 && i < count && i < EVIDENCE_FRAMES; i++) {
+        char place[400];
+        gphi_place_text(&frames[i], place, sizeof(place));
+        GPHI_TRY(take_text(findings, texts, new_text(findings, "  #%u %s", i, place)));
+    }
+    return GPH_OK;
+}
+
+static gph_status say_consequences(gphi_findings *findings, gphi_draft *draft)
+{
+    const gphi_aftermath *of = draft->consequences.items;
+    uint64_t told = 0;
+    for (size_t i = 0; i < draft->consequences.count; i++) {
+        char at[512], times[32] = "";
+        where(findings, &of[i].call, at, sizeof(at));
+        if (of[i].count > 1)
+            snprintf(times, sizeof(times), ", %llu times",
+                     (unsigned long long)of[i].count);
+        told += of[i].count;
+        GPHI_TRY(
+            take_text(findings, &draft->consequence_texts,
+                      new_text(findings, "%s: %s%s%s", gphi_call_name(of[i].call.call),
+                               of[i].call.result != 0 ? gphi_say_result(of[i].call.result)
+                                                      : "not as wanted",
+                               at, times)));
+    }
+    if (told < draft->consequence_count)
+        GPHI_TRY(
+            take_text(findings, &draft->consequence_texts,
+                      new_text(findings, "and %llu more",
+                               (unsigned long long)(draft->consequence_count - told))));
+    return GPH_OK;
+}
+
+static gph_status say_knowledge(gphi_findings *findings, gphi_draft *draft,
+                                uint32_t language)
+{
+    const char *id = draft->rule->id;
+    const gph_explain_entry *entry = gph_explain_get(id);
+    const gph_explain_text *text = entry != NULL ? &entry->text[language] : NULL;
+    const char *known = text != NULL ? text->fix_text : "";
+    gph_finding *out = &draft->out;
+    draft->docs_text = new_text(findings, "docs/broken/%s.md, gph explain %s", id, id);
+    draft->fix_text = draft->fix == NULL
+                          ? new_text(findings, "%s", known)
+                          : new_text(findings, "%s%s%s", draft->fix,
+                                     known[0] != '\0' ? "\nIn general: " : "", known);
+    if (draft->docs_text == NULL || draft->fix_text == NULL)
+        return GPH_E_NO_MEMORY;
+    out->title = text != NULL ? text->title : id;
+    out->fix = draft->fix_text;
+    out->in_vain = text != NULL ? text->in_vain_text : "";
+    out->docs = draft->docs_text;
+    out->cause = draft->cause != NULL ? draft->cause : text != NULL ? text->cause : "";
+    return GPH_OK;
+}
+
+static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t language)
+{
+    gph_finding *out = &draft->out;
+    const gphi_thread *thread = gphi_model_thread(findings->model, draft->at.thread);
+    GPHI_TRY(say_knowledge(findings, draft, language));
+    for (size_t i = 0; i < draft->evidence.count; i++)
+        GPHI_TRY(say_line(findings, draft, gphi_vec_at(&draft->evidence, i)));
+    GPHI_TRY(say_consequences(findings, draft));
+    if (draft->is_doubtful)
+        GPHI_TRY(take_text(findings, &draft->evidence_texts,
+                           new_text(findings,
+                                    "%llu records were lost before: what "
+                                    "contradicts this may have been among them",
+                                    (unsigned long long)findings->model->lost)));
+    out->id = draft->rule->id;
+    out->severity = draft->is_mild || draft->is_doubtful ? GPH_SEVERITY_INFO
+                    : draft->is_grave                    ? GPH_SEVERITY_ERROR
+                                                         : draft->rule->severity;
+    out->thread_name = thread != NULL ? thread->name : "";
+    out->process = findings->model->process;
+    out->thread = draft->at.thread;
+    out->count = draft->count;
+    out->time_ns = draft->at.time_ns;
+    out->frames =
+        gphi_stacks_frames(findings->stacks, draft->at.stack, &out->frame_count);
+    out->evidence = draft->evidence_texts.items;
+    out->evidence_count = (uint32_t)draft->evidence_texts.count;
+    out->consequences = draft->consequence_texts.items;
+    out->consequence_count = (uint32_t)draft->consequence_texts.count;
+    return GPH_OK;
+}
+
+gph_status gphi_findings_finish(gphi_findings *findings, uint32_t language)
+{
+    for (size_t i = 0; i < findings->drafts.count; i++) {
+        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&findings->drafts, i);
+        if (!draft->is_withdrawn)
+            GPHI_TRY(say_draft(findings, draft, language));
+    }
+    return findings->is_short ? GPH_E_NO_MEMORY : GPH_OK;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Findings of one process while they are written, and put into words at the end. */
+#ifndef GPHI_DOCTOR_FINDING_H
+#define GPHI_DOCTOR_FINDING_H
+#include "doctor/findings/rule.h"
+#include "doctor/findings/stacks.h"
+
+/* A line of evidence; with a call: followed by its place and stack. */
+typedef struct gphi_line {
+    char *text;
+    gphi_call call; /* number 0: none */
+} gphi_line;
+
+/* Later failures that look the same. */
+typedef struct gphi_aftermath {
+    gphi_call call; /* the first */
+    uint64_t last;  /* number of the last */
+    uint64_t count;
+} gphi_aftermath;
+
+struct gphi_draft {
+    gphi_findings *of;
+    const gphi_rule *rule;
+    gphi_call at;
+    uint64_t count;
+    bool is_withdrawn;
+    bool is_mild;     /* told as info, whatever its rule says */
+    bool is_grave;    /* told as an error */
+    bool is_doubtful; /* of calls that held, when records had been lost: told as info */
+    char *cause, *fix;
+    gphi_vec evidence;     /* of gphi_line */
+    gphi_vec consequences; /* of gphi_aftermath */
+    uint64_t consequence_count;
+    /* in words, by gphi_findings_finish() */
+    gph_finding out;
+    gphi_vec evidence_texts, consequence_texts; /* of char * */
+    char *fix_text, *docs_text;
+};
+
+struct gphi_findings {
+    gph_allocator heap;
+    gphi_model *model;
+    gphi_stacks *stacks;
+    gphi_vec drafts; /* of gphi_draft * */
+    gphi_map by_key; /* -> gphi_draft * */
+    gphi_map told;   /* numbers of calls whose failure is told */
+    bool is_short;   /* memory ran out */
+};
+
+void gphi_findings_init(gphi_findings *findings, gphi_model *model, gphi_stacks *stacks);
+void gphi_findings_fini(gphi_findings *findings);
+
+/* Puts all into words. `language`: a gph_explain_language. */
+gph_status gphi_findings_finish(gphi_findings *findings, uint32_t language);
+
+/* A growing text: malloc's, for texts that are given away. */
+typedef struct gphi_text {
+    char *at;
+    size_t length, room;
+    bool is_short; /* memory ran out: the text is not whole */
+} gphi_text;
+
+void gphi_text_add(gphi_text *text, const char *format, ...) GPH_PRINTF(2, 3);
+/* The text, owned by the caller (free()); NULL if it is not whole. */
+char *gphi_text_take(gphi_text *text);
+
+/* The next of eight buffers of the thread. */
+char *gphi_say_room(size_t *bytes);
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How a rule is written. Rules of one class stand in one file (rules_capture.c, ...) and
+ * one table; src/doctor/rules.h lists the tables.
+ *
+ * A rule is called for every call after the model has seen it, for every call in which
+ * the process ended (which changed nothing in the model), and at the end. It keeps what
+ * it must remember in `state` (zeroed, its own). It tells a finding by gphi_find() and
+ * fills it with this run's values; title, fix and what does not help come from the
+ * knowledge base by the rule's id. */
+#ifndef GPHI_DOCTOR_RULE_H
+#define GPHI_DOCTOR_RULE_H
+#include "doctor/model/model.h"
+#include <gph/doctor.h>
+
+typedef struct gphi_draft gphi_draft; /* a finding that is being written */
+typedef struct gphi_findings gphi_findings;
+
+typedef struct gphi_rule_run {
+    gphi_model *model;
+    gphi_findings *findings;
+    void *state; /* the rule's own */
+    const struct gphi_rule *rule;
+} gphi_rule_run;
+
+typedef struct gphi_rule {
+    const char *id;
+    gph_severity severity;
+    size_t state_bytes;
+    void (*call)(gphi_rule_run *run, const gphi_seen *seen); /* may be NULL */
+    void (*unreturned)(gphi_rule_run *run, const gphi_seen *seen);
+    void (*event)(gphi_rule_run *run, const gphi_event *event); /* all other records */
+    void (*end)(gphi_rule_run *run, bool is_killed);
+    void (*fini)(gphi_rule_run *run); /* frees what `state` holds */
+} gphi_rule;
+
+/* A finding at the place of `at`. One a (rule, stack of `at`, key): a second only counts
+ * and gives NULL, so `if (draft)` before filling. `key` tells apart what has one stack
+ * but is not the same (0 where nothing does). */
+gphi_draft *gphi_find(gphi_rule_run *run, const gphi_call *at, uint64_t key);
+/* The same, but gives the finding also when it is told already (*is_new false), so that
+ * the consequences of its second time fold under it as well. NULL: too many, no memory.
+ */
+gphi_draft *gphi_find_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
+                          bool *is_new);
+
+/* All NULL-safe. */
+void gphi_cause(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
+void gphi_evidence(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
+/* "TEXT: cuX at function (file:line), thread 7 "name"", and its stack below. */
+void gphi_evidence_call(gphi_draft *draft, const gphi_call *call, const char *format, ...)
+    GPH_PRINTF(3, 4);
+/* A later failure that follows from it: told under it, and no other rule tells it. */
+void gphi_consequence(gphi_draft *draft, const gphi_call *call);
+/* Whether a call's failure is told already (as a cause or a consequence). */
+bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call);
+/* Adds to the knowledge base's fix a sentence of this case. */
+void gphi_fix(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
+/* Takes a finding back (a benign 910 that is followed by an instantiation). */
+void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft);
+/* Tells it as info: the program has coped with it. */
+void gphi_soften(gphi_draft *draft);
+/* Tells it as an error: it is certain that what is computed is wrong. */
+void gphi_harden(gphi_draft *draft);
+/* The rule is short of memory: gph_doctor_finish() says so. */
+void gphi_short(gphi_rule_run *run);
+
+/* What ends a context. Others of these numbers are of peers, of registrations. */
+bool gphi_is_sticky(int32_t result);
+
+/* Words for a message, in static storage of the thread, good for the next 8 calls:
+ * "stream 0x55.. (cuStreamCreate at file:line)", "cuMemAlloc", "kernel scale_add", ... */
+const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);
+const char *gphi_say_call(const gphi_call *call);
+const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index);
+const char *gphi_say_result(int32_t result); /* "904 CUDA_ERROR_STREAM_CAPTURE_..." */
+/* "1 node", "3 nodes". */
+const char *gphi_say_count(uint64_t count, const char *what);
+/* "function (file:line)" of a call, or "". */
+const char *gphi_say_place(const gphi_model *model, const gphi_call *call);
+
+/* The STRUCT, PARAMS or ARRAY of argument `arg` if it has at least `bytes`, else NULL. */
+const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
+                          size_t bytes);
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stacks: addresses are kept as they come and put into words when somebody asks. */
+#include "doctor/findings/stacks.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "base/path.h"
+#include "base/vec.h"
+#include "symbol/symbol.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES_MAX = 64, PYTHON_MAX = 32 };
+
+typedef struct stack {
+    uint64_t *addresses;
+    char *python; /* lines; cut into texts when asked for */
+    size_t python_bytes;
+    gph_place *places;
+    uint32_t address_count, place_count, place_room;
+    bool is_known;
+} stack;
+
+struct gphi_stacks {
+    gph_allocator heap;
+    gphi_symbols *symbols;
+    gphi_map by_id; /* -> index in `list` */
+    gphi_vec list;  /* of stack */
+};
+
+gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out)
+{
+    gphi_stacks *stacks = gphi_heap_alloc(heap, sizeof(*stacks));
+    if (stacks == NULL)
+        return GPH_E_NO_MEMORY;
+    stacks->heap = heap;
+    gphi_map_init(&stacks->by_id, heap);
+    gphi_vec_init(&stacks->list, heap, sizeof(stack));
+    const gph_status status = gphi_symbols_create(&heap, &stacks->symbols, NULL);
+    if (status != GPH_OK) {
+        gphi_heap_free(heap, stacks, sizeof(*stacks));
+        return status;
+    }
+    *out = stacks;
+    return GPH_OK;
+}
+
+static void stack_fini(gph_allocator heap, stack *of)
+{
+    gphi_heap_free(heap, of->addresses, of->address_count * sizeof(uint64_t));
+    gphi_heap_free(heap, of->python, of->python_bytes);
+    gphi_heap_free(heap, of->places, of->place_room * sizeof(gph_place));
+}
+
+void gphi_stacks_destroy(gphi_stacks *stacks)
+{
+    if (stacks == NULL)
+        return;
+    for (size_t i = 0; i < stacks->list.count; i++)
+        stack_fini(stacks->heap, gphi_vec_at(&stacks->list, i));
+    gphi_vec_fini(&stacks->list);
+    gphi_map_fini(&stacks->by_id);
+    gphi_symbols_destroy(stacks->symbols);
+    gphi_heap_free(stacks->heap, stacks, sizeof(*stacks));
+}
+
+/* ---- coming in ---- */
+
+static stack *stack_of(gphi_stacks *stacks, uint64_t id)
+{
+    const uint64_t *known = gphi_map_get(&stacks->by_id, id);
+    if (known != NULL)
+        return gphi_vec_at(&stacks->list, (size_t)*known);
+    if (gphi_vec_reserve(&stacks->list, 1) != GPH_OK ||
+        gphi_map_set(&stacks->by_id, id, stacks->list.count) != GPH_OK)
+        return NULL;
+    return gphi_vec_add(&stacks->list, 1);
+}
+
+static gph_status feed_addresses(gphi_stacks *stacks, const gphi_event *event)
+{
+    const uint32_t count =
+        event->word_count < FRAMES_MAX ? event->word_count : FRAMES_MAX;
+    stack *of = stack_of(stacks, event->id);
+    if (of == NULL)
+        return GPH_E_NO_MEMORY;
+    if (of->addresses != NULL || of->is_known || count == 0)
+        return GPH_OK;
+    of->addresses = gphi_heap_array(stacks->heap, count, sizeof(uint64_t));
+    if (of->addresses == NULL)
+        return GPH_E_NO_MEMORY;
+    of->address_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        of->addresses[i] = gphi_event_word(event, i);
+    return GPH_OK;
+}
+
+static gph_status feed_python(gphi_stacks *stacks, const gphi_event *event)
+{
+    const char *text = gphi_event_text(event, 0);
+    stack *of = stack_of(stacks, event->id);
+    if (of == NULL)
+        return GPH_E_NO_MEMORY;
+    if (of->python != NULL || of->is_known)
+        return GPH_OK;
+    of->python = gphi_heap_text(stacks->heap, text);
+    if (of->python == NULL)
+        return GPH_E_NO_MEMORY;
+    of->python_bytes = strlen(text) + 1;
+    return GPH_OK;
+}
+
+gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event)
+{
+    switch ((gphi_event_kind)event->kind) {
+    case GPHI_EVENT_STACK: return feed_addresses(stacks, event);
+    case GPHI_EVENT_PYTHON: return feed_python(stacks, event);
+    case GPHI_EVENT_MODULE: {
+        const uint64_t start = gphi_event_word(event, 0), end = gphi_event_word(event, 1);
+        if (start >= end)
+            return GPH_OK;
+        return gphi_symbols_module(stacks->symbols, start, end, gphi_event_word(event, 2),
+                                   gphi_event_text(event, 0), gphi_event_text(event, 1));
+    }
+    default: return GPH_OK;
+    }
+}
+
+/* ---- in words ---- */
+
+static bool begins(const char *text, const char *with)
+{
+    return text != NULL && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Whose code stands between the program and the driver: libraries, the runtime where it
+ * is linked into the program (it has no lines), and what nvcc adds to the program. */
+static bool is_plumbing(const gph_place *place)
+{
+    const char *name = gphi_path_name(place->module), *file = gphi_path_name(place->file);
+    const char *function = place->function;
+    return begins(name, "libgph") || begins(name, "libcuda.so") ||
+           begins(name, "libcudart.so") || begins(function, "libcudart_static_") ||
+           begins(function, "__device_stub__") || begins(file, "cuda_runtime") ||
+           begins(file, "device_functions.h") ||
+           (file == NULL && begins(function, "cuda") &&
+            isupper((unsigned char)function[4]));
+}
+
+static bool is_start(const gph_place *place)
+{
+    const char *name = place->function;
+    return begins(name, "__libc_start") || begins(name, "_start") ||
+           begins(name, "start_thread") || begins(name, "clone3") ||
+           begins(name, "__clone");
+}
+
+/* "file:line function", cut in place. False: not of that form. */
+static bool read_python(char *line, gph_place *out)
+{
+    char *space = strchr(line, ' ');
+    if (space == NULL)
+        return false;
+    *space = '\0';
+    char *colon = strrchr(line, ':');
+    if (colon == NULL)
+        return false;
+    *colon = '\0';
+    *out = (gph_place){.function = space + 1,
+                       .file = line,
+                       .line = (int32_t)strtol(colon + 1, NULL, 10),
+                       .is_python = 1};
+    return true;
+}
+
+static void add_python(stack *of)
+{
+    uint32_t count = 0;
+    for (char *line = of->python; line != NULL && *line != '\0' && count < PYTHON_MAX;) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end = '\0';
+        if (read_python(line, &of->places[of->place_count])) {
+            of->place_count++;
+            count++;
+        }
+        line = end != NULL ? end + 1 : NULL;
+    }
+}
+
+/* Adds a frame. False: it is the last. Below a host function stands the driver's thread.
+ */
+static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is_only)
+{
+    if (of->place_count > first && begins(gphi_path_name(place->module), "libcuda.so"))
+        return false;
+    if (of->place_count == first && is_plumbing(place) && !is_only)
+        return true;
+    if ((of->place_count > first && is_start(place)) || of->place_count == of->place_room)
+        return false;
+    of->places[of->place_count++] = *place;
+    return place->function == NULL || strcmp(place->function, "main") != 0;
+}
+
+static void add_native(gphi_stacks *stacks, stack *of)
+{
+    const uint32_t first = of->place_count;
+    for (uint32_t i = 0; i < of->address_count; i++) {
+        gphi_symbol found[GPHI_SYMBOL_FRAMES];
+        const uint32_t count =
+            gphi_symbols_find(stacks->symbols, of->addresses[i], found);
+        for (uint32_t k = 0; k < count; k++) {
+            const gph_place place = {.function = found[k].function,
+                                     .file = found[k].file,
+                                     .line = found[k].line,
+                                     .module = found[k].module,
+                                     .address = of->addresses[i]};
+            if (!add_place(of, first, &place,
+                           i + 1 == of->address_count && k + 1 == count))
+                return;
+        }
+    }
+}
+
+const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *count)
+{
+    const uint64_t *known = stacks != NULL ? gphi_map_get(&stacks->by_id, id) : NULL;
+    *count = 0;
+    if (known == NULL || id == 0)
+        return NULL;
+    stack *of = gphi_vec_at(&stacks->list, (size_t)*known);
+    if (!of->is_known) {
+        const uint32_t room = 2 * of->address_count + GPHI_SYMBOL_FRAMES + PYTHON_MAX;
+        of->places = gphi_heap_array(stacks->heap, room, sizeof(gph_place));
+        if (of->places == NULL)
+            return NULL;
+        of->place_room = room;
+        of->is_known = true;
+        add_python(of);
+        add_native(stacks, of);
+    }
+    *count = of->place_count;
+    return of->place_count > 0 ? of->places : NULL;
+}
+
+void gphi_place_text(const gph_place *place, char *out, size_t bytes)
+{
+    const char *file = gphi_path_name(place->file),
+               *module = gphi_path_name(place->module);
+    const char *function = place->function != NULL ? place->function : "?";
+    if (file != NULL)
+        snprintf(out, bytes, "%s (%s:%d)", function, file, (int)place->line);
+    else if (module != NULL)
+        snprintf(out, bytes, "%s (%s)", function, module);
+    else
+        snprintf(out, bytes, "0x%llx", (unsigned long long)place->address);
+}

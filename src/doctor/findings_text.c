@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A finding as lines for a terminal. */
+#include "doctor/findings/finding.h"
+
+#include <string.h>
+
+static const char *const words[] = {"info", "warning", "error"};
+static const char *const colours[] = {"\033[1;36m", "\033[1;33m", "\033[1;31m"};
+
+static const char *word_of(gph_severity severity)
+{
+    return words[severity <= GPH_SEVERITY_ERROR ? severity : GPH_SEVERITY_INFO];
+}
+
+static void add_list(gphi_text *text, const char *head, const char *const *lines,
+                     uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        gphi_text_add(text, "  %s%s\n", i == 0 ? head : "  ", lines[i]);
+}
+
+static void add_place(gphi_text *text, const gph_finding *finding)
+{
+    char place[400];
+    if (finding->frame_count > 0) {
+        gphi_place_text(&finding->frames[0], place, sizeof(place));
+        gphi_text_add(text, "  at %s in thread %llu", place,
+                      (unsigned long long)finding->thread);
+    } else {
+        gphi_text_add(text, "  in thread %llu", (unsigned long long)finding->thread);
+    }
+    if (finding->thread_name[0] != '\0')
+        gphi_text_add(text, " \"%s\"", finding->thread_name);
+    if (finding->count > 1)
+        gphi_text_add(text, ", %llu times", (unsigned long long)finding->count);
+    gphi_text_add(text, "\n");
+    for (uint32_t i = 1; i < finding->frame_count; i++) {
+        gphi_place_text(&finding->frames[i], place, sizeof(place));
+        gphi_text_add(text, "    #%u %s\n", i, place);
+    }
+}
+
+/* What to do here, and below it what is right in general. */
+static void add_fix(gphi_text *text, const char *fix)
+{
+    const char *end = strchr(fix, '\n');
+    if (end == NULL)
+        gphi_text_add(text, "  fix: %s\n", fix);
+    else
+        gphi_text_add(text, "  fix: %.*s\n    %s\n", (int)(end - fix), fix, end + 1);
+}
+
+char *gph_finding_text(const gph_finding *finding, int with_colours)
+{
+    gphi_text text = {.at = NULL};
+    if (finding == NULL)
+        return NULL;
+    gphi_text_add(&text, "%s%s%s %s: %s\n",
+                  with_colours ? colours[finding->severity] : "",
+                  word_of(finding->severity), with_colours ? "\033[0m" : "", finding->id,
+                  finding->title);
+    add_place(&text, finding);
+    if (finding->cause[0] != '\0')
+        gphi_text_add(&text, "  cause: %s\n", finding->cause);
+    add_list(&text, "evidence: ", finding->evidence, finding->evidence_count);
+    if (finding->consequence_count > 0)
+        gphi_text_add(&text, "  consequences: later calls that failed because of it:\n");
+    for (uint32_t i = 0; i < finding->consequence_count; i++)
+        gphi_text_add(&text, "    %s\n", finding->consequences[i]);
+    if (finding->fix[0] != '\0')
+        add_fix(&text, finding->fix);
+    if (finding->in_vain[0] != '\0')
+        gphi_text_add(&text, "  does not help: %s\n", finding->in_vain);
+    gphi_text_add(&text, "  see: %s\n", finding->docs);
+    return gphi_text_take(&text);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Memory that nodes of graphs allocate: who allocated it, who frees it, who uses it. */
+#include "doctor/history/history.h"
+
+#include <string.h>
+
+gphi_graph_memory *gphi_book_graph_memory(const gphi_book *book, uint64_t address)
+{
+    for (size_t i = book->graph_memories.count; i-- > 0;) {
+        gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+        if (address == one->address || address - one->address < one->bytes)
+            return one;
+    }
+    return NULL;
+}
+
+/* Addresses of graphs of a past life are given out again: the last one counts. */
+static void add_memory(gphi_book *book, uint64_t address, uint64_t bytes,
+                       const gphi_call *made)
+{
+    gphi_graph_memory *one = address != 0 ? gphi_vec_add(&book->graph_memories, 1) : NULL;
+    if (one != NULL)
+        *one = (gphi_graph_memory){.address = address, .bytes = bytes, .made = *made};
+    else if (address != 0)
+        book->is_short = true;
+}
+
+static gphi_graph_memory *find_exact(const gphi_book *book, uint64_t address)
+{
+    gphi_graph_memory *one = gphi_book_graph_memory(book, address);
+    return one != NULL && one->address == address ? one : NULL;
+}
+
+/* Whether the graph frees all that it allocates at an address. */
+static bool frees_all(const gphi_exec_book *exec, uint64_t address)
+{
+    for (size_t i = 0; i < exec->allocations.count; i++) {
+        const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
+        if (node->address == address && !node->writes && !node->reads)
+            return false;
+    }
+    return true;
+}
+
+static void note_graph(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec)
+{
+    for (size_t i = 0; i < book->graph_memories.count; i++) {
+        gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+        one->is_orphan = one->is_orphan || (one->exec == exec && one->is_live);
+    }
+    for (size_t i = 0; i < exec->allocations.count; i++) {
+        const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
+        if (node->writes)
+            continue;
+        gphi_graph_memory *one = find_exact(book, node->address);
+        if (one == NULL || (one->exec != NULL && one->exec != exec)) {
+            add_memory(book, node->address, node->bytes, &seen->call);
+            one = find_exact(book, node->address);
+        }
+        if (one == NULL)
+            continue;
+        one->exec = exec;
+        one->is_orphan = false;
+        one->is_freed_inside = frees_all(exec, node->address);
+    }
+}
+
+static void note_launch(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec)
+{
+    for (size_t i = 0; i < exec->allocations.count; i++) {
+        const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
+        gphi_graph_memory *one = find_exact(book, node->address);
+        if (one == NULL)
+            continue;
+        if (node->writes) {
+            one->is_live = false;
+            one->freed = seen->call;
+            continue;
+        }
+        one->is_live = !one->is_freed_inside;
+        one->launched = seen->call;
+    }
+}
+
+static void note_use(gphi_book *book, const gphi_seen *seen, uint64_t address)
+{
+    gphi_graph_memory *one = address != 0 ? gphi_book_graph_memory(book, address) : NULL;
+    if (one != NULL && one->used.number == 0)
+        one->used = seen->call;
+}
+
+/* Outside of graphs. */
+static void note_uses(gphi_book *book, const gphi_seen *seen)
+{
+    gphi_touch touches[64];
+    gphi_call_ranges ranges;
+    if (gphi_is_kernel_launch(seen)) {
+        const uint32_t count = gphi_call_pointers(book->model, seen, touches, 64);
+        for (uint32_t i = 0; i < count; i++)
+            note_use(book, seen, touches[i].address);
+    } else if (gphi_call_ranges_of(seen, &ranges)) {
+        note_use(book, seen, ranges.write);
+        note_use(book, seen, ranges.read);
+    }
+}
+
+/* The struct that argument `arg` points at; NULL: it is not there. */
+static const void *struct_of(const gphi_event *event, uint32_t arg, size_t bytes)
+{
+    const gphi_part *part = NULL;
+    for (uint32_t i = 0; (part = gphi_event_part(event, GPHI_PART_STRUCT, i)) != NULL;
+         i++)
+        if (part->arg == arg && part->bytes >= bytes)
+            return part + 1;
+    return NULL;
+}
+
+/* A node that is added by hand. */
+static void note_node(gphi_book *book, const gphi_seen *seen)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params;
+    const void *own = NULL;
+    if (seen->call.call == GPHI_CALL_cuGraphAddMemAllocNode)
+        own = struct_of(seen->event, 4, sizeof(params));
+    if (seen->call.call == GPHI_CALL_cuGraphAddNode) {
+        const CUgraphNodeParams *any =
+            struct_of(seen->event, 5, sizeof(CUgraphNodeParams));
+        if (any != NULL && any->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            own = &any->alloc;
+    }
+    if (own == NULL)
+        return;
+    memcpy(&params, own, sizeof(params));
+    add_memory(book, params.dptr, params.bytesize, &seen->call);
+}
+
+void gphi_graph_memory_call(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec,
+                            bool is_new)
+{
+    const uint32_t call = seen->call.call;
+    const bool worked = seen->call.result == 0;
+    if (exec != NULL && is_new && worked)
+        note_graph(book, seen, exec);
+    if (exec != NULL && gphi_is_launch(seen))
+        note_launch(book, seen, exec);
+    const uint64_t address = gphi_event_word(seen->event, 0);
+    if (worked && seen->capture != NULL &&
+        (call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync))
+        add_memory(book, address, gphi_event_word(seen->event, 1), &seen->call);
+    if (worked)
+        note_node(book, seen);
+    if (worked && seen->capture == NULL &&
+        (call == GPHI_CALL_cuMemFree || call == GPHI_CALL_cuMemFreeAsync)) {
+        gphi_graph_memory *one = find_exact(book, address);
+        if (one != NULL) {
+            one->is_live = false;
+            one->freed = seen->call;
+        }
+    }
+    if (seen->capture == NULL && book->graph_memories.count != 0 &&
+        (seen->work == NULL || !seen->work->is_captured))
+        note_uses(book, seen);
+}

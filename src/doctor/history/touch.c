@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Addresses in graphs and calls. */
+#include "doctor/history/touch.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static bool begins_with(const char *text, const char *word)
+{
+    for (; *word != '\0'; text++, word++)
+        if (tolower((unsigned char)*text) != *word)
+            return false;
+    return true;
+}
+
+/* Short words count at the start of a word only: "rng" is not in "string". */
+bool gphi_name_has(const char *name, const char *const *words)
+{
+    for (; name != NULL && *words != NULL; words++)
+        for (const char *at = name; *at != '\0'; at++)
+            if (begins_with(at, *words) &&
+                (strlen(*words) > 3 || at == name || !isalpha((unsigned char)at[-1])))
+                return true;
+    return false;
+}
+
+const char *gphi_function_name(const gphi_model *model, uint64_t kernel)
+{
+    const gphi_function *function = gphi_model_kernel_function(model, kernel);
+    return function != NULL && function->name != NULL ? function->name : "?";
+}
+
+static bool is_random_name(const char *name)
+{
+    static const char *const words[] = {"philox",    "curand", "random", "dropout",
+                                        "bernoulli", "rng",    NULL};
+    static const char *const not_drawing[] = {"grad", "backward", "bwd", NULL};
+    return gphi_name_has(name, words) && !gphi_name_has(name, not_drawing);
+}
+
+static bool is_nccl_name(const char *name)
+{
+    static const char *const words[] = {"nccl", NULL};
+    return gphi_name_has(name, words);
+}
+
+/* ---- what lay where when ---- */
+
+static bool was_alive(const gphi_allocation *memory, uint64_t at)
+{
+    return memory->allocated.number <= at &&
+           (memory->freed.number == 0 || memory->freed.number > at);
+}
+
+gphi_allocation *gphi_memory_at(const gphi_model *model, uint64_t address, uint64_t at)
+{
+    gphi_allocation *memory = gphi_model_memory(model, address, false);
+    if (memory != NULL && was_alive(memory, at))
+        return memory;
+    gphi_allocation *dead = gphi_model_memory(model, address, true);
+    if (memory == NULL && dead == NULL)
+        return NULL;
+    if (dead != NULL && was_alive(dead, at))
+        return dead;
+    for (size_t i = model->allocations.count; i-- > 0;) {
+        gphi_allocation *one = *(gphi_allocation **)gphi_vec_at(&model->allocations, i);
+        if (address - one->address < one->bytes && was_alive(one, at))
+            return one;
+    }
+    return memory;
+}
+
+/* ---- touches of a graph ---- */
+
+typedef struct collect {
+    const gphi_model *model;
+    gphi_exec_book *into;
+    uint64_t since;
+    uint32_t node;
+    bool is_short;
+} collect;
+
+static void mix(uint64_t *hash, uint64_t value)
+{
+    *hash = (*hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    *hash ^= *hash >> 29;
+}
+
+static uint64_t name_hash(const char *name)
+{
+    uint64_t hash = 14695981039346656037U;
+    for (; name != NULL && *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211U;
+    return hash;
+}
+
+static void add(collect *c, gphi_vec *to, gphi_touch touch)
+{
+    gphi_touch *new = gphi_vec_add(to, 1);
+    if (new == NULL) {
+        c->is_short = true;
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        if (touch.memory == NULL)
+            c->into->memories[i] = UINT64_MAX; /* it may be any */
+    if (touch.memory != NULL)
+        c->into->memories[gphi_memory_bit(touch.memory) / 64] |=
+            UINT64_C(1) << gphi_memory_bit(touch.memory) % 64;
+    *new = touch;
+    new->node = c->node;
+    new->since = c->since;
+}
+
+/* Every aligned word of an argument that is an address of memory. */
+static void add_argument(collect *c, const gph_kernel_params *kernel, uint32_t arg,
+                         uint32_t offset, uint32_t bytes)
+{
+    const bool is_random = is_random_name(kernel->function);
+    for (uint32_t at = (offset + 7U) & ~7U; at + 8 <= offset + bytes; at += 8) {
+        uint64_t word;
+        memcpy(&word, kernel->buffer + at, sizeof(word));
+        gphi_allocation *memory =
+            word != 0 ? gphi_memory_at(c->model, word, c->since) : NULL;
+        if (memory == NULL)
+            continue;
+        add(c, &c->into->touches,
+            (gphi_touch){.address = word,
+                         .memory = memory,
+                         .memory_number = memory->allocated.number,
+                         .function = kernel->handle,
+                         .name = kernel->function,
+                         .arg = arg,
+                         .is_random = is_random});
+    }
+}
+
+static void add_kernel(collect *c, const gph_kernel_params *kernel)
+{
+    gphi_exec_book *book = c->into;
+    book->kernels++;
+    book->random_kernels += is_random_name(kernel->function);
+    book->nccl_kernels += is_nccl_name(kernel->function);
+    mix(&book->class_hash,
+        kernel->function != NULL ? name_hash(kernel->function) : kernel->handle);
+    for (int i = 0; i < 3; i++)
+        mix(&book->shape_hash, (uint64_t)kernel->grid[i] << 32 | kernel->block[i]);
+    mix(&book->shape_hash, kernel->shared_bytes);
+    if (kernel->buffer == NULL)
+        return;
+    for (size_t i = 0; i < kernel->buffer_bytes; i++)
+        mix(&book->values_hash, kernel->buffer[i]);
+    for (uint32_t i = 0; i < kernel->arg_count && kernel->args != NULL; i++)
+        if ((uint64_t)kernel->args[i].offset + kernel->args[i].bytes <=
+            kernel->buffer_bytes)
+            add_argument(c, kernel, i, kernel->args[i].offset, kernel->args[i].bytes);
+    if (kernel->arg_count == 0 || kernel->args == NULL)
+        add_argument(c, kernel, 0, 0, (uint32_t)kernel->buffer_bytes);
+}
+
+static void add_range(collect *c, uint64_t address, uint64_t bytes, bool writes)
+{
+    if (address == 0 || bytes == 0)
+        return;
+    gphi_allocation *memory = gphi_memory_at(c->model, address, c->since);
+    add(c, &c->into->touches,
+        (gphi_touch){.address = address,
+                     .bytes = bytes,
+                     .memory = memory,
+                     .memory_number = memory != NULL ? memory->allocated.number : 0,
+                     .reads = !writes,
+                     .writes = writes});
+}
+
+static void add_side(collect *c, const gph_memcpy_params *copy,
+                     const gph_memcpy_side *side, bool writes)
+{
+    if (side->memory != GPH_MEMORY_DEVICE && side->memory != GPH_MEMORY_UNIFIED)
+        return;
+    const uint64_t height = copy->height != 0 ? copy->height : 1;
+    const uint64_t depth = copy->depth != 0 ? copy->depth : 1;
+    const uint64_t rows = (depth - 1) * side->height + height - 1;
+    add_range(c,
+              side->address + side->x_bytes +
+                  (side->y + side->z * side->height) * side->pitch_bytes,
+              rows * side->pitch_bytes + copy->width_bytes, writes);
+}
+
+static void add_copy(collect *c, const gph_memcpy_params *copy)
+{
+    mix(&c->into->shape_hash, copy->width_bytes);
+    mix(&c->into->shape_hash, copy->height << 32 | copy->depth);
+    mix(&c->into->values_hash, copy->src.address + copy->src.x_bytes);
+    mix(&c->into->values_hash, copy->dst.address + copy->dst.x_bytes);
+    add_side(c, copy, &copy->src, false);
+    add_side(c, copy, &copy->dst, true);
+}
+
+static void add_fill(collect *c, const gph_memset_params *fill)
+{
+    const uint64_t row = fill->width * fill->element_bytes;
+    mix(&c->into->shape_hash, row);
+    mix(&c->into->shape_hash, fill->height);
+    mix(&c->into->values_hash, fill->address);
+    mix(&c->into->values_hash, fill->value);
+    add_range(c, fill->address,
+              fill->height > 1 ? (fill->height - 1) * fill->pitch_bytes + row : row,
+              true);
+}
+
+/* A graph may allocate an address again that it has freed: each free is of one. */
+static void add_free(collect *c, uint64_t address)
+{
+    gphi_vec *allocations = &c->into->allocations;
+    for (size_t i = 0; i < allocations->count; i++) {
+        gphi_touch *one = gphi_vec_at(allocations, i);
+        if (one->address == address && !one->writes && !one->reads) {
+            one->reads = true;
+            return;
+        }
+    }
+    add(c, allocations, (gphi_touch){.address = address, .writes = true});
+}
+
+static void add_node(collect *c, const gph_node *node)
+{
+    mix(&c->into->class_hash, (uint64_t)node->kind + 1);
+    c->into->nodes++;
+    switch (node->kind) {
+    case GPH_NODE_KERNEL: add_kernel(c, &node->u.kernel); break;
+    case GPH_NODE_MEMCPY: add_copy(c, &node->u.memcpy); break;
+    case GPH_NODE_MEMSET: add_fill(c, &node->u.memset); break;
+    case GPH_NODE_MEM_ALLOC:
+        add(c, &c->into->allocations,
+            (gphi_touch){.address = node->u.memory.address,
+                         .bytes = node->u.memory.bytes,
+                         .memory =
+                             gphi_model_memory(c->model, node->u.memory.address, false)});
+        break;
+    case GPH_NODE_MEM_FREE: add_free(c, node->u.memory.address); break;
+    default: break;
+    }
+}
+
+static void add_graph(collect *c, const gph_graph *graph, uint32_t depth)
+{
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == GPH_NODE_CHILD && depth < GPH_GRAPH_DEPTH_MAX)
+            add_graph(c, node->u.child, depth + 1);
+        else
+            add_node(c, node);
+    }
+}
+
+/* The call that put a node's parameters where they are. */
+static uint64_t node_since(const gphi_book *all, const gphi_exec_book *book,
+                           uint32_t node)
+{
+    const gphi_snapshot *source = book->source;
+    const gphi_exec_state *exec = book->exec;
+    uint64_t since = source->made != NULL ? source->made[node].number : 0;
+    if (since == 0)
+        since = exec->updated.number != 0 ? exec->updated.number : exec->created.number;
+    const uint64_t handle = source->handles != NULL ? source->handles[node] : 0;
+    const gphi_exec_state *const of[] = {NULL, exec};
+    for (int i = 0; i < 2 && handle != 0; i++) {
+        const uint64_t *edit = gphi_map_get(&all->edits, gphi_edit_key(of[i], handle));
+        if (edit != NULL && *edit > since)
+            since = *edit;
+    }
+    return since;
+}
+
+bool gphi_touches_collect(const gphi_book *all, gphi_exec_book *book)
+{
+    collect c = {.model = all->model, .into = book};
+    book->touches.count = book->allocations.count = 0;
+    book->class_hash = book->shape_hash = book->values_hash = 1;
+    memset(book->memories, 0, sizeof(book->memories));
+    book->nodes = book->kernels = book->random_kernels = book->nccl_kernels = 0;
+    if (book->source == NULL || book->source->data == NULL)
+        return true;
+    const gph_graph *graph = book->source->data;
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        c.node = i;
+        c.since = node_since(all, book, i);
+        if (node->kind == GPH_NODE_CHILD)
+            add_graph(&c, node->u.child, 1);
+        else
+            add_node(&c, node);
+    }
+    mix(&book->class_hash, gph_graph_edge_count(graph));
+    mix(&book->shape_hash, book->class_hash);
+    return !c.is_short;
+}
+
+/* ---- calls ---- */
+
+bool gphi_is_launch(const gphi_seen *seen)
+{
+    return seen->call.call == GPHI_CALL_cuGraphLaunch && seen->call.result == 0 &&
+           seen->exec != NULL && seen->capture == NULL;
+}
+
+bool gphi_is_kernel_launch(const gphi_seen *seen)
+{
+    switch (seen->call.call) {
+    case GPHI_CALL_cuLaunchKernel:
+    case GPHI_CALL_cuLaunchKernelEx:
+    case GPHI_CALL_cuLaunchCooperativeKernel: return true;
+    default: return false;
+    }
+}
+
+bool gphi_is_wait(uint32_t call)
+{
+    switch (call) {
+    case GPHI_CALL_cuStreamSynchronize:
+    case GPHI_CALL_cuCtxSynchronize:
+    case GPHI_CALL_cuEventSynchronize:
+    case GPHI_CALL_cuMemcpyDtoH:
+    case GPHI_CALL_cuMemcpy:
+    case GPHI_CALL_cuMemcpyHtoD: return true;
+    default: return false;
+    }
+}
+
+bool gphi_is_instantiation(uint32_t call)
+{
+    return call == GPHI_CALL_cuGraphInstantiateWithFlags ||
+           call == GPHI_CALL_cuGraphInstantiateWithParams;
+}
+
+uint64_t gphi_launched_function(const gphi_model *model, const gphi_seen *seen)
+{
+    const uint32_t word = seen->call.call == GPHI_CALL_cuLaunchKernelEx ? 1 : 0;
+    return gphi_model_kernel(model, gphi_event_word(seen->event, word));
+}
+
+uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
+                            gphi_touch *out, uint32_t capacity)
+{
+    const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_PARAMS, 0);
+    const uint64_t kernel = gphi_launched_function(model, seen);
+    const gphi_function *function = gphi_model_kernel_function(model, kernel);
+    const bool has_args =
+        function != NULL && function->args != NULL && function->arg_count != 0;
+    uint32_t count = 0, arg = 0;
+    for (uint32_t at = 0; part != NULL && at + 8 <= part->bytes && count < capacity;
+         at += 8) {
+        uint64_t word;
+        memcpy(&word, (const char *)(part + 1) + at, sizeof(word));
+        while (has_args && arg + 1 < function->arg_count &&
+               function->args[arg + 1].offset <= at)
+            arg++;
+        if (has_args && (function->args[arg].bytes < 8 || word == 0))
+            continue;
+        gphi_allocation *memory = gphi_model_memory(model, word, false);
+        if (memory != NULL)
+            out[count++] = (gphi_touch){.address = word,
+                                        .memory = memory,
+                                        .memory_number = memory->allocated.number,
+                                        .function = kernel,
+                                        .arg = has_args ? arg : at / 8};
+    }
+    return count;
+}
+
+static bool is_host_call(uint32_t call, bool *to_host)
+{
+    switch (call) {
+    case GPHI_CALL_cuMemcpyHtoD:
+    case GPHI_CALL_cuMemcpyHtoDAsync: *to_host = false; return true;
+    case GPHI_CALL_cuMemcpyDtoH:
+    case GPHI_CALL_cuMemcpyDtoHAsync: *to_host = true; return true;
+    default: return false;
+    }
+}
+
+/* Bytes of an element of a linear fill; 0: it is none. */
+static uint32_t fill_element(uint32_t call)
+{
+    switch (call) {
+    case GPHI_CALL_cuMemsetD8:
+    case GPHI_CALL_cuMemsetD8Async: return 1;
+    case GPHI_CALL_cuMemsetD16:
+    case GPHI_CALL_cuMemsetD16Async: return 2;
+    case GPHI_CALL_cuMemsetD32:
+    case GPHI_CALL_cuMemsetD32Async: return 4;
+    default: return 0;
+    }
+}
+
+static bool linear_ranges(const gphi_seen *seen, gphi_call_ranges *out)
+{
+    const gphi_event *event = seen->event;
+    const uint32_t element = fill_element(seen->call.call);
+    const uint64_t to = gphi_event_word(event, 0), from = gphi_event_word(event, 1);
+    const uint64_t bytes = gphi_event_word(event, 2);
+    *out = (gphi_call_ranges){0};
+    if (element != 0) {
+        out->write = to;
+        out->write_bytes = bytes * element;
+        out->is_fill = true;
+        return true;
+    }
+    switch (seen->call.call) {
+    case GPHI_CALL_cuMemcpyHtoD:
+    case GPHI_CALL_cuMemcpyHtoDAsync:
+        out->write = to;
+        out->write_bytes = bytes;
+        out->from_host = true;
+        return true;
+    case GPHI_CALL_cuMemcpyDtoH:
+    case GPHI_CALL_cuMemcpyDtoHAsync:
+        out->read = from;
+        out->read_bytes = bytes;
+        out->to_host = true;
+        return true;
+    case GPHI_CALL_cuMemcpyDtoD:
+    case GPHI_CALL_cuMemcpyDtoDAsync:
+    case GPHI_CALL_cuMemcpy:
+    case GPHI_CALL_cuMemcpyAsync:
+        out->write = to;
+        out->read = from;
+        out->write_bytes = out->read_bytes = bytes;
+        return true;
+    default: return false;
+    }
+}
+
+bool gphi_call_ranges_of(const gphi_seen *seen, gphi_call_ranges *out)
+{
+    const gphi_work *work = seen->work;
+    bool to_host = false;
+    if (work == NULL || (work->write_bytes == 0 && work->read_bytes == 0))
+        return linear_ranges(seen, out);
+    *out = (gphi_call_ranges){.write = work->write,
+                              .write_bytes = work->write_bytes,
+                              .read = work->read,
+                              .read_bytes = work->read_bytes};
+    out->is_fill = strncmp(gphi_call_name(seen->call.call), "cuMemset", 8) == 0;
+    if (is_host_call(seen->call.call, &to_host) || work->host != 0 || !out->is_fill) {
+        out->to_host = out->write_bytes == 0;
+        out->from_host = out->read_bytes == 0;
+    }
+    return true;
+}
+
+/* ---- words ---- */
+
+const char *gphi_say_bytes(uint64_t bytes)
+{
+    static _Thread_local char text[4][32];
+    static _Thread_local unsigned next;
+    char *out = text[next++ % 4];
+    if (bytes >= UINT64_C(10) << 30)
+        snprintf(out, sizeof(text[0]), "%.1f GiB", (double)bytes / (1 << 30));
+    else if (bytes >= 1U << 20)
+        snprintf(out, sizeof(text[0]), "%.4g MiB", (double)bytes / (1 << 20));
+    else if (bytes >= 10U << 10)
+        snprintf(out, sizeof(text[0]), "%.4g KiB", (double)bytes / (1 << 10));
+    else
+        snprintf(out, sizeof(text[0]), "%" PRIu64 " bytes", bytes);
+    return out;
+}
+
+const char *gphi_say_touch(const gphi_exec_book *exec, const gphi_touch *touch)
+{
+    static _Thread_local char text[4][200];
+    static _Thread_local unsigned next;
+    char *out = text[next++ % 4];
+    const char *node = gphi_say_node(exec->source, touch->node);
+    const gph_node *of = exec->source != NULL && exec->source->data != NULL
+                             ? gph_graph_node(exec->source->data, touch->node)
+                             : NULL;
+    if (touch->bytes == 0 && of != NULL && of->kind == GPH_NODE_CHILD)
+        snprintf(out, sizeof(text[0]), "kernel %.80s inside of %s, argument %u",
+                 touch->name != NULL ? touch->name : "?", node, touch->arg);
+    else if (touch->bytes == 0)
+        snprintf(out, sizeof(text[0]), "%s, argument %u", node, touch->arg);
+    else
+        snprintf(out, sizeof(text[0]), "%s, which %s %s", node,
+                 touch->writes ? "writes" : "reads", gphi_say_bytes(touch->bytes));
+    return out;
+}

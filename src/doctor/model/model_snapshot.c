@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Snapshots: graphs as they were when they were captured, instantiated or given to an
+ * update. Their records come in before the call they belong to; when that call comes they
+ * are put together, children first. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "doctor/model/model_node.h"
+#include "doctor/model/model_state.h"
+#include "graph/graph.h"
+
+#include <string.h>
+
+/* Nodes of all snapshots beyond which the oldest that nothing uses are emptied. */
+enum { NODES_KEPT = 400000 };
+
+static model_snapshot *at(const gphi_vec *list, size_t index)
+{
+    return *(model_snapshot **)gphi_vec_at(list, index);
+}
+
+/* ---- life ---- */
+
+void gphi_snapshot_empty(gphi_model *model, model_snapshot *snapshot)
+{
+    gphi_snapshot *seen = &snapshot->seen;
+    if (!snapshot->is_borrowed)
+        gph_graph_destroy(seen->data);
+    if (seen->handles != NULL || seen->made != NULL)
+        model->own->snapshot_nodes -= seen->node_count;
+    gphi_heap_free(model->heap, seen->handles, seen->node_count * sizeof(*seen->handles));
+    gphi_heap_free(model->heap, seen->made, seen->node_count * sizeof(*seen->made));
+    seen->data = NULL;
+    seen->handles = NULL;
+    seen->made = NULL;
+    seen->node_count = 0;
+}
+
+/* Children borrow what their parent has. */
+static void orphan(gphi_model *model, const gphi_snapshot *parent)
+{
+    for (size_t i = 0; i < model->snapshots.count; i++) {
+        model_snapshot *child = at(&model->snapshots, i);
+        if (child->seen.parent != parent)
+            continue;
+        if (child->is_borrowed)
+            child->seen.data = NULL;
+        child->seen.parent = NULL;
+    }
+}
+
+void gphi_snapshot_clear(gphi_model *model, void *item)
+{
+    model_snapshot *snapshot = item;
+    orphan(model, &snapshot->seen);
+    gphi_snapshot_empty(model, snapshot);
+    gphi_vec_fini(&snapshot->records);
+    gphi_vec *const lists[] = {&model->own->pending, &model->own->fresh};
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = lists[l]->count; i-- > 0;)
+            if (at(lists[l], i) == snapshot) {
+                memmove(gphi_vec_at(lists[l], i), gphi_vec_at(lists[l], i + 1),
+                        (lists[l]->count - i - 1) * sizeof(void *));
+                lists[l]->count--;
+            }
+}
+
+static void empty_old(gphi_model *model)
+{
+    if (model->own->snapshot_nodes <= NODES_KEPT)
+        return;
+    for (size_t i = 0; i + 8 < model->snapshots.count; i++) {
+        model_snapshot *snapshot = at(&model->snapshots, i);
+        if (!snapshot->is_done || snapshot->uses > 0 || snapshot->seen.parent != NULL)
+            continue;
+        for (size_t c = 0; c < model->snapshots.count; c++) {
+            model_snapshot *child = at(&model->snapshots, c);
+            if (child->seen.parent == &snapshot->seen && child->is_borrowed)
+                child->seen.data = NULL;
+        }
+        gphi_snapshot_empty(model, snapshot);
+        if (model->own->snapshot_nodes <= NODES_KEPT / 2)
+            return;
+    }
+}
+
+/* ---- coming in ---- */
+
+gph_status gphi_snapshot_begin(gphi_model *model, const gphi_event *event)
+{
+    model_snapshot *snapshot = gphi_table_add(model, &model->own->snapshots);
+    if (snapshot == NULL)
+        return GPH_E_NO_MEMORY;
+    const uint64_t parent = gphi_event_word(event, 5);
+    snapshot->seen.number = gphi_event_word(event, 0);
+    snapshot->seen.graph = event->id;
+    snapshot->seen.why = (gphi_snapshot_why)gphi_event_word(event, 3);
+    snapshot->claimed_exec = gphi_event_word(event, 4);
+    snapshot->claimed_nodes = gphi_event_word(event, 1);
+    snapshot->thread = event->thread;
+    gphi_vec_init(&snapshot->records, model->heap, 1);
+    if (parent != 0 && parent != snapshot->seen.number) {
+        model_snapshot *of = gphi_table_find(&model->own->snapshots, parent);
+        snapshot->seen.parent = of != NULL && !of->is_done ? &of->seen : NULL;
+    }
+    GPHI_TRY(gphi_vec_reserve(&model->own->pending, 1));
+    *(void **)gphi_vec_add(&model->own->pending, 1) = snapshot;
+    return gphi_table_name(&model->own->snapshots, snapshot->seen.number, snapshot);
+}
+
+gph_status gphi_snapshot_more(gphi_model *model, const gphi_event *event)
+{
+    const uint64_t number =
+        event->kind == GPHI_EVENT_NODE ? gphi_event_word(event, 0) : event->id;
+    model_snapshot *snapshot = gphi_table_find(&model->own->snapshots, number);
+    if (snapshot == NULL || snapshot->is_done)
+        return GPH_OK;
+    const size_t bytes = (size_t)event->units * sizeof(*event);
+    void *copy = gphi_vec_add(&snapshot->records, bytes);
+    if (copy == NULL)
+        return GPH_E_NO_MEMORY;
+    memcpy(copy, event, bytes);
+    return GPH_OK;
+}
+
+/* ---- putting together ---- */
+
+static const gphi_event *next_record(const model_snapshot *snapshot, size_t *offset)
+{
+    if (*offset >= snapshot->records.count)
+        return NULL;
+    const gphi_event *event =
+        (const gphi_event *)(const void *)((const char *)snapshot->records.items +
+                                           *offset);
+    *offset += (size_t)event->units * sizeof(*event);
+    return event;
+}
+
+/* The child's graph goes to the parent's node; the child's snapshot borrows it. */
+static model_snapshot *child_for(gphi_model *model, const model_snapshot *parent,
+                                 uint64_t graph)
+{
+    for (size_t i = 0; i < model->own->pending.count; i++) {
+        model_snapshot *child = at(&model->own->pending, i);
+        if (child->seen.parent == &parent->seen && child->seen.graph == graph &&
+            child->seen.data != NULL && !child->is_borrowed)
+            return child;
+    }
+    return NULL;
+}
+
+static bool add_node(gphi_model *model, model_snapshot *snapshot, gph_graph *graph,
+                     const gphi_event *event)
+{
+    gph_node node;
+    model_snapshot *child = NULL;
+    if (gphi_event_word(event, GPHI_NODE_INDEX) != gph_graph_node_count(graph) ||
+        !gphi_node_read(model, event, &node))
+        return false;
+    if (node.kind == GPH_NODE_CHILD) {
+        const uint64_t *handle =
+            gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*handle));
+        child = handle != NULL ? child_for(model, snapshot, *handle) : NULL;
+        node.u.child = child != NULL ? child->seen.data : NULL;
+    }
+    if (gph_graph_node_add(graph, &node, NULL, NULL) != GPH_OK)
+        return false;
+    snapshot->seen.has_memory |=
+        node.kind == GPH_NODE_MEM_ALLOC || node.kind == GPH_NODE_MEM_FREE;
+    snapshot->seen.has_events |=
+        node.kind == GPH_NODE_EVENT_RECORD || node.kind == GPH_NODE_EVENT_WAIT;
+    if (child != NULL) {
+        child->is_borrowed = true;
+        snapshot->seen.has_memory |= child->seen.has_memory;
+        snapshot->seen.has_events |= child->seen.has_events;
+    }
+    return true;
+}
+
+static bool add_edges(gph_graph *graph, const gphi_event *event)
+{
+    for (uint32_t i = 0; i + 1 < event->word_count; i += 2) {
+        const uint64_t ends = gphi_event_word(event, i);
+        const uint64_t data = gphi_event_word(event, i + 1);
+        const gph_edge edge = {.from = (uint32_t)(ends >> 32),
+                               .to = (uint32_t)ends,
+                               .from_port = (uint8_t)data,
+                               .to_port = (uint8_t)(data >> 8),
+                               .type = (uint8_t)(data >> 16)};
+        if (gph_graph_edge_add(graph, &edge, NULL) != GPH_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool fill_graph(gphi_model *model, model_snapshot *snapshot, gph_graph *graph)
+{
+    const gphi_event *event;
+    for (size_t offset = 0; (event = next_record(snapshot, &offset)) != NULL;)
+        if (event->kind == GPHI_EVENT_NODE && !add_node(model, snapshot, graph, event))
+            return false;
+    for (size_t offset = 0; (event = next_record(snapshot, &offset)) != NULL;)
+        if (event->kind == GPHI_EVENT_EDGES && !add_edges(graph, event))
+            return false;
+    return true;
+}
+
+/* Who made node `index`: by its handle, else, in a clone or a child, by its place. */
+static gphi_call made_by(const model_graph *graph, uint64_t handle, size_t index,
+                         size_t count)
+{
+    const gphi_call nobody = {.number = 0};
+    if (graph == NULL)
+        return nobody;
+    const uint64_t *known = gphi_map_get(&graph->by_handle, handle);
+    if (known != NULL)
+        return ((model_made *)gphi_vec_at(&graph->made, (size_t)*known))->call;
+    if (graph->seen.clone_of != NULL && graph->made.count == count)
+        return ((model_made *)gphi_vec_at(&graph->made, index))->call;
+    return nobody;
+}
+
+/* The graph whose calls made a child's nodes: what its parent's node was made of. */
+static const model_graph *origin_of_child(gphi_model *model, const model_snapshot *child)
+{
+    const model_snapshot *parent = (const model_snapshot *)child->seen.parent;
+    const model_graph *graph =
+        parent != NULL ? gphi_table_find(&model->own->graphs, parent->seen.graph) : NULL;
+    const gphi_event *event;
+    for (size_t offset = 0;
+         graph != NULL && (event = next_record(parent, &offset)) != NULL;) {
+        const uint64_t *handle =
+            gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*handle));
+        const uint64_t *known = gphi_map_get(&graph->by_handle, event->id);
+        if (event->kind != GPHI_EVENT_NODE || handle == NULL || known == NULL ||
+            *handle != child->seen.graph)
+            continue;
+        const model_made *made = gphi_vec_at(&graph->made, (size_t)*known);
+        return made->child != 0 ? gphi_table_find(&model->own->graphs, made->child)
+                                : NULL;
+    }
+    return NULL;
+}
+
+static gph_status name_nodes(gphi_model *model, model_snapshot *snapshot)
+{
+    const uint32_t count = gph_graph_node_count(snapshot->seen.data);
+    gphi_snapshot *seen = &snapshot->seen;
+    const model_graph *graph = gphi_table_find(&model->own->graphs, seen->graph);
+    const model_graph *origin =
+        seen->why == GPHI_SNAPSHOT_CHILD ? origin_of_child(model, snapshot) : NULL;
+    if (count == 0)
+        return GPH_OK;
+    uint64_t *handles = gphi_heap_array(model->heap, count, sizeof(*handles));
+    gphi_call *made = gphi_heap_array(model->heap, count, sizeof(*made));
+    if (handles == NULL || made == NULL) {
+        gphi_heap_free(model->heap, handles, count * sizeof(*handles));
+        gphi_heap_free(model->heap, made, count * sizeof(*made));
+        return GPH_E_NO_MEMORY;
+    }
+    seen->handles = handles;
+    seen->made = made;
+    seen->node_count = count;
+    model->own->snapshot_nodes += count;
+    const gphi_event *event;
+    uint32_t index = 0;
+    for (size_t offset = 0; (event = next_record(snapshot, &offset)) != NULL;) {
+        if (event->kind != GPHI_EVENT_NODE || index >= count)
+            continue;
+        handles[index] = event->id;
+        made[index] = made_by(graph, event->id, index, count);
+        if (made[index].number == 0 && origin != NULL && index < origin->made.count)
+            made[index] = ((model_made *)gphi_vec_at(&origin->made, index))->call;
+        index++;
+    }
+    return GPH_OK;
+}
+
+static gph_status put_together(gphi_model *model, model_snapshot *snapshot)
+{
+    gph_graph *graph = NULL;
+    GPHI_TRY(gph_graph_create(&model->heap, &graph, NULL));
+    if (fill_graph(model, snapshot, graph) &&
+        gph_graph_node_count(graph) == snapshot->claimed_nodes)
+        snapshot->seen.data = graph;
+    else
+        gph_graph_destroy(graph);
+    return GPH_OK;
+}
+
+gph_status gphi_snapshot_done(gphi_model *model, uint32_t thread)
+{
+    gphi_vec *pending = &model->own->pending, *fresh = &model->own->fresh;
+    gph_status status = GPH_OK;
+    fresh->count = 0;
+    if (pending->count == 0)
+        return GPH_OK;
+    for (size_t i = pending->count; i-- > 0;) /* parents come first */
+        if (at(pending, i)->thread == thread && status == GPH_OK)
+            status = put_together(model, at(pending, i));
+    size_t kept = 0;
+    for (size_t i = 0; i < pending->count; i++) {
+        model_snapshot *snapshot = at(pending, i);
+        if (snapshot->thread != thread) {
+            *(void **)gphi_vec_at(pending, kept++) = snapshot;
+            continue;
+        }
+        snapshot->is_done = true;
+        void **place = gphi_vec_add(fresh, 1);
+        if (place != NULL)
+            *place = snapshot;
+        else
+            status = GPH_E_NO_MEMORY;
+    }
+    pending->count = kept;
+    return status;
+}
+
+gph_status gphi_snapshot_name(gphi_model *model)
+{
+    gphi_vec *fresh = &model->own->fresh;
+    gph_status status = GPH_OK;
+    for (size_t i = 0; i < fresh->count && status == GPH_OK; i++)
+        status = name_nodes(model, at(fresh, i));
+    for (size_t i = 0; i < fresh->count; i++)
+        gphi_vec_fini(&at(fresh, i)->records);
+    if (fresh->count > 0)
+        empty_old(model);
+    fresh->count = 0;
+    return status;
+}
+
+gphi_snapshot *gphi_snapshot_of(gphi_model *model, uint64_t graph, uint64_t exec)
+{
+    const gphi_vec *fresh = &model->own->fresh;
+    for (size_t i = fresh->count; i-- > 0;) {
+        model_snapshot *snapshot = at(fresh, i);
+        if (snapshot->seen.graph == graph && snapshot->seen.why != GPHI_SNAPSHOT_CHILD &&
+            (exec == 0 || snapshot->claimed_exec == 0 || snapshot->claimed_exec == exec))
+            return &snapshot->seen;
+    }
+    return NULL;
+}
+
+/* ---- edits of executables ---- */
+
+/* Nodes own their parts; the constness of what they lend is the graph's to drop, and
+ * this snapshot is ours. */
+static void set_buffer(gph_kernel_params *kernel, const gphi_event *event)
+{
+    const gphi_part *params = gphi_event_part(event, GPHI_PART_PARAMS, 0);
+    if (params != NULL && params->bytes == kernel->buffer_bytes && params->bytes > 0)
+        memcpy((void *)(uintptr_t)kernel->buffer, params + 1, params->bytes);
+}
+
+static void set_kernel(gphi_model *model, gph_kernel_params *kernel,
+                       const CUDA_KERNEL_NODE_PARAMS *params, const gphi_event *event)
+{
+    const uint64_t handle = params->func != NULL ? (uint64_t)(uintptr_t)params->func
+                                                 : (uint64_t)(uintptr_t)params->kern;
+    const uint64_t number = gphi_model_kernel(model, handle);
+    if (number != kernel->handle) {
+        const gphi_function *function = gphi_model_function(model, handle);
+        char *name =
+            gphi_heap_text(model->heap, function != NULL ? function->name : NULL);
+        gphi_heap_text_free(model->heap, (char *)(uintptr_t)kernel->function);
+        kernel->function = name;
+        kernel->handle = number;
+    }
+    const uint32_t grid[3] = {params->gridDimX, params->gridDimY, params->gridDimZ};
+    const uint32_t block[3] = {params->blockDimX, params->blockDimY, params->blockDimZ};
+    memcpy(kernel->grid, grid, sizeof(grid));
+    memcpy(kernel->block, block, sizeof(block));
+    kernel->shared_bytes = params->sharedMemBytes;
+    set_buffer(kernel, event);
+}
+
+static void set_node(gphi_model *model, gph_node *node, const void *params,
+                     const gphi_event *event)
+{
+    const size_t bytes = ((const gphi_part *)params - 1)->bytes;
+    uint64_t words[2] = {0, 0};
+    memcpy(words, params, bytes < sizeof(words) ? bytes : sizeof(words));
+    switch (node->kind) {
+    case GPH_NODE_KERNEL:
+        if (bytes >= sizeof(CUDA_KERNEL_NODE_PARAMS))
+            set_kernel(model, &node->u.kernel, params, event);
+        break;
+    case GPH_NODE_MEMCPY:
+        if (bytes >= sizeof(CUDA_MEMCPY3D))
+            gphi_node_memcpy(params, &node->u.memcpy);
+        break;
+    case GPH_NODE_MEMSET:
+        if (bytes >= sizeof(CUDA_MEMSET_NODE_PARAMS))
+            gphi_node_memset(params, &node->u.memset);
+        break;
+    case GPH_NODE_HOST:
+        node->u.host = (gph_host_params){.function = words[0], .user = words[1]};
+        break;
+    default: break;
+    }
+}
+
+gph_status gphi_snapshot_edit(gphi_model *model, gphi_exec_state *exec,
+                              const gphi_event *event)
+{
+    gphi_snapshot *source = exec->source;
+    const uint64_t handle = gphi_exec_node(exec, gphi_event_word(event, 1));
+    const void *params = gphi_bytes_of(event, GPHI_PART_STRUCT, 2, 1);
+    if (source == NULL || source->data == NULL || source->exec != exec)
+        return GPH_OK;
+    uint32_t index = 0;
+    while (index < source->node_count && source->handles[index] != handle)
+        index++;
+    if (index >= source->node_count)
+        return GPH_OK;
+    gph_node *node = gphi_vec_at(&source->data->nodes, index);
+    if (node->kind == GPH_NODE_EVENT_RECORD || node->kind == GPH_NODE_EVENT_WAIT)
+        node->u.event.event = gphi_event_word(event, 2);
+    if (params != NULL && event->u.call.call == GPHI_CALL_cuGraphExecNodeSetParams) {
+        const CUgraphNodeParams *any =
+            gphi_bytes_of(event, GPHI_PART_STRUCT, 2, sizeof(*any));
+        if (any != NULL && any->type == CU_GRAPH_NODE_TYPE_KERNEL &&
+            node->kind == GPH_NODE_KERNEL)
+            set_kernel(model, &node->u.kernel,
+                       (const CUDA_KERNEL_NODE_PARAMS *)&any->kernel, event);
+    } else if (params != NULL) {
+        set_node(model, node, params, event);
+    }
+    return GPH_OK;
+}

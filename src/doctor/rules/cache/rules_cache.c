@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules cache.* and tree.*: graphs kept for later, and what libgph tells of its own. */
+#include "doctor/rules/memory/rules_memory.h"
+#include "doctor/rules/rules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- cache.given-up ---- */
+
+/* Refused updates, and what was launched without a graph since the last launch of one. */
+typedef struct given_up {
+    gphi_map functions; /* kernels of executables whose update was refused -> 1 */
+    bool is_ready;
+    uint32_t refused, kernels;
+    uint32_t launches; /* since the last refusal */
+    uint64_t eager;
+    gphi_call last_refused, last_launch, first_eager;
+} given_up;
+
+static void add_functions(given_up *state, const gph_graph *graph)
+{
+    uint32_t kernels = 0;
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind != GPH_NODE_KERNEL)
+            continue;
+        kernels++;
+        if (gphi_map_set(&state->functions, node->u.kernel.handle, 1) != GPH_OK)
+            return;
+    }
+    if (kernels > state->kernels)
+        state->kernels = kernels;
+}
+
+static bool is_update(const gphi_seen *seen)
+{
+    switch (seen->call.call) {
+    case GPHI_CALL_cuGraphExecUpdate:
+    case GPHI_CALL_cuGraphExecKernelNodeSetParams:
+    case GPHI_CALL_cuGraphExecMemcpyNodeSetParams:
+    case GPHI_CALL_cuGraphExecMemsetNodeSetParams:
+    case GPHI_CALL_cuGraphExecChildGraphNodeSetParams:
+    case GPHI_CALL_cuGraphExecNodeSetParams: return true;
+    default: return false;
+    }
+}
+
+static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    enum { GOES_ON = 8 };
+    given_up *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    if (!state->is_ready) {
+        gphi_map_init(&state->functions, run->model->heap);
+        state->is_ready = true;
+    }
+    if (book == NULL)
+        return;
+    if (book->launched != NULL) {
+        state->last_launch = seen->call;
+        state->eager = 0;
+        if (++state->launches >= GOES_ON)
+            state->refused = 0; /* it went on with graphs */
+        return;
+    }
+    if (is_update(seen) && seen->call.result == 0)
+        state->refused = 0;
+    if (is_update(seen) && seen->call.result != 0 && seen->exec != NULL &&
+        seen->exec->launch_count > 0) {
+        state->refused++;
+        state->launches = 0;
+        state->last_refused = seen->call;
+        if (seen->exec->source != NULL && seen->exec->source->data != NULL)
+            add_functions(state, seen->exec->source->data);
+        return;
+    }
+    if (state->refused == 0 || !gphi_is_kernel_launch(seen) || seen->capture != NULL ||
+        gphi_map_get(&state->functions, gphi_launched_function(run->model, seen)) == NULL)
+        return;
+    if (state->eager++ == 0)
+        state->first_eager = seen->call;
+}
+
+static void given_up_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { REFUSED_MIN = 3, EAGER_MIN = 24 };
+    const given_up *state = run->state;
+    (void)is_killed;
+    if (state->refused < REFUSED_MIN || state->eager < EAGER_MIN ||
+        state->eager < 3 * (uint64_t)state->kernels ||
+        state->first_eager.number < state->last_launch.number)
+        return;
+    gphi_draft *draft = gphi_find(run, &state->last_refused, 0);
+    gphi_cause(
+        draft,
+        "after %u refused updates no graph was launched any more; its kernels were "
+        "launched one by one %" PRIu64 " times since",
+        state->refused, state->eager);
+    gphi_evidence_call(draft, &state->last_refused, "the last update was refused to");
+    gphi_evidence_call(draft, &state->last_launch, "the last launch of a graph was");
+    gphi_evidence_call(draft, &state->first_eager, "its kernels are now launched by");
+}
+
+static void given_up_fini(gphi_rule_run *run)
+{
+    given_up *state = run->state;
+    if (state->is_ready)
+        gphi_map_fini(&state->functions);
+}
+
+/* ---- notes of libgph ---- */
+
+/* A cache, or a function of a tree. */
+typedef struct noted {
+    uint64_t object, function;
+    char name[64];
+    gphi_call at; /* the last launch before the note, of the same thread */
+    uint64_t replays, padded, asked, units;
+    uint64_t records, again; /* recordings; and those that are no first ones */
+    uint64_t reasons[16];
+} noted;
+
+typedef struct notes {
+    gphi_vec items;
+    bool is_ready;
+    gphi_call last; /* launch or call that made a stack */
+} notes;
+
+static void notes_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    notes *state = run->state;
+    if (seen->call.call == GPHI_CALL_cuGraphLaunch ||
+        seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags ||
+        seen->call.call == GPHI_CALL_cuGraphInstantiateWithParams)
+        state->last = seen->call;
+    (void)gphi_book_of(run, seen);
+}
+
+static noted *noted_of(gphi_rule_run *run, const gphi_event *event, uint64_t function)
+{
+    notes *state = run->state;
+    const uint64_t object = gphi_event_word(event, 0);
+    if (!state->is_ready) {
+        gphi_vec_init(&state->items, run->model->heap, sizeof(noted));
+        state->is_ready = true;
+    }
+    noted *one = NULL;
+    for (size_t i = 0; i < state->items.count && one == NULL; i++) {
+        noted *at = gphi_vec_at(&state->items, i);
+        if (at->object == object && at->function == function)
+            one = at;
+    }
+    if (one == NULL && (one = gphi_vec_add(&state->items, 1)) != NULL) {
+        const char *name = gphi_event_text(event, 0);
+        *one = (noted){.object = object, .function = function};
+        for (size_t i = 0; i + 1 < sizeof(one->name) && name[i] != '\0'; i++)
+            one->name[i] = name[i];
+    }
+    if (one != NULL && state->last.thread == event->thread)
+        one->at = state->last;
+    return one;
+}
+
+static void notes_fini(gphi_rule_run *run)
+{
+    notes *state = run->state;
+    if (state->is_ready)
+        gphi_vec_fini(&state->items);
+}
+
+/* ---- cache.padding-waste ---- */
+
+static void padding_event(gphi_rule_run *run, const gphi_event *event)
+{
+    if (event->kind != GPHI_EVENT_NOTE || event->id != GPHI_NOTE_CACHE_HIT ||
+        gphi_event_word(event, 3) > 1)
+        return;
+    noted *one = noted_of(run, event, 0);
+    if (one == NULL)
+        return;
+    one->replays++;
+    one->padded += gphi_event_word(event, 3) == 1;
+    one->asked += gphi_event_word(event, 1);
+    one->units += gphi_event_word(event, 4);
+}
+
+static void padding_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { REPLAYS_MIN = 32 };
+    const notes *state = run->state;
+    (void)is_killed;
+    for (size_t i = 0; state->is_ready && i < state->items.count; i++) {
+        const noted *one = gphi_vec_at(&state->items, i);
+        if (one->replays < REPLAYS_MIN || one->units <= one->asked ||
+            (one->units - one->asked) * 10 < one->units * 4)
+            continue;
+        gphi_draft *draft = gphi_find(run, &one->at, one->object);
+        gphi_cause(draft,
+                   "cache %s: %.0f %% of what its graphs worked on was padding "
+                   "(%" PRIu64 " units asked for, %" PRIu64 " replayed)",
+                   one->name,
+                   100.0 * (double)(one->units - one->asked) / (double)one->units,
+                   one->asked, one->units);
+        gphi_evidence(draft,
+                      "%" PRIu64 " replays, %" PRIu64 " of them in a larger bucket than "
+                      "was asked for, as libgph told",
+                      one->replays, one->padded);
+    }
+}
+
+/* ---- tree.re-record-storm ---- */
+
+/* gph_tree_reason, whose header lies above this floor. */
+static const char *reason_word(size_t reason)
+{
+    static const char *const words[] = {"none",
+                                        "first call in this place",
+                                        "other types or shapes",
+                                        "a static input has moved",
+                                        "another output of the path is the input",
+                                        "an output is alive that was dead",
+                                        "the calls before were warm-ups"};
+    return reason < sizeof(words) / sizeof(words[0]) ? words[reason] : "another reason";
+}
+
+static void storm_event(gphi_rule_run *run, const gphi_event *event)
+{
+    if (event->kind != GPHI_EVENT_NOTE ||
+        (event->id != GPHI_NOTE_TREE_RECORD && event->id != GPHI_NOTE_TREE_REPLAY))
+        return;
+    noted *one = noted_of(run, event, gphi_event_word(event, 1));
+    if (one == NULL)
+        return;
+    if (event->id == GPHI_NOTE_TREE_REPLAY) {
+        one->replays++;
+        return;
+    }
+    const uint64_t why = gphi_event_word(event, 3);
+    one->records++;
+    one->again += why > 1;
+    one->reasons[why < 16 ? why : 15]++;
+}
+
+static void storm_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { AGAIN_MIN = 4 };
+    const notes *state = run->state;
+    (void)is_killed;
+    for (size_t i = 0; state->is_ready && i < state->items.count; i++) {
+        const noted *one = gphi_vec_at(&state->items, i);
+        if (one->again < AGAIN_MIN || one->replays >= 2 * one->again)
+            continue;
+        size_t most = 2;
+        for (size_t k = 3; k < 16; k++)
+            most = one->reasons[k] > one->reasons[most] ? k : most;
+        gphi_draft *draft = gphi_find(run, &one->at, one->function);
+        gphi_cause(
+            draft,
+            "function %s of a tree was recorded %" PRIu64 " times and replayed "
+            "%" PRIu64 " times; %" PRIu64 " times it was recorded again because: %s",
+            one->name, one->records, one->replays, one->reasons[most], reason_word(most));
+        for (size_t k = 1; k < 16; k++)
+            if (one->reasons[k] != 0)
+                gphi_evidence(draft, "%s: %s",
+                              gphi_say_count(one->reasons[k], "recording"),
+                              reason_word(k));
+    }
+}
+
+/* ---- cache.frozen-choice ---- */
+
+/* A kernel of a library, as the program uses it outside of graphs. */
+typedef struct choice {
+    uint64_t function;
+    uint64_t tuned; /* number of the call that read the time of it; 0: never */
+    uint64_t uses;  /* since, without being timed */
+} choice;
+
+typedef struct choices {
+    gphi_vec items;
+    gphi_map indices; /* of functions, in `items` */
+    bool is_ready;
+    uint64_t pending[16]; /* launched since the last record of an event */
+    uint64_t timed[16];   /* between the last two records */
+    uint32_t pending_count, timed_count;
+    uint64_t first_tuned;
+} choices;
+
+/* NULL: not seen outside of graphs. */
+static choice *choice_known(const choices *state, uint64_t function)
+{
+    const uint64_t *known = gphi_map_get(&state->indices, function);
+    return known != NULL ? gphi_vec_at(&state->items, (size_t)*known) : NULL;
+}
+
+static choice *choice_of(choices *state, uint64_t function)
+{
+    choice *one = choice_known(state, function);
+    if (one != NULL || state->items.count >= 1024 ||
+        gphi_map_set(&state->indices, function, state->items.count) != GPH_OK)
+        return one;
+    if ((one = gphi_vec_add(&state->items, 1)) != NULL)
+        *one = (choice){.function = function};
+    else
+        gphi_map_remove(&state->indices, function);
+    return one;
+}
+
+static bool is_chosen(const gphi_model *model, uint64_t function)
+{
+    static const char *const words[] = {
+        "cudnn",  "conv",  "winograd", "implicit", "xmma",  "gemm",  "gemv", "cutlass",
+        "splitk", "nvjet", "cublas",   "dgrad",    "wgrad", "fprop", NULL};
+    return gphi_name_has(gphi_function_name(model, function), words);
+}
+
+static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    choices *state = run->state;
+    (void)gphi_book_of(run, seen);
+    if (!state->is_ready) {
+        gphi_vec_init(&state->items, run->model->heap, sizeof(choice));
+        gphi_map_init(&state->indices, run->model->heap);
+        state->is_ready = true;
+    }
+    if (seen->call.result != 0 || seen->capture != NULL)
+        return;
+    if (gphi_is_kernel_launch(seen)) {
+        const uint64_t function = gphi_launched_function(run->model, seen);
+        choice *one = is_chosen(run->model, function) ? choice_of(state, function) : NULL;
+        if (one == NULL)
+            return;
+        one->uses++;
+        if (state->pending_count < 16)
+            state->pending[state->pending_count++] = function;
+    } else if (seen->call.call == GPHI_CALL_cuEventElapsedTime) {
+        for (uint32_t i = 0; i < state->timed_count; i++) {
+            choice *one = choice_of(state, state->timed[i]);
+            if (one == NULL)
+                continue;
+            one->tuned = seen->call.number;
+            one->uses = 0;
+        }
+        if (state->first_tuned == 0 && state->timed_count > 0)
+            state->first_tuned = seen->call.number;
+        state->pending_count = state->timed_count = 0;
+    } else if (seen->call.call == GPHI_CALL_cuEventRecord) {
+        memcpy(state->timed, state->pending, sizeof(state->timed));
+        state->timed_count = state->pending_count;
+        state->pending_count = 0;
+    }
+}
+
+/* What was tuned and is used now; NULL: not one of them. */
+static const choice *winner_of(const choices *state, const choice *but)
+{
+    enum { USES_MIN = 3 };
+    const choice *found = NULL;
+    for (size_t i = 0; i < state->items.count; i++) {
+        const choice *one = gphi_vec_at(&state->items, i);
+        if (one != but && one->tuned != 0 && one->uses >= USES_MIN &&
+            (found == NULL || one->uses > found->uses))
+            found = one;
+    }
+    return found;
+}
+
+static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_book *exec)
+{
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        const choice *one =
+            touch->bytes == 0 ? choice_known(run->state, touch->function) : NULL;
+        if (one != NULL && one->tuned > exec->created && one->uses == 0 &&
+            exec->last_launch.number > one->tuned)
+            return one;
+    }
+    return NULL;
+}
+
+static void choice_end(gphi_rule_run *run, bool is_killed)
+{
+    const choices *state = run->state;
+    const gphi_book *book = gphi_book_of(run, NULL);
+    (void)is_killed;
+    for (size_t i = 0; book != NULL && state->is_ready && state->first_tuned != 0 &&
+                       i < book->execs.count;
+         i++) {
+        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+        const choice *frozen = frozen_in(run, exec);
+        const choice *winner = frozen != NULL ? winner_of(state, frozen) : NULL;
+        if (winner == NULL)
+            continue;
+        gphi_draft *draft = gphi_find(run, &exec->exec->created, frozen->function);
+        gphi_cause(draft,
+                   "the graph was captured with %s; measured against others since, "
+                   "it lost: outside of graphs %s is used now, the graph goes on "
+                   "with the old choice",
+                   gphi_function_name(run->model, frozen->function),
+                   gphi_function_name(run->model, winner->function));
+        gphi_evidence_call(draft, &exec->last_launch, "the graph is still launched by");
+        gphi_evidence(draft, "%s was launched %" PRIu64 " times since it was measured",
+                      gphi_function_name(run->model, winner->function), winner->uses);
+    }
+}
+
+static void choice_fini(gphi_rule_run *run)
+{
+    choices *state = run->state;
+    if (!state->is_ready)
+        return;
+    gphi_vec_fini(&state->items);
+    gphi_map_fini(&state->indices);
+}
+
+/* ---- the table; the last entry is no rule ---- */
+
+const gphi_rule gphi_rules_cache[] = {
+    {.id = "cache.shape-explosion",
+     .severity = GPH_SEVERITY_WARNING,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_shape_explosion},
+    {.id = "cache.given-up",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(given_up),
+     .call = given_up_call,
+     .end = given_up_end,
+     .fini = given_up_fini},
+    {.id = "cache.padding-waste",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(notes),
+     .call = notes_call,
+     .event = padding_event,
+     .end = padding_end,
+     .fini = notes_fini},
+    {.id = "cache.frozen-choice",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(choices),
+     .call = choice_call,
+     .end = choice_end,
+     .fini = choice_fini},
+    {.id = "tree.re-record-storm",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(notes),
+     .call = notes_call,
+     .event = storm_event,
+     .end = storm_end,
+     .fini = notes_fini},
+    {.id = NULL},
+};
+const size_t gphi_rules_cache_count =
+    sizeof(gphi_rules_cache) / sizeof(gphi_rules_cache[0]) - 1;

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules capture.*: what is told of captures that are wrongly begun, forked, joined and
+ * ended, of events in and behind them, and of work that they refuse. */
+#include "doctor/findings/stacks.h"
+#include "doctor/rules/capture/rules_capture.h"
+
+enum { MAX_MEMBERS = 8 };
+
+/* The capture ends by this; the watch keeps the cause. NULL: it has one already, or no
+ * memory. */
+static gphi_draft *first_cause(gphi_rule_run *run, gphi_capture_rule rule,
+                               const gphi_seen *seen, gphi_watch *watch)
+{
+    if (watch && watch->incident) {
+        gphi_watch_noticed(watch, &seen->call);
+        return NULL;
+    }
+    gphi_incident *incident = gphi_capture_tell(run, rule, seen, watch);
+    if (incident && watch)
+        gphi_watch_settle(watch);
+    return incident ? incident->fresh : NULL;
+}
+
+/* ---- begin ---- */
+
+void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    gphi_incident *incident =
+        gphi_capture_tell(run, GPHI_RULE_BEGIN_ON_LEGACY, seen, NULL);
+    if (incident == NULL)
+        return;
+    incident->captures++;
+    state->refused_begin = incident;
+    gphi_cause(incident->fresh,
+               "%s was called by %s on the legacy default stream (stream %s), which "
+               "cannot capture: no capture is open, so what follows runs at once.",
+               gphi_say_call(&seen->call), gphi_say_thread(run->model, seen->call.thread),
+               gphi_event_word(seen->event, 0) ? "CU_STREAM_LEGACY" : "0");
+    gphi_fix(incident->fresh,
+             "Here: capture on a stream of cuStreamCreate(CU_STREAM_NON_BLOCKING), or on "
+             "the per-thread default stream (CU_STREAM_PER_THREAD).");
+}
+
+/* Whether the call that broke the capture was made by code that its region does not
+ * have: then the capture was left open, and the call is not to blame. */
+static bool is_outside(const gphi_rule_run *run, const gphi_watch *watch,
+                       const gphi_call *root)
+{
+    const gphi_capture *capture = watch->capture;
+    const gphi_call *calls = capture->calls.items;
+    const uint32_t begin = capture->begin.stack;
+    if (root->thread != capture->begin.thread)
+        return watch->last_own < root->number; /* its own thread had left it */
+    if (begin == 0 || root->stack == 0)
+        return false;
+    uint32_t depth = 0;
+    (void)gphi_stacks_frames(run->model->stacks, begin, &depth);
+    uint32_t region = depth ? depth - 1 : 0;
+    for (size_t i = 0; i < capture->calls.count && i < 64; i++) {
+        const uint32_t common = gphi_common_places(run, begin, calls[i].stack);
+        if (calls[i].number < root->number && common < region)
+            region = common;
+    }
+    return gphi_common_places(run, begin, root->stack) < region;
+}
+
+void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_call *again)
+{
+    const gphi_capture *capture = watch->capture;
+    gphi_incident *in = watch->incident;
+    if (watch->is_told || (in && in->captures > 1))
+        return;
+    watch->is_told = true;
+    const bool is_blameless = in && is_outside(run, watch, &in->root);
+    if (in && !is_blameless) {
+        if (in->noticed == 0)
+            return; /* the program gave up */
+        gphi_evidence(in->draft, "the capture was not ended afterwards: until "
+                                 "cuStreamEndCapture its stream stays refused");
+        gphi_fix(in->draft,
+                 "Call cuStreamEndCapture on the way out after an error, too.");
+        return;
+    }
+    gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_NEVER_ENDED, &capture->begin, 0);
+    if (in) {
+        gphi_withdraw(run, in->draft);
+        in->draft = draft;
+        gphi_consequence(draft, &in->root);
+        for (uint32_t i = 0; i < in->noticed && i < 16; i++)
+            gphi_consequence(draft, &in->later[i]);
+    }
+    gphi_cause(draft,
+               "The capture that %s begins here on %s is not ended%s; %zu node%s "
+               "recorded.",
+               gphi_say_thread(run->model, capture->thread),
+               gphi_say_stream(run->model, capture->origin),
+               again ? " when the same stream is to begin another"
+                     : " when the program ends",
+               capture->calls.count, capture->calls.count == 1 ? " was" : "s were");
+    gphi_tell_capture(run->model, draft, capture);
+    if (again)
+        gphi_consequence(draft, again);
+}
+
+/* ---- end ---- */
+
+static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
+{
+    gphi_draft *draft = first_cause(run, GPHI_RULE_UNJOINED_FORK, seen, watch);
+    const gphi_capture *capture = watch ? watch->capture : NULL;
+    if (draft == NULL || capture == NULL)
+        return;
+    const gphi_capture_member *members = capture->members.items;
+    const gphi_capture_member *first = NULL;
+    uint32_t loose = 0;
+    for (size_t i = 0; i < capture->members.count; i++) {
+        const gphi_capture_member *member = &members[i];
+        if (member->is_origin || member->is_joined || member->node_count == 0)
+            continue;
+        first = first ? first : member;
+        if (loose++ >= MAX_MEMBERS)
+            continue;
+        gphi_evidence_call(draft, &member->joined, "%s was drawn into the capture",
+                           gphi_say_stream(run->model, member->stream));
+        gphi_evidence_call(draft, &member->last_work, "its last work of %llu",
+                           (unsigned long long)member->node_count);
+    }
+    if (first)
+        gphi_cause(draft,
+                   "%s captured %llu node%s after it had waited for an event of the "
+                   "capture, and %s never waited for it again%s.",
+                   gphi_say_stream(run->model, first->stream),
+                   (unsigned long long)first->node_count,
+                   first->node_count == 1 ? "" : "s",
+                   gphi_say_stream(run->model, capture->origin),
+                   loose > 1 ? "; other streams, below, alike" : "");
+    else
+        gphi_cause(draft, "A stream that the capture had drawn in was not joined to %s.",
+                   gphi_say_stream(run->model, capture->origin));
+    gphi_evidence_call(draft, &capture->begin, "the capture began (%s mode)",
+                       gphi_capture_mode_name(capture->mode));
+    if (first)
+        gphi_fix(draft,
+                 "Here: cuEventRecord(event, %s) behind that work, then "
+                 "cuStreamWaitEvent(%s, event) before cuStreamEndCapture.",
+                 gphi_say_stream(run->model, first->stream),
+                 gphi_say_stream(run->model, capture->origin));
+    if (first && first->joined.thread != capture->thread)
+        gphi_fix(draft,
+                 "If that work of %s does not belong into the graph, let it not wait for "
+                 "an event that a capture records: the wait draws its stream in.",
+                 gphi_say_thread(run->model, first->joined.thread));
+}
+
+static void tell_unmatched(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
+{
+    gphi_draft *draft = first_cause(run, GPHI_RULE_UNMATCHED_END, seen, watch);
+    if (draft == NULL || watch == NULL)
+        return;
+    gphi_cause(draft,
+               "cuStreamEndCapture was called on %s, which only joined the capture: it "
+               "began on %s, and is invalid since.",
+               gphi_say_stream(run->model, seen->stream),
+               gphi_say_stream(run->model, watch->capture->origin));
+    gphi_tell_capture(run->model, draft, watch->capture);
+    gphi_fix(draft, "Here: cuStreamEndCapture(%s).",
+             gphi_say_stream(run->model, watch->capture->origin));
+}
+
+static void tell_wrong_thread(gphi_rule_run *run, const gphi_seen *seen,
+                              gphi_watch *watch)
+{
+    gphi_draft *draft = first_cause(run, GPHI_RULE_WRONG_THREAD_END, seen, watch);
+    if (draft == NULL || watch == NULL)
+        return;
+    const gphi_capture *capture = watch->capture;
+    gphi_cause(draft,
+               "%s ended a %s capture that %s had begun. The capture is over all the "
+               "same, without a graph: its own thread will get 401.",
+               gphi_say_thread(run->model, seen->call.thread),
+               gphi_capture_mode_name(capture->mode),
+               gphi_say_thread(run->model, capture->thread));
+    gphi_tell_capture(run->model, draft, capture);
+    gphi_fix(draft,
+             "Here: end it in %s, or begin it with "
+             "CU_STREAM_CAPTURE_MODE_RELAXED.",
+             gphi_say_thread(run->model, capture->thread));
+}
+
+void gphi_tell_end(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
+    if (seen->call.result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
+        tell_unjoined(run, seen, watch);
+    else if (seen->call.result == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
+        tell_unmatched(run, seen, watch);
+    else
+        tell_wrong_thread(run, seen, watch);
+}
+
+/* An end on a stream that does not capture. */
+static void tell_stray_end(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    const gphi_watch *open = NULL;
+    for (size_t i = state->watches.count; i-- > 0;) {
+        const gphi_watch *watch = gphi_watch_at(state, i);
+        if (watch->is_over && watch->incident && watch->capture->origin == seen->stream) {
+            gphi_incident_noticed(watch->incident, &seen->call);
+            return;
+        }
+        if (!watch->is_over &&
+            (open == NULL || watch->capture->thread == seen->call.thread))
+            open = watch;
+    }
+    gphi_incident *incident = gphi_capture_tell(run, GPHI_RULE_UNMATCHED_END, seen, NULL);
+    if (incident == NULL)
+        return;
+    gphi_cause(incident->fresh,
+               "cuStreamEndCapture was called by %s on %s, which is not capturing.",
+               gphi_say_thread(run->model, seen->call.thread),
+               gphi_say_stream(run->model, seen->stream));
+    if (open == NULL) {
+        gphi_evidence(incident->fresh, "no capture is open in the process");
+        return;
+    }
+    gphi_tell_capture(run->model, incident->fresh, open->capture);
+    gphi_fix(incident->fresh,
+             "Here: cuStreamEndCapture(%s), which is where the open "
+             "capture began.",
+             gphi_say_stream(run->model, open->capture->origin));
+}
+
+void gphi_tell_control(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    gphi_watch *watch = gphi_watch_of(state, seen->capture);
+    const bool is_end = seen->call.call == GPHI_CALL_cuStreamEndCapture;
+    if (seen->call.result != CUDA_ERROR_ILLEGAL_STATE) {
+        if (watch)
+            gphi_watch_noticed(watch, &seen->call);
+        return;
+    }
+    gphi_incident *begin = state->refused_begin;
+    for (size_t i = state->incidents.count; is_end && begin == NULL && i-- > 0;) {
+        gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
+        if (in->rule == GPHI_RULE_BEGIN_ON_LEGACY && in->root.thread == seen->call.thread)
+            begin = in;
+    }
+    const bool is_legacy = seen->stream && seen->stream->is_legacy;
+    if (is_end && watch == NULL && begin && is_legacy) {
+        begin->is_misused = true;
+        gphi_incident_noticed(begin, &seen->call);
+    } else if (is_end && watch == NULL)
+        tell_stray_end(run, seen);
+    else if (!is_end && watch && watch->incident)
+        gphi_watch_noticed(watch, &seen->call);
+    else if (!is_end && watch)
+        gphi_tell_never_ended(run, watch, &seen->call);
+}
+
+/* ---- events ---- */
+
+static const gphi_cuda_event *waited_event(const gphi_rule_run *run,
+                                           const gphi_seen *seen)
+{
+    const uint64_t handle = gphi_event_word(seen->event, 1);
+    return handle ? gphi_model_event(run->model, handle) : NULL;
+}
+
+static void tell_merge(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch,
+                       const gphi_cuda_event *event)
+{
+    gphi_watch *other = event ? gphi_watch_of(run->state, event->recorded_in) : NULL;
+    gphi_draft *draft = first_cause(run, GPHI_RULE_MERGE, seen, watch);
+    if (draft == NULL)
+        return;
+    gphi_cause(draft,
+               "%s is in one capture, and was to wait for an event of another: both "
+               "captures are invalid since.",
+               gphi_say_stream(run->model, seen->stream));
+    if (watch)
+        gphi_evidence_call(draft, &watch->capture->begin,
+                           "the capture of the stream that waits began");
+    if (other && other != watch) {
+        gphi_evidence_call(draft, &other->capture->begin,
+                           "the capture that recorded the event began");
+        if (other->incident == NULL && watch) {
+            other->incident = watch->incident;
+            watch->incident->captures++;
+            gphi_watch_settle(other);
+        }
+    }
+    if (event)
+        gphi_evidence_call(draft, &event->recorded, "the event was recorded");
+}
+
+static void tell_isolation(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch,
+                           const gphi_cuda_event *event)
+{
+    gphi_draft *draft = first_cause(run, GPHI_RULE_ISOLATION, seen, watch);
+    if (draft == NULL)
+        return;
+    const gphi_stream *on = event ? event->recorded_on : NULL;
+    gphi_cause(draft,
+               "%s, which captures, was to wait for an event that %s%s: that work is not "
+               "part of the capture.",
+               gphi_say_stream(run->model, seen->stream),
+               on ? "was recorded on " : "no capture recorded",
+               on ? gphi_say_stream(run->model, on) : "");
+    if (event && event->recorded.number) {
+        const bool is_before =
+            watch && event->recorded.number < watch->capture->begin.number;
+        gphi_evidence_call(draft, &event->recorded, "the event was recorded %s",
+                           is_before ? "before the capture began"
+                                     : "on a stream that had not joined the capture");
+    }
+    if (watch)
+        gphi_tell_capture(run->model, draft, watch->capture);
+    if (on)
+        gphi_fix(draft,
+                 "Here: if the work of %s belongs into the graph, let that stream first "
+                 "wait for an event of the capture; if not, wait before the capture, or "
+                 "with CU_EVENT_WAIT_EXTERNAL.",
+                 gphi_say_stream(run->model, on));
+}
+
+void gphi_tell_foreign_event(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_cuda_event *event = waited_event(run, seen);
+    gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
+    if (watch == NULL && event)
+        watch = gphi_watch_of(run->state, event->recorded_in);
+    if (seen->call.result == CUDA_ERROR_STREAM_CAPTURE_MERGE)
+        tell_merge(run, seen, watch, event);
+    else
+        tell_isolation(run, seen, watch, event);
+}
+
+void gphi_tell_captured_event(gphi_rule_run *run, const gphi_seen *seen,
+                              const gphi_cuda_event *event)
+{
+    gphi_watch *watch = event ? gphi_watch_of(run->state, event->recorded_in) : NULL;
+    const bool breaks = gphi_capture_class(seen->call.call) == GPHI_CLASS_EVENT;
+    if (watch && watch->incident) {
+        gphi_watch_noticed(watch, &seen->call);
+        return;
+    }
+    gphi_draft *draft =
+        first_cause(run, GPHI_RULE_CAPTURED_EVENT, seen, breaks ? watch : NULL);
+    if (draft == NULL)
+        return;
+    gphi_cause(
+        draft,
+        "%s was asked about an event that a capture still open had recorded; it is "
+        "an edge of the graph, never done and without a time.%s",
+        gphi_say_call(&seen->call), breaks ? " The capture is invalid since." : "");
+    if (event)
+        gphi_evidence_call(draft, &event->recorded, "the event was recorded on %s",
+                           gphi_say_stream(run->model, event->recorded_on));
+    if (watch)
+        gphi_tell_capture(run->model, draft, watch->capture);
+}
+
+void gphi_tell_event_after(gphi_rule_run *run, const gphi_seen *seen,
+                           const gphi_cuda_event *event)
+{
+    gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
+    if (watch && watch->is_over)
+        watch = NULL;
+    gphi_draft *draft = first_cause(run, GPHI_RULE_EVENT_AFTER, seen, watch);
+    if (draft == NULL)
+        return;
+    gphi_cause(draft,
+               "%s got an event that was last recorded in a capture, and the capture is "
+               "over: nothing ever ran that would set the event.",
+               gphi_say_call(&seen->call));
+    gphi_evidence_call(draft, &event->recorded, "the event was recorded, for the graph");
+    gphi_evidence_call(draft, &event->recorded_in->begin, "that capture began");
+    if (event->recorded_in->end.number)
+        gphi_evidence_call(draft, &event->recorded_in->end, "and ended");
+    if (watch)
+        gphi_tell_capture(run->model, draft, watch->capture);
+}
+
+/* ---- work ---- */
+
+static void tell_launch(gphi_draft *draft, const gphi_seen *seen)
+{
+    if (seen->call.call != GPHI_CALL_cuLaunchKernel &&
+        seen->call.call != GPHI_CALL_cuLaunchCooperativeKernel)
+        return;
+    const uint64_t *words = gphi_event_words(seen->event);
+    if (seen->event->word_count < 8)
+        return;
+    gphi_evidence(draft,
+                  "launched with %llu x %llu x %llu blocks of %llu x %llu x %llu threads "
+                  "(%llu a block) and %llu bytes of dynamic shared memory",
+                  (unsigned long long)words[1], (unsigned long long)words[2],
+                  (unsigned long long)words[3], (unsigned long long)words[4],
+                  (unsigned long long)words[5], (unsigned long long)words[6],
+                  (unsigned long long)(words[4] * words[5] * words[6]),
+                  (unsigned long long)words[7]);
+}
+
+/* The context of the function or memory that the work is about, where it is known and not
+ * the stream's. */
+static uint64_t foreign_context(const gphi_rule_run *run, const gphi_seen *seen,
+                                const gphi_watch *watch)
+{
+    const gphi_capture_state *state = run->state;
+    uint64_t touched[8];
+    bool unknown = false;
+    const uint64_t signature = gphi_work_signature(seen);
+    const uint64_t *owner = signature ? gphi_map_get(&state->owners, signature) : NULL;
+    if (owner && *owner && watch->context && *owner != watch->context)
+        return *owner;
+    const uint32_t count = gphi_call_touches(run->model, seen, touched, 8, &unknown);
+    for (uint32_t i = 0; i < count; i++) {
+        owner = gphi_map_get(&state->owners, touched[i]);
+        if (owner && *owner && watch->context && *owner != watch->context)
+            return *owner;
+    }
+    return 0;
+}
+
+void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
+{
+    const uint64_t foreign = foreign_context(run, seen, watch);
+    gphi_draft *draft = first_cause(
+        run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_INVALID_WORK, seen, watch);
+    if (draft == NULL)
+        return;
+    if (foreign)
+        gphi_cause(draft,
+                   "%s returned %d: what it was given belongs to context 0x%llx, the "
+                   "capturing stream to context 0x%llx. The capture is invalid since.",
+                   gphi_say_call(&seen->call), (int)seen->call.result,
+                   (unsigned long long)foreign, (unsigned long long)watch->context);
+    else
+        gphi_cause(
+            draft,
+            "%s returned %d and made the capture invalid: no work of that form can "
+            "be run, captured or not.",
+            gphi_say_call(&seen->call), (int)seen->call.result);
+    tell_launch(draft, seen);
+    gphi_tell_capture(run->model, draft, watch->capture);
+}
+
+void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
+{
+    if (seen->call.call == GPHI_CALL_cuMemFreeAsync)
+        return; /* memory.foreign-free */
+    if (watch->incident) {
+        gphi_watch_noticed(watch, &seen->call);
+        return;
+    }
+    const uint64_t foreign = foreign_context(run, seen, watch);
+    gphi_incident *incident = gphi_capture_tell(
+        run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_SILENT_DROP, seen, NULL);
+    if (incident == NULL)
+        return;
+    if (watch->dropped == NULL) {
+        watch->dropped = incident;
+        watch->dropped_work = gphi_work_signature(seen);
+        incident->captures++;
+    }
+    gphi_cause(incident->fresh,
+               "%s returned %d, and the capture stays valid: the graph is made without "
+               "this work, and nothing later will say so.",
+               gphi_say_call(&seen->call), (int)seen->call.result);
+    if (foreign)
+        gphi_evidence(incident->fresh,
+                      "what it was given belongs to context 0x%llx, the capturing stream "
+                      "to context 0x%llx",
+                      (unsigned long long)foreign, (unsigned long long)watch->context);
+    tell_launch(incident->fresh, seen);
+    gphi_tell_capture(run->model, incident->fresh, watch->capture);
+    if (gphi_capture_class(seen->call.call) == GPHI_CLASS_DROPPED)
+        gphi_fix(incident->fresh, "Here: one cuMemcpyAsync for each copy of the batch.");
+}
+
+/* ---- the use of what is not there ---- */
+
+void gphi_tell_misuse(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    uint32_t arg = 0;
+    bool is_use = true;
+    switch (seen->call.call) {
+    case GPHI_CALL_cuGraphInstantiateWithFlags:
+    case GPHI_CALL_cuGraphInstantiateWithParams:
+    case GPHI_CALL_cuGraphExecUpdate:
+    case GPHI_CALL_cuGraphAddChildGraphNode: arg = 1; break;
+    case GPHI_CALL_cuGraphLaunch:
+    case GPHI_CALL_cuGraphUpload:
+    case GPHI_CALL_cuGraphGetNodes: break;
+    case GPHI_CALL_cuGraphDestroy:
+    case GPHI_CALL_cuGraphExecDestroy: is_use = false; break;
+    default: return;
+    }
+    if (gphi_event_word(seen->event, arg) != 0)
+        return;
+    for (size_t i = state->watches.count; i-- > 0;) {
+        const gphi_watch *watch = gphi_watch_at(state, i);
+        if (!watch->is_over || watch->incident == NULL)
+            continue;
+        watch->incident->is_misused |= is_use;
+        gphi_incident_noticed(watch->incident, &seen->call);
+        return;
+    }
+}

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules capture.*: a capture is broken, or records something else than was meant. Here:
+ * the table, the watch of each open capture, and what becomes of first causes. Which rule
+ * a failing call breaks: capture_judge.c. */
+#include "doctor/rules/capture/rules_capture.h"
+
+#include "base/heap.h"
+#include "doctor/rules/rules.h"
+#include <string.h>
+
+enum {
+    KEEP_TRIED = 64,  /* signatures a capture */
+    KEEP_FAILED = 64, /* captures that failed and may yet be run eagerly */
+    KEEP_EARLY = 32
+};
+
+gphi_watch *gphi_watch_at(const gphi_capture_state *state, size_t index)
+{
+    return *(gphi_watch **)gphi_vec_at(&state->watches, index);
+}
+
+/* ---- telling ---- */
+
+static const gphi_rule *rule_of(gphi_capture_rule rule)
+{
+    if (rule < GPHI_RULE_CAPTURE_COUNT)
+        return &gphi_rules_capture[rule];
+    const bool is_nccl = rule == GPHI_RULE_WATCHDOG;
+    const gphi_rule *rules = is_nccl ? gphi_rules_nccl : gphi_rules_instantiate;
+    const size_t count = is_nccl ? gphi_rules_nccl_count : gphi_rules_instantiate_count;
+    const char *id = is_nccl ? "nccl.watchdog-query" : "instantiate.during-capture";
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rules[i].id, id) == 0)
+            return &rules[i];
+    return &gphi_rules_capture[GPHI_RULE_UNSAFE_CALL];
+}
+
+gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,
+                              const gphi_call *at, uint64_t key)
+{
+    gphi_rule_run as = *run;
+    as.rule = rule_of(rule);
+    return gphi_find(&as, at, key);
+}
+
+static gphi_incident *same_incident(const gphi_capture_state *state,
+                                    gphi_capture_rule rule, const gphi_call *root)
+{
+    for (size_t i = 0; i < state->incidents.count; i++) {
+        gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
+        if (in->rule == rule && in->root.stack == root->stack &&
+            in->root.call == root->call)
+            return in;
+    }
+    return NULL;
+}
+
+gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
+                                 const gphi_seen *seen, gphi_watch *watch)
+{
+    gphi_capture_state *state = run->state;
+    const gphi_call *root = &seen->call;
+    gphi_incident *incident = same_incident(state, rule, root);
+    gphi_rule_run as = *run;
+    bool is_new = false;
+    as.rule = rule_of(rule);
+    gphi_draft *draft = gphi_find_any(&as, root, root->call, &is_new);
+    if (incident == NULL) {
+        incident = gphi_heap_alloc(run->model->heap, sizeof(*incident));
+        gphi_incident **at = incident ? gphi_vec_add(&state->incidents, 1) : NULL;
+        if (at == NULL) {
+            gphi_heap_free(run->model->heap, incident, sizeof(*incident));
+            gphi_short(run);
+            return NULL;
+        }
+        *at = incident;
+        incident->rule = rule;
+        incident->root = *root;
+        incident->site = gphi_call_site(state, root);
+    }
+    incident->draft = draft;
+    incident->fresh = is_new ? draft : NULL;
+    if (watch) {
+        incident->captures++;
+        watch->incident = incident;
+    }
+    return incident;
+}
+
+/* ---- watches ---- */
+
+gphi_watch *gphi_watch_of(const gphi_capture_state *state, const gphi_capture *capture)
+{
+    for (size_t i = state->watches.count; capture && i-- > 0;)
+        if (gphi_watch_at(state, i)->capture == capture &&
+            gphi_watch_at(state, i)->begun == capture->begin.number)
+            return gphi_watch_at(state, i);
+    return NULL;
+}
+
+static void watch_drop(gphi_capture_state *state, size_t index)
+{
+    gphi_watch *watch = gphi_watch_at(state, index);
+    const gph_allocator heap = state->watches.heap;
+    gphi_vec_fini(&watch->early);
+    gphi_vec_fini(&watch->tried);
+    gphi_vec_fini(&watch->escaped);
+    gphi_map_fini(&watch->touched);
+    gphi_heap_free(heap, watch, sizeof(*watch));
+    gphi_watch **all = state->watches.items;
+    for (size_t i = index; i + 1 < state->watches.count; i++)
+        all[i] = all[i + 1];
+    state->watches.count--;
+}
+
+/* Of those that are over the oldest is forgotten when there are many: nobody runs its
+ * work again any more. */
+static void watch_bound(gphi_capture_state *state)
+{
+    size_t over = 0, oldest = SIZE_MAX;
+    for (size_t i = state->watches.count; i-- > 0;)
+        if (gphi_watch_at(state, i)->is_over) {
+            over++;
+            oldest = i;
+        }
+    if (over > KEEP_FAILED)
+        watch_drop(state, oldest);
+}
+
+static void watch_begin(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    gphi_capture *capture = seen->stream ? seen->stream->capture : NULL;
+    const gph_allocator heap = run->model->heap;
+    if (capture == NULL || gphi_watch_of(state, capture))
+        return;
+    gphi_watch *watch = gphi_heap_alloc(heap, sizeof(*watch));
+    gphi_watch **at = watch ? gphi_vec_add(&state->watches, 1) : NULL;
+    if (at == NULL) {
+        gphi_heap_free(heap, watch, sizeof(*watch));
+        gphi_short(run);
+        return;
+    }
+    *at = watch;
+    watch->capture = capture;
+    watch->begun = capture->begin.number;
+    watch->work_before = run->model->work_count;
+    gphi_vec_init(&watch->early, heap, sizeof(gphi_call));
+    gphi_vec_init(&watch->tried, heap, sizeof(gphi_tried));
+    gphi_vec_init(&watch->escaped, heap, sizeof(gphi_escaped));
+    gphi_map_init(&watch->touched, heap);
+    watch->context = capture->origin ? capture->origin->context : 0;
+    if (watch->context == 0)
+        watch->context = gphi_capture_context(state, seen->call.thread);
+    state->open++;
+    watch_bound(state);
+}
+
+/* ---- eager instead ---- */
+
+static bool is_begin(uint32_t call)
+{
+    return call == GPHI_CALL_cuStreamBeginCapture ||
+           call == GPHI_CALL_cuStreamBeginCaptureToGraph;
+}
+
+static void note_tried(gphi_capture_state *state, gphi_watch *watch,
+                       const gphi_seen *seen)
+{
+    const uint64_t signature = gphi_work_signature(seen);
+    const gphi_tried *tried = watch->tried.items;
+    if (signature == 0 || watch->tried.count >= KEEP_TRIED)
+        return;
+    for (size_t i = 0; i < watch->tried.count; i++)
+        if (tried[i].signature == signature)
+            return;
+    gphi_tried *at = gphi_vec_add(&watch->tried, 1);
+    if (at)
+        at->signature = signature;
+    else
+        state->is_short = true;
+}
+
+/* The work is run; true if most of what was tried is now. Some of it may be done in
+ * another way eagerly, and one kernel may well be used elsewhere. */
+static bool most_is_run(gphi_watch *watch, uint64_t signature)
+{
+    gphi_tried *tried = watch->tried.items;
+    size_t run = 0;
+    bool is_new = false;
+    for (size_t i = 0; i < watch->tried.count; i++) {
+        if (tried[i].signature == signature && !tried[i].is_run)
+            is_new = tried[i].is_run = true;
+        run += tried[i].is_run;
+    }
+    return is_new && run * 3 >= watch->tried.count * 2;
+}
+
+/* What the capture refused is captured after all, by another call. */
+static void note_instead(gphi_watch *watch, const gphi_seen *seen)
+{
+    if (watch->dropped == NULL || watch->dropped_work == 0 ||
+        gphi_work_signature(seen) != watch->dropped_work)
+        return;
+    watch->dropped->handled++;
+    watch->dropped = NULL;
+}
+
+/* A call that held, outside of any capture of its stream: the program may run what it
+ * could not capture. */
+static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
+{
+    const uint64_t signature = gphi_work_signature(seen);
+    const bool is_work = seen->work && signature;
+    const uint64_t site = gphi_call_site(state, &seen->call);
+    for (size_t i = 0; i < state->watches.count; i++) {
+        gphi_watch *watch = gphi_watch_at(state, i);
+        gphi_incident *cause = watch->incident ? watch->incident : watch->dropped;
+        if (!watch->is_over || watch->is_handled || cause == NULL)
+            continue;
+        if (seen->call.thread == cause->root.thread &&
+            seen->call.call == cause->root.call)
+            cause->is_root_again = true;
+        if (seen->call.thread != watch->capture->thread)
+            continue;
+        const bool again = watch->tried.count ? is_work && most_is_run(watch, signature)
+                                              : site && site == cause->site;
+        if (again) {
+            watch->is_handled = true;
+            cause->handled++;
+        }
+    }
+}
+
+/* ---- consequences ---- */
+
+void gphi_incident_noticed(gphi_incident *incident, const gphi_call *call)
+{
+    const uint32_t room = sizeof(incident->later) / sizeof(incident->later[0]);
+    if (!incident->is_seen && call->result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) {
+        incident->is_seen = true;
+        gphi_evidence_call(incident->draft, call,
+                           call->thread != incident->root.thread
+                               ? "the capturing thread got no error until"
+                               : "the program went on after the error, until");
+    }
+    if (incident->noticed < room)
+        incident->later[incident->noticed] = *call;
+    incident->noticed++;
+    gphi_consequence(incident->draft, call);
+}
+
+void gphi_watch_settle(gphi_watch *watch)
+{
+    const gphi_call *early = watch->early.items;
+    for (size_t i = 0; i < watch->early.count && watch->incident; i++)
+        gphi_incident_noticed(watch->incident, &early[i]);
+    watch->early.count = 0;
+}
+
+void gphi_watch_noticed(gphi_watch *watch, const gphi_call *call)
+{
+    if (watch->incident) {
+        gphi_incident_noticed(watch->incident, call);
+        return;
+    }
+    gphi_call *at =
+        watch->early.count < KEEP_EARLY ? gphi_vec_add(&watch->early, 1) : NULL;
+    if (at)
+        *at = *call;
+}
+
+/* ---- calls ---- */
+
+/* The capture has ended, whatever the result. */
+static void watch_end(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    for (size_t i = state->watches.count; i-- > 0;) {
+        gphi_watch *watch = gphi_watch_at(state, i);
+        if (watch->is_over || watch->capture->is_open)
+            continue;
+        watch->is_over = true;
+        state->open--;
+        if (seen->call.result == CUDA_SUCCESS)
+            gphi_escape_end(run, watch, seen);
+        if (watch->incident == NULL && watch->dropped == NULL && watch->early.count == 0)
+            watch_drop(state, i);
+    }
+    watch_bound(state);
+}
+
+static bool is_load(uint32_t call)
+{
+    switch (call) {
+    case GPHI_CALL_cuModuleLoad:
+    case GPHI_CALL_cuModuleLoadData:
+    case GPHI_CALL_cuModuleLoadDataEx:
+    case GPHI_CALL_cuModuleLoadFatBinary:
+    case GPHI_CALL_cuLibraryLoadData:
+    case GPHI_CALL_cuLibraryLoadFromFile:
+    case GPHI_CALL_cuModuleGetFunction:
+    case GPHI_CALL_cuModuleGetGlobal:
+    case GPHI_CALL_cuLibraryGetKernel:
+    case GPHI_CALL_cuLibraryGetGlobal:
+    case GPHI_CALL_cuLinkCreate:
+    case GPHI_CALL_cuFuncLoad: return true;
+    default: return false;
+    }
+}
+
+/* Modules and functions that the thread of an open capture gets: something is set up. */
+static void note_load(gphi_capture_state *state, const gphi_seen *seen)
+{
+    for (size_t i = 0; i < state->watches.count; i++) {
+        gphi_watch *watch = gphi_watch_at(state, i);
+        if (watch->is_over || watch->capture->thread != seen->call.thread)
+            continue;
+        if (watch->loads++ == 0)
+            watch->load = seen->call;
+    }
+}
+
+/* After a begin on the legacy stream the program went on: at once, or on a stream that
+ * can capture. */
+static void note_refused_begin(gphi_capture_state *state, const gphi_seen *seen)
+{
+    gphi_incident *begin = state->refused_begin;
+    if (begin == NULL || begin->root.thread != seen->call.thread ||
+        (seen->work == NULL && !is_begin(seen->call.call)))
+        return;
+    begin->handled++;
+    state->refused_begin = NULL;
+}
+
+/* Which threads still are about their captures. */
+static void note_own(gphi_capture_state *state, const gphi_call *call)
+{
+    for (size_t i = 0; i < state->watches.count; i++) {
+        gphi_watch *watch = gphi_watch_at(state, i);
+        if (!watch->is_over && watch->capture->thread == call->thread)
+            watch->last_own = call->number;
+    }
+}
+
+static void note_held(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    gphi_watch *watch = gphi_watch_of(state, seen->capture);
+    note_refused_begin(state, seen);
+    if (is_begin(seen->call.call))
+        watch_begin(run, seen);
+    else if (watch && !watch->is_over) {
+        if (gphi_call_is_work(seen->call.call)) {
+            note_tried(state, watch, seen);
+            note_instead(watch, seen);
+            watch->nodes += seen->call.node != 0 || seen->work != NULL;
+            watch->loads = 0; /* they were for this launch */
+        }
+    } else if (state->watches.count)
+        note_eager(state, seen);
+    if (state->open && is_load(seen->call.call))
+        note_load(state, seen);
+    const uint64_t site = gphi_call_site(state, &seen->call);
+    uint64_t *count = site ? gphi_map_get(&state->sites, site) : NULL;
+    if (count)
+        ++*count;
+    else if (site && gphi_capture_class(seen->call.call) != GPHI_CLASS_SAFE &&
+             gphi_map_set(&state->sites, site, 1) != GPH_OK)
+        state->is_short = true;
+}
+
+static void make_ready(gphi_rule_run *run)
+{
+    gphi_capture_state *state = run->state;
+    const gph_allocator heap = run->model->heap;
+    if (state->is_ready)
+        return;
+    gphi_vec_init(&state->watches, heap, sizeof(gphi_watch *));
+    gphi_vec_init(&state->incidents, heap, sizeof(gphi_incident *));
+    gphi_map_init(&state->contexts, heap);
+    gphi_map_init(&state->owners, heap);
+    gphi_map_init(&state->sites, heap);
+    gphi_map_init(&state->stacks, heap);
+    gphi_map_init(&state->told, heap);
+    gphi_vec_init(&state->frames, heap, sizeof(uint64_t));
+    gphi_vec_init(&state->modules, heap, sizeof(gphi_loaded));
+    gphi_vec_init(&state->hosts, heap, sizeof(gphi_host_copy));
+    state->is_ready = true;
+}
+
+static void on_event(gphi_rule_run *run, const gphi_event *event)
+{
+    make_ready(run);
+    gphi_capture_event(run, event);
+    if (event->kind == GPHI_EVENT_HOST)
+        gphi_host_launch(run, event);
+}
+
+static void on_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_capture_state *state = run->state;
+    make_ready(run);
+    if (seen->call.flags & GPHI_CALL_NESTED)
+        return;
+    gphi_capture_contexts(state, seen);
+    if (state->open)
+        note_own(state, &seen->call);
+    if (seen->call.result == CUDA_SUCCESS) {
+        note_held(run, seen);
+        gphi_escape_call(run, seen);
+        gphi_escape_made(run, seen);
+    } else if (seen->call.result != CUDA_ERROR_NOT_READY) {
+        gphi_watch *watch = gphi_watch_of(state, seen->capture);
+        if (watch && gphi_call_is_work(seen->call.call))
+            note_tried(state, watch, seen);
+        gphi_capture_judge(run, seen);
+    }
+    gphi_host_call(run, seen);
+    if (state->is_short)
+        gphi_short(run);
+    if (state->open)
+        watch_end(run, seen);
+}
+
+/* ---- the end ---- */
+
+/* The program tried to capture, could not, and ran the same work eagerly: that is how one
+ * asks whether something can be captured. Nothing is wrong, but there is no graph. */
+static bool is_probe(const gphi_incident *in)
+{
+    return in->captures > 0 && in->handled == in->captures && !in->is_misused &&
+           (in->is_root_again || !in->is_other_thread);
+}
+
+/* 901 without a cause that was seen. */
+static void end_unseen(gphi_rule_run *run, gphi_watch *watch)
+{
+    const gphi_call *first = watch->early.items;
+    gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_UNSAFE_CALL, first, first->call);
+    gphi_cause(draft,
+               "%s was refused (%d) because the capture was invalid already; the call "
+               "that broke it was not seen%s.",
+               gphi_say_call(first), (int)first->result,
+               run->model->lost ? ", records were lost" : "");
+    gphi_tell_capture(run->model, draft, watch->capture);
+    for (size_t i = 1; i < watch->early.count; i++)
+        gphi_consequence(draft, &first[i]);
+}
+
+static void on_end(gphi_rule_run *run, bool is_killed)
+{
+    gphi_capture_state *state = run->state;
+    make_ready(run);
+    for (size_t i = 0; i < state->watches.count; i++) {
+        gphi_watch *watch = gphi_watch_at(state, i);
+        if (watch->early.count && watch->incident == NULL)
+            end_unseen(run, watch);
+        else if (!watch->is_over && !is_killed)
+            gphi_tell_never_ended(run, watch, NULL);
+    }
+    for (size_t i = 0; i < state->incidents.count; i++) {
+        gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
+        if (!is_probe(in))
+            continue;
+        if (in->rule == GPHI_RULE_SILENT_DROP) {
+            gphi_withdraw(run, in->draft); /* the graph has it, in other calls */
+            continue;
+        }
+        gphi_soften(in->draft);
+        gphi_evidence(in->draft,
+                      "the program then ran the work without a capture: what it "
+                      "computed there is right, but not by a graph");
+    }
+}
+
+static void on_fini(gphi_rule_run *run)
+{
+    gphi_capture_state *state = run->state;
+    if (!state->is_ready)
+        return;
+    while (state->watches.count)
+        watch_drop(state, state->watches.count - 1);
+    for (size_t i = 0; i < state->incidents.count; i++)
+        gphi_heap_free(state->incidents.heap,
+                       *(gphi_incident **)gphi_vec_at(&state->incidents, i),
+                       sizeof(gphi_incident));
+    gphi_vec_fini(&state->watches);
+    gphi_vec_fini(&state->incidents);
+    gphi_map_fini(&state->contexts);
+    gphi_map_fini(&state->owners);
+    gphi_map_fini(&state->sites);
+    gphi_map_fini(&state->stacks);
+    gphi_map_fini(&state->told);
+    gphi_vec_fini(&state->frames);
+    gphi_vec_fini(&state->modules);
+    gphi_host_fini(run);
+}
+
+#define RULE(name, how)                                                                  \
+    {                                                                                    \
+        .id = "capture." name, .severity = GPH_SEVERITY_##how                            \
+    }
+
+/* In the order of gphi_capture_rule. The last entry is no rule. */
+const gphi_rule gphi_rules_capture[] = {
+    {.id = "capture.unsafe-call",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(gphi_capture_state),
+     .call = on_call,
+     .event = on_event,
+     .end = on_end,
+     .fini = on_fini},
+    RULE("unsafe-call-other-thread", ERROR),
+    RULE("legacy-stream", ERROR),
+    RULE("isolation", ERROR),
+    RULE("unjoined-fork", ERROR),
+    RULE("merge", ERROR),
+    RULE("begin-on-legacy", ERROR),
+    RULE("captured-event-query", ERROR),
+    RULE("event-after-capture", ERROR),
+    RULE("unmatched-end", ERROR),
+    RULE("wrong-thread-end", ERROR),
+    RULE("never-ended", ERROR),
+    RULE("silent-drop", ERROR),
+    RULE("invalid-work", ERROR),
+    RULE("escape", WARNING),
+    RULE("empty-graph", WARNING),
+    RULE("missing-warm-up", ERROR),
+    RULE("destructor", ERROR),
+    RULE("synchronize", ERROR),
+    RULE("host-pointer", WARNING),
+    RULE("wrong-device", ERROR),
+    RULE("graph-launch", ERROR),
+    {.id = NULL},
+};
+const size_t gphi_rules_capture_count =
+    sizeof(gphi_rules_capture) / sizeof(gphi_rules_capture[0]) - 1;
+_Static_assert(sizeof(gphi_rules_capture) / sizeof(gphi_rules_capture[0]) - 1 ==
+                   GPHI_RULE_CAPTURE_COUNT,
+               "the table and gphi_capture_rule agree");

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules instantiate.*: a graph that cannot become an executable, or cannot be copied or
+ * cut to become one. All are failures of one call, told where it is made; launches of the
+ * executable that is not there follow from it. One rule of the table looks for all. */
+#include "doctor/findings/finding.h"
+#include "doctor/rules/rules.h"
+#include "doctor/rules/said.h"
+#include "graph/topology.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    RULE_CYCLE,
+    RULE_SECOND,
+    RULE_CLONE,
+    RULE_CHILD,
+    RULE_REMOVE,
+    RULE_NODE,
+    RULE_FLAGS,
+    RULE_CONDITIONAL,
+    RULE_CONTEXTS,
+    RULE_CAPTURE
+};
+
+enum { AUTO_FREE = 1, UPLOAD = 2, DEVICE_LAUNCH = 4, FLAGS_ALL = 15 };
+enum { RESULT_ERROR = 1, STRUCTURE, NOT_SUPPORTED, CONTEXTS, HANDLE_UNUSED };
+enum { CYCLE_MAX = 6, FAILED_MAX = 8 };
+
+/* An instantiation that gave nothing: what is launched in its place. */
+struct failed {
+    uint32_t thread;
+    gphi_draft *draft;
+};
+
+struct look {
+    gphi_said said;
+    struct failed failed[FAILED_MAX];
+    uint32_t failed_count;
+};
+
+/* A call that instantiates, as all its forms have it. */
+struct wish {
+    const gphi_seen *seen;
+    const gphi_snapshot *snapshot; /* of the graph, or NULL */
+    uint64_t graph, flags, error_node;
+    uint32_t result; /* CUgraphInstantiateResult, 0: not told */
+    const char *said;
+};
+
+static gphi_draft *find(const gphi_rule_run *run, uint32_t rule, const gphi_call *at)
+{
+    gphi_rule_run as = *run;
+    as.rule = &gphi_rules_instantiate[rule];
+    return gphi_find(&as, at, 0);
+}
+
+static void tell_said(gphi_draft *draft, const char *said)
+{
+    if (said[0] != '\0')
+        gphi_evidence(draft, "the driver says: %s", said);
+}
+
+static void tell_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
+                      const char *what)
+{
+    if (snapshot->made != NULL && index < snapshot->node_count &&
+        snapshot->made[index].number != 0)
+        gphi_evidence_call(draft, &snapshot->made[index], "%s: %s, made by", what,
+                           gphi_say_node(snapshot, index));
+    else
+        gphi_evidence(draft, "%s: %s", what, gphi_say_node(snapshot, index));
+}
+
+/* ---- what a graph is made of ---- */
+
+static bool captured_memory(const gphi_capture *capture, gphi_call *out)
+{
+    for (size_t i = 0; capture != NULL && i < capture->calls.count; i++) {
+        const gphi_call *call = gphi_vec_at(&capture->calls, i);
+        if (call->call == GPHI_CALL_cuMemAllocAsync ||
+            call->call == GPHI_CALL_cuMemAllocFromPoolAsync ||
+            call->call == GPHI_CALL_cuMemFreeAsync) {
+            *out = *call;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The call that made the graph's first memory node, as far as it is known. */
+static bool memory_call(const gphi_rule_run *run, uint64_t handle, gphi_call *out)
+{
+    const gphi_graph_state *graph = gphi_model_graph(run->model, handle);
+    const gphi_snapshot *snapshot = graph != NULL ? graph->last : NULL;
+    memset(out, 0, sizeof(*out));
+    if (graph == NULL)
+        return false;
+    if (captured_memory(graph->capture, out))
+        return true;
+    if (snapshot == NULL || snapshot->data == NULL)
+        return false;
+    for (uint32_t i = 0; i < gph_graph_node_count(snapshot->data); i++) {
+        const gph_node_kind kind = gph_graph_node(snapshot->data, i)->kind;
+        if (kind != GPH_NODE_MEM_ALLOC && kind != GPH_NODE_MEM_FREE)
+            continue;
+        if (snapshot->made != NULL && i < snapshot->node_count)
+            *out = snapshot->made[i];
+        return true;
+    }
+    return snapshot->has_memory;
+}
+
+static bool has_kind(const gphi_snapshot *snapshot, gph_node_kind kind)
+{
+    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++)
+        if (gph_graph_node(graph, i)->kind == kind)
+            return true;
+    return false;
+}
+
+static void tell_memory(const gphi_rule_run *run, gphi_draft *draft, uint64_t graph)
+{
+    gphi_call made;
+    if (memory_call(run, graph, &made) && made.number != 0)
+        gphi_evidence_call(draft, &made, "a memory node of the graph was made by");
+}
+
+/* ---- circles ---- */
+
+/* Depth first, against the edges. `words`: state, next dependency and path, by node. */
+static uint32_t walk_back(const gphi_topology *of, uint32_t *words, uint32_t start,
+                          uint32_t *cycle)
+{
+    uint32_t *state = words, *next = words + of->count, *path = words + 2 * of->count;
+    uint32_t depth = 0, length = 0;
+    path[depth++] = start;
+    state[start] = 1;
+    while (depth > 0) {
+        const uint32_t node = path[depth - 1];
+        if (of->first[node] + next[node] == of->first[node + 1]) {
+            state[node] = 2;
+            depth--;
+            continue;
+        }
+        const uint32_t before = of->deps[of->first[node] + next[node]++];
+        if (state[before] == 0) {
+            state[before] = 1;
+            path[depth++] = before;
+        } else if (state[before] == 1) { /* on the path: a circle */
+            while (depth > 0 && length < CYCLE_MAX) {
+                cycle[length++] = path[--depth];
+                if (path[depth] == before)
+                    break;
+            }
+            return length;
+        }
+    }
+    return 0;
+}
+
+static uint32_t find_cycle(const gphi_rule_run *run, const gph_graph *graph,
+                           uint32_t *cycle)
+{
+    uint32_t found = 0;
+    gphi_topology topology = {0};
+    gphi_vec words;
+    gphi_vec_init(&words, run->model->heap, sizeof(uint32_t));
+    if (gph_graph_node_count(graph) > 0 &&
+        gphi_topology_init(&topology, graph) == GPH_OK) {
+        uint32_t *all = gphi_vec_add(&words, 3 * (size_t)topology.count);
+        for (uint32_t i = 0; all != NULL && i < topology.count && found == 0; i++)
+            if (all[i] == 0)
+                found = walk_back(&topology, all, i, cycle);
+    }
+    gphi_topology_fini(&topology);
+    gphi_vec_fini(&words);
+    return found;
+}
+
+static gphi_draft *tell_cycle(gphi_rule_run *run, const struct wish *wish)
+{
+    uint32_t cycle[CYCLE_MAX] = {0}, length = 0;
+    if (wish->snapshot != NULL && wish->snapshot->data != NULL)
+        length = find_cycle(run, wish->snapshot->data, cycle);
+    if (wish->result != STRUCTURE && length == 0 && !gphi_said_has(wish->said, "cycle"))
+        return NULL;
+    gphi_draft *draft = find(run, RULE_CYCLE, &wish->seen->call);
+    gphi_cause(draft, "the edges of graph 0x%" PRIx64 " lead in a circle%s%s",
+               wish->graph, length > 0 ? " through " : "",
+               length > 0 ? gphi_say_node(wish->snapshot, cycle[0]) : "");
+    for (uint32_t i = 0; draft != NULL && i < length; i++)
+        tell_node(draft, wish->snapshot, cycle[i], "on the circle");
+    return draft;
+}
+
+/* ---- instantiations ---- */
+
+static gphi_draft *tell_conditional(gphi_rule_run *run, const struct wish *wish)
+{
+    gphi_draft *draft = find(run, RULE_CONDITIONAL, &wish->seen->call);
+    if (wish->result == HANDLE_UNUSED ||
+        gphi_said_has(wish->said, "unused conditional handle"))
+        gphi_cause(draft,
+                   "a conditional handle was created for graph 0x%" PRIx64
+                   " that no conditional node of it uses",
+                   wish->graph);
+    else
+        gphi_cause(draft,
+                   "graph 0x%" PRIx64
+                   " has conditional nodes and was instantiated before: it can be once",
+                   wish->graph);
+    return draft;
+}
+
+static gphi_draft *tell_second(gphi_rule_run *run, const struct wish *wish)
+{
+    const gphi_exec_state *other = NULL;
+    for (size_t i = 0; i < run->model->execs.count; i++) {
+        const gphi_exec_state *exec =
+            *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i);
+        if (exec->is_alive && exec->source != NULL && exec->source->graph == wish->graph)
+            other = exec;
+    }
+    gphi_draft *draft = find(run, RULE_SECOND, &wish->seen->call);
+    gphi_cause(draft, "graph 0x%" PRIx64 " has memory nodes, and an executable already%s",
+               wish->graph,
+               other != NULL && other->graph != wish->graph
+                   ? ": one that was updated with it"
+                   : "");
+    if (draft == NULL)
+        return draft;
+    if (other != NULL && other->graph != wish->graph && other->updated.number != 0)
+        gphi_evidence_call(draft, &other->updated, "executable 0x%" PRIx64 " updated by",
+                           other->handle);
+    else if (other != NULL)
+        gphi_evidence_call(draft, &other->created, "executable 0x%" PRIx64 " made by",
+                           other->handle);
+    tell_memory(run, draft, wish->graph);
+    return draft;
+}
+
+/* By kind: what no device graph may hold. */
+static bool is_for_hosts(gph_node_kind kind)
+{
+    return kind == GPH_NODE_HOST || kind == GPH_NODE_EVENT_WAIT ||
+           kind == GPH_NODE_EVENT_RECORD || kind == GPH_NODE_SEMAPHORE_SIGNAL ||
+           kind == GPH_NODE_SEMAPHORE_WAIT || kind == GPH_NODE_MEM_ALLOC ||
+           kind == GPH_NODE_MEM_FREE || kind == GPH_NODE_BATCH_MEM_OP;
+}
+
+static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
+{
+    const gphi_snapshot *snapshot = wish->snapshot;
+    const uint32_t count = snapshot != NULL ? gph_graph_node_count(snapshot->data) : 0;
+    uint32_t found = GPH_NODE_NONE;
+    for (uint32_t i = 0; i < count && found == GPH_NODE_NONE; i++)
+        if (wish->error_node != 0
+                ? snapshot->handles != NULL && i < snapshot->node_count &&
+                      snapshot->handles[i] == wish->error_node
+                : is_for_hosts(gph_graph_node(snapshot->data, i)->kind))
+            found = i;
+    gphi_draft *draft = find(run, RULE_NODE, &wish->seen->call);
+    gphi_cause(draft, "%s may not stand in %s",
+               found != GPH_NODE_NONE ? gphi_say_node(snapshot, found) : "a node of it",
+               (wish->flags & DEVICE_LAUNCH) != 0
+                   ? "a graph that is to be launched from the device"
+                   : "the body of a conditional node");
+    if (draft != NULL && found != GPH_NODE_NONE)
+        tell_node(draft, snapshot, found, "not allowed");
+    return draft;
+}
+
+/* Of a node: as the graph has it, else of the call that made it; 0: not known. */
+static uint64_t context_of(const gphi_snapshot *snapshot, uint32_t index)
+{
+    const gph_node *node = gph_graph_node(snapshot->data, index);
+    switch (node->kind) {
+    case GPH_NODE_KERNEL:
+        if (node->u.kernel.context != 0)
+            return node->u.kernel.context;
+        break;
+    case GPH_NODE_MEMCPY:
+    case GPH_NODE_MEMSET: break;
+    default: return 0;
+    }
+    return snapshot->made != NULL && index < snapshot->node_count &&
+                   snapshot->made[index].number != 0
+               ? snapshot->made[index].context
+               : 0;
+}
+
+/* Two nodes that work in different contexts. */
+static bool find_contexts(const gphi_snapshot *snapshot, uint32_t *first,
+                          uint32_t *second)
+{
+    uint64_t known = 0;
+    if (snapshot == NULL || snapshot->data == NULL)
+        return false;
+    for (uint32_t i = 0; i < gph_graph_node_count(snapshot->data); i++) {
+        const uint64_t context = context_of(snapshot, i);
+        *second = i;
+        if (known != 0 && context != 0 && context != known)
+            return true;
+        if (known == 0 && context != 0) {
+            known = context;
+            *first = i;
+        }
+    }
+    return false;
+}
+
+static void tell_context(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index)
+{
+    char what[48];
+    snprintf(what, sizeof(what), "in context 0x%" PRIx64, context_of(snapshot, index));
+    tell_node(draft, snapshot, index, what);
+}
+
+static gphi_draft *tell_contexts(gphi_rule_run *run, const struct wish *wish)
+{
+    uint32_t one = 0, other = 0;
+    gphi_draft *draft = find(run, RULE_CONTEXTS, &wish->seen->call);
+    gphi_cause(draft,
+               "graph 0x%" PRIx64 " is to be launched from the device and has nodes of "
+               "several contexts",
+               wish->graph);
+    if (draft == NULL || wish->snapshot == NULL)
+        return draft;
+    if (find_contexts(wish->snapshot, &one, &other)) {
+        tell_context(draft, wish->snapshot, one);
+        tell_context(draft, wish->snapshot, other);
+        return draft;
+    }
+    for (uint32_t i = 0;
+         wish->snapshot->handles != NULL && i < wish->snapshot->node_count; i++)
+        if (wish->error_node != 0 && wish->snapshot->handles[i] == wish->error_node)
+            tell_node(draft, wish->snapshot, i, "of another context");
+    return draft;
+}
+
+static gphi_draft *tell_flags(gphi_rule_run *run, const struct wish *wish,
+                              const char *why)
+{
+    gphi_draft *draft = find(run, RULE_FLAGS, &wish->seen->call);
+    const uint64_t unknown = wish->flags & ~(uint64_t)FLAGS_ALL;
+    gphi_cause(draft, "flags 0x%" PRIx64 ": %s", wish->flags, why);
+    if (unknown != 0)
+        gphi_fix(draft, "Here: leave out 0x%" PRIx64 ".", unknown);
+    return draft;
+}
+
+/* Which flags cannot be, or NULL. */
+static const char *wrong_flags(const struct wish *wish)
+{
+    if ((wish->flags & ~(uint64_t)FLAGS_ALL) != 0)
+        return "there are no such flags";
+    if ((wish->flags & DEVICE_LAUNCH) != 0 && (wish->flags & AUTO_FREE) != 0)
+        return "a launch from the device and memory that is freed at the next launch "
+               "exclude each other";
+    if ((wish->flags & UPLOAD) != 0 &&
+        wish->seen->call.call != GPHI_CALL_cuGraphInstantiateWithParams)
+        return "an upload needs a stream, which only cuGraphInstantiateWithParams takes";
+    if ((wish->flags & DEVICE_LAUNCH) != 0 &&
+        (gphi_said_has(wish->said, "at least one non-empty node") ||
+         gphi_said_has(wish->said, "a device graph needs a node") ||
+         (wish->snapshot != NULL && wish->snapshot->data != NULL &&
+          gph_graph_node_count(wish->snapshot->data) == 0)))
+        return "a graph that is launched from the device needs a node";
+    return NULL;
+}
+
+static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
+{
+    const char *flags = wrong_flags(wish);
+    if (wish->result == HANDLE_UNUSED ||
+        gphi_said_has(wish->said, "unused conditional handle"))
+        return tell_conditional(run, wish);
+    if (flags != NULL)
+        return tell_flags(run, wish, flags);
+    if (wish->result == CONTEXTS || gphi_said_has(wish->said, "of a second context") ||
+        gphi_said_has(wish->said,
+                      "must use the same context")) /* an H100, with a bare 1 */
+        return tell_contexts(run, wish);
+    if (wish->result == NOT_SUPPORTED ||
+        gphi_said_has(wish->said, "graphs and conditional nodes do not support") ||
+        gphi_said_has(wish->said, "a device graph holds"))
+        return tell_node_kind(run, wish);
+    gphi_draft *draft = tell_cycle(run, wish);
+    uint32_t one = 0, other = 0;
+    if (draft == NULL && (wish->flags & DEVICE_LAUNCH) != 0 && wish->said[0] == '\0' &&
+        find_contexts(wish->snapshot, &one, &other))
+        return tell_contexts(run, wish);
+    if (draft != NULL || (wish->flags & DEVICE_LAUNCH) == 0 || wish->snapshot == NULL ||
+        wish->said[0] != '\0' || wish->snapshot->data == NULL)
+        return draft;
+    for (uint32_t i = 0; i < gph_graph_node_count(wish->snapshot->data); i++)
+        if (is_for_hosts(gph_graph_node(wish->snapshot->data, i)->kind))
+            return tell_node_kind(run, wish);
+    return NULL;
+}
+
+/* The rules of captures know what was open and what follows; where they saw no capture
+ * begin, it is told here. */
+static gphi_draft *tell_during_capture(gphi_rule_run *run, const struct wish *wish)
+{
+    const gphi_call *call = &wish->seen->call;
+    for (size_t i = run->findings->drafts.count; i-- > 0;) {
+        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&run->findings->drafts, i);
+        if (draft->rule == &gphi_rules_instantiate[RULE_CAPTURE] &&
+            draft->at.stack == call->stack && draft->at.thread == call->thread)
+            return draft;
+    }
+    if (gphi_is_told(run, call))
+        return NULL;
+    gphi_draft *draft = find(run, RULE_CAPTURE, call);
+    gphi_cause(draft, "a graph was instantiated while %u captures were open",
+               (unsigned)wish->seen->event->u.call.open);
+    return draft;
+}
+
+static void read_wish(const gphi_seen *seen, const char *said, struct wish *out)
+{
+    CUDA_GRAPH_INSTANTIATE_PARAMS params;
+    const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_STRUCT, 0);
+    *out = (struct wish){.seen = seen,
+                         .snapshot = seen->snapshot,
+                         .graph = gphi_event_word(seen->event, 1),
+                         .said = said};
+    if (out->snapshot != NULL && out->snapshot->graph != out->graph)
+        out->snapshot = NULL;
+    if (seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags) {
+        out->flags = gphi_event_word(seen->event, 2);
+    } else if (part != NULL && part->bytes >= sizeof(params)) {
+        memcpy(&params, part + 1, sizeof(params));
+        out->flags = params.flags;
+        out->error_node = (uint64_t)(uintptr_t)params.hErrNode_out;
+        out->result = (uint32_t)params.result_out;
+    }
+}
+
+static void look_at_instantiate(gphi_rule_run *run, struct look *look,
+                                const gphi_seen *seen)
+{
+    struct wish wish;
+    gphi_call made;
+    gphi_draft *draft = NULL;
+    read_wish(seen, gphi_said_of(&look->said, &seen->call), &wish);
+    if (seen->call.result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+        draft = tell_during_capture(run, &wish);
+    else if (seen->call.result == CUDA_ERROR_INVALID_VALUE)
+        draft = tell_invalid(run, &wish);
+    else if (seen->call.result == CUDA_ERROR_NOT_SUPPORTED)
+        draft = gphi_said_has(wish.said, "conditional") ||
+                        (has_kind(wish.snapshot, GPH_NODE_CONDITIONAL) &&
+                         !memory_call(run, wish.graph, &made))
+                    ? tell_conditional(run, &wish)
+                : memory_call(run, wish.graph, &made) ? tell_second(run, &wish)
+                                                      : NULL;
+    if (draft == NULL)
+        return;
+    tell_said(draft, wish.said);
+    look->failed[look->failed_count++ % FAILED_MAX] =
+        (struct failed){seen->call.thread, draft};
+}
+
+/* ---- copies and cuts ---- */
+
+static void look_at_clone(gphi_rule_run *run, const gphi_seen *seen, const char *said)
+{
+    const uint64_t graph = gphi_event_word(seen->event, 1);
+    gphi_call made;
+    if (gphi_said_has(said, "conditional")) {
+        gphi_draft *draft = find(run, RULE_CONDITIONAL, &seen->call);
+        gphi_cause(draft,
+                   "graph 0x%" PRIx64 " has conditional nodes: it cannot be cloned",
+                   graph);
+        tell_said(draft, said);
+        return;
+    }
+    if (!memory_call(run, graph, &made) && !gphi_said_has(said, "memory"))
+        return;
+    gphi_draft *draft = find(run, RULE_CLONE, &seen->call);
+    gphi_cause(draft, "graph 0x%" PRIx64 " has memory nodes: it cannot be cloned", graph);
+    if (draft != NULL)
+        tell_memory(run, draft, graph);
+    tell_said(draft, said);
+}
+
+static void look_at_child(gphi_rule_run *run, const gphi_seen *seen, const char *said,
+                          uint64_t child)
+{
+    gphi_call made;
+    const bool conditional = gphi_said_has(said, "conditional");
+    if (!conditional && !memory_call(run, child, &made) && !gphi_said_has(said, "memory"))
+        return;
+    gphi_draft *draft =
+        find(run, conditional ? RULE_CONDITIONAL : RULE_CHILD, &seen->call);
+    gphi_cause(draft, "graph 0x%" PRIx64 " has %s nodes: it cannot be copied into a node",
+               child, conditional ? "conditional" : "memory");
+    if (draft != NULL && !conditional)
+        tell_memory(run, draft, child);
+    tell_said(draft, said);
+}
+
+static void look_at_add(gphi_rule_run *run, const gphi_seen *seen, const char *said)
+{
+    const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_STRUCT, 0);
+    CUgraphNodeParams params;
+    if (part == NULL || part->bytes < sizeof(params))
+        return;
+    memcpy(&params, part + 1, sizeof(params));
+    if (params.type == CU_GRAPH_NODE_TYPE_GRAPH)
+        look_at_child(run, seen, said, (uint64_t)(uintptr_t)params.graph.graph);
+}
+
+/* The graph is not an argument; the node's is the one whose snapshot has it. */
+static const gphi_snapshot *snapshot_with(const gphi_model *model, uint64_t node,
+                                          uint32_t *index)
+{
+    for (size_t i = model->graphs.count; i-- > 0;) {
+        const gphi_graph_state *graph =
+            *(gphi_graph_state **)gphi_vec_at(&model->graphs, i);
+        const gphi_snapshot *last = graph->is_alive ? graph->last : NULL;
+        for (uint32_t n = 0;
+             last != NULL && last->handles != NULL && n < last->node_count; n++)
+            if (last->handles[n] == node) {
+                *index = n;
+                return last;
+            }
+    }
+    return NULL;
+}
+
+static void look_at_remove(gphi_rule_run *run, const gphi_seen *seen, const char *said)
+{
+    const uint64_t node = gphi_event_word(seen->event, 0);
+    uint32_t index = 0;
+    const gphi_snapshot *snapshot = snapshot_with(run->model, node, &index);
+    gphi_draft *draft = find(run, RULE_REMOVE, &seen->call);
+    gphi_cause(draft,
+               "%s cannot be taken out: its graph has nodes that allocate or free memory",
+               snapshot != NULL ? gphi_say_node(snapshot, index) : "the node");
+    if (draft != NULL && snapshot != NULL) {
+        tell_node(draft, snapshot, index, "to be taken out");
+        tell_memory(run, draft, snapshot->graph);
+    }
+    tell_said(draft, said);
+}
+
+/* ---- the rule ---- */
+
+/* The launch of an executable that is not there, since its instantiation failed. */
+static void look_at_launch(struct look *look, const gphi_seen *seen)
+{
+    const uint64_t exec = gphi_event_word(seen->event, 0);
+    const uint32_t count =
+        look->failed_count < FAILED_MAX ? look->failed_count : FAILED_MAX;
+    if (seen->call.result == 0 || (seen->exec != NULL && seen->exec->is_alive) ||
+        (exec != 0 && seen->exec != NULL) || count == 0)
+        return;
+    const struct failed *best = &look->failed[(look->failed_count - 1) % FAILED_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct failed *failed =
+            &look->failed[(look->failed_count - 1 - i) % FAILED_MAX];
+        if (failed->thread == seen->call.thread) {
+            best = failed;
+            break;
+        }
+    }
+    gphi_consequence(best->draft, &seen->call);
+}
+
+static void instantiate_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    struct look *look = run->state;
+    const int32_t result = seen->call.result;
+    if (result == 0)
+        return;
+    switch (seen->call.call) {
+    case GPHI_CALL_cuGraphInstantiateWithFlags:
+    case GPHI_CALL_cuGraphInstantiateWithParams:
+        look_at_instantiate(run, look, seen);
+        return;
+    case GPHI_CALL_cuGraphLaunch:
+    case GPHI_CALL_cuGraphUpload:
+    case GPHI_CALL_cuGraphExecDestroy: look_at_launch(look, seen); return;
+    default: break;
+    }
+    if (result != CUDA_ERROR_NOT_SUPPORTED)
+        return;
+    const char *said = gphi_said_of(&look->said, &seen->call);
+    switch (seen->call.call) {
+    case GPHI_CALL_cuGraphClone: look_at_clone(run, seen, said); break;
+    case GPHI_CALL_cuGraphAddChildGraphNode:
+        look_at_child(run, seen, said, gphi_event_word(seen->event, 4));
+        break;
+    case GPHI_CALL_cuGraphAddNode: look_at_add(run, seen, said); break;
+    case GPHI_CALL_cuGraphDestroyNode: look_at_remove(run, seen, said); break;
+    default: break;
+    }
+}
+
+static void instantiate_event(gphi_rule_run *run, const gphi_event *event)
+{
+    struct look *look = run->state;
+    gphi_said_note(&look->said, event);
+}
+
+/* The first looks for all. */
+const gphi_rule gphi_rules_instantiate[] = {
+    {.id = "instantiate.cycle",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(struct look),
+     .call = instantiate_call,
+     .event = instantiate_event},
+    {.id = "instantiate.second-executable", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.clone-memory-nodes", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.child-memory-nodes", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.remove-memory-node", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.node-not-allowed", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.flags", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.conditional", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.multiple-contexts", .severity = GPH_SEVERITY_ERROR},
+    {.id = "instantiate.during-capture", .severity = GPH_SEVERITY_ERROR},
+};
+const size_t gphi_rules_instantiate_count =
+    sizeof(gphi_rules_instantiate) / sizeof(gphi_rules_instantiate[0]);

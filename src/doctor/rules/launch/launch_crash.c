@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/* launch.crash: the process was ended by a signal inside of a driver call, which is known
+ * from what the thread had noted before it. A thread that waits is no suspect, and who is
+ * killed from outside has done nothing wrong: that is info. */
+#include "doctor/rules/launch/rules_launch.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+static bool is_crash(uint32_t number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGILL ||
+           number == SIGFPE || number == SIGABRT || number == SIGTRAP || number == SIGSYS;
+}
+
+static const char *signal_name(uint32_t number)
+{
+    switch (number) {
+    case SIGSEGV: return " (SIGSEGV)";
+    case SIGBUS: return " (SIGBUS)";
+    case SIGILL: return " (SIGILL)";
+    case SIGFPE: return " (SIGFPE)";
+    case SIGABRT: return " (SIGABRT)";
+    case SIGTRAP: return " (SIGTRAP)";
+    case SIGKILL: return " (SIGKILL)";
+    case SIGTERM: return " (SIGTERM)";
+    case SIGINT: return " (SIGINT)";
+    default: return "";
+    }
+}
+
+/* It waits for others: for the GPU, or for host functions. */
+static bool is_wait(const gphi_call *call)
+{
+    return strstr(gphi_call_name(call->call), "Synchronize") != NULL;
+}
+
+void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_launch_crash *state = run->state;
+    if (state->count == GPHI_LAUNCH_INSIDE)
+        return;
+    const uint32_t index = state->count++;
+    state->calls[index] = seen->call;
+    if (!gphi_model_dead(run->model, seen->event, &state->dead[index]))
+        state->dead[index].what = NULL;
+}
+
+void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event)
+{
+    gphi_launch_crash *state = run->state;
+    state->threads += event->kind == GPHI_EVENT_THREAD;
+}
+
+/* Host functions of graphs that were launched: they run in threads of the driver, without
+ * a call of their own. */
+static void tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
+{
+    for (size_t i = run->model->execs.count; i-- > 0;) {
+        const gphi_exec_state *exec =
+            *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i);
+        const gph_graph *graph =
+            exec->is_alive && exec->launch_count > 0 && exec->source != NULL
+                ? exec->source->data
+                : NULL;
+        for (uint32_t n = 0; graph != NULL && n < gph_graph_node_count(graph); n++)
+            if (gph_graph_node(graph, n)->kind == GPH_NODE_HOST) {
+                gphi_launch_node(draft, exec->source, n,
+                                 "a launched graph has a host function");
+                return;
+            }
+    }
+}
+
+static void tell_others(const gphi_launch_crash *state, uint32_t but, gphi_draft *draft)
+{
+    for (uint32_t i = 0; i < state->count; i++)
+        if (i != but)
+            gphi_evidence_call(draft, &state->calls[i], "another thread was inside of");
+}
+
+static void tell(gphi_rule_run *run, uint32_t index)
+{
+    const gphi_launch_crash *state = run->state;
+    const gphi_call *call = &state->calls[index];
+    const gphi_dead *dead = &state->dead[index];
+    const uint32_t number = run->model->signal;
+    const uint64_t now = run->model->last_ns;
+    gphi_draft *draft = gphi_find(run, call, 0);
+    if (draft == NULL)
+        return;
+    if (number != 0)
+        gphi_cause(
+            draft,
+            "the process was ended by signal %u%s inside of %s, at most %.1f ms after "
+            "the call began",
+            (unsigned)number, signal_name(number), gphi_say_call(call),
+            now > call->time_ns ? (double)(now - call->time_ns) / 1e6 : 0.0);
+    else
+        gphi_cause(draft, "the process ended inside of %s, without exit()",
+                   gphi_say_call(call));
+    if (dead->what != NULL && dead->by.number != 0)
+        gphi_evidence_call(draft, &dead->by,
+                           "%s 0x%" PRIx64 ", an argument, was destroyed by", dead->what,
+                           dead->handle);
+    else if (dead->what != NULL)
+        gphi_evidence(draft, "%s 0x%" PRIx64 ", an argument, was destroyed before",
+                      dead->what, dead->handle);
+    if (is_crash(number) && is_wait(call))
+        tell_host_functions(run, draft);
+    tell_others(state, index, draft);
+    if (is_crash(number) && state->threads > 1)
+        gphi_evidence(
+            draft,
+            "%u threads of the process have used the driver: one that was in no "
+            "call may be what crashed",
+            (unsigned)state->threads);
+    if (!is_crash(number) || (is_wait(call) && dead->what == NULL))
+        gphi_soften(draft);
+}
+
+void gphi_launch_crash_end(gphi_rule_run *run, bool is_killed)
+{
+    const gphi_launch_crash *state = run->state;
+    uint32_t best = 0;
+    if (!is_killed || state->count == 0 ||
+        (run->model->signal == 0 && run->model->is_replaced))
+        return;
+    for (uint32_t i = 0; i < state->count; i++) {
+        if (gphi_is_told(run, &state->calls[i]))
+            return; /* and why */
+        if (is_wait(&state->calls[best]) && !is_wait(&state->calls[i]))
+            best = i;
+    }
+    tell(run, best);
+}

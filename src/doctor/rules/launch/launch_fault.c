@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Errors of the device. They come with a later call, which has nothing to do with them:
+ * what was launched and not waited for is to blame. softcuda's log names kernel, node and
+ * address. A GPU names nothing, so operands that are gone are named first, and else the
+ * candidates. */
+#include "doctor/findings/finding.h"
+#include "doctor/rules/launch/rules_launch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CANDIDATES_MAX = 4, ASSERT = 710 };
+
+bool gphi_is_sticky(int32_t result)
+{
+    switch (result) {
+    case 700:
+    case 702:
+    case 710:
+    case 714:
+    case 715:
+    case 716:
+    case 717:
+    case 718:
+    case 719: return true;
+    default: return false;
+    }
+}
+
+void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event)
+{
+    gphi_launch_faults *faults = run->state;
+    if (event->kind != GPHI_EVENT_LOG || faults->is_over)
+        return;
+    const char *text = gphi_event_text(event, 0);
+    if (strncmp(text, "kernel ", 7) == 0 || strncmp(text, "memcpy", 6) == 0 ||
+        strncmp(text, "memset", 6) == 0)
+        snprintf(faults->said, sizeof(faults->said), "%.*s", (int)strcspn(text, "\n"),
+                 text);
+}
+
+/* ---- which node ---- */
+
+static bool is_gone(const gphi_model *model, uint64_t address)
+{
+    return address != 0 && gphi_model_memory(model, address, false) == NULL &&
+           gphi_model_memory(model, address, true) != NULL;
+}
+
+static uint64_t argument_of(const gph_kernel_params *kernel, uint32_t index)
+{
+    uint64_t value = 0;
+    if (kernel->args[index].bytes == sizeof(value) &&
+        kernel->args[index].offset + sizeof(value) <= kernel->buffer_bytes)
+        memcpy(&value, kernel->buffer + kernel->args[index].offset, sizeof(value));
+    return value;
+}
+
+/* An operand that was memory and is none any more. */
+static uint64_t gone_operand(const gphi_model *model, const gph_node *node)
+{
+    if (node->kind == GPH_NODE_MEMSET)
+        return is_gone(model, node->u.memset.address) ? node->u.memset.address : 0;
+    if (node->kind == GPH_NODE_MEMCPY)
+        return is_gone(model, node->u.memcpy.dst.address)   ? node->u.memcpy.dst.address
+               : is_gone(model, node->u.memcpy.src.address) ? node->u.memcpy.src.address
+                                                            : 0;
+    if (node->kind != GPH_NODE_KERNEL)
+        return 0;
+    for (uint32_t i = 0; i < node->u.kernel.arg_count; i++) {
+        const uint64_t value = argument_of(&node->u.kernel, i);
+        if (is_gone(model, value))
+            return value;
+    }
+    return 0;
+}
+
+/* Whether the driver's sentence can be of this node: the kernel's name, the copy's or
+ * fill's word. */
+static bool is_named(const char *said, const gph_node *node)
+{
+    if (node->kind == GPH_NODE_MEMCPY)
+        return strncmp(said, "memcpy", 6) == 0;
+    if (node->kind == GPH_NODE_MEMSET)
+        return strncmp(said, "memset", 6) == 0;
+    if (node->kind != GPH_NODE_KERNEL || strncmp(said, "kernel ", 7) != 0 ||
+        node->u.kernel.function == NULL)
+        return false;
+    const size_t length = strlen(node->u.kernel.function);
+    return strncmp(said + 7, node->u.kernel.function, length) == 0 &&
+           (said[7 + length] == ' ' || said[7 + length] == ',');
+}
+
+/* An argument that points at no memory that is known. */
+static bool has_wild(const gphi_model *model, const gph_node *node)
+{
+    for (uint32_t i = 0; node->kind == GPH_NODE_KERNEL && i < node->u.kernel.arg_count;
+         i++) {
+        const uint64_t value = argument_of(&node->u.kernel, i);
+        if (value >= 0x100 && gphi_model_memory(model, value, false) == NULL)
+            return true;
+    }
+    return false;
+}
+
+struct suspect {
+    const gphi_launch_use *use;
+    uint32_t node; /* of the top graph */
+    const gph_node *inner;
+    uint32_t score, equals;
+};
+
+/* Whether the block that the sentence names is one of the node's. */
+static bool has_block(const char *said, const gph_node *node)
+{
+    unsigned block[3];
+    const char *at = strstr(said, "block [");
+    if (at == NULL ||
+        sscanf(at, "block [%u,%u,%u]", &block[0], &block[1], &block[2]) != 3)
+        return true;
+    const uint32_t *grid = node->u.kernel.grid;
+    return block[0] < grid[0] && block[1] < grid[1] && block[2] < grid[2];
+}
+
+static uint32_t score_of(const gphi_rule_run *run, const char *said, const gph_node *node)
+{
+    const bool named = said[0] != '\0' && is_named(said, node) &&
+                       (node->kind != GPH_NODE_KERNEL || has_block(said, node));
+    if (said[0] != '\0' && !named)
+        return 0;
+    return (named ? 4U : 0U) + (gone_operand(run->model, node) != 0 ? 2U : 0U) +
+           (has_wild(run->model, node) ? 1U : 0U);
+}
+
+/* Child graphs nest no deeper than GPH_GRAPH_DEPTH_MAX. */
+static void look_at_graph(const gphi_rule_run *run, const char *said,
+                          const gph_graph *graph, struct suspect *best,
+                          const struct suspect *from)
+{
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        struct suspect now = *from;
+        if (from->inner == NULL)
+            now.node = i;
+        now.inner = node;
+        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL) {
+            look_at_graph(run, said, node->u.child, best, &now);
+            continue;
+        }
+        now.score = score_of(run, said, node);
+        if (now.score > best->score) {
+            *best = now;
+            best->equals = 0;
+        } else if (now.score == best->score && now.score > 0) {
+            best->equals++;
+        }
+    }
+}
+
+/* ---- telling ---- */
+
+static const gphi_launch_use *launch_at(const gphi_launch_faults *faults, uint32_t back)
+{
+    const gphi_launch_uses *uses = &faults->uses;
+    return back < uses->next && back < GPHI_LAUNCH_USES
+               ? &uses->recent[(uses->next - 1 - back) % GPHI_LAUNCH_USES]
+               : NULL;
+}
+
+static bool is_candidate(const gphi_rule_run *run, const gphi_launch_use *use)
+{
+    return use->exec->created.number == use->made &&
+           !gphi_model_ordered(run->model, use->work, GPHI_WORK_NOW);
+}
+
+/* A finding that has told already what the replay stumbled over. */
+static gphi_draft *root_of(const gphi_rule_run *run)
+{
+    static const char *const roots[] = {"memory.stale-address", "memory.freed-input",
+                                        "launch.dead-operand", "capture.host-pointer"};
+    for (size_t i = 0; i < run->findings->drafts.count; i++) {
+        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&run->findings->drafts, i);
+        for (size_t r = 0; r < sizeof(roots) / sizeof(roots[0]); r++)
+            if (!draft->is_withdrawn && !draft->is_mild &&
+                strcmp(draft->rule->id, roots[r]) == 0)
+                return draft;
+    }
+    return NULL;
+}
+
+static void tell_suspect(gphi_rule_run *run, gphi_draft *draft, const char *said,
+                         const struct suspect *suspect)
+{
+    const gphi_snapshot *snapshot = suspect->use->exec->source;
+    const uint64_t gone = gone_operand(run->model, suspect->inner);
+    const gphi_allocation *memory =
+        gone != 0 ? gphi_model_memory(run->model, gone, true) : NULL;
+    gphi_cause(draft, "%s%s of executable 0x%" PRIx64 "%s%s",
+               said[0] == '\0' && gone == 0 ? "perhaps " : "",
+               gphi_say_node(snapshot, suspect->node), suspect->use->exec->handle,
+               said[0] != '\0' ? ": " : "", said);
+    gphi_launch_node(draft, snapshot, suspect->node, "the node");
+    if (gone != 0)
+        gphi_evidence(draft, "its operand 0x%" PRIx64 " was freed", gone);
+    if (memory != NULL && memory->freed.number != 0)
+        gphi_evidence_call(draft, &memory->freed, "freed by");
+    if (suspect->equals > 0)
+        gphi_evidence(draft, "as likely: %u other nodes of what was in flight",
+                      (unsigned)suspect->equals);
+    gphi_evidence_call(draft, &suspect->use->call, "launched by");
+}
+
+static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
+                       const gphi_seen *seen)
+{
+    const gphi_launch_use *use;
+    struct suspect best = {.use = NULL};
+    uint32_t count = 0;
+    const bool is_eager =
+        faults->said[0] != '\0' && strstr(faults->said, "(node ") == NULL;
+    for (uint32_t i = 0; !is_eager && (use = launch_at(faults, i)) != NULL; i++) {
+        if (!is_candidate(run, use))
+            continue;
+        count++;
+        const struct suspect from = {.use = use};
+        if (use->exec->source != NULL && use->exec->source->data != NULL)
+            look_at_graph(run, faults->said, use->exec->source->data, &best, &from);
+    }
+    gphi_rule_run as = *run;
+    if (count == 0)
+        return;
+    faults->draft = root_of(run);
+    if (faults->draft != NULL) {
+        gphi_harden(faults->draft);
+        gphi_consequence(faults->draft, &seen->call);
+        return;
+    }
+    if (seen->call.result == ASSERT)
+        as.rule = gphi_launch_assert_rule;
+    faults->draft = gphi_find(&as, &seen->call, 0);
+    if (faults->draft == NULL)
+        return;
+    if (best.use != NULL)
+        tell_suspect(run, faults->draft, faults->said, &best);
+    else
+        gphi_cause(faults->draft, "error %d of a replay; in flight were %u launches%s%s",
+                   seen->call.result, (unsigned)count,
+                   faults->said[0] != '\0' ? ": " : "", faults->said);
+    uint32_t told = 0;
+    for (uint32_t i = 0; (use = launch_at(faults, i)) != NULL && told < CANDIDATES_MAX;
+         i++)
+        if (is_candidate(run, use) && use != best.use) {
+            told++;
+            gphi_evidence_call(faults->draft, &use->call,
+                               "in flight as well: executable 0x%" PRIx64 ", launched by",
+                               use->exec->handle);
+        }
+}
+
+/* ---- the rule ---- */
+
+static bool ends_context(uint32_t call)
+{
+    return call == GPHI_CALL_cuCtxDestroy || call == GPHI_CALL_cuDevicePrimaryCtxReset ||
+           call == GPHI_CALL_cuDevicePrimaryCtxRelease;
+}
+
+void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_launch_faults *faults = run->state;
+    if (gphi_launch_is_good(seen) && seen->work != NULL) {
+        faults->uses.recent[faults->uses.next++ % GPHI_LAUNCH_USES] =
+            (gphi_launch_use){.call = seen->call,
+                              .exec = seen->exec,
+                              .stream = seen->stream,
+                              .made = seen->exec->created.number,
+                              .work = seen->work->number};
+    } else if (ends_context(seen->call.call) && seen->call.result == 0) {
+        memset(faults, 0, sizeof(*faults));
+    } else if (gphi_is_sticky(seen->call.result)) {
+        if (faults->is_over)
+            gphi_consequence(faults->draft, &seen->call);
+        else
+            tell_fault(run, faults, seen);
+        faults->is_over = true;
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* launch.dead-operand: pinned memory or an event that an executable uses goes, and the
+ * executable is launched all the same. What goes is noted when it goes, and told at the
+ * launch: also at one that never returned, since a launch may crash then. */
+#include "doctor/rules/launch/rules_launch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GONE_MAX = 256 };
+
+struct gone {
+    gphi_exec_state *exec;
+    uint64_t made;
+    uint64_t start, end; /* of memory; of an event: its handle, 0 */
+    uint32_t node;
+    gphi_call call;
+};
+
+static bool in_range(const struct gone *gone, uint64_t address)
+{
+    return address >= gone->start && address < gone->end;
+}
+
+static bool uses_memory(const struct gone *gone, const gph_node *node)
+{
+    if (node->kind == GPH_NODE_MEMCPY)
+        return (node->u.memcpy.dst.memory != GPH_MEMORY_ARRAY &&
+                in_range(gone, node->u.memcpy.dst.address)) ||
+               (node->u.memcpy.src.memory != GPH_MEMORY_ARRAY &&
+                in_range(gone, node->u.memcpy.src.address));
+    if (node->kind == GPH_NODE_MEMSET)
+        return in_range(gone, node->u.memset.address);
+    if (node->kind != GPH_NODE_KERNEL)
+        return false;
+    for (uint32_t i = 0; i < node->u.kernel.arg_count; i++) {
+        const gph_kernel_arg *arg = &node->u.kernel.args[i];
+        uint64_t value = 0;
+        if (arg->bytes != sizeof(value) ||
+            arg->offset + sizeof(value) > node->u.kernel.buffer_bytes)
+            continue;
+        memcpy(&value, node->u.kernel.buffer + arg->offset, sizeof(value));
+        if (in_range(gone, value))
+            return true;
+    }
+    return false;
+}
+
+static bool uses(const struct gone *gone, const gph_node *node)
+{
+    if (gone->end != 0)
+        return uses_memory(gone, node);
+    return (node->kind == GPH_NODE_EVENT_RECORD || node->kind == GPH_NODE_EVENT_WAIT) &&
+           node->u.event.event == gone->start;
+}
+
+/* The node of the top graph; child graphs nest no deeper than GPH_GRAPH_DEPTH_MAX. */
+static uint32_t find_user(const struct gone *gone, const gph_graph *graph)
+{
+    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == GPH_NODE_CHILD ? find_user(gone, node->u.child) != GPH_NODE_NONE
+                                         : uses(gone, node))
+            return i;
+    }
+    return GPH_NODE_NONE;
+}
+
+static gphi_launch_gone *list_of(gphi_rule_run *run)
+{
+    gphi_launch_gone *all = run->state;
+    if (!all->is_ready)
+        gphi_vec_init(&all->list, run->model->heap, sizeof(struct gone));
+    all->is_ready = true;
+    return all;
+}
+
+static void note(gphi_rule_run *run, struct gone gone)
+{
+    gphi_launch_gone *all = list_of(run);
+    for (size_t i = 0; i < run->model->execs.count; i++) {
+        gphi_exec_state *exec = *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i);
+        if (!exec->is_alive || exec->source == NULL || all->list.count >= GONE_MAX ||
+            (gone.end == 0 && !exec->source->has_events))
+            continue;
+        gone.node = find_user(&gone, exec->source->data);
+        if (gone.node == GPH_NODE_NONE)
+            continue;
+        gone.exec = exec;
+        gone.made = exec->created.number;
+        struct gone *place = gphi_vec_add(&all->list, 1);
+        if (place != NULL) /* without memory less is told */
+            *place = gone;
+    }
+}
+
+static void remove_at(gphi_launch_gone *all, size_t index)
+{
+    struct gone *items = all->list.items;
+    items[index] = items[--all->list.count];
+}
+
+/* Another one may have its place by now. */
+static bool is_back(const gphi_model *model, const struct gone *gone)
+{
+    const gphi_cuda_event *event;
+    if (gone->end != 0)
+        return gphi_model_memory(model, gone->start, false) != NULL;
+    event = gphi_model_event(model, gone->start);
+    return event != NULL && event->is_alive;
+}
+
+static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *at)
+{
+    const gphi_snapshot *snapshot = gone->exec->source;
+    gphi_draft *draft = gphi_find(run, at, 0);
+    if (draft == NULL)
+        return;
+    const char *how = gone->call.call == GPHI_CALL_cuMemHostUnregister ? "unregistered"
+                      : gone->end != 0                                 ? "freed"
+                                                                       : "destroyed";
+    gphi_cause(draft,
+               "%s 0x%" PRIx64 " that %s of executable 0x%" PRIx64
+               " uses was %s before the launch%s",
+               gone->end != 0 ? "pinned memory" : "event", gone->start,
+               gphi_say_node(snapshot, gone->node), gone->exec->handle, how,
+               (at->flags & GPHI_CALL_UNRETURNED) != 0 ? ", in which the process ended"
+                                                       : "");
+    gphi_launch_node(draft, snapshot, gone->node, "the node");
+    gphi_evidence_call(draft, &gone->call, "%s by", how);
+    if (gone->exec->created.number != 0)
+        gphi_evidence_call(draft, &gone->exec->created, "the executable was made by");
+}
+
+static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_launch_gone *all = list_of(run);
+    for (size_t i = all->list.count; i-- > 0;) {
+        struct gone *gone = gphi_vec_at(&all->list, i);
+        if (gone->exec != seen->exec)
+            continue;
+        gone->node = seen->exec->source != NULL
+                         ? find_user(gone, seen->exec->source->data)
+                         : GPH_NODE_NONE;
+        if (gone->made == seen->exec->created.number && gone->node != GPH_NODE_NONE &&
+            !is_back(run->model, gone))
+            tell(run, gone, &seen->call);
+        remove_at(all, i);
+    }
+}
+
+static void on_destroyed(gphi_rule_run *run, const gphi_exec_state *exec)
+{
+    gphi_launch_gone *all = list_of(run);
+    for (size_t i = all->list.count; i-- > 0;)
+        if (((struct gone *)gphi_vec_at(&all->list, i))->exec == exec)
+            remove_at(all, i);
+}
+
+void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const uint64_t handle = gphi_event_word(seen->event, 0);
+    switch (seen->call.call) {
+    case GPHI_CALL_cuEventDestroy:
+        if (seen->call.result == 0)
+            note(run, (struct gone){.start = handle, .call = seen->call});
+        break;
+    case GPHI_CALL_cuMemHostUnregister:
+    case GPHI_CALL_cuMemFreeHost: {
+        const gphi_allocation *memory = gphi_model_memory(run->model, handle, true);
+        if (seen->call.result == 0 && memory != NULL && memory->bytes > 0)
+            note(run, (struct gone){.start = memory->address,
+                                    .end = memory->address + memory->bytes,
+                                    .call = seen->call});
+        break;
+    }
+    case GPHI_CALL_cuGraphLaunch:
+        if (seen->exec != NULL)
+            on_launch(run, seen);
+        break;
+    case GPHI_CALL_cuGraphExecDestroy:
+        if (seen->call.result == 0 && seen->exec != NULL)
+            on_destroyed(run, seen->exec);
+        break;
+    default: break;
+    }
+}
+
+void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen)
+{
+    if (seen->call.call == GPHI_CALL_cuGraphLaunch && seen->exec != NULL)
+        on_launch(run, seen);
+}
+
+void gphi_launch_operand_fini(gphi_rule_run *run)
+{
+    gphi_launch_gone *all = run->state;
+    if (all->is_ready)
+        gphi_vec_fini(&all->list);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What runs, or is called, at the same time: two threads with one executable, one
+ * executable in two streams, and graphs that share memory. */
+#include "doctor/rules/launch/rules_launch.h"
+
+#include <inttypes.h>
+
+enum {
+    OVERLAPS_WANTED = 2,   /* once may be by accident, and costs once */
+    RANGES_MAX = 256,      /* of a graph */
+    BYTES_WORTH = 1 << 20, /* of allocations: less is not worth a word */
+};
+
+static void keep(gphi_launch_uses *uses, const gphi_seen *seen)
+{
+    uses->recent[uses->next++ % GPHI_LAUNCH_USES] =
+        (gphi_launch_use){.call = seen->call,
+                          .exec = seen->exec,
+                          .stream = seen->stream,
+                          .made = seen->exec->created.number,
+                          .work = seen->work != NULL ? seen->work->number : 0};
+}
+
+static const gphi_launch_use *at(const gphi_launch_uses *uses, uint32_t back)
+{
+    return back < uses->next && back < GPHI_LAUNCH_USES
+               ? &uses->recent[(uses->next - 1 - back) % GPHI_LAUNCH_USES]
+               : NULL;
+}
+
+/* Its place may be another's by now. */
+static bool is_there(const gphi_launch_use *use)
+{
+    return use->exec->is_alive && use->exec->created.number == use->made;
+}
+
+/* ---- launch.concurrent-use ---- */
+
+static bool is_change(const gphi_call *call)
+{
+    return call->call != GPHI_CALL_cuGraphLaunch && call->call != GPHI_CALL_cuGraphUpload;
+}
+
+static bool is_instantiation(const gphi_call *call)
+{
+    return call->call == GPHI_CALL_cuGraphInstantiateWithFlags ||
+           call->call == GPHI_CALL_cuGraphInstantiateWithParams;
+}
+
+/* Both clocks are read next to the call, so what a lock keeps apart does not meet. */
+static bool meet(const gphi_call *a, const gphi_call *b)
+{
+    return a->time_ns < b->time_ns + b->duration_ns &&
+           b->time_ns < a->time_ns + a->duration_ns;
+}
+
+void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_launch_uses *uses = run->state;
+    const gphi_launch_use *other;
+    if (seen->exec == NULL || is_instantiation(&seen->call) ||
+        (seen->call.flags & GPHI_CALL_NESTED) != 0)
+        return;
+    for (uint32_t i = 0; (other = at(uses, i)) != NULL; i++) {
+        if (other->exec != seen->exec || other->made != seen->exec->created.number ||
+            other->call.thread == seen->call.thread || !meet(&other->call, &seen->call))
+            continue;
+        const bool swap = is_change(&other->call) && !is_change(&seen->call);
+        const gphi_call *first = swap ? &other->call : &seen->call;
+        const gphi_call *second = swap ? &seen->call : &other->call;
+        gphi_draft *draft = gphi_find(run, first, second->call);
+        gphi_cause(draft,
+                   "threads %u and %u were%s in %s%s%s of executable 0x%" PRIx64
+                   " at the same time",
+                   (unsigned)first->thread, (unsigned)second->thread,
+                   first->call == second->call ? " both" : "",
+                   gphi_call_name(first->call),
+                   first->call == second->call ? "" : " and ",
+                   first->call == second->call ? "" : gphi_call_name(second->call),
+                   seen->exec->handle);
+        if (draft == NULL)
+            continue;
+        gphi_evidence_call(draft, second, "meanwhile, in thread %u",
+                           (unsigned)second->thread);
+        if (seen->exec->created.number != 0)
+            gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
+    }
+    keep(uses, seen);
+}
+
+/* ---- launch.same-executable-serialised ---- */
+
+static uint32_t count_wait(gphi_launch_waits *waits, uint64_t made)
+{
+    for (uint32_t i = 0; i < GPHI_LAUNCH_PAIRS; i++)
+        if (waits->waits[i].count > 0 && waits->waits[i].made == made)
+            return ++waits->waits[i].count;
+    const uint32_t place = waits->next++ % GPHI_LAUNCH_PAIRS;
+    waits->waits[place].made = made;
+    waits->waits[place].count = 1;
+    return 1;
+}
+
+/* Where threads share executables one waits now and then; that is what a lock is for. */
+static bool is_habit(uint32_t waits, const gphi_exec_state *exec)
+{
+    return waits >= OVERLAPS_WANTED && (uint64_t)waits * 4 >= exec->launch_count;
+}
+
+void gphi_launch_serialised(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_launch_waits *waits = run->state;
+    if (!gphi_launch_is_good(seen) || seen->work == NULL || seen->work->waits_for == 0 ||
+        !is_habit(count_wait(waits, seen->exec->created.number), seen->exec))
+        return;
+    const gphi_work *other = gphi_model_work(run->model, seen->work->waits_for);
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (draft == NULL)
+        return;
+    gphi_cause(draft,
+               "executable 0x%" PRIx64 " was launched into %s while a launch of it in %s "
+               "was under way: it waited",
+               seen->exec->handle, gphi_say_stream(run->model, seen->stream),
+               other != NULL ? gphi_say_stream(run->model, other->stream)
+                             : "another stream");
+    if (other != NULL)
+        gphi_evidence_call(draft, &other->call, "it waited for the launch by");
+    if (seen->exec->created.number != 0)
+        gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
+}
+
+/* ---- launch.aliased-overlap ---- */
+
+struct range {
+    uint64_t start, end;
+    bool is_write;
+};
+
+static uint64_t start_of(const gph_memcpy_side *side)
+{
+    return side->address + side->x_bytes +
+           side->pitch_bytes * (side->y + side->height * side->z);
+}
+
+static uint64_t span_of(const gph_memcpy_side *side, const gph_memcpy_params *copy)
+{
+    const uint64_t rows = copy->height > 0 ? copy->height - 1 : 0;
+    const uint64_t planes = copy->depth > 0 ? copy->depth - 1 : 0;
+    return copy->width_bytes + side->pitch_bytes * (rows + planes * side->height);
+}
+
+/* What copies and fills touch. Memory that the graph allocates itself is another's only
+ * by the driver's doing. */
+static uint32_t read_ranges(const gph_graph *graph, struct range *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gph_graph_node_count(graph) && count + 2 < RANGES_MAX; i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == GPH_NODE_MEMSET) {
+            const gph_memset_params *fill = &node->u.memset;
+            const uint64_t rows = fill->height > 1 ? fill->height - 1 : 0;
+            out[count++] = (struct range){fill->address,
+                                          fill->address + rows * fill->pitch_bytes +
+                                              fill->width * fill->element_bytes,
+                                          true};
+        } else if (node->kind == GPH_NODE_MEMCPY) {
+            const gph_memcpy_params *copy = &node->u.memcpy;
+            if (copy->dst.memory != GPH_MEMORY_ARRAY)
+                out[count++] = (struct range){
+                    start_of(&copy->dst),
+                    start_of(&copy->dst) + span_of(&copy->dst, copy), true};
+            if (copy->src.memory != GPH_MEMORY_ARRAY)
+                out[count++] = (struct range){
+                    start_of(&copy->src),
+                    start_of(&copy->src) + span_of(&copy->src, copy), false};
+        }
+    }
+    return count;
+}
+
+/* An address that both use and one of them writes; 0: none. */
+static uint64_t common_address(const gph_graph *a, const gph_graph *b)
+{
+    struct range left[RANGES_MAX], right[RANGES_MAX];
+    const uint32_t left_count = read_ranges(a, left), right_count = read_ranges(b, right);
+    for (uint32_t i = 0; i < left_count; i++)
+        for (uint32_t k = 0; k < right_count; k++)
+            if ((left[i].is_write || right[k].is_write) && left[i].start < right[k].end &&
+                right[k].start < left[i].end)
+                return left[i].start > right[k].start ? left[i].start : right[k].start;
+    return 0;
+}
+
+static uint64_t allocated_bytes(const gphi_snapshot *snapshot)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < gph_graph_node_count(snapshot->data); i++) {
+        const gph_node *node = gph_graph_node(snapshot->data, i);
+        if (node->kind == GPH_NODE_MEM_ALLOC)
+            bytes += node->u.memory.bytes;
+    }
+    return bytes;
+}
+
+static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec_state *a,
+                                 const gphi_exec_state *b)
+{
+    const bool swap = a->created.number > b->created.number;
+    const gphi_exec_state *one = swap ? b : a, *two = swap ? a : b;
+    gphi_launch_pair *pair = NULL;
+    for (uint32_t i = 0; i < GPHI_LAUNCH_PAIRS && pair == NULL; i++)
+        if (overlaps->pairs[i].holds_a != NULL &&
+            overlaps->pairs[i].a == one->created.number &&
+            overlaps->pairs[i].b == two->created.number)
+            pair = &overlaps->pairs[i];
+    if (pair != NULL && pair->holds_a == one->source && pair->holds_b == two->source)
+        return pair;
+    if (pair == NULL)
+        pair = &overlaps->pairs[overlaps->next_pair++ % GPHI_LAUNCH_PAIRS];
+    *pair = (gphi_launch_pair){.a = one->created.number,
+                               .b = two->created.number,
+                               .holds_a = one->source,
+                               .holds_b = two->source,
+                               .address =
+                                   common_address(one->source->data, two->source->data)};
+    return pair;
+}
+
+static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
+                         const gphi_launch_use *other, gphi_launch_pair *pair)
+{
+    const uint64_t address = pair->address;
+    if (pair->told.number == 0)
+        pair->told = seen->call;
+    gphi_draft *draft = gphi_find(run, &pair->told, address != 0);
+    if (draft == NULL)
+        return;
+    if (address != 0)
+        gphi_cause(draft,
+                   "executables 0x%" PRIx64 " and 0x%" PRIx64
+                   " both use memory at 0x%" PRIx64
+                   " and write it, and nothing orders their launches",
+                   seen->exec->handle, other->exec->handle, address);
+    else
+        gphi_cause(
+            draft,
+            "executables 0x%" PRIx64 " and 0x%" PRIx64 " allocate %" PRIu64
+            " and %" PRIu64
+            " KiB in the graph and were in flight at once: the driver could not let "
+            "them share memory",
+            seen->exec->handle, other->exec->handle,
+            allocated_bytes(seen->exec->source) >> 10,
+            allocated_bytes(other->exec->source) >> 10);
+    gphi_evidence(draft, "launched into %s", gphi_say_stream(run->model, seen->stream));
+    gphi_evidence_call(draft, &other->call, "the other one, into %s, by",
+                       gphi_say_stream(run->model, other->stream));
+    if (seen->exec->created.number != 0)
+        gphi_evidence_call(draft, &seen->exec->created, "the first was made by");
+    if (other->exec->created.number != 0)
+        gphi_evidence_call(draft, &other->exec->created, "the other one was made by");
+}
+
+static bool holds_data(const gphi_exec_state *exec)
+{
+    return exec->source != NULL && exec->source->data != NULL;
+}
+
+void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_launch_overlaps *overlaps = run->state;
+    const gphi_launch_use *other;
+    if (!gphi_launch_is_good(seen) || seen->work == NULL || !holds_data(seen->exec))
+        return;
+    for (uint32_t i = 0; (other = at(&overlaps->uses, i)) != NULL; i++) {
+        if (other->exec == seen->exec || other->stream == seen->stream ||
+            !is_there(other) || !holds_data(other->exec) ||
+            gphi_model_ordered(run->model, other->work, seen->work->number))
+            continue;
+        gphi_launch_pair *pair = pair_of(overlaps, seen->exec, other->exec);
+        const bool both = seen->exec->source->has_memory &&
+                          other->exec->source->has_memory &&
+                          allocated_bytes(seen->exec->source) >= BYTES_WORTH &&
+                          allocated_bytes(other->exec->source) >= BYTES_WORTH;
+        if ((pair->address == 0 && !both) || ++pair->count < OVERLAPS_WANTED)
+            continue;
+        tell_overlap(run, seen, other, pair);
+        break; /* once a launch */
+    }
+    keep(&overlaps->uses, seen);
+}

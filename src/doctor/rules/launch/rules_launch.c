@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules launch.*: launches that fail, wait, overlap, or run into what is gone. */
+#include "doctor/rules/launch/rules_launch.h"
+#include "doctor/rules/rules.h"
+#include "doctor/rules/said.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AUTO_FREE = 1 };
+
+/* ---- what several rules want ---- */
+
+void gphi_launch_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
+                      const char *what)
+{
+    if (snapshot->made != NULL && index < snapshot->node_count &&
+        snapshot->made[index].number != 0)
+        gphi_evidence_call(draft, &snapshot->made[index], "%s: %s, made by", what,
+                           gphi_say_node(snapshot, index));
+    else
+        gphi_evidence(draft, "%s: %s", what, gphi_say_node(snapshot, index));
+}
+
+uint32_t gphi_launch_find(const gphi_snapshot *snapshot, gph_node_kind kind,
+                          uint64_t address)
+{
+    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == kind && node->u.memory.address == address)
+            return i;
+    }
+    return GPH_NODE_NONE;
+}
+
+bool gphi_launch_is_good(const gphi_seen *seen)
+{
+    return seen->call.call == GPHI_CALL_cuGraphLaunch && seen->call.result == 0 &&
+           seen->exec != NULL && seen->capture == NULL;
+}
+
+static bool is_launch(const gphi_seen *seen)
+{
+    return seen->call.call == GPHI_CALL_cuGraphLaunch ||
+           seen->call.call == GPHI_CALL_cuGraphUpload;
+}
+
+static bool is_dead(const gphi_seen *seen)
+{
+    return seen->exec == NULL || !seen->exec->is_alive;
+}
+
+/* The driver knows it dead where another thread's call to destroy it is still on its way
+ * to us. */
+static bool is_called_dead(const char *said)
+{
+    return gphi_said_has(said, "is no executable graph") ||
+           gphi_said_has(said, "not a valid executable graph");
+}
+
+static void tell_said(gphi_draft *draft, const char *said)
+{
+    if (said[0] != '\0')
+        gphi_evidence(draft, "the driver says: %s", said);
+}
+
+static void tell_made(gphi_draft *draft, const gphi_exec_state *exec)
+{
+    if (exec->created.number != 0)
+        gphi_evidence_call(draft, &exec->created, "executable 0x%" PRIx64 " made by",
+                           exec->handle);
+}
+
+/* The last address in a sentence, or 0. */
+static uint64_t address_in(const char *said)
+{
+    uint64_t out = 0;
+    for (const char *at = said; (at = strstr(at, "0x")) != NULL; at += 2)
+        out = strtoull(at, NULL, 16);
+    return out;
+}
+
+static void note_said(gphi_rule_run *run, const gphi_event *event)
+{
+    gphi_said_note(run->state, event);
+}
+
+static const char *said_of(const gphi_rule_run *run, const gphi_seen *seen)
+{
+    return gphi_said_of(run->state, &seen->call);
+}
+
+/* ---- launch.unfreed-allocation ---- */
+
+/* An allocation that the graph makes, does not free, and that lives. */
+static uint32_t live_allocation(const gphi_rule_run *run, const gphi_snapshot *snapshot)
+{
+    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind != GPH_NODE_MEM_ALLOC ||
+            gphi_launch_find(snapshot, GPH_NODE_MEM_FREE, node->u.memory.address) !=
+                GPH_NODE_NONE)
+            continue;
+        const gphi_allocation *memory =
+            gphi_model_memory(run->model, node->u.memory.address, false);
+        if (memory != NULL && memory->freed.number == 0 && !memory->is_pending)
+            return i;
+    }
+    return GPH_NODE_NONE;
+}
+
+static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    if (!is_launch(seen) || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
+        is_dead(seen) || (seen->exec->flags & AUTO_FREE) != 0)
+        return;
+    const char *said = said_of(run, seen);
+    const gphi_snapshot *snapshot = seen->exec->source;
+    uint32_t node = GPH_NODE_NONE;
+    if (gphi_said_has(said, "unfreed allocation") ||
+        gphi_said_has(said, "that an earlier launch made is not freed"))
+        node = gphi_launch_find(snapshot, GPH_NODE_MEM_ALLOC, address_in(said));
+    else if (said[0] != '\0')
+        return;
+    if (node == GPH_NODE_NONE)
+        node = live_allocation(run, snapshot);
+    if (node == GPH_NODE_NONE && said[0] == '\0')
+        return;
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (draft == NULL)
+        return;
+    if (node != GPH_NODE_NONE) {
+        const gph_memory_params *memory = &gph_graph_node(snapshot->data, node)->u.memory;
+        gphi_cause(draft,
+                   "%" PRIu64 " bytes at 0x%" PRIx64
+                   " that an earlier launch allocated are not freed",
+                   memory->bytes, memory->address);
+        gphi_launch_node(draft, snapshot, node, "the allocation");
+    } else {
+        gphi_cause(draft, "memory that an earlier launch allocated is not freed");
+    }
+    if (seen->exec->launches.count > 0) {
+        const gphi_launch *last =
+            gphi_vec_at(&seen->exec->launches, seen->exec->launches.count - 1);
+        gphi_evidence_call(draft, &last->call,
+                           "launch %" PRIu64 ", that allocated it, by",
+                           seen->exec->launch_count);
+    }
+    tell_made(draft, seen->exec);
+    tell_said(draft, said);
+}
+
+/* ---- launch.dead-executable ---- */
+
+static bool takes_executable(const gphi_seen *seen)
+{
+    return is_launch(seen) || seen->call.call == GPHI_CALL_cuGraphExecUpdate;
+}
+
+static void dead_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const uint64_t handle = gphi_event_word(seen->event, 0);
+    if (!takes_executable(seen) || gphi_is_told(run, &seen->call) ||
+        (!is_dead(seen) && !is_called_dead(said_of(run, seen))) ||
+        (seen->call.result != CUDA_ERROR_INVALID_VALUE &&
+         seen->call.result != CUDA_ERROR_INVALID_HANDLE))
+        return;
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (seen->exec != NULL)
+        gphi_cause(draft, "executable 0x%" PRIx64 " was destroyed before%s", handle,
+                   is_dead(seen) ? "" : ", by another thread");
+    else if (handle == 0)
+        gphi_cause(draft, "the executable is NULL: it was never instantiated");
+    else
+        gphi_cause(draft, "0x%" PRIx64 " is no executable that was ever instantiated",
+                   handle);
+    if (draft != NULL && seen->exec != NULL) {
+        if (seen->exec->destroyed.number != 0)
+            gphi_evidence_call(draft, &seen->exec->destroyed, "destroyed by");
+        tell_made(draft, seen->exec);
+    }
+    tell_said(draft, said_of(run, seen));
+}
+
+/* ---- launch.host-function-calls-cuda ---- */
+
+static void host_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    if ((seen->call.flags & GPHI_CALL_HOST_NODE) == 0 ||
+        seen->call.result != CUDA_ERROR_NOT_PERMITTED)
+        return;
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_cause(draft, "a host function of a stream or graph called %s",
+               gphi_call_name(seen->call.call));
+    tell_said(draft, said_of(run, seen));
+}
+
+/* ---- launch.out-of-memory ---- */
+
+static void memory_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const bool makes = seen->call.call == GPHI_CALL_cuGraphInstantiateWithParams ||
+                       seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags;
+    const gphi_snapshot *snapshot = seen->snapshot;
+    if (seen->call.result != CUDA_ERROR_OUT_OF_MEMORY || (!is_launch(seen) && !makes))
+        return;
+    if (is_launch(seen) && seen->exec != NULL)
+        snapshot = seen->exec->source;
+    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    uint32_t largest = GPH_NODE_NONE, count = 0;
+    uint64_t all = 0, most = 0;
+    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind != GPH_NODE_MEM_ALLOC)
+            continue;
+        count++;
+        all += node->u.memory.bytes;
+        if (node->u.memory.bytes > most) {
+            most = node->u.memory.bytes;
+            largest = i;
+        }
+    }
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (count > 0)
+        gphi_cause(draft,
+                   "no memory is left for the graph's %" PRIu32
+                   " allocations of together %" PRIu64 " MiB, the largest of %" PRIu64
+                   " MiB",
+                   count, all >> 20, most >> 20);
+    else
+        gphi_cause(draft, "no memory is left for the executable itself");
+    if (draft != NULL && largest != GPH_NODE_NONE)
+        gphi_launch_node(draft, snapshot, largest, "the largest");
+    if (draft != NULL && seen->exec != NULL)
+        tell_made(draft, seen->exec);
+    tell_said(draft, said_of(run, seen));
+}
+
+/* ---- launch.invalid-argument ---- */
+
+static bool is_gone(const gphi_rule_run *run, uint64_t address)
+{
+    return address != 0 && gphi_model_memory(run->model, address, false) == NULL &&
+           gphi_model_memory(run->model, address, true) != NULL;
+}
+
+static bool uses_gone(const gphi_rule_run *run, const gph_node *node)
+{
+    if (node->kind == GPH_NODE_MEMSET)
+        return is_gone(run, node->u.memset.address);
+    return node->kind == GPH_NODE_MEMCPY && (is_gone(run, node->u.memcpy.dst.address) ||
+                                             is_gone(run, node->u.memcpy.src.address));
+}
+
+/* Frees what no launch has allocated, or what was freed since. */
+static bool frees_nothing(const gphi_rule_run *run, const gphi_snapshot *snapshot,
+                          const gph_node *node)
+{
+    if (node->kind != GPH_NODE_MEM_FREE ||
+        gphi_launch_find(snapshot, GPH_NODE_MEM_ALLOC, node->u.memory.address) !=
+            GPH_NODE_NONE)
+        return false;
+    const gphi_allocation *memory =
+        gphi_model_memory(run->model, node->u.memory.address, false);
+    return memory == NULL || memory->is_pending || memory->freed.number != 0;
+}
+
+static void invalid_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    if (!is_launch(seen) || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
+        is_dead(seen) || gphi_is_told(run, &seen->call))
+        return;
+    const char *said = said_of(run, seen);
+    const gphi_snapshot *snapshot = seen->exec->source;
+    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    const uint64_t address = address_in(said);
+    uint32_t found = address != 0 ? gphi_launch_find(snapshot, GPH_NODE_MEM_FREE, address)
+                                  : GPH_NODE_NONE;
+    for (uint32_t i = 0;
+         found == GPH_NODE_NONE && graph != NULL && i < gph_graph_node_count(graph); i++)
+        if (frees_nothing(run, snapshot, gph_graph_node(graph, i)) ||
+            uses_gone(run, gph_graph_node(graph, i)))
+            found = i;
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (draft == NULL)
+        return;
+    if (found == GPH_NODE_NONE) {
+        gphi_cause(draft, "a node of executable 0x%" PRIx64 " was refused%s%s",
+                   seen->exec->handle, said[0] != '\0' ? ": " : "", said);
+    } else {
+        const gph_node *node = gph_graph_node(graph, found);
+        if (node->kind == GPH_NODE_MEM_FREE)
+            gphi_cause(draft,
+                       "%s frees 0x%" PRIx64
+                       ", which no launch has allocated or another one has freed",
+                       gphi_say_node(snapshot, found), node->u.memory.address);
+        else
+            gphi_cause(draft, "%s uses memory that was freed",
+                       gphi_say_node(snapshot, found));
+        gphi_launch_node(draft, snapshot, found, "refused");
+    }
+    tell_made(draft, seen->exec);
+    tell_said(draft, said);
+}
+
+/* ---- launch.result-ignored ---- */
+
+enum { IGNORED_MAX = 8 };
+
+struct lost {
+    gphi_call call;
+    gphi_exec_state *exec;
+};
+
+struct ignored {
+    struct lost lost[IGNORED_MAX];
+    uint32_t count;
+};
+
+/* Codes that others tell of: captures, errors of the device, memory. A context that is
+ * gone is the caller's own. */
+static bool is_anyones(int32_t result)
+{
+    return (result >= 900 && result < 910) ||
+           (result >= 700 && result <= 720 &&
+            result != CUDA_ERROR_CONTEXT_IS_DESTROYED) ||
+           result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_DEINITIALIZED ||
+           result == CUDA_ERROR_NOT_READY;
+}
+
+static bool reads_results(const gphi_seen *seen)
+{
+    switch (seen->call.call) {
+    case GPHI_CALL_cuMemcpyDtoH:
+    case GPHI_CALL_cuMemcpyDtoHAsync:
+    case GPHI_CALL_cuMemcpy:
+    case GPHI_CALL_cuMemcpyAsync:
+    case GPHI_CALL_cuGraphLaunch: return seen->call.result == 0;
+    default: return false;
+    }
+}
+
+static void ignored_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    struct ignored *ignored = run->state;
+    if (seen->call.call == GPHI_CALL_cuGraphLaunch && seen->call.result != 0) {
+        if (!is_anyones(seen->call.result) && seen->exec != NULL &&
+            seen->exec->is_alive && ignored->count < IGNORED_MAX)
+            ignored->lost[ignored->count++] = (struct lost){seen->call, seen->exec};
+        return;
+    }
+    if (ignored->count == 0 || !reads_results(seen))
+        return;
+    if (seen->call.call == GPHI_CALL_cuGraphLaunch) { /* tried again: it was looked at */
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < ignored->count; i++)
+            if (ignored->lost[i].exec != seen->exec)
+                ignored->lost[kept++] = ignored->lost[i];
+        ignored->count = kept;
+    }
+    for (uint32_t i = 0; i < ignored->count; i++) {
+        const gphi_call *call = &ignored->lost[i].call;
+        if (gphi_is_told(run, call))
+            continue;
+        gphi_draft *draft = gphi_find(run, call, 0);
+        gphi_cause(draft, "%s failed with %s, nothing ran, and the program went on",
+                   gphi_say_call(call), gphi_say_result(call->result));
+        gphi_evidence_call(draft, &seen->call, "it went on with");
+    }
+    ignored->count = 0;
+}
+
+/* ---- launch.missing-upload ---- */
+
+enum {
+    LAUNCHES_BEFORE = 8,
+    NODES_WORTH = 100,      /* smaller graphs pay nothing that a start does not */
+    BYTES_WORTH = 16 << 20, /* of memory to map */
+    SLOW_NS = 50000,
+    SLOW_TIMES = 8,
+    ALREADY_TOLD = 1024 /* executables looked at, at most, at the end */
+};
+
+static int compare_times(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_large(const gphi_snapshot *snapshot)
+{
+    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == GPH_NODE_MEM_ALLOC)
+            bytes += node->u.memory.bytes;
+    }
+    return bytes >= BYTES_WORTH || gph_graph_node_count_deep(graph) >= NODES_WORTH;
+}
+
+static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
+{
+    uint32_t times[32], count = 0;
+    if (!is_large(exec->source) || exec->is_uploaded ||
+        exec->launch_count < LAUNCHES_BEFORE || exec->created.number == 0 ||
+        exec->launches.count < LAUNCHES_BEFORE)
+        return;
+    const gphi_launch *first = gphi_vec_at(&exec->launches, 0);
+    for (size_t i = 1; i < exec->launches.count && count < 32; i++)
+        times[count++] =
+            ((gphi_launch *)gphi_vec_at(&exec->launches, i))->call.duration_ns;
+    qsort(times, count, sizeof(times[0]), compare_times);
+    const uint32_t median = times[count / 2];
+    if (first->call.duration_ns < SLOW_NS ||
+        first->call.duration_ns < (uint64_t)median * SLOW_TIMES)
+        return;
+    gphi_draft *draft = gphi_find(run, &first->call, 0);
+    gphi_cause(draft,
+               "the first launch of executable 0x%" PRIx64
+               " took %.0f us, the later ones %.1f us: it was not uploaded before",
+               exec->handle, first->call.duration_ns / 1e3, median / 1e3);
+    if (draft != NULL)
+        tell_made(draft, exec);
+}
+
+static void upload_end(gphi_rule_run *run, bool is_killed)
+{
+    (void)is_killed;
+    for (size_t i = 0; i < run->model->execs.count && i < ALREADY_TOLD; i++)
+        upload_look(run, *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i));
+}
+
+/* ---- the table ---- */
+
+#define CALL_RULE(name, function)                                                        \
+    {                                                                                    \
+        .id = (name), .severity = GPH_SEVERITY_ERROR, .state_bytes = sizeof(gphi_said),  \
+        .call = (function), .event = note_said                                           \
+    }
+
+/* In this order: what is told by one is not told again by those below. */
+enum { RULE_ASSERT = 5 };
+const gphi_rule gphi_rules_launch[] = {
+    CALL_RULE("launch.unfreed-allocation", unfreed_call),
+    CALL_RULE("launch.dead-executable", dead_call),
+    CALL_RULE("launch.host-function-calls-cuda", host_call),
+    CALL_RULE("launch.out-of-memory", memory_call),
+    CALL_RULE("launch.invalid-argument", invalid_call),
+    {.id = "launch.assert", .severity = GPH_SEVERITY_ERROR},
+    {.id = "launch.fault",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(gphi_launch_faults),
+     .call = gphi_launch_fault,
+     .event = gphi_launch_fault_event},
+    {.id = "launch.dead-operand",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(gphi_launch_gone),
+     .call = gphi_launch_operand,
+     .unreturned = gphi_launch_operand_unreturned,
+     .fini = gphi_launch_operand_fini},
+    {.id = "launch.concurrent-use",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(gphi_launch_uses),
+     .call = gphi_launch_used},
+    {.id = "launch.same-executable-serialised",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(gphi_launch_waits),
+     .call = gphi_launch_serialised},
+    {.id = "launch.aliased-overlap",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(gphi_launch_overlaps),
+     .call = gphi_launch_overlap},
+    {.id = "launch.result-ignored",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(struct ignored),
+     .call = ignored_call},
+    {.id = "launch.missing-upload", .severity = GPH_SEVERITY_INFO, .end = upload_end},
+    {.id = "launch.crash",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(gphi_launch_crash),
+     .unreturned = gphi_launch_unreturned,
+     .event = gphi_launch_crash_event,
+     .end = gphi_launch_crash_end},
+};
+const size_t gphi_rules_launch_count =
+    sizeof(gphi_rules_launch) / sizeof(gphi_rules_launch[0]);
+const gphi_rule *const gphi_launch_assert_rule = &gphi_rules_launch[RULE_ASSERT];

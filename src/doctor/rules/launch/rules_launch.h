@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The rules launch.*, over several files: rules_launch.c has the table and what a failing
+ * call tells by itself, launch_order.c what runs beside what,
+ * launch_fault.c errors that come with a later call, and operands that are gone. */
+#ifndef GPHI_DOCTOR_RULES_LAUNCH_H
+#define GPHI_DOCTOR_RULES_LAUNCH_H
+#include "doctor/findings/rule.h"
+
+/* The node that stands for an executable in a message: its label, and where it was made.
+ * `what` leads the line. */
+void gphi_launch_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
+                      const char *what);
+
+/* A node of a kind that has this address; GPH_NODE_NONE: none. Of a NULL snapshot, too.
+ */
+uint32_t gphi_launch_find(const gphi_snapshot *snapshot, gph_node_kind kind,
+                          uint64_t address);
+
+/* Whether a call launches; its exec is running afterwards. */
+bool gphi_launch_is_good(const gphi_seen *seen);
+
+/* ---- launch_order.c ---- */
+
+/* A launch, or another use of an executable; `made` tells executables apart that have
+ * the same place one after the other. */
+typedef struct gphi_launch_use {
+    gphi_call call;
+    gphi_exec_state *exec;
+    const gphi_stream *stream;
+    uint64_t made, work;
+} gphi_launch_use;
+
+enum { GPHI_LAUNCH_USES = 48, GPHI_LAUNCH_PAIRS = 32 };
+
+typedef struct gphi_launch_uses {
+    gphi_launch_use recent[GPHI_LAUNCH_USES];
+    uint32_t next;
+} gphi_launch_uses;
+
+/* What is known of two executables: whether they write into each other. */
+typedef struct gphi_launch_pair {
+    uint64_t a, b; /* when they were made */
+    const gphi_snapshot *holds_a, *holds_b;
+    uint64_t address; /* 0: they do not */
+    uint32_t count;   /* overlaps seen */
+    gphi_call told;   /* the launch at which it was told */
+} gphi_launch_pair;
+
+typedef struct gphi_launch_overlaps {
+    gphi_launch_uses uses;
+    gphi_launch_pair pairs[GPHI_LAUNCH_PAIRS];
+    uint32_t next_pair;
+} gphi_launch_overlaps;
+
+typedef struct gphi_launch_waits {
+    struct {
+        uint64_t made;
+        uint32_t count;
+    } waits[GPHI_LAUNCH_PAIRS];
+    uint32_t next;
+} gphi_launch_waits;
+
+void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_serialised(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen);
+
+/* ---- launch_fault.c ---- */
+
+typedef struct gphi_launch_faults {
+    gphi_launch_uses uses;
+    gphi_draft *draft; /* of the error that is being told */
+    bool is_over;      /* the context is dead */
+    char said[320];    /* of a kernel, by the driver */
+} gphi_launch_faults;
+
+void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
+
+/* 710, told by the rule of faults under its own name. */
+extern const gphi_rule *const gphi_launch_assert_rule;
+
+/* ---- launch_operand.c ---- */
+
+typedef struct gphi_launch_gone {
+    bool is_ready;
+    gphi_vec list;
+} gphi_launch_gone;
+
+void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_operand_fini(gphi_rule_run *run);
+/* A launch that never returned. */
+void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen);
+
+/* ---- launch_crash.c ---- */
+
+enum { GPHI_LAUNCH_INSIDE = 16 };
+
+typedef struct gphi_launch_crash {
+    uint32_t count, threads;
+    gphi_call calls[GPHI_LAUNCH_INSIDE];
+    gphi_dead dead[GPHI_LAUNCH_INSIDE];
+} gphi_launch_crash;
+
+void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_launch_crash_end(gphi_rule_run *run, bool is_killed);
+#endif

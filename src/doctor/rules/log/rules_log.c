@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tier 0: what can be told from the driver's log alone (failing calls, its sentence, the
+ * place), without the calls that succeeded. Where calls are seen, other rules tell more,
+ * and these are silent.
+ *
+ *   "API call conflicts with a stream capture ... from another thread"   the sentence
+ *   "Returning 900 (CUDA_ERROR_...) from cuMemAlloc"                     the failure */
+#include "doctor/rules/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A failure: its code; words of the call's name or of the sentence, either driver's,
+ * split by |; NULL: any. The first row that agrees says which rule it is. */
+static const struct {
+    int32_t result;
+    const char *calls, *sentences, *rule;
+} failures[] = {
+    {900, NULL, "another thread|from this thread either",
+     "capture.unsafe-call-other-thread"},
+    {900, "BeginCapture", NULL, "capture.begin-on-legacy"},
+    {900, "GraphLaunch", NULL, "capture.graph-launch"},
+    {900, "GraphInstantiate", NULL, "instantiate.during-capture"},
+    {900, "ExecDestroy|ModuleUnload|LibraryUnload|MemFree", NULL, "capture.destructor"},
+    {900, "CtxSynchronize|StreamSynchronize|StreamQuery", NULL, "capture.synchronize"},
+    {900, NULL, NULL, "capture.unsafe-call"},
+    {902, NULL, NULL, "capture.merge"},
+    {903, NULL, NULL, "capture.unmatched-end"},
+    {904, NULL, NULL, "capture.unjoined-fork"},
+    {905, NULL, NULL, "capture.isolation"},
+    {906, NULL, NULL, "capture.legacy-stream"},
+    {907, NULL, NULL, "capture.captured-event-query"},
+    {908, NULL, NULL, "capture.wrong-thread-end"},
+    {1, "GraphLaunch", "unfreed|is not freed", "launch.unfreed-allocation"},
+    {1, "Graph", "not a valid executable|no executable graph", "launch.dead-executable"},
+    {1, "Event", "no longer running|recorded in a capture",
+     "capture.event-after-capture"},
+    {1, "SetParams", "not associated to the executable", "update.node-handle"},
+    {1, "GraphInstantiate", "cycle|circular", "instantiate.cycle"},
+    {801, "GraphClone", "memory", "instantiate.clone-memory-nodes"},
+    {801, "Child", "ownership", "instantiate.child-memory-nodes"},
+    {801, "DestroyNode", "memory", "instantiate.remove-memory-node"},
+    {710, NULL, NULL, "launch.assert"},
+};
+
+enum { THREADS = 16, CUT = 400 };
+
+typedef struct log_state {
+    bool is_log_only;
+    uint32_t next;
+    struct {
+        uint32_t thread;
+        char sentence[CUT];
+    } last[THREADS];
+    gphi_draft *root; /* the finding that 901s follow from */
+    uint64_t failures;
+} log_state;
+
+static bool has_one_of(const char *text, const char *words)
+{
+    for (const char *word = words; word != NULL && *word != '\0';) {
+        char part[64];
+        const size_t bytes = strcspn(word, "|");
+        snprintf(part, sizeof(part), "%.*s", (int)bytes, word);
+        if (strstr(text, part) != NULL)
+            return true;
+        word += bytes + (word[bytes] == '|');
+    }
+    return words == NULL;
+}
+
+static const char *rule_of(int32_t result, const char *call, const char *sentence)
+{
+    for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++)
+        if (failures[i].result == result && has_one_of(call, failures[i].calls) &&
+            has_one_of(sentence, failures[i].sentences))
+            return failures[i].rule;
+    return "";
+}
+
+static char *sentence_of(log_state *state, uint32_t thread)
+{
+    for (uint32_t i = 0; i < THREADS; i++)
+        if (state->last[i].thread == thread)
+            return state->last[i].sentence;
+    const uint32_t at = state->next++ % THREADS;
+    state->last[at].thread = thread;
+    state->last[at].sentence[0] = '\0';
+    return state->last[at].sentence;
+}
+
+static void tell(gphi_rule_run *run, const gphi_call *call, const char *name,
+                 const char *sentence)
+{
+    log_state *state = run->state;
+    bool is_new;
+    gphi_draft *draft = gphi_find_any(run, call, call->call, &is_new);
+    if (call->result >= 900)
+        state->root = draft;
+    if (draft == NULL || !is_new)
+        return;
+    gphi_cause(draft, "%s returned %s%s%s", name, gphi_say_result(call->result),
+               sentence[0] != '\0' ? "; the driver says: " : "", sentence);
+    gphi_evidence(draft,
+                  "read from the driver's log alone (tier 0): without --tier 0 the "
+                  "other calls are seen, too");
+}
+
+static void read_failure(gphi_rule_run *run, const gphi_event *event, const char *text,
+                         const char *sentence)
+{
+    log_state *state = run->state;
+    char name[96];
+    int result = 0;
+    if (sscanf(text, "Returning %d (%*[^)]) from %95s", &result, name) != 2)
+        return;
+    const gphi_call call = {
+        .number = UINT64_MAX - ++state->failures, /* beyond those of calls */
+        .time_ns = event->time_ns,
+        .call = gphi_call_find(name),
+        .thread = event->thread,
+        .stack = event->stack,
+        .result = result,
+    };
+    if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
+        gphi_consequence(state->root, &call);
+    else if (strcmp(rule_of(result, name, sentence), run->rule->id) == 0)
+        tell(run, &call, name, sentence);
+    else if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+             result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+        state->root = NULL; /* another rule's */
+}
+
+static void on_event(gphi_rule_run *run, const gphi_event *event)
+{
+    log_state *state = run->state;
+    if (event->kind == GPHI_EVENT_PROCESS)
+        state->is_log_only = event->word_count > 2 && gphi_event_word(event, 2) == 0;
+    if (event->kind != GPHI_EVENT_LOG || !state->is_log_only)
+        return;
+    const char *text = gphi_event_text(event, 0);
+    char *sentence = sentence_of(state, event->thread);
+    if (strncmp(text, "Returning ", 10) == 0) {
+        read_failure(run, event, text, sentence);
+        sentence[0] = '\0';
+    } else
+        snprintf(sentence, CUT, "%s", text);
+}
+
+#define LOG_RULE(name)                                                                   \
+    {                                                                                    \
+        .id = name, .severity = GPH_SEVERITY_ERROR, .state_bytes = sizeof(log_state),    \
+        .event = on_event                                                                \
+    }
+
+const gphi_rule gphi_rules_log[] = {
+    LOG_RULE("capture.unsafe-call-other-thread"),
+    LOG_RULE("capture.begin-on-legacy"),
+    LOG_RULE("capture.graph-launch"),
+    LOG_RULE("instantiate.during-capture"),
+    LOG_RULE("capture.destructor"),
+    LOG_RULE("capture.synchronize"),
+    LOG_RULE("capture.unsafe-call"),
+    LOG_RULE("capture.merge"),
+    LOG_RULE("capture.unmatched-end"),
+    LOG_RULE("capture.unjoined-fork"),
+    LOG_RULE("capture.isolation"),
+    LOG_RULE("capture.legacy-stream"),
+    LOG_RULE("capture.captured-event-query"),
+    LOG_RULE("capture.wrong-thread-end"),
+    LOG_RULE("launch.unfreed-allocation"),
+    LOG_RULE("launch.dead-executable"),
+    LOG_RULE("capture.event-after-capture"),
+    LOG_RULE("update.node-handle"),
+    LOG_RULE("instantiate.cycle"),
+    LOG_RULE("instantiate.clone-memory-nodes"),
+    LOG_RULE("instantiate.child-memory-nodes"),
+    LOG_RULE("instantiate.remove-memory-node"),
+    LOG_RULE("launch.assert"),
+};
+const size_t gphi_rules_log_count = sizeof(gphi_rules_log) / sizeof(*gphi_rules_log);

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules memory.read-before-done, memory.input-race and memory.output-overwritten: who
+ * reads what a graph writes, and when. Only what was seen to be written is told: by
+ * copies and fills of the graph, or by a kernel where nobody else can have written what
+ * is read. */
+#include "doctor/rules/memory/rules_memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- memory.read-before-done ---- */
+
+static void tell_basis(gphi_draft *draft, const gphi_exec_book *exec,
+                       const gphi_touch *touch)
+{
+    const gphi_snapshot *source = exec->source;
+    if (touch->writes)
+        gphi_evidence(draft, "the graph writes there in %s", gphi_say_touch(exec, touch));
+    else
+        gphi_evidence(
+            draft,
+            "the graph has that address in %s; that the kernel writes there is "
+            "concluded from this: nothing else copies there, and no kernel that "
+            "the graph lacks was given the address",
+            gphi_say_touch(exec, touch));
+    if (source->made != NULL && source->made[touch->node].number != 0)
+        gphi_evidence_call(draft, &source->made[touch->node], "the node was made by");
+}
+
+static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
+                       const gphi_exec_book *exec, const gphi_touch *touch,
+                       uint64_t address)
+{
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (draft == NULL)
+        return;
+    gphi_cause(draft,
+               "%s uses 0x%" PRIx64
+               ", where the graph that was launched before may still be writing: nothing "
+               "orders it behind the launch",
+               gphi_say_call(&seen->call), address);
+    gphi_evidence_call(draft, &exec->last_launch, "the graph was launched by");
+    tell_basis(draft, exec, touch);
+    if (seen->stream != NULL)
+        gphi_evidence(draft, "the reader is on %s",
+                      gphi_say_stream(run->model, seen->stream));
+}
+
+static const gphi_touch *early_touch(const gphi_book *book, const gphi_seen *seen,
+                                     const gphi_exec_book *exec, uint64_t *address)
+{
+    gphi_touch touches[64];
+    gphi_call_ranges ranges;
+    if (gphi_is_kernel_launch(seen)) {
+        const uint32_t count = gphi_call_pointers(book->model, seen, touches, 64);
+        for (uint32_t i = 0; i < count; i++) {
+            *address = touches[i].address;
+            const gphi_touch *touch = gphi_book_writes(book, exec, *address, 1);
+            if (touch != NULL && touch->address == *address)
+                return touch;
+        }
+        return NULL;
+    }
+    if (!gphi_call_ranges_of(seen, &ranges) || ranges.read_bytes == 0)
+        return NULL;
+    *address = ranges.read;
+    return gphi_book_writes(book, exec, ranges.read, ranges.read_bytes);
+}
+
+void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_book *book = gphi_book_of(run, seen);
+    if (book == NULL || seen->work == NULL || seen->work->is_captured ||
+        seen->call.result != 0 || book->launched != NULL)
+        return;
+    for (int i = 0; i < GPHI_RECENT && book->recent[i] != NULL; i++) {
+        const gphi_exec_book *exec = book->recent[i];
+        uint64_t address = 0;
+        if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
+            gphi_model_ordered(run->model, exec->last_work, seen->work->number))
+            continue;
+        const gphi_touch *touch = early_touch(book, seen, exec, &address);
+        if (touch != NULL) {
+            tell_early(run, seen, exec, touch, address);
+            return;
+        }
+    }
+}
+
+/* ---- memory.input-race ---- */
+
+/* What a kernel of the graph is given, or a copy or fill of it touches, in the range.
+ * That a kernel goes as far as the range from a pointer before it is not known. */
+static const gphi_touch *input_in(const gphi_book *book, const gphi_exec_book *exec,
+                                  const gphi_work *work)
+{
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        const uint64_t bytes = touch->bytes != 0 ? touch->bytes : 1;
+        if (touch->address < work->write + work->write_bytes &&
+            work->write < touch->address + bytes && !touch->writes &&
+            !gphi_touch_is_off(book, exec, touch))
+            return touch;
+    }
+    return NULL;
+}
+
+/* A copy into memory by a call that does not wait. Fills of a start-up are not meant. */
+static bool is_refill(const gphi_work *work)
+{
+    return !work->is_captured && work->exec == NULL && work->write_bytes != 0 &&
+           (work->read_bytes != 0 || work->host != 0) &&
+           strstr(gphi_call_name(work->call.call), "Async") != NULL;
+}
+
+static void tell_input_race(gphi_rule_run *run, const gphi_exec_book *exec,
+                            const gphi_work *refill, const gphi_call *launch,
+                            const gphi_touch *touch)
+{
+    const gphi_snapshot *source = exec->source;
+    const bool is_before = refill->call.number < launch->number;
+    gphi_draft *draft = gphi_find(run, &refill->call, exec->created);
+    gphi_cause(draft,
+               "%s writes 0x%" PRIx64 ", which the graph uses in %s, %s: nothing orders "
+               "the two",
+               gphi_say_call(&refill->call), refill->write, gphi_say_touch(exec, touch),
+               is_before ? "and the launch behind it may begin before that is done"
+                         : "while the launch before it may still be at work");
+    gphi_evidence_call(draft, launch, "the graph is launched by");
+    if (refill->stream != NULL)
+        gphi_evidence(draft, "the copy is on %s",
+                      gphi_say_stream(run->model, refill->stream));
+    if (draft != NULL && source->made != NULL && source->made[touch->node].number != 0)
+        gphi_evidence_call(draft, &source->made[touch->node], "the node was made by");
+}
+
+/* Copies since the last launch of the graph, or the last ones, that this one does not
+ * wait for. */
+static void look_before(gphi_rule_run *run, const gphi_book *book, const gphi_seen *seen)
+{
+    enum { WORKS_MAX = 256 };
+    const uint64_t now = seen->work->number;
+    const uint64_t oldest = now > WORKS_MAX ? now - WORKS_MAX : 0;
+    const uint64_t since = book->before_work > oldest ? book->before_work : oldest;
+    const gphi_work *work = gphi_model_work_next(run->model, since);
+    for (; work != NULL && work->number < now;
+         work = gphi_model_work_next(run->model, work->number)) {
+        if (!is_refill(work) || gphi_model_ordered(run->model, work->number, now))
+            continue;
+        const gphi_touch *touch = input_in(book, book->launched, work);
+        if (touch != NULL) {
+            tell_input_race(run, book->launched, work, &seen->call, touch);
+            return;
+        }
+    }
+}
+
+void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_book *book = gphi_book_of(run, seen);
+    if (book == NULL || seen->work == NULL || seen->call.result != 0)
+        return;
+    if (book->launched != NULL) {
+        look_before(run, book, seen);
+        return;
+    }
+    for (int i = 0; is_refill(seen->work) && i < GPHI_RECENT && book->recent[i] != NULL;
+         i++) {
+        const gphi_exec_book *exec = book->recent[i];
+        if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
+            gphi_model_ordered(run->model, exec->last_work, seen->work->number))
+            continue;
+        const gphi_touch *touch = input_in(book, exec, seen->work);
+        if (touch != NULL) {
+            tell_input_race(run, exec, seen->work, &exec->last_launch, touch);
+            return;
+        }
+    }
+}
+
+/* ---- memory.output-overwritten: a reader that the next launch does not wait for ---- */
+
+static void tell_race(gphi_rule_run *run, const gphi_seen *seen,
+                      const gphi_exec_book *exec, const gphi_work *reader,
+                      const gphi_touch *touch)
+{
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (draft == NULL)
+        return;
+    gphi_cause(
+        draft,
+        "the graph is launched again while 0x%" PRIx64
+        ", its output, may still be read by %s, which the launch does not wait for",
+        reader->read, gphi_say_call(&reader->call));
+    gphi_evidence_call(draft, &reader->call, "the reader is");
+    if (reader->stream != NULL)
+        gphi_evidence(draft, "it is on %s", gphi_say_stream(run->model, reader->stream));
+    tell_basis(draft, exec, touch);
+}
+
+/* Readers of the launch before. */
+static void find_race(gphi_rule_run *run, const gphi_book *book, const gphi_seen *seen)
+{
+    const gphi_exec_book *exec = book->launched;
+    const gphi_work *work = gphi_model_work_next(run->model, book->before_work);
+    for (int i = 0; i < 4096 && work != NULL && seen->work != NULL &&
+                    work->number < seen->work->number;
+         i++, work = gphi_model_work_next(run->model, work->number)) {
+        if (work->is_captured || work->read_bytes == 0 ||
+            gphi_model_ordered(run->model, work->number, seen->work->number) ||
+            !gphi_model_ordered(run->model, book->before_work, work->number))
+            continue;
+        const gphi_touch *touch =
+            gphi_book_writes(book, exec, work->read, work->read_bytes);
+        if (touch != NULL) {
+            tell_race(run, seen, exec, work, touch);
+            return;
+        }
+    }
+}
+
+/* ---- ... and results of two launches that are read as two, behind the second ---- */
+
+/* Whether contents came from outside into what the graph uses since it was launched. */
+static bool is_fresh(const gphi_book *book, const gphi_exec_book *exec, uint64_t since,
+                     uint64_t until)
+{
+    const gphi_work *work = gphi_model_work_next(book->model, since);
+    for (int i = 0; i < 1024 && work != NULL && work->number < until;
+         i++, work = gphi_model_work_next(book->model, work->number))
+        if (!work->is_captured && work->exec == NULL && work->write_bytes != 0 &&
+            gphi_book_touches(book, exec, work->write, work->write_bytes) != NULL)
+            return true;
+    return false;
+}
+
+static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
+                       const gphi_call *again, const gphi_touch *touch)
+{
+    const gphi_exec_book *exec = first->exec;
+    gphi_draft *draft = gphi_find(run, &first->call, 0);
+    if (draft == NULL)
+        return;
+    gphi_cause(
+        draft,
+        "two results were read from 0x%" PRIx64 " behind the last of %" PRIu64
+        " launches with new inputs: both are the last one's, which has overwritten "
+        "the others",
+        first->address, first->launches);
+    gphi_evidence_call(draft, &first->call, "read by");
+    gphi_evidence_call(draft, again, "and, without a launch between, by");
+    gphi_evidence_call(draft, &exec->last_launch, "the last launch is");
+    tell_basis(draft, exec, touch);
+}
+
+static gphi_output_read *read_of(gphi_list_state *state, const gphi_exec_book *exec,
+                                 uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < state->items.count; i++) {
+        gphi_output_read *one = gphi_vec_at(&state->items, i);
+        if (one->exec == exec && one->address == address && one->bytes == bytes)
+            return one;
+    }
+    return NULL;
+}
+
+static void note_read(gphi_rule_run *run, const gphi_book *book, gphi_exec_book *exec,
+                      const gphi_seen *seen)
+{
+    enum { READS_MAX = 256 };
+    gphi_list_state *state = run->state;
+    const gphi_work *work = seen->work;
+    const gphi_touch *touch = gphi_book_writes(book, exec, work->read, work->read_bytes);
+    if (touch == NULL)
+        return;
+    exec->last_read = seen->call.number;
+    gphi_output_read *one = read_of(state, exec, work->read, work->read_bytes);
+    if (one != NULL && one->call.number > exec->last_launch.number) {
+        if (one->launches >= 2 && one->fresh >= 2 && one->host != work->host &&
+            one->host != 0 && work->host != 0)
+            tell_twice(run, one, &seen->call, touch);
+        return;
+    }
+    if (one == NULL && state->items.count < READS_MAX)
+        one = gphi_vec_add(&state->items, 1);
+    if (one == NULL)
+        return;
+    *one = (gphi_output_read){.exec = exec,
+                              .call = seen->call,
+                              .address = work->read,
+                              .bytes = work->read_bytes,
+                              .host = work->host,
+                              .launches = exec->launches - exec->launches_read,
+                              .fresh = exec->fresh};
+}
+
+static void note_reads(gphi_rule_run *run, gphi_book *book, const gphi_seen *seen)
+{
+    for (int i = 0; i < GPHI_RECENT && book->recent[i] != NULL; i++)
+        if (gphi_exec_is_alive(book->recent[i]))
+            note_read(run, book, book->recent[i], seen);
+}
+
+void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_book *book = gphi_book_of(run, seen);
+    gphi_list_state *state = run->state;
+    if (!state->is_ready) {
+        gphi_vec_init(&state->items, run->model->heap, sizeof(gphi_output_read));
+        state->is_ready = true;
+    }
+    if (book == NULL)
+        return;
+    gphi_exec_book *exec = book->launched;
+    if (exec != NULL && book->before_work != 0) {
+        find_race(run, book, seen);
+        if (exec->last_read > book->before.number) { /* a new row of launches */
+            exec->launches_read = exec->launches - 1;
+            exec->fresh = 0;
+        }
+    }
+    if (exec != NULL) {
+        exec->fresh += is_fresh(book, exec, book->before_work, exec->last_work);
+        return;
+    }
+    if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0 ||
+        seen->work->read_bytes == 0 || seen->work->write_bytes != 0)
+        return;
+    note_reads(run, book, seen);
+}
+
+void gphi_rule_output_overwritten_fini(gphi_rule_run *run)
+{
+    gphi_list_state *state = run->state;
+    if (state->is_ready)
+        gphi_vec_fini(&state->items);
+}

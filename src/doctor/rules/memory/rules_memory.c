@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules memory.*: a replay finds other memory than was captured, or memory is held for
+ * nothing. Here: addresses that are dead. */
+#include "doctor/rules/memory/rules_memory.h"
+#include "doctor/rules/rules.h"
+
+#include <inttypes.h>
+
+void gphi_rule_book_only(gphi_rule_run *run, const gphi_seen *seen)
+{
+    (void)gphi_book_of(run, seen);
+}
+
+/* ---- memory.stale-address, memory.freed-input, memory.alias-after-capture ---- */
+
+typedef enum dead_kind {
+    DEAD_NONE,
+    DEAD_FREED,  /* nothing lies there now */
+    DEAD_REUSED, /* something else does */
+    DEAD_ALIASED /* something else of the same pool, and the graph writes there */
+} dead_kind;
+
+static bool is_of_graphs(const gphi_allocation *memory)
+{
+    return memory->kind == GPHI_MEM_GRAPH;
+}
+
+/* What became of the memory a touch was made for. Host memory of copies is the affair of
+ * launch.dead-operand. */
+static dead_kind dead_of(const gphi_model *model, const gphi_touch *touch,
+                         gphi_allocation **now)
+{
+    const gphi_allocation *was = touch->memory;
+    if (was == NULL || was->allocated.number != touch->memory_number ||
+        was->freed.number == 0 || was->freed.number <= touch->since || is_of_graphs(was))
+        return DEAD_NONE;
+    const bool is_host = was->kind == GPHI_MEM_PINNED || was->kind == GPHI_MEM_REGISTERED;
+    if (is_host && touch->bytes != 0)
+        return DEAD_NONE;
+    *now = gphi_model_memory(model, touch->address, false);
+    if (*now == NULL)
+        return DEAD_FREED;
+    /* mapped again at its place: the program wants the address to be the same */
+    if (was->kind == GPHI_MEM_VMM && (*now)->kind == GPHI_MEM_VMM)
+        return DEAD_NONE;
+    const bool is_pool = was->kind == GPHI_MEM_ASYNC && (*now)->kind == GPHI_MEM_ASYNC &&
+                         was->pool == (*now)->pool;
+    return is_pool && !touch->reads ? DEAD_ALIASED : DEAD_REUSED;
+}
+
+static const gphi_touch *find_dead(gphi_book *book, gphi_exec_book *exec, dead_kind kind,
+                                   gphi_allocation **now)
+{
+    if (exec->frees_checked == book->frees && !exec->has_dead)
+        return NULL;
+    const gphi_touch *found = NULL;
+    bool has_dead = false;
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        gphi_allocation *there = NULL;
+        const dead_kind is = gphi_touch_is_off(book, exec, touch)
+                                 ? DEAD_NONE
+                                 : dead_of(book->model, touch, &there);
+        has_dead = has_dead || is != DEAD_NONE;
+        if (is == kind && found == NULL) {
+            found = touch;
+            *now = there;
+        }
+    }
+    exec->has_dead = has_dead;
+    return found;
+}
+
+static void tell_past(const gphi_book *book, gphi_draft *draft,
+                      const gphi_exec_book *exec, const gphi_touch *touch)
+{
+    const gphi_allocation *was = touch->memory;
+    const gphi_snapshot *source = exec->source;
+    gphi_evidence(draft, "the graph uses 0x%" PRIx64 " in %s", touch->address,
+                  gphi_say_touch(exec, touch));
+    if (source->made != NULL && source->made[touch->node].number != 0)
+        gphi_evidence_call(draft, &source->made[touch->node], "the node was made by");
+    gphi_evidence_call(draft, &was->allocated, "%s at 0x%" PRIx64 " were allocated by",
+                       gphi_say_bytes(was->bytes), was->address);
+    gphi_evidence_call(draft, &was->freed, "they were freed by");
+    (void)book;
+}
+
+static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
+{
+    gphi_book *book = gphi_book_of(run, seen);
+    gphi_exec_book *exec = book != NULL ? book->launched : NULL;
+    gphi_allocation *now = NULL;
+    const gphi_touch *touch = exec != NULL ? find_dead(book, exec, kind, &now) : NULL;
+    gphi_draft *draft =
+        touch != NULL ? gphi_find(run, &seen->call, touch->memory_number) : NULL;
+    if (draft == NULL)
+        return;
+    if (kind == DEAD_FREED)
+        gphi_cause(draft,
+                   "%s: made with 0x%" PRIx64
+                   ", in memory that was freed before this launch; the address belongs "
+                   "to nobody",
+                   gphi_say_touch(exec, touch), touch->address);
+    else
+        gphi_cause(
+            draft,
+            "%s: made with 0x%" PRIx64 ", which was freed since; now %s at 0x%" PRIx64
+            " lie there, allocated by %s",
+            gphi_say_touch(exec, touch), touch->address, gphi_say_bytes(now->bytes),
+            now->address, gphi_say_call(&now->allocated));
+    tell_past(book, draft, exec, touch);
+    if (kind != DEAD_FREED)
+        gphi_evidence_call(draft, &now->allocated, "the address was given out again by");
+    if (touch->bytes == 0)
+        gphi_evidence(draft, "how much the kernel touches from there on, and whether it "
+                             "writes, is not known");
+}
+
+static void stale_address(gphi_rule_run *run, const gphi_seen *seen)
+{
+    tell_dead(run, seen, DEAD_REUSED);
+}
+
+static void freed_input(gphi_rule_run *run, const gphi_seen *seen)
+{
+    tell_dead(run, seen, DEAD_FREED);
+}
+
+/* The last of the three to look: now all addresses are looked at. */
+static void alias_after_capture(gphi_rule_run *run, const gphi_seen *seen)
+{
+    tell_dead(run, seen, DEAD_ALIASED);
+    gphi_book *book = gphi_book_of(run, seen);
+    if (book != NULL && book->launched != NULL)
+        book->launched->frees_checked = book->frees;
+}
+
+static void free_book(gphi_rule_run *run)
+{
+    gphi_book_destroy(run->model);
+}
+
+/* ---- memory.pointer-before-launch ---- */
+
+/* Memory of a graph that no launch has allocated, or none leaves allocated. */
+static const gphi_graph_memory *unlaunched(const gphi_book *book, const gphi_seen *seen,
+                                           uint64_t address)
+{
+    const gphi_graph_memory *memory =
+        address != 0 ? gphi_book_graph_memory(book, address) : NULL;
+    if (memory == NULL)
+        return NULL;
+    const bool is_over =
+        memory->is_freed_inside && seen->call.result == CUDA_ERROR_INVALID_VALUE;
+    return memory->launched.number == 0 || is_over ? memory : NULL;
+}
+
+static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_book *book = gphi_book_of(run, seen);
+    if (book == NULL || book->graph_memories.count == 0 || seen->capture != NULL)
+        return;
+    gphi_call_ranges ranges;
+    gphi_touch touches[64];
+    uint64_t address = 0;
+    const gphi_graph_memory *memory = NULL;
+    if (gphi_is_kernel_launch(seen)) {
+        const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
+        for (uint32_t i = 0; i < count && memory == NULL; i++) {
+            address = touches[i].address;
+            memory = unlaunched(book, seen, address);
+        }
+    } else if (gphi_call_ranges_of(seen, &ranges)) {
+        address = ranges.write;
+        memory = unlaunched(book, seen, address);
+        if (memory == NULL)
+            memory = unlaunched(book, seen, address = ranges.read);
+    }
+    gphi_draft *draft = memory != NULL ? gphi_find(run, &seen->call, 0) : NULL;
+    gphi_cause(draft, "%s uses 0x%" PRIx64 ", which a node of a graph allocates; %s%s",
+               gphi_say_call(&seen->call), address,
+               memory != NULL && memory->launched.number != 0
+                   ? "the graph frees it again in every launch"
+                   : "no launch has done so yet",
+               seen->call.result != 0 ? ", and the call failed" : "");
+    if (memory != NULL)
+        gphi_evidence_call(draft, &memory->made, "%s at 0x%" PRIx64 " are allocated by",
+                           gphi_say_bytes(memory->bytes), memory->address);
+}
+
+/* ---- memory.foreign-free ---- */
+
+static void tell_free_in_capture(gphi_rule_run *run, const gphi_seen *seen,
+                                 uint64_t address)
+{
+    const gphi_allocation *memory = gphi_model_memory(run->model, address, false);
+    if (memory == NULL)
+        memory = gphi_model_memory(run->model, address, true);
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_cause(draft,
+               "the free of 0x%" PRIx64
+               " was captured, but no node of a graph allocates that address: the call "
+               "failed with %d, the capture goes on without it",
+               address, (int)seen->call.result);
+    if (memory != NULL)
+        gphi_evidence_call(draft, &memory->allocated, "it was allocated by");
+}
+
+static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_book *book = gphi_book_of(run, seen);
+    const uint32_t call = seen->call.call;
+    if (book == NULL || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
+        (call != GPHI_CALL_cuMemFree && call != GPHI_CALL_cuMemFreeAsync))
+        return;
+    const uint64_t address = gphi_event_word(seen->event, 0);
+    const gphi_graph_memory *memory = gphi_book_graph_memory(book, address);
+    if (memory == NULL) {
+        if (seen->capture != NULL && call == GPHI_CALL_cuMemFreeAsync)
+            tell_free_in_capture(run, seen, address);
+        return;
+    }
+    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    if (memory->is_freed_inside)
+        gphi_cause(draft,
+                   "0x%" PRIx64
+                   " is memory of a graph that frees it itself in every launch",
+                   address);
+    else if (memory->launched.number == 0)
+        gphi_cause(draft,
+                   "0x%" PRIx64
+                   " is memory of a graph that has not been launched: nothing is "
+                   "allocated there",
+                   address);
+    else
+        gphi_cause(draft, "0x%" PRIx64 " is memory of a graph that is freed already",
+                   address);
+    gphi_evidence_call(draft, &memory->made, "it is allocated by");
+    if (memory->freed.number != 0)
+        gphi_evidence_call(draft, &memory->freed, "it was freed by");
+}
+
+/* ---- the table; the last entry is no rule ---- */
+
+const gphi_rule gphi_rules_memory[] = {
+    {.id = "memory.stale-address",
+     .severity = GPH_SEVERITY_ERROR,
+     .call = stale_address,
+     .fini = free_book},
+    {.id = "memory.freed-input", .severity = GPH_SEVERITY_ERROR, .call = freed_input},
+    {.id = "memory.alias-after-capture",
+     .severity = GPH_SEVERITY_ERROR,
+     .call = alias_after_capture},
+    {.id = "memory.pointer-before-launch",
+     .severity = GPH_SEVERITY_ERROR,
+     .call = pointer_before_launch},
+    {.id = "memory.foreign-free", .severity = GPH_SEVERITY_ERROR, .call = foreign_free},
+    {.id = "memory.input-race",
+     .severity = GPH_SEVERITY_ERROR,
+     .call = gphi_rule_input_race},
+    {.id = "memory.read-before-done",
+     .severity = GPH_SEVERITY_ERROR,
+     .call = gphi_rule_read_before_done},
+    {.id = "memory.output-overwritten",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(gphi_list_state),
+     .call = gphi_rule_output_overwritten,
+     .fini = gphi_rule_output_overwritten_fini},
+    {.id = "memory.input-not-refreshed",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(gphi_list_state),
+     .call = gphi_rule_input_not_refreshed,
+     .end = gphi_rule_input_not_refreshed_end,
+     .fini = gphi_rule_input_not_refreshed_fini},
+    {.id = "memory.pool-per-graph",
+     .severity = GPH_SEVERITY_WARNING,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_pool_per_graph},
+    {.id = "memory.allocations-never-freed",
+     .severity = GPH_SEVERITY_WARNING,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_allocations_never_freed},
+    {.id = "memory.graph-memory-leak",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(gphi_trim_state),
+     .call = gphi_rule_graph_memory_leak_call,
+     .end = gphi_rule_graph_memory_leak},
+    {.id = "memory.wrong-trim",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(gphi_trim_state),
+     .call = gphi_rule_wrong_trim},
+    {.id = "memory.executable-growth",
+     .severity = GPH_SEVERITY_WARNING,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_executable_growth},
+    {.id = "memory.workspace-in-capture",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(gphi_list_state),
+     .call = gphi_rule_workspace,
+     .fini = gphi_rule_workspace_fini},
+    {.id = "memory.leak-at-exit",
+     .severity = GPH_SEVERITY_INFO,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_leak_at_exit},
+    {.id = NULL},
+};
+const size_t gphi_rules_memory_count =
+    sizeof(gphi_rules_memory) / sizeof(gphi_rules_memory[0]) - 1;

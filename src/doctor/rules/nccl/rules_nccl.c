@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules nccl.*: NCCL is known by the file its calls come from, by the names of its
+ * kernels and of its threads. */
+#include "base/path.h"
+#include "doctor/rules/memory/rules_memory.h"
+#include "doctor/rules/rules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FRAMES_LOOKED_AT = 12 };
+
+/* Where NCCL's code lies, and which call stacks end in it. */
+typedef struct nccl {
+    gphi_vec modules; /* of nccl_range */
+    gphi_map stacks;  /* number -> 1 */
+    bool is_ready;
+    gphi_map threads; /* number -> index + 1 in `waits` */
+    gphi_vec waits;   /* of nccl_wait */
+} nccl;
+
+/* The last stretch of a thread's calls, if all of it is NCCL's. */
+typedef struct nccl_wait {
+    gphi_call first, wait; /* wait.number 0: it has not waited for work */
+    bool is_busy;          /* it gave out work, or made or freed something */
+} nccl_wait;
+
+typedef struct nccl_range {
+    uint64_t start, end;
+} nccl_range;
+
+static void prepare(gphi_rule_run *run)
+{
+    nccl *state = run->state;
+    if (state->is_ready)
+        return;
+    gphi_vec_init(&state->modules, run->model->heap, sizeof(nccl_range));
+    gphi_map_init(&state->stacks, run->model->heap);
+    gphi_map_init(&state->threads, run->model->heap);
+    gphi_vec_init(&state->waits, run->model->heap, sizeof(nccl_wait));
+    state->is_ready = true;
+}
+
+static bool is_nccl_file(const char *path)
+{
+    const char *name = gphi_path_name(path);
+    return strncmp(name, "libnccl", 7) == 0 && strncmp(name, "libnccl-net", 11) != 0;
+}
+
+static bool is_in(const nccl *state, uint64_t address)
+{
+    for (size_t i = 0; i < state->modules.count; i++) {
+        const nccl_range *range = gphi_vec_at(&state->modules, i);
+        if (address >= range->start && address < range->end)
+            return true;
+    }
+    return false;
+}
+
+static void nccl_event(gphi_rule_run *run, const gphi_event *event)
+{
+    nccl *state = run->state;
+    prepare(run);
+    if (event->kind == GPHI_EVENT_MODULE && is_nccl_file(gphi_event_text(event, 0))) {
+        nccl_range *range = gphi_vec_add(&state->modules, 1);
+        if (range != NULL)
+            *range = (nccl_range){gphi_event_word(event, 0), gphi_event_word(event, 1)};
+    }
+    if (event->kind != GPHI_EVENT_STACK || state->modules.count == 0)
+        return;
+    for (uint32_t i = 0; i < event->word_count && i < FRAMES_LOOKED_AT; i++)
+        if (is_in(state, gphi_event_word(event, i))) {
+            (void)gphi_map_set(&state->stacks, event->id, 1);
+            return;
+        }
+}
+
+static bool is_of_nccl(const nccl *state, const gphi_call *call)
+{
+    return call->stack != 0 && gphi_map_get(&state->stacks, call->stack) != NULL;
+}
+
+/* An executable that runs NCCL's kernels; NULL: none is alive. */
+static const gphi_exec_book *alive_graph(const gphi_book *book)
+{
+    for (size_t i = 0; i < book->execs.count; i++) {
+        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+        if (exec->nccl_kernels > 0 && gphi_exec_is_alive(exec))
+            return exec;
+    }
+    return NULL;
+}
+
+/* ---- nccl.destroy-before-graph ----
+ * NCCL keeps a reference of each captured graph to its communicator. ncclCommDestroy
+ * waits for the streams, then for the references to go, without any call of CUDA. What is
+ * left of it: the last calls of a thread are NCCL's, they waited for streams and did
+ * nothing else, and the process was ended from outside while such a graph was alive. (The
+ * set-up of a communicator waits as well, but makes and frees things between; and what
+ * NCCL frees may be of another communicator than the graph's: neither is told.) */
+
+/* What changes nothing, besides waiting. */
+static bool is_idle_call(uint32_t call)
+{
+    switch (call) {
+    case GPHI_CALL_cuCtxGetDevice:
+    case GPHI_CALL_cuCtxGetCurrent:
+    case GPHI_CALL_cuCtxSetCurrent:
+    case GPHI_CALL_cuStreamWaitEvent:
+    case GPHI_CALL_cuStreamQuery:
+    case GPHI_CALL_cuEventQuery:
+    case GPHI_CALL_cuThreadExchangeStreamCaptureMode: return true;
+    default: return gphi_is_wait(call);
+    }
+}
+
+static nccl_wait *wait_of(nccl *state, uint32_t thread)
+{
+    const uint64_t *known = gphi_map_get(&state->threads, thread);
+    if (known != NULL)
+        return gphi_vec_at(&state->waits, (size_t)*known - 1);
+    nccl_wait *wait = gphi_vec_add(&state->waits, 1);
+    if (wait == NULL)
+        return NULL;
+    *wait = (nccl_wait){.is_busy = false};
+    return gphi_map_set(&state->threads, thread, state->waits.count) == GPH_OK ? wait
+                                                                               : NULL;
+}
+
+static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    nccl *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    prepare(run);
+    if (book == NULL || state->modules.count == 0)
+        return;
+    nccl_wait *wait = wait_of(state, seen->call.thread);
+    if (wait == NULL)
+        return;
+    if (!is_of_nccl(state, &seen->call)) {
+        *wait = (nccl_wait){.is_busy = false};
+        return;
+    }
+    if (wait->first.number == 0)
+        wait->first = seen->call;
+    wait->is_busy |= !is_idle_call(seen->call.call) || seen->capture != NULL;
+    if (gphi_is_wait(seen->call.call) && seen->call.result == 0)
+        wait->wait = seen->call;
+}
+
+static void tell_destroy(gphi_rule_run *run, const nccl_wait *wait,
+                         const gphi_exec_book *graph)
+{
+    gphi_draft *draft = gphi_find(run, &wait->wait, 0);
+    gphi_cause(draft,
+               "the last thing this thread did was to wait in NCCL, which gave out no "
+               "work any more; the process was ended from outside while a graph with %u "
+               "of its kernels was alive: ncclCommDestroy waits until there is none",
+               graph->nccl_kernels);
+    gphi_evidence_call(draft, &wait->wait, "NCCL waited last in");
+    gphi_evidence_call(draft, &graph->exec->created, "the graph was instantiated by");
+    if (graph->launches > 0)
+        gphi_evidence_call(draft, &graph->last_launch, "and launched last by");
+}
+
+static void destroy_end(gphi_rule_run *run, bool is_killed)
+{
+    nccl *state = run->state;
+    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_exec_book *graph =
+        book != NULL && is_killed && state->is_ready ? alive_graph(book) : NULL;
+    for (size_t i = 0; graph != NULL && i < state->waits.count; i++) {
+        const nccl_wait *wait = gphi_vec_at(&state->waits, i);
+        if (wait->wait.number != 0 && !wait->is_busy &&
+            wait->first.number > graph->created &&
+            wait->first.number > graph->last_launch.number)
+            tell_destroy(run, wait, graph);
+    }
+}
+
+static void nccl_fini(gphi_rule_run *run)
+{
+    nccl *state = run->state;
+    if (!state->is_ready)
+        return;
+    gphi_vec_fini(&state->modules);
+    gphi_map_fini(&state->stacks);
+    gphi_map_fini(&state->threads);
+    gphi_vec_fini(&state->waits);
+}
+
+/* ---- nccl.watchdog-query ---- */
+
+bool gphi_is_nccl_thread(const gphi_model *model, uint32_t id)
+{
+    static const char *const words[] = {"nccl", NULL};
+    const gphi_thread *thread = gphi_model_thread(model, id);
+    return thread != NULL && gphi_name_has(thread->name, words);
+}
+
+/* The capture that the call disturbed; NULL: none of another thread is known. */
+static const gphi_capture *disturbed(const gphi_model *model, const gphi_call *call)
+{
+    for (size_t i = model->captures.count; i-- > 0;) {
+        const gphi_capture *capture = *(gphi_capture **)gphi_vec_at(&model->captures, i);
+        if (capture->thread != call->thread &&
+            (capture->is_open || capture->end.number > call->number))
+            return capture;
+    }
+    return NULL;
+}
+
+static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    nccl *state = run->state;
+    (void)gphi_book_of(run, seen);
+    prepare(run);
+    const bool is_query = seen->call.call == GPHI_CALL_cuEventQuery ||
+                          seen->call.call == GPHI_CALL_cuStreamQuery ||
+                          gphi_is_wait(seen->call.call);
+    if (!is_query || seen->call.result < CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ||
+        seen->call.result > CUDA_ERROR_CAPTURED_EVENT || gphi_is_told(run, &seen->call) ||
+        (!gphi_is_nccl_thread(run->model, seen->call.thread) &&
+         !is_of_nccl(state, &seen->call)) ||
+        gphi_is_told(run, &seen->call))
+        return;
+    const gphi_capture *capture = disturbed(run->model, &seen->call);
+    gphi_draft *draft = capture != NULL ? gphi_find(run, &seen->call, 0) : NULL;
+    gphi_cause(
+        draft,
+        "thread %u of NCCL's process group called %s while another thread captured "
+        "in global mode: the call failed with %d, and it ended that capture",
+        seen->call.thread, gphi_call_name(seen->call.call), (int)seen->call.result);
+    if (draft != NULL)
+        gphi_evidence_call(draft, &capture->begin, "the capture was begun by");
+}
+
+/* ---- the table; the last entry is no rule ---- */
+
+const gphi_rule gphi_rules_nccl[] = {
+    {.id = "nccl.destroy-before-graph",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(nccl),
+     .call = destroy_call,
+     .event = nccl_event,
+     .end = destroy_end,
+     .fini = nccl_fini},
+    {.id = "nccl.watchdog-query",
+     .severity = GPH_SEVERITY_ERROR,
+     .state_bytes = sizeof(nccl),
+     .call = watchdog_call,
+     .event = nccl_event,
+     .fini = nccl_fini},
+    {.id = NULL},
+};
+const size_t gphi_rules_nccl_count =
+    sizeof(gphi_rules_nccl) / sizeof(gphi_rules_nccl[0]) - 1;

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules perf.*: what graphs would gain, and what they lose. GPU times are not known
+ * without a profiler: what is concluded from how long the host waited says so. */
+#include "doctor/rules/perf/rules_perf.h"
+#include "doctor/rules/rules.h"
+
+#include <inttypes.h>
+
+/* ---- perf.launch-bound ---- */
+
+/* Kernels launched one by one, and where from. */
+typedef struct eager {
+    gphi_map stacks; /* number -> launches */
+    bool is_ready;
+    uint64_t launches, wait_ns_first, wait_ns_last, first_ns;
+    gphi_call last;
+} eager;
+
+static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    eager *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    if (!state->is_ready) {
+        gphi_map_init(&state->stacks, run->model->heap);
+        state->is_ready = true;
+    }
+    if (book == NULL || !gphi_is_kernel_launch(seen) || seen->call.result != 0 ||
+        seen->capture != NULL)
+        return;
+    const uint64_t key = seen->call.stack != 0 ? seen->call.stack
+                                               : gphi_launched_function(run->model, seen);
+    uint64_t *known = gphi_map_get(&state->stacks, key);
+    if (known != NULL)
+        ++*known;
+    else if (state->stacks.count < 65536)
+        (void)gphi_map_set(&state->stacks, key, 1);
+    if (state->launches++ == 0) {
+        state->first_ns = seen->call.time_ns;
+        state->wait_ns_first = book->now.wait_ns;
+    }
+    state->wait_ns_last = book->now.wait_ns;
+    state->last = seen->call;
+}
+
+static void launch_bound_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { LAUNCHES_MIN = 200, REPEATS_MIN = 8, GAP_MAX_NS = 200000 };
+    const eager *state = run->state;
+    const gphi_book *book = gphi_book_of(run, NULL);
+    (void)is_killed;
+    if (book == NULL || state->launches < LAUNCHES_MIN ||
+        state->stacks.count * REPEATS_MIN > state->launches)
+        return;
+    uint64_t in_graphs = 0;
+    for (size_t i = 0; i < book->execs.count; i++) {
+        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+        in_graphs += exec->launches * exec->kernels;
+    }
+    /* with the wait behind the last launch */
+    const uint64_t span =
+        state->last.time_ns - state->first_ns + (book->now.wait_ns - state->wait_ns_last);
+    const uint64_t waited = book->now.wait_ns - state->wait_ns_first;
+    if (in_graphs > state->launches || span == 0 || waited * 10 > span * 3 ||
+        (span - waited) / state->launches > GAP_MAX_NS)
+        return;
+    gphi_draft *draft = gphi_find(run, &state->last, 0);
+    gphi_cause(draft,
+               "%" PRIu64 " kernels were launched one by one from %s; the host "
+               "waited for the device for %.0f %% of the time, so the device waits for "
+               "the host",
+               state->launches, gphi_say_count(state->stacks.count, "place"),
+               100.0 * (double)waited / (double)span);
+    gphi_evidence(draft,
+                  "%.1f us from launch to launch, waiting left out (%.1f us in the "
+                  "driver's call); in a graph a node takes about 1 us",
+                  (double)(span - waited) * 1e-3 / (double)state->launches,
+                  (double)book->now.kernel_ns * 1e-3 / (double)book->now.kernels);
+    gphi_evidence(draft, "concluded from how long the host waited, not from GPU times");
+}
+
+static void launch_bound_fini(gphi_rule_run *run)
+{
+    eager *state = run->state;
+    if (state->is_ready)
+        gphi_map_fini(&state->stacks);
+}
+
+/* ---- perf.giant-kernel ---- */
+
+typedef struct giant {
+    uint64_t steps;    /* waits with work before them */
+    uint64_t launches; /* in these */
+    uint64_t wait_ns, first_ns, last_ns;
+    uint32_t since; /* launches since the last wait */
+    gphi_call launch, longest;
+    uint64_t longest_ns;
+    uint64_t gpu_ns, gpu_count; /* of GPU records */
+} giant;
+
+static void giant_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    giant *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    if (book == NULL || seen->capture != NULL || seen->call.result != 0)
+        return;
+    if (gphi_is_kernel_launch(seen) || gphi_is_launch(seen)) {
+        state->since++;
+        state->launch = seen->call;
+        return;
+    }
+    if (!gphi_is_wait(seen->call.call) || state->since == 0)
+        return;
+    state->last_ns = seen->call.time_ns + seen->call.duration_ns;
+    if (state->first_ns == 0) { /* kernels are loaded in the first step */
+        state->first_ns = state->last_ns;
+        state->since = 0;
+        return;
+    }
+    state->steps++;
+    state->launches += state->since;
+    state->since = 0;
+    state->wait_ns += seen->call.duration_ns;
+    if (seen->call.duration_ns > state->longest_ns) {
+        state->longest_ns = seen->call.duration_ns;
+        state->longest = state->launch;
+    }
+}
+
+static void giant_event(gphi_rule_run *run, const gphi_event *event)
+{
+    giant *state = run->state;
+    if (event->kind != GPHI_EVENT_GPU || gphi_event_word(event, 0) != GPHI_GPU_KERNEL)
+        return;
+    state->gpu_ns += gphi_event_word(event, 2) - gphi_event_word(event, 1);
+    state->gpu_count++;
+}
+
+static void giant_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { STEPS_MIN = 4, NS_MIN = 1000000 };
+    const giant *state = run->state;
+    (void)is_killed;
+    const uint64_t span = state->last_ns - state->first_ns;
+    const bool has_gpu = state->gpu_count > 0;
+    const uint64_t each_ns = has_gpu               ? state->gpu_ns / state->gpu_count
+                             : state->launches > 0 ? state->wait_ns / state->launches
+                                                   : 0;
+    if (state->steps < STEPS_MIN || each_ns < NS_MIN || span == 0 ||
+        state->wait_ns * 3 < span * 2)
+        return;
+    gphi_draft *draft = gphi_find(run, &state->longest, 0);
+    gphi_cause(draft,
+               "a launch takes %.2f ms of the device on average, and the host waits for "
+               "%.0f %% of the time: launching faster, by a graph, gains nothing",
+               (double)each_ns * 1e-6, 100.0 * (double)state->wait_ns / (double)span);
+    gphi_evidence(draft, "%" PRIu64 " launches, waited for %" PRIu64 " times",
+                  state->launches, state->steps);
+    gphi_evidence(draft, has_gpu ? "from GPU times of the kernels"
+                                 : "concluded from how long the host waited");
+}
+
+/* ---- perf.tiny-graphs ---- */
+
+typedef struct tiny {
+    uint64_t run, total, nodes, runs;
+    uint64_t first_ns, last_ns; /* of all of them, to the wait behind the last */
+    gphi_call last;
+} tiny;
+
+enum { TINY_NODES = 2, TINY_RUN = 3 };
+
+static void end_run(tiny *state)
+{
+    if (state->run >= TINY_RUN) {
+        state->total += state->run;
+        state->runs++;
+    }
+    state->run = 0;
+}
+
+static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    tiny *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    if (book == NULL)
+        return;
+    const gphi_exec_book *exec = book->launched;
+    if (exec != NULL && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
+        if (state->first_ns == 0)
+            state->first_ns = seen->call.time_ns;
+        state->run++;
+        state->nodes += exec->nodes;
+        state->last = seen->call;
+    } else if (exec != NULL || gphi_is_wait(seen->call.call)) {
+        end_run(state);
+        if (state->first_ns != 0)
+            state->last_ns = seen->call.time_ns + seen->call.duration_ns;
+    }
+}
+
+/* What a launch takes, with all that is waited for: then the graph is small in nodes
+ * alone. */
+static bool takes_long(const tiny *state)
+{
+    enum { LONG_NS = 200000 };
+    return state->last_ns > state->first_ns &&
+           (state->last_ns - state->first_ns) / state->total >= LONG_NS;
+}
+
+static void tiny_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { TOTAL_MIN = 60 };
+    tiny *state = run->state;
+    (void)is_killed;
+    end_run(state);
+    if (state->total < TOTAL_MIN || takes_long(state))
+        return;
+    gphi_draft *draft = gphi_find(run, &state->last, 0);
+    gphi_cause(draft,
+               "%" PRIu64
+               " launches of graphs of one or two nodes came in %s without anything "
+               "between that waits: each costs nearly what the launches of its kernels "
+               "would",
+               state->total, gphi_say_count(state->runs, "run"));
+    gphi_evidence_call(draft, &state->last, "the last of them is");
+}
+
+/* ---- perf.update-for-slot ---- */
+
+typedef struct updates {
+    gphi_map counts; /* gphi_exec_book -> whole updates that changed arguments only */
+    gphi_map idle;   /* gphi_exec_book -> those of them that changed nothing */
+    bool is_ready;
+} updates;
+
+static void count_one(gphi_map *counts, const gphi_exec_book *exec)
+{
+    const uint64_t *count = gphi_map_get(counts, (uintptr_t)exec);
+    (void)gphi_map_set(counts, (uintptr_t)exec, count != NULL ? *count + 1 : 1);
+}
+
+static void update_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    updates *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    if (!state->is_ready) {
+        gphi_map_init(&state->counts, run->model->heap);
+        gphi_map_init(&state->idle, run->model->heap);
+        state->is_ready = true;
+    }
+    if (book == NULL || seen->call.call != GPHI_CALL_cuGraphExecUpdate ||
+        seen->call.result != 0 || seen->exec == NULL)
+        return;
+    const gphi_exec_book *exec = gphi_book_exec(book, seen->exec);
+    if (exec == NULL || exec->old_shape != exec->shape_hash || exec->kernels == 0)
+        return;
+    count_one(&state->counts, exec);
+    if (exec->old_values == exec->values_hash)
+        count_one(&state->idle, exec);
+}
+
+static void update_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { UPDATES_MIN = 16 };
+    const updates *state = run->state;
+    const gphi_book *book = gphi_book_of(run, NULL);
+    (void)is_killed;
+    for (size_t i = 0; book != NULL && state->is_ready && i < book->execs.count; i++) {
+        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+        const uint64_t *count = gphi_map_get(&state->counts, (uintptr_t)exec);
+        if (count == NULL || *count < UPDATES_MIN || *count * 2 < exec->launches ||
+            exec->exec->created.number != exec->created)
+            continue;
+        const uint64_t *idle = gphi_map_get(&state->idle, (uintptr_t)exec);
+        const bool is_idle = idle != NULL && *idle * 2 > *count;
+        gphi_draft *draft = gphi_find(run, &exec->exec->updated, 0);
+        gphi_cause(draft,
+                   "%" PRIu64 " whole updates of a graph of %s, for %" PRIu64
+                   " launches, changed %s",
+                   *count, gphi_say_count(exec->nodes, "node"), exec->launches,
+                   is_idle ? "nothing" : "arguments of kernels and nothing else");
+        if (is_idle) {
+            gphi_evidence(draft,
+                          "%" PRIu64 " of them were by a graph that is the same, values "
+                          "and addresses as well",
+                          *idle);
+            gphi_fix(draft, "Here: leave these updates out.");
+        }
+        gphi_evidence_call(draft, &exec->exec->created, "the graph was instantiated by");
+    }
+}
+
+static void update_fini(gphi_rule_run *run)
+{
+    updates *state = run->state;
+    if (state->is_ready)
+        gphi_map_fini(&state->counts);
+    gphi_map_fini(&state->idle);
+}
+
+/* ---- perf.static-copies ---- */
+
+/* Copies on the device into and out of what a graph uses, between its launches. */
+typedef struct copies {
+    const gphi_exec_book *exec;
+    uint64_t count, bytes, launches;
+    gphi_call last;
+} copies;
+
+static copies *copies_of(gphi_rule_run *run, const gphi_exec_book *exec)
+{
+    gphi_list_state *state = run->state;
+    if (!state->is_ready) {
+        gphi_vec_init(&state->items, run->model->heap, sizeof(copies));
+        state->is_ready = true;
+    }
+    for (size_t i = 0; i < state->items.count; i++) {
+        copies *one = gphi_vec_at(&state->items, i);
+        if (one->exec == exec)
+            return one;
+    }
+    copies *one = state->items.count < 1024 ? gphi_vec_add(&state->items, 1) : NULL;
+    if (one != NULL)
+        one->exec = exec;
+    return one;
+}
+
+static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_book *book = gphi_book_of(run, seen);
+    const gphi_exec_book *exec = book != NULL ? book->launched : NULL;
+    if (exec == NULL || book->before_work == 0)
+        return;
+    copies *one = NULL;
+    const gphi_work *work = gphi_model_work_next(run->model, book->before_work);
+    for (int i = 0; i < 256 && work != NULL && work->number < exec->last_work;
+         i++, work = gphi_model_work_next(run->model, work->number)) {
+        if (work->is_captured || work->read_bytes == 0 || work->write_bytes == 0)
+            continue;
+        const bool is_in =
+            gphi_book_touches(book, exec, work->write, work->write_bytes) != NULL;
+        const bool is_out =
+            gphi_book_touches(book, exec, work->read, work->read_bytes) != NULL;
+        const gphi_allocation *memory =
+            gphi_model_memory(run->model, is_in ? work->write : work->read, false);
+        if (is_in == is_out || (memory != NULL && memory->kind == GPHI_MEM_GRAPH))
+            continue; /* memory of the graph's own lives no longer than until it is freed
+                       */
+        one = one != NULL ? one : copies_of(run, exec);
+        if (one == NULL)
+            return;
+        one->count++;
+        one->bytes += work->write_bytes;
+        one->last = work->call;
+    }
+    if (one != NULL)
+        one->launches++;
+}
+
+/* Measured on an H100 (docs/measurements.md): a kernel costs 3.3 us launched one by one
+ * and 0.95 us as a node; a copy on the device about 2 us, and 2.6 TB/s of reading and
+ * writing. */
+static void copies_end(gphi_rule_run *run, bool is_killed)
+{
+    enum { LAUNCHES_MIN = 16 };
+    const gphi_list_state *state = run->state;
+    (void)is_killed;
+    for (size_t i = 0; state->is_ready && i < state->items.count; i++) {
+        const copies *one = gphi_vec_at(&state->items, i);
+        if (one->launches < LAUNCHES_MIN)
+            continue;
+        const double launches = (double)one->launches;
+        const double cost =
+            ((double)one->count * 2.0 + 2.0 * (double)one->bytes / 2.6e6) / launches;
+        const double saved = 2.3 * (double)one->exec->kernels;
+        if (cost < saved || one->exec->exec->created.number != one->exec->created)
+            continue;
+        gphi_draft *draft = gphi_find(run, &one->last, one->exec->created);
+        gphi_cause(
+            draft,
+            "%.1f copies of %s a launch go into or out of the fixed buffers of a "
+            "graph of %u kernels: about %.1f us, where the graph saves about %.1f us",
+            (double)one->count / launches,
+            gphi_say_bytes((uint64_t)((double)one->bytes / launches)), one->exec->kernels,
+            cost, saved);
+        gphi_evidence(draft,
+                      "%" PRIu64 " launches; times are estimates from figures of an "
+                      "H100, not measured here",
+                      one->launches);
+        gphi_evidence_call(draft, &one->exec->last_launch, "the graph is launched by");
+    }
+}
+
+static void copies_fini(gphi_rule_run *run)
+{
+    gphi_list_state *state = run->state;
+    if (state->is_ready)
+        gphi_vec_fini(&state->items);
+}
+
+/* ---- perf.remap-each-launch ---- */
+
+typedef struct remap {
+    uint32_t trims; /* with a launch behind them that had to map again */
+    bool is_trimmed;
+    gphi_call trim;
+    uint64_t slow_ns, slow, other_ns, other; /* launches behind a trim, and others */
+} remap;
+
+static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    enum { TRIMS_MIN = 4 };
+    remap *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    if (book == NULL || seen->call.result != 0)
+        return;
+    const gphi_exec_book *exec = book->launched;
+    if (seen->call.call == GPHI_CALL_cuDeviceGraphMemTrim) {
+        state->is_trimmed = true;
+        state->trim = seen->call;
+        return;
+    }
+    if (exec == NULL || exec->allocations.count == 0)
+        return;
+    if (!state->is_trimmed || exec->launches < 2) {
+        state->other += exec->launches > 1;
+        state->other_ns += exec->launches > 1 ? seen->call.duration_ns : 0;
+        return;
+    }
+    state->is_trimmed = false;
+    state->slow++;
+    state->slow_ns += seen->call.duration_ns;
+    if (++state->trims < TRIMS_MIN)
+        return;
+    gphi_draft *draft = gphi_find(run, &state->trim, 0);
+    gphi_cause(draft,
+               "graph memory was trimmed between launches %u times: the launch behind it "
+               "maps the graph's memory again",
+               state->trims);
+    gphi_evidence(draft, "such a launch took %.1f us of the host",
+                  (double)state->slow_ns * 1e-3 / (double)state->slow);
+    if (state->other > 0)
+        gphi_evidence(draft, "others took %.1f us",
+                      (double)state->other_ns * 1e-3 / (double)state->other);
+    gphi_evidence_call(draft, &seen->call, "the launch is");
+}
+
+/* ---- the table; the last entry is no rule ---- */
+
+const gphi_rule gphi_rules_perf[] = {
+    {.id = "perf.launch-bound",
+     .severity = GPH_SEVERITY_INFO,
+     .state_bytes = sizeof(eager),
+     .call = launch_bound_call,
+     .end = launch_bound_end,
+     .fini = launch_bound_fini},
+    {.id = "perf.giant-kernel",
+     .severity = GPH_SEVERITY_INFO,
+     .state_bytes = sizeof(giant),
+     .call = giant_call,
+     .event = giant_event,
+     .end = giant_end},
+    {.id = "perf.tiny-graphs",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(tiny),
+     .call = tiny_call,
+     .end = tiny_end},
+    {.id = "perf.instantiate-per-launch",
+     .severity = GPH_SEVERITY_WARNING,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_instantiate_per_launch},
+    {.id = "perf.update-for-slot",
+     .severity = GPH_SEVERITY_INFO,
+     .state_bytes = sizeof(updates),
+     .call = update_call,
+     .end = update_end,
+     .fini = update_fini},
+    {.id = "perf.small-kernels-same-buffers",
+     .severity = GPH_SEVERITY_INFO,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_same_buffers},
+    {.id = "perf.static-copies",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(gphi_list_state),
+     .call = copies_call,
+     .end = copies_end,
+     .fini = copies_fini},
+    {.id = "perf.too-many-branches",
+     .severity = GPH_SEVERITY_INFO,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_too_many_branches},
+    {.id = "perf.serialised",
+     .severity = GPH_SEVERITY_INFO,
+     .call = gphi_rule_book_only,
+     .end = gphi_rule_serialised},
+    {.id = "perf.remap-each-launch",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(remap),
+     .call = remap_call},
+    {.id = NULL},
+};
+const size_t gphi_rules_perf_count =
+    sizeof(gphi_rules_perf) / sizeof(gphi_rules_perf[0]) - 1;

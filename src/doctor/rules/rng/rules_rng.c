@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rule rng.frozen: a kernel that draws random numbers (by its name) is replayed with the
+ * same arguments, and nothing it is given can be a state that advances. An address may be
+ * a state unless it is seen to be data: copied from, or an argument of a kernel that
+ * draws nothing and works on other addresses, too. */
+#include "doctor/rules/memory/rules_memory.h"
+#include "doctor/rules/rules.h"
+
+#include <inttypes.h>
+
+enum {
+    LAUNCHES_MIN = 3,
+    LAUNCHES_MAX = 64 /* what is not frozen by then is not */
+};
+
+typedef struct frozen {
+    gphi_map rows; /* gphi_exec_book -> launches without anything new for its kernels */
+    bool is_ready;
+} frozen;
+
+/* A kernel that is given more than one address. */
+static bool works_on_others(const gphi_exec_book *exec, const gphi_touch *at)
+{
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        if (touch->node == at->node && touch->address != at->address)
+            return true;
+    }
+    return false;
+}
+
+static bool is_data(const gphi_book *book, const gphi_exec_book *exec,
+                    const gphi_touch *of)
+{
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        if (touch->is_random || touch->node == of->node)
+            continue;
+        if (touch->reads && gphi_touch_meets(book, touch, of->address, 1))
+            return true;
+        if (touch->bytes == 0 && touch->address == of->address &&
+            works_on_others(exec, touch))
+            return true;
+    }
+    const gphi_memory_book *memory =
+        of->memory != NULL ? gphi_book_memory(book, of->memory) : NULL;
+    for (size_t i = 0; memory != NULL && i < memory->read.count; i++) {
+        const gphi_range_book *range = gphi_vec_at(&memory->read, i);
+        if (range->start <= of->address && of->address < range->end)
+            return true;
+        if (!memory->is_cut && of->address == of->memory->address)
+            return true;
+    }
+    return false;
+}
+
+/* Whether somebody wrote there, or may have, since the launch before. */
+static bool is_renewed(const gphi_book *book, const gphi_touch *of)
+{
+    const gphi_memory_book *memory =
+        of->memory != NULL ? gphi_book_memory(book, of->memory) : NULL;
+    for (size_t i = 0; memory != NULL && i < memory->written.count; i++) {
+        const gphi_range_book *range = gphi_vec_at(&memory->written, i);
+        if (range->last.number > book->before.number && range->start <= of->address &&
+            of->address < range->end)
+            return true;
+    }
+    for (size_t i = 0; memory != NULL && i < memory->pointers.count; i++) {
+        const gphi_touch *pointer = gphi_vec_at(&memory->pointers, i);
+        if (pointer->since > book->before.number && pointer->address == of->address)
+            return true;
+    }
+    return false;
+}
+
+/* The kernel whose addresses are all data and were not written; its first address. */
+static const gphi_touch *find_frozen(const gphi_book *book, const gphi_exec_book *exec)
+{
+    const gphi_touch *found = NULL;
+    uint32_t passed = UINT32_MAX;
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        if (!touch->is_random || touch->node == passed)
+            continue;
+        if (found != NULL && found->node != touch->node)
+            return found;
+        if (!is_data(book, exec, touch) || is_renewed(book, touch)) {
+            found = NULL;
+            passed = touch->node;
+        } else if (found == NULL) {
+            found = touch;
+        }
+    }
+    return found;
+}
+
+static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    frozen *state = run->state;
+    const gphi_book *book = gphi_book_of(run, seen);
+    const gphi_exec_book *exec = book != NULL ? book->launched : NULL;
+    if (!state->is_ready) {
+        gphi_map_init(&state->rows, run->model->heap);
+        state->is_ready = true;
+    }
+    if (exec == NULL || exec->random_kernels == 0 || book->before_work == 0 ||
+        exec->launches > LAUNCHES_MAX)
+        return;
+    const gphi_touch *touch =
+        exec->updated > book->before.number ? NULL : find_frozen(book, exec);
+    const uint64_t *old = gphi_map_get(&state->rows, (uintptr_t)exec);
+    const uint64_t row = touch != NULL ? (old != NULL ? *old : 1) + 1 : 0;
+    if (gphi_map_set(&state->rows, (uintptr_t)exec, row) != GPH_OK || row != LAUNCHES_MIN)
+        return;
+    gphi_draft *draft = gphi_find(run, &seen->call, exec->created);
+    gphi_cause(draft,
+               "%s draws random numbers and was replayed %" PRIu64
+               " times in a row with the same arguments; no state is written between "
+               "the launches, so the numbers are the same each time",
+               gphi_say_node(exec->source, touch->node), row);
+    gphi_evidence(draft, "that it draws random numbers is concluded from its name, %s",
+                  touch->name != NULL ? touch->name : "?");
+    gphi_evidence(draft, "all the addresses that it is given are data of other work");
+    if (draft != NULL && exec->source->made != NULL &&
+        exec->source->made[touch->node].number != 0)
+        gphi_evidence_call(draft, &exec->source->made[touch->node], "it was captured by");
+}
+
+static void frozen_fini(gphi_rule_run *run)
+{
+    frozen *state = run->state;
+    if (state->is_ready)
+        gphi_map_fini(&state->rows);
+}
+
+/* The last entry is no rule. */
+const gphi_rule gphi_rules_rng[] = {
+    {.id = "rng.frozen",
+     .severity = GPH_SEVERITY_WARNING,
+     .state_bytes = sizeof(frozen),
+     .call = frozen_call,
+     .fini = frozen_fini},
+    {.id = NULL},
+};
+const size_t gphi_rules_rng_count =
+    sizeof(gphi_rules_rng) / sizeof(gphi_rules_rng[0]) - 1;
