@@ -6,7 +6,7 @@
  *
  * One Dwfl a file, since a file may be loaded where another was before. */
 #include "symbol/symbol.h"
-#include "base/dwarf.h"
+#include "symbol/dwarf.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"

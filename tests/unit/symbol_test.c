@@ -2,7 +2,7 @@
 /* Words for addresses, from the files alone: this process's own, as a stranger sees them.
  */
 #define _GNU_SOURCE
-#include "base/dwarf.h"
+#include "symbol/dwarf.h"
 #include "fault.h"
 #include "symbol/symbol.h"
 #include "test.h"

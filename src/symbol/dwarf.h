@@ -2,8 +2,8 @@
 /* Function, file and line of an address, by libdw.so.1 (elfutils) where there is one.
  * libdw does not promise threads: hold gphi_dwarf_mutex over all calls and over the
  * texts. */
-#ifndef GPHI_BASE_DWARF_H
-#define GPHI_BASE_DWARF_H
+#ifndef GPHI_SYMBOL_DWARF_H
+#define GPHI_SYMBOL_DWARF_H
 #include "base/thread.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* libdw of elfutils, opened when it is needed and not missed where it is not; and the
  * names of C++, by __cxa_demangle() of libstdc++, likewise. */
 #define _GNU_SOURCE
-#include "base/dwarf.h"
+#include "symbol/dwarf.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

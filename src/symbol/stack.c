@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Return addresses, and what they mean: by libdw where it is there, else by dladdr(). */
 #define _GNU_SOURCE
-#include "base/stack.h"
-#include "base/dwarf.h"
+#include "symbol/stack.h"
+#include "symbol/dwarf.h"
 #include "base/path.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Call stacks: taken where nothing may be allocated, put into words later. */
-#ifndef GPHI_BASE_STACK_H
-#define GPHI_BASE_STACK_H
+#ifndef GPHI_SYMBOL_STACK_H
+#define GPHI_SYMBOL_STACK_H
 #include <stddef.h>
 
 enum { GPHI_STACK_FRAMES = 32 };
