@@ -3,7 +3,7 @@
  * executable ones. All with the graph mutex held. */
 #ifndef SOFT_API_DESCRIBE_H
 #define SOFT_API_DESCRIBE_H
-#include "softcuda/api/graph.h"
+#include "softcuda/api/cu_graph.h"
 
 /* A checked description of a node, and the memory it borrows from. */
 typedef struct soft_description {
@@ -33,7 +33,7 @@ CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership owne
                              const soft_graph *into, soft_description *out);
 CUresult soft_describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *in,
                              soft_description *out);
-/* graphmemory.c */
+/* cu_graphmemory.c */
 CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_params *out,
                              soft_memory_params *scratch);
 CUresult soft_describe_free(CUdeviceptr address, soft_node_params *out,

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/driver.h"
-#include "softcuda/device/heap.h"
 
 #define IMAGE_LIMIT ((off_t)1 << 30)
 

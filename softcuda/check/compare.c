@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/heap.h"
-#include "softcuda/check/internal.h"
+#include "softcuda/check/touched.h"
 
 /* A page or a span of one node: [start, end). */
 struct item {

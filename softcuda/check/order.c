@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/check/internal.h"
+#include "softcuda/check/touched.h"
 
 #define ROWS_BYTES_MAX (256ull << 20)
 

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/check/internal.h"
+#include "softcuda/check/touched.h"
 
 static bool make_traces(soft_race *race, const soft_race_options *o)
 {

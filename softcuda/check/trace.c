@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/heap.h"
-#include "softcuda/check/internal.h"
+#include "softcuda/check/touched.h"
 
 #define TABLE_LEAST 16u
 

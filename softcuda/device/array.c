@@ -2,7 +2,7 @@
 /* CUarray as pitched device memory. */
 #include "softcuda/device/array.h"
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/memory/memory.h"
 
 #define ROW_UNIT 256

@@ -11,12 +11,12 @@
 
 #include <stdio.h>
 
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/peer.h"
-#include "softcuda/device/pool.h"
+#include "softcuda/device/poolobject.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
 #include "softcuda/kernel/launch.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
-#include "softcuda/device/heap.h"
-#include "softcuda/device/pool.h"
+#include "softcuda/device/poolobject.h"
 #include "softcuda/memory/fault.h"
 #include "softcuda/rules/rules.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/settings.h"
 
 static _Atomic enum soft_phase phase = SOFT_PHASE_NEW;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/handle.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/log.h"
 
 #define EMPTY UINT64_C(0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Libraries: code that belongs to no context, and its module in each context that uses
  * it. */
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/module.h"
 
 struct soft_library {

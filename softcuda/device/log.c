@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "cuda/calls.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/context.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/logring.h"
 
 #define LINE_BYTES 768

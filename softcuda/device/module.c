@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/task.h"
 #include "softcuda/memory/memory.h"

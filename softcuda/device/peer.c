@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "softcuda/device/device.h"
-#include "softcuda/device/pool.h"
+#include "softcuda/device/poolobject.h"
 #include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "softcuda/check/trace.h"
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/stream.h"
 
 static bool is_dead(const soft_context *context)

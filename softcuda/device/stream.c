@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/rules/rules.h"
 

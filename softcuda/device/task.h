@@ -2,7 +2,8 @@
 /* One piece of device work, checked and ready: what a launch, copy, fill or host function
  * comes to, whether it then goes to a stream, into a capture or into a graph by hand.
  *
- *   api/launch.c, memory.c --+                          +--> engine queue of the stream
+ *   api/cu_launch.c, memory.c --+                          +--> engine queue of the
+ * stream
  *                            +--> soft_task --> stream -+
  *   api/graph.c (node params) --> soft_task --> node    +--> node of the capturing graph
  *

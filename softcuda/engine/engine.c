@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/engine/internal.h"
+#include "softcuda/engine/state.h"
 
 enum {
     SPIN_DEFAULT_US = 400,

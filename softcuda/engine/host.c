@@ -2,7 +2,7 @@
 /* The thread that runs host functions (R108: one thread, apart from the workers). A queue
  * whose head is a host function is owned by this thread until the function returns. */
 #include "base/fail.h"
-#include "softcuda/engine/internal.h"
+#include "softcuda/engine/state.h"
 
 void soft_host_post(soft_queue *queue)
 {

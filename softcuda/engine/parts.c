@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One piece of work, split over the team or run inline.
  *
- * A queue has one step record (drawn in internal.h). Its owner opens it for an epoch:
+ * A queue has one step record (drawn in state.h). Its owner opens it for an epoch:
  * everybody who looks claims units of the shares with a compare and swap, runs them, and
  * adds them to `finished`; whoever brings `finished` to the total owns the queue from
  * then on, and so starts what comes next without a hand-back. Nobody waits for a thread
  * that has claimed nothing, so a worker that the system took off its CPU holds up no one
  * but with what it has in hand. */
-#include "softcuda/engine/internal.h"
+#include "softcuda/engine/state.h"
 
 /* Two time stamps and an addition that all workers make cost 0.1 us a step: not for each
  * short one. */

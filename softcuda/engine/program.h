@@ -3,7 +3,7 @@
  * plan.c (planning) and planrun.c (running a plan). */
 #ifndef SOFT_ENGINE_PROGRAM_H
 #define SOFT_ENGINE_PROGRAM_H
-#include "softcuda/engine/internal.h"
+#include "softcuda/engine/state.h"
 
 enum {
     FETCH_AHEAD = 6,     /* nodes, of 10 ns and more each: a miss takes 20 to 100 ns */

@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/engine/internal.h"
+#include "softcuda/engine/state.h"
 
 static soft_submission *place_of(soft_queue *queue, uint64_t sequence)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Time stamps for costs, and what one is worth. */
 #include "base/clock.h"
-#include "softcuda/engine/internal.h"
+#include "softcuda/engine/state.h"
 
 #if defined(__x86_64__)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Attributes of kernel nodes. What only tunes a GPU is kept and given back; priority and
  * cooperative are part of the launch. */
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
 

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 
 struct soft_capture *soft_captures;
 static uint64_t last_capture_id;

@@ -4,7 +4,7 @@
  * that finds no memory leaves the capture as it was: it can be made again. */
 #include <string.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/capturing.h"
 
 /* ---- work ---- */

@@ -5,7 +5,7 @@
  * the path ends at the node that is named. */
 #include <stdlib.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/exec.h"
 
 enum { FRESH, ON_PATH, DONE }; /* in soft_node.mark */

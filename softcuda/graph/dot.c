@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/dot.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"

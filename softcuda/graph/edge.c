@@ -2,7 +2,7 @@
 /* Edges of a graph, each in the lists of both of its ends. */
 #include <string.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"

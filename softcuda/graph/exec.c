@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/memnode.h"

@@ -9,8 +9,8 @@
  *
  * One lock over begin to end, taken by host threads alone, so that two launches cannot
  * both take what is free. Launches of graphs without memory nodes do not take it. */
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 

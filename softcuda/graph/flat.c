@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/rules/rules.h"
 
 static uint8_t kind_of(const soft_node *node)

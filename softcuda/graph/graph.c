@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graphs as a whole: the lock, life, clones. Nodes: node.c; edges: edge.c. */
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 

@@ -13,8 +13,8 @@
  * other's points. A graph that begins with its only wait waits as a whole. */
 #include <string.h>
 
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 

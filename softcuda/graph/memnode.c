@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/rules/rules.h"
 
 #define CHAINS_MAX 64u

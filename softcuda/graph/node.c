@@ -2,7 +2,7 @@
 /* Nodes: what they hold, how they come and go. */
 #include <string.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"

@@ -9,7 +9,7 @@
  * mutex of their own, with which nothing else is called. */
 #include <string.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
 

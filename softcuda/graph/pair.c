@@ -10,7 +10,7 @@
  *
  * Names and the order of creation play no part. A node that would get a second partner is
  * a mismatch. */
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 

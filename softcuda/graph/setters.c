@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* New parameters for one node of an executable graph, and switching nodes off. */
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 

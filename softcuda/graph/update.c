@@ -5,7 +5,7 @@
  * whether it may change as it wants to, prepares the parameters of those that differ, and
  * only then edits. The nodes of a child graph are pairs of their own, looked at in their
  * parent's turn. */
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/memory/graphmem.h"

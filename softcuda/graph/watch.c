@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 

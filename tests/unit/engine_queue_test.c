@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "engine_check.h"
 #include "fault.h"
-#include "softcuda/engine/internal.h"
+#include "softcuda/engine/state.h"
 #include <pthread.h>
 
 static soft_engine *make(uint32_t workers, uint32_t seed)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuStream*, but for capture (capture.c). Each call that takes a stream has a _ptsz twin,
  * for which stream 0 is the per-thread default stream. */
-#include "softcuda/device/stream.h"
 #include "softcuda/api/exports.h"
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
+#include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int priority)

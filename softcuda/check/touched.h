@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Inside softcuda/check. */
-#ifndef SOFT_CHECK_INTERNAL_H
-#define SOFT_CHECK_INTERNAL_H
+#ifndef SOFT_CHECK_TOUCHED_H
+#define SOFT_CHECK_TOUCHED_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the entry points of graphs and of captures share. */
-#ifndef SOFT_API_GRAPH_H
-#define SOFT_API_GRAPH_H
+#ifndef SOFT_API_CU_GRAPH_H
+#define SOFT_API_CU_GRAPH_H
 
-#include "softcuda/device/heap.h"
-#include "softcuda/device/pool.h"
+#include "softcuda/device/alloc.h"
+#include "softcuda/device/poolobject.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 
@@ -16,7 +16,7 @@ CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *dat
 /* NOT_SUPPORTED for memory nodes given parameters of their type: nothing sets these
  * (R16). */
 CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted);
-/* graphmemory.c: cuMemAllocAsync() and cuMemFreeAsync() on a stream that captures. */
+/* cu_graphmemory.c: cuMemAllocAsync() and cuMemFreeAsync() on a stream that captures. */
 CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *pool,
                                 size_t bytes, CUdeviceptr *out);
 CUresult soft_api_capture_free(soft_stream *stream, CUdeviceptr address);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stream-ordered allocation and its pools. */
-#include "softcuda/device/pool.h"
 #include "softcuda/device/peer.h"
+#include "softcuda/device/poolobject.h"
 
 #include <string.h>
 
+#include "softcuda/api/cu_graph.h"
 #include "softcuda/api/exports.h"
-#include "softcuda/api/graph.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/task.h"
 #include "softcuda/rules/rules.h"

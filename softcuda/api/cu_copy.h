@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of copies share. */
-#ifndef SOFT_API_COPY_H
-#define SOFT_API_COPY_H
+#ifndef SOFT_API_CU_COPY_H
+#define SOFT_API_CU_COPY_H
 #include "softcuda/device/stream.h"
 
 struct how {

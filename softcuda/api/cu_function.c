@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Functions: attributes, parameters, occupancy. */
-#include "softcuda/api/attribute.h"
+#include "softcuda/api/cu_function.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/module.h"

@@ -5,7 +5,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/module.h"
-#include "softcuda/device/pool.h"
+#include "softcuda/device/poolobject.h"
 #include "softcuda/device/task.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"

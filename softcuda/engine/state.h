@@ -12,8 +12,8 @@
  * Who may touch a queue's run: its owner, that is who moved `state` from QUEUE_IDLE to
  * QUEUE_RUNNING. Ownership passes from thread to thread without a lock: to whoever
  * finishes the last part of a wide step, to the host thread, back to QUEUE_IDLE. */
-#ifndef SOFT_ENGINE_INTERNAL_H
-#define SOFT_ENGINE_INTERNAL_H
+#ifndef SOFT_ENGINE_STATE_H
+#define SOFT_ENGINE_STATE_H
 
 #include <pthread.h>
 #include <stdalign.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* CUmemoryPool: a pool of softcuda/memory with what CUDA adds to it. */
-#ifndef SOFT_DEVICE_POOL_H
-#define SOFT_DEVICE_POOL_H
+#ifndef SOFT_DEVICE_POOLOBJECT_H
+#define SOFT_DEVICE_POOLOBJECT_H
 #include "softcuda/device/context.h"
 #include "softcuda/memory/memory.h"
 
@@ -29,6 +29,6 @@ soft_pool_object *soft_pool_object_of(const soft_pool *pool);
 soft_pool_object *soft_device_pool(soft_device *device);
 void soft_device_set_pool(soft_device *device, soft_pool_object *object);
 
-/* api/memory.c: cuMemFree() of what is not 0. */
+/* api/cu_memory.c: cuMemFree() of what is not 0. */
 CUresult soft_api_free(soft_context *context, CUdeviceptr address);
 #endif

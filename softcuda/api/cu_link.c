@@ -7,9 +7,9 @@
 
 #include "softcuda/api/exports.h"
 #include "softcuda/api/image.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/kernel/fatbin.h"
 #include "softcuda/ptx/link.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuStream*Capture*, cuThreadExchangeStreamCaptureMode. */
-#include "softcuda/graph/capture.h"
+#include "softcuda/api/cu_graph.h"
 #include "softcuda/api/exports.h"
-#include "softcuda/api/graph.h"
+#include "softcuda/graph/capture.h"
 #include "softcuda/rules/rules.h"
 
 static CUresult check_mode(CUstreamCaptureMode mode)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "softcuda/device/heap.h"
+#include "softcuda/device/alloc.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 

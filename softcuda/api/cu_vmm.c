@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 #include "softcuda/api/exports.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/peer.h"
 #include "softcuda/device/task.h"
 #include "softcuda/memory/memory.h"

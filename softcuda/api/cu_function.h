@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Function attributes, for functions and for kernels of libraries. */
-#ifndef SOFT_API_ATTRIBUTE_H
-#define SOFT_API_ATTRIBUTE_H
+#ifndef SOFT_API_CU_FUNCTION_H
+#define SOFT_API_CU_FUNCTION_H
 #include "softcuda/device/context.h"
 #include "softcuda/ptx/compile.h"
 

@@ -2,7 +2,7 @@
 /* cuMemcpy3DBatchAsync: copies between pitched memory and arrays, many in one call. */
 #include <string.h>
 
-#include "softcuda/api/copy.h"
+#include "softcuda/api/cu_copy.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/array.h"
 #include "softcuda/device/task.h"

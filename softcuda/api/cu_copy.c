@@ -2,10 +2,10 @@
 /* All copies: each form becomes a CUDA_MEMCPY3D and goes the same way. */
 #include <string.h>
 
-#include "softcuda/api/copy.h"
+#include "softcuda/api/cu_copy.h"
 #include "softcuda/api/exports.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/task.h"
 #include "softcuda/rules/rules.h"
 

@@ -4,7 +4,7 @@
 
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/pool.h"
+#include "softcuda/device/poolobject.h"
 #include "softcuda/memory/memory.h"
 
 static CUresult is_null(const char *name)

@@ -2,8 +2,8 @@
 /* cuUserObject*, and the references of graphs to user objects. */
 #include <limits.h>
 
+#include "softcuda/api/cu_graph.h"
 #include "softcuda/api/exports.h"
-#include "softcuda/api/graph.h"
 
 static CUresult check_count(const char *name, unsigned count)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuGraph*: graphs and their topology. Nodes' parameters: graphnode.c; executable graphs:
- * graphexec.c. */
-#include "softcuda/api/graph.h"
+/* cuGraph*: graphs and their topology. Nodes' parameters: cu_graphnode.c; executable
+ * graphs: cu_graphexec.c. */
+#include "softcuda/api/cu_graph.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* Libraries and kernels: code without a context. */
 #include <string.h>
 
-#include "softcuda/api/attribute.h"
+#include "softcuda/api/cu_function.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/api/image.h"
 #include "softcuda/device/module.h"

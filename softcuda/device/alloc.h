@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The driver's own heap objects. A test makes the nth allocation from now fail, in this
  * process, with gph_softcuda_fail_allocation(). */
-#ifndef SOFT_DEVICE_HEAP_H
-#define SOFT_DEVICE_HEAP_H
+#ifndef SOFT_DEVICE_ALLOC_H
+#define SOFT_DEVICE_ALLOC_H
 #include <gph/base.h>
 
 /* Zeroed; NULL when memory is exhausted. */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "softcuda/api/exports.h"
+#include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/heap.h"
 #include "softcuda/device/task.h"
 #include "softcuda/memory/memory.h"
 
