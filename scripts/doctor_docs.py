@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/broken/RULE.md of examples/broken/RULE.c, and docs/doctor-rules.md of the logs in
-tests/doctor/results (`run.py` writes them where DOCTOR_RESULTS names a file).
+"""Makes docs/doctor-rules.md of tests/doctor/rules/RULE.c and of the logs in tests/doctor/results
+(`run.py` writes them where DOCTOR_RESULTS names a file).
 
 usage: doctor_docs.py --rules build/release/tests/doctor/doctor_rules_list [--check] [--gph build/release/bin/gph]
 
-A page has the head comment of its program and what the doctor says of `first`. With --gph that
-sample is made afresh; else it stays. --check: fails where a page is not current (of the sample
-only its first line is compared; the rest differs from run to run).
+A rule's section has the head comment of its program, the lines of `first` up to the one that is to
+blame, and what the doctor says of it. With --gph that sample is made afresh; else it stays.
+--check: fails where the page is not current (of a sample only its first line is compared; the rest
+differs from run to run).
 """
 import argparse
 import pathlib
@@ -16,6 +17,8 @@ import subprocess
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
+programs = root / "tests/doctor/rules"
+target = root / "docs/doctor-rules.md"
 parser = argparse.ArgumentParser()
 parser.add_argument("--check", action="store_true")
 parser.add_argument("--gph")
@@ -55,7 +58,7 @@ def entry(rule):
 def sample(rule):
     """What the doctor says of `first`, with numbers that change from run to run made plain."""
     gph = pathlib.Path(options.gph).resolve()
-    program = gph.parent.parent / "examples/broken" / rule
+    program = gph.parent.parent / "tests/doctor/rules" / rule
     done = subprocess.run([gph, "doctor", "--driver", "soft", "--", program, "first"], capture_output=True,
                           text=True, errors="replace", check=False)
     found = re.search(rf"^(error|warning|info) {re.escape(rule)}:.*?(?=\n\n|\Z)", done.stderr, re.M | re.S)
@@ -66,16 +69,33 @@ def sample(rule):
     return text.replace(str(root) + "/", "")
 
 
-def page(rule, severity, old):
-    source = root / "examples/broken" / f"{rule}.c"
+def excerpt(source):
+    """`first` up to the line that is to blame: at most its last 14 lines."""
+    lines = source.read_text().splitlines()
+    last = next((i for i, line in enumerate(lines) if "<-- first" in line), None)
+    if last is None:
+        return None
+    start = last
+    while start > 0 and lines[start - 1] not in ("", "}"):
+        start -= 1
+    shown = lines[max(start, last - 13):last + 1]
+    indent = min(len(line) - len(line.lstrip()) for line in shown if line)
+    return "\n".join(line[indent:] for line in shown)
+
+
+def section(rule, severity, old):
+    source = programs / f"{rule}.c"
     title = entry(rule) or rule
-    fenced = re.search(r"```text\n(.*?)\n```", old, re.S)
+    before = re.search(rf'<a id="{re.escape(rule)}"></a>.*?(?=\n<a id=|\Z)', old, re.S)
+    fenced = before and re.search(r"```text\n(.*?)\n```", before[0], re.S)
     shown = sample(rule) if options.gph else fenced and fenced[1]
-    text = f"# {rule}\n\n{severity.capitalize()}: {title}.\n\n{head(source)}\n\n"
+    text = f'<a id="{rule}"></a>\n\n## {rule}\n\n{severity.capitalize()}: {title}.\n\n{head(source)}\n\n'
+    part = excerpt(source)
+    text += f"`first` of [{rule}.c](../tests/doctor/rules/{rule}.c), and what `gph doctor` says of it:\n\n"
+    if part:
+        text += f"```c\n{part}\n```\n\n"
     if shown:
-        text += f"What `gph doctor` says of `{rule} first`:\n\n```text\n{shown}\n```\n\n"
-    text += (f"[The program](../../examples/broken/{rule}.c): `first` and `second` break the rule in two ways, `near` looks "
-             f"alike and is right. More: `gph explain {rule}`.\n")
+        text += f"```text\n{shown}\n```\n\n"
     return text
 
 
@@ -112,8 +132,9 @@ def without_page(rule, machine):
 def table(known):
     logs = {machine: results(machine) for machine in MACHINES}
     shown = sum(cell(logs["softcuda"][0], rule) == "told" for rule, _ in known)
-    text = ("# Rules of gph doctor\n\nEach rule with the program that shows it. Made by `scripts/doctor_docs.py` from the "
-            "tables in src/doctor and the logs in tests/doctor/results.\n\n"
+    text = ("# Rules of gph doctor\n\nEach rule with the program that shows it: `first` and `second` break the rule in two "
+            "ways, `near` looks alike and is right. More of a rule: `gph explain RULE`. Made by `scripts/doctor_docs.py` from "
+            "tests/doctor/rules, the tables in src/doctor and the logs in tests/doctor/results.\n\n"
             "**told**: both programs that break the rule are told, at the right line, and the near miss is silent under all "
             "rules.\n\n")
     for machine, name in MACHINES.items():
@@ -121,8 +142,8 @@ def table(known):
     text += f"\n{len(known)} rules, {shown} told on softcuda.\n\n| rule | severity | program | " + \
         " | ".join(MACHINES.values()) + " |\n|---|---|---|" + "---|" * len(MACHINES) + "\n"
     for rule, severity in known:
-        has_page = (root / "examples/broken" / f"{rule}.c").exists()
-        where = f"[page](broken/{rule}.md)" if has_page else "[recorded log](../tests/doctor/recorded/README.md)" \
+        has_page = (programs / f"{rule}.c").exists()
+        where = f"[{rule}.c](#{rule})" if has_page else "[recorded log](../tests/doctor/recorded/README.md)" \
             if (root / f"tests/doctor/recorded/{rule}.1.log").exists() else "none"
         text += f"| {rule} | {severity} | {where} | " + \
             " | ".join(cell(logs[machine][0], rule) if has_page else without_page(rule, machine) for machine in MACHINES) + " |\n"
@@ -133,28 +154,11 @@ def without_sample(text):
     return re.sub(r"(```text\n[^:\n]*).*?\n```", r"\1", text, flags=re.S)
 
 
-bad = 0
-
-
-def put(path, text):
-    global bad
-    old = path.read_text() if path.exists() else ""
-    if options.check:
-        if without_sample(old) != without_sample(text):
-            print(f"{path.relative_to(root)} is not current: run scripts/doctor_docs.py --rules ... --gph ...")
-            bad = 1
-    elif old != text:
-        path.write_text(text)
-
-
 known = rules()
-for rule, severity in known:
-    if (root / "examples/broken" / f"{rule}.c").exists():
-        path = root / "docs/broken" / f"{rule}.md"
-        put(path, page(rule, severity, path.read_text() if path.exists() else ""))
-for path in (root / "docs/broken").glob("*.md"):
-    if path.stem not in {rule for rule, _ in known}:
-        print(f"{path.relative_to(root)}: no such rule")
-        bad = 1
-put(root / "docs/doctor-rules.md", table(known))
-sys.exit(bad)
+old = target.read_text() if target.exists() else ""
+new = table(known) + "\n" + "".join(section(rule, severity, old) for rule, severity in known
+                                    if (programs / f"{rule}.c").exists()).rstrip("\n") + "\n"
+if not options.check:
+    target.write_text(new)
+elif without_sample(old) != without_sample(new):
+    sys.exit("docs/doctor-rules.md is not current: run scripts/doctor_docs.py --rules ... --gph ...")

@@ -6,7 +6,7 @@
  *   near    nothing repeats
  *
  * What comes before the loops allocates and copies, which nobody must reproach. */
-#include "examples/broken/broken.h"
+#include "tests/doctor/rules/broken.h"
 
 enum { LOOPS = 40, CLEAN_LOOPS = 150, SMALL = 50 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Captures on paths that examples/broken does not take: what must be told of each, or
+/* Captures on paths that tests/doctor/rules does not take: what must be told of each, or
  * that nothing must, stands in CMakeLists.txt.
  * usage: capture_paths NAME */
-#include "examples/broken/broken.h"
+#include "tests/doctor/rules/broken.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 /* A program that breaks a rule and then ends as argv[1] says: exit, _exit, abort, kill,
  * segv, fork (the child breaks it, too), exec; or works with 8 threads that capture,
  * launch and wait, all rightly (threads) or one of them wrongly (threads-broken). */
-#include "../../examples/broken/broken.h"
+#include "../../tests/doctor/rules/broken.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program of examples/broken under gph doctor: `first` and `second` must be told, at
+"""Runs a program of tests/doctor/rules under gph doctor: `first` and `second` must be told, at
 the line marked `<-- first`, `<-- second`; `near` must give no error and no warning.
 
 usage: run.py GPH PROGRAM SOURCE SCHEMA [DRIVER]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: softcuda.sh GPH PROGRAMS LIST
 # What softcuda logs about a broken program leads gph explain to the rule it breaks. LIST
-# has a program of examples/broken and its way a line: those that a driver refuses
+# has a program of tests/doctor/rules and its way a line: those that a driver refuses
 # something.
 set -u
 gph=$1 programs=$2 list=$3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: sources.sh GPH ROOT
 # What an entry says it is shown by exists: a rule of docs/conformance.md, a program in
-# examples/broken, a test. What it points to exists: another entry, a page of ours. And each rule that the doctor has is an entry.
+# tests/doctor/rules, a test. What it points to exists: another entry, a page of ours. And each rule that the doctor has is an entry.
 set -u
 gph=$1 root=$2
 bad=0
@@ -21,7 +21,7 @@ while read -r rule; do
 done <"$list.rules"
 rm -f "$list.rules"
 
-for program in $(grep -o 'examples/broken/[a-z.-]*\.c' "$list" | sort -u); do
+for program in $(grep -o 'tests/doctor/rules/[a-z.-]*\.c' "$list" | sort -u); do
     [ -f "$root/$program" ] || complain "no $program"
 done
 for program in $(grep -o '^Shown by: test [a-z_]*' "$list" | sed 's/.* //' | sort -u); do
@@ -31,17 +31,17 @@ done
 for slug in $(awk '/^### /{slug = $2} /^Shown by: .*tests\/explain\/h100.log/{print slug}' "$list"); do
     grep -q "^$slug: ok: " "$root/tests/explain/h100.log" || complain "h100.log has no $slug"
 done
-for page in $(grep -o 'docs/[a-z/.-]*\.md' "$list" | sort -u); do
-    case $page in # made of a program's head and what the doctor says of it
-    docs/broken/*) page=examples/broken/$(basename "$page" .md).c ;;
+for page in $(grep -oE 'docs/[a-z/.-]*\.md(#[a-z.-]+)?' "$list" | sort -u); do
+    case $page in # a section of one page
+    *"#"*) grep -qF "<a id=\"${page#*#}\">" "$root/${page%%#*}" || complain "no $page" ;;
+    *) [ -f "$root/$page" ] || complain "no $page" ;;
     esac
-    [ -f "$root/$page" ] || complain "no $page"
 done
 for slug in $(grep '^Shown by: ' "$list" | sed -n 's/.* See: //p' | tr -d ',' |
     tr ' ' '\n' | grep -v -e '^docs/' -e '^https://' | sort -u); do
     grep -qxF "$slug" "$list.slugs" || complain "no entry $slug"
 done
-for rule in $(grep -rohE '\{ *\.id = "[a-z.-]+"' "$root"/src/doctor "$root"/src/advice --include='*.c' 2>/dev/null |
+for rule in $(grep -rohE --include='*.c' '\{ *\.id = "[a-z.-]+"' "$root/src/doctor" "$root/src/advice" 2>/dev/null |
     grep -oE '[a-z-]+\.[a-z-]+' | sort -u); do
     grep -qxF "$rule" "$list.slugs" || complain "no entry for the rule $rule"
 done

@@ -22,7 +22,7 @@ void explain_put_shown_by(const gph_explain_entry *entry, FILE *to)
     if (strncmp(what, "rule ", 5) == 0)
         fprintf(to, "%s (docs/conformance.md)", what);
     else if (strncmp(what, "broken ", 7) == 0)
-        fprintf(to, "examples/broken/%s.c", what + 7);
+        fprintf(to, "tests/doctor/rules/%s.c", what + 7);
     else
         fputs(what, to);
 }
@@ -159,7 +159,7 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
     {.title = "What goes wrong with CUDA graphs",
      .about = "All that `gph explain` knows, made by `gph explain --markdown` of "
               "src/explain/knowledge.json. What is said is shown by a program on "
-              "softcuda (`examples/broken`), by a rule of docs/conformance.md, which was "
+              "softcuda (`tests/doctor/rules`), by a rule of docs/conformance.md, which was "
               "also run on GPUs, or by the measurement or source that is named.",
      .kinds = {"Rules of gph doctor", "Error codes",
                "Results of updates and instantiation",
@@ -175,7 +175,7 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
     {.title = "CUDA 图会出哪些问题",
      .about = "`gph explain` 的全部条目，由 `gph explain --lang zh --markdown` 根据 "
               "src/explain/knowledge.json 生成。每条结论都由 softcuda 上的程序"
-              "（`examples/broken`）、docs/conformance.md 中的规则（也在 GPU 上运行过），"
+              "（`tests/doctor/rules`）、docs/conformance.md 中的规则（也在 GPU 上运行过），"
               "或所注明的测量与出处支持。",
      .kinds = {"gph doctor 的规则", "错误码", "更新与实例化的结果",
                "框架、库和工具的报错与提示", "不存在的名称"},

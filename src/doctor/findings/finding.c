@@ -388,7 +388,7 @@ static gph_status say_knowledge(gphi_findings *findings, gphi_draft *draft,
     const gph_explain_text *text = entry != NULL ? &entry->text[language] : NULL;
     const char *known = text != NULL ? text->fix_text : "";
     gph_finding *out = &draft->out;
-    draft->docs_text = new_text(findings, "docs/broken/%s.md, gph explain %s", id, id);
+    draft->docs_text = new_text(findings, "docs/doctor-rules.md#%s, gph explain %s", id, id);
     draft->fix_text = draft->fix == NULL
                           ? new_text(findings, "%s", known)
                           : new_text(findings, "%s%s%s", draft->fix,
