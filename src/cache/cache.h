@@ -139,7 +139,7 @@ gph_status gphi_cache_fill(gph_cache *cache, uint32_t key, const int64_t *sizes,
 /* Frees what the last eager call lent. */
 void gphi_cache_unlend(gph_cache *cache);
 
-/* ---- build.c: recording ---- */
+/* ---- start.c: recording ---- */
 
 /* GPH_E_STATE if a thread is at it already; end with gphi_cache_idle(). */
 gph_status gphi_cache_busy(gph_cache *cache, gph_error *error);
@@ -164,7 +164,7 @@ void gphi_cache_drop(gph_cache *cache, uint32_t key, gph_cache_reason why);
 /* The same, for look-ups at once, and counted. */
 void gphi_cache_evict(gph_cache *cache, uint32_t key);
 
-/* ---- share.c: executables ---- */
+/* ---- execs.c: executables ---- */
 
 /* Makes a new entry replayable: by its class, or by an executable of its own. */
 gph_status gphi_cache_attach(gph_cache *cache, uint32_t key, gphi_entry *entry,
@@ -193,8 +193,6 @@ uint64_t gphi_cache_exec_bytes(const gph_cache *cache) GPHI_REQUIRES(&cache->mut
  */
 gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
     GPHI_REQUIRES(&cache->mutex);
-/* What the driver took for an executable, as the ledger has it; else 10 KiB a node. */
-uint64_t gphi_cache_measure(const gph_exec *exec, uint32_t node_count);
 /* Whether the budget is exceeded, and which key is to go. */
 gph_status gphi_cache_over(gph_cache *cache, uint32_t spared, uint32_t *key,
                            gph_error *error) GPHI_REQUIRES(&cache->mutex);

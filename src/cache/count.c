@@ -3,13 +3,11 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cache/cache.h"
-#include "replay/exec.h"
 
 #include <stdlib.h>
 
-/* What a node takes where the driver's memory is not to be measured: about 10 KiB a
- * kernel on an H100. */
-enum { NODE_BYTES = 10240, SLACK = 16 };
+/* Lines that the ledger may gain between the two looks at it. */
+enum { SLACK = 16 };
 
 struct span {
     uint64_t first, end;
@@ -121,12 +119,6 @@ gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
     gphi_heap_free(cache->runtime->heap, lines, capacity * sizeof(*lines));
     gphi_vec_fini(&spans);
     return status;
-}
-
-uint64_t gphi_cache_measure(const gph_exec *exec, uint32_t node_count)
-{
-    return exec->ledger.bytes != 0 ? exec->ledger.bytes
-                                   : (uint64_t)node_count * NODE_BYTES;
 }
 
 /* What would be free without the key. */

@@ -290,23 +290,6 @@ uint64_t gph_callable_epoch(const gph_callable *callable)
     return callable != NULL ? callable->epoch : 0;
 }
 
-static gph_status check_group(const gph_callable *callable, uint64_t epoch,
-                              gph_error *error)
-{
-    const gphi_group *group = callable->group;
-    const uint32_t self = callable->member;
-    const uint64_t called =
-        atomic_load_explicit(&group->called[self], memory_order_relaxed);
-    for (uint32_t i = 0; i < group->count; i++)
-        if (group->overwrites[(size_t)self * group->count + i] != 0 &&
-            atomic_load_explicit(&group->called[i], memory_order_relaxed) > called)
-            return gphi_fail(error, GPH_E_STATE,
-                             "outputs of call %llu of callable %u of the list were "
-                             "overwritten by a later call of callable %u",
-                             (unsigned long long)epoch, self, i);
-    return GPH_OK;
-}
-
 gph_status gph_callable_epoch_check(const gph_callable *callable, uint64_t epoch,
                                     gph_error *error)
 {
@@ -320,7 +303,9 @@ gph_status gph_callable_epoch_check(const gph_callable *callable, uint64_t epoch
         return gphi_fail(error, GPH_E_STATE,
                          "outputs of call %llu were overwritten by call %llu",
                          (unsigned long long)epoch, (unsigned long long)(epoch + 1));
-    return callable->group != NULL ? check_group(callable, epoch, error) : GPH_OK;
+    return callable->group != NULL
+               ? gphi_group_check(callable->group, callable->member, epoch, error)
+               : GPH_OK;
 }
 
 gph_tensor gph_callable_input(const gph_callable *callable, uint32_t index)

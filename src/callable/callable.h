@@ -21,6 +21,9 @@ typedef struct gphi_group {
 gph_status gphi_group_create(gph_allocator heap, uint32_t count, gphi_group **out,
                              gph_error *error);
 void gphi_group_release(gphi_group *group);
+/* Whether the outputs of member `self` are still whole; `epoch`: its last call. */
+gph_status gphi_group_check(const gphi_group *group, uint32_t self, uint64_t epoch,
+                            gph_error *error);
 
 struct gph_callable {
     gphi_record *record;

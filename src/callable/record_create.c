@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Recording: warm-ups, capture, executable. Whatever fails, everything is given back. */
-#include "callable/record.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "callable/output.h"
+#include "callable/record.h"
 #include "cuda/status.h"
 
 #include <stdlib.h>
