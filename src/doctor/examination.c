@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static gphi_patient *patient_at(const gph_doctor *doctor, size_t index)
+static gphi_process *process_at(const gph_doctor *doctor, size_t index)
 {
-    return *(gphi_patient **)gphi_vec_at(&doctor->patients, index);
+    return *(gphi_process **)gphi_vec_at(&doctor->processes, index);
 }
 
 /* ---- life ---- */
@@ -42,7 +42,7 @@ gph_status gph_doctor_create(const gph_doctor_options *options, gph_doctor **out
     doctor->heap = heap;
     doctor->language = language;
     doctor->keep_events = read.keep_events;
-    gphi_vec_init(&doctor->patients, heap, sizeof(gphi_patient *));
+    gphi_vec_init(&doctor->processes, heap, sizeof(gphi_process *));
     gphi_vec_init(&doctor->scratch, heap, 1);
     gphi_vec_init(&doctor->findings, heap, sizeof(gphi_draft *));
     *out = doctor;
@@ -55,9 +55,9 @@ void gph_doctor_destroy(gph_doctor *doctor)
         return;
     if (doctor->save != NULL)
         gphi_ignore(gphi_event_save_end(doctor->save, false, NULL), "nothing is kept");
-    for (size_t i = 0; i < doctor->patients.count; i++)
-        gphi_patient_free(doctor, patient_at(doctor, i));
-    gphi_vec_fini(&doctor->patients);
+    for (size_t i = 0; i < doctor->processes.count; i++)
+        gphi_process_free(doctor, process_at(doctor, i));
+    gphi_vec_fini(&doctor->processes);
     gphi_vec_fini(&doctor->scratch);
     gphi_vec_fini(&doctor->findings);
     gphi_heap_free(doctor->heap, doctor, sizeof(*doctor));
@@ -84,42 +84,42 @@ gphi_model *gphi_doctor_model(gph_doctor *doctor)
 
 const gph_place *gphi_doctor_frames(gph_doctor *doctor, uint32_t stack, uint32_t *count)
 {
-    const uint32_t index = stack / GPHI_STACKS_A_PATIENT;
+    const uint32_t index = stack / GPHI_STACKS_A_PROCESS;
     *count = 0;
-    if (index >= doctor->patients.count)
+    if (index >= doctor->processes.count)
         return NULL;
-    return gphi_stacks_frames(patient_at(doctor, index)->stacks, stack, count);
+    return gphi_stacks_frames(process_at(doctor, index)->stacks, stack, count);
 }
 
 /* ---- logs ---- */
 
-static gphi_patient *find_process(const gph_doctor *doctor, uint64_t process)
+static gphi_process *find_process(const gph_doctor *doctor, uint64_t number)
 {
-    for (size_t i = 0; i < doctor->patients.count; i++)
-        if (patient_at(doctor, i)->process == process)
-            return patient_at(doctor, i);
+    for (size_t i = 0; i < doctor->processes.count; i++)
+        if (process_at(doctor, i)->number == number)
+            return process_at(doctor, i);
     return NULL;
 }
 
 /* Whose record it is; a log without a first record is of process 0. Too many processes
  * are one. */
-static gph_status patient_of(gph_doctor *doctor, const gphi_event *event,
-                             gphi_patient **out, bool *is_again, gph_error *error)
+static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
+                             gphi_process **out, bool *is_again, gph_error *error)
 {
-    gphi_patient *of = doctor->now;
+    gphi_process *of = doctor->now;
     *is_again = false;
     if (event->kind == GPHI_EVENT_PROCESS) {
         of = find_process(doctor, event->id);
         *is_again = of != NULL;
     }
-    if (of == NULL && doctor->patients.count >= GPHI_PATIENTS_MAX)
-        of = patient_at(doctor, GPHI_PATIENTS_MAX - 1);
+    if (of == NULL && doctor->processes.count >= GPHI_PROCESSES_MAX)
+        of = process_at(doctor, GPHI_PROCESSES_MAX - 1);
     if (of == NULL) {
-        const uint64_t process = event->kind == GPHI_EVENT_PROCESS ? event->id : 0;
-        const gph_status status = gphi_patient_add(doctor, process, &of);
+        const uint64_t number = event->kind == GPHI_EVENT_PROCESS ? event->id : 0;
+        const gph_status status = gphi_process_add(doctor, number, &of);
         if (status != GPH_OK)
             return gphi_fail(error, status, "examining process %llu",
-                             (unsigned long long)process);
+                             (unsigned long long)number);
     }
     *out = of;
     return GPH_OK;
@@ -145,14 +145,14 @@ gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *erro
     doctor->now = NULL;
     for (size_t at = 0;
          status == GPH_OK && (event = gphi_event_log_next(log, &at)) != NULL;) {
-        gphi_patient *patient = NULL;
+        gphi_process *process = NULL;
         bool is_again = false;
-        status = patient_of(doctor, event, &patient, &is_again, error);
+        status = process_of(doctor, event, &process, &is_again, error);
         if (status != GPH_OK)
             break;
-        doctor->now = patient;
+        doctor->now = process;
         if (!is_again)
-            status = gphi_patient_feed(doctor, patient, event, error);
+            status = gphi_process_feed(doctor, process, event, error);
     }
     gphi_event_log_close(log);
     return status;
@@ -171,8 +171,8 @@ gph_status gph_doctor_save(gph_doctor *doctor, const char *path, gph_error *erro
 
 static bool is_known(const gph_doctor *doctor, const char *path)
 {
-    for (size_t i = 0; i < doctor->patients.count; i++) {
-        const char *known = patient_at(doctor, i)->ring_path;
+    for (size_t i = 0; i < doctor->processes.count; i++) {
+        const char *known = process_at(doctor, i)->ring_path;
         if (known != NULL && strcmp(known, path) == 0)
             return true;
     }
@@ -193,18 +193,18 @@ static gph_status open_ring(gph_doctor *doctor, const char *path, int is_over,
     }
     if (status != GPH_OK)
         return GPH_OK;
-    gphi_patient *patient = NULL;
+    gphi_process *process = NULL;
     char *copy = gphi_heap_text(doctor->heap, path);
     status = copy != NULL
-                 ? gphi_patient_add(doctor, gphi_event_ring_process(ring), &patient)
+                 ? gphi_process_add(doctor, gphi_event_ring_process(ring), &process)
                  : GPH_E_NO_MEMORY;
     if (status != GPH_OK) {
         gphi_heap_text_free(doctor->heap, copy);
         gphi_event_ring_close(ring);
         return gphi_fail(error, status, "examining the process of %.300s", path);
     }
-    patient->ring = ring;
-    patient->ring_path = copy;
+    process->ring = ring;
+    process->ring_path = copy;
     return GPH_OK;
 }
 
@@ -223,7 +223,7 @@ static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over
         if (dot == NULL || strcmp(dot, ".ring") != 0 ||
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
                 (int)sizeof(path) ||
-            is_known(doctor, path) || doctor->patients.count >= GPHI_PATIENTS_MAX)
+            is_known(doctor, path) || doctor->processes.count >= GPHI_PROCESSES_MAX)
             continue;
         status = open_ring(doctor, path, is_over, error);
     }
@@ -232,10 +232,10 @@ static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over
 }
 
 /* Children may outlive the program that is examined. */
-static bool is_running(uint64_t process)
+static bool is_running(uint64_t number)
 {
     char path[64], text[256] = "";
-    snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)process);
+    snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)number);
     FILE *file = fopen(path, "r");
     const size_t bytes = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
     if (file != NULL)
@@ -245,14 +245,14 @@ static bool is_running(uint64_t process)
     return end != NULL && strchr("ZX", end[1] != '\0' ? end[2] : 'X') == NULL;
 }
 
-static gph_status drain(gph_doctor *doctor, gphi_patient *patient, bool is_over,
+static gph_status drain(gph_doctor *doctor, gphi_process *process, bool is_over,
                         gph_error *error)
 {
     const gphi_event *event;
-    is_over = is_over && !is_running(gphi_event_ring_process(patient->ring));
-    while ((event = gphi_event_ring_next(patient->ring, is_over)) != NULL)
-        GPHI_TRY(gphi_patient_feed(doctor, patient, event, error));
-    patient->lost = gphi_event_ring_lost(patient->ring);
+    is_over = is_over && !is_running(gphi_event_ring_process(process->ring));
+    while ((event = gphi_event_ring_next(process->ring, is_over)) != NULL)
+        GPHI_TRY(gphi_process_feed(doctor, process, event, error));
+    process->lost = gphi_event_ring_lost(process->ring);
     return GPH_OK;
 }
 
@@ -261,9 +261,9 @@ gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder, int is_over,
 {
     GPHI_TRY(check_reading(doctor, folder, error));
     GPHI_TRY(find_rings(doctor, folder, is_over, error));
-    for (size_t i = 0; i < doctor->patients.count; i++)
-        if (patient_at(doctor, i)->ring != NULL)
-            GPHI_TRY(drain(doctor, patient_at(doctor, i), is_over != 0, error));
+    for (size_t i = 0; i < doctor->processes.count; i++)
+        if (process_at(doctor, i)->ring != NULL)
+            GPHI_TRY(drain(doctor, process_at(doctor, i), is_over != 0, error));
     return GPH_OK;
 }
 
@@ -271,37 +271,37 @@ gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder, int is_over,
 
 /* The program that was in a process before exec() did not end by what ended the process.
  */
-static bool is_last_of(const gph_doctor *doctor, const gphi_patient *patient)
+static bool is_last_of(const gph_doctor *doctor, const gphi_process *process)
 {
-    for (size_t i = 0; i < doctor->patients.count; i++) {
-        const gphi_patient *other = patient_at(doctor, i);
-        if (other->process == patient->process &&
-            other->model->first_ns > patient->model->first_ns)
+    for (size_t i = 0; i < doctor->processes.count; i++) {
+        const gphi_process *other = process_at(doctor, i);
+        if (other->number == process->number &&
+            other->model->first_ns > process->model->first_ns)
             return false;
     }
     return true;
 }
 
-gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t process, int signal,
+gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t number, int signal,
                              gph_error *error)
 {
     GPHI_TRY(check_reading(doctor, "killed", error));
-    for (size_t i = 0; i < doctor->patients.count; i++) {
-        gphi_patient *patient = patient_at(doctor, i);
-        if (patient->has_exited || patient->model->signal != 0 ||
-            !is_last_of(doctor, patient) || (process != 0 && process != patient->process))
+    for (size_t i = 0; i < doctor->processes.count; i++) {
+        gphi_process *process = process_at(doctor, i);
+        if (process->has_exited || process->model->signal != 0 ||
+            !is_last_of(doctor, process) || (number != 0 && number != process->number))
             continue;
         _Alignas(64) struct {
             gphi_event head;
             uint64_t words[8];
         } event = {.head = {.kind = GPHI_EVENT_EXIT,
                             .units = 2,
-                            .thread = (uint32_t)patient->process,
+                            .thread = (uint32_t)process->number,
                             .time_ns = gphi_clock_ns(),
                             .id = 2,
                             .word_count = 1},
                    .words = {(uint64_t)signal}};
-        GPHI_TRY(gphi_patient_feed(doctor, patient, &event.head, error));
+        GPHI_TRY(gphi_process_feed(doctor, process, &event.head, error));
     }
     return GPH_OK;
 }
@@ -336,13 +336,13 @@ gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error)
     GPHI_TRY(check_reading(doctor, "finish", error));
     doctor->is_finished = true;
     gph_status status = GPH_OK;
-    for (size_t i = 0; i < doctor->patients.count && status == GPH_OK; i++) {
-        gphi_patient *patient = patient_at(doctor, i);
-        patient->model->is_replaced = !is_last_of(doctor, patient);
-        gphi_patient_end(patient);
-        status = gphi_findings_finish(&patient->findings, doctor->language);
+    for (size_t i = 0; i < doctor->processes.count && status == GPH_OK; i++) {
+        gphi_process *process = process_at(doctor, i);
+        process->model->is_replaced = !is_last_of(doctor, process);
+        gphi_process_end(process);
+        status = gphi_findings_finish(&process->findings, doctor->language);
         if (status == GPH_OK)
-            status = gather(doctor, &patient->findings);
+            status = gather(doctor, &process->findings);
     }
     if (status != GPH_OK)
         return gphi_fail(error, status, "putting findings into words");
@@ -369,10 +369,10 @@ const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index)
 uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; doctor != NULL && i < doctor->patients.count; i++) {
-        const gphi_patient *patient = patient_at(doctor, i);
+    for (size_t i = 0; doctor != NULL && i < doctor->processes.count; i++) {
+        const gphi_process *process = process_at(doctor, i);
         sum +=
-            patient->lost > patient->model->lost ? patient->lost : patient->model->lost;
+            process->lost > process->model->lost ? process->lost : process->model->lost;
     }
     if (lost != NULL)
         *lost = sum;

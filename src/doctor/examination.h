@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* An examination: the processes, each with its model, its rules and its findings. */
-#ifndef GPHI_DOCTOR_DOCTOR_H
-#define GPHI_DOCTOR_DOCTOR_H
+#ifndef GPHI_DOCTOR_EXAMINATION_H
+#define GPHI_DOCTOR_EXAMINATION_H
 #include "doctor/findings/finding.h"
 #include "doctor/listen.h"
 #include "doctor/model/model_feed.h"
 #include "event/log.h"
 #include "event/ring.h"
 
-enum { GPHI_PATIENTS_MAX = 64, GPHI_STACKS_A_PATIENT = 1 << 26 };
+enum { GPHI_PROCESSES_MAX = 64, GPHI_STACKS_A_PROCESS = 1 << 26 };
 
 /* Nodes and edges of graphs as they were captured, for snapshots that repeat them. */
 typedef struct gphi_repeats {
@@ -18,10 +18,10 @@ typedef struct gphi_repeats {
 } gphi_repeats;
 
 /* One process. */
-typedef struct gphi_patient {
-    uint32_t index;   /* stack numbers of its records are moved up by this many times
-                         GPHI_STACKS_A_PATIENT */
-    uint64_t process; /* its number */
+typedef struct gphi_process {
+    uint32_t index; /* stack numbers of its records are moved up by this many times
+                       GPHI_STACKS_A_PROCESS */
+    uint64_t number;
     gphi_model *model;
     gphi_stacks *stacks;
     gphi_findings findings;
@@ -32,15 +32,15 @@ typedef struct gphi_patient {
     gphi_event_ring_reader *ring;
     char *ring_path;
     uint64_t lost; /* by the ring */
-} gphi_patient;
+} gphi_process;
 
 struct gph_doctor {
     gph_allocator heap;
     uint32_t language, keep_events;
-    gphi_vec patients; /* of gphi_patient * */
-    gphi_patient *now; /* whose record was last */
+    gphi_vec processes; /* of gphi_process * */
+    gphi_process *now;  /* whose record was last */
     gphi_event_save *save;
-    const gphi_patient *saved; /* whose record was written last */
+    const gphi_process *saved; /* whose record was written last */
     struct {
         gphi_listener *call;
         void *user;
@@ -71,11 +71,11 @@ const gphi_event *gphi_repeats_next(gphi_repeats *repeats, const gphi_event *gra
 
 /* ---- process.c ---- */
 
-gph_status gphi_patient_add(gph_doctor *doctor, uint64_t process, gphi_patient **out);
-void gphi_patient_free(gph_doctor *doctor, gphi_patient *patient);
+gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **out);
+void gphi_process_free(gph_doctor *doctor, gphi_process *process);
 /* Takes a record: the model, the rules, the listeners, the saved log. */
-gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
+gph_status gphi_process_feed(gph_doctor *doctor, gphi_process *process,
                              const gphi_event *event, gph_error *error);
 /* What the rules say of the end. */
-void gphi_patient_end(gphi_patient *patient);
+void gphi_process_end(gphi_process *process);
 #endif

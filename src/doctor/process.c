@@ -18,77 +18,77 @@ static const struct {
 
 /* ---- life ---- */
 
-static gph_status add_rules(gphi_patient *patient)
+static gph_status add_rules(gphi_process *process)
 {
-    gphi_model *model = patient->model;
+    gphi_model *model = process->model;
     for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
         for (size_t i = 0; i < *tables[t].count; i++) {
             const gphi_rule *rule = &tables[t].rules[i];
             void *state = NULL;
-            GPHI_TRY(gphi_vec_reserve(&patient->runs, 1));
+            GPHI_TRY(gphi_vec_reserve(&process->runs, 1));
             if (rule->state_bytes > 0) {
                 state = gphi_heap_alloc(model->heap, rule->state_bytes);
                 if (state == NULL)
                     return GPH_E_NO_MEMORY;
             }
-            *(gphi_rule_run *)gphi_vec_add(&patient->runs, 1) =
+            *(gphi_rule_run *)gphi_vec_add(&process->runs, 1) =
                 (gphi_rule_run){.model = model,
-                                .findings = &patient->findings,
+                                .findings = &process->findings,
                                 .state = state,
                                 .rule = rule};
         }
     return GPH_OK;
 }
 
-void gphi_patient_free(gph_doctor *doctor, gphi_patient *patient)
+void gphi_process_free(gph_doctor *doctor, gphi_process *process)
 {
-    gphi_rule_run *runs = patient->runs.items;
-    for (size_t i = 0; i < patient->runs.count; i++) {
+    gphi_rule_run *runs = process->runs.items;
+    for (size_t i = 0; i < process->runs.count; i++) {
         if (runs[i].rule->fini != NULL)
             runs[i].rule->fini(&runs[i]);
         gphi_heap_free(doctor->heap, runs[i].state, runs[i].rule->state_bytes);
     }
-    gphi_vec_fini(&patient->runs);
-    gphi_vec_fini(&patient->first);
-    gphi_repeats_fini(&patient->repeats);
-    if (patient->model != NULL)
-        gphi_findings_fini(&patient->findings);
-    gphi_model_destroy(patient->model);
-    gphi_stacks_destroy(patient->stacks);
-    if (patient->ring != NULL)
-        gphi_event_ring_close(patient->ring);
-    gphi_heap_text_free(doctor->heap, patient->ring_path);
-    gphi_heap_free(doctor->heap, patient, sizeof(*patient));
+    gphi_vec_fini(&process->runs);
+    gphi_vec_fini(&process->first);
+    gphi_repeats_fini(&process->repeats);
+    if (process->model != NULL)
+        gphi_findings_fini(&process->findings);
+    gphi_model_destroy(process->model);
+    gphi_stacks_destroy(process->stacks);
+    if (process->ring != NULL)
+        gphi_event_ring_close(process->ring);
+    gphi_heap_text_free(doctor->heap, process->ring_path);
+    gphi_heap_free(doctor->heap, process, sizeof(*process));
 }
 
-gph_status gphi_patient_add(gph_doctor *doctor, uint64_t process, gphi_patient **out)
+gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **out)
 {
-    GPHI_TRY(gphi_vec_reserve(&doctor->patients, 1));
-    gphi_patient *patient = gphi_heap_alloc(doctor->heap, sizeof(*patient));
-    if (patient == NULL)
+    GPHI_TRY(gphi_vec_reserve(&doctor->processes, 1));
+    gphi_process *process = gphi_heap_alloc(doctor->heap, sizeof(*process));
+    if (process == NULL)
         return GPH_E_NO_MEMORY;
-    patient->index = (uint32_t)doctor->patients.count;
-    patient->process = process;
-    gphi_vec_init(&patient->runs, doctor->heap, sizeof(gphi_rule_run));
-    gphi_vec_init(&patient->first, doctor->heap, 1);
-    gphi_repeats_init(&patient->repeats, doctor->heap);
-    gph_status status = gphi_model_create(doctor->heap, &patient->model);
+    process->index = (uint32_t)doctor->processes.count;
+    process->number = number;
+    gphi_vec_init(&process->runs, doctor->heap, sizeof(gphi_rule_run));
+    gphi_vec_init(&process->first, doctor->heap, 1);
+    gphi_repeats_init(&process->repeats, doctor->heap);
+    gph_status status = gphi_model_create(doctor->heap, &process->model);
     if (status == GPH_OK)
-        status = gphi_stacks_create(doctor->heap, &patient->stacks);
+        status = gphi_stacks_create(doctor->heap, &process->stacks);
     if (status == GPH_OK) {
-        patient->model->stacks = patient->stacks;
-        patient->model->process = process;
+        process->model->stacks = process->stacks;
+        process->model->process = number;
     }
-    if (patient->model != NULL)
-        gphi_findings_init(&patient->findings, patient->model, patient->stacks);
+    if (process->model != NULL)
+        gphi_findings_init(&process->findings, process->model, process->stacks);
     if (status == GPH_OK)
-        status = add_rules(patient);
+        status = add_rules(process);
     if (status != GPH_OK) {
-        gphi_patient_free(doctor, patient);
+        gphi_process_free(doctor, process);
         return status;
     }
-    *(gphi_patient **)gphi_vec_add(&doctor->patients, 1) = patient;
-    *out = patient;
+    *(gphi_process **)gphi_vec_add(&doctor->processes, 1) = process;
+    *out = process;
     return GPH_OK;
 }
 
@@ -96,30 +96,30 @@ gph_status gphi_patient_add(gph_doctor *doctor, uint64_t process, gphi_patient *
 
 /* The log has the processes' records in turn: a process's first record stands again
  * wherever another's ended. */
-static gph_status save_record(gph_doctor *doctor, gphi_patient *patient,
+static gph_status save_record(gph_doctor *doctor, gphi_process *process,
                               const gphi_event *event, gph_error *error)
 {
-    if (event->kind == GPHI_EVENT_PROCESS && patient->first.count == 0) {
+    if (event->kind == GPHI_EVENT_PROCESS && process->first.count == 0) {
         const size_t bytes = (size_t)event->units * sizeof(*event);
-        void *copy = gphi_vec_add(&patient->first, bytes);
+        void *copy = gphi_vec_add(&process->first, bytes);
         if (copy == NULL)
             return gphi_fail(error, GPH_E_NO_MEMORY, "keeping a process's record");
         memcpy(copy, event, bytes);
     }
     if (doctor->save == NULL)
         return GPH_OK;
-    if (doctor->saved != patient && event->kind != GPHI_EVENT_PROCESS &&
-        patient->first.count > 0)
-        GPHI_TRY(gphi_event_save_add(doctor->save, patient->first.items, error));
-    doctor->saved = patient;
+    if (doctor->saved != process && event->kind != GPHI_EVENT_PROCESS &&
+        process->first.count > 0)
+        GPHI_TRY(gphi_event_save_add(doctor->save, process->first.items, error));
+    doctor->saved = process;
     return gphi_event_save_add(doctor->save, event, error);
 }
 
 /* Stack numbers are a process's own; moved, they are the doctor's. */
-static const gphi_event *renumber(gph_doctor *doctor, const gphi_patient *patient,
+static const gphi_event *renumber(gph_doctor *doctor, const gphi_process *process,
                                   const gphi_event *event)
 {
-    const uint32_t move = patient->index * GPHI_STACKS_A_PATIENT;
+    const uint32_t move = process->index * GPHI_STACKS_A_PROCESS;
     const bool names_stack =
         event->kind == GPHI_EVENT_STACK || event->kind == GPHI_EVENT_PYTHON;
     if (move == 0 || (event->stack == 0 && !names_stack))
@@ -131,17 +131,17 @@ static const gphi_event *renumber(gph_doctor *doctor, const gphi_patient *patien
         return NULL;
     memcpy(copy, event, bytes);
     if (copy->stack != 0)
-        copy->stack = copy->stack % GPHI_STACKS_A_PATIENT + move;
+        copy->stack = copy->stack % GPHI_STACKS_A_PROCESS + move;
     if (names_stack)
-        copy->id = copy->id % GPHI_STACKS_A_PATIENT + move;
+        copy->id = copy->id % GPHI_STACKS_A_PROCESS + move;
     return copy;
 }
 
-static void run_rules(gphi_patient *patient, const gphi_event *event,
+static void run_rules(gphi_process *process, const gphi_event *event,
                       const gphi_seen *seen)
 {
-    gphi_rule_run *runs = patient->runs.items;
-    for (size_t i = 0; i < patient->runs.count; i++) {
+    gphi_rule_run *runs = process->runs.items;
+    for (size_t i = 0; i < process->runs.count; i++) {
         const gphi_rule *rule = runs[i].rule;
         if (seen != NULL && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0) {
             if (rule->unreturned != NULL)
@@ -153,25 +153,25 @@ static void run_rules(gphi_patient *patient, const gphi_event *event,
     }
 }
 
-static gph_status take(gph_doctor *doctor, gphi_patient *patient, const gphi_event *event,
+static gph_status take(gph_doctor *doctor, gphi_process *process, const gphi_event *event,
                        gph_error *error)
 {
-    event = renumber(doctor, patient, event);
+    event = renumber(doctor, process, event);
     if (event == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "reading a record");
     gphi_seen seen;
-    gph_status status = gphi_stacks_feed(patient->stacks, event);
+    gph_status status = gphi_stacks_feed(process->stacks, event);
     if (status == GPH_OK)
-        status = gphi_model_feed(patient->model, event, &seen);
+        status = gphi_model_feed(process->model, event, &seen);
     if (status != GPH_OK)
         return gphi_fail(error, status, "taking in record %llu",
                          (unsigned long long)doctor->events);
     if (event->kind == GPHI_EVENT_PROCESS)
-        patient->process = event->id;
+        process->number = event->id;
     if (event->kind == GPHI_EVENT_EXIT && event->id != 2)
-        patient->has_exited = true;
+        process->has_exited = true;
     const gphi_seen *call = seen.event != NULL ? &seen : NULL;
-    run_rules(patient, event, call);
+    run_rules(process, event, call);
     if (call != NULL && (call->call.flags & GPHI_CALL_UNRETURNED) != 0)
         call = NULL; /* no call, to those who listen */
     for (size_t i = 0; i < GPHI_LISTENERS_MAX; i++)
@@ -181,30 +181,30 @@ static gph_status take(gph_doctor *doctor, gphi_patient *patient, const gphi_eve
     return GPH_OK;
 }
 
-gph_status gphi_patient_feed(gph_doctor *doctor, gphi_patient *patient,
+gph_status gphi_process_feed(gph_doctor *doctor, gphi_process *process,
                              const gphi_event *event, gph_error *error)
 {
     const gphi_event *again;
     gphi_graph_event graph;
     size_t at = 0;
-    doctor->now = patient;
+    doctor->now = process;
     doctor->events++;
-    GPHI_TRY(save_record(doctor, patient, event, error));
-    GPHI_TRY(take(doctor, patient, gphi_repeats_graph(&patient->repeats, event, &graph),
+    GPHI_TRY(save_record(doctor, process, event, error));
+    GPHI_TRY(take(doctor, process, gphi_repeats_graph(&process->repeats, event, &graph),
                   error));
-    if (gphi_repeats_note(&patient->repeats, event) != GPH_OK)
+    if (gphi_repeats_note(&process->repeats, event) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "keeping a graph's nodes");
     if (event->kind != GPHI_EVENT_GRAPH || gphi_event_word(event, 8) == 0)
         return GPH_OK;
-    while ((again = gphi_repeats_next(&patient->repeats, event, &at)) != NULL)
-        GPHI_TRY(take(doctor, patient, again, error));
+    while ((again = gphi_repeats_next(&process->repeats, event, &at)) != NULL)
+        GPHI_TRY(take(doctor, process, again, error));
     return GPH_OK;
 }
 
-void gphi_patient_end(gphi_patient *patient)
+void gphi_process_end(gphi_process *process)
 {
-    gphi_rule_run *runs = patient->runs.items;
-    for (size_t i = 0; i < patient->runs.count; i++)
+    gphi_rule_run *runs = process->runs.items;
+    for (size_t i = 0; i < process->runs.count; i++)
         if (runs[i].rule->end != NULL)
-            runs[i].rule->end(&runs[i], !patient->has_exited);
+            runs[i].rule->end(&runs[i], !process->has_exited);
 }

@@ -138,8 +138,8 @@ static void revive(gphi_draft *draft, const gphi_call *at)
     draft->count = 1;
 }
 
-gphi_draft *gphi_find_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
-                          bool *is_new)
+gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
+                                   bool *is_new)
 {
     const uint64_t hash = key_of(run->rule, at, key);
     const uint64_t *known = gphi_map_get(&run->findings->by_key, hash);
@@ -157,10 +157,10 @@ gphi_draft *gphi_find_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
     return draft;
 }
 
-gphi_draft *gphi_find(gphi_rule_run *run, const gphi_call *at, uint64_t key)
+gphi_draft *gphi_finding_begin(gphi_rule_run *run, const gphi_call *at, uint64_t key)
 {
     bool is_new;
-    gphi_draft *draft = gphi_find_any(run, at, key, &is_new);
+    gphi_draft *draft = gphi_finding_begin_any(run, at, key, &is_new);
     return is_new ? draft : NULL;
 }
 

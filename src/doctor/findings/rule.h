@@ -4,9 +4,9 @@
  *
  * A rule is called for every call after the model has seen it, for every call in which
  * the process ended (which changed nothing in the model), and at the end. It keeps what
- * it must remember in `state` (zeroed, its own). It tells a finding by gphi_find() and
- * fills it with this run's values; title, fix and what does not help come from the
- * knowledge base by the rule's id. */
+ * it must remember in `state` (zeroed, its own). It tells a finding by
+ * gphi_finding_begin() and fills it with this run's values; title, fix and what does not
+ * help come from the knowledge base by the rule's id. */
 #ifndef GPHI_DOCTOR_RULE_H
 #define GPHI_DOCTOR_RULE_H
 #include "doctor/model/model.h"
@@ -36,12 +36,12 @@ typedef struct gphi_rule {
 /* A finding at the place of `at`. One a (rule, stack of `at`, key): a second only counts
  * and gives NULL, so `if (draft)` before filling. `key` tells apart what has one stack
  * but is not the same (0 where nothing does). */
-gphi_draft *gphi_find(gphi_rule_run *run, const gphi_call *at, uint64_t key);
+gphi_draft *gphi_finding_begin(gphi_rule_run *run, const gphi_call *at, uint64_t key);
 /* The same, but gives the finding also when it is told already (*is_new false), so that
  * the consequences of its second time fold under it as well. NULL: too many, no memory.
  */
-gphi_draft *gphi_find_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
-                          bool *is_new);
+gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
+                                   bool *is_new);
 
 /* All NULL-safe. */
 void gphi_cause(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);

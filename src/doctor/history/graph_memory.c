@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-gphi_graph_memory *gphi_book_graph_memory(const gphi_book *book, uint64_t address)
+gphi_graph_memory *gphi_history_graph_memory(const gphi_history *history,
+                                             uint64_t address)
 {
-    for (size_t i = book->graph_memories.count; i-- > 0;) {
-        gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = history->graph_memories.count; i-- > 0;) {
+        gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         if (address == one->address || address - one->address < one->bytes)
             return one;
     }
@@ -15,24 +16,25 @@ gphi_graph_memory *gphi_book_graph_memory(const gphi_book *book, uint64_t addres
 }
 
 /* Addresses of graphs of a past life are given out again: the last one counts. */
-static void add_memory(gphi_book *book, uint64_t address, uint64_t bytes,
+static void add_memory(gphi_history *history, uint64_t address, uint64_t bytes,
                        const gphi_call *made)
 {
-    gphi_graph_memory *one = address != 0 ? gphi_vec_add(&book->graph_memories, 1) : NULL;
+    gphi_graph_memory *one =
+        address != 0 ? gphi_vec_add(&history->graph_memories, 1) : NULL;
     if (one != NULL)
         *one = (gphi_graph_memory){.address = address, .bytes = bytes, .made = *made};
     else if (address != 0)
-        book->is_short = true;
+        history->is_short = true;
 }
 
-static gphi_graph_memory *find_exact(const gphi_book *book, uint64_t address)
+static gphi_graph_memory *find_exact(const gphi_history *history, uint64_t address)
 {
-    gphi_graph_memory *one = gphi_book_graph_memory(book, address);
+    gphi_graph_memory *one = gphi_history_graph_memory(history, address);
     return one != NULL && one->address == address ? one : NULL;
 }
 
 /* Whether the graph frees all that it allocates at an address. */
-static bool frees_all(const gphi_exec_book *exec, uint64_t address)
+static bool frees_all(const gphi_exec_history *exec, uint64_t address)
 {
     for (size_t i = 0; i < exec->allocations.count; i++) {
         const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
@@ -42,20 +44,21 @@ static bool frees_all(const gphi_exec_book *exec, uint64_t address)
     return true;
 }
 
-static void note_graph(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec)
+static void note_graph(gphi_history *history, const gphi_seen *seen,
+                       gphi_exec_history *exec)
 {
-    for (size_t i = 0; i < book->graph_memories.count; i++) {
-        gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = 0; i < history->graph_memories.count; i++) {
+        gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         one->is_orphan = one->is_orphan || (one->exec == exec && one->is_live);
     }
     for (size_t i = 0; i < exec->allocations.count; i++) {
         const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
         if (node->writes)
             continue;
-        gphi_graph_memory *one = find_exact(book, node->address);
+        gphi_graph_memory *one = find_exact(history, node->address);
         if (one == NULL || (one->exec != NULL && one->exec != exec)) {
-            add_memory(book, node->address, node->bytes, &seen->call);
-            one = find_exact(book, node->address);
+            add_memory(history, node->address, node->bytes, &seen->call);
+            one = find_exact(history, node->address);
         }
         if (one == NULL)
             continue;
@@ -65,11 +68,12 @@ static void note_graph(gphi_book *book, const gphi_seen *seen, gphi_exec_book *e
     }
 }
 
-static void note_launch(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec)
+static void note_launch(gphi_history *history, const gphi_seen *seen,
+                        gphi_exec_history *exec)
 {
     for (size_t i = 0; i < exec->allocations.count; i++) {
         const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
-        gphi_graph_memory *one = find_exact(book, node->address);
+        gphi_graph_memory *one = find_exact(history, node->address);
         if (one == NULL)
             continue;
         if (node->writes) {
@@ -82,25 +86,26 @@ static void note_launch(gphi_book *book, const gphi_seen *seen, gphi_exec_book *
     }
 }
 
-static void note_use(gphi_book *book, const gphi_seen *seen, uint64_t address)
+static void note_use(gphi_history *history, const gphi_seen *seen, uint64_t address)
 {
-    gphi_graph_memory *one = address != 0 ? gphi_book_graph_memory(book, address) : NULL;
+    gphi_graph_memory *one =
+        address != 0 ? gphi_history_graph_memory(history, address) : NULL;
     if (one != NULL && one->used.number == 0)
         one->used = seen->call;
 }
 
 /* Outside of graphs. */
-static void note_uses(gphi_book *book, const gphi_seen *seen)
+static void note_uses(gphi_history *history, const gphi_seen *seen)
 {
     gphi_touch touches[64];
     gphi_call_ranges ranges;
     if (gphi_is_kernel_launch(seen)) {
-        const uint32_t count = gphi_call_pointers(book->model, seen, touches, 64);
+        const uint32_t count = gphi_call_pointers(history->model, seen, touches, 64);
         for (uint32_t i = 0; i < count; i++)
-            note_use(book, seen, touches[i].address);
+            note_use(history, seen, touches[i].address);
     } else if (gphi_call_ranges_of(seen, &ranges)) {
-        note_use(book, seen, ranges.write);
-        note_use(book, seen, ranges.read);
+        note_use(history, seen, ranges.write);
+        note_use(history, seen, ranges.read);
     }
 }
 
@@ -116,7 +121,7 @@ static const void *struct_of(const gphi_event *event, uint32_t arg, size_t bytes
 }
 
 /* A node that is added by hand. */
-static void note_node(gphi_book *book, const gphi_seen *seen)
+static void note_node(gphi_history *history, const gphi_seen *seen)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     const void *own = NULL;
@@ -131,33 +136,33 @@ static void note_node(gphi_book *book, const gphi_seen *seen)
     if (own == NULL)
         return;
     memcpy(&params, own, sizeof(params));
-    add_memory(book, params.dptr, params.bytesize, &seen->call);
+    add_memory(history, params.dptr, params.bytesize, &seen->call);
 }
 
-void gphi_graph_memory_call(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec,
-                            bool is_new)
+void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
+                            gphi_exec_history *exec, bool is_new)
 {
     const uint32_t call = seen->call.call;
     const bool worked = seen->call.result == 0;
     if (exec != NULL && is_new && worked)
-        note_graph(book, seen, exec);
+        note_graph(history, seen, exec);
     if (exec != NULL && gphi_is_launch(seen))
-        note_launch(book, seen, exec);
+        note_launch(history, seen, exec);
     const uint64_t address = gphi_event_word(seen->event, 0);
     if (worked && seen->capture != NULL &&
         (call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync))
-        add_memory(book, address, gphi_event_word(seen->event, 1), &seen->call);
+        add_memory(history, address, gphi_event_word(seen->event, 1), &seen->call);
     if (worked)
-        note_node(book, seen);
+        note_node(history, seen);
     if (worked && seen->capture == NULL &&
         (call == GPHI_CALL_cuMemFree || call == GPHI_CALL_cuMemFreeAsync)) {
-        gphi_graph_memory *one = find_exact(book, address);
+        gphi_graph_memory *one = find_exact(history, address);
         if (one != NULL) {
             one->is_live = false;
             one->freed = seen->call;
         }
     }
-    if (seen->capture == NULL && book->graph_memories.count != 0 &&
+    if (seen->capture == NULL && history->graph_memories.count != 0 &&
         (seen->work == NULL || !seen->work->is_captured))
-        note_uses(book, seen);
+        note_uses(history, seen);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The book: executables, and memory as the program uses it outside of graphs. */
+/* The history: executables, and memory as the program uses it outside of graphs. */
 #include "doctor/history/history.h"
 #include "base/heap.h"
 #include "doctor/history/touch.h"
@@ -10,85 +10,88 @@ enum { POINTERS_MAX = 64, ARGUMENTS_MAX = 256 };
 
 /* ---- life ---- */
 
-static gphi_book *book_create(gphi_model *model)
+static gphi_history *history_create(gphi_model *model)
 {
-    gphi_book *book = gphi_heap_alloc(model->heap, sizeof(*book));
-    if (book == NULL)
+    gphi_history *history = gphi_heap_alloc(model->heap, sizeof(*history));
+    if (history == NULL)
         return NULL;
-    *book = (gphi_book){.model = model};
-    gphi_vec_init(&book->execs, model->heap, sizeof(gphi_exec_book *));
-    gphi_vec_init(&book->memories, model->heap, sizeof(gphi_memory_book *));
-    gphi_vec_init(&book->graph_memories, model->heap, sizeof(gphi_graph_memory));
-    gphi_map_init(&book->by_exec, model->heap);
-    gphi_map_init(&book->by_memory, model->heap);
-    gphi_map_init(&book->edits, model->heap);
-    gphi_map_init(&book->off, model->heap);
-    return book;
+    *history = (gphi_history){.model = model};
+    gphi_vec_init(&history->execs, model->heap, sizeof(gphi_exec_history *));
+    gphi_vec_init(&history->memories, model->heap, sizeof(gphi_memory_history *));
+    gphi_vec_init(&history->graph_memories, model->heap, sizeof(gphi_graph_memory));
+    gphi_map_init(&history->by_exec, model->heap);
+    gphi_map_init(&history->by_memory, model->heap);
+    gphi_map_init(&history->edits, model->heap);
+    gphi_map_init(&history->off, model->heap);
+    return history;
 }
 
-void gphi_book_destroy(gphi_model *model)
+void gphi_history_destroy(gphi_model *model)
 {
-    gphi_book *book = model->book;
-    if (book == NULL)
+    gphi_history *history = model->history;
+    if (history == NULL)
         return;
-    model->book = NULL;
-    for (size_t i = 0; i < book->execs.count; i++) {
-        gphi_exec_book *one = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+    model->history = NULL;
+    for (size_t i = 0; i < history->execs.count; i++) {
+        gphi_exec_history *one = *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         gphi_vec_fini(&one->touches);
         gphi_vec_fini(&one->allocations);
         gphi_heap_free(model->heap, one, sizeof(*one));
     }
-    for (size_t i = 0; i < book->memories.count; i++) {
-        gphi_memory_book *one = *(gphi_memory_book **)gphi_vec_at(&book->memories, i);
+    for (size_t i = 0; i < history->memories.count; i++) {
+        gphi_memory_history *one =
+            *(gphi_memory_history **)gphi_vec_at(&history->memories, i);
         gphi_vec_fini(&one->written);
         gphi_vec_fini(&one->read);
         gphi_vec_fini(&one->pointers);
         gphi_heap_free(model->heap, one, sizeof(*one));
     }
-    gphi_vec_fini(&book->execs);
-    gphi_vec_fini(&book->memories);
-    gphi_vec_fini(&book->graph_memories);
-    gphi_map_fini(&book->by_exec);
-    gphi_map_fini(&book->by_memory);
-    gphi_map_fini(&book->edits);
-    gphi_map_fini(&book->off);
-    gphi_heap_free(model->heap, book, sizeof(*book));
+    gphi_vec_fini(&history->execs);
+    gphi_vec_fini(&history->memories);
+    gphi_vec_fini(&history->graph_memories);
+    gphi_map_fini(&history->by_exec);
+    gphi_map_fini(&history->by_memory);
+    gphi_map_fini(&history->edits);
+    gphi_map_fini(&history->off);
+    gphi_heap_free(model->heap, history, sizeof(*history));
 }
 
 /* ---- executables ---- */
 
-static gphi_exec_book *exec_add(gphi_book *book, gphi_exec_state *exec)
+static gphi_exec_history *exec_add(gphi_history *history, gphi_exec_state *exec)
 {
-    const gph_allocator heap = book->model->heap;
-    gphi_exec_book *new = gphi_heap_alloc(heap, sizeof(*new));
-    gphi_exec_book **place = gphi_vec_add(&book->execs, 1);
+    const gph_allocator heap = history->model->heap;
+    gphi_exec_history *new = gphi_heap_alloc(heap, sizeof(*new));
+    gphi_exec_history **place = gphi_vec_add(&history->execs, 1);
     if (new == NULL || place == NULL ||
-        gphi_map_set(&book->by_exec, (uintptr_t)exec, (uintptr_t) new) != GPH_OK) {
-        book->execs.count -= place != NULL;
+        gphi_map_set(&history->by_exec, (uintptr_t)exec, (uintptr_t) new) != GPH_OK) {
+        history->execs.count -= place != NULL;
         gphi_heap_free(heap, new, sizeof(*new));
-        book->is_short = true;
+        history->is_short = true;
         return NULL;
     }
-    *new = (gphi_exec_book){.exec = exec, .created = exec->created.number};
+    *new = (gphi_exec_history){.exec = exec, .created = exec->created.number};
     gphi_vec_init(&new->touches, heap, sizeof(gphi_touch));
     gphi_vec_init(&new->allocations, heap, sizeof(gphi_touch));
     *place = new;
     return new;
 }
 
-gphi_exec_book *gphi_book_exec(const gphi_book *book, const gphi_exec_state *exec)
+gphi_exec_history *gphi_history_exec(const gphi_history *history,
+                                     const gphi_exec_state *exec)
 {
-    const uint64_t *found = gphi_map_get(&book->by_exec, (uintptr_t)exec);
-    gphi_exec_book *one = found != NULL ? (gphi_exec_book *)(uintptr_t)*found : NULL;
+    const uint64_t *found = gphi_map_get(&history->by_exec, (uintptr_t)exec);
+    gphi_exec_history *one =
+        found != NULL ? (gphi_exec_history *)(uintptr_t)*found : NULL;
     return one != NULL && one->created == exec->created.number ? one : NULL;
 }
 
 /* The executable of a call, with what it holds now. */
-static gphi_exec_book *exec_seen(gphi_book *book, gphi_exec_state *exec)
+static gphi_exec_history *exec_seen(gphi_history *history, gphi_exec_state *exec)
 {
-    gphi_exec_book *one = gphi_book_exec(book, exec);
+    gphi_exec_history *one = gphi_history_exec(history, exec);
     if (one == NULL)
-        one = exec_add(book, exec);
+        one = exec_add(history, exec);
     if (one == NULL)
         return NULL;
     const uint64_t number = exec->source != NULL ? exec->source->number : 0;
@@ -100,94 +103,99 @@ static gphi_exec_book *exec_seen(gphi_book *book, gphi_exec_state *exec)
     one->source = exec->source;
     one->source_number = number;
     one->updated = exec->updated.number;
-    if (!gphi_touches_collect(book, one))
-        book->is_short = true;
+    if (!gphi_touches_collect(history, one))
+        history->is_short = true;
     return one;
 }
 
-static void note_made(gphi_book *book, gphi_exec_book *one, const gphi_seen *seen)
+static void note_made(gphi_history *history, gphi_exec_history *one,
+                      const gphi_seen *seen)
 {
     const gphi_exec_state *exec = one->exec;
     const gphi_capture *capture = exec->source != NULL ? exec->source->capture : NULL;
-    one->made = book->now;
+    one->made = history->now;
     one->instantiate_ns = seen->call.duration_ns;
     if (capture != NULL && capture->end.number != 0)
         one->capture_ns = capture->end.time_ns - capture->begin.time_ns;
 }
 
-static void note_launch(gphi_book *book, gphi_exec_book *one, const gphi_seen *seen)
+static void note_launch(gphi_history *history, gphi_exec_history *one,
+                        const gphi_seen *seen)
 {
-    book->launched = one;
-    book->before = one->last;
-    book->before_work = one->last_work;
+    history->launched = one;
+    history->before = one->last;
+    history->before_work = one->last_work;
     if (one->launches == 0)
         one->first_launch = seen->call;
     one->launches++;
     one->launch_ns += seen->call.duration_ns;
-    one->last = book->now;
+    one->last = history->now;
     one->last_launch = seen->call;
     one->last_work = seen->work != NULL ? seen->work->number : 0;
-    book->now.launches++;
-    if (book->last_work != 0 && one->last_work != 0 &&
-        !gphi_model_ordered(book->model, book->last_work, one->last_work))
-        book->launches_overlap = true;
-    book->last_work = one->last_work;
+    history->now.launches++;
+    if (history->last_work != 0 && one->last_work != 0 &&
+        !gphi_model_ordered(history->model, history->last_work, one->last_work))
+        history->launches_overlap = true;
+    history->last_work = one->last_work;
     size_t at = 0;
-    while (at + 1 < GPHI_RECENT && book->recent[at] != NULL && book->recent[at] != one)
+    while (at + 1 < GPHI_RECENT && history->recent[at] != NULL &&
+           history->recent[at] != one)
         at++;
     for (; at > 0; at--)
-        book->recent[at] = book->recent[at - 1];
-    book->recent[0] = one;
+        history->recent[at] = history->recent[at - 1];
+    history->recent[0] = one;
 }
 
 /* ---- memory ---- */
 
-static gphi_memory_book *memory_add(gphi_book *book, gphi_allocation *memory)
+static gphi_memory_history *memory_add(gphi_history *history, gphi_allocation *memory)
 {
-    const gph_allocator heap = book->model->heap;
-    gphi_memory_book *new = gphi_heap_alloc(heap, sizeof(*new));
-    gphi_memory_book **place = gphi_vec_add(&book->memories, 1);
+    const gph_allocator heap = history->model->heap;
+    gphi_memory_history *new = gphi_heap_alloc(heap, sizeof(*new));
+    gphi_memory_history **place = gphi_vec_add(&history->memories, 1);
     if (new == NULL || place == NULL ||
-        gphi_map_set(&book->by_memory, (uintptr_t)memory, (uintptr_t) new) != GPH_OK) {
-        book->memories.count -= place != NULL;
+        gphi_map_set(&history->by_memory, (uintptr_t)memory, (uintptr_t) new) != GPH_OK) {
+        history->memories.count -= place != NULL;
         gphi_heap_free(heap, new, sizeof(*new));
-        book->is_short = true;
+        history->is_short = true;
         return NULL;
     }
-    *new = (gphi_memory_book){.memory = memory, .number = memory->allocated.number};
-    gphi_vec_init(&new->written, heap, sizeof(gphi_range_book));
-    gphi_vec_init(&new->read, heap, sizeof(gphi_range_book));
+    *new = (gphi_memory_history){.memory = memory, .number = memory->allocated.number};
+    gphi_vec_init(&new->written, heap, sizeof(gphi_range_history));
+    gphi_vec_init(&new->read, heap, sizeof(gphi_range_history));
     gphi_vec_init(&new->pointers, heap, sizeof(gphi_touch));
     *place = new;
     return new;
 }
 
-gphi_memory_book *gphi_book_memory(const gphi_book *book, const gphi_allocation *memory)
+gphi_memory_history *gphi_history_memory(const gphi_history *history,
+                                         const gphi_allocation *memory)
 {
-    const uint64_t *found = gphi_map_get(&book->by_memory, (uintptr_t)memory);
-    gphi_memory_book *one = found != NULL ? (gphi_memory_book *)(uintptr_t)*found : NULL;
+    const uint64_t *found = gphi_map_get(&history->by_memory, (uintptr_t)memory);
+    gphi_memory_history *one =
+        found != NULL ? (gphi_memory_history *)(uintptr_t)*found : NULL;
     return one != NULL && one->number == memory->allocated.number ? one : NULL;
 }
 
-static gphi_memory_book *memory_seen(gphi_book *book, gphi_allocation *memory)
+static gphi_memory_history *memory_seen(gphi_history *history, gphi_allocation *memory)
 {
-    gphi_memory_book *one = gphi_book_memory(book, memory);
-    return one != NULL ? one : memory_add(book, memory);
+    gphi_memory_history *one = gphi_history_memory(history, memory);
+    return one != NULL ? one : memory_add(history, memory);
 }
 
-static void note_range(gphi_book *book, uint64_t address, uint64_t bytes,
+static void note_range(gphi_history *history, uint64_t address, uint64_t bytes,
                        const gphi_seen *seen, bool writes,
                        const gphi_call_ranges *ranges_of)
 {
     gphi_allocation *memory =
-        bytes != 0 ? gphi_model_memory(book->model, address, false) : NULL;
-    gphi_memory_book *one = memory != NULL ? memory_seen(book, memory) : NULL;
+        bytes != 0 ? gphi_model_memory(history->model, address, false) : NULL;
+    gphi_memory_history *one = memory != NULL ? memory_seen(history, memory) : NULL;
     if (one == NULL)
         return;
     gphi_vec *ranges = writes ? &one->written : &one->read;
-    gphi_range_book *range = NULL;
+    gphi_range_history *range = NULL;
     for (size_t i = 0; i < ranges->count && range == NULL; i++) {
-        gphi_range_book *at = gphi_vec_at(ranges, i);
+        gphi_range_history *at = gphi_vec_at(ranges, i);
         if (at->start == address && at->end == address + bytes)
             range = at;
     }
@@ -197,7 +205,7 @@ static void note_range(gphi_book *book, uint64_t address, uint64_t bytes,
             one->overflows = true;
             return;
         }
-        *range = (gphi_range_book){
+        *range = (gphi_range_history){
             .start = address, .end = address + bytes, .is_fill = ranges_of->is_fill};
     }
     range->last = seen->call;
@@ -206,9 +214,9 @@ static void note_range(gphi_book *book, uint64_t address, uint64_t bytes,
     range->is_from_host = ranges_of->from_host;
 }
 
-static void note_pointer(gphi_book *book, const gphi_touch *touch)
+static void note_pointer(gphi_history *history, const gphi_touch *touch)
 {
-    gphi_memory_book *one = memory_seen(book, touch->memory);
+    gphi_memory_history *one = memory_seen(history, touch->memory);
     if (one == NULL)
         return;
     one->is_cut = one->is_cut || touch->address != touch->memory->address;
@@ -228,43 +236,44 @@ static void note_pointer(gphi_book *book, const gphi_touch *touch)
         *new = *touch;
 }
 
-static void note_kernel(gphi_book *book, const gphi_seen *seen)
+static void note_kernel(gphi_history *history, const gphi_seen *seen)
 {
     gphi_touch touches[ARGUMENTS_MAX];
-    const uint32_t count = gphi_call_pointers(book->model, seen, touches, ARGUMENTS_MAX);
-    book->now.kernels++;
-    book->now.kernel_ns += seen->call.duration_ns;
+    const uint32_t count =
+        gphi_call_pointers(history->model, seen, touches, ARGUMENTS_MAX);
+    history->now.kernels++;
+    history->now.kernel_ns += seen->call.duration_ns;
     for (uint32_t i = 0; i < count; i++) {
         touches[i].since = seen->call.number;
-        note_pointer(book, &touches[i]);
+        note_pointer(history, &touches[i]);
     }
 }
 
 /* An allocation that graphs use by addresses inside is cut, too. */
-static void note_cuts(gphi_book *book, const gphi_exec_book *exec)
+static void note_cuts(gphi_history *history, const gphi_exec_history *exec)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         if (touch->bytes != 0 || touch->memory == NULL ||
             touch->address == touch->memory->address)
             continue;
-        gphi_memory_book *one = memory_seen(book, touch->memory);
+        gphi_memory_history *one = memory_seen(history, touch->memory);
         if (one != NULL)
             one->is_cut = true;
     }
 }
 
-static void note_work(gphi_book *book, const gphi_seen *seen)
+static void note_work(gphi_history *history, const gphi_seen *seen)
 {
     gphi_call_ranges ranges;
     if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0)
         return;
     if (gphi_is_kernel_launch(seen)) {
-        note_kernel(book, seen);
+        note_kernel(history, seen);
     } else if (gphi_call_ranges_of(seen, &ranges)) {
-        note_range(book, ranges.write, ranges.write_bytes, seen, true, &ranges);
-        note_range(book, ranges.read, ranges.read_bytes, seen, false, &ranges);
-        book->now.reads += ranges.to_host;
+        note_range(history, ranges.write, ranges.write_bytes, seen, true, &ranges);
+        note_range(history, ranges.read, ranges.read_bytes, seen, false, &ranges);
+        history->now.reads += ranges.to_host;
     }
 }
 
@@ -282,7 +291,7 @@ static bool is_free(uint32_t call)
     }
 }
 
-bool gphi_exec_is_alive(const gphi_exec_book *exec)
+bool gphi_exec_is_alive(const gphi_exec_history *exec)
 {
     return exec->destroyed.number == 0 && exec->exec->is_alive &&
            exec->exec->created.number == exec->created;
@@ -294,7 +303,7 @@ uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node)
 }
 
 /* Parameters of a node that are set anew are of now, not of when it was captured. */
-static void note_edit(gphi_book *book, const gphi_seen *seen)
+static void note_edit(gphi_history *history, const gphi_seen *seen)
 {
     const char *name = gphi_call_name(seen->call.call);
     const bool is_exec = strncmp(name, "cuGraphExec", 11) == 0;
@@ -304,37 +313,38 @@ static void note_edit(gphi_book *book, const gphi_seen *seen)
     const uint64_t word = gphi_event_word(seen->event, is_exec ? 1 : 0);
     const uint64_t node = is_exec ? gphi_exec_node(seen->exec, word) : word;
     const uint64_t key = gphi_edit_key(is_exec ? seen->exec : NULL, node);
-    if (gphi_map_set(&book->edits, key, seen->call.number) != GPH_OK)
-        book->is_short = true;
+    if (gphi_map_set(&history->edits, key, seen->call.number) != GPH_OK)
+        history->is_short = true;
 }
 
-static void note_switch(gphi_book *book, const gphi_seen *seen)
+static void note_switch(gphi_history *history, const gphi_seen *seen)
 {
     if (seen->call.call != GPHI_CALL_cuGraphNodeSetEnabled || seen->call.result != 0)
         return;
     const uint64_t key = gphi_edit_key(
         seen->exec, gphi_exec_node(seen->exec, gphi_event_word(seen->event, 1)));
-    if (gphi_map_set(&book->off, key, gphi_event_word(seen->event, 2) == 0) != GPH_OK)
-        book->is_short = true;
+    if (gphi_map_set(&history->off, key, gphi_event_word(seen->event, 2) == 0) != GPH_OK)
+        history->is_short = true;
 }
 
-bool gphi_touch_is_off(const gphi_book *book, const gphi_exec_book *exec,
+bool gphi_touch_is_off(const gphi_history *history, const gphi_exec_history *exec,
                        const gphi_touch *touch)
 {
     const gphi_snapshot *source = exec->source;
-    if (book->off.count == 0 || source == NULL || source->handles == NULL ||
+    if (history->off.count == 0 || source == NULL || source->handles == NULL ||
         touch->node >= source->node_count)
         return false;
     const uint64_t key = gphi_edit_key(exec->exec, source->handles[touch->node]);
-    const uint64_t *off = gphi_map_get(&book->off, key);
+    const uint64_t *off = gphi_map_get(&history->off, key);
     return off != NULL && *off != 0;
 }
 
 /* What a call does with the executable it names. */
-static gphi_exec_book *add_exec(gphi_book *book, const gphi_seen *seen, bool *is_new)
+static gphi_exec_history *add_exec(gphi_history *history, const gphi_seen *seen,
+                                   bool *is_new)
 {
     gphi_exec_state *exec = seen->exec;
-    gphi_exec_book *known = exec != NULL ? gphi_book_exec(book, exec) : NULL;
+    gphi_exec_history *known = exec != NULL ? gphi_history_exec(history, exec) : NULL;
     if (exec == NULL || seen->call.result != 0)
         return known;
     if (seen->call.call == GPHI_CALL_cuGraphExecDestroy) {
@@ -345,45 +355,45 @@ static gphi_exec_book *add_exec(gphi_book *book, const gphi_seen *seen, bool *is
     const uint64_t number = exec->source != NULL ? exec->source->number : 0;
     *is_new = known == NULL || known->source_number != number ||
               known->updated != exec->updated.number;
-    gphi_exec_book *one = exec_seen(book, exec);
+    gphi_exec_history *one = exec_seen(history, exec);
     if (one != NULL && *is_new)
-        note_cuts(book, one);
+        note_cuts(history, one);
     if (one != NULL && gphi_is_instantiation(seen->call.call))
-        note_made(book, one, seen);
+        note_made(history, one, seen);
     if (one != NULL && gphi_is_launch(seen))
-        note_launch(book, one, seen);
+        note_launch(history, one, seen);
     return one;
 }
 
-static void add_call(gphi_book *book, const gphi_seen *seen)
+static void add_call(gphi_history *history, const gphi_seen *seen)
 {
-    book->seen = seen->call.number;
-    book->launched = NULL;
-    book->now.time_ns = seen->call.time_ns;
-    book->now.number = seen->call.number;
+    history->seen = seen->call.number;
+    history->launched = NULL;
+    history->now.time_ns = seen->call.time_ns;
+    history->now.number = seen->call.number;
     if (gphi_is_wait(seen->call.call) && seen->capture == NULL) {
-        book->now.waits++;
-        book->now.wait_ns += seen->call.duration_ns;
+        history->now.waits++;
+        history->now.wait_ns += seen->call.duration_ns;
     }
-    book->frees += is_free(seen->call.call);
-    book->is_dead = book->is_dead || gphi_is_sticky(seen->call.result);
-    note_edit(book, seen);
-    note_switch(book, seen);
+    history->frees += is_free(seen->call.call);
+    history->is_dead = history->is_dead || gphi_is_sticky(seen->call.result);
+    note_edit(history, seen);
+    note_switch(history, seen);
     bool is_new = false;
-    gphi_exec_book *exec = add_exec(book, seen, &is_new);
-    gphi_graph_memory_call(book, seen, exec, is_new);
-    note_work(book, seen);
+    gphi_exec_history *exec = add_exec(history, seen, &is_new);
+    gphi_graph_memory_call(history, seen, exec, is_new);
+    note_work(history, seen);
 }
 
-gphi_book *gphi_book_of(gphi_rule_run *run, const gphi_seen *seen)
+gphi_history *gphi_history_of(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_model *model = run->model;
-    if (model->book == NULL)
-        model->book = book_create(model);
-    gphi_book *book = model->book;
-    if (book != NULL && seen != NULL && book->seen != seen->call.number)
-        add_call(book, seen);
-    return book;
+    if (model->history == NULL)
+        model->history = history_create(model);
+    gphi_history *history = model->history;
+    if (history != NULL && seen != NULL && history->seen != seen->call.number)
+        add_call(history, seen);
+    return history;
 }
 
 /* ---- questions ---- */
@@ -393,8 +403,8 @@ static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
     return a < b + b_bytes && b < a + a_bytes;
 }
 
-bool gphi_touch_meets(const gphi_book *book, const gphi_touch *touch, uint64_t address,
-                      uint64_t bytes)
+bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
+                      uint64_t address, uint64_t bytes)
 {
     if (touch->bytes != 0)
         return overlap(touch->address, touch->bytes, address, bytes);
@@ -404,16 +414,16 @@ bool gphi_touch_meets(const gphi_book *book, const gphi_touch *touch, uint64_t a
     if (memory == NULL || touch->address != memory->address ||
         address - memory->address >= memory->bytes)
         return false;
-    const gphi_memory_book *one = gphi_book_memory(book, memory);
+    const gphi_memory_history *one = gphi_history_memory(history, memory);
     return one == NULL || !one->is_cut;
 }
 
 /* Whether the graph cannot touch the range: it lies in one allocation that the graph is
  * not given. Answers most questions at once. */
-static bool is_elsewhere(const gphi_book *book, const gphi_exec_book *exec,
+static bool is_elsewhere(const gphi_history *history, const gphi_exec_history *exec,
                          uint64_t address, uint64_t bytes)
 {
-    const gphi_allocation *memory = gphi_model_memory(book->model, address, false);
+    const gphi_allocation *memory = gphi_model_memory(history->model, address, false);
     /* memory of graphs and mapped pages come again at their place as others */
     if (memory == NULL || memory->kind == GPHI_MEM_GRAPH ||
         memory->kind == GPHI_MEM_VMM || address + bytes > memory->address + memory->bytes)
@@ -422,20 +432,21 @@ static bool is_elsewhere(const gphi_book *book, const gphi_exec_book *exec,
     return (exec->memories[bit / 64] >> bit % 64 & 1) == 0;
 }
 
-const gphi_touch *gphi_book_touches(const gphi_book *book, const gphi_exec_book *exec,
-                                    uint64_t address, uint64_t bytes)
+const gphi_touch *gphi_history_touches(const gphi_history *history,
+                                       const gphi_exec_history *exec, uint64_t address,
+                                       uint64_t bytes)
 {
-    if (is_elsewhere(book, exec, address, bytes))
+    if (is_elsewhere(history, exec, address, bytes))
         return NULL;
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        if (gphi_touch_meets(book, touch, address, bytes))
+        if (gphi_touch_meets(history, touch, address, bytes))
             return touch;
     }
     return NULL;
 }
 
-static bool has_function(const gphi_exec_book *exec, const gphi_touch *pointer)
+static bool has_function(const gphi_exec_history *exec, const gphi_touch *pointer)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
@@ -447,17 +458,17 @@ static bool has_function(const gphi_exec_book *exec, const gphi_touch *pointer)
 }
 
 /* Whether what lies in the range can have come from nobody but the graph's kernels. */
-static bool is_own_work(const gphi_book *book, const gphi_exec_book *exec,
+static bool is_own_work(const gphi_history *history, const gphi_exec_history *exec,
                         const gphi_touch *touch, uint64_t address, uint64_t bytes)
 {
-    const gphi_memory_book *one =
-        touch->memory != NULL ? gphi_book_memory(book, touch->memory) : NULL;
+    const gphi_memory_history *one =
+        touch->memory != NULL ? gphi_history_memory(history, touch->memory) : NULL;
     if (one == NULL)
         return touch->memory != NULL;
     if (one->overflows)
         return false;
     for (size_t i = 0; i < one->written.count; i++) {
-        const gphi_range_book *range = gphi_vec_at(&one->written, i);
+        const gphi_range_history *range = gphi_vec_at(&one->written, i);
         /* Of a buffer that is filled in pieces, pages of a cache, a kernel that has its
          * base need not work on all. */
         if (!range->is_fill &&
@@ -473,17 +484,18 @@ static bool is_own_work(const gphi_book *book, const gphi_exec_book *exec,
     return true;
 }
 
-const gphi_touch *gphi_book_writes(const gphi_book *book, const gphi_exec_book *exec,
-                                   uint64_t address, uint64_t bytes)
+const gphi_touch *gphi_history_writes(const gphi_history *history,
+                                      const gphi_exec_history *exec, uint64_t address,
+                                      uint64_t bytes)
 {
-    if (is_elsewhere(book, exec, address, bytes))
+    if (is_elsewhere(history, exec, address, bytes))
         return NULL;
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        if (touch->reads || gphi_touch_is_off(book, exec, touch) ||
-            !gphi_touch_meets(book, touch, address, bytes))
+        if (touch->reads || gphi_touch_is_off(history, exec, touch) ||
+            !gphi_touch_meets(history, touch, address, bytes))
             continue;
-        if (touch->writes || is_own_work(book, exec, touch, address, bytes))
+        if (touch->writes || is_own_work(history, exec, touch, address, bytes))
             return touch;
     }
     return NULL;

@@ -8,8 +8,8 @@
  *   copy, fill of a graph or outside   range and direction, exactly
  *   kernel                             a pointer among its arguments; how much it
  * touches, and whether it writes, is not known */
-#ifndef GPHI_DOCTOR_RULES_MEMORY_BOOK_H
-#define GPHI_DOCTOR_RULES_MEMORY_BOOK_H
+#ifndef GPHI_DOCTOR_HISTORY_H
+#define GPHI_DOCTOR_HISTORY_H
 #include "doctor/findings/rule.h"
 
 /* A node of a graph and an address in it. */
@@ -39,7 +39,7 @@ typedef struct gphi_moment {
     uint64_t time_ns;
 } gphi_moment;
 
-typedef struct gphi_exec_book {
+typedef struct gphi_exec_history {
     gphi_exec_state *exec;
     uint64_t created; /* exec->created.number: objects of long dead ones are used again */
     const gphi_snapshot *source;
@@ -56,34 +56,34 @@ typedef struct gphi_exec_book {
     gphi_moment made; /* when it was instantiated */
     gphi_moment last; /* when it was launched last */
     gphi_call first_launch, last_launch, destroyed;
-    uint64_t frees_checked;       /* book->frees when its addresses were last looked at */
-    bool has_dead;                /* and one of them was dead */
+    uint64_t frees_checked; /* history->frees when its addresses were last looked at */
+    bool has_dead;          /* and one of them was dead */
     uint64_t last_work, launches; /* work number of the last launch */
     /* since its output was last copied to the host: */
     uint64_t last_read;     /* number of that copy */
     uint64_t launches_read; /* launches before it */
     uint64_t fresh;         /* launches with new contents in what it uses */
     uint64_t capture_ns, instantiate_ns, launch_ns; /* host time; of all launches */
-} gphi_exec_book;
+} gphi_exec_history;
 
 /* A range that copies or fills outside of graphs wrote or read. */
-typedef struct gphi_range_book {
+typedef struct gphi_range_history {
     uint64_t start, end;
     gphi_call last;
     uint64_t count;
     bool is_fill;      /* only fills */
     bool is_from_host; /* the last one */
-} gphi_range_book;
+} gphi_range_history;
 
 /* An allocation, as the program uses it outside of graphs. */
-typedef struct gphi_memory_book {
+typedef struct gphi_memory_history {
     gphi_allocation *memory;
     uint64_t number;        /* memory->allocated.number */
-    gphi_vec written, read; /* of gphi_range_book, at most GPHI_RANGES_MAX */
+    gphi_vec written, read; /* of gphi_range_history, at most GPHI_RANGES_MAX */
     gphi_vec pointers;      /* of gphi_touch: what eager kernels were given */
     bool is_cut;            /* a kernel got an address inside, not its base */
     bool overflows;         /* more than is kept */
-} gphi_memory_book;
+} gphi_memory_history;
 
 enum { GPHI_RANGES_MAX = 64, GPHI_RECENT = 16 };
 
@@ -91,71 +91,76 @@ enum { GPHI_RANGES_MAX = 64, GPHI_RECENT = 16 };
 typedef struct gphi_graph_memory {
     uint64_t address, bytes;
     gphi_call made;          /* the captured or added allocation, or the instantiation */
-    gphi_exec_book *exec;    /* that has the node; NULL: not instantiated yet */
+    gphi_exec_history *exec; /* that has the node; NULL: not instantiated yet */
     bool is_freed_inside;    /* by the same graph */
     bool is_live, is_orphan; /* allocated now; by nodes that an update took away */
     gphi_call launched, freed; /* last launch that allocated it; last free outside */
     gphi_call used;            /* first copy, fill or kernel outside of graphs */
 } gphi_graph_memory;
 
-typedef struct gphi_book {
+typedef struct gphi_history {
     gphi_model *model;
     uint64_t seen;     /* number of the last call */
-    gphi_vec execs;    /* of gphi_exec_book *, in order of creation */
-    gphi_map by_exec;  /* exec -> gphi_exec_book */
-    gphi_vec memories; /* of gphi_memory_book * */
+    gphi_vec execs;    /* of gphi_exec_history *, in order of creation */
+    gphi_map by_exec;  /* exec -> gphi_exec_history */
+    gphi_vec memories; /* of gphi_memory_history * */
     gphi_map by_memory;
     gphi_map edits; /* gphi_edit_key() -> number of the call that set its parameters */
     gphi_map off;   /* gphi_edit_key() -> 1 if the node is switched off */
-    gphi_vec graph_memories;             /* of gphi_graph_memory */
-    gphi_exec_book *recent[GPHI_RECENT]; /* launched last, newest first */
-    uint64_t frees;                      /* calls that freed or unmapped something */
-    uint64_t last_work;                  /* of the last graph launch */
-    bool launches_overlap;               /* a launch did not wait for the one before */
+    gphi_vec graph_memories;                /* of gphi_graph_memory */
+    gphi_exec_history *recent[GPHI_RECENT]; /* launched last, newest first */
+    uint64_t frees;                         /* calls that freed or unmapped something */
+    uint64_t last_work;                     /* of the last graph launch */
+    bool launches_overlap;                  /* a launch did not wait for the one before */
     gphi_moment now;
-    gphi_exec_book *launched; /* by the call seen last, or NULL */
-    gphi_moment before;       /* that launch: when the same was launched before */
+    gphi_exec_history *launched; /* by the call seen last, or NULL */
+    gphi_moment before;          /* that launch: when the same was launched before */
     uint64_t before_work;
     bool is_dead;  /* an error of the device has ended the context */
     bool is_short; /* of memory: some of it is missing */
-} gphi_book;
+} gphi_history;
 
-/* The book, with `seen` in it (NULL: as it is). NULL without memory. */
-gphi_book *gphi_book_of(gphi_rule_run *run, const gphi_seen *seen);
+/* The history, with `seen` in it (NULL: as it is). NULL without memory. */
+gphi_history *gphi_history_of(gphi_rule_run *run, const gphi_seen *seen);
 /* Frees it; called by the fini of one of the rules. */
-void gphi_book_destroy(gphi_model *model);
+void gphi_history_destroy(gphi_model *model);
 
-gphi_exec_book *gphi_book_exec(const gphi_book *book, const gphi_exec_state *exec);
-gphi_memory_book *gphi_book_memory(const gphi_book *book, const gphi_allocation *memory);
+gphi_exec_history *gphi_history_exec(const gphi_history *history,
+                                     const gphi_exec_state *exec);
+gphi_memory_history *gphi_history_memory(const gphi_history *history,
+                                         const gphi_allocation *memory);
 /* Whether it still stands for what it was made for, and that was not destroyed. */
-bool gphi_exec_is_alive(const gphi_exec_book *exec);
+bool gphi_exec_is_alive(const gphi_exec_history *exec);
 /* Memory of graphs that holds an address; NULL: none does. */
-gphi_graph_memory *gphi_book_graph_memory(const gphi_book *book, uint64_t address);
+gphi_graph_memory *gphi_history_graph_memory(const gphi_history *history,
+                                             uint64_t address);
 /* Of graph_memory.c: what a call means for memory of graphs. `is_new`: the graph
  * that `exec` holds was read anew. */
-void gphi_graph_memory_call(gphi_book *book, const gphi_seen *seen, gphi_exec_book *exec,
-                            bool is_new);
+void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
+                            gphi_exec_history *exec, bool is_new);
 
 /* The first touch by which the executable writes into a range, for certain or, as far as
  * can be told, by a kernel: then the range begins where the pointer points (or lies in an
  * allocation that is never cut), nobody copied into it, and no kernel outside that the
  * graph has not got was given it. NULL: none. */
-const gphi_touch *gphi_book_writes(const gphi_book *book, const gphi_exec_book *exec,
-                                   uint64_t address, uint64_t bytes);
+const gphi_touch *gphi_history_writes(const gphi_history *history,
+                                      const gphi_exec_history *exec, uint64_t address,
+                                      uint64_t bytes);
 /* Whether the node of a touch is switched off (cuGraphNodeSetEnabled). */
-bool gphi_touch_is_off(const gphi_book *book, const gphi_exec_book *exec,
+bool gphi_touch_is_off(const gphi_history *history, const gphi_exec_history *exec,
                        const gphi_touch *touch);
 /* The first touch that may read or write there. */
-const gphi_touch *gphi_book_touches(const gphi_book *book, const gphi_exec_book *exec,
-                                    uint64_t address, uint64_t bytes);
+const gphi_touch *gphi_history_touches(const gphi_history *history,
+                                       const gphi_exec_history *exec, uint64_t address,
+                                       uint64_t bytes);
 /* Whether a touch reaches into a range: of a kernel's pointer, if it lies in the range or
  * at the base of the allocation that holds it. */
-bool gphi_touch_meets(const gphi_book *book, const gphi_touch *touch, uint64_t address,
-                      uint64_t bytes);
+bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
+                      uint64_t address, uint64_t bytes);
 
 /* "node 3 (kernel scale_add), argument 1", in storage of the thread for 4 calls. */
-const char *gphi_say_touch(const gphi_exec_book *exec, const gphi_touch *touch);
-/* Which of the 256 bits of gphi_exec_book.memories stands for an allocation. */
+const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touch);
+/* Which of the 256 bits of gphi_exec_history.memories stands for an allocation. */
 static inline uint32_t gphi_memory_bit(const gphi_allocation *memory)
 {
     return (uint32_t)((uint64_t)(uintptr_t)memory * UINT64_C(0x9e3779b97f4a7c15) >> 56);

@@ -78,7 +78,7 @@ gphi_allocation *gphi_memory_at(const gphi_model *model, uint64_t address, uint6
 
 typedef struct collect {
     const gphi_model *model;
-    gphi_exec_book *into;
+    gphi_exec_history *into;
     uint64_t since;
     uint32_t node;
     bool is_short;
@@ -141,19 +141,19 @@ static void add_argument(collect *c, const gph_kernel_params *kernel, uint32_t a
 
 static void add_kernel(collect *c, const gph_kernel_params *kernel)
 {
-    gphi_exec_book *book = c->into;
-    book->kernels++;
-    book->random_kernels += is_random_name(kernel->function);
-    book->nccl_kernels += is_nccl_name(kernel->function);
-    mix(&book->class_hash,
+    gphi_exec_history *history = c->into;
+    history->kernels++;
+    history->random_kernels += is_random_name(kernel->function);
+    history->nccl_kernels += is_nccl_name(kernel->function);
+    mix(&history->class_hash,
         kernel->function != NULL ? name_hash(kernel->function) : kernel->handle);
     for (int i = 0; i < 3; i++)
-        mix(&book->shape_hash, (uint64_t)kernel->grid[i] << 32 | kernel->block[i]);
-    mix(&book->shape_hash, kernel->shared_bytes);
+        mix(&history->shape_hash, (uint64_t)kernel->grid[i] << 32 | kernel->block[i]);
+    mix(&history->shape_hash, kernel->shared_bytes);
     if (kernel->buffer == NULL)
         return;
     for (size_t i = 0; i < kernel->buffer_bytes; i++)
-        mix(&book->values_hash, kernel->buffer[i]);
+        mix(&history->values_hash, kernel->buffer[i]);
     for (uint32_t i = 0; i < kernel->arg_count && kernel->args != NULL; i++)
         if ((uint64_t)kernel->args[i].offset + kernel->args[i].bytes <=
             kernel->buffer_bytes)
@@ -258,11 +258,11 @@ static void add_graph(collect *c, const gph_graph *graph, uint32_t depth)
 }
 
 /* The call that put a node's parameters where they are. */
-static uint64_t node_since(const gphi_book *all, const gphi_exec_book *book,
+static uint64_t node_since(const gphi_history *all, const gphi_exec_history *history,
                            uint32_t node)
 {
-    const gphi_snapshot *source = book->source;
-    const gphi_exec_state *exec = book->exec;
+    const gphi_snapshot *source = history->source;
+    const gphi_exec_state *exec = history->exec;
     uint64_t since = source->made != NULL ? source->made[node].number : 0;
     if (since == 0)
         since = exec->updated.number != 0 ? exec->updated.number : exec->created.number;
@@ -276,27 +276,28 @@ static uint64_t node_since(const gphi_book *all, const gphi_exec_book *book,
     return since;
 }
 
-bool gphi_touches_collect(const gphi_book *all, gphi_exec_book *book)
+bool gphi_touches_collect(const gphi_history *all, gphi_exec_history *history)
 {
-    collect c = {.model = all->model, .into = book};
-    book->touches.count = book->allocations.count = 0;
-    book->class_hash = book->shape_hash = book->values_hash = 1;
-    memset(book->memories, 0, sizeof(book->memories));
-    book->nodes = book->kernels = book->random_kernels = book->nccl_kernels = 0;
-    if (book->source == NULL || book->source->data == NULL)
+    collect c = {.model = all->model, .into = history};
+    history->touches.count = history->allocations.count = 0;
+    history->class_hash = history->shape_hash = history->values_hash = 1;
+    memset(history->memories, 0, sizeof(history->memories));
+    history->nodes = history->kernels = history->random_kernels = history->nccl_kernels =
+        0;
+    if (history->source == NULL || history->source->data == NULL)
         return true;
-    const gph_graph *graph = book->source->data;
+    const gph_graph *graph = history->source->data;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         c.node = i;
-        c.since = node_since(all, book, i);
+        c.since = node_since(all, history, i);
         if (node->kind == GPH_NODE_CHILD)
             add_graph(&c, node->u.child, 1);
         else
             add_node(&c, node);
     }
-    mix(&book->class_hash, gph_graph_edge_count(graph));
-    mix(&book->shape_hash, book->class_hash);
+    mix(&history->class_hash, gph_graph_edge_count(graph));
+    mix(&history->shape_hash, history->class_hash);
     return !c.is_short;
 }
 
@@ -471,7 +472,7 @@ const char *gphi_say_bytes(uint64_t bytes)
     return out;
 }
 
-const char *gphi_say_touch(const gphi_exec_book *exec, const gphi_touch *touch)
+const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touch)
 {
     static _Thread_local char text[4][200];
     static _Thread_local unsigned next;

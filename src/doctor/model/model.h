@@ -203,7 +203,7 @@ typedef struct gphi_model {
     bool is_replaced;           /* by another program, exec(), in the same process */
     struct gphi_stacks *stacks; /* for words; NULL: none */
     struct gphi_model_private *own;
-    struct gphi_book *book; /* of history.h; NULL: not begun */
+    struct gphi_history *history; /* of history.h; NULL: not begun */
 } gphi_model;
 
 /* Lookups by handle: what lives under it now, else what lived last; NULL: never seen. */

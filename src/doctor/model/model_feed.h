@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The model as the doctor drives it: records in, a view of each call out. */
-#ifndef GPHI_DOCTOR_FEED_H
-#define GPHI_DOCTOR_FEED_H
+#ifndef GPHI_DOCTOR_MODEL_FEED_H
+#define GPHI_DOCTOR_MODEL_FEED_H
 #include "doctor/model/model.h"
 
 gph_status gphi_model_create(gph_allocator heap, gphi_model **out);

@@ -4,8 +4,8 @@
  * Objects stand in tables: made when first seen, found by handle, and, when very many
  * have died, the oldest dead are cleared and used again, so that a program that runs for
  * ever does not fill memory. Their addresses stay valid. */
-#ifndef GPHI_DOCTOR_MODEL_OWN_H
-#define GPHI_DOCTOR_MODEL_OWN_H
+#ifndef GPHI_DOCTOR_MODEL_STATE_H
+#define GPHI_DOCTOR_MODEL_STATE_H
 #include "doctor/model/model.h"
 #include "doctor/model/model_feed.h"
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the driver itself said of a call: the sentence of its log, which comes in before
  * the call's record, from the thread that makes the call. */
-#ifndef GPHI_DOCTOR_RULES_UPDATE_SAID_H
-#define GPHI_DOCTOR_RULES_UPDATE_SAID_H
+#ifndef GPHI_DOCTOR_SAID_H
+#define GPHI_DOCTOR_SAID_H
 #include "doctor/model/model.h"
 
 enum { GPHI_SAID_KEPT = 16, GPHI_SAID_BYTES = 320 };

@@ -16,16 +16,16 @@
 enum { LAUNCHED_MIN = 8, SHAPES_MIN = 16, GROWTH_MIN = 32, PAYS_FROM = 3 };
 
 typedef struct class_of {
-    gphi_vec members; /* of gphi_exec_book *, in order of creation */
+    gphi_vec members; /* of gphi_exec_history *, in order of creation */
     uint64_t hash;
     size_t alive, shapes, short_lived, refused;
     uint64_t launches, nodes, median; /* median: launches of one */
     double cost_ns;                   /* of capture and instantiation, a member */
 } class_of;
 
-static gphi_exec_book *member(const class_of *class, size_t index)
+static gphi_exec_history *member(const class_of *class, size_t index)
 {
-    return *(gphi_exec_book **)gphi_vec_at(&class->members, index);
+    return *(gphi_exec_history **)gphi_vec_at(&class->members, index);
 }
 
 static int by_number(const void *a, const void *b)
@@ -39,7 +39,7 @@ static void count_short_lived(class_of *class)
 {
     const size_t count = class->members.count;
     for (size_t i = 0; i < count; i++) {
-        const gphi_exec_book *one = member(class, i);
+        const gphi_exec_history *one = member(class, i);
         const uint64_t until = i + 2 < count ? member(class, i + 2)->created : UINT64_MAX;
         class->short_lived += one->destroyed.number != 0 &&
                               one->destroyed.number < until && one->launches >= 1 &&
@@ -69,19 +69,19 @@ static bool sort_members(gphi_rule_run *run, class_of *class)
     return at != NULL;
 }
 
-static bool was_refused(const gphi_exec_book *one)
+static bool was_refused(const gphi_exec_history *one)
 {
     return one->exec->created.number == one->created && one->exec->refused.number != 0;
 }
 
-static bool fill_class(gphi_rule_run *run, const gphi_book *book, class_of *class)
+static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of *class)
 {
     double cost = 0;
-    for (size_t i = 0; i < book->execs.count; i++) {
-        gphi_exec_book *one = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+    for (size_t i = 0; i < history->execs.count; i++) {
+        gphi_exec_history *one = *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         if (one->class_hash != class->hash || one->nodes == 0)
             continue;
-        gphi_exec_book **place = gphi_vec_add(&class->members, 1);
+        gphi_exec_history **place = gphi_vec_add(&class->members, 1);
         if (place == NULL)
             return false;
         *place = one;
@@ -113,7 +113,7 @@ static bool is_interleaved(const class_of *class)
 }
 
 /* Launches after which a graph of the class has paid. */
-static double pays_from(const gphi_book *book, const class_of *class)
+static double pays_from(const gphi_history *history, const class_of *class)
 {
     const double count = (double)class->members.count;
     uint64_t launch_ns = 0, kernels = 0;
@@ -121,9 +121,9 @@ static double pays_from(const gphi_book *book, const class_of *class)
         launch_ns += member(class, i)->launch_ns;
         kernels += member(class, i)->kernels;
     }
-    const double eager = book->now.kernels > 0
-                             ? (double)book->now.kernel_ns / (double)book->now.kernels
-                             : 3000;
+    const double eager = history->now.kernels > 0 ? (double)history->now.kernel_ns /
+                                                        (double)history->now.kernels
+                                                  : 3000;
     const double launch =
         class->launches > 0 ? (double)launch_ns / (double)class->launches : 0;
     const double saved = (double)kernels / count * eager - launch;
@@ -133,33 +133,35 @@ static double pays_from(const gphi_book *book, const class_of *class)
 
 /* Many, most of them launched too seldom to pay, and little was launched when the last
  * was there: a start-up that records so many sizes goes on to launch them. */
-static bool is_endless(const gphi_book *book, const class_of *class)
+static bool is_endless(const gphi_history *history, const class_of *class)
 {
     enum { ENDLESS_MIN = 80 };
     const size_t count = class->members.count;
-    return count >= ENDLESS_MIN && (double)class->median < pays_from(book, class) &&
-           book->now.launches - member(class, count - 1)->made.launches < count;
+    return count >= ENDLESS_MIN && (double)class->median < pays_from(history, class) &&
+           history->now.launches - member(class, count - 1)->made.launches < count;
 }
 
 /* Calls `tell` for each class. */
 static void each_class(gphi_rule_run *run,
-                       void (*tell)(gphi_rule_run *run, const gphi_book *book,
+                       void (*tell)(gphi_rule_run *run, const gphi_history *history,
                                     const class_of *class),
                        size_t least)
 {
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     gphi_map done;
     gphi_map_init(&done, run->model->heap);
     for (size_t i = 0;
-         book != NULL && book->execs.count >= least && i < book->execs.count; i++) {
-        const gphi_exec_book *one = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+         history != NULL && history->execs.count >= least && i < history->execs.count;
+         i++) {
+        const gphi_exec_history *one =
+            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         if (gphi_map_get(&done, one->class_hash) != NULL ||
             gphi_map_set(&done, one->class_hash, 1) != GPH_OK)
             continue;
         class_of class = {.hash = one->class_hash};
-        gphi_vec_init(&class.members, run->model->heap, sizeof(gphi_exec_book *));
-        if (fill_class(run, book, &class) && class.members.count >= least)
-            tell(run, book, &class);
+        gphi_vec_init(&class.members, run->model->heap, sizeof(gphi_exec_history *));
+        if (fill_class(run, history, &class) && class.members.count >= least)
+            tell(run, history, &class);
         gphi_vec_fini(&class.members);
     }
     gphi_map_fini(&done);
@@ -177,18 +179,18 @@ static bool is_short_lived(const class_of *class)
 
 /* ---- perf.instantiate-per-launch ---- */
 
-static void tell_per_launch(gphi_rule_run *run, const gphi_book *book,
+static void tell_per_launch(gphi_rule_run *run, const gphi_history *history,
                             const class_of *class)
 {
     const size_t count = class->members.count;
-    (void)book;
+    (void)history;
     if (!is_short_lived(class) || class->refused * 2 >= count)
         return;
-    const gphi_exec_book *last = member(class, count - 1);
+    const gphi_exec_history *last = member(class, count - 1);
     uint64_t instantiate_ns = 0;
     for (size_t i = 0; i < count; i++)
         instantiate_ns += member(class, i)->instantiate_ns;
-    gphi_draft *draft = gphi_find(run, &last->exec->created, class->hash);
+    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
     gphi_cause(draft,
                "%zu executable graphs of the same nodes and kernels (%s) were "
                "instantiated, launched %" PRIu64 " times together, and destroyed",
@@ -208,17 +210,17 @@ void gphi_rule_instantiate_per_launch(gphi_rule_run *run, bool is_killed)
 
 /* ---- cache.shape-explosion ---- */
 
-static void tell_explosion(gphi_rule_run *run, const gphi_book *book,
+static void tell_explosion(gphi_rule_run *run, const gphi_history *history,
                            const class_of *class)
 {
     const size_t count = class->members.count;
-    const double from = pays_from(book, class);
+    const double from = pays_from(history, class);
     if (is_short_lived(class) || !has_many_shapes(class) ||
-        (!is_interleaved(class) && !is_endless(book, class)) ||
+        (!is_interleaved(class) && !is_endless(history, class)) ||
         (double)class->median >= from)
         return;
-    const gphi_exec_book *last = member(class, count - 1);
-    gphi_draft *draft = gphi_find(run, &last->exec->created, class->hash);
+    const gphi_exec_history *last = member(class, count - 1);
+    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
     gphi_cause(draft,
                "%zu graphs of the same kernels were instantiated for %zu different "
                "sizes; half of them were launched %" PRIu64
@@ -250,15 +252,16 @@ static size_t count_abandoned(const class_of *class)
     return abandoned;
 }
 
-static void tell_growth(gphi_rule_run *run, const gphi_book *book, const class_of *class)
+static void tell_growth(gphi_rule_run *run, const gphi_history *history,
+                        const class_of *class)
 {
     const size_t count = class->members.count;
     if (class->alive * 10 < count * 9 || has_many_shapes(class) ||
-        (!is_interleaved(class) && !is_endless(book, class)) ||
+        (!is_interleaved(class) && !is_endless(history, class)) ||
         count_abandoned(class) * 4 < (count - 4) * 3)
         return;
-    const gphi_exec_book *last = member(class, count - 1);
-    gphi_draft *draft = gphi_find(run, &last->exec->created, class->hash);
+    const gphi_exec_history *last = member(class, count - 1);
+    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
     gphi_cause(
         draft,
         "%zu executable graphs of the same kernels, in %s of grids and copies, were "

@@ -50,14 +50,14 @@ static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     enum { GOES_ON = 8 };
     given_up *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
+    const gphi_history *history = gphi_history_of(run, seen);
     if (!state->is_ready) {
         gphi_map_init(&state->functions, run->model->heap);
         state->is_ready = true;
     }
-    if (book == NULL)
+    if (history == NULL)
         return;
-    if (book->launched != NULL) {
+    if (history->launched != NULL) {
         state->last_launch = seen->call;
         state->eager = 0;
         if (++state->launches >= GOES_ON)
@@ -91,7 +91,7 @@ static void given_up_end(gphi_rule_run *run, bool is_killed)
         state->eager < 3 * (uint64_t)state->kernels ||
         state->first_eager.number < state->last_launch.number)
         return;
-    gphi_draft *draft = gphi_find(run, &state->last_refused, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &state->last_refused, 0);
     gphi_cause(
         draft,
         "after %u refused updates no graph was launched any more; its kernels were "
@@ -134,7 +134,7 @@ static void notes_call(gphi_rule_run *run, const gphi_seen *seen)
         seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags ||
         seen->call.call == GPHI_CALL_cuGraphInstantiateWithParams)
         state->last = seen->call;
-    (void)gphi_book_of(run, seen);
+    (void)gphi_history_of(run, seen);
 }
 
 static noted *noted_of(gphi_rule_run *run, const gphi_event *event, uint64_t function)
@@ -195,7 +195,7 @@ static void padding_end(gphi_rule_run *run, bool is_killed)
         if (one->replays < REPLAYS_MIN || one->units <= one->asked ||
             (one->units - one->asked) * 10 < one->units * 4)
             continue;
-        gphi_draft *draft = gphi_find(run, &one->at, one->object);
+        gphi_draft *draft = gphi_finding_begin(run, &one->at, one->object);
         gphi_cause(draft,
                    "cache %s: %.0f %% of what its graphs worked on was padding "
                    "(%" PRIu64 " units asked for, %" PRIu64 " replayed)",
@@ -254,7 +254,7 @@ static void storm_end(gphi_rule_run *run, bool is_killed)
         size_t most = 2;
         for (size_t k = 3; k < 16; k++)
             most = one->reasons[k] > one->reasons[most] ? k : most;
-        gphi_draft *draft = gphi_find(run, &one->at, one->function);
+        gphi_draft *draft = gphi_finding_begin(run, &one->at, one->function);
         gphi_cause(
             draft,
             "function %s of a tree was recorded %" PRIu64 " times and replayed "
@@ -318,7 +318,7 @@ static bool is_chosen(const gphi_model *model, uint64_t function)
 static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     choices *state = run->state;
-    (void)gphi_book_of(run, seen);
+    (void)gphi_history_of(run, seen);
     if (!state->is_ready) {
         gphi_vec_init(&state->items, run->model->heap, sizeof(choice));
         gphi_map_init(&state->indices, run->model->heap);
@@ -366,7 +366,7 @@ static const choice *winner_of(const choices *state, const choice *but)
     return found;
 }
 
-static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_book *exec)
+static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_history *exec)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
@@ -382,17 +382,19 @@ static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_book *e
 static void choice_end(gphi_rule_run *run, bool is_killed)
 {
     const choices *state = run->state;
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     (void)is_killed;
-    for (size_t i = 0; book != NULL && state->is_ready && state->first_tuned != 0 &&
-                       i < book->execs.count;
+    for (size_t i = 0; history != NULL && state->is_ready && state->first_tuned != 0 &&
+                       i < history->execs.count;
          i++) {
-        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+        const gphi_exec_history *exec =
+            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         const choice *frozen = frozen_in(run, exec);
         const choice *winner = frozen != NULL ? winner_of(state, frozen) : NULL;
         if (winner == NULL)
             continue;
-        gphi_draft *draft = gphi_find(run, &exec->exec->created, frozen->function);
+        gphi_draft *draft =
+            gphi_finding_begin(run, &exec->exec->created, frozen->function);
         gphi_cause(draft,
                    "the graph was captured with %s; measured against others since, "
                    "it lost: outside of graphs %s is used now, the graph goes on "
@@ -419,7 +421,7 @@ static void choice_fini(gphi_rule_run *run)
 const gphi_rule gphi_rules_cache[] = {
     {.id = "cache.shape-explosion",
      .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_shape_explosion},
     {.id = "cache.given-up",
      .severity = GPH_SEVERITY_WARNING,

@@ -40,7 +40,7 @@ gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,
 {
     gphi_rule_run as = *run;
     as.rule = rule_of(rule);
-    return gphi_find(&as, at, key);
+    return gphi_finding_begin(&as, at, key);
 }
 
 static gphi_incident *same_incident(const gphi_capture_state *state,
@@ -64,7 +64,7 @@ gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
     gphi_rule_run as = *run;
     bool is_new = false;
     as.rule = rule_of(rule);
-    gphi_draft *draft = gphi_find_any(&as, root, root->call, &is_new);
+    gphi_draft *draft = gphi_finding_begin_any(&as, root, root->call, &is_new);
     if (incident == NULL) {
         incident = gphi_heap_alloc(run->model->heap, sizeof(*incident));
         gphi_incident **at = incident ? gphi_vec_add(&state->incidents, 1) : NULL;

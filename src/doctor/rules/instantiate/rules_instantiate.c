@@ -53,7 +53,7 @@ static gphi_draft *find(const gphi_rule_run *run, uint32_t rule, const gphi_call
 {
     gphi_rule_run as = *run;
     as.rule = &gphi_rules_instantiate[rule];
-    return gphi_find(&as, at, 0);
+    return gphi_finding_begin(&as, at, 0);
 }
 
 static void tell_said(gphi_draft *draft, const char *said)

@@ -87,7 +87,7 @@ static void tell(gphi_rule_run *run, uint32_t index)
     const gphi_dead *dead = &state->dead[index];
     const uint32_t number = run->model->signal;
     const uint64_t now = run->model->last_ns;
-    gphi_draft *draft = gphi_find(run, call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, call, 0);
     if (draft == NULL)
         return;
     if (number != 0)

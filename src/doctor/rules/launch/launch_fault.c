@@ -238,7 +238,7 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     }
     if (seen->call.result == ASSERT)
         as.rule = gphi_launch_assert_rule;
-    faults->draft = gphi_find(&as, &seen->call, 0);
+    faults->draft = gphi_finding_begin(&as, &seen->call, 0);
     if (faults->draft == NULL)
         return;
     if (best.use != NULL)

@@ -114,7 +114,7 @@ static bool is_back(const gphi_model *model, const struct gone *gone)
 static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *at)
 {
     const gphi_snapshot *snapshot = gone->exec->source;
-    gphi_draft *draft = gphi_find(run, at, 0);
+    gphi_draft *draft = gphi_finding_begin(run, at, 0);
     if (draft == NULL)
         return;
     const char *how = gone->call.call == GPHI_CALL_cuMemHostUnregister ? "unregistered"

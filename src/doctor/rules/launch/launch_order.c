@@ -68,7 +68,7 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
         const bool swap = is_change(&other->call) && !is_change(&seen->call);
         const gphi_call *first = swap ? &other->call : &seen->call;
         const gphi_call *second = swap ? &seen->call : &other->call;
-        gphi_draft *draft = gphi_find(run, first, second->call);
+        gphi_draft *draft = gphi_finding_begin(run, first, second->call);
         gphi_cause(draft,
                    "threads %u and %u were%s in %s%s%s of executable 0x%" PRIx64
                    " at the same time",
@@ -114,7 +114,7 @@ void gphi_launch_serialised(gphi_rule_run *run, const gphi_seen *seen)
         !is_habit(count_wait(waits, seen->exec->created.number), seen->exec))
         return;
     const gphi_work *other = gphi_model_work(run->model, seen->work->waits_for);
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (draft == NULL)
         return;
     gphi_cause(draft,
@@ -232,7 +232,7 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
     const uint64_t address = pair->address;
     if (pair->told.number == 0)
         pair->told = seen->call;
-    gphi_draft *draft = gphi_find(run, &pair->told, address != 0);
+    gphi_draft *draft = gphi_finding_begin(run, &pair->told, address != 0);
     if (draft == NULL)
         return;
     if (address != 0)

@@ -129,7 +129,7 @@ static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
         node = live_allocation(run, snapshot);
     if (node == GPH_NODE_NONE && said[0] == '\0')
         return;
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (draft == NULL)
         return;
     if (node != GPH_NODE_NONE) {
@@ -168,7 +168,7 @@ static void dead_call(gphi_rule_run *run, const gphi_seen *seen)
         (seen->call.result != CUDA_ERROR_INVALID_VALUE &&
          seen->call.result != CUDA_ERROR_INVALID_HANDLE))
         return;
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (seen->exec != NULL)
         gphi_cause(draft, "executable 0x%" PRIx64 " was destroyed before%s", handle,
                    is_dead(seen) ? "" : ", by another thread");
@@ -192,7 +192,7 @@ static void host_call(gphi_rule_run *run, const gphi_seen *seen)
     if ((seen->call.flags & GPHI_CALL_HOST_NODE) == 0 ||
         seen->call.result != CUDA_ERROR_NOT_PERMITTED)
         return;
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     gphi_cause(draft, "a host function of a stream or graph called %s",
                gphi_call_name(seen->call.call));
     tell_said(draft, said_of(run, seen));
@@ -223,7 +223,7 @@ static void memory_call(gphi_rule_run *run, const gphi_seen *seen)
             largest = i;
         }
     }
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (count > 0)
         gphi_cause(draft,
                    "no memory is left for the graph's %" PRIu32
@@ -284,7 +284,7 @@ static void invalid_call(gphi_rule_run *run, const gphi_seen *seen)
         if (frees_nothing(run, snapshot, gph_graph_node(graph, i)) ||
             uses_gone(run, gph_graph_node(graph, i)))
             found = i;
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (draft == NULL)
         return;
     if (found == GPH_NODE_NONE) {
@@ -365,7 +365,7 @@ static void ignored_call(gphi_rule_run *run, const gphi_seen *seen)
         const gphi_call *call = &ignored->lost[i].call;
         if (gphi_is_told(run, call))
             continue;
-        gphi_draft *draft = gphi_find(run, call, 0);
+        gphi_draft *draft = gphi_finding_begin(run, call, 0);
         gphi_cause(draft, "%s failed with %s, nothing ran, and the program went on",
                    gphi_say_call(call), gphi_say_result(call->result));
         gphi_evidence_call(draft, &seen->call, "it went on with");
@@ -418,7 +418,7 @@ static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
     if (first->call.duration_ns < SLOW_NS ||
         first->call.duration_ns < (uint64_t)median * SLOW_TIMES)
         return;
-    gphi_draft *draft = gphi_find(run, &first->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &first->call, 0);
     gphi_cause(draft,
                "the first launch of executable 0x%" PRIx64
                " took %.0f us, the later ones %.1f us: it was not uploaded before",

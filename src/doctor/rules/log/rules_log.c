@@ -95,7 +95,7 @@ static void tell(gphi_rule_run *run, const gphi_call *call, const char *name,
 {
     log_state *state = run->state;
     bool is_new;
-    gphi_draft *draft = gphi_find_any(run, call, call->call, &is_new);
+    gphi_draft *draft = gphi_finding_begin_any(run, call, call->call, &is_new);
     if (call->result >= 900)
         state->root = draft;
     if (draft == NULL || !is_new)

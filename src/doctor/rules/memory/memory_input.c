@@ -10,7 +10,7 @@
 enum { SUSPECTS_MAX = 256, WORKS_MAX = 1024 };
 
 typedef struct suspect {
-    gphi_exec_book *exec;
+    gphi_exec_history *exec;
     gphi_call launch, upload, input_call;
     uint64_t address, bytes, number; /* of what came; its allocation's number */
     gphi_allocation *memory;
@@ -19,19 +19,20 @@ typedef struct suspect {
 } suspect;
 
 /* The range of the same size by which an input of the graph was filled from the host. */
-static const gphi_range_book *input_of(const gphi_book *book, const gphi_exec_book *exec,
-                                       uint64_t bytes)
+static const gphi_range_history *input_of(const gphi_history *history,
+                                          const gphi_exec_history *exec, uint64_t bytes)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        const gphi_memory_book *memory = touch->memory != NULL && !touch->writes
-                                             ? gphi_book_memory(book, touch->memory)
-                                             : NULL;
+        const gphi_memory_history *memory =
+            touch->memory != NULL && !touch->writes
+                ? gphi_history_memory(history, touch->memory)
+                : NULL;
         for (size_t k = 0; memory != NULL && k < memory->written.count; k++) {
-            const gphi_range_book *range = gphi_vec_at(&memory->written, k);
+            const gphi_range_history *range = gphi_vec_at(&memory->written, k);
             if (range->is_from_host && range->end - range->start == bytes &&
                 range->last.number < exec->last_launch.number &&
-                gphi_touch_meets(book, touch, range->start, bytes))
+                gphi_touch_meets(history, touch, range->start, bytes))
                 return range;
         }
     }
@@ -39,22 +40,22 @@ static const gphi_range_book *input_of(const gphi_book *book, const gphi_exec_bo
 }
 
 /* Whether kernels outside, or other graphs, may have written what the graph uses. */
-static bool is_written_by_others(const gphi_book *book, const gphi_exec_book *exec,
-                                 uint64_t since)
+static bool is_written_by_others(const gphi_history *history,
+                                 const gphi_exec_history *exec, uint64_t since)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        const gphi_memory_book *memory =
-            touch->memory != NULL ? gphi_book_memory(book, touch->memory) : NULL;
+        const gphi_memory_history *memory =
+            touch->memory != NULL ? gphi_history_memory(history, touch->memory) : NULL;
         for (size_t k = 0; memory != NULL && k < memory->pointers.count; k++) {
             const gphi_touch *pointer = gphi_vec_at(&memory->pointers, k);
             if (pointer->since > since)
                 return true;
         }
-        for (int k = 0; k < GPHI_RECENT && book->recent[k] != NULL; k++) {
-            const gphi_exec_book *other = book->recent[k];
+        for (int k = 0; k < GPHI_RECENT && history->recent[k] != NULL; k++) {
+            const gphi_exec_history *other = history->recent[k];
             if (other != exec && other->last_launch.number > since &&
-                gphi_book_touches(book, other, touch->address, 1) != NULL)
+                gphi_history_touches(history, other, touch->address, 1) != NULL)
                 return true;
         }
     }
@@ -63,16 +64,17 @@ static bool is_written_by_others(const gphi_book *book, const gphi_exec_book *ex
 
 /* What came from the host since the launch before, and not for the graph; NULL if
  * something came for it. */
-static const gphi_work *foreign_upload(const gphi_book *book, const gphi_exec_book *exec,
+static const gphi_work *foreign_upload(const gphi_history *history,
+                                       const gphi_exec_history *exec,
                                        const gphi_seen *seen)
 {
     const gphi_work *found = NULL;
-    const gphi_work *work = gphi_model_work_next(book->model, book->before_work);
+    const gphi_work *work = gphi_model_work_next(history->model, history->before_work);
     for (int i = 0; i < WORKS_MAX && work != NULL && work->number < seen->work->number;
-         i++, work = gphi_model_work_next(book->model, work->number)) {
+         i++, work = gphi_model_work_next(history->model, work->number)) {
         if (work->is_captured || work->write_bytes == 0)
             continue;
-        if (gphi_book_touches(book, exec, work->write, work->write_bytes) != NULL)
+        if (gphi_history_touches(history, exec, work->write, work->write_bytes) != NULL)
             return NULL;
         if (work->read_bytes == 0 && work->host != 0)
             found = work;
@@ -82,23 +84,23 @@ static const gphi_work *foreign_upload(const gphi_book *book, const gphi_exec_bo
 
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
+    gphi_history *history = gphi_history_of(run, seen);
     gphi_list_state *state = run->state;
     if (!state->is_ready) {
         gphi_vec_init(&state->items, run->model->heap, sizeof(suspect));
         state->is_ready = true;
     }
-    gphi_exec_book *exec = book != NULL ? book->launched : NULL;
-    if (exec == NULL || book->before_work == 0 || seen->work == NULL ||
-        state->items.count == SUSPECTS_MAX || book->before.number < exec->updated)
+    gphi_exec_history *exec = history != NULL ? history->launched : NULL;
+    if (exec == NULL || history->before_work == 0 || seen->work == NULL ||
+        state->items.count == SUSPECTS_MAX || history->before.number < exec->updated)
         return;
-    const gphi_work *upload = foreign_upload(book, exec, seen);
+    const gphi_work *upload = foreign_upload(history, exec, seen);
     gphi_allocation *memory =
         upload != NULL ? gphi_model_memory(run->model, upload->write, false) : NULL;
     if (memory == NULL)
         return;
-    const gphi_range_book *input = input_of(book, exec, upload->write_bytes);
-    if (input == NULL || is_written_by_others(book, exec, book->before.number))
+    const gphi_range_history *input = input_of(history, exec, upload->write_bytes);
+    if (input == NULL || is_written_by_others(history, exec, history->before.number))
         return;
     suspect *one = gphi_vec_add(&state->items, 1);
     if (one != NULL)
@@ -113,15 +115,15 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
                          .input = input->start};
 }
 
-static bool was_used(const gphi_book *book, const suspect *of)
+static bool was_used(const gphi_history *history, const suspect *of)
 {
-    const gphi_memory_book *memory = gphi_book_memory(book, of->memory);
+    const gphi_memory_history *memory = gphi_history_memory(history, of->memory);
     if (of->memory->allocated.number != of->number || memory == NULL)
         return true; /* not known any more */
     if (memory->overflows)
         return true;
     for (size_t i = 0; i < memory->read.count; i++) {
-        const gphi_range_book *range = gphi_vec_at(&memory->read, i);
+        const gphi_range_history *range = gphi_vec_at(&memory->read, i);
         if (range->last.number > of->upload.number)
             return true;
     }
@@ -130,17 +132,18 @@ static bool was_used(const gphi_book *book, const suspect *of)
         if (pointer->since > of->upload.number)
             return true;
     }
-    for (size_t i = 0; i < book->execs.count; i++) {
-        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *exec =
+            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         if (exec->last_launch.number > of->upload.number &&
-            gphi_book_touches(book, exec, of->address, of->bytes) != NULL)
+            gphi_history_touches(history, exec, of->address, of->bytes) != NULL)
             return true;
     }
     return false;
 }
 
 /* One that was never used is no habit: it may be for what this run did not come to. */
-static uint32_t unused_of(const gphi_list_state *state, const gphi_exec_book *exec)
+static uint32_t unused_of(const gphi_list_state *state, const gphi_exec_history *exec)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < state->items.count; i++) {
@@ -153,18 +156,20 @@ static uint32_t unused_of(const gphi_list_state *state, const gphi_exec_book *ex
 void gphi_rule_input_not_refreshed_end(gphi_rule_run *run, bool is_killed)
 {
     enum { UNUSED_MIN = 3 };
-    gphi_book *book = gphi_book_of(run, NULL);
+    gphi_history *history = gphi_history_of(run, NULL);
     gphi_list_state *state = run->state;
     (void)is_killed;
-    for (size_t i = 0; book != NULL && state->is_ready && i < state->items.count; i++) {
+    for (size_t i = 0; history != NULL && state->is_ready && i < state->items.count;
+         i++) {
         suspect *one = gphi_vec_at(&state->items, i);
-        one->is_unused = !was_used(book, one);
+        one->is_unused = !was_used(history, one);
     }
-    for (size_t i = 0; book != NULL && state->is_ready && i < state->items.count; i++) {
+    for (size_t i = 0; history != NULL && state->is_ready && i < state->items.count;
+         i++) {
         const suspect *one = gphi_vec_at(&state->items, i);
         if (!one->is_unused || unused_of(state, one->exec) < UNUSED_MIN)
             continue;
-        gphi_draft *draft = gphi_find(run, &one->launch, one->exec->created);
+        gphi_draft *draft = gphi_finding_begin(run, &one->launch, one->exec->created);
         gphi_cause(draft,
                    "the graph was launched again with the old contents of its input at "
                    "0x%" PRIx64 "; the %s that came from the host before the launch went "

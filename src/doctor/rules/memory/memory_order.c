@@ -10,7 +10,7 @@
 
 /* ---- memory.read-before-done ---- */
 
-static void tell_basis(gphi_draft *draft, const gphi_exec_book *exec,
+static void tell_basis(gphi_draft *draft, const gphi_exec_history *exec,
                        const gphi_touch *touch)
 {
     const gphi_snapshot *source = exec->source;
@@ -28,10 +28,10 @@ static void tell_basis(gphi_draft *draft, const gphi_exec_book *exec,
 }
 
 static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
-                       const gphi_exec_book *exec, const gphi_touch *touch,
+                       const gphi_exec_history *exec, const gphi_touch *touch,
                        uint64_t address)
 {
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (draft == NULL)
         return;
     gphi_cause(draft,
@@ -46,16 +46,16 @@ static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
                       gphi_say_stream(run->model, seen->stream));
 }
 
-static const gphi_touch *early_touch(const gphi_book *book, const gphi_seen *seen,
-                                     const gphi_exec_book *exec, uint64_t *address)
+static const gphi_touch *early_touch(const gphi_history *history, const gphi_seen *seen,
+                                     const gphi_exec_history *exec, uint64_t *address)
 {
     gphi_touch touches[64];
     gphi_call_ranges ranges;
     if (gphi_is_kernel_launch(seen)) {
-        const uint32_t count = gphi_call_pointers(book->model, seen, touches, 64);
+        const uint32_t count = gphi_call_pointers(history->model, seen, touches, 64);
         for (uint32_t i = 0; i < count; i++) {
             *address = touches[i].address;
-            const gphi_touch *touch = gphi_book_writes(book, exec, *address, 1);
+            const gphi_touch *touch = gphi_history_writes(history, exec, *address, 1);
             if (touch != NULL && touch->address == *address)
                 return touch;
         }
@@ -64,22 +64,22 @@ static const gphi_touch *early_touch(const gphi_book *book, const gphi_seen *see
     if (!gphi_call_ranges_of(seen, &ranges) || ranges.read_bytes == 0)
         return NULL;
     *address = ranges.read;
-    return gphi_book_writes(book, exec, ranges.read, ranges.read_bytes);
+    return gphi_history_writes(history, exec, ranges.read, ranges.read_bytes);
 }
 
 void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
-    if (book == NULL || seen->work == NULL || seen->work->is_captured ||
-        seen->call.result != 0 || book->launched != NULL)
+    gphi_history *history = gphi_history_of(run, seen);
+    if (history == NULL || seen->work == NULL || seen->work->is_captured ||
+        seen->call.result != 0 || history->launched != NULL)
         return;
-    for (int i = 0; i < GPHI_RECENT && book->recent[i] != NULL; i++) {
-        const gphi_exec_book *exec = book->recent[i];
+    for (int i = 0; i < GPHI_RECENT && history->recent[i] != NULL; i++) {
+        const gphi_exec_history *exec = history->recent[i];
         uint64_t address = 0;
         if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
             gphi_model_ordered(run->model, exec->last_work, seen->work->number))
             continue;
-        const gphi_touch *touch = early_touch(book, seen, exec, &address);
+        const gphi_touch *touch = early_touch(history, seen, exec, &address);
         if (touch != NULL) {
             tell_early(run, seen, exec, touch, address);
             return;
@@ -91,15 +91,15 @@ void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
 
 /* What a kernel of the graph is given, or a copy or fill of it touches, in the range.
  * That a kernel goes as far as the range from a pointer before it is not known. */
-static const gphi_touch *input_in(const gphi_book *book, const gphi_exec_book *exec,
-                                  const gphi_work *work)
+static const gphi_touch *input_in(const gphi_history *history,
+                                  const gphi_exec_history *exec, const gphi_work *work)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         const uint64_t bytes = touch->bytes != 0 ? touch->bytes : 1;
         if (touch->address < work->write + work->write_bytes &&
             work->write < touch->address + bytes && !touch->writes &&
-            !gphi_touch_is_off(book, exec, touch))
+            !gphi_touch_is_off(history, exec, touch))
             return touch;
     }
     return NULL;
@@ -113,13 +113,13 @@ static bool is_refill(const gphi_work *work)
            strstr(gphi_call_name(work->call.call), "Async") != NULL;
 }
 
-static void tell_input_race(gphi_rule_run *run, const gphi_exec_book *exec,
+static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
                             const gphi_work *refill, const gphi_call *launch,
                             const gphi_touch *touch)
 {
     const gphi_snapshot *source = exec->source;
     const bool is_before = refill->call.number < launch->number;
-    gphi_draft *draft = gphi_find(run, &refill->call, exec->created);
+    gphi_draft *draft = gphi_finding_begin(run, &refill->call, exec->created);
     gphi_cause(draft,
                "%s writes 0x%" PRIx64 ", which the graph uses in %s, %s: nothing orders "
                "the two",
@@ -136,20 +136,21 @@ static void tell_input_race(gphi_rule_run *run, const gphi_exec_book *exec,
 
 /* Copies since the last launch of the graph, or the last ones, that this one does not
  * wait for. */
-static void look_before(gphi_rule_run *run, const gphi_book *book, const gphi_seen *seen)
+static void look_before(gphi_rule_run *run, const gphi_history *history,
+                        const gphi_seen *seen)
 {
     enum { WORKS_MAX = 256 };
     const uint64_t now = seen->work->number;
     const uint64_t oldest = now > WORKS_MAX ? now - WORKS_MAX : 0;
-    const uint64_t since = book->before_work > oldest ? book->before_work : oldest;
+    const uint64_t since = history->before_work > oldest ? history->before_work : oldest;
     const gphi_work *work = gphi_model_work_next(run->model, since);
     for (; work != NULL && work->number < now;
          work = gphi_model_work_next(run->model, work->number)) {
         if (!is_refill(work) || gphi_model_ordered(run->model, work->number, now))
             continue;
-        const gphi_touch *touch = input_in(book, book->launched, work);
+        const gphi_touch *touch = input_in(history, history->launched, work);
         if (touch != NULL) {
-            tell_input_race(run, book->launched, work, &seen->call, touch);
+            tell_input_race(run, history->launched, work, &seen->call, touch);
             return;
         }
     }
@@ -157,20 +158,20 @@ static void look_before(gphi_rule_run *run, const gphi_book *book, const gphi_se
 
 void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
-    if (book == NULL || seen->work == NULL || seen->call.result != 0)
+    gphi_history *history = gphi_history_of(run, seen);
+    if (history == NULL || seen->work == NULL || seen->call.result != 0)
         return;
-    if (book->launched != NULL) {
-        look_before(run, book, seen);
+    if (history->launched != NULL) {
+        look_before(run, history, seen);
         return;
     }
-    for (int i = 0; is_refill(seen->work) && i < GPHI_RECENT && book->recent[i] != NULL;
-         i++) {
-        const gphi_exec_book *exec = book->recent[i];
+    for (int i = 0;
+         is_refill(seen->work) && i < GPHI_RECENT && history->recent[i] != NULL; i++) {
+        const gphi_exec_history *exec = history->recent[i];
         if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
             gphi_model_ordered(run->model, exec->last_work, seen->work->number))
             continue;
-        const gphi_touch *touch = input_in(book, exec, seen->work);
+        const gphi_touch *touch = input_in(history, exec, seen->work);
         if (touch != NULL) {
             tell_input_race(run, exec, seen->work, &exec->last_launch, touch);
             return;
@@ -181,10 +182,10 @@ void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
 /* ---- memory.output-overwritten: a reader that the next launch does not wait for ---- */
 
 static void tell_race(gphi_rule_run *run, const gphi_seen *seen,
-                      const gphi_exec_book *exec, const gphi_work *reader,
+                      const gphi_exec_history *exec, const gphi_work *reader,
                       const gphi_touch *touch)
 {
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (draft == NULL)
         return;
     gphi_cause(
@@ -199,19 +200,20 @@ static void tell_race(gphi_rule_run *run, const gphi_seen *seen,
 }
 
 /* Readers of the launch before. */
-static void find_race(gphi_rule_run *run, const gphi_book *book, const gphi_seen *seen)
+static void find_race(gphi_rule_run *run, const gphi_history *history,
+                      const gphi_seen *seen)
 {
-    const gphi_exec_book *exec = book->launched;
-    const gphi_work *work = gphi_model_work_next(run->model, book->before_work);
+    const gphi_exec_history *exec = history->launched;
+    const gphi_work *work = gphi_model_work_next(run->model, history->before_work);
     for (int i = 0; i < 4096 && work != NULL && seen->work != NULL &&
                     work->number < seen->work->number;
          i++, work = gphi_model_work_next(run->model, work->number)) {
         if (work->is_captured || work->read_bytes == 0 ||
             gphi_model_ordered(run->model, work->number, seen->work->number) ||
-            !gphi_model_ordered(run->model, book->before_work, work->number))
+            !gphi_model_ordered(run->model, history->before_work, work->number))
             continue;
         const gphi_touch *touch =
-            gphi_book_writes(book, exec, work->read, work->read_bytes);
+            gphi_history_writes(history, exec, work->read, work->read_bytes);
         if (touch != NULL) {
             tell_race(run, seen, exec, work, touch);
             return;
@@ -222,14 +224,14 @@ static void find_race(gphi_rule_run *run, const gphi_book *book, const gphi_seen
 /* ---- ... and results of two launches that are read as two, behind the second ---- */
 
 /* Whether contents came from outside into what the graph uses since it was launched. */
-static bool is_fresh(const gphi_book *book, const gphi_exec_book *exec, uint64_t since,
-                     uint64_t until)
+static bool is_fresh(const gphi_history *history, const gphi_exec_history *exec,
+                     uint64_t since, uint64_t until)
 {
-    const gphi_work *work = gphi_model_work_next(book->model, since);
+    const gphi_work *work = gphi_model_work_next(history->model, since);
     for (int i = 0; i < 1024 && work != NULL && work->number < until;
-         i++, work = gphi_model_work_next(book->model, work->number))
+         i++, work = gphi_model_work_next(history->model, work->number))
         if (!work->is_captured && work->exec == NULL && work->write_bytes != 0 &&
-            gphi_book_touches(book, exec, work->write, work->write_bytes) != NULL)
+            gphi_history_touches(history, exec, work->write, work->write_bytes) != NULL)
             return true;
     return false;
 }
@@ -237,8 +239,8 @@ static bool is_fresh(const gphi_book *book, const gphi_exec_book *exec, uint64_t
 static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
                        const gphi_call *again, const gphi_touch *touch)
 {
-    const gphi_exec_book *exec = first->exec;
-    gphi_draft *draft = gphi_find(run, &first->call, 0);
+    const gphi_exec_history *exec = first->exec;
+    gphi_draft *draft = gphi_finding_begin(run, &first->call, 0);
     if (draft == NULL)
         return;
     gphi_cause(
@@ -253,7 +255,7 @@ static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
     tell_basis(draft, exec, touch);
 }
 
-static gphi_output_read *read_of(gphi_list_state *state, const gphi_exec_book *exec,
+static gphi_output_read *read_of(gphi_list_state *state, const gphi_exec_history *exec,
                                  uint64_t address, uint64_t bytes)
 {
     for (size_t i = 0; i < state->items.count; i++) {
@@ -264,13 +266,14 @@ static gphi_output_read *read_of(gphi_list_state *state, const gphi_exec_book *e
     return NULL;
 }
 
-static void note_read(gphi_rule_run *run, const gphi_book *book, gphi_exec_book *exec,
-                      const gphi_seen *seen)
+static void note_read(gphi_rule_run *run, const gphi_history *history,
+                      gphi_exec_history *exec, const gphi_seen *seen)
 {
     enum { READS_MAX = 256 };
     gphi_list_state *state = run->state;
     const gphi_work *work = seen->work;
-    const gphi_touch *touch = gphi_book_writes(book, exec, work->read, work->read_bytes);
+    const gphi_touch *touch =
+        gphi_history_writes(history, exec, work->read, work->read_bytes);
     if (touch == NULL)
         return;
     exec->last_read = seen->call.number;
@@ -294,39 +297,39 @@ static void note_read(gphi_rule_run *run, const gphi_book *book, gphi_exec_book 
                               .fresh = exec->fresh};
 }
 
-static void note_reads(gphi_rule_run *run, gphi_book *book, const gphi_seen *seen)
+static void note_reads(gphi_rule_run *run, gphi_history *history, const gphi_seen *seen)
 {
-    for (int i = 0; i < GPHI_RECENT && book->recent[i] != NULL; i++)
-        if (gphi_exec_is_alive(book->recent[i]))
-            note_read(run, book, book->recent[i], seen);
+    for (int i = 0; i < GPHI_RECENT && history->recent[i] != NULL; i++)
+        if (gphi_exec_is_alive(history->recent[i]))
+            note_read(run, history, history->recent[i], seen);
 }
 
 void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
+    gphi_history *history = gphi_history_of(run, seen);
     gphi_list_state *state = run->state;
     if (!state->is_ready) {
         gphi_vec_init(&state->items, run->model->heap, sizeof(gphi_output_read));
         state->is_ready = true;
     }
-    if (book == NULL)
+    if (history == NULL)
         return;
-    gphi_exec_book *exec = book->launched;
-    if (exec != NULL && book->before_work != 0) {
-        find_race(run, book, seen);
-        if (exec->last_read > book->before.number) { /* a new row of launches */
+    gphi_exec_history *exec = history->launched;
+    if (exec != NULL && history->before_work != 0) {
+        find_race(run, history, seen);
+        if (exec->last_read > history->before.number) { /* a new row of launches */
             exec->launches_read = exec->launches - 1;
             exec->fresh = 0;
         }
     }
     if (exec != NULL) {
-        exec->fresh += is_fresh(book, exec, book->before_work, exec->last_work);
+        exec->fresh += is_fresh(history, exec, history->before_work, exec->last_work);
         return;
     }
     if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0 ||
         seen->work->read_bytes == 0 || seen->work->write_bytes != 0)
         return;
-    note_reads(run, book, seen);
+    note_reads(run, history, seen);
 }
 
 void gphi_rule_output_overwritten_fini(gphi_rule_run *run)

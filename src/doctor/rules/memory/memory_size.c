@@ -8,9 +8,9 @@
 
 enum { SAVED_MIN = 1 << 20 }; /* less is not worth a word */
 
-static gphi_exec_book *exec_at(const gphi_book *book, size_t index)
+static gphi_exec_history *exec_at(const gphi_history *history, size_t index)
 {
-    return *(gphi_exec_book **)gphi_vec_at(&book->execs, index);
+    return *(gphi_exec_history **)gphi_vec_at(&history->execs, index);
 }
 
 /* ---- memory.pool-per-graph ---- */
@@ -18,24 +18,24 @@ static gphi_exec_book *exec_at(const gphi_book *book, size_t index)
 /* What one pool holds for one class of graphs. */
 typedef struct pool_use {
     uint64_t pool, class_hash, bytes;
-    const gphi_exec_book *exec;
+    const gphi_exec_history *exec;
     bool is_mixed; /* used by graphs of other classes, or by copies outside */
     bool is_own;   /* no pool of the driver: allocated while the graph was captured */
 } pool_use;
 
 /* Whether it was filled or read by copies outside: then it is more than a temporary. */
-static bool is_temporary(const gphi_book *book, const gphi_allocation *memory)
+static bool is_temporary(const gphi_history *history, const gphi_allocation *memory)
 {
-    const gphi_memory_book *one = gphi_book_memory(book, memory);
+    const gphi_memory_history *one = gphi_history_memory(history, memory);
     if (one == NULL)
         return true;
     for (size_t i = 0; i < one->written.count; i++)
-        if (!((gphi_range_book *)gphi_vec_at(&one->written, i))->is_fill)
+        if (!((gphi_range_history *)gphi_vec_at(&one->written, i))->is_fill)
             return false;
     return one->read.count == 0 && !one->overflows;
 }
 
-static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_book *exec)
+static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_history *exec)
 {
     for (size_t i = 0; i < uses->count; i++) {
         pool_use *one = gphi_vec_at(uses, i);
@@ -52,7 +52,7 @@ static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_book *exe
 
 /* The pool of a temporary; 0: of none. An allocator that keeps a pool for each capture,
  * as PyTorch's does, gets memory from the driver while it captures. */
-static uint64_t pool_of(const gphi_exec_book *exec, const gphi_allocation *memory)
+static uint64_t pool_of(const gphi_exec_history *exec, const gphi_allocation *memory)
 {
     const gphi_capture *capture = exec->source != NULL ? exec->source->capture : NULL;
     if (memory->kind == GPHI_MEM_ASYNC)
@@ -65,10 +65,10 @@ static uint64_t pool_of(const gphi_exec_book *exec, const gphi_allocation *memor
 }
 
 /* Each allocation of a graph once. */
-static void gather_pool(const gphi_book *book, gphi_vec *uses, gphi_map *done,
-                        const gphi_exec_book *exec)
+static void gather_pool(const gphi_history *history, gphi_vec *uses, gphi_map *done,
+                        const gphi_exec_history *exec)
 {
-    const uint64_t newest = exec_at(book, book->execs.count - 1)->created;
+    const uint64_t newest = exec_at(history, history->execs.count - 1)->created;
     if (exec->destroyed.number != 0 && exec->destroyed.number < newest)
         return; /* gone when others were made */
     for (size_t k = 0; exec->launches > 0 && k < exec->touches.count; k++) {
@@ -77,7 +77,7 @@ static void gather_pool(const gphi_book *book, gphi_vec *uses, gphi_map *done,
         if (memory == NULL || memory->allocated.number != touch->memory_number ||
             pool_of(exec, memory) == 0 || gphi_map_get(done, (uintptr_t)memory) != NULL ||
             gphi_map_set(done, (uintptr_t)memory, 1) != GPH_OK ||
-            !is_temporary(book, memory))
+            !is_temporary(history, memory))
             continue;
         pool_use *use = use_of(uses, pool_of(exec, memory), exec);
         if (use == NULL)
@@ -87,12 +87,12 @@ static void gather_pool(const gphi_book *book, gphi_vec *uses, gphi_map *done,
     }
 }
 
-static void gather_pools(const gphi_book *book, gphi_vec *uses)
+static void gather_pools(const gphi_history *history, gphi_vec *uses)
 {
-    for (size_t i = 0; i < book->execs.count; i++) {
+    for (size_t i = 0; i < history->execs.count; i++) {
         gphi_map done;
-        gphi_map_init(&done, book->model->heap);
-        gather_pool(book, uses, &done, exec_at(book, i));
+        gphi_map_init(&done, history->model->heap);
+        gather_pool(history, uses, &done, exec_at(history, i));
         gphi_map_fini(&done);
     }
 }
@@ -112,7 +112,8 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
     /* Allocators take whole segments, large or small. */
     if (count < 3 || sum - largest < (first->is_own ? 32U : 1U) * (uint64_t)SAVED_MIN)
         return;
-    gphi_draft *draft = gphi_find(run, &first->exec->exec->created, first->class_hash);
+    gphi_draft *draft =
+        gphi_finding_begin(run, &first->exec->exec->created, first->class_hash);
     gphi_cause(draft,
                "%u graphs of the same kernels have their temporaries in %u pools, %s "
                "together; no two launches were ever under way at the same time, so one "
@@ -135,13 +136,13 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
 
 void gphi_rule_pool_per_graph(gphi_rule_run *run, bool is_killed)
 {
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     gphi_vec uses;
     (void)is_killed;
-    if (book == NULL || book->launches_overlap)
+    if (history == NULL || history->launches_overlap)
         return;
     gphi_vec_init(&uses, run->model->heap, sizeof(pool_use));
-    gather_pools(book, &uses);
+    gather_pools(history, &uses);
     for (size_t i = 0; i < uses.count; i++) {
         const pool_use *one = gphi_vec_at(&uses, i);
         bool is_first = !one->is_mixed;
@@ -194,7 +195,7 @@ static bool lies_in(const gphi_touch *touch, const gphi_graph_memory *memory)
 }
 
 /* Whether the last use of `a` is over before `b` is allocated. */
-static bool is_over_before(const gphi_model *model, const gphi_exec_book *exec,
+static bool is_over_before(const gphi_model *model, const gphi_exec_history *exec,
                            const gphi_graph_memory *a, const gphi_graph_memory *b)
 {
     const gphi_touch *node = NULL;
@@ -220,7 +221,7 @@ static void tell_kept(gphi_rule_run *run, const gphi_graph_memory *a,
                       const gphi_graph_memory *b)
 {
     const bool is_one = a->exec == b->exec;
-    gphi_draft *draft = gphi_find(run, &b->made, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &b->made, 0);
     gphi_cause(draft,
                "%s and %s are both held%s, though the first is not used any more when "
                "the second is allocated, and nothing outside uses either: with free "
@@ -234,43 +235,44 @@ static void tell_kept(gphi_rule_run *run, const gphi_graph_memory *a,
 }
 
 /* What the nodes of one graph or two allocate. */
-static uint64_t bytes_of(const gphi_book *book, const gphi_exec_book *a,
-                         const gphi_exec_book *b)
+static uint64_t bytes_of(const gphi_history *history, const gphi_exec_history *a,
+                         const gphi_exec_history *b)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < book->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = 0; i < history->graph_memories.count; i++) {
+        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         bytes += one->exec == a || one->exec == b ? one->bytes : 0;
     }
     return bytes;
 }
 
-static bool could_share(const gphi_book *book, const gphi_graph_memory *a,
+static bool could_share(const gphi_history *history, const gphi_graph_memory *a,
                         const gphi_graph_memory *b)
 {
     if (a->exec == NULL || b->exec == NULL || a->exec->source == NULL ||
         a->exec->source->data == NULL)
         return false;
     const uint64_t shared = a->bytes < b->bytes ? a->bytes : b->bytes;
-    if (shared < SAVED_MIN || shared * 4 < bytes_of(book, a->exec, b->exec))
+    if (shared < SAVED_MIN || shared * 4 < bytes_of(history, a->exec, b->exec))
         return false;
     if (a->exec == b->exec)
         return a->exec->source->number == a->exec->source_number &&
-               is_over_before(book->model, a->exec, a, b);
-    return !book->launches_overlap && a->exec->launches > 1 && b->exec->launches > 1;
+               is_over_before(history->model, a->exec, a, b);
+    return !history->launches_overlap && a->exec->launches > 1 && b->exec->launches > 1;
 }
 
 void gphi_rule_allocations_never_freed(gphi_rule_run *run, bool is_killed)
 {
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     (void)is_killed;
-    for (size_t i = 0; book != NULL && i < book->graph_memories.count && i < 64; i++) {
-        const gphi_graph_memory *a = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = 0; history != NULL && i < history->graph_memories.count && i < 64;
+         i++) {
+        const gphi_graph_memory *a = gphi_vec_at(&history->graph_memories, i);
         for (size_t k = i + 1;
-             is_kept_for_nothing(a) && k < book->graph_memories.count && k < i + 64;
+             is_kept_for_nothing(a) && k < history->graph_memories.count && k < i + 64;
              k++) {
-            const gphi_graph_memory *b = gphi_vec_at(&book->graph_memories, k);
-            if (is_kept_for_nothing(b) && could_share(book, a, b)) {
+            const gphi_graph_memory *b = gphi_vec_at(&history->graph_memories, k);
+            if (is_kept_for_nothing(b) && could_share(history, a, b)) {
                 tell_kept(run, a, b);
                 return;
             }
@@ -308,28 +310,28 @@ static bool is_lost(const gphi_rule_run *run, const gphi_trim_state *state,
 void gphi_rule_graph_memory_leak_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_trim_state *state = run->state;
-    (void)gphi_book_of(run, seen);
+    (void)gphi_history_of(run, seen);
     if (seen->call.call == GPHI_CALL_cuDeviceGraphMemTrim)
         state->trimmed = seen->call.number;
 }
 
 void gphi_rule_graph_memory_leak(gphi_rule_run *run, bool is_killed)
 {
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     uint32_t orphans = 0;
-    for (size_t i = 0; book != NULL && i < book->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = 0; history != NULL && i < history->graph_memories.count; i++) {
+        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         orphans += one->is_live && !one->is_orphan && one->exec != NULL &&
                    one->exec->destroyed.number != 0;
     }
-    for (size_t i = 0; book != NULL && i < book->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = 0; history != NULL && i < history->graph_memories.count; i++) {
+        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         if (!one->is_live || one->is_orphan || one->exec == NULL ||
-            one->exec->destroyed.number == 0 || is_killed || book->is_dead)
+            one->exec->destroyed.number == 0 || is_killed || history->is_dead)
             continue;
         if (!is_lost(run, run->state, &one->exec->destroyed, orphans - 1))
             continue;
-        gphi_draft *draft = gphi_find(run, &one->exec->destroyed, 0);
+        gphi_draft *draft = gphi_finding_begin(run, &one->exec->destroyed, 0);
         gphi_cause(
             draft,
             "%s at 0x%" PRIx64
@@ -343,27 +345,27 @@ void gphi_rule_graph_memory_leak(gphi_rule_run *run, bool is_killed)
 
 void gphi_rule_leak_at_exit(gphi_rule_run *run, bool is_killed)
 {
-    const gphi_book *book = gphi_book_of(run, NULL);
-    if (book == NULL || is_killed || book->is_dead)
+    const gphi_history *history = gphi_history_of(run, NULL);
+    if (history == NULL || is_killed || history->is_dead)
         return;
     uint64_t execs = 0, bytes = 0, nodes = 0;
-    const gphi_exec_book *last = NULL;
-    for (size_t i = 0; i < book->execs.count; i++) {
-        const gphi_exec_book *one = exec_at(book, i);
+    const gphi_exec_history *last = NULL;
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *one = exec_at(history, i);
         if (!gphi_exec_is_alive(one))
             continue;
         last = one;
         execs++;
         nodes += one->nodes;
     }
-    for (size_t i = 0; i < book->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = 0; i < history->graph_memories.count; i++) {
+        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         if (one->is_live && one->exec != NULL && one->exec->destroyed.number == 0)
             bytes += one->bytes;
     }
     if (execs == 0)
         return;
-    gphi_draft *draft = gphi_find(run, &last->exec->created, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, 0);
     gphi_cause(draft, "at the end %s with %s %s alive%s%s%s",
                gphi_say_count(execs, "executable graph"), gphi_say_count(nodes, "node"),
                execs == 1 ? "was" : "were", bytes > 0 ? ", and " : "",
@@ -376,10 +378,10 @@ void gphi_rule_leak_at_exit(gphi_rule_run *run, bool is_killed)
 
 void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
+    gphi_history *history = gphi_history_of(run, seen);
     gphi_trim_state *state = run->state;
     const uint32_t call = seen->call.call;
-    if (book == NULL || seen->call.result != 0)
+    if (history == NULL || seen->call.result != 0)
         return;
     if (seen->capture == NULL &&
         (call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync))
@@ -388,14 +390,14 @@ void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
         return;
     uint64_t bytes = 0;
     const gphi_graph_memory *first = NULL;
-    for (size_t i = 0; i < book->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&book->graph_memories, i);
+    for (size_t i = 0; i < history->graph_memories.count; i++) {
+        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         if (one->launched.number == 0)
             continue;
         first = first != NULL ? first : one;
         bytes += one->bytes;
     }
-    gphi_draft *draft = first != NULL ? gphi_find(run, &seen->call, 0) : NULL;
+    gphi_draft *draft = first != NULL ? gphi_finding_begin(run, &seen->call, 0) : NULL;
     if (draft == NULL)
         return;
     gphi_cause(draft,
@@ -428,11 +430,12 @@ static const workspace *workspace_of(const gphi_list_state *state, const gphi_to
 }
 
 /* The same argument of the same kernel in a graph: the same use, not an output's. */
-static const gphi_exec_book *graph_with(const gphi_book *book, const gphi_touch *at,
-                                        const gphi_exec_book *but)
+static const gphi_exec_history *graph_with(const gphi_history *history,
+                                           const gphi_touch *at,
+                                           const gphi_exec_history *but)
 {
-    for (size_t i = 0; i < book->execs.count; i++) {
-        const gphi_exec_book *exec = exec_at(book, i);
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *exec = exec_at(history, i);
         for (size_t k = 0;
              exec != but && gphi_exec_is_alive(exec) && k < exec->touches.count; k++) {
             const gphi_touch *touch = gphi_vec_at(&exec->touches, k);
@@ -445,10 +448,10 @@ static const gphi_exec_book *graph_with(const gphi_book *book, const gphi_touch 
 }
 
 static void tell_workspace(gphi_rule_run *run, const gphi_seen *seen, const workspace *of,
-                           const gphi_touch *at, const gphi_exec_book *graph)
+                           const gphi_touch *at, const gphi_exec_history *graph)
 {
     const bool is_launch = gphi_is_launch(seen);
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     gphi_cause(
         draft,
         "%s at 0x%" PRIx64
@@ -510,15 +513,15 @@ static bool is_of_user(const gphi_model *model, const workspace *of, const gphi_
                                 strcmp(maker, function_of(model, &of->begin)) != 0);
 }
 
-static void look_at_launch(gphi_rule_run *run, const gphi_book *book,
+static void look_at_launch(gphi_rule_run *run, const gphi_history *history,
                            const gphi_seen *seen)
 {
-    const gphi_exec_book *exec = book->launched;
+    const gphi_exec_history *exec = history->launched;
     for (size_t i = 0; i < exec->touches.count && seen->work != NULL; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         const workspace *of = workspace_of(run->state, touch);
-        const gphi_exec_book *other =
-            of != NULL && touch->bytes == 0 ? graph_with(book, touch, exec) : NULL;
+        const gphi_exec_history *other =
+            of != NULL && touch->bytes == 0 ? graph_with(history, touch, exec) : NULL;
         if (other == NULL || other->last_work == 0 ||
             gphi_model_ordered(run->model, other->last_work, seen->work->number))
             continue;
@@ -529,27 +532,27 @@ static void look_at_launch(gphi_rule_run *run, const gphi_book *book,
 
 void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
+    gphi_history *history = gphi_history_of(run, seen);
     gphi_list_state *state = run->state;
     gphi_touch touches[64];
     if (!state->is_ready) {
         gphi_vec_init(&state->items, run->model->heap, sizeof(workspace));
         state->is_ready = true;
     }
-    if (book == NULL)
+    if (history == NULL)
         return;
     note_workspace(run, seen);
     if (state->items.count == 0)
         return;
-    if (book->launched != NULL)
-        look_at_launch(run, book, seen);
+    if (history->launched != NULL)
+        look_at_launch(run, history, seen);
     if (!gphi_is_kernel_launch(seen) || seen->capture != NULL || seen->call.result != 0)
         return;
     const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
     for (uint32_t i = 0; i < count; i++) {
         const workspace *of = workspace_of(state, &touches[i]);
-        const gphi_exec_book *graph =
-            of != NULL ? graph_with(book, &touches[i], NULL) : NULL;
+        const gphi_exec_history *graph =
+            of != NULL ? graph_with(history, &touches[i], NULL) : NULL;
         const bool is_ordered =
             graph != NULL && seen->work != NULL &&
             (graph->last_work == 0 ||

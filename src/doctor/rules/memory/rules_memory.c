@@ -6,9 +6,9 @@
 
 #include <inttypes.h>
 
-void gphi_rule_book_only(gphi_rule_run *run, const gphi_seen *seen)
+void gphi_rule_history_only(gphi_rule_run *run, const gphi_seen *seen)
 {
-    (void)gphi_book_of(run, seen);
+    (void)gphi_history_of(run, seen);
 }
 
 /* ---- memory.stale-address, memory.freed-input, memory.alias-after-capture ---- */
@@ -48,19 +48,19 @@ static dead_kind dead_of(const gphi_model *model, const gphi_touch *touch,
     return is_pool && !touch->reads ? DEAD_ALIASED : DEAD_REUSED;
 }
 
-static const gphi_touch *find_dead(gphi_book *book, gphi_exec_book *exec, dead_kind kind,
-                                   gphi_allocation **now)
+static const gphi_touch *find_dead(gphi_history *history, gphi_exec_history *exec,
+                                   dead_kind kind, gphi_allocation **now)
 {
-    if (exec->frees_checked == book->frees && !exec->has_dead)
+    if (exec->frees_checked == history->frees && !exec->has_dead)
         return NULL;
     const gphi_touch *found = NULL;
     bool has_dead = false;
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         gphi_allocation *there = NULL;
-        const dead_kind is = gphi_touch_is_off(book, exec, touch)
+        const dead_kind is = gphi_touch_is_off(history, exec, touch)
                                  ? DEAD_NONE
-                                 : dead_of(book->model, touch, &there);
+                                 : dead_of(history->model, touch, &there);
         has_dead = has_dead || is != DEAD_NONE;
         if (is == kind && found == NULL) {
             found = touch;
@@ -71,8 +71,8 @@ static const gphi_touch *find_dead(gphi_book *book, gphi_exec_book *exec, dead_k
     return found;
 }
 
-static void tell_past(const gphi_book *book, gphi_draft *draft,
-                      const gphi_exec_book *exec, const gphi_touch *touch)
+static void tell_past(const gphi_history *history, gphi_draft *draft,
+                      const gphi_exec_history *exec, const gphi_touch *touch)
 {
     const gphi_allocation *was = touch->memory;
     const gphi_snapshot *source = exec->source;
@@ -83,17 +83,17 @@ static void tell_past(const gphi_book *book, gphi_draft *draft,
     gphi_evidence_call(draft, &was->allocated, "%s at 0x%" PRIx64 " were allocated by",
                        gphi_say_bytes(was->bytes), was->address);
     gphi_evidence_call(draft, &was->freed, "they were freed by");
-    (void)book;
+    (void)history;
 }
 
 static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
 {
-    gphi_book *book = gphi_book_of(run, seen);
-    gphi_exec_book *exec = book != NULL ? book->launched : NULL;
+    gphi_history *history = gphi_history_of(run, seen);
+    gphi_exec_history *exec = history != NULL ? history->launched : NULL;
     gphi_allocation *now = NULL;
-    const gphi_touch *touch = exec != NULL ? find_dead(book, exec, kind, &now) : NULL;
+    const gphi_touch *touch = exec != NULL ? find_dead(history, exec, kind, &now) : NULL;
     gphi_draft *draft =
-        touch != NULL ? gphi_find(run, &seen->call, touch->memory_number) : NULL;
+        touch != NULL ? gphi_finding_begin(run, &seen->call, touch->memory_number) : NULL;
     if (draft == NULL)
         return;
     if (kind == DEAD_FREED)
@@ -109,7 +109,7 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
             " lie there, allocated by %s",
             gphi_say_touch(exec, touch), touch->address, gphi_say_bytes(now->bytes),
             now->address, gphi_say_call(&now->allocated));
-    tell_past(book, draft, exec, touch);
+    tell_past(history, draft, exec, touch);
     if (kind != DEAD_FREED)
         gphi_evidence_call(draft, &now->allocated, "the address was given out again by");
     if (touch->bytes == 0)
@@ -131,24 +131,24 @@ static void freed_input(gphi_rule_run *run, const gphi_seen *seen)
 static void alias_after_capture(gphi_rule_run *run, const gphi_seen *seen)
 {
     tell_dead(run, seen, DEAD_ALIASED);
-    gphi_book *book = gphi_book_of(run, seen);
-    if (book != NULL && book->launched != NULL)
-        book->launched->frees_checked = book->frees;
+    gphi_history *history = gphi_history_of(run, seen);
+    if (history != NULL && history->launched != NULL)
+        history->launched->frees_checked = history->frees;
 }
 
 static void free_book(gphi_rule_run *run)
 {
-    gphi_book_destroy(run->model);
+    gphi_history_destroy(run->model);
 }
 
 /* ---- memory.pointer-before-launch ---- */
 
 /* Memory of a graph that no launch has allocated, or none leaves allocated. */
-static const gphi_graph_memory *unlaunched(const gphi_book *book, const gphi_seen *seen,
-                                           uint64_t address)
+static const gphi_graph_memory *unlaunched(const gphi_history *history,
+                                           const gphi_seen *seen, uint64_t address)
 {
     const gphi_graph_memory *memory =
-        address != 0 ? gphi_book_graph_memory(book, address) : NULL;
+        address != 0 ? gphi_history_graph_memory(history, address) : NULL;
     if (memory == NULL)
         return NULL;
     const bool is_over =
@@ -158,8 +158,8 @@ static const gphi_graph_memory *unlaunched(const gphi_book *book, const gphi_see
 
 static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
-    if (book == NULL || book->graph_memories.count == 0 || seen->capture != NULL)
+    gphi_history *history = gphi_history_of(run, seen);
+    if (history == NULL || history->graph_memories.count == 0 || seen->capture != NULL)
         return;
     gphi_call_ranges ranges;
     gphi_touch touches[64];
@@ -169,15 +169,15 @@ static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
         const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
         for (uint32_t i = 0; i < count && memory == NULL; i++) {
             address = touches[i].address;
-            memory = unlaunched(book, seen, address);
+            memory = unlaunched(history, seen, address);
         }
     } else if (gphi_call_ranges_of(seen, &ranges)) {
         address = ranges.write;
-        memory = unlaunched(book, seen, address);
+        memory = unlaunched(history, seen, address);
         if (memory == NULL)
-            memory = unlaunched(book, seen, address = ranges.read);
+            memory = unlaunched(history, seen, address = ranges.read);
     }
-    gphi_draft *draft = memory != NULL ? gphi_find(run, &seen->call, 0) : NULL;
+    gphi_draft *draft = memory != NULL ? gphi_finding_begin(run, &seen->call, 0) : NULL;
     gphi_cause(draft, "%s uses 0x%" PRIx64 ", which a node of a graph allocates; %s%s",
                gphi_say_call(&seen->call), address,
                memory != NULL && memory->launched.number != 0
@@ -197,7 +197,7 @@ static void tell_free_in_capture(gphi_rule_run *run, const gphi_seen *seen,
     const gphi_allocation *memory = gphi_model_memory(run->model, address, false);
     if (memory == NULL)
         memory = gphi_model_memory(run->model, address, true);
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     gphi_cause(draft,
                "the free of 0x%" PRIx64
                " was captured, but no node of a graph allocates that address: the call "
@@ -209,19 +209,19 @@ static void tell_free_in_capture(gphi_rule_run *run, const gphi_seen *seen,
 
 static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_book *book = gphi_book_of(run, seen);
+    gphi_history *history = gphi_history_of(run, seen);
     const uint32_t call = seen->call.call;
-    if (book == NULL || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
+    if (history == NULL || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
         (call != GPHI_CALL_cuMemFree && call != GPHI_CALL_cuMemFreeAsync))
         return;
     const uint64_t address = gphi_event_word(seen->event, 0);
-    const gphi_graph_memory *memory = gphi_book_graph_memory(book, address);
+    const gphi_graph_memory *memory = gphi_history_graph_memory(history, address);
     if (memory == NULL) {
         if (seen->capture != NULL && call == GPHI_CALL_cuMemFreeAsync)
             tell_free_in_capture(run, seen, address);
         return;
     }
-    gphi_draft *draft = gphi_find(run, &seen->call, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (memory->is_freed_inside)
         gphi_cause(draft,
                    "0x%" PRIx64
@@ -275,11 +275,11 @@ const gphi_rule gphi_rules_memory[] = {
      .fini = gphi_rule_input_not_refreshed_fini},
     {.id = "memory.pool-per-graph",
      .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_pool_per_graph},
     {.id = "memory.allocations-never-freed",
      .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_allocations_never_freed},
     {.id = "memory.graph-memory-leak",
      .severity = GPH_SEVERITY_ERROR,
@@ -292,7 +292,7 @@ const gphi_rule gphi_rules_memory[] = {
      .call = gphi_rule_wrong_trim},
     {.id = "memory.executable-growth",
      .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_executable_growth},
     {.id = "memory.workspace-in-capture",
      .severity = GPH_SEVERITY_WARNING,
@@ -301,7 +301,7 @@ const gphi_rule gphi_rules_memory[] = {
      .fini = gphi_rule_workspace_fini},
     {.id = "memory.leak-at-exit",
      .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_leak_at_exit},
     {.id = NULL},
 };

@@ -8,7 +8,7 @@
 
 /* A copy to the host of what a graph writes. */
 typedef struct gphi_output_read {
-    gphi_exec_book *exec;
+    gphi_exec_history *exec;
     gphi_call call;
     uint64_t address, bytes, host;
     uint64_t launches, fresh; /* of the executable, since it was read before */
@@ -55,6 +55,7 @@ void gphi_rule_instantiate_per_launch(gphi_rule_run *run, bool is_killed);
 /* rules_nccl.c: a thread that NCCL or the process group around it has named. */
 bool gphi_is_nccl_thread(const gphi_model *model, uint32_t id);
 
-/* Only brings the book up to date, for rules that draw their conclusions at the end. */
-void gphi_rule_book_only(gphi_rule_run *run, const gphi_seen *seen);
+/* Only brings the history up to date, for rules that draw their conclusions at the end.
+ */
+void gphi_rule_history_only(gphi_rule_run *run, const gphi_seen *seen);
 #endif

@@ -81,10 +81,11 @@ static bool is_of_nccl(const nccl *state, const gphi_call *call)
 }
 
 /* An executable that runs NCCL's kernels; NULL: none is alive. */
-static const gphi_exec_book *alive_graph(const gphi_book *book)
+static const gphi_exec_history *alive_graph(const gphi_history *history)
 {
-    for (size_t i = 0; i < book->execs.count; i++) {
-        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *exec =
+            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         if (exec->nccl_kernels > 0 && gphi_exec_is_alive(exec))
             return exec;
     }
@@ -130,9 +131,9 @@ static nccl_wait *wait_of(nccl *state, uint32_t thread)
 static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     nccl *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
+    const gphi_history *history = gphi_history_of(run, seen);
     prepare(run);
-    if (book == NULL || state->modules.count == 0)
+    if (history == NULL || state->modules.count == 0)
         return;
     nccl_wait *wait = wait_of(state, seen->call.thread);
     if (wait == NULL)
@@ -149,9 +150,9 @@ static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
 }
 
 static void tell_destroy(gphi_rule_run *run, const nccl_wait *wait,
-                         const gphi_exec_book *graph)
+                         const gphi_exec_history *graph)
 {
-    gphi_draft *draft = gphi_find(run, &wait->wait, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &wait->wait, 0);
     gphi_cause(draft,
                "the last thing this thread did was to wait in NCCL, which gave out no "
                "work any more; the process was ended from outside while a graph with %u "
@@ -166,9 +167,9 @@ static void tell_destroy(gphi_rule_run *run, const nccl_wait *wait,
 static void destroy_end(gphi_rule_run *run, bool is_killed)
 {
     nccl *state = run->state;
-    const gphi_book *book = gphi_book_of(run, NULL);
-    const gphi_exec_book *graph =
-        book != NULL && is_killed && state->is_ready ? alive_graph(book) : NULL;
+    const gphi_history *history = gphi_history_of(run, NULL);
+    const gphi_exec_history *graph =
+        history != NULL && is_killed && state->is_ready ? alive_graph(history) : NULL;
     for (size_t i = 0; graph != NULL && i < state->waits.count; i++) {
         const nccl_wait *wait = gphi_vec_at(&state->waits, i);
         if (wait->wait.number != 0 && !wait->is_busy &&
@@ -213,7 +214,7 @@ static const gphi_capture *disturbed(const gphi_model *model, const gphi_call *c
 static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     nccl *state = run->state;
-    (void)gphi_book_of(run, seen);
+    (void)gphi_history_of(run, seen);
     prepare(run);
     const bool is_query = seen->call.call == GPHI_CALL_cuEventQuery ||
                           seen->call.call == GPHI_CALL_cuStreamQuery ||
@@ -225,7 +226,7 @@ static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
         gphi_is_told(run, &seen->call))
         return;
     const gphi_capture *capture = disturbed(run->model, &seen->call);
-    gphi_draft *draft = capture != NULL ? gphi_find(run, &seen->call, 0) : NULL;
+    gphi_draft *draft = capture != NULL ? gphi_finding_begin(run, &seen->call, 0) : NULL;
     gphi_cause(
         draft,
         "thread %u of NCCL's process group called %s while another thread captured "

@@ -10,13 +10,14 @@ enum { LAUNCHED_MIN = 8, NODES_MAX = 20000 };
 
 /* Calls `look` for each class of graphs that was launched often enough, its newest. */
 static void each_graph(gphi_rule_run *run,
-                       void (*look)(gphi_rule_run *run, const gphi_exec_book *exec))
+                       void (*look)(gphi_rule_run *run, const gphi_exec_history *exec))
 {
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     gphi_map done;
     gphi_map_init(&done, run->model->heap);
-    for (size_t i = book != NULL ? book->execs.count : 0; i-- > 0;) {
-        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+    for (size_t i = history != NULL ? history->execs.count : 0; i-- > 0;) {
+        const gphi_exec_history *exec =
+            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         if (exec->exec->created.number != exec->created || exec->source == NULL ||
             exec->source->data == NULL || exec->launches < LAUNCHED_MIN ||
             exec->source->number != exec->source_number ||
@@ -64,12 +65,12 @@ static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
     return widest;
 }
 
-static void look_at_branches(gphi_rule_run *run, const gphi_exec_book *exec)
+static void look_at_branches(gphi_rule_run *run, const gphi_exec_history *exec)
 {
     const uint32_t width = width_of(run->model, exec->source->data);
     if (width <= BRANCHES_MAX)
         return;
-    gphi_draft *draft = gphi_find(run, &exec->exec->created, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &exec->exec->created, 0);
     gphi_cause(draft,
                "%u of the graph's %u nodes may run at the same time; a device has %d "
                "hardware queues at most",
@@ -111,7 +112,7 @@ static bool read_chain(const gph_graph *graph, uint32_t *next, uint32_t *first)
 }
 
 /* Touches stand in the order of their nodes. */
-static size_t first_touch(const gphi_exec_book *exec, uint32_t node)
+static size_t first_touch(const gphi_exec_history *exec, uint32_t node)
 {
     size_t low = 0, high = exec->touches.count;
     while (low < high) {
@@ -124,7 +125,7 @@ static size_t first_touch(const gphi_exec_book *exec, uint32_t node)
     return low;
 }
 
-static size_t touches_of(const gphi_exec_book *exec, uint32_t node, size_t *first)
+static size_t touches_of(const gphi_exec_history *exec, uint32_t node, size_t *first)
 {
     *first = first_touch(exec, node);
     return first_touch(exec, node + 1) - *first;
@@ -135,7 +136,7 @@ static size_t touches_of(const gphi_exec_book *exec, uint32_t node, size_t *firs
 enum { CHAIN_MIN = 8, CHAIN_MAX = 2000 };
 
 /* Whether two nodes may touch the same memory: an allocation is all one. */
-static bool share_memory(const gphi_exec_book *exec, uint32_t a, uint32_t b)
+static bool share_memory(const gphi_exec_history *exec, uint32_t a, uint32_t b)
 {
     size_t first_a = 0, first_b = 0;
     const size_t count_a = touches_of(exec, a, &first_a);
@@ -152,7 +153,7 @@ static bool share_memory(const gphi_exec_book *exec, uint32_t a, uint32_t b)
     return false;
 }
 
-static void look_at_chain(gphi_rule_run *run, const gphi_exec_book *exec)
+static void look_at_chain(gphi_rule_run *run, const gphi_exec_history *exec)
 {
     const gph_graph *graph = exec->source->data;
     const uint32_t count = gph_graph_node_count(graph);
@@ -182,7 +183,7 @@ static void look_at_chain(gphi_rule_run *run, const gphi_exec_book *exec)
     gphi_vec_fini(&ranks);
     if (!is_chain || longest * 2 > count)
         return;
-    gphi_draft *draft = gphi_find(run, &exec->exec->created, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &exec->exec->created, 0);
     gphi_cause(
         draft,
         "the graph is one chain of %u nodes, but by the memory that they are given "
@@ -209,7 +210,7 @@ static bool is_small_kernel(const gph_node *node)
            (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2] <= BLOCKS_MAX;
 }
 
-static bool has_address(const gphi_exec_book *exec, size_t first, size_t count,
+static bool has_address(const gphi_exec_history *exec, size_t first, size_t count,
                         uint64_t address)
 {
     for (size_t i = 0; i < count; i++)
@@ -219,7 +220,7 @@ static bool has_address(const gphi_exec_book *exec, size_t first, size_t count,
 }
 
 /* Whether `b` is given nothing that `a` is not given. */
-static bool works_on_same(const gphi_exec_book *exec, uint32_t a, uint32_t b)
+static bool works_on_same(const gphi_exec_history *exec, uint32_t a, uint32_t b)
 {
     size_t first_a = 0, first_b = 0;
     const size_t count_a = touches_of(exec, a, &first_a);
@@ -232,7 +233,7 @@ static bool works_on_same(const gphi_exec_book *exec, uint32_t a, uint32_t b)
     return count_b > 0;
 }
 
-static void look_at_runs(gphi_rule_run *run, const gphi_exec_book *exec)
+static void look_at_runs(gphi_rule_run *run, const gphi_exec_history *exec)
 {
     const gph_graph *graph = exec->source->data;
     const uint32_t count = gph_graph_node_count(graph);
@@ -258,7 +259,7 @@ static void look_at_runs(gphi_rule_run *run, const gphi_exec_book *exec)
     gphi_vec_fini(&nexts);
     if (best < RUN_MIN)
         return;
-    gphi_draft *draft = gphi_find(run, &exec->exec->created, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &exec->exec->created, 0);
     gphi_cause(
         draft,
         "%u kernels of at most %d blocks follow each other on the same buffers, the "

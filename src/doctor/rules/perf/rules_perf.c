@@ -19,12 +19,12 @@ typedef struct eager {
 static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     eager *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
+    const gphi_history *history = gphi_history_of(run, seen);
     if (!state->is_ready) {
         gphi_map_init(&state->stacks, run->model->heap);
         state->is_ready = true;
     }
-    if (book == NULL || !gphi_is_kernel_launch(seen) || seen->call.result != 0 ||
+    if (history == NULL || !gphi_is_kernel_launch(seen) || seen->call.result != 0 ||
         seen->capture != NULL)
         return;
     const uint64_t key = seen->call.stack != 0 ? seen->call.stack
@@ -36,9 +36,9 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
         (void)gphi_map_set(&state->stacks, key, 1);
     if (state->launches++ == 0) {
         state->first_ns = seen->call.time_ns;
-        state->wait_ns_first = book->now.wait_ns;
+        state->wait_ns_first = history->now.wait_ns;
     }
-    state->wait_ns_last = book->now.wait_ns;
+    state->wait_ns_last = history->now.wait_ns;
     state->last = seen->call;
 }
 
@@ -46,24 +46,25 @@ static void launch_bound_end(gphi_rule_run *run, bool is_killed)
 {
     enum { LAUNCHES_MIN = 200, REPEATS_MIN = 8, GAP_MAX_NS = 200000 };
     const eager *state = run->state;
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     (void)is_killed;
-    if (book == NULL || state->launches < LAUNCHES_MIN ||
+    if (history == NULL || state->launches < LAUNCHES_MIN ||
         state->stacks.count * REPEATS_MIN > state->launches)
         return;
     uint64_t in_graphs = 0;
-    for (size_t i = 0; i < book->execs.count; i++) {
-        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *exec =
+            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         in_graphs += exec->launches * exec->kernels;
     }
     /* with the wait behind the last launch */
-    const uint64_t span =
-        state->last.time_ns - state->first_ns + (book->now.wait_ns - state->wait_ns_last);
-    const uint64_t waited = book->now.wait_ns - state->wait_ns_first;
+    const uint64_t span = state->last.time_ns - state->first_ns +
+                          (history->now.wait_ns - state->wait_ns_last);
+    const uint64_t waited = history->now.wait_ns - state->wait_ns_first;
     if (in_graphs > state->launches || span == 0 || waited * 10 > span * 3 ||
         (span - waited) / state->launches > GAP_MAX_NS)
         return;
-    gphi_draft *draft = gphi_find(run, &state->last, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &state->last, 0);
     gphi_cause(draft,
                "%" PRIu64 " kernels were launched one by one from %s; the host "
                "waited for the device for %.0f %% of the time, so the device waits for "
@@ -74,7 +75,7 @@ static void launch_bound_end(gphi_rule_run *run, bool is_killed)
                   "%.1f us from launch to launch, waiting left out (%.1f us in the "
                   "driver's call); in a graph a node takes about 1 us",
                   (double)(span - waited) * 1e-3 / (double)state->launches,
-                  (double)book->now.kernel_ns * 1e-3 / (double)book->now.kernels);
+                  (double)history->now.kernel_ns * 1e-3 / (double)history->now.kernels);
     gphi_evidence(draft, "concluded from how long the host waited, not from GPU times");
 }
 
@@ -100,8 +101,8 @@ typedef struct giant {
 static void giant_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     giant *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
-    if (book == NULL || seen->capture != NULL || seen->call.result != 0)
+    const gphi_history *history = gphi_history_of(run, seen);
+    if (history == NULL || seen->capture != NULL || seen->call.result != 0)
         return;
     if (gphi_is_kernel_launch(seen) || gphi_is_launch(seen)) {
         state->since++;
@@ -148,7 +149,7 @@ static void giant_end(gphi_rule_run *run, bool is_killed)
     if (state->steps < STEPS_MIN || each_ns < NS_MIN || span == 0 ||
         state->wait_ns * 3 < span * 2)
         return;
-    gphi_draft *draft = gphi_find(run, &state->longest, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &state->longest, 0);
     gphi_cause(draft,
                "a launch takes %.2f ms of the device on average, and the host waits for "
                "%.0f %% of the time: launching faster, by a graph, gains nothing",
@@ -181,10 +182,10 @@ static void end_run(tiny *state)
 static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     tiny *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
-    if (book == NULL)
+    const gphi_history *history = gphi_history_of(run, seen);
+    if (history == NULL)
         return;
-    const gphi_exec_book *exec = book->launched;
+    const gphi_exec_history *exec = history->launched;
     if (exec != NULL && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
         if (state->first_ns == 0)
             state->first_ns = seen->call.time_ns;
@@ -215,7 +216,7 @@ static void tiny_end(gphi_rule_run *run, bool is_killed)
     end_run(state);
     if (state->total < TOTAL_MIN || takes_long(state))
         return;
-    gphi_draft *draft = gphi_find(run, &state->last, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &state->last, 0);
     gphi_cause(draft,
                "%" PRIu64
                " launches of graphs of one or two nodes came in %s without anything "
@@ -228,12 +229,12 @@ static void tiny_end(gphi_rule_run *run, bool is_killed)
 /* ---- perf.update-for-slot ---- */
 
 typedef struct updates {
-    gphi_map counts; /* gphi_exec_book -> whole updates that changed arguments only */
-    gphi_map idle;   /* gphi_exec_book -> those of them that changed nothing */
+    gphi_map counts; /* gphi_exec_history -> whole updates that changed arguments only */
+    gphi_map idle;   /* gphi_exec_history -> those of them that changed nothing */
     bool is_ready;
 } updates;
 
-static void count_one(gphi_map *counts, const gphi_exec_book *exec)
+static void count_one(gphi_map *counts, const gphi_exec_history *exec)
 {
     const uint64_t *count = gphi_map_get(counts, (uintptr_t)exec);
     (void)gphi_map_set(counts, (uintptr_t)exec, count != NULL ? *count + 1 : 1);
@@ -242,16 +243,16 @@ static void count_one(gphi_map *counts, const gphi_exec_book *exec)
 static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     updates *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
+    const gphi_history *history = gphi_history_of(run, seen);
     if (!state->is_ready) {
         gphi_map_init(&state->counts, run->model->heap);
         gphi_map_init(&state->idle, run->model->heap);
         state->is_ready = true;
     }
-    if (book == NULL || seen->call.call != GPHI_CALL_cuGraphExecUpdate ||
+    if (history == NULL || seen->call.call != GPHI_CALL_cuGraphExecUpdate ||
         seen->call.result != 0 || seen->exec == NULL)
         return;
-    const gphi_exec_book *exec = gphi_book_exec(book, seen->exec);
+    const gphi_exec_history *exec = gphi_history_exec(history, seen->exec);
     if (exec == NULL || exec->old_shape != exec->shape_hash || exec->kernels == 0)
         return;
     count_one(&state->counts, exec);
@@ -263,17 +264,19 @@ static void update_end(gphi_rule_run *run, bool is_killed)
 {
     enum { UPDATES_MIN = 16 };
     const updates *state = run->state;
-    const gphi_book *book = gphi_book_of(run, NULL);
+    const gphi_history *history = gphi_history_of(run, NULL);
     (void)is_killed;
-    for (size_t i = 0; book != NULL && state->is_ready && i < book->execs.count; i++) {
-        const gphi_exec_book *exec = *(gphi_exec_book **)gphi_vec_at(&book->execs, i);
+    for (size_t i = 0; history != NULL && state->is_ready && i < history->execs.count;
+         i++) {
+        const gphi_exec_history *exec =
+            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
         const uint64_t *count = gphi_map_get(&state->counts, (uintptr_t)exec);
         if (count == NULL || *count < UPDATES_MIN || *count * 2 < exec->launches ||
             exec->exec->created.number != exec->created)
             continue;
         const uint64_t *idle = gphi_map_get(&state->idle, (uintptr_t)exec);
         const bool is_idle = idle != NULL && *idle * 2 > *count;
-        gphi_draft *draft = gphi_find(run, &exec->exec->updated, 0);
+        gphi_draft *draft = gphi_finding_begin(run, &exec->exec->updated, 0);
         gphi_cause(draft,
                    "%" PRIu64 " whole updates of a graph of %s, for %" PRIu64
                    " launches, changed %s",
@@ -302,12 +305,12 @@ static void update_fini(gphi_rule_run *run)
 
 /* Copies on the device into and out of what a graph uses, between its launches. */
 typedef struct copies {
-    const gphi_exec_book *exec;
+    const gphi_exec_history *exec;
     uint64_t count, bytes, launches;
     gphi_call last;
 } copies;
 
-static copies *copies_of(gphi_rule_run *run, const gphi_exec_book *exec)
+static copies *copies_of(gphi_rule_run *run, const gphi_exec_history *exec)
 {
     gphi_list_state *state = run->state;
     if (!state->is_ready) {
@@ -327,20 +330,20 @@ static copies *copies_of(gphi_rule_run *run, const gphi_exec_book *exec)
 
 static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
 {
-    const gphi_book *book = gphi_book_of(run, seen);
-    const gphi_exec_book *exec = book != NULL ? book->launched : NULL;
-    if (exec == NULL || book->before_work == 0)
+    const gphi_history *history = gphi_history_of(run, seen);
+    const gphi_exec_history *exec = history != NULL ? history->launched : NULL;
+    if (exec == NULL || history->before_work == 0)
         return;
     copies *one = NULL;
-    const gphi_work *work = gphi_model_work_next(run->model, book->before_work);
+    const gphi_work *work = gphi_model_work_next(run->model, history->before_work);
     for (int i = 0; i < 256 && work != NULL && work->number < exec->last_work;
          i++, work = gphi_model_work_next(run->model, work->number)) {
         if (work->is_captured || work->read_bytes == 0 || work->write_bytes == 0)
             continue;
         const bool is_in =
-            gphi_book_touches(book, exec, work->write, work->write_bytes) != NULL;
+            gphi_history_touches(history, exec, work->write, work->write_bytes) != NULL;
         const bool is_out =
-            gphi_book_touches(book, exec, work->read, work->read_bytes) != NULL;
+            gphi_history_touches(history, exec, work->read, work->read_bytes) != NULL;
         const gphi_allocation *memory =
             gphi_model_memory(run->model, is_in ? work->write : work->read, false);
         if (is_in == is_out || (memory != NULL && memory->kind == GPHI_MEM_GRAPH))
@@ -375,7 +378,7 @@ static void copies_end(gphi_rule_run *run, bool is_killed)
         const double saved = 2.3 * (double)one->exec->kernels;
         if (cost < saved || one->exec->exec->created.number != one->exec->created)
             continue;
-        gphi_draft *draft = gphi_find(run, &one->last, one->exec->created);
+        gphi_draft *draft = gphi_finding_begin(run, &one->last, one->exec->created);
         gphi_cause(
             draft,
             "%.1f copies of %s a launch go into or out of the fixed buffers of a "
@@ -411,10 +414,10 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     enum { TRIMS_MIN = 4 };
     remap *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
-    if (book == NULL || seen->call.result != 0)
+    const gphi_history *history = gphi_history_of(run, seen);
+    if (history == NULL || seen->call.result != 0)
         return;
-    const gphi_exec_book *exec = book->launched;
+    const gphi_exec_history *exec = history->launched;
     if (seen->call.call == GPHI_CALL_cuDeviceGraphMemTrim) {
         state->is_trimmed = true;
         state->trim = seen->call;
@@ -432,7 +435,7 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
     state->slow_ns += seen->call.duration_ns;
     if (++state->trims < TRIMS_MIN)
         return;
-    gphi_draft *draft = gphi_find(run, &state->trim, 0);
+    gphi_draft *draft = gphi_finding_begin(run, &state->trim, 0);
     gphi_cause(draft,
                "graph memory was trimmed between launches %u times: the launch behind it "
                "maps the graph's memory again",
@@ -467,7 +470,7 @@ const gphi_rule gphi_rules_perf[] = {
      .end = tiny_end},
     {.id = "perf.instantiate-per-launch",
      .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_instantiate_per_launch},
     {.id = "perf.update-for-slot",
      .severity = GPH_SEVERITY_INFO,
@@ -477,7 +480,7 @@ const gphi_rule gphi_rules_perf[] = {
      .fini = update_fini},
     {.id = "perf.small-kernels-same-buffers",
      .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_same_buffers},
     {.id = "perf.static-copies",
      .severity = GPH_SEVERITY_WARNING,
@@ -487,11 +490,11 @@ const gphi_rule gphi_rules_perf[] = {
      .fini = copies_fini},
     {.id = "perf.too-many-branches",
      .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_too_many_branches},
     {.id = "perf.serialised",
      .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_book_only,
+     .call = gphi_rule_history_only,
      .end = gphi_rule_serialised},
     {.id = "perf.remap-each-launch",
      .severity = GPH_SEVERITY_WARNING,

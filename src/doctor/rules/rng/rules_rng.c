@@ -14,12 +14,13 @@ enum {
 };
 
 typedef struct frozen {
-    gphi_map rows; /* gphi_exec_book -> launches without anything new for its kernels */
+    gphi_map
+        rows; /* gphi_exec_history -> launches without anything new for its kernels */
     bool is_ready;
 } frozen;
 
 /* A kernel that is given more than one address. */
-static bool works_on_others(const gphi_exec_book *exec, const gphi_touch *at)
+static bool works_on_others(const gphi_exec_history *exec, const gphi_touch *at)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
@@ -29,23 +30,23 @@ static bool works_on_others(const gphi_exec_book *exec, const gphi_touch *at)
     return false;
 }
 
-static bool is_data(const gphi_book *book, const gphi_exec_book *exec,
+static bool is_data(const gphi_history *history, const gphi_exec_history *exec,
                     const gphi_touch *of)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         if (touch->is_random || touch->node == of->node)
             continue;
-        if (touch->reads && gphi_touch_meets(book, touch, of->address, 1))
+        if (touch->reads && gphi_touch_meets(history, touch, of->address, 1))
             return true;
         if (touch->bytes == 0 && touch->address == of->address &&
             works_on_others(exec, touch))
             return true;
     }
-    const gphi_memory_book *memory =
-        of->memory != NULL ? gphi_book_memory(book, of->memory) : NULL;
+    const gphi_memory_history *memory =
+        of->memory != NULL ? gphi_history_memory(history, of->memory) : NULL;
     for (size_t i = 0; memory != NULL && i < memory->read.count; i++) {
-        const gphi_range_book *range = gphi_vec_at(&memory->read, i);
+        const gphi_range_history *range = gphi_vec_at(&memory->read, i);
         if (range->start <= of->address && of->address < range->end)
             return true;
         if (!memory->is_cut && of->address == of->memory->address)
@@ -55,26 +56,27 @@ static bool is_data(const gphi_book *book, const gphi_exec_book *exec,
 }
 
 /* Whether somebody wrote there, or may have, since the launch before. */
-static bool is_renewed(const gphi_book *book, const gphi_touch *of)
+static bool is_renewed(const gphi_history *history, const gphi_touch *of)
 {
-    const gphi_memory_book *memory =
-        of->memory != NULL ? gphi_book_memory(book, of->memory) : NULL;
+    const gphi_memory_history *memory =
+        of->memory != NULL ? gphi_history_memory(history, of->memory) : NULL;
     for (size_t i = 0; memory != NULL && i < memory->written.count; i++) {
-        const gphi_range_book *range = gphi_vec_at(&memory->written, i);
-        if (range->last.number > book->before.number && range->start <= of->address &&
+        const gphi_range_history *range = gphi_vec_at(&memory->written, i);
+        if (range->last.number > history->before.number && range->start <= of->address &&
             of->address < range->end)
             return true;
     }
     for (size_t i = 0; memory != NULL && i < memory->pointers.count; i++) {
         const gphi_touch *pointer = gphi_vec_at(&memory->pointers, i);
-        if (pointer->since > book->before.number && pointer->address == of->address)
+        if (pointer->since > history->before.number && pointer->address == of->address)
             return true;
     }
     return false;
 }
 
 /* The kernel whose addresses are all data and were not written; its first address. */
-static const gphi_touch *find_frozen(const gphi_book *book, const gphi_exec_book *exec)
+static const gphi_touch *find_frozen(const gphi_history *history,
+                                     const gphi_exec_history *exec)
 {
     const gphi_touch *found = NULL;
     uint32_t passed = UINT32_MAX;
@@ -84,7 +86,7 @@ static const gphi_touch *find_frozen(const gphi_book *book, const gphi_exec_book
             continue;
         if (found != NULL && found->node != touch->node)
             return found;
-        if (!is_data(book, exec, touch) || is_renewed(book, touch)) {
+        if (!is_data(history, exec, touch) || is_renewed(history, touch)) {
             found = NULL;
             passed = touch->node;
         } else if (found == NULL) {
@@ -97,22 +99,22 @@ static const gphi_touch *find_frozen(const gphi_book *book, const gphi_exec_book
 static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     frozen *state = run->state;
-    const gphi_book *book = gphi_book_of(run, seen);
-    const gphi_exec_book *exec = book != NULL ? book->launched : NULL;
+    const gphi_history *history = gphi_history_of(run, seen);
+    const gphi_exec_history *exec = history != NULL ? history->launched : NULL;
     if (!state->is_ready) {
         gphi_map_init(&state->rows, run->model->heap);
         state->is_ready = true;
     }
-    if (exec == NULL || exec->random_kernels == 0 || book->before_work == 0 ||
+    if (exec == NULL || exec->random_kernels == 0 || history->before_work == 0 ||
         exec->launches > LAUNCHES_MAX)
         return;
     const gphi_touch *touch =
-        exec->updated > book->before.number ? NULL : find_frozen(book, exec);
+        exec->updated > history->before.number ? NULL : find_frozen(history, exec);
     const uint64_t *old = gphi_map_get(&state->rows, (uintptr_t)exec);
     const uint64_t row = touch != NULL ? (old != NULL ? *old : 1) + 1 : 0;
     if (gphi_map_set(&state->rows, (uintptr_t)exec, row) != GPH_OK || row != LAUNCHES_MIN)
         return;
-    gphi_draft *draft = gphi_find(run, &seen->call, exec->created);
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, exec->created);
     gphi_cause(draft,
                "%s draws random numbers and was replayed %" PRIu64
                " times in a row with the same arguments; no state is written between "

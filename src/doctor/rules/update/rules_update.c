@@ -109,7 +109,7 @@ static void tell_nodes(gphi_draft *draft, const struct refusal *refusal)
 static void tell_class(gphi_rule_run *run, const struct refusal *refusal)
 {
     gphi_rule_run as = as_rule(run, RULE_CLASSES + refusal->verdict.why - 1);
-    gphi_draft *draft = gphi_find(&as, &refusal->call, refusal->verdict.why);
+    gphi_draft *draft = gphi_finding_begin(&as, &refusal->call, refusal->verdict.why);
     gphi_cause(draft, "%s refused with %d: %s; the program did nothing in its place",
                gphi_call_name(refusal->call.call), refusal->call.result,
                refusal->verdict.cause);
@@ -123,7 +123,7 @@ static void tell_ignored(gphi_rule_run *run, const struct refusal *refusal,
     const bool is_handle = refusal->verdict.why == GPHI_WHY_NODE_HANDLE;
     gphi_rule_run as =
         as_rule(run, is_handle ? RULE_CLASSES + GPHI_WHY_NODE_HANDLE - 1 : RULE_IGNORED);
-    gphi_draft *draft = gphi_find(&as, &refusal->call, refusal->verdict.why);
+    gphi_draft *draft = gphi_finding_begin(&as, &refusal->call, refusal->verdict.why);
     gphi_cause(
         draft,
         "%s was refused with %d, and the executable was launched all the same, with what "
@@ -317,7 +317,7 @@ static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
             memory->is_pending || memory->freed.number != 0 ||
             allocates(seen->snapshot, memory->address))
             continue;
-        gphi_draft *draft = gphi_find(&as, &seen->call, 0);
+        gphi_draft *draft = gphi_finding_begin(&as, &seen->call, 0);
         gphi_cause(draft,
                    "the update took the place of a graph whose allocation of %" PRIu64
                    " bytes at 0x%" PRIx64

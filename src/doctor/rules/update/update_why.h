@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Why an executable was refused its new contents: which pair of nodes, which field, from
  * which value to which, by which rule of the driver. */
-#ifndef GPHI_DOCTOR_RULES_UPDATE_WHY_H
-#define GPHI_DOCTOR_RULES_UPDATE_WHY_H
+#ifndef GPHI_DOCTOR_UPDATE_WHY_H
+#define GPHI_DOCTOR_UPDATE_WHY_H
 #include "doctor/findings/rule.h"
 
 /* Names of rules, update.X. */
