@@ -64,9 +64,6 @@ void gphi_harden(gphi_draft *draft);
 /* The rule is short of memory: gph_doctor_finish() says so. */
 void gphi_short(gphi_rule_run *run);
 
-/* What ends a context. Others of these numbers are of peers, of registrations. */
-bool gphi_is_sticky(int32_t result);
-
 /* Words for a message, in static storage of the thread, good for the next 8 calls:
  * "stream 0x55.. (cuStreamCreate at file:line)", "cuMemAlloc", "kernel scale_add", ... */
 const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);

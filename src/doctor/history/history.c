@@ -297,11 +297,6 @@ bool gphi_exec_is_alive(const gphi_exec_history *exec)
            exec->exec->created.number == exec->created;
 }
 
-uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node)
-{
-    return node ^ (uint64_t)(uintptr_t)exec * UINT64_C(0x9e3779b97f4a7c15);
-}
-
 /* Parameters of a node that are set anew are of now, not of when it was captured. */
 static void note_edit(gphi_history *history, const gphi_seen *seen)
 {

@@ -257,6 +257,11 @@ static void add_graph(collect *c, const gph_graph *graph, uint32_t depth)
     }
 }
 
+uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node)
+{
+    return node ^ (uint64_t)(uintptr_t)exec * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* The call that put a node's parameters where they are. */
 static uint64_t node_since(const gphi_history *all, const gphi_exec_history *history,
                            uint32_t node)

@@ -246,6 +246,9 @@ typedef struct gphi_dead {
 } gphi_dead;
 bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead *out);
 
+/* What ends a context. Others of these numbers are of peers, of registrations. */
+bool gphi_is_sticky(int32_t result);
+
 /* A view of a CALL record with the model's objects, as rules get it. */
 typedef struct gphi_seen {
     const gphi_event *event;

@@ -219,21 +219,6 @@ static gph_status keep_nodes(model_exec *exec)
     return GPH_OK;
 }
 
-uint64_t gphi_exec_node(const gphi_exec_state *exec, uint64_t node)
-{
-    const model_exec *of = (const model_exec *)exec;
-    const gphi_snapshot *source = exec != NULL ? exec->source : NULL;
-    if (source == NULL || source->handles == NULL || exec->updated.number == 0)
-        return node;
-    for (uint32_t i = 0; i < source->node_count; i++)
-        if (source->handles[i] == node)
-            return node;
-    for (size_t i = 0; i < of->nodes.count && i < source->node_count; i++)
-        if (*(uint64_t *)gphi_vec_at(&of->nodes, i) == node)
-            return source->handles[i];
-    return node;
-}
-
 static gph_status update(gphi_model *model, gphi_seen *seen)
 {
     gphi_exec_state *exec = seen->exec;

@@ -151,12 +151,14 @@ struct gphi_model_private {
     model_signature calls[GPHI_CALL_COUNT];
 };
 
-/* ---- model.c ---- */
+/* ---- model_find.c ---- */
 
 /* A new object, or NULL. Found by its handle once gphi_table_name() has named it. */
 void *gphi_table_add(gphi_model *model, model_table *table);
 gph_status gphi_table_name(model_table *table, uint64_t handle, void *item);
 void *gphi_table_find(const model_table *table, uint64_t handle);
+/* Clears every object, then frees them: an object's clearing may look at others. */
+void gphi_table_fini(gphi_model *model, model_table *table);
 
 /* The stream of that name, made if it was never seen. NULL without memory. */
 model_stream *gphi_stream_of(gphi_model *model, uint64_t handle, uint32_t thread,

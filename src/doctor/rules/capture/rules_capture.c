@@ -9,94 +9,11 @@
 #include <string.h>
 
 enum {
-    KEEP_TRIED = 64,  /* signatures a capture */
-    KEEP_FAILED = 64, /* captures that failed and may yet be run eagerly */
-    KEEP_EARLY = 32
+    KEEP_TRIED = 64, /* signatures a capture */
+    KEEP_FAILED = 64 /* captures that failed and may yet be run eagerly */
 };
 
-gphi_watch *gphi_watch_at(const gphi_capture_state *state, size_t index)
-{
-    return *(gphi_watch **)gphi_vec_at(&state->watches, index);
-}
-
-/* ---- telling ---- */
-
-static const gphi_rule *rule_of(gphi_capture_rule rule)
-{
-    if (rule < GPHI_RULE_CAPTURE_COUNT)
-        return &gphi_rules_capture[rule];
-    const bool is_nccl = rule == GPHI_RULE_WATCHDOG;
-    const gphi_rule *rules = is_nccl ? gphi_rules_nccl : gphi_rules_instantiate;
-    const size_t count = is_nccl ? gphi_rules_nccl_count : gphi_rules_instantiate_count;
-    const char *id = is_nccl ? "nccl.watchdog-query" : "instantiate.during-capture";
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rules[i].id, id) == 0)
-            return &rules[i];
-    return &gphi_rules_capture[GPHI_RULE_UNSAFE_CALL];
-}
-
-gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,
-                              const gphi_call *at, uint64_t key)
-{
-    gphi_rule_run as = *run;
-    as.rule = rule_of(rule);
-    return gphi_finding_begin(&as, at, key);
-}
-
-static gphi_incident *same_incident(const gphi_capture_state *state,
-                                    gphi_capture_rule rule, const gphi_call *root)
-{
-    for (size_t i = 0; i < state->incidents.count; i++) {
-        gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
-        if (in->rule == rule && in->root.stack == root->stack &&
-            in->root.call == root->call)
-            return in;
-    }
-    return NULL;
-}
-
-gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
-                                 const gphi_seen *seen, gphi_watch *watch)
-{
-    gphi_capture_state *state = run->state;
-    const gphi_call *root = &seen->call;
-    gphi_incident *incident = same_incident(state, rule, root);
-    gphi_rule_run as = *run;
-    bool is_new = false;
-    as.rule = rule_of(rule);
-    gphi_draft *draft = gphi_finding_begin_any(&as, root, root->call, &is_new);
-    if (incident == NULL) {
-        incident = gphi_heap_alloc(run->model->heap, sizeof(*incident));
-        gphi_incident **at = incident ? gphi_vec_add(&state->incidents, 1) : NULL;
-        if (at == NULL) {
-            gphi_heap_free(run->model->heap, incident, sizeof(*incident));
-            gphi_short(run);
-            return NULL;
-        }
-        *at = incident;
-        incident->rule = rule;
-        incident->root = *root;
-        incident->site = gphi_call_site(state, root);
-    }
-    incident->draft = draft;
-    incident->fresh = is_new ? draft : NULL;
-    if (watch) {
-        incident->captures++;
-        watch->incident = incident;
-    }
-    return incident;
-}
-
 /* ---- watches ---- */
-
-gphi_watch *gphi_watch_of(const gphi_capture_state *state, const gphi_capture *capture)
-{
-    for (size_t i = state->watches.count; capture && i-- > 0;)
-        if (gphi_watch_at(state, i)->capture == capture &&
-            gphi_watch_at(state, i)->begun == capture->begin.number)
-            return gphi_watch_at(state, i);
-    return NULL;
-}
 
 static void watch_drop(gphi_capture_state *state, size_t index)
 {
@@ -230,44 +147,6 @@ static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
             cause->handled++;
         }
     }
-}
-
-/* ---- consequences ---- */
-
-void gphi_incident_noticed(gphi_incident *incident, const gphi_call *call)
-{
-    const uint32_t room = sizeof(incident->later) / sizeof(incident->later[0]);
-    if (!incident->is_seen && call->result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) {
-        incident->is_seen = true;
-        gphi_evidence_call(incident->draft, call,
-                           call->thread != incident->root.thread
-                               ? "the capturing thread got no error until"
-                               : "the program went on after the error, until");
-    }
-    if (incident->noticed < room)
-        incident->later[incident->noticed] = *call;
-    incident->noticed++;
-    gphi_consequence(incident->draft, call);
-}
-
-void gphi_watch_settle(gphi_watch *watch)
-{
-    const gphi_call *early = watch->early.items;
-    for (size_t i = 0; i < watch->early.count && watch->incident; i++)
-        gphi_incident_noticed(watch->incident, &early[i]);
-    watch->early.count = 0;
-}
-
-void gphi_watch_noticed(gphi_watch *watch, const gphi_call *call)
-{
-    if (watch->incident) {
-        gphi_incident_noticed(watch->incident, call);
-        return;
-    }
-    gphi_call *at =
-        watch->early.count < KEEP_EARLY ? gphi_vec_add(&watch->early, 1) : NULL;
-    if (at)
-        *at = *call;
 }
 
 /* ---- calls ---- */

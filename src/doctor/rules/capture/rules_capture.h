@@ -178,7 +178,7 @@ typedef struct gphi_capture_state {
     bool is_ready, is_short;      /* of memory */
 } gphi_capture_state;
 
-/* ---- rules_capture.c ---- */
+/* ---- capture_watch.c ---- */
 
 /* Tells a first cause. An incident of the same rule and place is counted up. `watch` is
  * the capture it ended, or NULL. NULL without memory. */

@@ -10,23 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = 4, ASSERT = 710 };
-
-bool gphi_is_sticky(int32_t result)
-{
-    switch (result) {
-    case 700:
-    case 702:
-    case 710:
-    case 714:
-    case 715:
-    case 716:
-    case 717:
-    case 718:
-    case 719: return true;
-    default: return false;
-    }
-}
+enum { CANDIDATES_MAX = 4 };
 
 void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event)
 {
@@ -236,8 +220,8 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
         gphi_consequence(faults->draft, &seen->call);
         return;
     }
-    if (seen->call.result == ASSERT)
-        as.rule = gphi_launch_assert_rule;
+    if (seen->call.result == CUDA_ERROR_ASSERT)
+        as.rule = run->rule - 1; /* launch.assert, which stands before it in the table */
     faults->draft = gphi_finding_begin(&as, &seen->call, 0);
     if (faults->draft == NULL)
         return;

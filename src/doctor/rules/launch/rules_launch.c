@@ -12,35 +12,6 @@ enum { AUTO_FREE = 1 };
 
 /* ---- what several rules want ---- */
 
-void gphi_launch_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
-                      const char *what)
-{
-    if (snapshot->made != NULL && index < snapshot->node_count &&
-        snapshot->made[index].number != 0)
-        gphi_evidence_call(draft, &snapshot->made[index], "%s: %s, made by", what,
-                           gphi_say_node(snapshot, index));
-    else
-        gphi_evidence(draft, "%s: %s", what, gphi_say_node(snapshot, index));
-}
-
-uint32_t gphi_launch_find(const gphi_snapshot *snapshot, gph_node_kind kind,
-                          uint64_t address)
-{
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
-        const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == kind && node->u.memory.address == address)
-            return i;
-    }
-    return GPH_NODE_NONE;
-}
-
-bool gphi_launch_is_good(const gphi_seen *seen)
-{
-    return seen->call.call == GPHI_CALL_cuGraphLaunch && seen->call.result == 0 &&
-           seen->exec != NULL && seen->capture == NULL;
-}
-
 static bool is_launch(const gphi_seen *seen)
 {
     return seen->call.call == GPHI_CALL_cuGraphLaunch ||
@@ -443,7 +414,6 @@ static void upload_end(gphi_rule_run *run, bool is_killed)
     }
 
 /* In this order: what is told by one is not told again by those below. */
-enum { RULE_ASSERT = 5 };
 const gphi_rule gphi_rules_launch[] = {
     CALL_RULE("launch.unfreed-allocation", unfreed_call),
     CALL_RULE("launch.dead-executable", dead_call),
@@ -488,4 +458,3 @@ const gphi_rule gphi_rules_launch[] = {
 };
 const size_t gphi_rules_launch_count =
     sizeof(gphi_rules_launch) / sizeof(gphi_rules_launch[0]);
-const gphi_rule *const gphi_launch_assert_rule = &gphi_rules_launch[RULE_ASSERT];

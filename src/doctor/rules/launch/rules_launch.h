@@ -76,9 +76,6 @@ typedef struct gphi_launch_faults {
 void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
 
-/* 710, told by the rule of faults under its own name. */
-extern const gphi_rule *const gphi_launch_assert_rule;
-
 /* ---- launch_operand.c ---- */
 
 typedef struct gphi_launch_gone {
