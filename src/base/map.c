@@ -2,17 +2,10 @@
 /* A hash map of 64-bit words. */
 #include "base/map.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
 
 enum { CAPACITY_MIN = 16 };
-
-/* The finalizer of splitmix64 (Steele, Lea, Flood 2014): handles differ in few bits. */
-static size_t hash(uint64_t key)
-{
-    key = (key ^ (key >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    key = (key ^ (key >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (size_t)(key ^ (key >> 31));
-}
 
 void gphi_map_init(gphi_map *map, gph_allocator heap)
 {
@@ -28,7 +21,7 @@ void gphi_map_fini(gphi_map *map)
 /* The key's slot, or the free one where it belongs. */
 static struct gphi_map_slot *probe(const gphi_map *map, uint64_t key)
 {
-    size_t at = hash(key) & (map->capacity - 1);
+    size_t at = (size_t)gphi_hash_mix(key) & (map->capacity - 1);
     while (map->slots[at].used && map->slots[at].key != key)
         at = (at + 1) & (map->capacity - 1);
     return &map->slots[at];
@@ -94,7 +87,7 @@ bool gphi_map_remove(gphi_map *map, uint64_t key)
     const size_t mask = map->capacity - 1;
     size_t hole = (size_t)(slot - map->slots);
     for (size_t at = (hole + 1) & mask; map->slots[at].used; at = (at + 1) & mask) {
-        const size_t home = hash(map->slots[at].key) & mask;
+        const size_t home = (size_t)gphi_hash_mix(map->slots[at].key) & mask;
         /* An entry may move back unless its home lies after the hole. */
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->slots[hole] = map->slots[at];

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { CAPACITY_FIRST = 8 };
+
 void gphi_vec_init(gphi_vec *vec, gph_allocator heap, size_t item_bytes)
 {
     *vec = (gphi_vec){.heap = heap, .item_bytes = item_bytes};
@@ -24,7 +26,7 @@ gph_status gphi_vec_reserve(gphi_vec *vec, size_t more)
     if (more > most || vec->count > most - more)
         return GPH_E_NO_MEMORY;
 
-    size_t capacity = vec->capacity == 0 ? 8 : vec->capacity * 2;
+    size_t capacity = vec->capacity == 0 ? CAPACITY_FIRST : vec->capacity * 2;
     if (capacity < vec->count + more)
         capacity = vec->count + more;
     void *items =
@@ -39,10 +41,28 @@ gph_status gphi_vec_reserve(gphi_vec *vec, size_t more)
 
 void *gphi_vec_add(gphi_vec *vec, size_t count)
 {
-    if (gphi_vec_reserve(vec, count) != GPH_OK)
+    /* Of none, too, it returns a place: NULL is for failures alone. */
+    if (gphi_vec_reserve(vec, count > 0 ? count : 1) != GPH_OK)
         return NULL;
     void *first = gphi_vec_at(vec, vec->count);
     memset(first, 0, count * vec->item_bytes);
     vec->count += count;
     return first;
+}
+
+void *gphi_array_room(gph_allocator heap, void *items, uint32_t *capacity, size_t count,
+                      size_t item_bytes)
+{
+    size_t room = *capacity != 0 ? *capacity : CAPACITY_FIRST / 2;
+    if (count <= *capacity)
+        return items;
+    if (count > UINT32_MAX / 2 || count > SIZE_MAX / item_bytes / 2)
+        return NULL;
+    while (room < count)
+        room *= 2;
+    void *grown =
+        heap.realloc(heap.user, items, *capacity * item_bytes, room * item_bytes);
+    if (grown != NULL)
+        *capacity = (uint32_t)room;
+    return grown;
 }

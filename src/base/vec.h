@@ -22,8 +22,16 @@ gph_status gphi_vec_reserve(gphi_vec *vec, size_t more);
 /* `count` zeroed items at the end: the first of them, or NULL, with nothing changed. */
 void *gphi_vec_add(gphi_vec *vec, size_t count);
 
+/* The item of that index; the end of the items for `index` == count, which may be NULL.
+ */
 static inline void *gphi_vec_at(const gphi_vec *vec, size_t index)
 {
-    return (char *)vec->items + index * vec->item_bytes;
+    return vec->items != NULL ? (char *)vec->items + index * vec->item_bytes : NULL;
 }
+
+/* Room for `count` items in an array that somebody keeps by hand, where a gphi_vec for
+ * each of many would be too large: doubles `capacity` as often as need be. The array,
+ * moved or not, or NULL, with nothing changed. */
+void *gphi_array_room(gph_allocator heap, void *items, uint32_t *capacity, size_t count,
+                      size_t item_bytes) GPH_CHECKED;
 #endif

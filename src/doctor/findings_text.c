@@ -52,7 +52,7 @@ static void add_fix(gphi_text *text, const char *fix)
 
 char *gph_finding_text(const gph_finding *finding, int with_colours)
 {
-    gphi_text text = {.at = NULL};
+    gphi_text text = {0};
     if (finding == NULL)
         return NULL;
     gphi_text_add(&text, "%s%s%s %s: %s\n",

@@ -49,8 +49,8 @@ void gph_image_hash(const void *image, size_t bytes,
     gphi_sha256_end(&hash, out);
 }
 
-const char *gphi_hash_text(const unsigned char hash[GPH_IMAGE_HASH_BYTES],
-                           char text[GPHI_HASH_TEXT_BYTES])
+const char *gphi_image_text(const unsigned char hash[GPH_IMAGE_HASH_BYTES],
+                            char text[GPHI_HASH_TEXT_BYTES])
 {
     for (int i = 0; i < (GPHI_HASH_TEXT_BYTES - 1) / 2; i++)
         snprintf(text + (size_t)2 * (size_t)i, 3, "%02x", hash[i]);
@@ -179,7 +179,7 @@ gph_status gph_module_function(gph_module *module, const char *name, CUfunction 
     if (result != CUDA_SUCCESS)
         return gphi_cuda_fail(error, (gph_status)result, "cuModuleGetFunction",
                               "kernel %.200s of image %s", name,
-                              gphi_hash_text(module->image, hash));
+                              gphi_image_text(module->image, hash));
     *out = function;
     return GPH_OK;
 }
@@ -206,7 +206,7 @@ static gph_status fail_find(const gph_kernel_id *id, const gph_module *namesake,
                             gph_error *error)
 {
     char wanted[GPHI_HASH_TEXT_BYTES], other[GPHI_HASH_TEXT_BYTES];
-    gphi_hash_text(id->image, wanted);
+    gphi_image_text(id->image, wanted);
     if (namesake == NULL)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "kernel %.200s: no module with image %s is loaded", id->name,
@@ -214,7 +214,7 @@ static gph_status fail_find(const gph_kernel_id *id, const gph_module *namesake,
     return gphi_fail(error, GPH_E_UNSUPPORTED,
                      "kernel %.200s: no module with image %s is loaded; image %s, which "
                      "is, has a kernel of that name",
-                     id->name, wanted, gphi_hash_text(namesake->image, other));
+                     id->name, wanted, gphi_image_text(namesake->image, other));
 }
 
 gph_status gphi_module_find(gph_runtime *runtime, const gph_kernel_id *id,

@@ -2,6 +2,7 @@
 /* Findings of one process while they are written, and put into words at the end. */
 #ifndef GPHI_DOCTOR_FINDING_H
 #define GPHI_DOCTOR_FINDING_H
+#include "base/text.h"
 #include "doctor/findings/rule.h"
 #include "doctor/findings/stacks.h"
 
@@ -52,17 +53,6 @@ void gphi_findings_fini(gphi_findings *findings);
 
 /* Puts all into words. `language`: a gph_explain_language. */
 gph_status gphi_findings_finish(gphi_findings *findings, uint32_t language);
-
-/* A growing text: malloc's, for texts that are given away. */
-typedef struct gphi_text {
-    char *at;
-    size_t length, room;
-    bool is_short; /* memory ran out: the text is not whole */
-} gphi_text;
-
-void gphi_text_add(gphi_text *text, const char *format, ...) GPH_PRINTF(2, 3);
-/* The text, owned by the caller (free()); NULL if it is not whole. */
-char *gphi_text_take(gphi_text *text);
 
 /* The next of eight buffers of the thread. */
 char *gphi_say_room(size_t *bytes);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Words for messages, and growing texts. */
+/* Words for messages. */
 #include "doctor/findings/finding.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 char *gphi_say_room(size_t *bytes)
@@ -88,46 +86,4 @@ const char *gphi_say_count(uint64_t count, const char *what)
     snprintf(out, bytes, "%llu %s%s", (unsigned long long)count, what,
              count == 1 ? "" : "s");
     return out;
-}
-
-/* ---- growing texts ---- */
-
-static bool text_room(gphi_text *text, size_t more)
-{
-    if (text->length + more + 1 <= text->room)
-        return true;
-    const size_t room = (text->length + more + 1) * 2;
-    char *at = realloc(text->at, room);
-    if (at == NULL) {
-        text->is_short = true;
-        return false;
-    }
-    text->at = at;
-    text->room = room;
-    return true;
-}
-
-void gphi_text_add(gphi_text *text, const char *format, ...)
-{
-    va_list values, again;
-    va_start(values, format);
-    va_copy(again, values);
-    const int length = vsnprintf(NULL, 0, format, values);
-    va_end(values);
-    if (length >= 0 && text_room(text, (size_t)length)) {
-        vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
-        text->length += (size_t)length;
-    }
-    va_end(again);
-}
-
-char *gphi_text_take(gphi_text *text)
-{
-    char *at = text->at;
-    if (text->is_short) {
-        free(at);
-        at = NULL;
-    }
-    *text = (gphi_text){.at = NULL};
-    return at;
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Texts as JSON (RFC 8259). */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
+}
+
+/* One character that is not plain ASCII, of at most `left` bytes; how many it took. */
+static size_t put_other(gphi_text *text, const char *at, size_t left)
+{
+    char whole[5] = {0}; /* one that is cut is followed by a zero */
+    memcpy(whole, at, left < 4 ? left : 4);
+    const size_t bytes = gphi_utf8_bytes(whole);
+    if (bytes > 1)
+        gphi_text_put_bytes(text, at, bytes);
+    else if (bytes == 0)
+        gphi_text_put(text, "\xef\xbf\xbd"); /* U+FFFD */
+    else if (*at == '"' || *at == '\\')
+        gphi_text_add(text, "\\%c", *at);
+    else
+        gphi_text_add(text, "\\u%04x", (unsigned)*at);
+    return bytes > 1 ? bytes : 1;
+}
+
+void gphi_json_bytes(gphi_text *text, const char *value, size_t bytes)
+{
+    gphi_text_put(text, "\"");
+    for (size_t i = 0; i < bytes;) {
+        const size_t from = i;
+        while (i < bytes && is_plain(value[i]))
+            i++;
+        gphi_text_put_bytes(text, value + from, i - from);
+        if (i < bytes)
+            i += put_other(text, value + i, bytes - i);
+    }
+    gphi_text_put(text, "\"");
+}
+
+void gphi_json_text(gphi_text *text, const char *value)
+{
+    if (value != NULL)
+        gphi_json_bytes(text, value, strlen(value));
+    else
+        gphi_text_put(text, "null");
+}
+
+void gphi_json_member(gphi_text *text, const char *name, const char *value)
+{
+    gphi_text_add(text, ",\"%s\":", name);
+    gphi_json_text(text, value);
+}
+
+void gphi_json_number(gphi_text *text, const char *name, uint64_t value)
+{
+    gphi_text_add(text, ",\"%s\":%" PRIu64, name, value);
+}
+
+void gphi_json_list(gphi_text *text, const char *name, const char *const *values,
+                    size_t count)
+{
+    gphi_text_add(text, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        gphi_text_put(text, i > 0 ? "," : "");
+        gphi_json_text(text, values[i]);
+    }
+    gphi_text_put(text, "]");
+}
