@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "softcuda/kernel/code.h"
-#include "softcuda/kernel/jitload.h"
+#include "softcuda/kernel/load/code.h"
+#include "softcuda/kernel/load/jitload.h"
 
 enum { SAMPLES_MAX = 51, PTX_BYTES_MAX = 1 << 20 };
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "softcuda/kernel/launch.h"
-#include "softcuda/kernel/runner.h"
+#include "softcuda/kernel/run/launch.h"
+#include "softcuda/kernel/run/runner.h"
 
 enum { KERNELS_MAX = 64, PARAM_BYTES_MAX = 256, THREADS_MAX = 64, SPINS_MAX = 4000 };
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "softcuda/kernel/fatbin.h"
+#include "softcuda/kernel/load/fatbin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

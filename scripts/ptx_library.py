@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compiles softcuda/ptx/library/*.c to textual LLVM IR and writes
-softcuda/ptx/library_ir.inc: one entry a function, sorted by name.
+softcuda/ptx/library/library_ir.inc: one entry a function, sorted by name.
 
 usage: ptx_library.py [--check]     (needs clang-19 and opt-19; --check: fails if stale)
 
@@ -13,7 +13,7 @@ import pathlib, re, subprocess, sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
 folder = root / "softcuda/ptx/library"
-target = root / "softcuda/ptx/library_ir.inc"
+target = folder / "library_ir.inc"
 
 
 def compile_ir(path):
@@ -65,7 +65,7 @@ def main():
     text = "\n".join(out) + "\n"
     if "--check" in sys.argv:
         if target.read_text() != text:
-            raise SystemExit("softcuda/ptx/library_ir.inc is stale: run scripts/ptx_library.py")
+            raise SystemExit(f"{target} is stale: run scripts/ptx_library.py")
     else:
         target.write_text(text)
 

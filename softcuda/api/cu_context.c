@@ -4,7 +4,7 @@
 #include "softcuda/device/driver.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
-#include "softcuda/kernel/launch.h"
+#include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/memory.h"
 
 static CUresult is_null(const char *name)

@@ -10,7 +10,7 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
-#include "softcuda/kernel/fatbin.h"
+#include "softcuda/kernel/load/fatbin.h"
 #include "softcuda/ptx/link.h"
 
 #define INPUTS_MAX 4096u

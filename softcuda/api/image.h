@@ -3,7 +3,7 @@
 #ifndef SOFT_API_IMAGE_H
 #define SOFT_API_IMAGE_H
 #include "softcuda/device/context.h"
-#include "softcuda/kernel/code.h"
+#include "softcuda/kernel/load/code.h"
 
 /* The options that matter here; the program's arrays, borrowed. */
 typedef struct soft_jit {

@@ -19,7 +19,7 @@
 #include "softcuda/device/poolobject.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
-#include "softcuda/kernel/launch.h"
+#include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/memory.h"
 #include "softcuda/rules/rules.h"
 

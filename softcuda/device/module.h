@@ -12,7 +12,7 @@
 #ifndef SOFT_DEVICE_MODULE_H
 #define SOFT_DEVICE_MODULE_H
 #include "softcuda/device/context.h"
-#include "softcuda/kernel/code.h"
+#include "softcuda/kernel/load/code.h"
 
 typedef struct soft_module soft_module;
 typedef struct soft_library soft_library;

@@ -12,7 +12,7 @@
 #define SOFT_DEVICE_STREAM_H
 
 #include "softcuda/device/memop.h"
-#include "softcuda/kernel/launch.h"
+#include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/memory.h"
 
 #define SOFT_RECORD_COUNT 256u       /* submissions of a stream under way */

@@ -8,8 +8,8 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/kernel/place.h"
-#include "softcuda/kernel/rtcalls.h"
+#include "softcuda/kernel/run/place.h"
+#include "softcuda/kernel/run/rtcalls.h"
 
 #define SYMBOL_MAX 1024
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What binding.c and the kernel report see of code and bindings. */
+/* What the kernel report sees of a binding. */
 #ifndef SOFT_KERNEL_BINDING_H
 #define SOFT_KERNEL_BINDING_H
 
-#include "softcuda/kernel/pack.h"
+#include "softcuda/kernel/load/pack.h"
 
-const soft_pack *soft_code_pack(const soft_code *code);
 const soft_image *soft_binding_image(const soft_binding *binding);
 
 #endif

@@ -9,10 +9,10 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/kernel/code.h"
-#include "softcuda/kernel/fatbin.h"
-#include "softcuda/kernel/jitload.h"
-#include "softcuda/kernel/rtcalls.h"
+#include "softcuda/kernel/load/code.h"
+#include "softcuda/kernel/load/fatbin.h"
+#include "softcuda/kernel/load/jitload.h"
+#include "softcuda/kernel/run/rtcalls.h"
 
 #define FLAGS_ALL                                                                        \
     (GPH_PTX_REPORT_IR | GPH_PTX_REPORT_ASM | GPH_PTX_REPORT_SLOW |                      \

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "softcuda/jit/jit.h"
-#include "softcuda/kernel/loader.h"
+#include "softcuda/kernel/load/loader.h"
 
 typedef struct report_text {
     char *bytes; /* malloc'ed */

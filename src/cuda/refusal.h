@@ -3,8 +3,8 @@
  * capture is asked for. Needs a driver that tells (CUDA 12.9). */
 #ifndef GPHI_CUDA_REFUSAL_H
 #define GPHI_CUDA_REFUSAL_H
-#include "symbol/stack.h"
 #include "cuda/table.h"
+#include "symbol/stack.h"
 
 /* What the driver says of a refused call, in two lines: a sentence, which may be missing,
  * and "Returning 900 (CUDA_ERROR_...) from cuStreamSynchronize". */

@@ -2,8 +2,8 @@
 /* Return addresses, and what they mean: by libdw where it is there, else by dladdr(). */
 #define _GNU_SOURCE
 #include "symbol/stack.h"
-#include "symbol/dwarf.h"
 #include "base/path.h"
+#include "symbol/dwarf.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -6,11 +6,11 @@
  *
  * One Dwfl a file, since a file may be loaded where another was before. */
 #include "symbol/symbol.h"
-#include "symbol/dwarf.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "symbol/dwarf.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "kernel_run.h"
-#include "softcuda/kernel/jitload.h"
-#include "softcuda/kernel/loader.h"
-#include "softcuda/kernel/place.h"
-#include "softcuda/kernel/rtcalls.h"
+#include "softcuda/kernel/load/jitload.h"
+#include "softcuda/kernel/load/loader.h"
+#include "softcuda/kernel/run/place.h"
+#include "softcuda/kernel/run/rtcalls.h"
 
 typedef struct hand_unit {
     soft_image image;

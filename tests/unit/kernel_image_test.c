@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "softcuda/kernel/cache.h"
-#include "softcuda/kernel/fatbin.h"
+#include "softcuda/kernel/load/cache.h"
+#include "softcuda/kernel/load/fatbin.h"
 #ifdef SOFT_WITH_LZ4
 #include <lz4.h>
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "softcuda/engine/engine.h"
-#include "softcuda/kernel/launch.h"
+#include "softcuda/kernel/run/launch.h"
 
 enum { KERNEL_FAST = 0, KERNEL_SLOW = 1, KERNEL_CHECK = 2, KERNEL_CACHE = 4 };
 

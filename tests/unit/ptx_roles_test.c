@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What lowering says of instructions before it writes them: roles, registers, memory,
  * uniformity; forms with wrong operands; and the library appended to a program. */
-#include "softcuda/ptx/emit.h"
+#include "softcuda/ptx/lower/emit.h"
 #include "test.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"

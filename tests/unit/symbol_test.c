@@ -2,8 +2,8 @@
 /* Words for addresses, from the files alone: this process's own, as a stranger sees them.
  */
 #define _GNU_SOURCE
-#include "symbol/dwarf.h"
 #include "fault.h"
+#include "symbol/dwarf.h"
 #include "symbol/symbol.h"
 #include "test.h"
 

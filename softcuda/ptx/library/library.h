@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The instruction library: what PTX instructions mean where LLVM IR has no instruction of
  * that meaning. Plain C, compiled to textual IR by scripts/ptx_library.py into
- * softcuda/ptx/library_ir.inc (committed; lowering pastes the functions that a kernel
- * needs) and, for unit tests, by the host's compiler.
+ * library_ir.inc (committed; lowering pastes the functions that a kernel needs) and, for
+ * unit tests, by the host's compiler.
  *
  * Everything is branch-free arithmetic where it may stand in a vectorized thread loop. No
  * function calls anything but another one of these and LLVM intrinsics. Names end in

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Code: what a module image (PTX text or a fatbin) becomes.
+ *
+ *   image --> soft_code ----------> soft_binding ------------> soft_kernel_code
+ *             kernels, globals,     machine code mapped and    entry point and
+ *             relocatable objects;  relocated for one set of   description of one
+ *             process-wide          addresses of globals       kernel
+ *             (parsed, compiled,    (a context's)
+ *             or from the cache)
+ *
+ * Knows no CUDA context: who loads a module allocates the globals and tells where. */
+#ifndef SOFT_KERNEL_LOAD_CODE_H
+#define SOFT_KERNEL_LOAD_CODE_H
+
+#include "softcuda/ptx/abi.h"
+#include "softcuda/ptx/compile.h"
+
+/* CUresults that this folder gives (the driver's ABI header is not below it). */
+enum {
+    SOFT_ERROR_NO_BINARY_FOR_GPU = 209,
+    SOFT_ERROR_INVALID_PTX = 218,
+    SOFT_ERROR_UNSUPPORTED_PTX_VERSION = 222,
+    SOFT_ERROR_INVALID_IMAGE = 200,
+    SOFT_ERROR_JIT_COMPILER_NOT_FOUND = 221,
+    SOFT_ERROR_ILLEGAL_ADDRESS = 700,
+    SOFT_ERROR_LAUNCH_TIMEOUT = 702,
+    SOFT_ERROR_ASSERT = 710,
+    SOFT_ERROR_ILLEGAL_INSTRUCTION = 715,
+    SOFT_ERROR_MISALIGNED_ADDRESS = 716,
+    SOFT_ERROR_INVALID_PC = 718,
+    SOFT_ERROR_LAUNCH_FAILED = 719,
+    SOFT_ERROR_OUT_OF_MEMORY = 2,
+    SOFT_ERROR_NOT_SUPPORTED = 801,
+    SOFT_ERROR_UNKNOWN = 999
+};
+
+typedef struct soft_code soft_code;       /* immutable, counted: any thread */
+typedef struct soft_binding soft_binding; /* immutable, counted: any thread */
+
+typedef struct soft_code_options {
+    uint32_t force_slow;   /* SOFTCUDA_PATH=slow */
+    uint32_t check_memory; /* SOFTCUDA_CHECK=memory */
+    uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
+    uint32_t vector_bits;  /* preferred width, 0: the target's */
+    const char *cache; /* NULL: as SOFTCUDA_CACHE says; "off"; or a directory; borrowed */
+    const gph_allocator *allocator; /* NULL: the C library's heap; copied */
+} soft_code_options;
+
+/* The options that the environment asks for (SOFTCUDA_PATH, SOFTCUDA_CHECK). */
+void soft_code_options_init(soft_code_options *options);
+
+/* A .global or .const variable of the module. */
+typedef struct soft_code_global {
+    const char *name;
+    uint64_t bytes;
+    uint32_t align;
+    uint8_t space;      /* ptx_space: PTX_SPACE_GLOBAL or PTX_SPACE_CONST */
+    uint8_t is_visible; /* cuModuleGetGlobal finds it */
+    uint8_t is_extern;  /* declared only: its address must come from elsewhere */
+    uint8_t reserved;
+} soft_code_global;
+
+/* Parses and compiles an image, or takes it from the disk cache.
+ *
+ *  image    borrowed for the call: PTX text, or a fatbin with PTX in it (also its
+ *           wrapper, as __cudaRegisterFatBinary gets it).
+ *  bytes    its size, or 0: PTX text ends at its NUL, a fatbin says its size.
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out      owned by the caller on success: soft_code_release(). Untouched on failure.
+ *  error    its message is what belongs into the JIT error log.
+ *
+ *  Fails with 218 and "line 12, column 5: ...", 222, 209 (a fatbin without PTX, an ELF
+ *  image), 200 (neither), 221 (softcuda-jit.so is missing) and GPH_E_NO_MEMORY. A kernel
+ *  that cannot be compiled is no failure: its path is PTX_PATH_UNSUPPORTED. Thread: any.
+ */
+GPH_CHECKED gph_status soft_code_create(const void *image, size_t bytes,
+                                        const soft_code_options *options, soft_code **out,
+                                        gph_error *error);
+void soft_code_retain(soft_code *code);
+void soft_code_release(soft_code *code); /* takes NULL */
+
+uint32_t soft_code_kernel_count(const soft_code *code);
+const ptx_kernel *soft_code_kernel(const soft_code *code, uint32_t index); /* lent */
+uint32_t soft_code_global_count(const soft_code *code);
+const soft_code_global *soft_code_global_at(const soft_code *code, uint32_t index);
+/* What the information log of the JIT says: lent, never NULL. */
+const char *soft_code_info(const soft_code *code);
+bool soft_code_was_cached(const soft_code *code);
+/* Bytes of machine code and constants. */
+uint64_t soft_code_machine_bytes(const soft_code *code);
+/* The .version and .target of the PTX: 90 -> 9.0, and 70 for sm_70. */
+uint32_t soft_code_ptx_version(const soft_code *code);
+uint32_t soft_code_ptx_target(const soft_code *code);
+
+/* One kernel, ready to be launched: lives as long as its binding. */
+typedef struct soft_kernel_code {
+    const ptx_kernel *kernel;
+    soft_binding *binding;
+    union {
+        ptx_block_fn *block;   /* PTX_PATH_FAST */
+        ptx_thread_fn *thread; /* PTX_PATH_SLOW */
+    } entry;
+} soft_kernel_code;
+
+/* Maps the machine code for one set of addresses of globals.
+ *
+ *  code       retained until the binding is released.
+ *  addresses  copied: the device address of each global, by index.
+ *  out        owned by the caller on success: soft_binding_release(). */
+GPH_CHECKED gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
+                                           soft_binding **out, gph_error *error);
+void soft_binding_retain(soft_binding *binding);
+void soft_binding_release(soft_binding *binding); /* takes NULL */
+
+soft_code *soft_binding_code(const soft_binding *binding);
+/* By index as in soft_code_kernel(); lent. */
+const soft_kernel_code *soft_binding_kernel(const soft_binding *binding, uint32_t index);
+/* By name, or NULL. */
+const soft_kernel_code *soft_binding_find(const soft_binding *binding, const char *name);
+
+/* Writes the initial value of a global (zeros where it has none), addresses of other
+ * globals and of functions filled in, to `destination`, which holds its `bytes`. */
+void soft_binding_init_global(const soft_binding *binding, uint32_t index,
+                              void *destination);
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Fatbins. The layout is not documented by NVIDIA; these are the fields in use, read byte
+ * by byte since an image may be of any alignment.
+ *
+ *   wrapper   u32 0x466243b1, u32 version, u64 address of the data
+ *   data      u32 0xba55ed50, u16 version, u16 bytes of this header, u64 bytes behind it
+ *   entry     u16 kind (1 PTX, 2 ELF), u16, u32 header bytes, u64 payload bytes,
+ *             u32 compressed bytes, u32, u16 minor, u16 major, u32 architecture,
+ *             u32, u32, u64 flags, u64, u64 bytes when decompressed */
+#include "softcuda/kernel/load/fatbin.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/kernel/load/code.h"
+
+#ifdef SOFT_WITH_LZ4
+#include <lz4.h>
+#endif
+#ifdef SOFT_WITH_ZSTD
+#include <zstd.h>
+#endif
+
+#define WRAPPER_MAGIC 0x466243b1u
+#define DATA_MAGIC 0xba55ed50u
+#define DATA_HEADER_BYTES 16u
+#define ENTRY_HEADER_BYTES 64u
+#define KIND_PTX 1u
+#define FLAG_LZ4 0x2000u
+#define FLAG_ZSTD 0x8000u
+#define ARCHITECTURE_MAX 90u
+
+struct entry {
+    uint32_t kind, architecture;
+    uint64_t flags, compressed_bytes, plain_bytes;
+    const unsigned char *payload;
+    uint64_t payload_bytes;
+};
+
+static uint64_t read_word(const unsigned char *at, unsigned bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+static gph_status cut_short(gph_error *error, uint64_t offset)
+{
+    return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                     "the fatbin ends inside the entry at byte %llu",
+                     (unsigned long long)offset);
+}
+
+/* Reads the entry at `offset` of `bytes`; its whole size in *used. */
+static gph_status read_entry(const unsigned char *data, uint64_t offset, uint64_t bytes,
+                             struct entry *out, uint64_t *used, gph_error *error)
+{
+    const unsigned char *at = data + offset;
+    if (bytes - offset < ENTRY_HEADER_BYTES)
+        return cut_short(error, offset);
+    const uint64_t header = read_word(at + 4, 4);
+    const uint64_t payload = read_word(at + 8, 8);
+    if (header < ENTRY_HEADER_BYTES || header > bytes - offset ||
+        payload > bytes - offset - header)
+        return cut_short(error, offset);
+    *out = (struct entry){
+        .kind = (uint32_t)read_word(at, 2),
+        .architecture = (uint32_t)read_word(at + 28, 4),
+        .flags = read_word(at + 40, 8),
+        .compressed_bytes = read_word(at + 16, 4),
+        .plain_bytes = read_word(at + 56, 8),
+        .payload = at + header,
+        .payload_bytes = payload,
+    };
+    *used = header + payload;
+    return GPH_OK;
+}
+
+static bool is_better(const struct entry *entry, const struct entry *best)
+{
+    if (best->payload == NULL)
+        return true;
+    const bool fits = entry->architecture <= ARCHITECTURE_MAX;
+    const bool best_fits = best->architecture <= ARCHITECTURE_MAX;
+    if (fits != best_fits)
+        return fits;
+    return fits ? entry->architecture > best->architecture
+                : entry->architecture < best->architecture;
+}
+
+static gph_status find_entry(const unsigned char *data, uint64_t bytes,
+                             struct entry *best, gph_error *error)
+{
+    const uint64_t header = read_word(data + 6, 2);
+    const uint64_t behind = read_word(data + 8, 8);
+    if (header < DATA_HEADER_BYTES || header > bytes || behind > bytes - header)
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                         "the fatbin says it has %llu bytes, but %llu are there",
+                         (unsigned long long)(header + behind),
+                         (unsigned long long)bytes);
+    uint32_t others = 0;
+    *best = (struct entry){0};
+    const uint64_t end = header + behind;
+    for (uint64_t offset = header; offset < end;) {
+        struct entry entry = {0};
+        uint64_t used = 0;
+        GPHI_TRY(read_entry(data, offset, end, &entry, &used, error));
+        if (entry.kind == KIND_PTX && is_better(&entry, best))
+            *best = entry;
+        else if (entry.kind != KIND_PTX)
+            others++;
+        offset += used;
+    }
+    if (best->payload != NULL)
+        return GPH_OK;
+    gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
+              "the fatbin has no PTX, only %u entries of machine code", others);
+    gphi_hint(error, "compile with -gencode arch=compute_90,code=compute_90");
+    return SOFT_ERROR_NO_BINARY_FOR_GPU;
+}
+
+/* Each gives the bytes that it wrote, 0 for damaged input, NO_LIBRARY if left out. */
+#define NO_LIBRARY SIZE_MAX
+
+static size_t decompress_zstd(const struct entry *entry, size_t bytes, char *to,
+                              size_t room)
+{
+#ifdef SOFT_WITH_ZSTD
+    const size_t got = ZSTD_decompress(to, room, entry->payload, bytes);
+    return ZSTD_isError(got) ? 0 : got;
+#else
+    (void)entry, (void)bytes, (void)to, (void)room;
+    return NO_LIBRARY;
+#endif
+}
+
+static size_t decompress_lz4(const struct entry *entry, size_t bytes, char *to,
+                             size_t room)
+{
+#ifdef SOFT_WITH_LZ4
+    const int got =
+        LZ4_decompress_safe((const char *)entry->payload, to, (int)bytes, (int)room);
+    return got > 0 ? (size_t)got : 0;
+#else
+    (void)entry, (void)bytes, (void)to, (void)room;
+    return NO_LIBRARY;
+#endif
+}
+
+static gph_status decompress(const struct entry *entry, char *to, size_t room,
+                             size_t *given, gph_error *error)
+{
+    const bool zstd = (entry->flags & FLAG_ZSTD) != 0;
+    const size_t bytes =
+        entry->compressed_bytes != 0 && entry->compressed_bytes <= entry->payload_bytes
+            ? (size_t)entry->compressed_bytes
+            : (size_t)entry->payload_bytes;
+    const size_t got = zstd ? decompress_zstd(entry, bytes, to, room)
+                            : decompress_lz4(entry, bytes, to, room);
+    if (got == NO_LIBRARY)
+        return gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
+                         "the fatbin is compressed with %s, which this build lacks",
+                         zstd ? "zstd" : "LZ4");
+    if (got == 0)
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                         "the compressed PTX in the fatbin is damaged");
+    *given = got;
+    return GPH_OK;
+}
+
+static gph_status unpack(const struct entry *entry, soft_ptx_text *out, gph_error *error)
+{
+    if (entry->plain_bytes == 0 || entry->plain_bytes > PTX_TEXT_BYTES_MAX ||
+        entry->payload_bytes > PTX_TEXT_BYTES_MAX)
+        return gphi_fail(
+            error, SOFT_ERROR_INVALID_IMAGE,
+            "a compressed PTX of %llu bytes in a fatbin, at most %u are read",
+            (unsigned long long)entry->plain_bytes, PTX_TEXT_BYTES_MAX);
+    out->owned_bytes = (size_t)entry->plain_bytes;
+    out->owned = gphi_heap_alloc(out->heap, out->owned_bytes);
+    if (out->owned == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%zu bytes of PTX in a fatbin",
+                         out->owned_bytes);
+    const gph_status status =
+        decompress(entry, out->owned, out->owned_bytes, &out->bytes, error);
+    if (status != GPH_OK)
+        soft_ptx_text_fini(out);
+    out->text = out->owned;
+    return status;
+}
+
+static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_text *out,
+                              gph_error *error)
+{
+    if (bytes == 0)
+        bytes = (size_t)(read_word(data + 6, 2) + read_word(data + 8, 8));
+    if (bytes < DATA_HEADER_BYTES)
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "a fatbin of %zu bytes", bytes);
+    struct entry entry = {0};
+    GPHI_TRY(find_entry(data, bytes, &entry, error));
+    if (entry.flags & (FLAG_LZ4 | FLAG_ZSTD)) {
+        GPHI_TRY(unpack(&entry, out, error));
+    } else {
+        out->text = (const char *)entry.payload;
+        out->bytes = (size_t)entry.payload_bytes;
+    }
+    out->bytes = strnlen(out->text, out->bytes); /* padded with NULs */
+    return GPH_OK;
+}
+
+/* What has no .version anywhere is no PTX; a driver says so before it asks the compiler.
+ */
+static bool is_ptx(const char *text, size_t bytes)
+{
+    static const char word[] = ".version";
+    const char *at = text;
+    size_t left = bytes;
+    while (left >= sizeof(word) - 1 && (at = memchr(at, '.', left)) != NULL) {
+        left = bytes - (size_t)(at - text);
+        if (left >= sizeof(word) - 1 && memcmp(at, word, sizeof(word) - 1) == 0)
+            return true;
+        at++;
+        left--;
+    }
+    return false;
+}
+
+/* Whether what begins with the magic of ELF goes on as machine code for a GPU does: 64
+ * bits, little endian, version 1, for machine 190. bytes 0: as many as there are. */
+static bool is_gpu_code(const unsigned char *data, size_t bytes)
+{
+    static const unsigned char ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    if (bytes != 0 && bytes < 64)
+        return false;
+    for (size_t i = 0; i < sizeof(ident);
+         i++) /* what is shorter differs before its end */
+        if (data[i] != ident[i])
+            return false;
+    return read_word(data + 18, 2) == 190;
+}
+
+gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *allocator,
+                         soft_ptx_text *out, gph_error *error)
+{
+    const unsigned char *data = image;
+    if (data == NULL || (bytes != 0 && bytes < 4))
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "a module image of %zu bytes",
+                         bytes);
+    soft_ptx_text text = {.heap = gphi_heap(allocator)};
+    uint32_t magic = 0; /* a text may be shorter than four bytes, if it ends in a NUL */
+    for (unsigned i = 0; i < 4; i++) {
+        magic |= (uint32_t)data[i] << 8 * i;
+        if (data[i] == '\0')
+            break;
+    }
+    if (magic == WRAPPER_MAGIC) {
+        if (bytes != 0 && bytes < 24)
+            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                             "a fatbin wrapper of %zu bytes", bytes);
+        data = (const unsigned char *)(uintptr_t)read_word(data + 8, 8);
+        if (data == NULL || read_word(data, 4) != DATA_MAGIC)
+            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                             "a fatbin wrapper that points to no fatbin");
+        GPHI_TRY(read_fatbin(data, 0, &text, error));
+    } else if (magic == DATA_MAGIC) {
+        GPHI_TRY(read_fatbin(data, bytes, &text, error));
+    } else if (magic == 0x464c457fu) { /* "\177ELF" */
+        if (!is_gpu_code(data, bytes))
+            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                             "the image begins as ELF and is no machine code for a GPU");
+        gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
+                  "the image is machine code for a GPU (ELF), PTX is needed");
+        return SOFT_ERROR_NO_BINARY_FOR_GPU;
+    } else {
+        text.text = image;
+        text.bytes = bytes != 0 ? strnlen(image, bytes) : strlen(image);
+        if (!is_ptx(text.text, text.bytes))
+            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                             "%zu bytes that are neither PTX (no .version) nor a fatbin",
+                             text.bytes);
+    }
+    *out = text;
+    return GPH_OK;
+}
+
+void soft_ptx_text_fini(soft_ptx_text *text)
+{
+    gphi_heap_free(text->heap, text->owned, text->owned_bytes);
+    *text = (soft_ptx_text){.heap = text->heap};
+}

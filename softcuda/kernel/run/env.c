@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The device heap, and the record that a context's launches share. */
+#include "softcuda/kernel/run/env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+
+#define HEAP_BYTES_DEFAULT                                                               \
+    (8ull << 20) /* CUDA's default of CU_LIMIT_MALLOC_HEAP_SIZE                          \
+                  */
+#define HEAD_MAGIC 0x50414548u
+
+struct head {
+    uint32_t magic;
+    uint32_t shift_in_use; /* power of two of the whole block, bit 31: in use */
+    uint64_t next;         /* while free: offset of the next one of its class + 1 */
+};
+
+#define IN_USE 0x80000000u
+
+void soft_device_heap_init(soft_device_heap *heap, uint64_t bytes)
+{
+    memset(heap, 0, sizeof(*heap));
+    pthread_mutex_init(&heap->mutex, NULL);
+    heap->bytes = bytes != 0 ? bytes : HEAP_BYTES_DEFAULT;
+}
+
+void soft_device_heap_fini(soft_device_heap *heap)
+{
+    if (heap->base != NULL)
+        munmap(heap->base, heap->bytes);
+    pthread_mutex_destroy(&heap->mutex);
+}
+
+static struct head *head_at(const soft_device_heap *heap, uint64_t offset)
+{
+    return (struct head *)(void *)(heap->base + offset);
+}
+
+static uint64_t alloc_locked(soft_device_heap *heap, unsigned shift)
+{
+    if (heap->base == NULL) {
+        void *base = mmap(NULL, heap->bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == MAP_FAILED)
+            return 0;
+        heap->base = base;
+    }
+    uint64_t offset = heap->free_lists[shift];
+    if (offset != 0) {
+        offset--;
+        heap->free_lists[shift] = head_at(heap, offset)->next;
+    } else {
+        if (1ull << shift > heap->bytes - heap->used)
+            return 0;
+        offset = heap->used;
+        heap->used += 1ull << shift;
+    }
+    *head_at(heap, offset) = (struct head){HEAD_MAGIC, shift | IN_USE, 0};
+    return (uint64_t)(uintptr_t)heap->base + offset + sizeof(struct head);
+}
+
+uint64_t soft_device_heap_alloc(soft_device_heap *heap, uint64_t bytes)
+{
+    unsigned shift = 5;
+    while (shift < 39 && (1ull << shift) - sizeof(struct head) < bytes)
+        shift++;
+    if (bytes == 0 || (1ull << shift) - sizeof(struct head) < bytes)
+        return 0;
+    pthread_mutex_lock(&heap->mutex);
+    const uint64_t address = alloc_locked(heap, shift);
+    pthread_mutex_unlock(&heap->mutex);
+    return address;
+}
+
+static bool free_locked(soft_device_heap *heap, uint64_t address)
+{
+    const uint64_t base = (uint64_t)(uintptr_t)heap->base;
+    if (heap->base == NULL || address % 16 != 0 || address < base + sizeof(struct head) ||
+        address >= base + heap->used)
+        return false;
+    const uint64_t offset = address - base - sizeof(struct head);
+    struct head *head = head_at(heap, offset);
+    if (head->magic != HEAD_MAGIC || (head->shift_in_use & IN_USE) == 0)
+        return false;
+    const uint32_t shift = head->shift_in_use & ~IN_USE;
+    if (shift < 5 || shift > 39) /* a kernel wrote over it */
+        return false;
+    *head = (struct head){HEAD_MAGIC, shift, heap->free_lists[shift]};
+    heap->free_lists[shift] = offset + 1;
+    return true;
+}
+
+bool soft_device_heap_free(soft_device_heap *heap, uint64_t address)
+{
+    if (address == 0)
+        return true;
+    pthread_mutex_lock(&heap->mutex);
+    const bool freed = free_locked(heap, address);
+    pthread_mutex_unlock(&heap->mutex);
+    return freed;
+}
+
+bool soft_device_heap_holds(const soft_device_heap *heap, uint64_t address,
+                            uint64_t bytes)
+{
+    const uint64_t base = (uint64_t)(uintptr_t)heap->base;
+    return heap->base != NULL && address >= base && address < base + heap->bytes &&
+           bytes <= base + heap->bytes - address;
+}
+
+gph_status soft_kernel_env_create(const soft_kernel_env_options *options,
+                                  soft_kernel_env **out, gph_error *error)
+{
+    const gph_allocator heap = gphi_heap(options->allocator);
+    soft_kernel_env *env = gphi_heap_alloc(heap, sizeof(*env));
+    if (env == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "a context's kernel settings");
+    env->allocator = heap;
+    env->options = *options;
+    if (env->options.multiprocessors == 0)
+        env->options.multiprocessors = 4;
+    soft_device_heap_init(&env->heap, options->heap_bytes);
+    *out = env;
+    return GPH_OK;
+}
+
+void soft_kernel_env_destroy(soft_kernel_env *env)
+{
+    if (env == NULL)
+        return;
+    soft_device_heap_fini(&env->heap);
+    gphi_heap_free(env->allocator, env, sizeof(*env));
+}
+
+bool soft_kernel_env_set_heap(soft_kernel_env *env, uint64_t bytes)
+{
+    pthread_mutex_lock(&env->heap.mutex);
+    const bool unused = env->heap.base == NULL;
+    if (unused && bytes != 0)
+        env->heap.bytes = bytes;
+    pthread_mutex_unlock(&env->heap.mutex);
+    return unused;
+}
+
+bool soft_kernel_env_is_dead(const soft_kernel_env *env)
+{
+    return atomic_load_explicit(&env->dead, memory_order_acquire);
+}
+
+uint64_t soft_kernel_timeout_from_environment(void)
+{
+    const char *text = getenv("SOFTCUDA_KERNEL_TIMEOUT_MS");
+    if (text == NULL || text[0] < '0' || text[0] > '9')
+        return 0;
+    char *end;
+    errno = 0;
+    const unsigned long long ms = strtoull(text, &end, 10);
+    if (*end != '\0' || errno != 0 || ms > UINT64_MAX / 1000000)
+        return 0;
+    return ms * 1000000;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Filling a launch: what the kernel allows, what its blocks need. */
+#include "softcuda/kernel/run/launch.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "softcuda/kernel/run/env.h"
+
+#define INVALID_VALUE 1
+#define OUT_OF_RESOURCES 701
+#define SHARED_BYTES_MAX (227u << 10) /* a block of compute capability 9.0, by opt-in */
+#define BLOCK_THREADS_MAX 1024u
+#define BLOCK_Z_MAX 64u
+#define GRID_YZ_MAX 65535u
+#define GRID_X_MAX 0x7fffffffu
+/* Back edges between two looks at the clock and at other blocks that wait. A cooperative
+ * grid spins on purpose, so its blocks give way sooner. */
+#define BUDGET 1024u
+#define BUDGET_COOPERATIVE 128u
+
+static gph_status check_dims(const ptx_kernel *kernel, const soft_kernel_dims *dims,
+                             gph_error *error)
+{
+    const uint32_t *g = dims->grid, *b = dims->block;
+    if (g[0] == 0 || g[1] == 0 || g[2] == 0 || g[0] > GRID_X_MAX || g[1] > GRID_YZ_MAX ||
+        g[2] > GRID_YZ_MAX)
+        return gphi_fail(error, INVALID_VALUE, "kernel %s: a grid of %u x %u x %u blocks",
+                         kernel->name, g[0], g[1], g[2]);
+    if (b[0] == 0 || b[1] == 0 || b[2] == 0 || b[0] > BLOCK_THREADS_MAX ||
+        b[1] > BLOCK_THREADS_MAX || b[2] > BLOCK_Z_MAX ||
+        b[0] * b[1] * b[2] > BLOCK_THREADS_MAX)
+        return gphi_fail(error, INVALID_VALUE,
+                         "kernel %s: a block of %u x %u x %u threads, at most %u fit",
+                         kernel->name, b[0], b[1], b[2], BLOCK_THREADS_MAX);
+    const uint32_t threads = b[0] * b[1] * b[2];
+    if (kernel->max_threads != 0 && threads > kernel->max_threads)
+        return gphi_fail(error, OUT_OF_RESOURCES,
+                         "kernel %s: %u threads a block, it was compiled for at most %u",
+                         kernel->name, threads, kernel->max_threads);
+    const uint32_t *r = kernel->required_threads;
+    if (r[0] != 0 &&
+        (b[0] != r[0] || b[1] != (r[1] ? r[1] : 1) || b[2] != (r[2] ? r[2] : 1)))
+        return gphi_fail(error, INVALID_VALUE,
+                         "kernel %s: a block of %u x %u x %u threads, it requires "
+                         "%u x %u x %u",
+                         kernel->name, b[0], b[1], b[2], r[0], r[1], r[2]);
+    const uint64_t shared =
+        (uint64_t)kernel->static_shared_bytes + dims->dynamic_shared_bytes;
+    if (shared > SHARED_BYTES_MAX)
+        return gphi_fail(error, INVALID_VALUE,
+                         "kernel %s: %llu bytes of shared memory a block, at most %u fit",
+                         kernel->name, (unsigned long long)shared, SHARED_BYTES_MAX);
+    return GPH_OK;
+}
+
+static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
+                      const soft_kernel_dims *dims)
+{
+    ptx_grid *grid = &launch->grid;
+    memcpy(grid->nctaid, dims->grid, sizeof(grid->nctaid));
+    memcpy(grid->ntid, dims->block, sizeof(grid->ntid));
+    grid->thread_count = dims->block[0] * dims->block[1] * dims->block[2];
+    grid->warp_count = (grid->thread_count + PTX_WARP_SIZE - 1) / PTX_WARP_SIZE;
+    grid->dynamic_bytes = dims->dynamic_shared_bytes;
+    grid->shared_bytes = kernel->static_shared_bytes + dims->dynamic_shared_bytes;
+    grid->cooperative = dims->cooperative != 0;
+    grid->multiprocessors = launch->env->options.multiprocessors;
+    grid->envreg = launch->envreg;
+    grid->launch = launch;
+    grid->param_bytes = kernel->param_bytes;
+    if (grid->cooperative) {
+        /* grid.sync() finds its workspace in envreg 1 and 2; the first word is its size
+         * (cooperative_groups, grid_workspace). */
+        const uint64_t address = (uint64_t)(uintptr_t)launch->workspace;
+        launch->workspace[0] = sizeof(launch->workspace);
+        launch->envreg[1] = (uint32_t)(address >> 32);
+        launch->envreg[2] = (uint32_t)address;
+    }
+}
+
+gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *env,
+                                   const soft_kernel_code *code,
+                                   const soft_kernel_dims *dims, const void *params,
+                                   gph_error *error)
+{
+    const ptx_kernel *kernel = code->kernel;
+    if (kernel->path == PTX_PATH_UNSUPPORTED)
+        return gphi_fail(error, SOFT_ERROR_NOT_SUPPORTED, "kernel %s cannot run: %s",
+                         kernel->name, kernel->reason ? kernel->reason : "unsupported");
+    GPHI_TRY(check_dims(kernel, dims, error));
+    memset(launch, 0, sizeof(*launch));
+    launch->env = env;
+    launch->code = code;
+    launch->node = -1;
+    fill_grid(launch, kernel, dims);
+    launch->grid.params = params;
+    const uint64_t threads = launch->grid.thread_count;
+    launch->block_count = (uint64_t)dims->grid[0] * dims->grid[1] * dims->grid[2];
+    /* Context arrays are filled by vectors of whole warps. */
+    const uint64_t lanes = (uint64_t)launch->grid.warp_count * PTX_WARP_SIZE;
+    launch->local_bytes = threads * kernel->local_bytes;
+    launch->scratch_bytes =
+        kernel->scratch_fixed_bytes + lanes * kernel->scratch_thread_bytes;
+    launch->shared_room = (launch->grid.shared_bytes + PTX_SHARED_ALIGN - 1) &
+                          ~(uint64_t)(PTX_SHARED_ALIGN - 1);
+    launch->needs_memory =
+        (launch->local_bytes | launch->scratch_bytes | launch->shared_room) != 0;
+    launch->entry = kernel->path == PTX_PATH_FAST ? code->entry.block : NULL;
+    launch->multiprocessors = launch->grid.multiprocessors;
+    launch->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+    launch->on_fibers = kernel->uses_safepoints;
+    launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
+                        !kernel->uses_safepoints && env->options.timeout_ns == 0;
+    launch->safepoint_budget = dims->cooperative ? BUDGET_COOPERATIVE : BUDGET;
+    return GPH_OK;
+}
+
+void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *params)
+{
+    launch->grid.params = params;
+}
+
+void soft_kernel_launch_watch(soft_kernel_launch *launch, struct soft_trace *trace)
+{
+    launch->trace = trace;
+}
+
+void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work)
+{
+    work->kind = SOFT_WORK_PARTS;
+    work->all_at_once = launch->grid.cooperative != 0;
+    work->in_order = launch->on_fibers != 0;
+    work->run_parts =
+        launch->is_single ? soft_kernel_launch_run_single : soft_kernel_launch_run;
+    work->argument = launch;
+    work->parts = launch->block_count;
+}

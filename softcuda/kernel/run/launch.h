@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Running a grid: from a bound kernel, dimensions and parameter bytes to blocks on the
+ * workers of the engine.
+ *
+ *   soft_kernel_env      one a context: device heap, time limit, what happens on a fault
+ *   soft_kernel_launch   one a launch: filled by soft_kernel_launch_init(), run by the
+ *                        engine through soft_kernel_launch_run(), as often as wanted but
+ *                        not twice at one time
+ *
+ * A worker runs the blocks it claims on its own stack; those of a kernel that may wait
+ * for another block run on fibers, so that one that waits lets others run (see run.c); on
+ * the slow path each thread has a fiber. */
+#ifndef SOFT_KERNEL_RUN_LAUNCH_H
+#define SOFT_KERNEL_RUN_LAUNCH_H
+
+#include <stdatomic.h>
+
+#include "softcuda/engine/engine.h"
+#include "softcuda/kernel/load/code.h"
+
+/* How a kernel failed: the first failure of a launch, all others are dropped. */
+typedef struct soft_fault {
+    gph_status code;    /* CUresult: 700, 702, 710, 715, 716, 718, 719 ... */
+    const char *kernel; /* lent for the call that gets the record */
+    uint64_t address;   /* of the access, or 0 */
+    int64_t node;       /* as given to soft_kernel_launch_init(), -1: none */
+    uint32_t ctaid[3];
+    uint32_t tid[3];
+    bool has_thread; /* tid is known (a fault of the fast path knows the block only) */
+    char text[512];  /* a sentence with all of it */
+} soft_fault;
+
+typedef struct soft_kernel_env soft_kernel_env; /* any thread */
+
+typedef struct soft_kernel_env_options {
+    uint64_t heap_bytes;      /* device heap (CU_LIMIT_MALLOC_HEAP_SIZE), 0: 8 MiB */
+    uint64_t timeout_ns;      /* a kernel's limit, 0: none */
+    uint32_t multiprocessors; /* %nsmid, 0: 4 */
+    uint32_t reserved;
+    /* Called once a faulted launch, on the worker that met the fault; later launches in
+     * this env do nothing. May be NULL. */
+    void (*on_fault)(void *user, const soft_fault *fault);
+    /* Check mode: where the bytes of an access are; NULL, with a reason, if the access is
+     * wrong. Called for what is not the block's shared, local or parameter memory. NULL:
+     * every access is fine, and its address is where the bytes are. */
+    void *(*check)(void *user, uint64_t address, uint64_t bytes, bool write, char *reason,
+                   size_t reason_bytes);
+    /* Where they would be, for accesses that `check` refuses and the launch's trace
+     * excuses; NULL where nothing excuses them. NULL itself: nothing is excused. */
+    void *(*place)(void *user, uint64_t address, bool write);
+    void *user;
+    const gph_allocator *allocator;
+} soft_kernel_env_options;
+
+/* Fails with GPH_E_NO_MEMORY. Thread: any. */
+GPH_CHECKED gph_status soft_kernel_env_create(const soft_kernel_env_options *options,
+                                              soft_kernel_env **out, gph_error *error);
+void soft_kernel_env_destroy(soft_kernel_env *env); /* no launch runs; takes NULL */
+/* Changes the size of the device heap while nothing has been allocated from it: false
+ * after that. */
+bool soft_kernel_env_set_heap(soft_kernel_env *env, uint64_t bytes);
+/* Whether a launch has failed in it: nothing runs any more. */
+bool soft_kernel_env_is_dead(const soft_kernel_env *env);
+/* SOFTCUDA_KERNEL_TIMEOUT_MS in nanoseconds, 0 when unset or no number. */
+uint64_t soft_kernel_timeout_from_environment(void);
+
+typedef struct soft_kernel_dims {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    uint32_t cooperative;
+} soft_kernel_dims;
+
+/* Caller's memory; fields are read by softcuda/kernel alone. What a grid of one block
+ * reads comes first: in a large graph each of these lines is a cache miss. */
+typedef struct soft_kernel_launch {
+    const soft_kernel_code *code;
+    ptx_block_fn *entry; /* fast path: of the code */
+    soft_kernel_env *env;
+    struct soft_trace *trace; /* check mode: what it touches is noted there; or NULL */
+    uint32_t needs_memory;    /* a block has local, scratch or shared memory */
+    uint32_t safepoint_budget;
+    uint32_t multiprocessors;
+    atomic_uint fault; /* 0 none, 1 being written, 2 there */
+    ptx_grid grid;
+    uint64_t block_count;
+    int64_t node;
+    uint64_t local_bytes, scratch_bytes; /* of a block */
+    uint64_t shared_room;                /* of a block, rounded up */
+    uint32_t page_bytes;
+    uint32_t on_fibers; /* a block may wait for another */
+    uint32_t is_single; /* one block, fast path, waits for nobody, no time limit */
+    uint32_t envreg[32];
+    uint64_t workspace[8]; /* of grid.sync(), which nvcc emits inline */
+} soft_kernel_launch;
+
+/* Fills a launch. Checks what the kernel itself limits (threads a block, required block
+ * size, shared memory up to 227 KiB, zero dimensions): 1 (CUDA_ERROR_INVALID_VALUE) or
+ * 701 (LAUNCH_OUT_OF_RESOURCES); 801 for a kernel on PTX_PATH_UNSUPPORTED, with its line
+ * and instruction.
+ *
+ *  code    borrowed while the launch may run.
+ *  params  borrowed while the launch may run: kernel->param_bytes bytes in the layout of
+ *          the kernel's parameters, 16-byte aligned.
+ *  node    graph node for messages, -1: none. */
+GPH_CHECKED gph_status soft_kernel_launch_init(soft_kernel_launch *launch,
+                                               soft_kernel_env *env,
+                                               const soft_kernel_code *code,
+                                               const soft_kernel_dims *dims,
+                                               const void *params, gph_error *error);
+
+/* Check mode: what its blocks touch is noted in `trace` from now on (borrowed; NULL: no
+ * more). It must not be running. */
+void soft_kernel_launch_watch(soft_kernel_launch *launch, struct soft_trace *trace);
+
+/* The same launch with other parameters; it must not be running. */
+void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *params);
+
+/* What the engine is to do: work->cost_ns is left alone. */
+void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work);
+
+/* The engine's run_parts functions; argument is the soft_kernel_launch. The second one is
+ * for a launch that is_single. */
+void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *worker);
+void soft_kernel_launch_run_single(void *argument, soft_parts *parts,
+                                   soft_worker *worker);
+
+/* ---- for the handler of signals -----------------------------------------------------
+ */
+
+typedef struct soft_code_place {
+    const char *kernel; /* lent while this thread runs a block of it */
+    uint64_t offset;    /* in the kernel's machine code */
+} soft_code_place;
+
+/* Whether an instruction address is in generated code, or in one of the few functions of
+ * the run time that read memory for it. Async-signal-safe; takes no lock. */
+bool soft_code_find(uintptr_t pc, soft_code_place *out);
+
+/* Whether this thread runs a block just now. Async-signal-safe. */
+bool soft_kernel_running(void);
+
+/* Ends the block that this thread runs, and with it the launch: writes the fault record
+ * and jumps back to the worker's loop. Only where soft_kernel_running() and
+ * soft_code_find() are true. `detail` (may be NULL) is copied: who freed the address.
+ * Unblocks SIGSEGV, SIGBUS and SIGFPE. Async-signal-safe. */
+_Noreturn void soft_kernel_fault(gph_status code, uint64_t address, const char *detail);
+
+#endif

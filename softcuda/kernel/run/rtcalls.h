@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The functions that generated code calls: PTX_RUNTIME_CALLS as C prototypes, and the
+ * look-up by name that the loader uses. */
+#ifndef SOFT_KERNEL_RUN_RTCALLS_H
+#define SOFT_KERNEL_RUN_RTCALLS_H
+
+#include "softcuda/ptx/abi.h"
+
+void ptx_rt_safepoint(ptx_block *block);
+void ptx_rt_trap(ptx_block *block, uint32_t thread);
+void ptx_rt_assertfail(ptx_block *block, uint32_t thread, uint64_t message, uint64_t file,
+                       uint32_t line, uint64_t function, uint64_t char_bytes);
+uint32_t ptx_rt_vprintf(ptx_block *block, uint32_t thread, uint64_t format,
+                        uint64_t arguments);
+uint64_t ptx_rt_malloc(ptx_block *block, uint64_t bytes);
+void ptx_rt_free(ptx_block *block, uint64_t address);
+void ptx_rt_unsupported(ptx_block *block, uint32_t thread, uint32_t line);
+void ptx_rt_bad_target(ptx_block *block, uint32_t thread, uint64_t address);
+void *ptx_rt_check(ptx_block *block, uint32_t thread, uint64_t address, uint32_t bytes,
+                   uint32_t line);
+uint64_t ptx_rt_clock(void);
+uint64_t ptx_rt_globaltimer(void);
+void ptx_rt_nanosleep(ptx_block *block, uint32_t ns);
+uint32_t ptx_rt_barrier(ptx_thread *thread, uint32_t id, uint32_t count,
+                        uint32_t operation, uint32_t predicate);
+void ptx_rt_barrier_arrive(ptx_thread *thread, uint32_t id, uint32_t count);
+void ptx_rt_syncwarp(ptx_thread *thread, uint32_t mask);
+uint64_t ptx_rt_shfl(ptx_thread *thread, uint32_t mask, uint32_t mode, uint32_t value,
+                     uint32_t b, uint32_t c);
+uint32_t ptx_rt_vote(ptx_thread *thread, uint32_t mask, uint32_t mode,
+                     uint32_t predicate);
+uint64_t ptx_rt_match(ptx_thread *thread, uint32_t mask, uint32_t mode, uint32_t bytes,
+                      uint64_t value);
+uint32_t ptx_rt_redux(ptx_thread *thread, uint32_t mask, uint32_t operation,
+                      uint32_t value);
+uint64_t ptx_rt_elect(ptx_thread *thread, uint32_t mask);
+uint32_t ptx_rt_activemask(ptx_thread *thread);
+void ptx_rt_thread_safepoint(ptx_thread *thread);
+uint64_t ptx_rt_mbarrier(ptx_thread *thread, uint64_t address, uint32_t operation,
+                         uint64_t argument);
+
+/* Where to read a text of the kernel's: see soft_kernel_env_options.check. */
+const void *soft_rtcall_reach(const ptx_block *block, uint64_t address);
+
+/* The address of a run-time call, of a memory function or of a libm function that
+ * generated code may call; 0: it is none. */
+uint64_t soft_rtcall_find(const char *name);
+
+#endif

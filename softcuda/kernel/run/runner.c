@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runners and the memory of blocks. */
+#include "softcuda/kernel/run/runner.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "softcuda/kernel/run/lanes.h"
+#include "softcuda/kernel/run/place.h"
+
+#define BLOCK_STACK_BYTES (256u << 10)
+/* 1,024 threads that read 16 bytes each */
+#define MARGIN_BYTES (16u << 10)
+
+_Thread_local soft_runner *soft_runner_own;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool ready;
+
+static void memory_fini(soft_block_memory *memory)
+{
+    if (memory->base != NULL)
+        munmap(memory->base, memory->mapped);
+    *memory = (soft_block_memory){0};
+}
+
+static void block_fini(soft_block *block)
+{
+    memory_fini(&block->memory);
+    soft_lanes_destroy(block->lanes);
+    soft_fiber_fini(&block->stack);
+}
+
+static void runner_destroy(void *argument)
+{
+    soft_runner *runner = argument;
+    soft_fault_leave(&runner->scope);
+    block_fini(&runner->home);
+    while (runner->idle != NULL) {
+        soft_block *block = runner->idle;
+        runner->idle = block->next;
+        block_fini(block);
+        free(block);
+    }
+    soft_runner_own = NULL;
+    free(runner);
+}
+
+/* A fault in generated code, seen by the handler of signals. */
+static void recover(soft_fault_scope *scope)
+{
+    soft_place_fault(scope);
+}
+
+static void set_up(void)
+{
+    ready = pthread_key_create(&key, runner_destroy) == 0 &&
+            soft_fault_install(soft_place_is_code, NULL) == GPH_OK;
+}
+
+soft_runner *soft_runner_current(void)
+{
+    return soft_runner_own;
+}
+
+soft_runner *soft_runner_make(void)
+{
+    pthread_once(&once, set_up);
+    soft_runner *runner = ready ? calloc(1, sizeof(*runner)) : NULL;
+    if (runner == NULL)
+        return NULL;
+    if (!soft_fault_prepare_thread() || pthread_setspecific(key, runner) != 0) {
+        free(runner);
+        return NULL;
+    }
+    soft_fiber_init_own(&runner->own);
+    runner->guard.own = runner->guard.current = &runner->own;
+    runner->home.runner = runner;
+    runner->home.fiber = &runner->own;
+    runner->parked_tail = &runner->parked;
+    runner->scope.recover = recover;
+    soft_fault_enter(&runner->scope);
+    soft_runner_own = runner;
+    return runner;
+}
+
+static size_t up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) & ~(to - 1);
+}
+
+bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
+{
+    soft_block_memory *memory = &block->memory;
+    const size_t page = launch->page_bytes;
+    const size_t local =
+        up(launch->local_bytes > memory->local ? launch->local_bytes : memory->local, 64);
+    const size_t scratch = up(
+        launch->scratch_bytes > memory->scratch ? launch->scratch_bytes : memory->scratch,
+        64);
+    const size_t shared =
+        launch->shared_room > memory->shared ? launch->shared_room : memory->shared;
+    const size_t inside = up(local + scratch + shared, page);
+    const size_t margin = up(MARGIN_BYTES, page);
+    const size_t mapped = inside + margin + 2 * page;
+    unsigned char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return false;
+    unsigned char *end = base + page + inside;
+    if (mprotect(base, page, PROT_NONE) != 0 || mprotect(end, margin, PROT_READ) != 0 ||
+        mprotect(end + margin, page, PROT_NONE) != 0) {
+        munmap(base, mapped);
+        return false;
+    }
+    /* A page that was never touched is as slow as a guard page. */
+    for (size_t at = 0; at < margin; at += page)
+        (void)*(volatile unsigned char *)(end + at);
+    memory_fini(memory);
+    *memory = (soft_block_memory){.base = base,
+                                  .end = end,
+                                  .mapped = mapped,
+                                  .local = local,
+                                  .scratch = scratch,
+                                  .shared = shared};
+    return true;
+}
+
+soft_block *soft_runner_take_block(soft_runner *runner)
+{
+    soft_block *block = runner->idle;
+    if (block != NULL) {
+        runner->idle = block->next;
+        return block;
+    }
+    block = calloc(1, sizeof(*block));
+    if (block == NULL)
+        return NULL;
+    if (!soft_fiber_init(&block->stack, BLOCK_STACK_BYTES)) {
+        free(block);
+        return NULL;
+    }
+    block->runner = runner;
+    block->fiber = &block->stack;
+    return block;
+}
+
+void soft_runner_give_block(soft_runner *runner, soft_block *block)
+{
+    block->next = runner->idle;
+    runner->idle = block;
+}
+
+void soft_runner_switch(soft_runner *runner, soft_fiber *from, soft_fiber *to)
+{
+    runner->guard.current = to;
+    soft_fiber_switch(from, to);
+    runner->guard.current = from;
+}
+
+void soft_runner_raise(soft_runner *runner, gph_status code, uint64_t address,
+                       const char *detail)
+{
+    runner->raised.code = code;
+    runner->raised.address = address;
+    size_t length = 0;
+    if (detail != NULL)
+        while (length + 1 < sizeof(runner->raised.detail) && detail[length] != '\0') {
+            runner->raised.detail[length] = detail[length];
+            length++;
+        }
+    runner->raised.detail[length] = '\0';
+    soft_guard_leave(&runner->guard);
+}
+
+void soft_block_raise(soft_block *block, uint32_t thread, gph_status code,
+                      const char *detail)
+{
+    block->runner->raised.has_thread = true;
+    block->runner->raised.thread = thread;
+    soft_runner_raise(block->runner, code, 0, detail);
+}

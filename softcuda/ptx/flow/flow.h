@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is known of one function before a line of IR is written: its control flow graph,
+ * its registers, its regions.
+ *
+ *   shape            one function being compiled, in an arena of its own
+ *    ├─ insns[]      per instruction: role, registers read and written
+ *    ├─ blocks[]     basic blocks; a barrier or warp operation is a block by itself
+ *    ├─ loops[]      natural loops
+ *    ├─ regs[]       per register: definitions, uniform or not, how it crosses a cut
+ *    └─ regions[]    fast path only: what becomes one loop over the threads
+ *
+ * Running out of memory in here jumps to shape_memory.exit (ptx_compile() frees all). */
+#ifndef SOFT_PTX_FLOW_FLOW_H
+#define SOFT_PTX_FLOW_FLOW_H
+
+#include <setjmp.h>
+
+#include "softcuda/ptx/lower/emit.h"
+#include "softcuda/ptx/ptx_arena.h"
+
+#define SHAPE_EXIT                                                                       \
+    0xffffffffu /* as a successor: the thread ends, the function returns                 \
+                 */
+#define SHAPE_NONE 0xfffffffeu
+
+typedef struct shape_memory {
+    ptx_arena *arena;
+    jmp_buf exit;
+} shape_memory;
+
+/* Zeroed; never NULL. */
+void *shape_alloc(shape_memory *memory, size_t count, size_t bytes);
+const char *shape_format(shape_memory *memory, const char *format, ...) GPH_PRINTF(2, 3);
+
+typedef struct shape_insn {
+    uint8_t role; /* ptx_role */
+    uint8_t reads_memory, writes_memory, is_volatile;
+    uint8_t keeps_uniformity;
+    uint8_t no_uniform_load; /* a store stands before it in its region */
+    uint8_t reserved[2];
+    uint32_t read_count, write_count;
+    uint32_t *reads, *writes;
+    uint32_t block;
+} shape_insn;
+
+typedef enum shape_kind { SHAPE_CODE, SHAPE_BARRIER, SHAPE_WARP } shape_kind;
+typedef enum shape_end {
+    SHAPE_JUMP,   /* to succ[0] */
+    SHAPE_BRANCH, /* succ[0] if `reg` (or not, by `negate`), else succ[1] */
+    SHAPE_INDEX   /* succ[reg], brx.idx */
+} shape_end;
+
+typedef struct shape_block {
+    uint32_t first, count; /* instructions, without the branch or return at the end */
+    uint8_t kind, end, negate;
+    uint8_t reachable;
+    uint8_t divergent; /* not every live thread of the block comes here together */
+    uint8_t in_order;
+    uint8_t reserved[2];
+    uint32_t reg;
+    uint32_t line; /* of the instruction at its end, for messages */
+    uint32_t *succ, *pred;
+    uint32_t succ_count, pred_count;
+    uint32_t order; /* position in reverse postorder */
+    uint32_t idom, ipdom;
+    uint32_t loop; /* innermost, or SHAPE_NONE */
+    uint32_t region;
+} shape_block;
+
+typedef struct shape_loop {
+    uint32_t head, parent;
+    uint32_t *blocks; /* bitmap */
+    uint8_t uniform;  /* every live thread makes the same number of rounds */
+    uint8_t lockstep; /* divergent, but run round by round under a mask */
+    uint8_t spins;    /* leaves when another thread has done something */
+    uint8_t outside;  /* its rounds are control flow around regions */
+    uint8_t reserved[4];
+} shape_loop;
+
+typedef enum shape_home {
+    SHAPE_LOCAL,  /* lives in one region only */
+    SHAPE_SCALAR, /* uniform */
+    SHAPE_REMAT,  /* computed again where needed */
+    SHAPE_AFFINE, /* a rematerializable base + a uniform offset */
+    SHAPE_ARRAY   /* in a context array */
+} shape_home;
+
+typedef struct shape_reg {
+    uint32_t def_count;
+    uint32_t def; /* an instruction that defines it; SHAPE_NONE */
+    uint8_t divergent;
+    uint8_t home;     /* shape_home */
+    uint8_t strict;   /* one value: every use is reached by the definition(s) alike */
+    uint8_t warp_use; /* read or written by a warp operation or bar.red */
+    uint8_t warp_write;
+    uint32_t offset; /* of its context array: bytes a thread */
+    uint32_t cost;   /* SHAPE_REMAT: instructions to compute it */
+    uint32_t base;   /* SHAPE_AFFINE: the instruction that sets the base */
+    uint32_t loop;   /* SHAPE_AFFINE: the lockstep loop of its steps, or SHAPE_NONE */
+    uint32_t part;   /* SHAPE_AFFINE: the base adds a uniform value to this register, and
+                        that value starts the offset; or SHAPE_NONE */
+} shape_reg;
+
+typedef struct shape_region {
+    uint32_t head;
+    uint32_t *blocks; /* in order */
+    uint32_t block_count;
+    uint32_t *targets; /* regions that it leaves for */
+    uint32_t target_count;
+    uint32_t *preds;
+    uint32_t pred_count;
+    uint32_t *live_in, *live_out; /* bitmaps of registers */
+    uint32_t next;                /* the next masked region of the chain, or SHAPE_NONE */
+    uint32_t anchor;  /* the region that the chain hangs on; itself if not masked */
+    uint32_t outcome; /* where all its threads go behind the chain: a block, SHAPE_EXIT,
+                         or SHAPE_DECIDED | the block whose uniform branch decides */
+    uint32_t mask;    /* index of its mask array, or SHAPE_NONE */
+    uint32_t order;
+    uint8_t kind;        /* shape_kind of its only block, or SHAPE_CODE */
+    uint8_t masked;      /* only threads with their mask set run it */
+    uint8_t exits;       /* a thread may end in it while others go on */
+    uint8_t needs_live;  /* some thread may have ended before */
+    uint8_t thread_code; /* there is anything to do by thread */
+    uint8_t reserved[3];
+} shape_region;
+
+typedef struct shape {
+    shape_memory *memory;
+    const ptx_module *module;
+    const ptx_function *function;
+    const ptx_compile_options *options;
+    shape_insn *insns;
+    shape_block *blocks;
+    uint32_t block_count, entry;
+    uint32_t *order; /* reachable blocks in reverse postorder */
+    uint32_t order_count;
+    shape_loop *loops;
+    uint32_t loop_count;
+    shape_reg *regs;
+    uint32_t reg_words; /* of a bitmap of registers */
+    uint32_t block_words;
+    uint32_t **live_in;      /* by block: may be read from here on */
+    uint32_t **maybe;        /* by block: some definition may have come before */
+    uint32_t **uses, **defs; /* by block: read before written, written */
+    shape_region *regions;
+    uint32_t region_count;
+    uint32_t *linear; /* regions in the order of the code */
+    uint32_t mask_count;
+    uint8_t *forced; /* blocks that start a region */
+    /* By block, for the scalar part of its region: whether it goes on to after[block]
+     * instead of branching as written. */
+    uint8_t *remat; /* by register: see shape_is_remat() */
+    uint8_t *passes, *linked;
+    uint32_t *after;
+    uint8_t irreducible;
+    uint8_t has_cuts;
+    uint8_t has_live; /* threads may end early: an array of live flags */
+    uint8_t reserved;
+    uint32_t local_bytes;           /* a thread */
+    const uint32_t *offsets;        /* of the function's own variables */
+    const uint32_t *shared_offsets; /* of the module's .shared variables */
+    const char *slow_reason;        /* why not the fast path, or NULL */
+    const char *refusal;            /* why not at all, or NULL */
+    uint32_t array_bytes;           /* context arrays, a thread */
+    uint32_t array_count;
+    uint32_t mask_offset; /* of the mask arrays, a byte each; the live flags behind */
+    struct shape_program *program;
+} shape;
+
+static inline bool shape_bit(const uint32_t *map, uint32_t i)
+{
+    return map[i >> 5] >> (i & 31) & 1;
+}
+
+static inline void shape_set(uint32_t *map, uint32_t i)
+{
+    map[i >> 5] |= 1u << (i & 31);
+}
+
+static inline void shape_clear(uint32_t *map, uint32_t i)
+{
+    map[i >> 5] &= ~(1u << (i & 31));
+}
+
+/* ---- cfg.c, domtree.c ---- */
+/* Roles and registers of every instruction; shape->refusal if one cannot be written. */
+void shape_scan(shape *s);
+void shape_cfg(shape *s);
+void shape_order(shape *s); /* reachable blocks, their order and predecessors */
+/* Dominators, loops, post-dominators (early exits ignored). */
+void shape_dominators(shape *s);
+bool shape_dominates(const shape *s, uint32_t a, uint32_t b);
+bool shape_in_loop(const shape *s, uint32_t loop, uint32_t block);
+/* Marks what may run between a branch at the end of `block` and where its ways meet. */
+void shape_influence(const shape *s, uint32_t block, uint32_t *map);
+
+/* ---- uniform.c ---- */
+void shape_uniformity(shape *s);
+bool shape_is_uniform_insn(const shape *s, uint32_t insn);
+bool shape_is_steady_load(const shape *s, uint32_t insn);  /* a parameter or constant */
+bool shape_is_uniform_load(const shape *s, uint32_t insn); /* of memory that may change */
+
+/* ---- wait.c ---- */
+/* Whether a loop may go on until another thread does something. */
+bool shape_may_wait(const shape *s);
+/* A compare-and-swap whose comparand changes from round to round tries again until it
+ * succeeds: it waits for nobody. */
+bool shape_is_retry(const shape *s, uint32_t loop, uint32_t insn);
+
+/* ---- the module: compile.c ---- */
+typedef struct shape_program {
+    shape_memory memory; /* first: the program's own arena */
+    const ptx_module *module;
+    const ptx_compile_options *options;
+    ptx_text text;
+    ptx_text part, parts;   /* code that becomes functions of its own: shape_part.c */
+    uint32_t loop_metadata; /* loop nodes given out */
+    uint8_t
+        *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */
+    uint32_t *order;     /* all functions, callers behind those they call */
+    uint8_t *has_cuts;   /* by function: cuts, here or below; the thread may end */
+    uint8_t *small;      /* by function: may be put in place of its calls */
+    uint8_t *recursive;
+    uint8_t *cuts_recursive;  /* by way of functions with cuts alone */
+    uint32_t *shared_offsets; /* of module-level .shared variables that functions use */
+    uint8_t *used_globals;
+    uint8_t *waits;            /* by function: a loop, here or below, may wait */
+    const char **refusals;     /* by function: why it cannot be written, or NULL */
+    uint32_t *function_shared; /* by function: where its own .shared variables start */
+    uint32_t function_shared_bytes;
+    uint32_t inlined_insns; /* of all kernels that have functions in place of calls */
+} shape_program;
+
+/* ---- calls.c ---- */
+enum { FUNCTION_WANTED = 1, FUNCTION_WRITTEN = 2, FUNCTION_OPEN = 4 };
+#define SHAPE_SMALL_MAX 4000u
+
+/* Fills order, used_functions (open ones), has_cuts, recursive, cuts_recursive, small. */
+void shape_find_calls(shape_program *p);
+/* Whom an instruction calls (a function or a register), or NULL. */
+const ptx_operand *shape_callee(const ptx_function *f, const ptx_insn *insn);
+/* A device function that is defined here. */
+bool shape_has_body(const ptx_module *module, uint32_t function);
+
+/* ---- inline.c ---- */
+/* The kernel with functions that have cuts in place of their calls; itself if it calls
+ * none, or one of them cannot be put there. */
+const ptx_function *shape_inline(shape_program *p, shape_memory *memory,
+                                 const ptx_function *kernel);
+
+/* ---- cut.c: a barrier or warp operation, taken apart ---- */
+
+typedef enum shape_cut_kind {
+    SHAPE_CUT_SYNC, /* bar.sync */
+    SHAPE_CUT_ARRIVE,
+    SHAPE_CUT_REDUCE, /* bar.red; mode: 1 popc, 2 and, 3 or */
+    SHAPE_CUT_WARPSYNC,
+    SHAPE_CUT_SHFL,  /* mode: 0 up, 1 down, 2 bfly, 3 idx */
+    SHAPE_CUT_VOTE,  /* mode: 0 all, 1 any, 2 uni, 3 ballot */
+    SHAPE_CUT_MATCH, /* mode: 0 any, 1 all */
+    SHAPE_CUT_REDUX, /* mode: 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 xor */
+    SHAPE_CUT_ELECT,
+    SHAPE_CUT_ACTIVE
+} shape_cut_kind;
+
+typedef struct shape_cut {
+    shape_cut_kind kind;
+    uint32_t mode;
+    ptx_type type; /* of the value */
+    /* NULL: not written. `id`, `threads`: of barriers. */
+    const ptx_operand *out, *out_pred, *value, *b, *c, *mask, *id, *threads;
+} shape_cut;
+
+shape_cut shape_cut_of(const shape *s, uint32_t insn);
+/* A barrier that all threads of the block share: id 0, no count. */
+bool shape_cut_is_whole(const shape_cut *cut);
+
+/* ---- region.c, value.c ---- */
+#define SHAPE_DECIDED 0x80000000u
+void shape_find_lockstep(shape *s);
+void shape_find_homes(shape *s);
+void shape_liveness(shape *s);
+uint32_t shape_local_def(const shape *s, uint32_t insn, uint32_t reg);
+bool shape_is_remat(const shape *s, uint32_t reg);
+#define SHAPE_STEP_MAX 64u
+uint32_t shape_step(const shape *s, uint32_t i, uint32_t reg, uint32_t *chain);
+bool shape_is_step(const shape *s, uint32_t insn, uint32_t reg);
+/* Regions, homes of registers; sets slow_reason if the kernel has no fast form. */
+void shape_plan_fast(shape *s);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/* setp, set, selp, slct. */
+#include "softcuda/ptx/lower/lower.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A comparison: IR's predicate for signed, unsigned (and bits) and floating operands. */
+static const struct comparison {
+    ptx_modifier modifier;
+    const char *on_signed, *on_unsigned, *on_float;
+} comparisons[] = {
+    {PTX_MOD_EQ, "eq", "eq", "oeq"},   {PTX_MOD_NE, "ne", "ne", "one"},
+    {PTX_MOD_LT, "slt", "ult", "olt"}, {PTX_MOD_LE, "sle", "ule", "ole"},
+    {PTX_MOD_GT, "sgt", "ugt", "ogt"}, {PTX_MOD_GE, "sge", "uge", "oge"},
+    {PTX_MOD_LO, NULL, "ult", NULL},   {PTX_MOD_LS, NULL, "ule", NULL},
+    {PTX_MOD_HI, NULL, "ugt", NULL},   {PTX_MOD_HS, NULL, "uge", NULL},
+    {PTX_MOD_EQU, NULL, NULL, "ueq"},  {PTX_MOD_NEU, NULL, NULL, "une"},
+    {PTX_MOD_LTU, NULL, NULL, "ult"},  {PTX_MOD_LEU, NULL, NULL, "ule"},
+    {PTX_MOD_GTU, NULL, NULL, "ugt"},  {PTX_MOD_GEU, NULL, NULL, "uge"},
+    {PTX_MOD_NUM, NULL, NULL, "ord"},  {PTX_MOD_ISNAN, NULL, NULL, "uno"},
+};
+
+static bool is_float_type(ptx_type type)
+{
+    return type == PTX_F32 || type == PTX_F64 || low_is_half(type);
+}
+
+/* The IR predicate of the one comparison written, for `type`; NULL if there is none. */
+static const char *predicate(low *l, ptx_type type)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
+        const struct comparison *c = &comparisons[i];
+        if (!low_mod(l, c->modifier))
+            continue;
+        if (found != NULL)
+            return NULL;
+        if (is_float_type(type))
+            found = c->on_float;
+        else
+            found = low_is_signed(type) ? c->on_signed : c->on_unsigned;
+        const bool ordered = c->modifier != PTX_MOD_EQ && c->modifier != PTX_MOD_NE;
+        if (found == NULL || (ordered && low_is_bits(type)))
+            return NULL;
+    }
+    return found;
+}
+
+/* One element as something that IR compares: half precision as float. */
+static ptx_value comparable(low *l, uint32_t nth, ptx_type type, uint32_t part, bool ftz)
+{
+    ptx_value x = low_in(l, nth, type);
+    const bool is_bf16 = type == PTX_BF16 || type == PTX_BF16X2;
+    char name[32];
+    if (low_is_half(type)) {
+        if (low_bits(type) == 32) {
+            if (part)
+                x = low_op(l, "lshr i32 %s, 16", x.name);
+            x = low_resize(l, x, 32, 16, false);
+        }
+        low_arg arg = {"i16", x};
+        if (ftz)
+            (void)low_call(l, is_bf16 ? "ftz_bf16" : "ftz_f16", "i16", &arg, 1,
+                           &arg.value);
+        snprintf(name, sizeof(name), "cvt_f32_%s", is_bf16 ? "bf16" : "f16");
+        (void)low_call(l, name, "float", &arg, 1, &x);
+    } else if (ftz) {
+        const low_arg arg = {"float", x};
+        (void)low_call(l, "ftz_f32", "float", &arg, 1, &x);
+    }
+    return x;
+}
+
+static ptx_value compare(low *l, const char *word, ptx_type type, uint32_t first,
+                         uint32_t part, bool ftz)
+{
+    const ptx_value a = comparable(l, first, type, part, ftz);
+    const ptx_value b = comparable(l, first + 1, type, part, ftz);
+    const char *llvm = low_is_half(type) ? "float" : ptx_llvm_type(type);
+    return low_op(l, "%s %s %s %s, %s", is_float_type(type) ? "fcmp" : "icmp", word, llvm,
+                  a.name, b.name);
+}
+
+/* .and .or .xor with a predicate; NULL: none written. */
+static const char *combination(low *l)
+{
+    if (low_mod(l, PTX_MOD_AND))
+        return "and";
+    if (low_mod(l, PTX_MOD_OR))
+        return "or";
+    return low_mod(l, PTX_MOD_XOR) ? "xor" : NULL;
+}
+
+static bool check_compared(low *l, ptx_type type, uint32_t first, bool ftz)
+{
+    if (ftz && type != PTX_F32 && type != PTX_F16 && type != PTX_F16X2)
+        return false;
+    if (!is_float_type(type) && !low_is_int(type) && !low_is_bits(type))
+        return false;
+    return low_bits(type) >= 16 && low_check_in(l, first, type) &&
+           low_check_in(l, first + 1, type);
+}
+
+/* setp.lt.and.f32 p|q, a, b, c: p = (a < b) and c, q = !(a < b) and c; for pairs p is of
+ * the low elements and q of the high ones. */
+static bool set_predicate(low *l)
+{
+    const ptx_type type = low_type(l, 0);
+    const bool ftz = low_mod(l, PTX_MOD_FTZ);
+    const char *word = predicate(l, type), *combine = combination(l);
+    const bool two = l->count > 0 && l->operands[0]->pair;
+    const uint32_t first = two ? 2 : 1;
+    const bool pairs = low_is_half(type) && low_bits(type) == 32;
+    if (word == NULL || l->insn->type_count != 1 ||
+        l->count != first + 2 + (combine != NULL) || !check_compared(l, type, first, ftz))
+        return false;
+    if (!low_check_out(l, 0, PTX_PRED) || (two && !low_check_out(l, 1, PTX_PRED)) ||
+        (combine != NULL && !low_check_in(l, first + 2, PTX_PRED)) || (pairs && !two))
+        return false;
+    ptx_value results[2];
+    results[0] = compare(l, word, type, first, 0, ftz);
+    if (pairs)
+        results[1] = compare(l, word, type, first, 1, ftz);
+    else if (two)
+        results[1] = low_op(l, "xor i1 %s, true", results[0].name);
+    ptx_value c = {""};
+    if (combine != NULL)
+        c = low_in(l, first + 2, PTX_PRED);
+    for (uint32_t i = 0; i < first; i++) {
+        if (combine != NULL)
+            results[i] = low_op(l, "%s i1 %s, %s", combine, results[i].name, c.name);
+        low_out(l, i, PTX_PRED, results[i]);
+    }
+    return true;
+}
+
+/* The words that set writes for true: all ones, or 1.0. */
+static ptx_value truth(low *l, ptx_value condition, ptx_type type)
+{
+    switch (type) {
+    case PTX_F32: return low_op(l, "select i1 %s, float 1.0, float 0.0", condition.name);
+    case PTX_F16:
+    case PTX_F16X2: return low_op(l, "select i1 %s, i16 15360, i16 0", condition.name);
+    case PTX_BF16:
+    case PTX_BF16X2: return low_op(l, "select i1 %s, i16 16256, i16 0", condition.name);
+    default: return low_resize(l, condition, 1, low_bits(type), true);
+    }
+}
+
+/* set.lt.and.f32.s32 d, a, b, c */
+static bool set_value(low *l)
+{
+    const ptx_type to = low_type(l, 0), type = low_type(l, 1);
+    const bool ftz = low_mod(l, PTX_MOD_FTZ);
+    const char *word = predicate(l, type), *combine = combination(l);
+    const bool known = to == PTX_U32 || to == PTX_S32 || to == PTX_F32 ||
+                       low_is_half(to) ||
+                       ((to == PTX_U16 || to == PTX_S16) && low_is_half(type));
+    const bool pairs = low_is_half(type) && low_bits(type) == 32;
+    if (word == NULL || !known || l->insn->type_count != 2 ||
+        l->count != 3u + (combine != NULL) || !check_compared(l, type, 1, ftz))
+        return false;
+    if (pairs && low_bits(to) != 32)
+        return false;
+    if (low_is_half(to) && low_bits(to) == 32 && !pairs)
+        return false;
+    if (!low_check_out(l, 0, to) ||
+        (combine != NULL && (pairs || !low_check_in(l, 3, PTX_PRED))))
+        return false;
+    ptx_value condition = compare(l, word, type, 1, 0, ftz);
+    if (!pairs) {
+        if (combine != NULL) {
+            const ptx_value c = low_in(l, 3, PTX_PRED);
+            condition = low_op(l, "%s i1 %s, %s", combine, condition.name, c.name);
+        }
+        low_out(l, 0, to, truth(l, condition, to));
+        return true;
+    }
+    /* set.eq.u32.f16x2 writes 0xffff for true in each half. */
+    const ptx_type half = low_is_half(to) ? to : PTX_U16;
+    const ptx_value low_part = truth(l, condition, half);
+    const ptx_value high_part = truth(l, compare(l, word, type, 1, 1, ftz), half);
+    const ptx_value lo = low_resize(l, low_part, 16, 32, false);
+    const ptx_value hi = low_resize(l, high_part, 16, 32, false);
+    const ptx_value up = low_op(l, "shl i32 %s, 16", hi.name);
+    low_out(l, 0, to, low_op(l, "or i32 %s, %s", lo.name, up.name));
+    return true;
+}
+
+static bool select_by_predicate(low *l)
+{
+    const ptx_type type = low_type(l, 0);
+    const bool known =
+        low_is_int(type) || low_is_bits(type) || type == PTX_F32 || type == PTX_F64;
+    if (!known || l->count != 4 || low_bits(type) < 16 || !low_check_out(l, 0, type) ||
+        !low_check_in(l, 1, type) || !low_check_in(l, 2, type) ||
+        !low_check_in(l, 3, PTX_PRED))
+        return false;
+    const char *llvm = ptx_llvm_type(type);
+    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
+    const ptx_value p = low_in(l, 3, PTX_PRED);
+    low_out(l, 0, type,
+            low_op(l, "select i1 %s, %s %s, %s %s", p.name, llvm, a.name, llvm, b.name));
+    return true;
+}
+
+/* slct.f32.s32 d, a, b, c: c >= 0 ? a : b; a NaN chooses b. */
+static bool select_by_sign(low *l)
+{
+    const ptx_type type = low_type(l, 0), by = low_type(l, 1);
+    const bool ftz = low_mod(l, PTX_MOD_FTZ);
+    const bool known =
+        low_is_int(type) || low_is_bits(type) || type == PTX_F32 || type == PTX_F64;
+    if (!known || l->count != 4 || low_bits(type) < 16 ||
+        (by != PTX_S32 && by != PTX_F32) || (ftz && by != PTX_F32) ||
+        !low_check_out(l, 0, type) || !low_check_in(l, 1, type) ||
+        !low_check_in(l, 2, type) || !low_check_in(l, 3, by))
+        return false;
+    const char *llvm = ptx_llvm_type(type);
+    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
+    const ptx_value c = comparable(l, 3, by, 0, ftz);
+    const ptx_value chosen = by == PTX_S32 ? low_op(l, "icmp sge i32 %s, 0", c.name)
+                                           : low_op(l, "fcmp oge float %s, 0.0", c.name);
+    low_out(
+        l, 0, type,
+        low_op(l, "select i1 %s, %s %s, %s %s", chosen.name, llvm, a.name, llvm, b.name));
+    return true;
+}
+
+bool low_compare(low *l)
+{
+    switch ((ptx_opcode)l->insn->opcode) {
+    case PTX_OP_SETP: return set_predicate(l);
+    case PTX_OP_SET: return set_value(l);
+    case PTX_OP_SELP: return select_by_predicate(l);
+    case PTX_OP_SLCT: return select_by_sign(l);
+    default: return false;
+    }
+}

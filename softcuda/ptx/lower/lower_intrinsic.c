@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions that a kernel may declare and call without a body: vprintf, malloc, free and
+ * __assertfail become calls of the run time. */
+#include "softcuda/ptx/lower/lower.h"
+
+#include <string.h>
+
+/* What a call of one must look like. */
+static const struct signature {
+    const char *name;
+    ptx_type result; /* PTX_NONE: none */
+    uint32_t count;
+    ptx_type arguments[5];
+} signatures[] = {
+    {"vprintf", PTX_U32, 2, {PTX_U64, PTX_U64}},
+    {"malloc", PTX_U64, 1, {PTX_U64}},
+    {"free", PTX_NONE, 1, {PTX_U64}},
+    {"__assertfail", PTX_NONE, 5, {PTX_U64, PTX_U64, PTX_U32, PTX_U64, PTX_U64}},
+};
+
+static const struct signature *signature_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
+        if (strcmp(name, signatures[i].name) == 0)
+            return &signatures[i];
+    return NULL;
+}
+
+bool ptx_is_intrinsic(const char *callee)
+{
+    return signature_of(callee) != NULL;
+}
+
+static bool is_slot(const low *l, const ptx_operand *operand)
+{
+    return operand->kind == PTX_OPERAND_VAR && (operand->index & PTX_VAR_LOCAL) &&
+           l->function->variables[operand->index & ~PTX_VAR_LOCAL].space ==
+               PTX_SPACE_PARAM;
+}
+
+/* Can the operand be passed, or (for `returns`) be given, a value of the type? */
+static bool fits(const low *l, const ptx_operand *operand, ptx_type type, bool returns)
+{
+    if (is_slot(l, operand)) {
+        const uint32_t index = operand->index & ~PTX_VAR_LOCAL;
+        const bool kernels =
+            l->function->is_entry && index < l->function->parameter_count;
+        return !kernels && operand->imm == 0 &&
+               l->function->variables[index].bytes >= ptx_type_bytes(type);
+    }
+    low one = {.function = l->function, .module = l->module, .count = 1};
+    one.operands[0] = operand;
+    return returns ? low_check_out(&one, 0, type) : low_check_in(&one, 0, type);
+}
+
+/* The external function that `insn` calls, or NULL. */
+static const ptx_function *external_callee(const ptx_module *module,
+                                           const ptx_function *function,
+                                           const ptx_insn *insn)
+{
+    if (insn->operand_count < (uint32_t)insn->return_count + 1)
+        return NULL;
+    const ptx_operand *callee = &function->operands[insn->operand + insn->return_count];
+    if (callee->kind != PTX_OPERAND_FUNC || callee->index >= module->function_count ||
+        !module->functions[callee->index].is_extern)
+        return NULL;
+    return &module->functions[callee->index];
+}
+
+bool low_intrinsic_fits(const ptx_module *module, const ptx_function *function,
+                        const ptx_insn *insn)
+{
+    const ptx_function *callee = external_callee(module, function, insn);
+    const struct signature *s = callee ? signature_of(callee->name) : NULL;
+    if (s == NULL)
+        return true; /* the shape's business */
+    low l = {.module = module, .function = function, .insn = insn};
+    const ptx_operand *results = &function->operands[insn->operand];
+    const ptx_operand *args = results + insn->return_count + 1;
+    if (insn->argument_count != s->count || insn->return_count > 1 ||
+        insn->operand_count != (uint32_t)insn->return_count + 1 + s->count)
+        return false;
+    if (insn->return_count == 1 &&
+        (s->result == PTX_NONE || !fits(&l, results, s->result, true)))
+        return false;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!fits(&l, args + i, s->arguments[i], false))
+            return false;
+    return true;
+}
+
+/* An argument: what lies in its .param slot, or a value. */
+static ptx_value argument(low *l, const ptx_operand *operand, ptx_type type)
+{
+    if (is_slot(l, operand))
+        return low_op(l, "load %s, ptr %%p.%u, align 1", ptx_llvm_type(type),
+                      operand->index & ~PTX_VAR_LOCAL);
+    return ptx_operand_value(l->emit, operand, type);
+}
+
+static void give_back(low *l, const ptx_operand *operand, ptx_type type, ptx_value value)
+{
+    if (is_slot(l, operand))
+        low_do(l, "store %s %s, ptr %%p.%u, align 1", ptx_llvm_type(type), value.name,
+               operand->index & ~PTX_VAR_LOCAL);
+    else
+        ptx_store_operand(l->emit, operand, type, value);
+}
+
+static void assert_failed(low *l, const ptx_operand *args)
+{
+    const ptx_value message = argument(l, args, PTX_U64);
+    const ptx_value file = argument(l, args + 1, PTX_U64);
+    const ptx_value line = argument(l, args + 2, PTX_U32);
+    const ptx_value function = argument(l, args + 3, PTX_U64);
+    const ptx_value size = argument(l, args + 4, PTX_U64);
+    low_do(l,
+           "call void @ptx_rt_assertfail(ptr %s, i32 %s, i64 %s, i64 %s, i32 %s, i64 %s, "
+           "i64 %s)",
+           l->emit->block.name, l->emit->thread_index.name, message.name, file.name,
+           line.name, function.name, size.name);
+}
+
+bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
+{
+    low l = {.emit = emit, .module = emit->module, .function = emit->function};
+    l.insn = insn;
+    const ptx_function *callee = external_callee(emit->module, emit->function, insn);
+    if (callee == NULL || !ptx_is_intrinsic(callee->name))
+        return false;
+    const ptx_operand *results = &emit->function->operands[insn->operand];
+    const ptx_operand *args = results + insn->return_count + 1;
+    const char *name = callee->name;
+    const char *block = emit->block.name;
+    if (strcmp(name, "vprintf") == 0) {
+        const ptx_value format = argument(&l, args, PTX_U64);
+        const ptx_value list = argument(&l, args + 1, PTX_U64);
+        const ptx_value count =
+            low_op(&l, "call i32 @ptx_rt_vprintf(ptr %s, i32 %s, i64 %s, i64 %s)", block,
+                   emit->thread_index.name, format.name, list.name);
+        if (insn->return_count == 1)
+            give_back(&l, results, PTX_U32, count);
+        return true;
+    }
+    if (strcmp(name, "malloc") == 0) {
+        const ptx_value bytes = argument(&l, args, PTX_U64);
+        const ptx_value at =
+            low_op(&l, "call i64 @ptx_rt_malloc(ptr %s, i64 %s)", block, bytes.name);
+        if (insn->return_count == 1)
+            give_back(&l, results, PTX_U64, at);
+        return true;
+    }
+    if (strcmp(name, "free") == 0) {
+        const ptx_value address = argument(&l, args, PTX_U64);
+        low_do(&l, "call void @ptx_rt_free(ptr %s, i64 %s)", block, address.name);
+        return true;
+    }
+    assert_failed(&l, args);
+    return true;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mov, address space conversion, and what does nothing here or calls the run time. Also
+ * the functions that a kernel may call without having them. */
+#include "softcuda/ptx/abi.h"
+#include "softcuda/ptx/lower/lower.h"
+
+#include <string.h>
+
+/* ---- mov
+ * -------------------------------------------------------------------------------- */
+
+static ptx_type bits_type(uint32_t bits)
+{
+    switch (bits) {
+    case 8: return PTX_B8;
+    case 16: return PTX_B16;
+    case 32: return PTX_B32;
+    case 64: return PTX_B64;
+    case 128: return PTX_B128;
+    default: return PTX_NONE;
+    }
+}
+
+/* An operand alone, so that the checks can be asked about a vector's element. */
+static low element_of(const low *l, const ptx_operand *vector, uint32_t nth)
+{
+    low one = {.function = l->function, .module = l->module, .count = 1};
+    one.operands[0] = vector + 1 + nth;
+    return one;
+}
+
+/* mov.b32 d, {a, b}: the first element is the lowest. */
+static bool pack(low *l, ptx_type type)
+{
+    const ptx_operand *vector = l->operands[1];
+    const uint32_t n = vector->index, total = low_bits(type);
+    const ptx_type part = n ? bits_type(total / n) : PTX_NONE;
+    if (part == PTX_NONE || total % n != 0 || !low_check_out(l, 0, type))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        low one = element_of(l, vector, i);
+        if (!low_check_in(&one, 0, part))
+            return low_fail(l, one.reason);
+    }
+    if (l->emit == NULL)
+        return true;
+    ptx_value whole = low_name("0");
+    for (uint32_t i = 0; i < n; i++) {
+        ptx_value x = ptx_operand_value(l->emit, vector + 1 + i, part);
+        x = low_resize(l, x, total / n, total, false);
+        if (i > 0)
+            x = low_op(l, "shl %s %s, %u", low_int(total), x.name, i * (total / n));
+        whole = i > 0 ? low_op(l, "or %s %s, %s", low_int(total), whole.name, x.name) : x;
+    }
+    low_out(l, 0, type, whole);
+    return true;
+}
+
+static bool unpack(low *l, ptx_type type)
+{
+    const ptx_operand *vector = l->operands[0];
+    const uint32_t n = vector->index, total = low_bits(type);
+    const ptx_type part = n ? bits_type(total / n) : PTX_NONE;
+    if (part == PTX_NONE || total % n != 0 || !low_check_in(l, 1, type))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        low one = element_of(l, vector, i);
+        if (!low_check_out(&one, 0, part))
+            return low_fail(l, one.reason);
+    }
+    if (l->emit == NULL)
+        return true;
+    const ptx_value whole = low_in(l, 1, type);
+    for (uint32_t i = 0; i < n; i++) {
+        ptx_value x = whole;
+        if (i > 0)
+            x = low_op(l, "lshr %s %s, %u", low_int(total), x.name, i * (total / n));
+        ptx_store_operand(l->emit, vector + 1 + i, part,
+                          low_resize(l, x, total, total / n, false));
+    }
+    return true;
+}
+
+static bool move(low *l)
+{
+    const ptx_type type = low_type(l, 0);
+    if (l->count != 2 || l->insn->type_count != 1)
+        return false;
+    const bool packs = l->operands[1]->kind == PTX_OPERAND_VECTOR;
+    if (packs || l->operands[0]->kind == PTX_OPERAND_VECTOR) {
+        if (!low_is_bits(type) && type != PTX_B128)
+            return false;
+        return packs ? pack(l, type) : unpack(l, type);
+    }
+    const bool known = type == PTX_PRED || type == PTX_F32 || type == PTX_F64 ||
+                       type == PTX_B128 ||
+                       ((low_is_int(type) || low_is_bits(type)) && low_bits(type) >= 16);
+    if (!known || !low_check(l, type, 1))
+        return false;
+    low_out(l, 0, type, low_in(l, 1, type));
+    return true;
+}
+
+/* ---- address spaces
+ * ----------------------------------------------------------------------- */
+
+/* Where the space begins, as a generic address; "0": it is generic itself. */
+static ptx_value space_base(low *l)
+{
+    if (l->insn->space != PTX_SPACE_SHARED && l->insn->space != PTX_SPACE_LOCAL)
+        return low_name("0");
+    if (l->emit == NULL)
+        return (ptx_value){""};
+    const ptx_value base =
+        l->insn->space == PTX_SPACE_SHARED ? l->emit->shared : l->emit->local;
+    return low_op(l, "ptrtoint ptr %s to i64", base.name);
+}
+
+static bool convert_address(low *l)
+{
+    const ptx_type type = low_type(l, 0);
+    const bool to = low_mod(l, PTX_MOD_TO);
+    (void)low_mod(l, PTX_MOD_SHARED_CLUSTER);
+    if ((type != PTX_U64 && type != PTX_U32) || l->insn->space == PTX_SPACE_GENERIC ||
+        !low_check(l, type, 1))
+        return false;
+    const ptx_value from = low_in(l, 1, PTX_U64);
+    const ptx_value base = space_base(l);
+    low_out(l, 0, PTX_U64,
+            low_op(l, "%s i64 %s, %s", to ? "sub" : "add", from.name, base.name));
+    return true;
+}
+
+ptx_value low_in_shared(low *l, ptx_value address)
+{
+    const ptx_value base = low_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
+    const ptx_value offset = low_op(l, "sub i64 %s, %s", address.name, base.name);
+    const ptx_value at = low_op(l, "getelementptr i8, ptr %s, i64 %zu",
+                                l->emit->block.name, offsetof(ptx_block, grid));
+    const ptx_value grid = low_op(l, "load ptr, ptr %s", at.name);
+    const ptx_value field = low_op(l, "getelementptr i8, ptr %s, i64 %zu", grid.name,
+                                   offsetof(ptx_grid, shared_bytes));
+    const ptx_value bytes = low_op(l, "load i32, ptr %s", field.name);
+    const ptx_value limit = low_resize(l, bytes, 32, 64, false);
+    return low_op(l, "icmp ult i64 %s, %s", offset.name, limit.name);
+}
+
+#define CONSTANTS_MAX 64u   /* of a module, to ask about each */
+#define FRAMES_BYTES 262144 /* of device functions on one stack */
+
+static ptx_value in_range(low *l, ptx_value address, ptx_value base, ptx_value bytes)
+{
+    const ptx_value offset = low_op(l, "sub i64 %s, %s", address.name, base.name);
+    return low_op(l, "icmp ult i64 %s, %s", offset.name, bytes.name);
+}
+
+static ptx_value field_of(low *l, const char *type, const char *base, size_t offset)
+{
+    const ptx_value at = low_op(l, "getelementptr i8, ptr %s, i64 %zu", base, offset);
+    return low_op(l, "load %s, ptr %s", type, at.name);
+}
+
+/* Local memory of a block's threads lies below its scratch memory; that of a device
+ * function in its frame, and in those of its callers above. */
+static ptx_value in_local(low *l, ptx_value address)
+{
+    const char *block = l->emit->block.name;
+    const ptx_value from = field_of(l, "i64", block, offsetof(ptx_block, local));
+    const ptx_value to = field_of(l, "i64", block, offsetof(ptx_block, scratch));
+    const ptx_value bytes = low_op(l, "sub i64 %s, %s", to.name, from.name);
+    const ptx_value kernels = in_range(l, address, from, bytes);
+    if (l->function->is_entry)
+        return kernels;
+    const ptx_value frame = low_op(l, "ptrtoint ptr %s to i64", l->emit->local.name);
+    const ptx_value own = in_range(l, address, frame, low_name("%d", FRAMES_BYTES));
+    return low_op(l, "or i1 %s, %s", kernels.name, own.name);
+}
+
+static ptx_value in_params(low *l, ptx_value address)
+{
+    const ptx_value grid =
+        field_of(l, "ptr", l->emit->block.name, offsetof(ptx_block, grid));
+    const ptx_value params = field_of(l, "i64", grid.name, offsetof(ptx_grid, params));
+    const ptx_value bytes =
+        field_of(l, "i32", grid.name, offsetof(ptx_grid, param_bytes));
+    return in_range(l, address, params, low_resize(l, bytes, 32, 64, false));
+}
+
+static ptx_value in_constants(low *l, ptx_value address)
+{
+    ptx_value any = low_name("false");
+    for (uint32_t v = 0; v < l->module->variable_count; v++) {
+        const ptx_variable *variable = &l->module->variables[v];
+        if (variable->space != PTX_SPACE_CONST || variable->is_extern)
+            continue;
+        const ptx_value base = l->emit->variable_address(l->emit, v);
+        const ptx_value in = in_range(
+            l, address, base, low_name("%llu", (unsigned long long)variable->bytes));
+        any = low_op(l, "or i1 %s, %s", any.name, in.name);
+    }
+    return any;
+}
+
+static uint32_t constant_count(const low *l)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < l->module->variable_count; v++)
+        count += l->module->variables[v].space == PTX_SPACE_CONST;
+    return count;
+}
+
+/* Memory of any other kind, parameters among it, is .global. */
+static ptx_value in_global(low *l, ptx_value address)
+{
+    const ptx_value shared = low_in_shared(l, address);
+    const ptx_value local = in_local(l, address);
+    const ptx_value constants = in_constants(l, address);
+    const ptx_value some = low_op(l, "or i1 %s, %s", shared.name, local.name);
+    const ptx_value any = low_op(l, "or i1 %s, %s", some.name, constants.name);
+    return low_op(l, "xor i1 %s, true", any.name);
+}
+
+/* Generic addresses are host addresses: which space one is in, ranges tell. */
+static bool is_in_space(low *l)
+{
+    const ptx_space space = (ptx_space)l->insn->space;
+    (void)low_mod(l, PTX_MOD_SHARED_CLUSTER);
+    if (l->count != 2 || !low_check_out(l, 0, PTX_PRED) || !low_check_in(l, 1, PTX_U64))
+        return false;
+    if ((space == PTX_SPACE_CONST || space == PTX_SPACE_GLOBAL) &&
+        constant_count(l) > CONSTANTS_MAX)
+        return low_fail(l, "isspacep among more than 64 constants");
+    if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GLOBAL &&
+        space != PTX_SPACE_LOCAL && space != PTX_SPACE_CONST && space != PTX_SPACE_PARAM)
+        return false;
+    if (l->emit == NULL)
+        return true;
+    const ptx_value address = low_in(l, 1, PTX_U64);
+    low_out(l, 0, PTX_PRED,
+            space == PTX_SPACE_SHARED  ? low_in_shared(l, address)
+            : space == PTX_SPACE_LOCAL ? in_local(l, address)
+            : space == PTX_SPACE_PARAM ? in_params(l, address)
+            : space == PTX_SPACE_CONST ? in_constants(l, address)
+                                       : in_global(l, address));
+    return true;
+}
+
+/* A cluster is one block: its shared memory is the block's own, at the same address. */
+static bool map_cluster(low *l)
+{
+    const ptx_type type = low_type(l, 0);
+    (void)low_mod(l, PTX_MOD_SHARED_CLUSTER);
+    if ((type != PTX_U64 && type != PTX_U32) || l->count < 2)
+        return false;
+    const bool rank = l->insn->opcode == PTX_OP_GETCTARANK;
+    const ptx_type out = rank ? PTX_U32 : type;
+    if (l->count != (rank ? 2u : 3u) || !low_check_out(l, 0, out) ||
+        !low_check_in(l, 1, type))
+        return false;
+    low_out(l, 0, out, rank ? low_name("0") : low_in(l, 1, type));
+    return true;
+}
+
+/* ---- run time, hints
+ * ------------------------------------------------------------------------ */
+
+static bool trap(low *l)
+{
+    if (l->count != 0)
+        return false;
+    if (l->emit != NULL)
+        low_do(l, "call void @ptx_rt_trap(ptr %s, i32 %s)", l->emit->block.name,
+               l->emit->thread_index.name);
+    return true;
+}
+
+static bool sleep_for(low *l)
+{
+    if (low_type(l, 0) != PTX_U32 || l->count != 1 || !low_check_in(l, 0, PTX_U32))
+        return false;
+    const ptx_value ns = low_in(l, 0, PTX_U32);
+    if (l->emit != NULL)
+        low_do(l, "call void @ptx_rt_nanosleep(ptr %s, i32 %s)", l->emit->block.name,
+               ns.name);
+    return true;
+}
+
+/* Advice to a cache or a scheduler that is not there. */
+static bool ignore(low *l)
+{
+    for (uint32_t i = 0; i < l->insn->mod_count; i++)
+        (void)low_mod(l, (ptx_modifier)l->insn->mods[i]);
+    return true;
+}
+
+static bool make_policy(low *l)
+{
+    if (l->count == 0 || !low_check_out(l, 0, PTX_B64) || !ignore(l))
+        return false;
+    low_out(l, 0, PTX_B64, low_name("0"));
+    return true;
+}
+
+bool low_misc(low *l)
+{
+    switch ((ptx_opcode)l->insn->opcode) {
+    case PTX_OP_MOV: return move(l);
+    case PTX_OP_CVTA: return convert_address(l);
+    case PTX_OP_ISSPACEP: return is_in_space(l);
+    case PTX_OP_MAPA:
+    case PTX_OP_GETCTARANK: return map_cluster(l);
+    case PTX_OP_TRAP:
+    case PTX_OP_BRKPT: return trap(l);
+    case PTX_OP_NANOSLEEP: return sleep_for(l);
+    case PTX_OP_CREATEPOLICY: return make_policy(l);
+    case PTX_OP_PMEVENT:
+    case PTX_OP_GRIDDEPCONTROL:
+    case PTX_OP_DISCARD:
+    case PTX_OP_APPLYPRIORITY:
+    case PTX_OP_SETMAXNREG: return ignore(l);
+    default: return false;
+    }
+}

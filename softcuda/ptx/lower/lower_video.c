@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Video instructions (vadd ... vset, and those of two and four elements) and cvt.pack:
+ * library functions that get all that is written besides operands as constants
+ * (library/video.c says which bit is what). */
+#include "softcuda/ptx/lower/lower.h"
+
+typedef struct video {
+    ptx_opcode opcode;
+    uint8_t operation; /* as of the library */
+    uint8_t elements;  /* 1, 2 or 4 */
+} video;
+
+enum { ADD, SUB, ABSDIFF, MIN, MAX, SHL, SHR, AVRG, SET };
+
+static const video known[] = {
+    {PTX_OP_VADD, ADD, 1},         {PTX_OP_VADD2, ADD, 2},
+    {PTX_OP_VADD4, ADD, 4},        {PTX_OP_VSUB, SUB, 1},
+    {PTX_OP_VSUB2, SUB, 2},        {PTX_OP_VSUB4, SUB, 4},
+    {PTX_OP_VMIN, MIN, 1},         {PTX_OP_VMIN2, MIN, 2},
+    {PTX_OP_VMIN4, MIN, 4},        {PTX_OP_VMAX, MAX, 1},
+    {PTX_OP_VMAX2, MAX, 2},        {PTX_OP_VMAX4, MAX, 4},
+    {PTX_OP_VSET, SET, 1},         {PTX_OP_VSET2, SET, 2},
+    {PTX_OP_VSET4, SET, 4},        {PTX_OP_VSHL, SHL, 1},
+    {PTX_OP_VAVRG2, AVRG, 2},      {PTX_OP_VAVRG4, AVRG, 4},
+    {PTX_OP_VSHR, SHR, 1},         {PTX_OP_VABSDIFF2, ABSDIFF, 2},
+    {PTX_OP_VABSDIFF, ABSDIFF, 1}, {PTX_OP_VABSDIFF4, ABSDIFF, 4},
+};
+
+static const video *find(ptx_opcode opcode)
+{
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].opcode == opcode)
+            return &known[i];
+    return NULL;
+}
+
+/* .b0 ... .b3 are 1 to 4, .h0 and .h1 5 and 6, nothing is 0. */
+static uint32_t selection(const low *l, uint32_t nth)
+{
+    const uint8_t select = l->operands[nth]->select;
+    if (select == 0)
+        return 0;
+    return select >= PTX_MOD_H0 ? 5u + (select - PTX_MOD_H0) : 1u + (select - PTX_MOD_B0);
+}
+
+static bool is_word(ptx_type type)
+{
+    return type == PTX_U32 || type == PTX_S32;
+}
+
+/* Which of `words` stands there, counted from 1; 0: none. */
+static uint32_t which(low *l, const ptx_modifier *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (low_mod(l, words[i]))
+            return i + 1;
+    return 0;
+}
+
+/* The bits of types and saturation; vset has no type of its own for d. */
+static bool read_types(low *l, bool has_result, uint32_t *traits)
+{
+    const uint32_t first = has_result ? 1 : 0;
+    if (l->insn->type_count != first + 2)
+        return false;
+    for (uint32_t i = 0; i < first + 2; i++)
+        if (!is_word(low_type(l, i)))
+            return false;
+    *traits |= (uint32_t)(has_result && low_type(l, 0) == PTX_S32) << 16 |
+               (uint32_t)(low_type(l, first) == PTX_S32) << 17 |
+               (uint32_t)(low_type(l, first + 1) == PTX_S32) << 18 |
+               (uint32_t)low_mod(l, PTX_MOD_SAT) << 19;
+    return true;
+}
+
+/* The comparison of vset, or how shifts take large counts. */
+static bool read_mode(low *l, uint32_t operation, uint32_t *traits)
+{
+    static const ptx_modifier comparisons[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_LT,
+                                               PTX_MOD_LE, PTX_MOD_GT, PTX_MOD_GE};
+    static const ptx_modifier modes[] = {PTX_MOD_CLAMP, PTX_MOD_WRAP};
+    if (operation != SET && operation != SHL && operation != SHR)
+        return true;
+    const uint32_t mode =
+        operation == SET ? which(l, comparisons, 6) : which(l, modes, 2);
+    *traits |= (mode - 1) << 4;
+    return mode != 0;
+}
+
+/* Checks d, a, b and, where there is one, c. */
+static bool check_operands(low *l, uint32_t count)
+{
+    if (l->count != count || !low_check_out(l, 0, PTX_U32))
+        return false;
+    for (uint32_t i = 1; i < count; i++)
+        if (!low_check_in(l, i, PTX_U32))
+            return false;
+    return true;
+}
+
+static bool call(low *l, const char *name, uint32_t count, uint32_t traits,
+                 const uint32_t *more)
+{
+    low_arg args[5];
+    for (uint32_t i = 0; i < 3; i++)
+        args[i] =
+            (low_arg){"i32", i + 1 < count ? low_in(l, i + 1, PTX_U32) : low_name("0")};
+    args[3] = (low_arg){"i32", low_name("%d", (int)traits)};
+    if (more != NULL)
+        args[4] = (low_arg){"i32", low_name("%d", (int)*more)};
+    ptx_value result;
+    if (!low_call(l, name, "i32", args, more != NULL ? 5 : 4, &result))
+        return false;
+    low_out(l, 0, PTX_U32, result);
+    return true;
+}
+
+/* A GPU has some forms in ways of its own, which differ from what PTX says of them: those
+ * are left out. */
+static bool is_usual(uint32_t operation, uint32_t traits)
+{
+    const uint32_t into = traits >> 7 & 7, second = traits >> 20 & 3;
+    const bool d = traits >> 16 & 1, a = traits >> 17 & 1, b = traits >> 18 & 1;
+    const bool saturates = traits >> 19 & 1;
+    if (into == 6 || (into != 0 && saturates) || (operation == SHL && saturates) ||
+        (second != 0 && saturates && second != 1))
+        return false;
+    if (second < 2) /* none, or addition */
+        return true;
+    switch (operation) {
+    case ADD:
+    case SUB: return d;
+    case ABSDIFF: return !d;
+    case MIN:
+    case MAX: return d == a && d == b;
+    case SET: return !a && !b;
+    default: return false;
+    }
+}
+
+/* d{.sel}, a{.sel}, b{.sel}{, c}: c where d is merged into it, or a second operation. */
+static bool scalar(low *l, const video *v)
+{
+    static const ptx_modifier seconds[] = {PTX_MOD_ADD, PTX_MOD_MIN, PTX_MOD_MAX};
+    uint32_t traits = v->operation;
+    if (!read_types(l, v->operation != SET, &traits) ||
+        !read_mode(l, v->operation, &traits) || l->count < 3)
+        return false;
+    const uint32_t second = which(l, seconds, 3), into = selection(l, 0);
+    const bool has_third = second != 0 || into != 0;
+    if ((second != 0 && into != 0) || !check_operands(l, has_third ? 4 : 3))
+        return false;
+    traits |= into << 7 | selection(l, 1) << 10 | selection(l, 2) << 13 | second << 20;
+    return is_usual(v->operation, traits) && call(l, "video", l->count, traits, NULL);
+}
+
+/* {-}a, {-}b, {-}c: one of the product and c is negated at most, none with .po. */
+static bool multiply_add(low *l)
+{
+    uint32_t traits = 0;
+    if (!read_types(l, true, &traits) || !check_operands(l, 4) || selection(l, 0) != 0 ||
+        selection(l, 3) != 0)
+        return false;
+    const bool product = l->operands[1]->negate != l->operands[2]->negate;
+    const bool third = l->operands[3]->negate != 0;
+    const bool more = low_mod(l, PTX_MOD_PO);
+    const bool any = l->operands[1]->negate || l->operands[2]->negate || third;
+    if ((product && third) || (more && any))
+        return false;
+    const uint32_t shift = low_mod(l, PTX_MOD_SHR7)    ? 7
+                           : low_mod(l, PTX_MOD_SHR15) ? 15
+                                                       : 0;
+    const bool is_signed = (traits >> 17 & 3) != 0 || product || third;
+    if (!is_signed && shift != 0 && (traits >> 19 & 1)) /* see is_usual() */
+        return false;
+    traits |= shift | (uint32_t)product << 5 | (uint32_t)third << 6 |
+              (uint32_t)more << 7 | selection(l, 1) << 10 | selection(l, 2) << 13;
+    return call(l, "video_mad", 4, traits, NULL);
+}
+
+/* The digits of .h32 or .b7654 as nibbles, the last one lowest; `usual` without. */
+static bool digits(const low *l, uint32_t nth, uint32_t elements, uint32_t usual,
+                   uint32_t *out)
+{
+    const ptx_operand *operand = l->operands[nth];
+    *out = usual;
+    if (operand->select == 0)
+        return true;
+    *out = (uint32_t)operand->imm & 0xffff;
+    return operand->select == PTX_SELECT_DIGITS &&
+           (uint32_t)operand->imm >> 16 == elements;
+}
+
+/* The elements of d that are written, a bit each. */
+static bool mask_of(const low *l, uint32_t elements, uint32_t *out)
+{
+    const ptx_operand *operand = l->operands[0];
+    *out = elements == 2 ? 3 : 15;
+    if (operand->select == 0)
+        return true;
+    if (operand->select != PTX_SELECT_DIGITS)
+        return false;
+    *out = 0;
+    for (uint32_t i = 0; i < (uint32_t)operand->imm >> 16; i++)
+        *out |= 1u << ((uint32_t)operand->imm >> (4 * i) & 15);
+    return *out < 1u << elements;
+}
+
+static bool parallel(low *l, const video *v)
+{
+    uint32_t traits = v->operation, a, b, mask;
+    const uint32_t n = v->elements;
+    if (!read_types(l, v->operation != SET, &traits) ||
+        !read_mode(l, v->operation, &traits) || !check_operands(l, 4) ||
+        l->operands[3]->select != 0 || !mask_of(l, n, &mask) ||
+        !digits(l, 1, n, n == 2 ? 0x10 : 0x3210, &a) ||
+        !digits(l, 2, n, n == 2 ? 0x32 : 0x7654, &b))
+        return false;
+    traits |= (uint32_t)low_mod(l, PTX_MOD_ADD) << 20 | mask << 24;
+    const uint32_t selections = a | b << 16;
+    return call(l, n == 2 ? "video_two" : "video_four", 4, traits, &selections);
+}
+
+bool low_video(low *l)
+{
+    if (l->insn->opcode == PTX_OP_VMAD)
+        return multiply_add(l);
+    const video *v = find((ptx_opcode)l->insn->opcode);
+    return v != NULL && (v->elements == 1 ? scalar(l, v) : parallel(l, v));
+}
+
+/* cvt.pack.sat.s16.s32 d, a, b; cvt.pack.sat.u4.s32.b32 d, a, b, c */
+bool low_pack(low *l)
+{
+    static const ptx_modifier narrow[] = {PTX_MOD_U2, PTX_MOD_S2, PTX_MOD_U4, PTX_MOD_S4};
+    const ptx_type to = low_type(l, 0);
+    const uint32_t sub = which(l, narrow, 4);
+    const uint32_t bits = sub != 0 ? (sub <= 2 ? 2 : 4) : low_bits(to);
+    const bool is_signed = sub != 0 ? sub % 2 == 0 : low_is_signed(to);
+    const bool narrows =
+        sub != 0 || to == PTX_U8 || to == PTX_S8 || to == PTX_U16 || to == PTX_S16;
+    const bool has_third = bits != 16;
+    if (!low_mod(l, PTX_MOD_PACK) || !low_mod(l, PTX_MOD_SAT) || !narrows ||
+        low_type(l, 1) != PTX_S32 || l->insn->type_count != 2u + has_third ||
+        (has_third && low_type(l, 2) != PTX_B32) || !check_operands(l, 3u + has_third))
+        return false;
+    const low_arg args[] = {{"i32", low_in(l, 1, PTX_S32)},
+                            {"i32", low_in(l, 2, PTX_S32)},
+                            {"i32", has_third ? low_in(l, 3, PTX_B32) : low_name("0")},
+                            {"i32", low_name("%u", bits)},
+                            {"i32", low_name("%d", is_signed)}};
+    ptx_value result;
+    if (!low_call(l, "cvt_pack", "i32", args, 5, &result))
+        return false;
+    low_out(l, 0, PTX_B32, result);
+    return true;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Operand counts of the opcodes where one count fits all forms; operands of barriers and
+ * warp operations one by one. */
+#include <stdio.h>
+
+#include "softcuda/ptx/parse/parse.h"
+
+struct bounds {
+    uint8_t min, max;
+};
+
+/* clang-format off */
+/* Vectors and pairs count once. No entry (max 0 and min 0, but for those that take none):
+ * not checked. */
+#define COUNTS(X)                                                                         \
+    X(ABS, 2, 2) X(ACTIVEMASK, 1, 1) X(ADD, 3, 3) X(ADDC, 3, 3) X(AND, 3, 3)              \
+    X(ATOM, 2, 5) X(BFE, 4, 4) X(BFI, 5, 5) X(BFIND, 2, 2) X(BMSK, 3, 3) X(BRA, 1, 1)     \
+    X(BREV, 2, 2) X(BRX, 2, 2) X(CLZ, 2, 2) X(CNOT, 2, 2) X(COPYSIGN, 3, 3) X(COS, 2, 2)  \
+    X(CVT, 2, 4) X(CVTA, 2, 2) X(DIV, 3, 3) X(DP2A, 4, 4) X(DP4A, 4, 4) X(EX2, 2, 2)      \
+    X(FMA, 4, 4) X(FNS, 4, 4) X(ISSPACEP, 2, 2) X(LD, 2, 3) X(LDU, 2, 3) X(LG2, 2, 2)     \
+    X(LOP3, 5, 6) X(MAD, 4, 4) X(MAD24, 4, 4) X(MADC, 4, 4) X(MATCH, 3, 3) X(MAX, 3, 4)   \
+    X(MIN, 3, 4) X(MOV, 2, 2) X(MUL, 3, 3) X(MUL24, 3, 3) X(NANOSLEEP, 1, 1)              \
+    X(NEG, 2, 2) X(NOT, 2, 2) X(OR, 3, 3) X(POPC, 2, 2) X(PRMT, 4, 4) X(RCP, 2, 2)        \
+    X(RED, 2, 3) X(REDUX, 3, 3) X(REM, 3, 3) X(RSQRT, 2, 2) X(SAD, 4, 4) X(SELP, 4, 4)    \
+    X(SET, 3, 4) X(SETP, 3, 4) X(SHF, 4, 4) X(SHFL, 4, 5) X(SHL, 3, 3) X(SHR, 3, 3)       \
+    X(SIN, 2, 2) X(SLCT, 4, 4) X(SQRT, 2, 2) X(ST, 2, 3) X(SUB, 3, 3) X(SUBC, 3, 3)       \
+    X(SZEXT, 3, 3) X(TANH, 2, 2) X(TESTP, 2, 2) X(VOTE, 2, 3) X(XOR, 3, 3)
+/* clang-format on */
+
+static const struct bounds counts[PTX_OP_COUNT] = {
+#define X(name, min, max) [PTX_OP_##name] = {min, max},
+    COUNTS(X)
+#undef X
+};
+
+static bool takes_none(ptx_opcode opcode)
+{
+    return opcode == PTX_OP_RET || opcode == PTX_OP_EXIT || opcode == PTX_OP_TRAP ||
+           opcode == PTX_OP_BRKPT || opcode == PTX_OP_MEMBAR;
+}
+
+/* Elements that a load or store moves: .v4 -> 4. */
+static uint32_t vector_width(const ptx_insn *insn)
+{
+    return ptx_has(insn, PTX_MOD_V2)   ? 2
+           : ptx_has(insn, PTX_MOD_V4) ? 4
+           : ptx_has(insn, PTX_MOD_V8) ? 8
+                                       : 1;
+}
+
+static gph_status check_vector(ptx_parser *parser, const ptx_insn *insn,
+                               const ptx_token *opcode, const ptx_insn_shape *shape)
+{
+    const uint32_t width = vector_width(insn);
+    const uint32_t size = shape->has_vector ? shape->vector_size : 1;
+    if (width == size)
+        return GPH_OK;
+    if (!shape->has_vector)
+        return ptx_fail_at(parser, opcode, "write the elements as {a, b}",
+                           "%s.v%u without a vector operand", ptx_quote(opcode).text,
+                           width);
+    return ptx_fail_at(parser, &shape->vector, NULL,
+                       "a vector of %u elements, but %s moves %u", size,
+                       ptx_quote(opcode).text, width);
+}
+
+/* ---- barriers and warp operations -----------------------------------------------------
+ */
+
+/* One letter an operand: d a register, D one that may be half of a pair d|p, q a
+ * predicate register, E the pair of elect; v a register or number, p a predicate or
+ * number. */
+static const char *const *patterns(const ptx_insn *insn)
+{
+    static const char *const shfl[] = {"Dvvvv", "Dvvv", NULL};
+    static const char *const ballot[] = {"dpv", "dp", NULL};
+    static const char *const vote[] = {"qpv", "qp", NULL};
+    static const char *const match[] = {"Dvv", NULL};
+    static const char *const redux[] = {"dvv", NULL};
+    static const char *const elect[] = {"Ev", NULL};
+    static const char *const activemask[] = {"d", NULL};
+    static const char *const bar[] = {"v", "vv", "", NULL};
+    static const char *const arrive[] = {"vv", "", NULL};
+    static const char *const popc[] = {"dvp", "dvvp", NULL};
+    static const char *const red[] = {"qvp", "qvvp", NULL};
+    switch (insn->opcode) {
+    case PTX_OP_SHFL: return shfl;
+    case PTX_OP_VOTE: return ptx_has(insn, PTX_MOD_BALLOT) ? ballot : vote;
+    case PTX_OP_MATCH: return match;
+    case PTX_OP_REDUX: return redux;
+    case PTX_OP_ELECT: return elect;
+    case PTX_OP_ACTIVEMASK: return activemask;
+    case PTX_OP_BAR:
+    case PTX_OP_BARRIER:
+        if (ptx_has(insn, PTX_MOD_RED))
+            return ptx_has(insn, PTX_MOD_POPC) ? popc : red;
+        return ptx_has(insn, PTX_MOD_ARRIVE) ? arrive : bar;
+    default: return NULL;
+    }
+}
+
+/* 1: a register of that sort, 2: a number, 0: neither. */
+static int sort_of(const ptx_parser *parser, const ptx_operand *operand,
+                   bool is_predicate)
+{
+    const ptx_register *registers = parser->body.registers.items;
+    if (operand->kind == PTX_OPERAND_INT)
+        return 2;
+    return operand->kind == PTX_OPERAND_REG &&
+           (registers[operand->index].type == PTX_PRED) == is_predicate;
+}
+
+/* Operands that fit the letter: 1, 2 for a pair, 0 if they do not. */
+static uint32_t fits(const ptx_parser *parser, const ptx_operand *at, char letter)
+{
+    const bool is_second = at->pair && (at[1].kind == PTX_OPERAND_SINK ||
+                                        sort_of(parser, &at[1], true) == 1);
+    switch (letter) {
+    case 'D':
+        return sort_of(parser, at, false) != 1 ? 0 : !at->pair ? 1 : is_second ? 2 : 0;
+    case 'E':
+        return is_second &&
+                       (at->kind == PTX_OPERAND_SINK || sort_of(parser, at, false) == 1)
+                   ? 2
+                   : 0;
+    case 'd': return !at->pair && sort_of(parser, at, false) == 1;
+    case 'q': return !at->pair && sort_of(parser, at, true) == 1;
+    case 'v': return !at->pair && sort_of(parser, at, false) != 0;
+    default: return !at->pair && sort_of(parser, at, true) != 0;
+    }
+}
+
+/* How many letters of the pattern the operands fit; *all if it fits wholly. */
+static uint32_t fit(const ptx_parser *parser, const ptx_insn *insn, const char *pattern,
+                    bool *all)
+{
+    const ptx_operand *operands = parser->body.operands.items;
+    uint32_t used = 0, letters = 0;
+    while (pattern[letters] != '\0' && used < insn->operand_count) {
+        const uint32_t count =
+            fits(parser, &operands[insn->operand + used], pattern[letters]);
+        if (count == 0)
+            break;
+        used += count;
+        letters++;
+    }
+    *all = pattern[letters] == '\0' && used == insn->operand_count;
+    return letters;
+}
+
+static gph_status check_patterns(ptx_parser *parser, const ptx_insn *insn,
+                                 const ptx_token *opcode)
+{
+    const char *const *pattern = patterns(insn);
+    uint32_t most = 0;
+    if (pattern == NULL)
+        return GPH_OK;
+    for (; *pattern != NULL; pattern++) {
+        bool all;
+        const uint32_t letters = fit(parser, insn, *pattern, &all);
+        if (all)
+            return GPH_OK;
+        most = letters > most ? letters : most;
+    }
+    return ptx_fail_at(
+        parser, opcode, "look at the type of its register, or at its place",
+        "%s has no form with such an operand %u", ptx_quote(opcode).text, most + 1);
+}
+
+gph_status ptx_check_insn(ptx_parser *parser, const ptx_insn *insn,
+                          const ptx_token *opcode, const ptx_insn_shape *shape)
+{
+    if (ptx_has(insn, PTX_MOD_UNKNOWN))
+        return GPH_OK; /* a form that we do not know may take anything */
+    const struct bounds bounds = counts[insn->opcode];
+    const bool is_checked = bounds.max > 0 || takes_none((ptx_opcode)insn->opcode);
+    if (is_checked && (shape->count < bounds.min || shape->count > bounds.max)) {
+        char range[16] = "no";
+        if (bounds.max > 0 && bounds.min == bounds.max)
+            snprintf(range, sizeof(range), "%u", bounds.min);
+        else if (bounds.max > 0)
+            snprintf(range, sizeof(range), "%u to %u", bounds.min, bounds.max);
+        return ptx_fail_at(parser, opcode, NULL, "%s takes %s operands, found %u",
+                           ptx_quote(opcode).text, range, shape->count);
+    }
+    if (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_LDU ||
+        insn->opcode == PTX_OP_ST)
+        return check_vector(parser, insn, opcode, shape);
+    return check_patterns(parser, insn, opcode);
+}

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "softcuda/ptx/parse/parse.h"
+
+/* ---- constants -----------------------------------------------------------------------
+ */
+
+#define NESTING_MAX 32 /* operators and parentheses waiting */
+
+/* Operators by precedence; one byte each. */
+enum {
+    OP_OPEN,
+    OP_OR_ELSE,
+    OP_AND_ALSO,
+    OP_OR,
+    OP_XOR,
+    OP_AND,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_SHL,
+    OP_SHR,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_REM,
+    OP_PLUS,
+    OP_MINUS,
+    OP_NOT,
+    OP_INVERT,
+    OP_NONE
+};
+static const uint8_t precedence[] = {0, 1, 2, 3, 4,  5,  6,  6,  7,  7,  7, 7,
+                                     8, 8, 9, 9, 10, 10, 10, 11, 11, 11, 11};
+
+typedef struct expression {
+    int64_t values[NESTING_MAX + 1];
+    uint8_t operators[NESTING_MAX];
+    unsigned value_count, operator_count, open_count;
+} expression;
+
+/* The binary operator at the current token; *is_double if it is two bytes long. */
+static unsigned binary_at(const ptx_parser *parser, bool *is_double)
+{
+    *is_double = false;
+    if (parser->token.kind != PTX_TOKEN_PUNCT)
+        return OP_NONE;
+    const char c = parser->token.punct;
+    const char second = parser->lexer.at < parser->lexer.end ? *parser->lexer.at : '\0';
+    *is_double =
+        (c == second && strchr("|&=<>", c)) || (second == '=' && strchr("!<>", c));
+    if (*is_double)
+        return c == '|'   ? OP_OR_ELSE
+               : c == '&' ? OP_AND_ALSO
+               : c == '=' ? OP_EQ
+               : c == '!' ? OP_NE
+               : c == '<' ? (second == '=' ? OP_LE : OP_SHL)
+                          : (second == '=' ? OP_GE : OP_SHR);
+    switch (c) {
+    case '|': return OP_OR;
+    case '^': return OP_XOR;
+    case '&': return OP_AND;
+    case '<': return OP_LT;
+    case '>': return OP_GT;
+    case '+': return OP_ADD;
+    case '-': return OP_SUB;
+    case '*': return OP_MUL;
+    case '/': return OP_DIV;
+    case '%': return OP_REM;
+    default: return OP_NONE;
+    }
+}
+
+static unsigned unary_at(const ptx_parser *parser)
+{
+    if (ptx_at(parser, '-'))
+        return OP_MINUS;
+    if (ptx_at(parser, '+'))
+        return OP_PLUS;
+    if (ptx_at(parser, '!'))
+        return OP_NOT;
+    if (ptx_at(parser, '~'))
+        return OP_INVERT;
+    return OP_NONE;
+}
+
+static int64_t combine(unsigned operator, int64_t a, int64_t b)
+{
+    const uint64_t x = (uint64_t)a, y = (uint64_t)b;
+    switch (operator) {
+    case OP_OR_ELSE: return a || b;
+    case OP_AND_ALSO: return a && b;
+    case OP_OR: return a | b;
+    case OP_XOR: return a ^ b;
+    case OP_AND: return a & b;
+    case OP_EQ: return a == b;
+    case OP_NE: return a != b;
+    case OP_LT: return a < b;
+    case OP_LE: return a <= b;
+    case OP_GT: return a > b;
+    case OP_GE: return a >= b;
+    case OP_SHL: return y > 63 ? 0 : (int64_t)(x << y);
+    case OP_SHR: return a >> (y > 63 ? 63 : y);
+    case OP_ADD: return (int64_t)(x + y);
+    case OP_SUB: return (int64_t)(x - y);
+    case OP_MUL: return (int64_t)(x * y);
+    case OP_DIV: return b == -1 ? (int64_t)(0 - x) : a / b;
+    default: return b == -1 ? 0 : a % b;
+    }
+}
+
+/* Applies the operators on the stack that bind at least as tightly as `least`. */
+static gph_status reduce(ptx_parser *parser, expression *e, unsigned least)
+{
+    while (e->operator_count > 0 &&
+           precedence[e->operators[e->operator_count - 1]] >= least) {
+        const unsigned operator= e->operators[--e->operator_count];
+        int64_t *top = &e->values[e->value_count - 1];
+        if (operator>= OP_PLUS) {
+            *top = operator== OP_MINUS ? (int64_t)(0 - (uint64_t)*top) :
+                   operator== OP_NOT   ? !*top
+                   :
+                   operator== OP_INVERT ? ~*top
+                                        : * top;
+            continue;
+        }
+        if ((operator== OP_DIV || operator== OP_REM) && *top == 0)
+            return ptx_fail_at(parser, &parser->token, NULL,
+                               "the constant in front divides by 0");
+        top[-1] = combine(operator, top[-1], *top);
+        e->value_count--;
+    }
+    return GPH_OK;
+}
+
+static gph_status push(ptx_parser *parser, expression *e, unsigned operator)
+{
+    if (e->operator_count == NESTING_MAX)
+        return ptx_fail_at(parser, &parser->token, NULL,
+                           "a constant with more than %d operators open", NESTING_MAX);
+    e->operators[e->operator_count++] = (uint8_t) operator;
+    e->open_count += operator== OP_OPEN;
+    return ptx_next(parser);
+}
+
+/* One operand with the unary operators and parentheses in front of it. */
+static gph_status parse_term(ptx_parser *parser, expression *e, ptx_constant *out)
+{
+    for (;;) {
+        const ptx_token *token = &parser->token;
+        const unsigned unary = unary_at(parser);
+        if (unary != OP_NONE) {
+            GPHI_TRY(push(parser, e, unary));
+        } else if (ptx_at(parser, '(')) {
+            GPHI_TRY(push(parser, e, OP_OPEN));
+            const ptx_word *word =
+                token->kind == PTX_TOKEN_DOT ? ptx_at_word(parser) : NULL;
+            if (word != NULL && (word->type == PTX_S64 || word->type == PTX_U64)) {
+                GPHI_TRY(ptx_next(parser)); /* a cast; all values have 64 bits */
+                GPHI_TRY(ptx_expect(parser, ')', "')'"));
+                e->operator_count--;
+                e->open_count--;
+            }
+        } else if (token->kind == PTX_TOKEN_FLOAT && e->value_count == 0 &&
+                   e->open_count == 0) {
+            out->is_float = true;
+            out->is_single = token->is_single;
+            out->bits = token->value;
+            return ptx_next(parser);
+        } else if (token->kind == PTX_TOKEN_INT) {
+            e->values[e->value_count++] = (int64_t)token->value;
+            return ptx_next(parser);
+        } else if (token->kind == PTX_TOKEN_WORD && token->length == 7 &&
+                   memcmp(token->text, "WARP_SZ", 7) == 0) {
+            e->values[e->value_count++] = 32;
+            return ptx_next(parser);
+        } else {
+            return ptx_fail_expected(parser, "a constant");
+        }
+    }
+}
+
+/* Only signs may stand in front of a float. */
+static gph_status finish_float(ptx_parser *parser, const expression *e, ptx_constant *out)
+{
+    for (unsigned i = 0; i < e->operator_count; i++) {
+        if (e->operators[i] != OP_MINUS && e->operators[i] != OP_PLUS)
+            return ptx_fail_at(parser, &parser->token, NULL,
+                               "the floating-point literal in front has an operator that "
+                               "takes integers");
+        if (e->operators[i] == OP_MINUS)
+            out->bits ^= out->is_single ? (uint64_t)1 << 31 : (uint64_t)1 << 63;
+    }
+    return GPH_OK;
+}
+
+gph_status ptx_parse_constant(ptx_parser *parser, ptx_constant *out)
+{
+    expression e;
+    e.value_count = e.operator_count = e.open_count = 0;
+    *out = (ptx_constant){0};
+    for (;;) {
+        bool is_double;
+        GPHI_TRY(parse_term(parser, &e, out));
+        if (out->is_float)
+            return finish_float(parser, &e, out);
+        while (e.open_count > 0 && ptx_at(parser, ')')) {
+            GPHI_TRY(reduce(parser, &e, 1));
+            e.operator_count--;
+            e.open_count--;
+            GPHI_TRY(ptx_next(parser));
+        }
+        const unsigned operator= binary_at(parser, &is_double);
+        if (operator== OP_NONE)
+            break;
+        GPHI_TRY(reduce(parser, &e, precedence[operator]));
+        if (is_double)
+            GPHI_TRY(ptx_next(parser));
+        GPHI_TRY(push(parser, &e, operator));
+    }
+    if (e.open_count > 0)
+        return ptx_fail_expected(parser, "')'");
+    GPHI_TRY(reduce(parser, &e, 1));
+    out->bits = (uint64_t)e.values[0];
+    return GPH_OK;
+}
+
+gph_status ptx_parse_int(ptx_parser *parser, const char *expected, int64_t *out)
+{
+    const ptx_token where = parser->token;
+    ptx_constant constant;
+    if (where.kind == PTX_TOKEN_WORD || where.kind == PTX_TOKEN_DOT ||
+        where.kind == PTX_TOKEN_FLOAT || where.kind == PTX_TOKEN_END)
+        return ptx_fail_expected(parser, expected);
+    GPHI_TRY(ptx_parse_constant(parser, &constant));
+    if (constant.is_float)
+        return ptx_fail_at(parser, &where, NULL,
+                           "found a floating-point number, expected %s", expected);
+    *out = (int64_t)constant.bits;
+    return GPH_OK;
+}
+
+/* A plain number: no operator may follow, since %r<10> ends with one. */
+gph_status ptx_parse_u32(ptx_parser *parser, const char *expected, uint32_t *out)
+{
+    if (parser->token.kind != PTX_TOKEN_INT)
+        return ptx_fail_expected(parser, expected);
+    if (parser->token.value > UINT32_MAX)
+        return ptx_fail_at(parser, &parser->token, NULL, "%s is too large for %s",
+                           ptx_quote(&parser->token).text, expected);
+    *out = (uint32_t)parser->token.value;
+    return ptx_next(parser);
+}
+
+/* ---- initializers --------------------------------------------------------------------
+ */
+
+typedef struct initializer {
+    const ptx_variable *variable;
+    uint32_t element_bytes;
+    uint64_t
+        sizes[PTX_DIMENSIONS_MAX + 1]; /* elements of one {} at each depth; 0: open */
+    uint64_t starts[PTX_DIMENSIONS_MAX + 1];
+    uint32_t depth, depth_max;
+    uint64_t at;   /* the next element */
+    ptx_vec bytes; /* all elements so far */
+    ptx_vec relocations;
+} initializer;
+
+static bool to_double(const ptx_constant *constant, double *out)
+{
+    if (!constant->is_float) {
+        *out = (double)(int64_t)constant->bits;
+    } else if (constant->is_single) {
+        const uint32_t bits = (uint32_t)constant->bits;
+        float value;
+        memcpy(&value, &bits, sizeof(value));
+        *out = (double)value;
+    } else {
+        memcpy(out, &constant->bits, sizeof(*out));
+    }
+    return true;
+}
+
+static uint64_t float_bits(double value)
+{
+    const float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof(bits));
+    return bits;
+}
+
+/* The bits that an element of that type gets. False: no such conversion. */
+static bool element_bits(ptx_type type, const ptx_constant *constant, uint64_t *out)
+{
+    double value;
+    *out = constant->bits;
+    if (!constant->is_float && type != PTX_F32 && type != PTX_F64)
+        return true;
+    if (constant->is_single && (type == PTX_F32 || type == PTX_B32))
+        return true;
+    to_double(constant, &value);
+    switch (type) {
+    case PTX_F32:
+    case PTX_B32: *out = float_bits(value); return true;
+    case PTX_F64:
+    case PTX_B64: memcpy(out, &value, sizeof(value)); return true;
+    default: return false;
+    }
+}
+
+/* Room for element `at`; NULL without memory. */
+static unsigned char *element_room(ptx_parser *parser, initializer *init)
+{
+    const uint64_t end = (init->at + 1) * init->element_bytes;
+    if (end > UINT32_MAX / 2)
+        return NULL;
+    if (end > init->bytes.capacity) {
+        const size_t capacity = end < 64 ? 128 : (size_t)end * 2;
+        unsigned char *bytes = ptx_arena_alloc(parser->scratch, capacity, 1);
+        if (bytes == NULL)
+            return NULL;
+        if (init->bytes.count > 0)
+            memcpy(bytes, init->bytes.items, init->bytes.count);
+        init->bytes.items = bytes;
+        init->bytes.capacity = (uint32_t)capacity;
+    }
+    if (init->bytes.count < end)
+        init->bytes.count = (uint32_t)end;
+    return (unsigned char *)init->bytes.items + end - init->element_bytes;
+}
+
+/* name, name+4, generic(name)+4 */
+static gph_status parse_symbol_address(ptx_parser *parser, ptx_relocation *relocation,
+                                       ptx_token *name)
+{
+    const ptx_token first = parser->token;
+    if (first.kind != PTX_TOKEN_WORD)
+        return ptx_fail_expected(parser,
+                                 "a number or the name of a variable or function");
+    GPHI_TRY(ptx_next(parser));
+    *name = first;
+    bool is_generic = false;
+    if (first.length == 7 && memcmp(first.text, "generic", 7) == 0)
+        GPHI_TRY(ptx_accept(parser, '(', &is_generic));
+    relocation->is_generic = is_generic;
+    for (bool closed = !is_generic;; closed = true) {
+        if (!closed) {
+            *name = parser->token;
+            if (name->kind != PTX_TOKEN_WORD)
+                return ptx_fail_expected(parser, "the name of a variable or function");
+            GPHI_TRY(ptx_next(parser));
+        }
+        if (ptx_at(parser, '+') || ptx_at(parser, '-')) {
+            int64_t offset;
+            GPHI_TRY(ptx_parse_int(parser, "an offset in bytes", &offset));
+            relocation->addend =
+                (int64_t)((uint64_t)relocation->addend + (uint64_t)offset);
+        }
+        if (closed)
+            return GPH_OK;
+        GPHI_TRY(ptx_expect(parser, ')', "')'"));
+    }
+}
+
+static gph_status add_address(ptx_parser *parser, initializer *init, uint64_t mask)
+{
+    const ptx_token where = parser->token;
+    ptx_relocation relocation = {.offset = init->at * init->element_bytes,
+                                 .bytes = init->element_bytes};
+    ptx_token name;
+    GPHI_TRY(parse_symbol_address(parser, &relocation, &name));
+    if (mask != 0) {
+        while ((mask & 0xff) == 0) {
+            mask >>= 8;
+            relocation.shift = (uint8_t)(relocation.shift + 8);
+        }
+        relocation.bytes = 1;
+        if (mask != 0xff)
+            return ptx_fail_at(parser, &where, "masks are 0xFF, 0xFF00, 0xFF0000 ...",
+                               "the mask of this address is not one byte of it");
+        GPHI_TRY(ptx_expect(parser, ')', "')'"));
+    } else if (init->element_bytes < 4) {
+        return ptx_fail_at(parser, &where, "use .u64, or masks such as 0xFF(name)",
+                           "an address does not fit in .%s",
+                           ptx_type_name((ptx_type)init->variable->type));
+    }
+    ptx_relocation *kept =
+        ptx_vec_add(parser->scratch, &init->relocations, sizeof(relocation));
+    ptx_pending_address *pending =
+        ptx_vec_add(parser->scratch, &parser->addresses, sizeof(*pending));
+    if (kept == NULL || pending == NULL || element_room(parser, init) == NULL)
+        return ptx_fail_memory(parser);
+    *kept = relocation;
+    pending->name = name;
+    return GPH_OK;
+}
+
+static bool at_warp_size(const ptx_parser *parser)
+{
+    return parser->token.length == 7 && memcmp(parser->token.text, "WARP_SZ", 7) == 0;
+}
+
+static gph_status parse_element(ptx_parser *parser, initializer *init)
+{
+    const ptx_token where = parser->token;
+    if (where.kind == PTX_TOKEN_WORD && !at_warp_size(parser))
+        return add_address(parser, init, 0);
+    ptx_constant constant;
+    GPHI_TRY(ptx_parse_constant(parser, &constant));
+    bool is_mask = false;
+    if (!constant.is_float && constant.bits != 0)
+        GPHI_TRY(ptx_accept(parser, '(', &is_mask));
+    if (is_mask)
+        return add_address(parser, init, constant.bits);
+    uint64_t bits;
+    if (!element_bits((ptx_type)init->variable->type, &constant, &bits))
+        return ptx_fail_at(parser, &where, "write its bits as an integer",
+                           "a floating-point literal cannot initialize .%s",
+                           ptx_type_name((ptx_type)init->variable->type));
+    unsigned char *room = element_room(parser, init);
+    if (room == NULL)
+        return ptx_fail_memory(parser);
+    const uint32_t bytes = init->element_bytes < 8 ? init->element_bytes : 8;
+    for (uint32_t i = 0; i < bytes; i++)
+        room[i] = (unsigned char)(bits >> (8 * i));
+    return GPH_OK;
+}
+
+static gph_status check_room(ptx_parser *parser, const initializer *init)
+{
+    /* The innermost {} that is open, or the whole of a scalar. */
+    const uint32_t depth = init->depth > 0 ? init->depth - 1 : 0;
+    const uint64_t size = init->sizes[depth];
+    const uint64_t start = init->depth > 0 ? init->starts[depth] : 0;
+    if (size != 0 && init->at - start >= size)
+        return ptx_fail_at(parser, &parser->token, NULL,
+                           "the initializer of %s has more than %llu elements here",
+                           init->variable->name, (unsigned long long)size);
+    return GPH_OK;
+}
+
+static gph_status open_brace(ptx_parser *parser, initializer *init)
+{
+    if (init->depth == init->depth_max)
+        return ptx_fail_at(parser, &parser->token, NULL,
+                           "'{' nests deeper than the %u dimensions of %s",
+                           init->depth_max, init->variable->name);
+    if (init->depth > 0)
+        GPHI_TRY(check_room(parser, init));
+    init->starts[init->depth++] = init->at;
+    return ptx_next(parser);
+}
+
+/* Takes the closing braces and the comma behind an element. *done: the last is closed. */
+static gph_status close_braces(ptx_parser *parser, initializer *init, bool *done)
+{
+    *done = init->depth == 0;
+    while (!*done && ptx_at(parser, '}')) {
+        const uint64_t size = init->sizes[--init->depth];
+        if (size != 0)
+            init->at = init->starts[init->depth] + size;
+        *done = init->depth == 0;
+        GPHI_TRY(ptx_next(parser));
+    }
+    if (*done)
+        return GPH_OK;
+    return ptx_expect(parser, ',', "',' or '}'");
+}
+
+static gph_status parse_elements(ptx_parser *parser, initializer *init)
+{
+    for (bool done = false; !done;) {
+        while (ptx_at(parser, '{'))
+            GPHI_TRY(open_brace(parser, init));
+        if (!ptx_at(parser, '}')) { /* {} alone is empty */
+            GPHI_TRY(check_room(parser, init));
+            GPHI_TRY(parse_element(parser, init));
+            init->at++;
+        } else if (init->depth == 0) {
+            return ptx_fail_expected(parser, "a value");
+        }
+        GPHI_TRY(close_braces(parser, init, &done));
+    }
+    return GPH_OK;
+}
+
+/* Copies what was read to the module, and tells the addresses where they went. */
+static gph_status keep_initializer(ptx_parser *parser, initializer *init,
+                                   ptx_variable *variable, uint32_t first_address)
+{
+    unsigned char *bytes = ptx_arena_alloc(parser->arena, variable->bytes, 1);
+    ptx_relocation *relocations =
+        ptx_vec_keep(parser, &init->relocations, sizeof(*relocations));
+    if (bytes == NULL || relocations == NULL)
+        return ptx_fail_memory(parser);
+    if (init->bytes.count > 0)
+        memcpy(bytes, init->bytes.items, init->bytes.count);
+    ptx_pending_address *pending = parser->addresses.items;
+    for (uint32_t i = 0; i < init->relocations.count; i++)
+        pending[first_address + i].relocation = &relocations[i];
+    variable->init = bytes;
+    variable->relocations = relocations;
+    variable->relocation_count = init->relocations.count;
+    return GPH_OK;
+}
+
+gph_status ptx_parse_initializer(ptx_parser *parser, ptx_variable *variable,
+                                 uint64_t *dimensions, uint32_t dimension_count)
+{
+    const uint32_t first_address = parser->addresses.count;
+    initializer init = {.variable = variable,
+                        .element_bytes = ptx_type_bytes((ptx_type)variable->type),
+                        .depth_max = dimension_count > 0 ? dimension_count : 1};
+    if (init.element_bytes == 0)
+        return ptx_fail_at(parser, &parser->token, NULL,
+                           "%s has a type that takes no initializer", variable->name);
+    uint64_t size = 1;
+    init.sizes[0] = 1; /* of a scalar */
+    for (uint32_t i = dimension_count; i-- > 0;)
+        init.sizes[i] = size *= dimensions[i];
+    GPHI_TRY(parse_elements(parser, &init));
+    if (dimension_count > 0 && dimensions[0] == 0) {
+        const uint64_t row = dimension_count > 1 ? init.sizes[1] : 1;
+        dimensions[0] = (init.at + row - 1) / row;
+        variable->bytes = dimensions[0] * row * init.element_bytes;
+    }
+    return keep_initializer(parser, &init, variable, first_address);
+}
+
+gph_status ptx_resolve_addresses(ptx_parser *parser)
+{
+    ptx_pending_address *pending = parser->addresses.items;
+    for (uint32_t i = 0; i < parser->addresses.count; i++) {
+        uint32_t member;
+        const ptx_symbol *symbol = ptx_symbol_find(parser, &pending[i].name, &member);
+        if (symbol == NULL)
+            return ptx_fail_at(parser, &pending[i].name,
+                               "declare it as a variable or a function",
+                               "%s is not defined", ptx_quote(&pending[i].name).text);
+        pending[i].relocation->is_function = symbol->kind == PTX_SYMBOL_FUNC;
+        pending[i].relocation->index = symbol->index;
+    }
+    return GPH_OK;
+}

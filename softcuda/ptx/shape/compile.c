@@ -1,0 +1,674 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a parsed module to IR: which functions are needed, where variables lie, which path
+ * each kernel takes, and the description of every kernel. */
+#include "softcuda/ptx/compile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/ptx/abi.h"
+#include "softcuda/ptx/shape/fast.h"
+
+#define PROGRAM_BYTES_MAX ((size_t)2 << 30)
+#define SHAPE_BYTES_MAX ((size_t)1 << 30)
+
+static uint64_t align_up(uint64_t value, uint64_t align)
+{
+    return align <= 1 ? value : (value + align - 1) / align * align;
+}
+
+/* ---- where variables lie
+ * --------------------------------------------------------------------- */
+
+static bool uses_variable(const ptx_function *f, uint32_t variable)
+{
+    for (uint32_t k = 0; k < f->operand_count; k++) {
+        const ptx_operand *o = &f->operands[k];
+        const bool names = o->kind == PTX_OPERAND_VAR ||
+                           (o->kind == PTX_OPERAND_ADDRESS && o->base == PTX_OPERAND_VAR);
+        if (names && o->index == variable)
+            return true;
+    }
+    return false;
+}
+
+static bool is_static_shared(const ptx_variable *v)
+{
+    return v->space == PTX_SPACE_SHARED && !(v->is_extern && v->bytes == 0);
+}
+
+/* .shared variables that device functions use lie at the same place in every kernel that
+ * calls functions; those that only kernels use lie behind them, kernel by kernel. Also a
+ * device function's own .shared variables: one place for all its calls. */
+static uint32_t place_functions_shared(shape_program *p)
+{
+    const ptx_module *m = p->module;
+    uint64_t at = 0;
+    p->shared_offsets =
+        shape_alloc(&p->memory, m->variable_count, sizeof(*p->shared_offsets));
+    for (uint32_t v = 0; v < m->variable_count; v++) {
+        bool used = false;
+        p->shared_offsets[v] = SHAPE_NONE;
+        if (!is_static_shared(&m->variables[v]))
+            continue;
+        for (uint32_t n = 0; n < m->function_count && !used; n++)
+            used = shape_has_body(m, n) && uses_variable(&m->functions[n], v);
+        if (!used)
+            continue;
+        at = align_up(at, m->variables[v].align);
+        p->shared_offsets[v] = (uint32_t)at;
+        at += m->variables[v].bytes;
+    }
+    p->function_shared = shape_alloc(&p->memory, m->function_count, sizeof(uint32_t));
+    for (uint32_t n = 0; n < m->function_count; n++) {
+        const ptx_function *f = &m->functions[n];
+        if (!shape_has_body(m, n))
+            continue;
+        p->function_shared[n] = (uint32_t)at;
+        for (uint32_t v = 0; v < f->variable_count; v++)
+            if (is_static_shared(&f->variables[v]))
+                at = align_up(at, f->variables[v].align) + f->variables[v].bytes;
+    }
+    return (uint32_t)at;
+}
+
+static bool calls_functions(const ptx_module *m, const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        if (callee != NULL &&
+            (callee->kind != PTX_OPERAND_FUNC || shape_has_body(m, callee->index)))
+            return true;
+    }
+    return false;
+}
+
+/* Places the variables of one function; returns the bytes of shared memory so far. */
+static uint64_t place_own(shape *s, uint64_t shared)
+{
+    const ptx_function *f = s->function;
+    uint32_t *offsets = shape_alloc(s->memory, f->variable_count, sizeof(*offsets));
+    uint64_t params = 0, local = 0;
+    for (uint32_t i = 0; i < f->variable_count; i++) {
+        const ptx_variable *v = &f->variables[i];
+        uint64_t *at = NULL;
+        if (v->space == PTX_SPACE_LOCAL)
+            at = &local;
+        else if (is_static_shared(v))
+            at = &shared;
+        else if (v->space == PTX_SPACE_PARAM && f->is_entry && i < f->parameter_count)
+            at = &params;
+        if (at == NULL)
+            continue;
+        *at = align_up(*at, v->align);
+        offsets[i] = (uint32_t)*at;
+        *at += v->bytes;
+    }
+    s->offsets = offsets;
+    s->local_bytes = (uint32_t)align_up(local, 16);
+    return shared;
+}
+
+/* A kernel's: function variables, the module's that the kernel names, then its own. */
+static uint32_t place_kernel(shape *s)
+{
+    shape_program *p = s->program;
+    const ptx_module *m = s->module;
+    const bool calls = calls_functions(m, s->function);
+    uint64_t at = calls ? p->function_shared_bytes : 0;
+    uint32_t *offsets = shape_alloc(s->memory, m->variable_count, sizeof(*offsets));
+    for (uint32_t v = 0; v < m->variable_count; v++) {
+        offsets[v] = p->shared_offsets[v];
+        if (!is_static_shared(&m->variables[v]) || !uses_variable(s->function, v))
+            continue;
+        if (calls && offsets[v] != SHAPE_NONE)
+            continue; /* already placed with the functions' */
+        at = align_up(at, m->variables[v].align);
+        offsets[v] = (uint32_t)at;
+        at += m->variables[v].bytes;
+    }
+    s->shared_offsets = offsets;
+    return (uint32_t)align_up(place_own(s, at), 16);
+}
+
+/* ---- describing a kernel
+ * ------------------------------------------------------------------------ */
+
+static void describe_params(shape_program *p, const shape *s, ptx_kernel *k)
+{
+    const ptx_function *f = s->function;
+    ptx_param *params = shape_alloc(&p->memory, f->parameter_count, sizeof(*params));
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        params[i] = (ptx_param){s->offsets[i], (uint32_t)f->variables[i].bytes,
+                                f->variables[i].align};
+        k->param_bytes = params[i].offset + params[i].bytes;
+    }
+    k->params = params;
+    k->param_count = f->parameter_count;
+}
+
+static void describe_uses(const shape_program *p, const shape *s, ptx_kernel *k)
+{
+    const ptx_function *f = s->function;
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_insn *insn = &f->insns[i];
+        k->uses_barrier |= s->insns[i].role == PTX_ROLE_BARRIER;
+        k->uses_atomics |= insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
+        const ptx_operand *callee = shape_callee(f, insn);
+        if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
+            continue;
+        const char *name = p->module->functions[callee->index].name;
+        k->uses_printf |= strcmp(name, "vprintf") == 0;
+        k->uses_malloc |= strcmp(name, "malloc") == 0;
+    }
+    for (uint32_t v = 0; v < p->module->variable_count; v++) {
+        const ptx_variable *var = &p->module->variables[v];
+        if (var->space == PTX_SPACE_CONST)
+            k->const_bytes += (uint32_t)var->bytes;
+        if (var->space == PTX_SPACE_SHARED && var->is_extern && var->bytes == 0)
+            k->uses_dynamic_shared |= uses_variable(f, v);
+    }
+}
+
+/* What a GPU's compiler would report, roughly: 32-bit registers alive at one time are not
+ * known here, so the registers of the longest block that are written, halved. */
+static uint32_t estimate_registers(const shape *s)
+{
+    uint32_t words = 0;
+    for (uint32_t r = 0; r < s->function->register_count; r++)
+        if (s->regs[r].def_count > 0)
+            words += ptx_type_bytes((ptx_type)s->function->registers[r].type) > 4 ? 2 : 1;
+    const uint32_t guess = 8 + words / 2;
+    return guess > 255 ? 255 : guess;
+}
+
+static void describe_limits(const ptx_function *f, ptx_kernel *k)
+{
+    uint64_t most = 1024;
+    const uint32_t *limits =
+        f->required_threads[0] ? f->required_threads : f->max_threads;
+    if (limits[0] != 0) {
+        most = limits[0];
+        most *= limits[1] ? limits[1] : 1;
+        most *= limits[2] ? limits[2] : 1;
+    }
+    k->max_threads = most > 1024 ? 1024 : (uint32_t)most;
+    for (int i = 0; i < 3; i++) {
+        k->required_threads[i] = f->required_threads[i];
+        if (f->required_threads[0] && k->required_threads[i] == 0)
+            k->required_threads[i] = 1;
+    }
+}
+
+static void describe_cuts(shape_program *p, const shape *s, ptx_kernel *k)
+{
+    ptx_cut *cuts =
+        shape_alloc(&p->memory, s->order_count + s->loop_count, sizeof(*cuts));
+    for (uint32_t n = 0; n < s->order_count; n++) {
+        const shape_block *b = &s->blocks[s->order[n]];
+        const uint32_t line = s->function->insns[b->first].line;
+        if (b->kind != SHAPE_CODE) {
+            char text[64];
+            ptx_insn_text(s->module, &s->function->insns[b->first], text, sizeof(text));
+            text[strcspn(text, " \t")] = 0;
+            cuts[k->cut_count++] = (ptx_cut){line, shape_format(&p->memory, "%s", text)};
+        }
+        if (b->loop == SHAPE_NONE || s->loops[b->loop].head != s->order[n])
+            continue;
+        const shape_loop *loop = &s->loops[b->loop];
+        if (k->path == PTX_PATH_FAST && (loop->uniform || loop->lockstep))
+            cuts[k->cut_count++] =
+                (ptx_cut){line, loop->uniform ? "uniform loop" : "lockstep loop"};
+    }
+    k->cuts = cuts;
+}
+
+/* ---- one kernel
+ * ------------------------------------------------------------------------------------ */
+
+static void want_callees(shape_program *p, const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        if (callee != NULL && callee->kind == PTX_OPERAND_FUNC &&
+            shape_has_body(p->module, callee->index))
+            p->used_functions[callee->index] |= FUNCTION_WANTED;
+    }
+}
+
+/* A call that nobody can serve: an external function that is no intrinsic. */
+static void check_calls(shape *s)
+{
+    const ptx_function *f = s->function;
+    for (uint32_t i = 0; i < f->insn_count && s->refusal == NULL; i++) {
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
+            continue;
+        const ptx_function *to = &s->module->functions[callee->index];
+        if ((to->is_extern || to->is_prototype) && !ptx_is_intrinsic(to->name))
+            s->refusal =
+                shape_format(s->memory, "line %u: call of %s, which is not defined here",
+                             f->insns[i].line, to->name);
+    }
+}
+
+static void analyze(shape *s)
+{
+    shape_scan(s);
+    check_calls(s);
+    if (s->refusal != NULL)
+        return;
+    shape_cfg(s);
+    shape_dominators(s);
+}
+
+/* Refusals of functions that a kernel calls, directly or not, are the kernel's own. */
+static const char *refusal_below(shape_program *p, const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        if (callee == NULL)
+            continue;
+        if (callee->kind == PTX_OPERAND_FUNC && p->refusals[callee->index] != NULL)
+            return p->refusals[callee->index];
+        if (callee->kind == PTX_OPERAND_FUNC)
+            continue;
+        for (uint32_t n = 0; n < p->module->function_count; n++)
+            if ((p->used_functions[n] & FUNCTION_OPEN) && p->refusals[n] != NULL)
+                return p->refusals[n];
+    }
+    return NULL;
+}
+
+static const char *slow_reason(shape_program *p, const shape *s)
+{
+    const ptx_function *f = s->function;
+    if (s->options->force_slow)
+        return "asked for";
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        if (callee == NULL)
+            continue;
+        if (callee->kind != PTX_OPERAND_FUNC) {
+            for (uint32_t n = 0; n < p->module->function_count; n++)
+                if ((p->used_functions[n] & FUNCTION_OPEN) && p->has_cuts[n])
+                    return shape_format(s->memory,
+                                        "line %u: indirect call, and %s has a barrier or "
+                                        "warp operation",
+                                        f->insns[i].line, p->module->functions[n].name);
+        } else if (p->has_cuts[callee->index]) {
+            return shape_format(s->memory,
+                                "line %u: call of %s, which has a barrier or "
+                                "warp operation",
+                                f->insns[i].line,
+                                p->module->functions[callee->index].name);
+        }
+    }
+    return NULL;
+}
+
+/* Whether a function that `f` calls may wait. */
+static bool waits_below(const shape_program *p, const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        if (callee == NULL)
+            continue;
+        if (callee->kind == PTX_OPERAND_FUNC) {
+            if (p->waits[callee->index])
+                return true;
+            continue;
+        }
+        for (uint32_t n = 0; n < p->module->function_count; n++)
+            if ((p->used_functions[n] & FUNCTION_OPEN) && p->waits[n])
+                return true;
+    }
+    return false;
+}
+
+/* The fast path's plan has a few bits for each register and block, and block and loop;
+ * the slow path needs none of them. */
+static bool has_room(const shape *s)
+{
+    const uint64_t maps = 8 * (uint64_t)s->block_count * s->reg_words +
+                          (uint64_t)s->loop_count * s->block_words;
+    return maps * sizeof(uint32_t) <= SHAPE_BYTES_MAX / 2;
+}
+
+static void write_kernel(shape_program *p, shape *s, ptx_kernel *k)
+{
+    s->slow_reason = slow_reason(p, s);
+    if (s->slow_reason == NULL && !has_room(s))
+        s->slow_reason =
+            shape_format(s->memory,
+                         "line %u: too large to be cut (%u blocks, "
+                         "%u registers)",
+                         s->function->line, s->block_count, s->function->register_count);
+    if (s->slow_reason == NULL)
+        shape_plan_fast(s);
+    if (s->slow_reason == NULL) {
+        k->path = PTX_PATH_FAST;
+        shape_write_fast(s);
+        /* A warp is read as a whole: arrays are rounded up to full warps. */
+        k->scratch_thread_bytes = s->array_bytes;
+        k->scratch_fixed_bytes =
+            s->array_bytes ? (PTX_WARP_SIZE - 1) * s->array_bytes + 64 : 0;
+        k->live_across_cuts = s->array_count;
+    } else {
+        k->path = PTX_PATH_SLOW;
+        k->reason = shape_format(&p->memory, "%s", s->slow_reason);
+        shape_write_slow(s);
+    }
+    k->uses_safepoints = shape_may_wait(s) || waits_below(p, s->function);
+    want_callees(p, s->function);
+}
+
+static void compile_kernel(shape_program *p, shape_memory *memory, uint32_t function,
+                           ptx_kernel *k)
+{
+    shape *s = shape_alloc(memory, 1, sizeof(*s));
+    *s = (shape){.memory = memory,
+                 .module = p->module,
+                 .options = p->options,
+                 .function = &p->module->functions[function],
+                 .program = p};
+    if (!p->options->force_slow)
+        s->function = shape_inline(p, memory, s->function);
+    *k = (ptx_kernel){.name = s->function->name, .line = s->function->line};
+    k->static_shared_bytes = place_kernel(s);
+    k->local_bytes = s->local_bytes;
+    describe_params(p, s, k);
+    describe_limits(s->function, k);
+    analyze(s);
+    describe_uses(p, s, k);
+    const char *refusal = s->refusal ? s->refusal : refusal_below(p, s->function);
+    if (refusal != NULL) {
+        k->path = PTX_PATH_UNSUPPORTED;
+        k->reason = shape_format(&p->memory, "%s", refusal);
+        return;
+    }
+    k->registers = estimate_registers(s);
+    write_kernel(p, s, k);
+    describe_cuts(p, s, k);
+}
+
+/* ---- device functions
+ * -------------------------------------------------------------------------------- */
+
+static shape *begin_function(shape_program *p, shape_memory *memory, uint32_t function)
+{
+    shape *s = shape_alloc(memory, 1, sizeof(*s));
+    *s = (shape){.memory = memory,
+                 .module = p->module,
+                 .options = p->options,
+                 .function = &p->module->functions[function],
+                 .program = p,
+                 .shared_offsets = p->shared_offsets};
+    place_own(s, p->function_shared[function]);
+    analyze(s);
+    return s;
+}
+
+/* Of each device function: whether it can be written and may wait, it or one it calls. */
+static void find_facts(shape_program *p, shape_memory *memory)
+{
+    const ptx_module *m = p->module;
+    for (uint32_t n = 0; n < m->function_count; n++) {
+        if (!shape_has_body(m, n))
+            continue;
+        const shape *s = begin_function(p, memory, n);
+        if (s->refusal != NULL)
+            p->refusals[n] = shape_format(&p->memory, "%s", s->refusal);
+        else
+            p->waits[n] = shape_may_wait(s);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < m->function_count; i++) {
+            const uint32_t n = p->order[i];
+            if (!shape_has_body(m, n) || p->refusals[n] != NULL)
+                continue;
+            p->refusals[n] = refusal_below(p, &m->functions[n]);
+            const bool waits = !p->waits[n] && waits_below(p, &m->functions[n]);
+            p->waits[n] |= waits;
+            changed |= p->refusals[n] != NULL || waits;
+        }
+    }
+}
+
+/* A function that cannot be written faults when it is called: only an indirect call or a
+ * stored address can lead there. */
+static void write_refused(shape_program *p, uint32_t n)
+{
+    const ptx_function *f = &p->module->functions[n];
+    ptx_text_add(&p->text,
+                 "define i1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%index, "
+                 "i32, i32, i32",
+                 f->name);
+    for (uint32_t i = 0; i < f->parameter_count + f->return_count; i++)
+        ptx_text_add(&p->text, ", ptr %%p.%u", i);
+    ptx_text_add(&p->text,
+                 ") {\n  call void @ptx_rt_unsupported(ptr %%block, i32 %%index, i32 "
+                 "%u)\n  ret i1 true\n}\n\n",
+                 f->line);
+}
+
+static bool write_functions(shape_program *p, shape_memory *memory)
+{
+    bool wrote = false;
+    for (uint32_t n = 0; n < p->module->function_count; n++) {
+        const uint8_t state = p->used_functions[n];
+        if (!(state & FUNCTION_WANTED) || (state & FUNCTION_WRITTEN))
+            continue;
+        p->used_functions[n] |= FUNCTION_WRITTEN;
+        wrote = true;
+        if (p->refusals[n] != NULL) {
+            write_refused(p, n);
+            continue;
+        }
+        shape_write_device(begin_function(p, memory, n));
+        want_callees(p, &p->module->functions[n]);
+    }
+    return wrote;
+}
+
+/* ---- the module ---- */
+
+static void write_runtime(ptx_text *out)
+{
+#define X(name, result, parameters)                                                      \
+    ptx_text_add(out, "declare %s @" #name "(%s) nounwind\n", result, parameters);
+    PTX_RUNTIME_CALLS(X)
+#undef X
+    ptx_text_add(out,
+                 "\n; counts a round of a loop; the run time sets the budget anew\n"
+                 "define internal void @soft.safepoint(ptr %%block, ptr %%thread, "
+                 "i32 %%weight) alwaysinline nounwind {\n"
+                 "  %%at = getelementptr inbounds i8, ptr %%block, i64 %zu\n"
+                 "  %%budget = load i32, ptr %%at\n"
+                 "  %%less = sub i32 %%budget, %%weight\n"
+                 "  store i32 %%less, ptr %%at\n"
+                 "  %%over = icmp sle i32 %%less, 0\n"
+                 "  br i1 %%over, label %%call, label %%done, !prof !4\n"
+                 "call:\n"
+                 "  %%fast = icmp eq ptr %%thread, null\n"
+                 "  br i1 %%fast, label %%block.call, label %%thread.call\n"
+                 "block.call:\n  call void @ptx_rt_safepoint(ptr %%block)\n"
+                 "  br label %%done\n"
+                 "thread.call:\n  call void @ptx_rt_thread_safepoint(ptr %%thread)\n"
+                 "  br label %%done\n"
+                 "done:\n  ret void\n}\n\n",
+                 offsetof(ptx_block, safepoint_budget));
+    fast_write_helpers(out);
+}
+
+static void write_tail(shape_program *p)
+{
+    const ptx_module *m = p->module;
+    for (uint32_t v = 0; v < m->variable_count; v++)
+        if (p->used_globals[v])
+            ptx_text_add(&p->text, "@\"g.%s\" = external global i8\n",
+                         m->variables[v].name);
+    ptx_text_add(&p->text, "\nattributes #0 = { nounwind }\n"
+                           "attributes #1 = { nounwind alwaysinline }\n"
+                           "attributes #2 = { nounwind alwaysinline }\n"
+                           "!1 = distinct !{}\n"
+                           "!2 = !{!\"llvm.loop.parallel_accesses\", !1}\n"
+                           "!3 = !{i32 1, i32 1025}\n"
+                           "!4 = !{!\"branch_weights\", i32 1, i32 100000}\n"
+                           "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
+                           "!6 = distinct !{!6}\n"
+                           "!7 = distinct !{!7, !6}\n"
+                           "!8 = !{!7}\n");
+    for (uint32_t i = 0; i < p->loop_metadata; i++)
+        ptx_text_add(&p->text, "!%u = distinct !{!%u, !2, !5}\n", 100 + i, 100 + i);
+    ptx_lower_library(&p->text);
+}
+
+static void describe_globals(shape_program *p, ptx_program *program)
+{
+    const ptx_module *m = p->module;
+    ptx_global *globals = shape_alloc(&p->memory, m->variable_count, sizeof(*globals));
+    for (uint32_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].space == PTX_SPACE_GLOBAL ||
+            m->variables[v].space == PTX_SPACE_CONST)
+            globals[program->global_count++] = (ptx_global){m->variables[v].name, v};
+    program->globals = globals;
+}
+
+/* Each function's analyses live in an arena of their own, given back behind it. */
+static bool with_own_memory(shape_memory *memory, const gph_allocator *allocator)
+{
+    memory->arena = ptx_arena_create(allocator, SHAPE_BYTES_MAX);
+    return memory->arena != NULL;
+}
+
+static bool compile_one(shape_program *p, uint32_t function, ptx_kernel *k)
+{
+    shape_memory memory;
+    if (!with_own_memory(&memory, p->options->allocator))
+        return false;
+    if (setjmp(memory.exit) != 0) {
+        ptx_arena_destroy(memory.arena);
+        return false;
+    }
+    compile_kernel(p, &memory, function, k);
+    ptx_arena_destroy(memory.arena);
+    return true;
+}
+
+typedef bool functions_fn(shape_program *p, shape_memory *memory);
+
+static bool facts_step(shape_program *p, shape_memory *memory)
+{
+    find_facts(p, memory);
+    return false;
+}
+
+/* Runs a step over the device functions; *more tells whether it asks to be run again. */
+static bool step_functions(shape_program *p, functions_fn *step, bool *more)
+{
+    shape_memory memory;
+    if (!with_own_memory(&memory, p->options->allocator))
+        return false;
+    if (setjmp(memory.exit) != 0) {
+        ptx_arena_destroy(memory.arena);
+        return false;
+    }
+    *more = step(p, &memory);
+    ptx_arena_destroy(memory.arena);
+    return true;
+}
+
+static void prepare(shape_program *p)
+{
+    const ptx_module *m = p->module;
+    shape_find_calls(p);
+    p->waits = shape_alloc(&p->memory, m->function_count, 1);
+    p->refusals = shape_alloc(&p->memory, m->function_count, sizeof(*p->refusals));
+    p->used_globals = shape_alloc(&p->memory, m->variable_count, 1);
+    p->function_shared_bytes = place_functions_shared(p);
+    write_runtime(&p->text);
+}
+
+static uint32_t count_kernels(const ptx_module *m)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        count += m->functions[n].is_entry && !m->functions[n].is_extern;
+    return count;
+}
+
+/* False: out of memory. */
+static bool compile_module(shape_program *p, ptx_program *program)
+{
+    const ptx_module *m = p->module;
+    bool more = false;
+    if (setjmp(p->memory.exit) != 0)
+        return false;
+    prepare(p);
+    ptx_kernel *kernels = shape_alloc(&p->memory, count_kernels(m), sizeof(*kernels));
+    program->kernels = kernels;
+    if (!step_functions(p, facts_step, &more))
+        return false;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        if (m->functions[n].is_entry && !m->functions[n].is_extern &&
+            !compile_one(p, n, &kernels[program->kernel_count++]))
+            return false;
+    do {
+        if (!step_functions(p, write_functions, &more))
+            return false;
+    } while (more);
+    write_tail(p);
+    describe_globals(p, program);
+    if (p->text.failed)
+        return false;
+    program->ir = ptx_arena_text(p->memory.arena, p->text.bytes, p->text.length);
+    program->ir_bytes = p->text.length;
+    return program->ir != NULL;
+}
+
+gph_status ptx_compile(const ptx_module *module, const ptx_compile_options *options,
+                       ptx_program **out, gph_error *error)
+{
+    const ptx_compile_options defaults = {0};
+    const ptx_compile_options *opt = options != NULL ? options : &defaults;
+    const gph_allocator heap = gphi_heap(opt->allocator);
+    ptx_arena *arena = ptx_arena_create(opt->allocator, PROGRAM_BYTES_MAX);
+    if (arena == NULL)
+        goto out_of_memory;
+
+    shape_program *p = ptx_arena_alloc(arena, 1, sizeof(*p));
+    ptx_program *program = ptx_arena_alloc(arena, 1, sizeof(*program));
+    if (p == NULL || program == NULL)
+        goto destroy_arena;
+
+    program->arena = arena;
+    p->memory.arena = arena;
+    p->module = module;
+    p->options = opt;
+    p->text.allocator = p->part.allocator = p->parts.allocator = opt->allocator;
+    const bool done = compile_module(p, program);
+    gphi_heap_free(heap, p->text.bytes, p->text.capacity);
+    gphi_heap_free(heap, p->part.bytes, p->part.capacity);
+    gphi_heap_free(heap, p->parts.bytes, p->parts.capacity);
+    if (!done)
+        goto destroy_arena;
+
+    *out = program;
+    return GPH_OK;
+
+destroy_arena:
+    ptx_arena_destroy(arena);
+out_of_memory:
+    return gphi_fail(error, GPH_E_NO_MEMORY, "compiling %zu bytes of PTX",
+                     module->text_bytes);
+}
+
+void ptx_program_destroy(ptx_program *program)
+{
+    if (program != NULL)
+        ptx_arena_destroy(program->arena);
+}

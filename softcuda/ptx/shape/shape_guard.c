@@ -1,0 +1,686 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Branches that every thread of a block takes alike, though it cannot be told when the
+ * kernel is compiled: `if (blockIdx.x * blockDim.x + threadIdx.x < n)` holds for all
+ * threads of all blocks but the last. Such a region is written twice: once as it is, and
+ * once without these branches, for when the first and the last thread agree. Masked
+ * vector stores, which the branch would need, cost several times a plain one.
+ *
+ * The same for a loop that threads leave one by one, `i += stride` up to n: while the
+ * first and the last thread stay in it, a round looks at no flags and writes none.
+ *
+ * And the opposite, `if (threadIdx.x % 32 == 0)`: the loop visits only every 32nd. */
+#include <stdio.h>
+
+#include "softcuda/ptx/shape/fast.h"
+
+#define TERMS_MAX 8u
+#define DEPTH_MAX 6u
+#define JAM_ROUNDS 4u /* that a thread makes at once */
+#define JAM_INSNS_MAX 40u
+
+/* A sum of uniform terms and at most one index of the thread. */
+typedef struct sum {
+    const ptx_operand *terms[TERMS_MAX][2]; /* the second not NULL: a product */
+    uint32_t count;
+    uint32_t offset; /* a register whose steps so far count, too, or SHAPE_NONE */
+    int axis;        /* 0 x, 1 y, 2 z, -1 none */
+} sum;
+
+/* What must hold for all threads: `left cmp right` is `value`. */
+typedef struct requirement {
+    const char *predicate; /* of icmp */
+    bool is_signed, value;
+    sum left, right;
+} requirement;
+
+typedef struct requirements {
+    requirement list[FAST_GUARDS_MAX];
+    uint32_t count;
+} requirements;
+
+/* ---- recognizing --------------------------------------------------------------------
+ */
+
+static const ptx_insn *definition(const fast *f, uint32_t reg)
+{
+    const shape_reg *r = &f->s->regs[reg];
+    if (r->def_count != 1 || !r->strict || r->def == SHAPE_NONE)
+        return NULL;
+    const ptx_insn *insn = &f->s->function->insns[r->def];
+    return insn->guarded ? NULL : insn;
+}
+
+static const ptx_operand *operands_of(const fast *f, const ptx_insn *insn)
+{
+    return &f->s->function->operands[insn->operand];
+}
+
+static bool is_uniform(const fast *f, const ptx_operand *operand)
+{
+    if (operand->kind == PTX_OPERAND_INT)
+        return true;
+    if (operand->kind != PTX_OPERAND_REG || operand->negate ||
+        f->s->regs[operand->index].divergent)
+        return false;
+    const uint32_t type = f->s->function->registers[operand->index].type;
+    return definition(f, operand->index) != NULL && ptx_type_bytes((ptx_type)type) == 4;
+}
+
+static int axis_of(const ptx_operand *operand)
+{
+    if (operand->kind != PTX_OPERAND_SREG)
+        return -1;
+    switch ((ptx_sreg)operand->index) {
+    case PTX_SREG_TID_X: return 0;
+    case PTX_SREG_TID_Y: return 1;
+    case PTX_SREG_TID_Z: return 2;
+    default: return -1;
+    }
+}
+
+static bool add_term(sum *to, const ptx_operand *a, const ptx_operand *b)
+{
+    if (to->count == TERMS_MAX)
+        return false;
+    to->terms[to->count][0] = a;
+    to->terms[to->count++][1] = b;
+    return true;
+}
+
+static bool is_32_bits(const ptx_insn *insn)
+{
+    return insn->type_count == 1 &&
+           (insn->types[0] == PTX_U32 || insn->types[0] == PTX_S32 ||
+            insn->types[0] == PTX_B32);
+}
+
+/* A register that has made its step of this round before instruction `use`. */
+static bool has_stepped(const fast *f, uint32_t reg, const ptx_insn *use)
+{
+    const uint32_t at = (uint32_t)(use - f->s->function->insns);
+    const shape_block *b = &f->s->blocks[f->s->insns[at].block];
+    bool stepped = false;
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (shape_is_step(f->s, i, reg)) {
+            if (stepped || i > at)
+                return false;
+            stepped = true;
+        }
+    return stepped;
+}
+
+/* What gives the operand its value: the one definition of its register, or, of one that
+ * is a base and a uniform offset, what sets the base. */
+static const ptx_insn *source(const fast *f, const ptx_operand *operand,
+                              const ptx_insn *use, sum *to)
+{
+    if (operand->kind != PTX_OPERAND_REG || operand->negate)
+        return NULL;
+    const shape_reg *r = &f->s->regs[operand->index];
+    if (r->home != SHAPE_AFFINE)
+        return definition(f, operand->index);
+    if (use == NULL || to->offset != SHAPE_NONE || !has_stepped(f, operand->index, use))
+        return NULL;
+    to->offset = operand->index;
+    const ptx_insn *base = &f->s->function->insns[r->base];
+    return base->guarded ? NULL : base;
+}
+
+/* Adds what `operand` of `use` is to the sum: one operand is followed further, the others
+ * are uniform. */
+static bool add_operand(const fast *f, const ptx_operand *operand, const ptx_insn *use,
+                        sum *to)
+{
+    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++, use = NULL) {
+        if (is_uniform(f, operand))
+            return add_term(to, operand, NULL);
+        if (axis_of(operand) >= 0) {
+            if (to->axis >= 0)
+                return false;
+            to->axis = axis_of(operand);
+            return true;
+        }
+        const ptx_insn *insn = source(f, operand, use, to);
+        if (insn == NULL || !is_32_bits(insn))
+            return false;
+        const ptx_operand *o = operands_of(f, insn);
+        if (insn->opcode == PTX_OP_MOV && insn->mod_count == 0 &&
+            insn->operand_count == 2) {
+            operand = &o[1];
+        } else if (insn->opcode == PTX_OP_ADD && insn->mod_count == 0) {
+            const bool first = is_uniform(f, &o[1]);
+            if (!first && !is_uniform(f, &o[2]))
+                return false;
+            if (!add_term(to, first ? &o[1] : &o[2], NULL))
+                return false;
+            operand = first ? &o[2] : &o[1];
+        } else if (insn->opcode == PTX_OP_MAD && insn->mod_count == 1 &&
+                   ptx_has(insn, PTX_MOD_LO) && is_uniform(f, &o[1]) &&
+                   is_uniform(f, &o[2])) {
+            if (!add_term(to, &o[1], &o[2]))
+                return false;
+            operand = &o[3];
+        } else {
+            return false;
+        }
+    }
+    return false;
+}
+
+static const char *compare_name(const ptx_insn *insn, bool *is_signed)
+{
+    *is_signed = insn->types[0] == PTX_S32;
+    if (insn->mod_count != 1 || !is_32_bits(insn) || insn->types[0] == PTX_B32)
+        return NULL;
+    switch ((ptx_modifier)insn->mods[0]) {
+    case PTX_MOD_LT: return *is_signed ? "slt" : "ult";
+    case PTX_MOD_LE: return *is_signed ? "sle" : "ule";
+    case PTX_MOD_GT: return *is_signed ? "sgt" : "ugt";
+    case PTX_MOD_GE: return *is_signed ? "sge" : "uge";
+    default: return NULL;
+    }
+}
+
+static bool require_compare(const fast *f, const ptx_insn *insn, bool value,
+                            requirements *all)
+{
+    const ptx_operand *o = operands_of(f, insn);
+    if (all->count == FAST_GUARDS_MAX || insn->operand_count != 3 || o[0].pair)
+        return false;
+    requirement *r = &all->list[all->count];
+    *r = (requirement){.value = value,
+                       .left = {.axis = -1, .offset = SHAPE_NONE},
+                       .right = {.axis = -1, .offset = SHAPE_NONE}};
+    r->predicate = compare_name(insn, &r->is_signed);
+    if (r->predicate == NULL || !add_operand(f, &o[1], insn, &r->left) ||
+        !add_operand(f, &o[2], insn, &r->right))
+        return false;
+    if ((r->left.axis >= 0) == (r->right.axis >= 0))
+        return false;
+    all->count++;
+    return true;
+}
+
+/* What it takes for predicate `reg` to be `value` in all threads. Both operands of an
+ * `or` must be false for it to be false, both of an `and` true for it to be true. */
+static bool require(const fast *f, uint32_t first, bool first_value, requirements *all)
+{
+    uint32_t stack[FAST_GUARDS_MAX * 2], depth = 0;
+    bool values[FAST_GUARDS_MAX * 2];
+    stack[depth] = first;
+    values[depth++] = first_value;
+    while (depth > 0) {
+        const uint32_t reg = stack[--depth];
+        const bool value = values[depth];
+        const ptx_insn *insn = definition(f, reg);
+        if (insn == NULL)
+            return false;
+        const ptx_operand *o = operands_of(f, insn);
+        const bool joins = (insn->opcode == PTX_OP_OR && !value) ||
+                           (insn->opcode == PTX_OP_AND && value);
+        if (insn->opcode == PTX_OP_SETP) {
+            if (!require_compare(f, insn, value, all))
+                return false;
+        } else if (joins || insn->opcode == PTX_OP_NOT) {
+            for (uint32_t k = 1; k < insn->operand_count; k++) {
+                if (o[k].kind != PTX_OPERAND_REG || depth == FAST_GUARDS_MAX * 2)
+                    return false;
+                stack[depth] = o[k].index;
+                values[depth++] =
+                    value ^ (bool)o[k].negate ^ (insn->opcode == PTX_OP_NOT);
+            }
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The way of a branch that is the usual one: not out of the kernel, not past what the
+ * branch skips. -1: neither is. */
+static int usual_way(const shape_block *b)
+{
+    if (b->end != SHAPE_BRANCH || b->succ_count != 2)
+        return -1;
+    for (int k = 0; k < 2; k++)
+        if (b->succ[k] == SHAPE_EXIT && b->succ[1 - k] != SHAPE_EXIT)
+            return 1 - k;
+    for (int k = 0; k < 2; k++)
+        if (b->succ[k] == b->ipdom && b->succ[1 - k] != b->ipdom)
+            return 1 - k;
+    return -1;
+}
+
+static bool find_all(const fast *f, uint8_t *ways, requirements *all)
+{
+    const shape_region *r = &f->s->regions[f->region];
+    bool any = false;
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &f->s->blocks[r->blocks[n]];
+        const int way = usual_way(b);
+        if (way < 0 || !f->s->regs[b->reg].divergent)
+            continue;
+        const requirements before = *all;
+        if (!require(f, b->reg, (way == 0) != (b->negate != 0), all)) {
+            *all = before;
+            continue;
+        }
+        ways[r->blocks[n]] = (uint8_t)(way + 1);
+        any = true;
+    }
+    return any;
+}
+
+/* ---- threads that have nothing to do
+ * -------------------------------------------------------------------------------- */
+
+#define ROW_MAX 1024u /* threads along x */
+
+/* Whether the operand is threadIdx.x, perhaps by way of a register. */
+static bool is_x(const fast *f, const ptx_operand *operand)
+{
+    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
+        if (axis_of(operand) >= 0)
+            return axis_of(operand) == 0;
+        if (operand->kind != PTX_OPERAND_REG || operand->negate)
+            return false;
+        const ptx_insn *insn = definition(f, operand->index);
+        if (insn == NULL || !is_32_bits(insn) || insn->opcode != PTX_OP_MOV ||
+            insn->mod_count != 0 || insn->operand_count != 2)
+            return false;
+        operand = &operands_of(f, insn)[1];
+    }
+    return false;
+}
+
+/* n, if the operand is threadIdx.x % n, n a power of two; 0: it is something else. */
+static uint32_t x_modulo(const fast *f, const ptx_operand *operand)
+{
+    if (is_x(f, operand))
+        return ROW_MAX;
+    const ptx_insn *insn = operand->kind == PTX_OPERAND_REG && !operand->negate
+                               ? definition(f, operand->index)
+                               : NULL;
+    if (insn == NULL || insn->opcode != PTX_OP_AND || !is_32_bits(insn))
+        return 0;
+    const ptx_operand *o = operands_of(f, insn);
+    if (!is_x(f, &o[1]) || o[2].kind != PTX_OPERAND_INT)
+        return 0;
+    const uint64_t n = (uint64_t)o[2].imm + 1;
+    return n > 1 && n <= ROW_MAX && (n & (n - 1)) == 0 ? (uint32_t)n : 0;
+}
+
+static bool only_computes(const fast *f, uint32_t block)
+{
+    const shape_block *b = &f->s->blocks[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const shape_insn *insn = &f->s->insns[i];
+        if (insn->role != PTX_ROLE_PLAIN || insn->reads_memory || insn->writes_memory)
+            return false;
+    }
+    return true;
+}
+
+/* Nothing is kept of a thread that leaves the region straight from its first block. */
+static bool leaves_no_trace(const fast *f)
+{
+    const shape_region *r = fast_region(f);
+    if (r->masked || r->exits)
+        return false;
+    for (uint32_t k = 0; k < r->target_count; k++)
+        if (f->s->regions[r->targets[k]].masked)
+            return false;
+    for (uint32_t reg = 0; reg < f->s->function->register_count; reg++)
+        if (fast_is_array(f, reg) && shape_bit(r->live_out, reg))
+            return false;
+    return only_computes(f, r->head);
+}
+
+static bool stays(const fast *f, uint32_t to)
+{
+    return to != SHAPE_EXIT && to != SHAPE_NONE && to != fast_region(f)->head &&
+           f->s->blocks[to].region == f->region;
+}
+
+uint32_t fast_stride(const fast *f)
+{
+    const shape_block *b = &f->s->blocks[fast_region(f)->head];
+    if (b->end != SHAPE_BRANCH || b->succ_count != 2 || !leaves_no_trace(f))
+        return 1;
+    const bool first = stays(f, b->succ[0]);
+    const ptx_insn *insn = definition(f, b->reg);
+    if (first == stays(f, b->succ[1]) || insn == NULL || insn->opcode != PTX_OP_SETP ||
+        insn->mod_count != 1 || !is_32_bits(insn) || insn->operand_count != 3)
+        return 1;
+    const ptx_operand *o = operands_of(f, insn);
+    const bool when = first != (b->negate != 0); /* the predicate of those that stay */
+    if ((ptx_modifier)insn->mods[0] != (when ? PTX_MOD_EQ : PTX_MOD_NE) || o[0].pair ||
+        o[2].kind != PTX_OPERAND_INT || o[2].imm != 0)
+        return 1;
+    const uint32_t n = x_modulo(f, &o[1]);
+    return n > 0 ? n : 1;
+}
+
+/* ---- writing ------------------------------------------------------------------------
+ */
+
+static ptx_value write_sum(fast *f, const sum *from)
+{
+    ptx_value total = {"0"};
+    if (from->offset != SHAPE_NONE)
+        total = shape_value(&f->emit, "load i32, ptr %%off.%u", from->offset);
+    for (uint32_t i = 0; i < from->count; i++) {
+        ptx_value term = ptx_operand_value(&f->emit, from->terms[i][0], PTX_U32);
+        if (from->terms[i][1] != NULL) {
+            const ptx_value by = ptx_operand_value(&f->emit, from->terms[i][1], PTX_U32);
+            term = shape_value(&f->emit, "mul i32 %s, %s", term.name, by.name);
+        }
+        total = shape_value(&f->emit, "add i32 %s, %s", total.name, term.name);
+    }
+    return total;
+}
+
+/* `low` as it is `rounds` later, and whether it gets there without wrapping. */
+static ptx_value write_later(fast *f, const requirement *r, const sum *from,
+                             uint32_t rounds, ptx_value *low)
+{
+    ptx_emit *e = &f->emit;
+    ptx_value holds = {"true"};
+    if (rounds == 0 || from->offset == SHAPE_NONE)
+        return holds;
+    const ptx_value now = shape_value(e, "load i32, ptr %%off.%u", from->offset);
+    const ptx_value step =
+        shape_value(e, "sub i32 %s, %%moved.%u.%u", now.name, f->region, from->offset);
+    const ptx_value way = shape_value(e, "mul i32 %s, %u", step.name, rounds);
+    const ptx_value later = shape_value(e, "add i32 %s, %s", low->name, way.name);
+    const ptx_value small =
+        shape_value(e, "icmp ult i32 %s, %u", step.name, 0x40000000u / rounds);
+    const ptx_value ahead = shape_value(
+        e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule", low->name, later.name);
+    holds = shape_value(e, "and i1 %s, %s", small.name, ahead.name);
+    *low = later;
+    return holds;
+}
+
+/* Whether the first and the last thread give `value`, and the index does not wrap: then
+ * all in between do. With `rounds`, so many rounds later: given that it holds now, then
+ * in all rounds up to there. */
+static ptx_value write_requirement(fast *f, const requirement *r, uint32_t rounds)
+{
+    ptx_emit *e = &f->emit;
+    const bool left = r->left.axis >= 0;
+    const int axis = left ? r->left.axis : r->right.axis;
+    const sum *moving = left ? &r->left : &r->right;
+    ptx_value low = write_sum(f, moving);
+    ptx_value holds = write_later(f, r, moving, rounds, &low);
+    const ptx_value bound = write_sum(f, left ? &r->right : &r->left);
+    const ptx_value last = shape_value(e, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
+    const ptx_value high = shape_value(e, "add i32 %s, %s", low.name, last.name);
+    const ptx_value rises = shape_value(
+        e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule", low.name, high.name);
+    holds = shape_value(e, "and i1 %s, %s", holds.name, rises.name);
+    const ptx_value ends[2] = {low, high};
+    for (int k = 0; k < 2; k++) {
+        ptx_value is = shape_value(e, "icmp %s i32 %s, %s", r->predicate,
+                                   left ? ends[k].name : bound.name,
+                                   left ? bound.name : ends[k].name);
+        if (!r->value)
+            is = shape_value(e, "xor i1 %s, true", is.name);
+        holds = shape_value(e, "and i1 %s, %s", holds.name, is.name);
+    }
+    return holds;
+}
+
+/* A masked region that is a loop by itself: the way of its branch that goes round. */
+static bool goes_round(const fast *f, const uint8_t *ways)
+{
+    const shape_region *r = &f->s->regions[f->region];
+    const shape_block *b = &f->s->blocks[r->head];
+    return r->block_count == 1 && b->loop != SHAPE_NONE &&
+           f->s->loops[b->loop].head == r->head && f->s->loops[b->loop].outside &&
+           ways[r->head] != 0 && b->succ[ways[r->head] - 1] == r->head;
+}
+
+/* Whether all threads take the usual way at the branches of the region: an i1, worked
+ * out once a block, and f->ways. False: there is no branch of which it can be said, or
+ * the region is masked and not a loop by itself. */
+static bool write_guards(fast *f, requirements *all, ptx_value *out)
+{
+    uint8_t *ways = shape_alloc(f->s->memory, f->s->block_count, 1);
+    if (!find_all(f, ways, all))
+        return false;
+    if (f->s->regions[f->region].masked && !goes_round(f, ways))
+        return false;
+    fast_set_scalar(f, true);
+    ptx_value holds = {"true"};
+    for (uint32_t i = 0; i < all->count; i++) {
+        const ptx_value one = write_requirement(f, &all->list[i], 0);
+        holds = shape_value(&f->emit, "and i1 %s, %s", holds.name, one.name);
+    }
+    /* A value that this block of the kernel never comes to set stands for nothing: then
+     * no thread comes to its branch either. */
+    *out = shape_value(&f->emit, "freeze i1 %s", holds.name);
+    f->ways = ways;
+    return true;
+}
+
+/* ---- the copies of a region ----------------------------------------------------------
+ */
+
+static uint32_t count_insns(const fast *f, bool scalar)
+{
+    const shape_region *r = fast_region(f);
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const shape_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            count += !scalar || fast_is_scalar(f->s, i);
+    }
+    return count;
+}
+
+/* Whether a thread may make several rounds before the next thread makes its own: nothing
+ * but offsets changes from round to round for all of them. */
+static bool may_jam(const fast *f, const requirements *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        const requirement *r = &all->list[i];
+        const sum *bound = r->left.axis >= 0 ? &r->right : &r->left;
+        if (bound->offset != SHAPE_NONE)
+            return false;
+    }
+    return count_insns(f, true) == 0 && count_insns(f, false) <= JAM_INSNS_MAX;
+}
+
+/* The copy for several rounds at once. A row of threads reads a kilobyte or so and then
+ * strides on: rows of several rounds are in flight together, which hides what the
+ * prefetcher of the processor does not see, and what is added up stays in registers.
+ * Leaves the flow where one round is to be made. */
+static void write_jam(fast *f, const requirements *all)
+{
+    ptx_emit *e = &f->emit;
+    char from[32];
+    if (!may_jam(f, all))
+        return;
+    fast_set_scalar(f, true);
+    ptx_value holds = {"true"};
+    for (uint32_t i = 0; i < all->count; i++) {
+        const ptx_value one = write_requirement(f, &all->list[i], JAM_ROUNDS - 1);
+        holds = shape_value(e, "and i1 %s, %s", holds.name, one.name);
+    }
+    const ptx_value all_rounds = shape_value(e, "freeze i1 %s", holds.name);
+    shape_line(e, "br i1 %s, label %%C%u.g, label %%C%u.h", all_rounds.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.g", f->region);
+    ptx_text_add(e->out, "%s:\n", from);
+    for (uint32_t k = 1; k < JAM_ROUNDS; k++)
+        fast_move_offsets(f);
+    ptx_text_add(e->out, "  br label %%T%ug.z\n", f->region);
+    f->rounds = JAM_ROUNDS;
+    fast_write_loops(f, 'g', from, "%ntid.x");
+    f->rounds = 1;
+    ptx_text_add(e->out, "C%u.h:\n", f->region);
+}
+
+/* A copy of the last round, for when all threads leave together: their flags are
+ * cleared, not worked out. Goes on where they do not. */
+static void write_last(fast *f, const char *scan, const requirements *guards,
+                       const uint8_t *ways)
+{
+    ptx_emit *e = &f->emit;
+    char from[32];
+    if (guards->count != 1)
+        return; /* not all of several things: some thread may stay */
+    fast_set_scalar(f, true);
+    requirement opposite = guards->list[0];
+    opposite.value = !opposite.value;
+    const ptx_value leave = write_requirement(f, &opposite, 0);
+    const ptx_value known = shape_value(e, "freeze i1 %s", leave.name);
+    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value all = shape_value(e, "and i1 %s, %s", full.name, known.name);
+    shape_line(e, "br i1 %s, label %%C%u.l, label %%C%u.m", all.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.l", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ul.z\n", from, f->region);
+    uint8_t *other = shape_alloc(f->s->memory, f->s->block_count, 1);
+    const uint32_t head = fast_region(f)->head;
+    other[head] = (uint8_t)(3 - ways[head]);
+    f->ways = other;
+    fast_write_loops(f, 'l', from, "%ntid.x");
+    f->ways = NULL;
+    ptx_text_add(e->out, "C%u.m:\n", f->region);
+}
+
+/* A loop that all threads go round, and will go round once more: no flags are looked at
+ * or written, and the next round knows how many take part. */
+static void write_round(fast *f, const char *scan)
+{
+    ptx_emit *e = &f->emit;
+    requirements guards = {.count = 0};
+    ptx_value all;
+    char from[32];
+    if (!fast_region(f)->masked || !write_guards(f, &guards, &all))
+        return;
+    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value go = shape_value(e, "and i1 %s, %s", full.name, all.name);
+    shape_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region,
+               f->region);
+    ptx_text_add(e->out, "C%u.f:\n", f->region);
+    f->round = true;
+    write_jam(f, &guards);
+    snprintf(from, sizeof(from), "C%u.one", f->region);
+    ptx_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,
+                 f->region);
+    fast_write_loops(f, 'f', from, "%ntid.x");
+    const uint8_t *ways = f->ways;
+    f->round = false;
+    f->ways = NULL;
+    f->again = true;
+    ptx_text_add(e->out, "R%u.again:\n", f->region);
+    shape_line(e, "store i32 %%threads, ptr %%known");
+    shape_line(e, "br label %%R%u.back", f->region);
+    ptx_text_add(e->out, "C%u.r:\n", f->region);
+    write_last(f, scan, &guards, ways);
+}
+
+/* `scan` tells how many threads take part; in its top bit, that they are not the first
+ * ones. All of them, or the first n of a row, need no flags. */
+void fast_write_choice(fast *f, const char *scan)
+{
+    ptx_emit *e = &f->emit;
+    write_round(f, scan);
+    const ptx_value prefix = shape_value(e, "icmp sge i32 %s, 0", scan);
+    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value easy = shape_value(e, "or i1 %%one.row, %s", full.name);
+    const ptx_value plain = shape_value(e, "and i1 %s, %s", prefix.name, easy.name);
+    const ptx_value bound =
+        shape_value(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
+    shape_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
+               f->region);
+    char from[32];
+    snprintf(from, sizeof(from), "C%u.a", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    fast_write_loops(f, 'a', from, bound.name);
+    snprintf(from, sizeof(from), "C%u.b", f->region);
+    ptx_text_add(e->out, "%s:\n  br label %%T%ub.z\n", from, f->region);
+    fast_write_loops(f, 'b', from, "%ntid.x");
+}
+
+/* n, if the requirement is that x < n, a constant; 0: it is another one. */
+static uint32_t first_threads(const requirement *r)
+{
+    const bool left = r->left.axis == 0;
+    const sum *x = left ? &r->left : &r->right, *bound = left ? &r->right : &r->left;
+    if (x->axis != 0 || x->count != 0 || x->offset != SHAPE_NONE || bound->count != 1 ||
+        bound->offset != SHAPE_NONE || bound->terms[0][1] != NULL ||
+        bound->terms[0][0]->kind != PTX_OPERAND_INT)
+        return 0;
+    const int64_t k = (int64_t)bound->terms[0][0]->imm;
+    const bool less = (r->predicate[1] == 'l') == left; /* x < k or x <= k, if true */
+    const bool equal = r->predicate[2] == 'e';
+    if (k < 0 || k >= ROW_MAX || less != r->value)
+        return 0;
+    return (uint32_t)k + (equal == r->value);
+}
+
+/* `if (threadIdx.x >= 32) return;`: the copy for threads that agree serves the first 32
+ * of a row, too; all others have ended. Says which `threads` it is for, and joins to
+ * `holds` that it can be taken. */
+static bool write_first_threads(fast *f, const requirements *guards, ptx_value *holds,
+                                ptx_value *threads)
+{
+    const shape_region *r = fast_region(f);
+    const shape_block *b = &f->s->blocks[r->head];
+    const uint32_t n = guards->count == 1 ? first_threads(&guards->list[0]) : 0;
+    if (n == 0 || !r->exits || f->ways[r->head] == 0 || !only_computes(f, r->head) ||
+        b->succ[2 - f->ways[r->head]] != SHAPE_EXIT)
+        return false;
+    for (uint32_t k = 0; k < r->target_count; k++)
+        if (f->s->regions[r->targets[k]].masked)
+            return false;
+    const ptx_value fewer = shape_value(&f->emit, "icmp ult i32 %u, %%ntid.x", n);
+    const ptx_value row = shape_value(&f->emit, "and i1 %s, %%one.row", fewer.name);
+    *threads = shape_value(&f->emit, "select i1 %s, i32 %u, i32 %%ntid.x", row.name, n);
+    *holds = shape_value(&f->emit, "or i1 %s, %s", holds->name, row.name);
+    return true;
+}
+
+/* Threads behind the first `threads` of a row have ended. */
+static void write_ended(fast *f, const char *threads)
+{
+    ptx_emit *e = &f->emit;
+    const ptx_value rest = shape_value(e, "sub i32 %%ntid.x, %s", threads);
+    const ptx_value any = shape_value(e, "icmp ne i32 %s, 0", rest.name);
+    shape_line(e, "br i1 %s, label %%C%u.e, label %%C%u.s", any.name, f->region,
+               f->region);
+    ptx_text_add(e->out, "C%u.e:\n", f->region);
+    const ptx_value at =
+        shape_value(e, "getelementptr i8, ptr %%live.0, i32 %s", threads);
+    const ptx_value bytes = shape_value(e, "zext i32 %s to i64", rest.name);
+    shape_line(e, "call void @soft.fill(ptr %s, i8 0, i64 %s)", at.name, bytes.name);
+    ptx_text_add(e->out, "  br label %%C%u.s\nC%u.s:\n", f->region, f->region);
+}
+
+/* All threads of most blocks take the same way at a guard: see shape_guard.c. */
+bool fast_write_without_guards(fast *f)
+{
+    requirements guards = {.count = 0};
+    ptx_value all, threads = {"%ntid.x"};
+    char from[32];
+    if (!write_guards(f, &guards, &all))
+        return false;
+    const bool few = write_first_threads(f, &guards, &all, &threads);
+    shape_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
+               f->region);
+    snprintf(from, sizeof(from), "C%u.%c", f->region, few ? 's' : 'f');
+    ptx_text_add(f->emit.out, "C%u.f:\n", f->region);
+    if (few)
+        write_ended(f, threads.name);
+    ptx_text_add(f->emit.out, "  br label %%T%uf.z\n", f->region);
+    fast_write_loops(f, 'f', from, threads.name);
+    f->ways = NULL;
+    snprintf(from, sizeof(from), "C%u", f->region);
+    ptx_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    fast_write_loops(f, 'a', from, "%ntid.x");
+    return true;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kernels of many regions: the code of each region becomes a function of its own, since
+ * what LLVM does with one function grows much faster than its size. What stays in the
+ * kernel's function is the way from region to region.
+ *
+ *   R7:                                      define i1 @"b.k.R7"(what it uses) {
+ *     %back = call i1 @"b.k.R7"(...)           copies of the scalars it uses
+ *     br i1 %back, R7.back, R7.after           its code
+ *                                              the scalars back, `ret`
+ *
+ * A region's code is written as ever, into a text of its own. Which names it uses and
+ * does not define is read from that text; by its name each is known to be a scalar of the
+ * kernel (u., off.: by address, copied in and out), a slot for one thread at a time (made
+ * anew), or a value that never changes (handed over). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/ptx/shape/fast.h"
+
+typedef struct name {
+    const char *text; /* behind the % */
+    uint32_t bytes;
+    bool defined; /* in the region's code, as a value or a label */
+} name;
+
+typedef struct names {
+    name *table; /* by hash; text NULL: free */
+    uint32_t mask;
+    name **used; /* in the order of the code */
+    uint32_t used_count;
+} names;
+
+enum { PART_UNKNOWN, PART_VALUE, PART_SCALAR, PART_SLOT };
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '.' || c == '_';
+}
+
+static name *find(names *n, const char *text, uint32_t bytes)
+{
+    uint32_t hash = 2166136261u;
+    for (uint32_t i = 0; i < bytes; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    for (uint32_t at = hash;; at++) {
+        name *entry = &n->table[at & n->mask];
+        if (entry->text == NULL) {
+            *entry = (name){text, bytes, false};
+            return entry;
+        }
+        if (entry->bytes == bytes && memcmp(entry->text, text, bytes) == 0)
+            return entry;
+    }
+}
+
+static uint32_t name_length(const char *at, const char *end)
+{
+    uint32_t bytes = 0;
+    while (at + bytes < end && is_name_char(at[bytes]))
+        bytes++;
+    return bytes;
+}
+
+/* What a line defines: a label at its beginning, or a value. */
+static void note_definition(names *n, const char *line, const char *end)
+{
+    const char *at = line;
+    while (at < end && *at == ' ')
+        at++;
+    const bool value = at < end && *at == '%';
+    at += value;
+    const uint32_t bytes = name_length(at, end);
+    const char *behind = at + bytes;
+    if (bytes > 0 && behind < end && (value ? *behind == ' ' : *behind == ':') &&
+        (!value || (end - behind > 2 && behind[1] == '=')))
+        find(n, at, bytes)->defined = true;
+}
+
+static void note_uses(names *n, const char *line, const char *end)
+{
+    bool quoted = false;
+    for (const char *at = line; at < end; at++) {
+        quoted ^= *at == '"';
+        if (quoted || *at != '%')
+            continue;
+        const uint32_t bytes = name_length(at + 1, end);
+        const bool label = at - line >= 6 && memcmp(at - 6, "label ", 6) == 0;
+        if (bytes > 0 && !label)
+            n->used[n->used_count++] = find(n, at + 1, bytes);
+    }
+}
+
+typedef void line_fn(names *n, const char *line, const char *end);
+
+static void each_line(names *n, const ptx_text *text, line_fn *fn)
+{
+    const char *const end = text->bytes + text->length;
+    for (const char *line = text->bytes; line < end;) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        next = next != NULL ? next : end;
+        fn(n, line, next);
+        line = next + 1;
+    }
+}
+
+/* Names that the text uses and does not define, each once. */
+static names free_names(fast *f, const ptx_text *text)
+{
+    names n = {.mask = 63};
+    uint32_t most = 0;
+    for (size_t i = 0; i < text->length; i++)
+        most += text->bytes[i] == '%' || text->bytes[i] == ':';
+    while (n.mask < 2 * most)
+        n.mask = 2 * n.mask + 1;
+    n.table = shape_alloc(f->s->memory, (size_t)n.mask + 1, sizeof(*n.table));
+    n.used = shape_alloc(f->s->memory, (size_t)most + 1, sizeof(*n.used));
+    each_line(&n, text, note_definition);
+    each_line(&n, text, note_uses);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n.used_count; i++)
+        if (!n.used[i]->defined) {
+            n.used[i]->defined = true;
+            n.used[kept++] = n.used[i];
+        }
+    n.used_count = kept;
+    return n;
+}
+
+static bool is(const name *n, const char *text)
+{
+    return n->bytes == strlen(text) && memcmp(n->text, text, n->bytes) == 0;
+}
+
+static bool begins(const name *n, const char *text)
+{
+    return n->bytes > strlen(text) && memcmp(n->text, text, strlen(text)) == 0;
+}
+
+/* The number behind the last point of a name; it is followed by what is no digit. */
+static uint32_t number_of(const name *n)
+{
+    uint32_t at = n->bytes;
+    while (at > 0 && n->text[at - 1] != '.')
+        at--;
+    return (uint32_t)strtoul(n->text + at, NULL, 10);
+}
+
+static int kind_of(const fast *f, const name *n, const char *scan, char *type,
+                   size_t room)
+{
+    static const char *const pointers[] = {"block",  "grid",    "zero",      "shared",
+                                           "params", "scratch", "localbase", "known"};
+    static const char *const words[] = {"ntid.x",  "ntid.y",  "ntid.z",
+                                        "ctaid.x", "ctaid.y", "ctaid.z",
+                                        "threads", "warps",   "lanes32"};
+    static const struct {
+        const char *name, *type;
+    } slots[] = {{"cc", "i1"},
+                 {"warp.a", "<32 x i64>"},
+                 {"warp.b", "<32 x i32>"},
+                 {"warp.c", "<32 x i32>"},
+                 {"warp.m", "<32 x i32>"},
+                 {"warp.one", "i32"},
+                 {"warp.two", "i32"}};
+    const char *found = NULL;
+    int kind = PART_VALUE;
+    for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++)
+        found = is(n, pointers[i]) ? "ptr" : found;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        found = is(n, words[i]) ? "i32" : found;
+    if (begins(n, "ctx.") || begins(n, "mask.") || begins(n, "live."))
+        found = "ptr";
+    else if (is(n, "lanes"))
+        found = "i64";
+    else if (is(n, "one.row"))
+        found = "i1";
+    else if (scan[0] == '%' && is(n, scan + 1))
+        found = "i32";
+    if (found == NULL) {
+        kind = PART_SLOT;
+        for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
+            found = is(n, slots[i].name) ? slots[i].type : found;
+        if (begins(n, "r.") || begins(n, "load."))
+            found = fast_type(f, number_of(n));
+        else if (begins(n, "mk.") || begins(n, "lv."))
+            found = "i8";
+        else if (begins(n, "call."))
+            found = "i128";
+    }
+    if (found == NULL && (begins(n, "u.") || begins(n, "off."))) {
+        kind = PART_SCALAR;
+        found = fast_type(f, number_of(n));
+    }
+    if (found == NULL && begins(n, "p.")) {
+        const uint64_t bytes = f->s->function->variables[number_of(n)].bytes;
+        snprintf(type, room, "[%llu x i8]", (unsigned long long)(bytes ? bytes : 1));
+        return PART_SLOT;
+    }
+    snprintf(type, room, "%s", found != NULL ? found : "");
+    return found != NULL ? kind : PART_UNKNOWN;
+}
+
+/* ---- writing ------------------------------------------------------------------------
+ */
+
+static void write_list(fast *f, const names *n, const char *scan, bool types_only,
+                       ptx_text *out)
+{
+    char type[48];
+    bool first = true;
+    for (uint32_t i = 0; i < n->used_count; i++) {
+        const name *m = n->used[i];
+        const int kind = kind_of(f, m, scan, type, sizeof(type));
+        if (kind == PART_SLOT)
+            continue;
+        const bool in = kind == PART_SCALAR && types_only;
+        ptx_text_add(out, "%s%s %%%s%.*s", first ? "" : ", ",
+                     kind == PART_SCALAR ? "ptr" : type, in ? "in." : "", (int)m->bytes,
+                     m->text);
+        first = false;
+    }
+}
+
+static void write_slots(fast *f, const names *n, const char *scan, ptx_text *out)
+{
+    char type[48];
+    for (uint32_t i = 0; i < n->used_count; i++) {
+        const name *m = n->used[i];
+        const int kind = kind_of(f, m, scan, type, sizeof(type));
+        const int bytes = (int)m->bytes;
+        if (kind == PART_VALUE)
+            continue;
+        const bool wide = begins(m, "call.") || begins(m, "p.");
+        ptx_text_add(out, "  %%%.*s = alloca %s%s\n", bytes, m->text, type,
+                     wide ? ", align 128" : "");
+        if (is(m, "cc"))
+            ptx_text_add(out, "  store i1 false, ptr %%cc\n");
+        if (kind == PART_SCALAR)
+            ptx_text_add(out,
+                         "  %%old.%.*s = load %s, ptr %%in.%.*s\n"
+                         "  store %s %%old.%.*s, ptr %%%.*s\n",
+                         bytes, m->text, type, bytes, m->text, type, bytes, m->text,
+                         bytes, m->text);
+    }
+}
+
+static void write_return(fast *f, const names *n, const char *scan, const char *label,
+                         ptx_text *out)
+{
+    char type[48];
+    ptx_text_add(out, "R%u.%s:\n", f->region, label);
+    for (uint32_t i = 0; i < n->used_count; i++) {
+        const name *m = n->used[i];
+        const int bytes = (int)m->bytes;
+        if (kind_of(f, m, scan, type, sizeof(type)) == PART_SCALAR)
+            ptx_text_add(out,
+                         "  %%%s.%.*s = load %s, ptr %%%.*s\n"
+                         "  store %s %%%s.%.*s, ptr %%in.%.*s\n",
+                         label, bytes, m->text, type, bytes, m->text, type, label, bytes,
+                         m->text, bytes, m->text);
+    }
+    ptx_text_add(out, "  ret i1 %s\n", strcmp(label, "back") == 0 ? "true" : "false");
+}
+
+void fast_begin_part(fast *f)
+{
+    f->s->program->part.length = 0;
+    f->again = false;
+    f->emit.out = &f->s->program->part;
+}
+
+static bool all_known(fast *f, const names *n, const char *scan)
+{
+    char type[48];
+    for (uint32_t i = 0; i < n->used_count; i++)
+        if (kind_of(f, n->used[i], scan, type, sizeof(type)) == PART_UNKNOWN)
+            return false;
+    return true;
+}
+
+void fast_end_part(fast *f, const char *scan)
+{
+    shape_program *p = f->s->program;
+    ptx_text *out = &p->parts;
+    const char *kernel = f->s->function->name;
+    f->emit.out = &p->text;
+    if (p->part.failed || p->part.length == 0) {
+        p->text.failed |= p->part.failed;
+        return;
+    }
+    const names n = free_names(f, &p->part);
+    const bool goes_back = f->again;
+    if (!all_known(f, &n, scan)) { /* right in any case, only larger */
+        ptx_text_add(&p->text, "%.*s", (int)p->part.length, p->part.bytes);
+        return;
+    }
+    ptx_text_add(out, "define internal i1 @\"b.%s.R%u\"(", kernel, f->region);
+    write_list(f, &n, scan, true, out);
+    ptx_text_add(out, ") noinline nounwind {\n");
+    write_slots(f, &n, scan, out);
+    ptx_text_add(out, "%.*s", (int)p->part.length, p->part.bytes);
+    write_return(f, &n, scan, "after", out);
+    if (goes_back)
+        write_return(f, &n, scan, "back", out);
+    ptx_text_add(out, "}\n\n");
+    ptx_text_add(&p->text, "  %%back.%u = call i1 @\"b.%s.R%u\"(", f->region, kernel,
+                 f->region);
+    write_list(f, &n, scan, false, &p->text);
+    ptx_text_add(&p->text, ")\n");
+    if (goes_back)
+        ptx_text_add(&p->text, "  br i1 %%back.%u, label %%R%u.back, label %%R%u.after\n",
+                     f->region, f->region, f->region);
+    else
+        ptx_text_add(&p->text, "  br label %%R%u.after\n", f->region);
+}
+
+void fast_write_parts(fast *f)
+{
+    shape_program *p = f->s->program;
+    p->text.failed |= p->parts.failed;
+    if (p->parts.length > 0 && !p->parts.failed)
+        ptx_text_add(&p->text, "%.*s", (int)p->parts.length, p->parts.bytes);
+    p->parts.length = 0;
+}
