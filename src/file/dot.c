@@ -65,7 +65,7 @@ static void put_params(gphi_writer *out, const gph_node *node)
     }
 }
 
-static const char *shape_of(gph_node_kind kind)
+static const char *outline_of(gph_node_kind kind)
 {
     switch (kind) {
     case GPH_NODE_KERNEL: return "box";
@@ -82,7 +82,7 @@ static void draw_node(struct drawing *to, const gph_node *node, const char *id,
 {
     gphi_writer *out = &to->out;
     gphi_putf(out, "%s%" PRIu32 " [shape=%s,label=\"%" PRIu32 " ", id, index,
-              shape_of(node->kind), index);
+              outline_of(node->kind), index);
     const char *function = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
     const char *title = node->name != NULL ? node->name : function;
     put_escaped(out, title != NULL ? title : gph_node_kind_name(node->kind));

@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/vec.h"
-#include "graph/shape.h"
+#include "graph/fields.h"
 #include <gph/file.h>
 
 #if GPHI_HAS_JANSSON
@@ -178,10 +178,10 @@ static gph_status read_text(const struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
-static bool is_known_key(gphi_shape shape, const char *const *more, const char *key)
+static bool is_known_key(gphi_fields fields, const char *const *more, const char *key)
 {
-    for (size_t i = 0; i < shape.count; i++)
-        if (strcmp(shape.fields[i].key, key) == 0)
+    for (size_t i = 0; i < fields.count; i++)
+        if (strcmp(fields.items[i].key, key) == 0)
             return true;
     for (; *more != NULL; more++)
         if (strcmp(*more, key) == 0)
@@ -191,7 +191,7 @@ static bool is_known_key(gphi_shape shape, const char *const *more, const char *
 
 /* Objects hold what they may hold; `more` ends with NULL. */
 static gph_status check_object(const struct reader *reader, const struct place *at,
-                               json_t *value, gphi_shape shape, const char *const *more)
+                               json_t *value, gphi_fields fields, const char *const *more)
 {
     if (!json_is_object(value))
         return fail_at(reader, at, "is no object");
@@ -199,7 +199,7 @@ static gph_status check_object(const struct reader *reader, const struct place *
     json_t *ignored;
     json_object_foreach(
         value, key,
-        ignored) if (!is_known_key(shape, more,
+        ignored) if (!is_known_key(fields, more,
                                    key)) return fail_at(reader, at,
                                                         "has the unknown key \"%.40s\"",
                                                         key);
@@ -208,16 +208,16 @@ static gph_status check_object(const struct reader *reader, const struct place *
 
 /* An object all of whose fields must be there. */
 static gph_status read_object(const struct reader *reader, const struct place *up,
-                              json_t *value, gphi_shape shape, void *out)
+                              json_t *value, gphi_fields fields, void *out)
 {
     static const char *const none[] = {NULL};
-    GPHI_TRY(check_object(reader, up, value, shape, none));
-    for (size_t i = 0; i < shape.count; i++) {
-        const struct place at = {up, shape.fields[i].key, 0};
-        const json_t *number = json_object_get(value, shape.fields[i].key);
+    GPHI_TRY(check_object(reader, up, value, fields, none));
+    for (size_t i = 0; i < fields.count; i++) {
+        const struct place at = {up, fields.items[i].key, 0};
+        const json_t *number = json_object_get(value, fields.items[i].key);
         if (number == NULL)
             return fail_at(reader, &at, "is missing");
-        GPHI_TRY(read_number(reader, &at, number, out, &shape.fields[i]));
+        GPHI_TRY(read_number(reader, &at, number, out, &fields.items[i]));
     }
     return GPH_OK;
 }
@@ -226,7 +226,7 @@ static gph_status read_arg(const struct reader *reader, const struct place *at,
                            json_t *value, gph_kernel_arg *out)
 {
     static const char *const keys[] = {"offset", "bytes", NULL};
-    GPHI_TRY(check_object(reader, at, value, (gphi_shape){NULL, 0}, keys));
+    GPHI_TRY(check_object(reader, at, value, (gphi_fields){NULL, 0}, keys));
     uint64_t offset, bytes;
     const struct place at_offset = {at, "offset", 0}, at_bytes = {at, "bytes", 0};
     GPHI_TRY(read_uint(reader, &at_offset, json_object_get(value, "offset"), UINT32_MAX,
@@ -289,7 +289,7 @@ static gph_status read_ops(struct reader *reader, const struct place *up, json_t
         return fail_memory(reader);
     for (size_t i = 0; i < count; i++) {
         const struct place at = {up, NULL, i};
-        GPHI_TRY(read_object(reader, &at, json_array_get(value, i), gphi_shape_of_op(),
+        GPHI_TRY(read_object(reader, &at, json_array_get(value, i), gphi_fields_of_op(),
                              gphi_vec_at(&reader->ops, i)));
     }
     out->ops = reader->ops.items;
@@ -308,7 +308,7 @@ static gph_status read_field(struct reader *reader, const struct place *at, json
     case GPHI_FIELD_ARGS: return read_args(reader, at, value, &out->u.kernel);
     case GPHI_FIELD_BYTES: return read_bytes(reader, at, value, &out->u.kernel);
     case GPHI_FIELD_SIDE:
-        return read_object(reader, at, value, gphi_shape_of_side(),
+        return read_object(reader, at, value, gphi_fields_of_side(),
                            (char *)out + field->offset);
     case GPHI_FIELD_OPS: return read_ops(reader, at, value, &out->u.batch);
     case GPHI_FIELD_GRAPH: return GPH_OK; /* read_node() knows the depth */
@@ -349,22 +349,22 @@ static gph_status read_node(struct reader *reader, const struct place *up, json_
     if (!json_is_object(value))
         return fail_at(reader, up, "is no object");
     GPHI_TRY(read_kind(reader, up, value, &out->kind));
-    const gphi_shape shape = gphi_shape_of_node(out->kind);
-    GPHI_TRY(check_object(reader, up, value, shape, always));
+    const gphi_fields fields = gphi_fields_of_node(out->kind);
+    GPHI_TRY(check_object(reader, up, value, fields, always));
     const struct place at_name = {up, "name", 0};
     GPHI_TRY(read_text(reader, &at_name, json_object_get(value, "name"), &out->name));
 
     reader->args.count = 0;
     reader->buffer.count = 0;
     reader->ops.count = 0;
-    for (size_t i = 0; i < shape.count; i++) {
-        const struct place at = {up, shape.fields[i].key, 0};
-        json_t *part = json_object_get(value, shape.fields[i].key);
-        if (part == NULL && may_be_missing(&shape.fields[i]))
+    for (size_t i = 0; i < fields.count; i++) {
+        const struct place at = {up, fields.items[i].key, 0};
+        json_t *part = json_object_get(value, fields.items[i].key);
+        if (part == NULL && may_be_missing(&fields.items[i]))
             continue;
         if (part == NULL)
             return fail_at(reader, &at, "is missing");
-        GPHI_TRY(read_field(reader, &at, part, &shape.fields[i], out));
+        GPHI_TRY(read_field(reader, &at, part, &fields.items[i], out));
     }
     return GPH_OK;
 }
@@ -408,7 +408,7 @@ static gph_status add_edge(const struct reader *reader, const struct place *up,
 {
     static const char *const keys[] = {"from", "to", "from_port", "type", NULL};
     static const uint64_t most[] = {UINT32_MAX, UINT32_MAX, UINT8_MAX, UINT8_MAX};
-    GPHI_TRY(check_object(reader, up, value, (gphi_shape){NULL, 0}, keys));
+    GPHI_TRY(check_object(reader, up, value, (gphi_fields){NULL, 0}, keys));
     uint64_t numbers[4] = {0};
     for (size_t i = 0; i < 4; i++) {
         const struct place at = {up, keys[i], 0};
@@ -456,7 +456,7 @@ static gph_status read_graph(struct reader *reader, const struct place *up, json
     static const char *const keys[] = {"name", "nodes", "edges", NULL};
     if (depth > GPH_GRAPH_DEPTH_MAX)
         return fail_at(reader, up, "nests deeper than %d graphs", GPH_GRAPH_DEPTH_MAX);
-    GPHI_TRY(check_object(reader, up, value, (gphi_shape){NULL, 0}, keys));
+    GPHI_TRY(check_object(reader, up, value, (gphi_fields){NULL, 0}, keys));
     gph_graph *graph = NULL;
     GPHI_TRY(gph_graph_create(&reader->heap, &graph, reader->error));
     const gph_status status = fill_graph(reader, up, value, depth, graph);
@@ -471,7 +471,7 @@ static gph_status read_graph(struct reader *reader, const struct place *up, json
 static gph_status read_file(struct reader *reader, json_t *root, gph_graph **out)
 {
     static const char *const keys[] = {"format", "version", "graph", NULL};
-    GPHI_TRY(check_object(reader, NULL, root, (gphi_shape){NULL, 0}, keys));
+    GPHI_TRY(check_object(reader, NULL, root, (gphi_fields){NULL, 0}, keys));
     const char *format = json_string_value(json_object_get(root, "format"));
     if (format == NULL || strcmp(format, GPHI_JSON_FORMAT) != 0)
         return fail_at(reader, NULL, "says format \"%.40s\", not \"%s\"",

@@ -2,7 +2,7 @@
 /* A graph as JSON. A line a node and a line an edge, so that two files compare well. */
 #include "base/fail.h"
 #include "file/writer.h"
-#include "graph/shape.h"
+#include "graph/fields.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -86,11 +86,11 @@ static void put_number(gphi_writer *out, const void *base, const gphi_field *fie
         gphi_putf(out, "%" PRIu32, small[0]);
 }
 
-static void put_object(gphi_writer *out, const void *base, gphi_shape shape)
+static void put_object(gphi_writer *out, const void *base, gphi_fields fields)
 {
-    for (size_t i = 0; i < shape.count; i++) {
-        gphi_putf(out, "%s\"%s\": ", i > 0 ? ", " : "{", shape.fields[i].key);
-        put_number(out, base, &shape.fields[i]);
+    for (size_t i = 0; i < fields.count; i++) {
+        gphi_putf(out, "%s\"%s\": ", i > 0 ? ", " : "{", fields.items[i].key);
+        put_number(out, base, &fields.items[i]);
     }
     gphi_put(out, "}");
 }
@@ -100,7 +100,7 @@ static void put_ops(gphi_writer *out, const gph_batch_params *batch)
     gphi_put(out, "[");
     for (uint32_t i = 0; i < batch->count; i++) {
         gphi_put(out, i > 0 ? ", " : "");
-        put_object(out, &batch->ops[i], gphi_shape_of_op());
+        put_object(out, &batch->ops[i], gphi_fields_of_op());
     }
     gphi_put(out, "]");
 }
@@ -114,7 +114,7 @@ static void put_field(gphi_writer *out, const gph_node *node, const gphi_field *
     case GPHI_FIELD_OPS: put_ops(out, &node->u.batch); break;
     case GPHI_FIELD_GRAPH: put_graph(out, node->u.child); break;
     case GPHI_FIELD_SIDE:
-        put_object(out, (const char *)node + field->offset, gphi_shape_of_side());
+        put_object(out, (const char *)node + field->offset, gphi_fields_of_side());
         break;
     default: put_number(out, node, field); break;
     }
@@ -127,12 +127,12 @@ static void put_node(gphi_writer *out, const gph_node *node)
         gphi_put(out, ", \"name\": ");
         gphi_put_json_text(out, node->name);
     }
-    const gphi_shape shape = gphi_shape_of_node(node->kind);
-    for (size_t i = 0; i < shape.count; i++) {
-        if (is_empty(node, &shape.fields[i]))
+    const gphi_fields fields = gphi_fields_of_node(node->kind);
+    for (size_t i = 0; i < fields.count; i++) {
+        if (is_empty(node, &fields.items[i]))
             continue;
-        gphi_putf(out, ", \"%s\": ", shape.fields[i].key);
-        put_field(out, node, &shape.fields[i]);
+        gphi_putf(out, ", \"%s\": ", fields.items[i].key);
+        put_field(out, node, &fields.items[i]);
     }
     gphi_put(out, "}");
 }

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "graph/graph.h"
 #include "graph/match.h"
-#include "graph/text.h"
+#include "graph/node.h"
 
 #include <inttypes.h>
 #include <stdio.h>

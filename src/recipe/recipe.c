@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/save.h"
-#include "file/whole.h"
+#include "file/disk.h"
 
 #include <string.h>
 

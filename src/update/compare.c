@@ -5,7 +5,7 @@
 #include "update/compare.h"
 #include "base/heap.h"
 #include "graph/class.h"
-#include "graph/text.h"
+#include "graph/node.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* What two partners of an update may not differ in. */
 #include "base/fail.h"
 #include "doctor/rules/update/update_why.h"
-#include "graph/text.h"
+#include "graph/node.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "doctor/model/model_node.h"
 #include "doctor/rules/said.h"
 #include "graph/match.h"
-#include "graph/text.h"
+#include "graph/node.h"
 #include "graph/topology.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Fields of nodes as text: comparing two nodes field by field. */
-#ifndef GPHI_GRAPH_TEXT_H
-#define GPHI_GRAPH_TEXT_H
+#ifndef GPHI_GRAPH_NODE_H
+#define GPHI_GRAPH_NODE_H
 #include <gph/graph.h>
 #include <stdbool.h>
 

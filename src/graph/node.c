@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Two nodes of one kind, field by field. */
-#include "graph/text.h"
-#include "graph/shape.h"
+#include "graph/node.h"
+#include "graph/fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,10 +72,10 @@ static void compare_number(struct comparison *to, const char *prefix, const void
 }
 
 static void compare_object(struct comparison *to, const char *prefix, const void *a,
-                           const void *b, gphi_shape shape)
+                           const void *b, gphi_fields fields)
 {
-    for (size_t i = 0; i < shape.count; i++)
-        compare_number(to, prefix, a, b, &shape.fields[i]);
+    for (size_t i = 0; i < fields.count; i++)
+        compare_number(to, prefix, a, b, &fields.items[i]);
 }
 
 static void compare_text(struct comparison *to, const char *field, const char *a,
@@ -170,7 +170,7 @@ static void compare_ops(struct comparison *to, const gph_batch_params *a,
     }
     for (uint32_t i = 0; i < a->count; i++) {
         snprintf(prefix, sizeof(prefix), "ops[%" PRIu32 "].", i);
-        compare_object(to, prefix, &a->ops[i], &b->ops[i], gphi_shape_of_op());
+        compare_object(to, prefix, &a->ops[i], &b->ops[i], gphi_fields_of_op());
     }
 }
 
@@ -192,7 +192,7 @@ static void compare_field(struct comparison *to, const gph_node *a, const gph_no
     case GPHI_FIELD_SIDE:
         snprintf(prefix, sizeof(prefix), "%s.", field->key);
         compare_object(to, prefix, (const char *)a + field->offset,
-                       (const char *)b + field->offset, gphi_shape_of_side());
+                       (const char *)b + field->offset, gphi_fields_of_side());
         break;
     default: compare_number(to, "", a, b, field); break;
     }
@@ -202,10 +202,10 @@ bool gphi_node_compare(const gph_node *a, const gph_node *b, gphi_field_fn *call
                        void *user)
 {
     struct comparison to = {call, user, true};
-    const gphi_shape shape = gphi_shape_of_node(a->kind);
+    const gphi_fields fields = gphi_fields_of_node(a->kind);
     compare_text(&to, "name", a->name, b->name);
-    for (size_t i = 0; i < shape.count && to.goes_on; i++)
-        compare_field(&to, a, b, &shape.fields[i]);
+    for (size_t i = 0; i < fields.count && to.goes_on; i++)
+        compare_field(&to, a, b, &fields.items[i]);
     return to.goes_on;
 }
 

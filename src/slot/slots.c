@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tables of slots: making them, and binding. */
+#include "slot/slots.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
-#include "slot/slots.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graph files on disk. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/save.h"
+#include "file/disk.h"
 #include "base/fail.h"
 #include "base/heap.h"
-#include "file/whole.h"
+#include "base/save.h"
 #include <gph/file.h>
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  *   {"kind": "memset", "name": "zero the sums", "address": "0x7f…", "width": 64, …}
  *                                               ^ a field: key, type, where in gph_node
  */
-#ifndef GPHI_GRAPH_SHAPE_H
-#define GPHI_GRAPH_SHAPE_H
+#ifndef GPHI_GRAPH_FIELDS_H
+#define GPHI_GRAPH_FIELDS_H
 #include <gph/graph.h>
 #include <stdbool.h>
 
@@ -34,19 +34,19 @@ typedef struct gphi_field {
     bool may_be_zero; /* then it is left out */
 } gphi_field;
 
-typedef struct gphi_shape {
-    const gphi_field *fields;
+typedef struct gphi_fields {
+    const gphi_field *items;
     size_t count;
-} gphi_shape;
+} gphi_fields;
 
 /* The fields of a node of this kind beyond kind and name. */
-gphi_shape gphi_shape_of_node(gph_node_kind kind);
+gphi_fields gphi_fields_of_node(gph_node_kind kind);
 
 /* The fields of a side of a copy. */
-gphi_shape gphi_shape_of_side(void);
+gphi_fields gphi_fields_of_side(void);
 
 /* The operations of a batch have these, in a gph_mem_op. */
-gphi_shape gphi_shape_of_op(void);
+gphi_fields gphi_fields_of_op(void);
 
 /* "host", "device", ...; NULL if there is no such kind. */
 const char *gphi_memory_name(uint32_t kind);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A file's bytes, all of them. */
-#ifndef GPHI_FILE_WHOLE_H
-#define GPHI_FILE_WHOLE_H
+#ifndef GPHI_FILE_DISK_H
+#define GPHI_FILE_DISK_H
 #include "base/vec.h"
 
 /* What a reader takes unless it is told otherwise. */

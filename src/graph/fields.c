@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The fields of nodes. */
-#include "graph/shape.h"
+#include "graph/fields.h"
 
 #define NODE(member) offsetof(gph_node, u.member)
 #define SIDE(member) offsetof(gph_memcpy_side, member)
 #define OP(member) offsetof(gph_mem_op, member)
-#define SHAPE(table) ((gphi_shape){table, sizeof(table) / sizeof(*(table))})
+#define FIELDS(table) ((gphi_fields){table, sizeof(table) / sizeof(*(table))})
 
 static const gphi_field kernel_fields[] = {
     {"function", GPHI_FIELD_TEXT, NODE(kernel.function), false},
@@ -71,35 +71,35 @@ static const gphi_field side_fields[] = {
     {"height", GPHI_FIELD_U64, SIDE(height), false},
 };
 
-gphi_shape gphi_shape_of_node(gph_node_kind kind)
+gphi_fields gphi_fields_of_node(gph_node_kind kind)
 {
     switch (kind) {
-    case GPH_NODE_KERNEL: return SHAPE(kernel_fields);
-    case GPH_NODE_MEMCPY: return SHAPE(memcpy_fields);
-    case GPH_NODE_MEMSET: return SHAPE(memset_fields);
-    case GPH_NODE_HOST: return SHAPE(host_fields);
-    case GPH_NODE_CHILD: return SHAPE(child_fields);
+    case GPH_NODE_KERNEL: return FIELDS(kernel_fields);
+    case GPH_NODE_MEMCPY: return FIELDS(memcpy_fields);
+    case GPH_NODE_MEMSET: return FIELDS(memset_fields);
+    case GPH_NODE_HOST: return FIELDS(host_fields);
+    case GPH_NODE_CHILD: return FIELDS(child_fields);
     case GPH_NODE_EVENT_WAIT:
-    case GPH_NODE_EVENT_RECORD: return SHAPE(event_fields);
+    case GPH_NODE_EVENT_RECORD: return FIELDS(event_fields);
     case GPH_NODE_MEM_ALLOC:
-    case GPH_NODE_MEM_FREE: return SHAPE(memory_fields);
-    case GPH_NODE_BATCH_MEM_OP: return SHAPE(batch_fields);
+    case GPH_NODE_MEM_FREE: return FIELDS(memory_fields);
+    case GPH_NODE_BATCH_MEM_OP: return FIELDS(batch_fields);
     case GPH_NODE_SEMAPHORE_SIGNAL:
-    case GPH_NODE_SEMAPHORE_WAIT: return SHAPE(semaphore_fields);
+    case GPH_NODE_SEMAPHORE_WAIT: return FIELDS(semaphore_fields);
     case GPH_NODE_EMPTY:
     case GPH_NODE_CONDITIONAL: break;
     }
-    return (gphi_shape){NULL, 0};
+    return (gphi_fields){NULL, 0};
 }
 
-gphi_shape gphi_shape_of_side(void)
+gphi_fields gphi_fields_of_side(void)
 {
-    return SHAPE(side_fields);
+    return FIELDS(side_fields);
 }
 
-gphi_shape gphi_shape_of_op(void)
+gphi_fields gphi_fields_of_op(void)
 {
-    return SHAPE(op_fields);
+    return FIELDS(op_fields);
 }
 
 const char *gphi_memory_name(uint32_t kind)
