@@ -6,7 +6,7 @@
  *                   └──> loops: what repeats                loops.c
  *                          └──> one period in pieces        period.c
  *                                 └──> a prediction         cost.c
- *                                        └──> text, JSON    text_*.c, json.c
+ *                                        └──> text, JSON    advice_text.c, advice_json.c
  *
  * A beat is a call that counts: work, waits, allocations, everything but questions whose
  * answer is known. A segment is what one graph can hold: work between two waits. */
@@ -228,7 +228,7 @@ void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat);
 /* The questions and their answers. */
 void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat);
 
-/* ---- text.c, json.c ---- */
+/* ---- advice_text.c, advice_json.c ---- */
 
 /* Text that grows. `failed`: there was no memory for some of it. */
 typedef struct gphi_page {
