@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs a fuzzer's entry point over files: those named, and those of folders named. So the
- * committed corpus is a test without libFuzzer. Every file is also run cut short, and
- * with single bytes changed, in a fixed order. */
-#include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Runs a fuzzer's entry point over the entries of packed corpora (scripts/corpus.py) and
+ * over single files. So the committed corpus is a test without libFuzzer. Every entry is
+ * also run cut short, and with single bytes changed, in a fixed order. */
+#include "tests/corpus.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,26 +51,23 @@ static int run_file(const char *path)
     return 0;
 }
 
-static int run_folder(const char *path, DIR *folder)
+static int run_corpus(const char *path)
 {
-    int bad = 0;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char name[4096];
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-        bad |= run_file(name);
-    }
-    closedir(folder);
-    return bad;
+    corpus entries;
+    const bool is_open = corpus_open(&entries, path);
+    while (is_open && corpus_next(&entries))
+        run_variants(entries.data, entries.bytes);
+    corpus_close(&entries);
+    return !is_open;
 }
 
 int main(int count, char **words)
 {
     int bad = 0;
     for (int i = 1; i < count; i++) {
-        DIR *folder = opendir(words[i]);
-        bad |= folder ? run_folder(words[i], folder) : run_file(words[i]);
+        const char *end = strrchr(words[i], '.');
+        const bool is_packed = end != NULL && strcmp(end, ".txt") == 0;
+        bad |= is_packed ? run_corpus(words[i]) : run_file(words[i]);
     }
     printf("%zu runs\n", runs);
     return bad || runs == 0;

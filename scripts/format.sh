@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 tool=$(command -v clang-format-14 || command -v clang-format)
-files=$(git ls-files '*.c' '*.h' | grep -v '^fuzz/corpus/')
+files=$(git ls-files '*.c' '*.h')
 if [ "${1:-}" = --check ]; then
     # shellcheck disable=SC2086
     $tool --dry-run --Werror $files 2>&1 | grep 'warning\|error:' | head -20

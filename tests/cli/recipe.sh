@@ -1,8 +1,8 @@
 # gph inspect of recipes, good and bad.
-plain=$CASES/../../fuzz/corpus/recipe/plain
+plain=$CASES/plain.gphr
 "$GPH" inspect "$plain"
 echo "exit $?"
-"$GPH" inspect "$CASES/../../fuzz/corpus/recipe/plain" --dot out.dot
+"$GPH" inspect "$CASES/plain.gphr" --dot out.dot
 echo "exit $?"
 head -c 100 "$plain" >short.gphr
 "$GPH" inspect short.gphr

@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pasted logs, tracebacks and questions as people have them: each leads to the entry, and
  * the line, that corpus/expected says. */
+#include "corpus.h"
 #include "test.h"
 
-#include <dirent.h>
 #include <gph/explain.h>
 
-static size_t read_file(const char *name, char *text, size_t most)
+/* Finds the entry of that name in corpus/texts.txt; corpus_close() in any case. */
+static bool find_text(const char *name, corpus *out)
 {
-    char path[1024];
-    snprintf(path, sizeof(path), "%s/%s", EXPLAIN_CORPUS, name);
-    FILE *file = fopen(path, "rb");
-    if (!CHECK(file != NULL)) {
-        perror(path);
-        return 0;
-    }
-    const size_t bytes = fread(text, 1, most, file);
-    fclose(file);
-    return bytes;
+    if (!CHECK(corpus_open(out, EXPLAIN_CORPUS "/texts.txt")))
+        return false;
+    while (corpus_next(out))
+        if (strcmp(out->name, name) == 0)
+            return true;
+    fprintf(stderr, "corpus/texts.txt has no %s\n", name);
+    return CHECK(false);
 }
 
 static void one(const char *name, const char *slug, size_t line)
 {
-    static char text[1 << 16];
+    corpus text;
     gph_explain_match matches[4];
-    const size_t bytes = read_file(name, text, sizeof(text));
-    const size_t count = gph_explain_find(text, bytes, matches, 4);
+    const size_t count =
+        find_text(name, &text)
+            ? gph_explain_find((const char *)text.data, text.bytes, matches, 4)
+            : 0;
     const char *found = count > 0 ? matches[0].entry->slug : "nothing";
     const size_t found_line = count > 0 ? matches[0].line : 0;
     if (!CHECK(strcmp(found, slug) == 0 && found_line == line))
         fprintf(stderr, "%s leads to %s, line %zu; expected %s, line %zu\n", name, found,
                 found_line, slug, line);
+    corpus_close(&text);
 }
 
 static size_t count_texts(void)
 {
     size_t count = 0;
-    DIR *folder = opendir(EXPLAIN_CORPUS);
-    for (const struct dirent *at; folder != NULL && (at = readdir(folder)) != NULL;)
-        count += strstr(at->d_name, ".txt") != NULL;
-    if (folder != NULL)
-        closedir(folder);
+    corpus texts;
+    if (corpus_open(&texts, EXPLAIN_CORPUS "/texts.txt"))
+        while (corpus_next(&texts))
+            count++;
+    corpus_close(&texts);
     return count;
 }
 
