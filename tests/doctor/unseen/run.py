@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs gph doctor on the programs of this folder and compares with their .expect files.
+"""Runs gph doctor on the programs of this folder and compares with expected.txt.
 
 usage: run.py GPH FOLDER_OF_PROGRAMS [NAME...]
 
-A line of NAME.expect is one of
+expected.txt has a program's name and indented below it lines, each one of
     options WORDS        more options of the doctor
     exit N               the doctor's status
     silent               no error and no warning
@@ -87,17 +87,31 @@ def examine(gph, program, options):
         return ran.returncode, json.loads(pathlib.Path(file.name).read_text())
 
 
+def expectations(path):
+    """{program: [[word, rest]...]}"""
+    found = {}
+    for line in filter(None, path.read_text().splitlines()):
+        if line.startswith(" "):
+            lines.append(line.split(None, 1))
+        else:
+            lines = found[line] = []
+    return found
+
+
 def main():
     gph, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     here, bad, ran = pathlib.Path(__file__).parent, 0, 0
-    names = sys.argv[3:] or sorted(p.stem for p in here.glob("*.expect"))
-    for name in names:
+    expected = expectations(here / "expected.txt")
+    programs = {path.stem for path in [*here.glob("*.c"), *here.glob("*.cpp")]}
+    for name in sorted(programs ^ expected.keys()):
+        print(f"{name}: in one of this folder and expected.txt only")
+        bad += 1
+    for name in sys.argv[3:] or sorted(expected):
         program = folder / ("unseen_" + name)
         if not os.access(program, os.X_OK):
             print(f"{name}: not built (no C++ compiler?)")
             continue
-        lines = [line.split(None, 1) for line in (here / f"{name}.expect").read_text().splitlines()
-                 if line.strip() and not line.startswith("#")]
+        lines = expected[name]
         options = [word for key, *rest in lines if key == "options" for word in rest[0].split()]
         source = next(here.glob(f"{name}.c*"))
         status, answer = examine(gph, program, options)
