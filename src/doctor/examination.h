@@ -24,6 +24,7 @@ typedef struct gphi_process {
     uint64_t number;
     gphi_model *model;
     gphi_stacks *stacks;
+    struct gphi_history *history;
     gphi_findings findings;
     gphi_vec runs;   /* of gphi_rule_run */
     gphi_vec first;  /* its PROCESS record, for saved logs; bytes */

@@ -3,56 +3,70 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "doctor/examination.h"
+#include "doctor/history/history.h"
 #include "doctor/rules/rules.h"
 
 #include <string.h>
 
-static const struct {
-    const gphi_rule *rules;
-    const size_t *count;
-} tables[] = {
-#define X(class) {gphi_rules_##class, &gphi_rules_##class##_count},
+static const gphi_rule *const tables[] = {
+#define X(class) gphi_rules_##class,
     GPHI_RULE_TABLES(X)
 #undef X
 };
 
 /* ---- life ---- */
 
+static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
+{
+    const gph_allocator heap = process->model->heap;
+    const size_t bytes = rule->list_bytes > 0 ? sizeof(gphi_vec) : rule->state_bytes;
+    GPHI_TRY(gphi_vec_reserve(&process->runs, 1));
+    void *state = bytes > 0 ? gphi_heap_alloc(heap, bytes) : NULL;
+    if (bytes > 0 && state == NULL)
+        return GPH_E_NO_MEMORY;
+    gphi_rule_run *run = gphi_vec_add(&process->runs, 1);
+    *run = (gphi_rule_run){.model = process->model,
+                           .history = process->history,
+                           .findings = &process->findings,
+                           .state = state,
+                           .rule = rule};
+    if (rule->list_bytes > 0)
+        gphi_vec_init(state, heap, rule->list_bytes);
+    if (rule->init != NULL)
+        rule->init(run);
+    return GPH_OK;
+}
+
 static gph_status add_rules(gphi_process *process)
 {
-    gphi_model *model = process->model;
     for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
-        for (size_t i = 0; i < *tables[t].count; i++) {
-            const gphi_rule *rule = &tables[t].rules[i];
-            void *state = NULL;
-            GPHI_TRY(gphi_vec_reserve(&process->runs, 1));
-            if (rule->state_bytes > 0) {
-                state = gphi_heap_alloc(model->heap, rule->state_bytes);
-                if (state == NULL)
-                    return GPH_E_NO_MEMORY;
-            }
-            *(gphi_rule_run *)gphi_vec_add(&process->runs, 1) =
-                (gphi_rule_run){.model = model,
-                                .findings = &process->findings,
-                                .state = state,
-                                .rule = rule};
-        }
+        for (const gphi_rule *rule = tables[t]; rule->id != NULL; rule++)
+            GPHI_TRY(add_rule(process, rule));
     return GPH_OK;
+}
+
+static void drop_rule(gph_doctor *doctor, gphi_rule_run *run)
+{
+    const gphi_rule *rule = run->rule;
+    if (rule->fini != NULL)
+        rule->fini(run);
+    if (rule->list_bytes > 0)
+        gphi_vec_fini(run->state);
+    gphi_heap_free(doctor->heap, run->state,
+                   rule->list_bytes > 0 ? sizeof(gphi_vec) : rule->state_bytes);
 }
 
 void gphi_process_free(gph_doctor *doctor, gphi_process *process)
 {
     gphi_rule_run *runs = process->runs.items;
-    for (size_t i = 0; i < process->runs.count; i++) {
-        if (runs[i].rule->fini != NULL)
-            runs[i].rule->fini(&runs[i]);
-        gphi_heap_free(doctor->heap, runs[i].state, runs[i].rule->state_bytes);
-    }
+    for (size_t i = 0; i < process->runs.count; i++)
+        drop_rule(doctor, &runs[i]);
     gphi_vec_fini(&process->runs);
     gphi_vec_fini(&process->first);
     gphi_repeats_fini(&process->repeats);
     if (process->model != NULL)
         gphi_findings_fini(&process->findings);
+    gphi_history_destroy(process->history);
     gphi_model_destroy(process->model);
     gphi_stacks_destroy(process->stacks);
     if (process->ring != NULL)
@@ -75,6 +89,8 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
     gph_status status = gphi_model_create(doctor->heap, &process->model);
     if (status == GPH_OK)
         status = gphi_stacks_create(doctor->heap, &process->stacks);
+    if (status == GPH_OK)
+        status = gphi_history_create(process->model, &process->history);
     if (status == GPH_OK) {
         process->model->stacks = process->stacks;
         process->model->process = number;
@@ -141,9 +157,13 @@ static void run_rules(gphi_process *process, const gphi_event *event,
                       const gphi_seen *seen)
 {
     gphi_rule_run *runs = process->runs.items;
+    const bool is_unreturned =
+        seen != NULL && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0;
+    if (seen != NULL && !is_unreturned)
+        gphi_history_note(process->history, seen);
     for (size_t i = 0; i < process->runs.count; i++) {
         const gphi_rule *rule = runs[i].rule;
-        if (seen != NULL && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0) {
+        if (is_unreturned) {
             if (rule->unreturned != NULL)
                 rule->unreturned(&runs[i], seen);
         } else if (seen != NULL && rule->call != NULL)
@@ -204,7 +224,8 @@ gph_status gphi_process_feed(gph_doctor *doctor, gphi_process *process,
 void gphi_process_end(gphi_process *process)
 {
     gphi_rule_run *runs = process->runs.items;
+    process->model->is_killed = !process->has_exited;
     for (size_t i = 0; i < process->runs.count; i++)
         if (runs[i].rule->end != NULL)
-            runs[i].rule->end(&runs[i], !process->has_exited);
+            runs[i].rule->end(&runs[i]);
 }

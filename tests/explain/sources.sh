@@ -41,7 +41,7 @@ for slug in $(grep '^Shown by: ' "$list" | sed -n 's/.* See: //p' | tr -d ',' |
     tr ' ' '\n' | grep -v -e '^docs/' -e '^https://' | sort -u); do
     grep -qxF "$slug" "$list.slugs" || complain "no entry $slug"
 done
-for rule in $(grep -rohE --include='*.c' '\{ *\.id = "[a-z.-]+"' "$root/src/doctor" "$root/src/advice" 2>/dev/null |
+for rule in $(grep -rohE --include='*.c' '(\.id = |_RULE\(|GPHI_RULE(_NAME)?\()"[a-z.-]+"' "$root/src/doctor" "$root/src/advice" 2>/dev/null |
     grep -oE '[a-z-]+\.[a-z-]+' | sort -u); do
     grep -qxF "$rule" "$list.slugs" || complain "no entry for the rule $rule"
 done

@@ -17,6 +17,7 @@ typedef struct gphi_findings gphi_findings;
 
 typedef struct gphi_rule_run {
     gphi_model *model;
+    struct gphi_history *history; /* of accesses, with the call at hand in it */
     gphi_findings *findings;
     void *state; /* the rule's own */
     const struct gphi_rule *rule;
@@ -26,12 +27,22 @@ typedef struct gphi_rule {
     const char *id;
     gph_severity severity;
     size_t state_bytes;
-    void (*call)(gphi_rule_run *run, const gphi_seen *seen); /* may be NULL */
+    size_t list_bytes; /* instead: `state` is a gphi_vec of items of so many bytes */
+    void (*init)(
+        gphi_rule_run *run); /* of what `state`, zeroed, holds; all may be NULL */
+    void (*call)(gphi_rule_run *run, const gphi_seen *seen);
     void (*unreturned)(gphi_rule_run *run, const gphi_seen *seen);
     void (*event)(gphi_rule_run *run, const gphi_event *event); /* all other records */
-    void (*end)(gphi_rule_run *run, bool is_killed);
+    void (*end)(gphi_rule_run *run);
     void (*fini)(gphi_rule_run *run); /* frees what `state` holds */
 } gphi_rule;
+
+/* A row of a table of rules, and one of a rule that another row's functions report. */
+#define GPHI_RULE(name, level, ...)                                                      \
+    {                                                                                    \
+        .id = (name), .severity = GPH_SEVERITY_##level, __VA_ARGS__                      \
+    }
+#define GPHI_RULE_NAME(name, level) GPHI_RULE(name, level, .state_bytes = 0)
 
 /* A finding at the place of `at`. One a (rule, stack of `at`, key): a second only counts
  * and gives NULL, so `if (draft)` before filling. `key` tells apart what has one stack

@@ -10,11 +10,11 @@ enum { POINTERS_MAX = 64, ARGUMENTS_MAX = 256 };
 
 /* ---- life ---- */
 
-static gphi_history *history_create(gphi_model *model)
+gph_status gphi_history_create(gphi_model *model, gphi_history **out)
 {
     gphi_history *history = gphi_heap_alloc(model->heap, sizeof(*history));
     if (history == NULL)
-        return NULL;
+        return GPH_E_NO_MEMORY;
     *history = (gphi_history){.model = model};
     gphi_vec_init(&history->execs, model->heap, sizeof(gphi_exec_history *));
     gphi_vec_init(&history->memories, model->heap, sizeof(gphi_memory_history *));
@@ -23,20 +23,20 @@ static gphi_history *history_create(gphi_model *model)
     gphi_map_init(&history->by_memory, model->heap);
     gphi_map_init(&history->edits, model->heap);
     gphi_map_init(&history->off, model->heap);
-    return history;
+    *out = history;
+    return GPH_OK;
 }
 
-void gphi_history_destroy(gphi_model *model)
+void gphi_history_destroy(gphi_history *history)
 {
-    gphi_history *history = model->history;
     if (history == NULL)
         return;
-    model->history = NULL;
+    const gph_allocator heap = history->model->heap;
     for (size_t i = 0; i < history->execs.count; i++) {
-        gphi_exec_history *one = *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+        gphi_exec_history *one = gphi_history_exec_at(history, i);
         gphi_vec_fini(&one->touches);
         gphi_vec_fini(&one->allocations);
-        gphi_heap_free(model->heap, one, sizeof(*one));
+        gphi_heap_free(heap, one, sizeof(*one));
     }
     for (size_t i = 0; i < history->memories.count; i++) {
         gphi_memory_history *one =
@@ -44,7 +44,7 @@ void gphi_history_destroy(gphi_model *model)
         gphi_vec_fini(&one->written);
         gphi_vec_fini(&one->read);
         gphi_vec_fini(&one->pointers);
-        gphi_heap_free(model->heap, one, sizeof(*one));
+        gphi_heap_free(heap, one, sizeof(*one));
     }
     gphi_vec_fini(&history->execs);
     gphi_vec_fini(&history->memories);
@@ -53,7 +53,7 @@ void gphi_history_destroy(gphi_model *model)
     gphi_map_fini(&history->by_memory);
     gphi_map_fini(&history->edits);
     gphi_map_fini(&history->off);
-    gphi_heap_free(model->heap, history, sizeof(*history));
+    gphi_heap_free(heap, history, sizeof(*history));
 }
 
 /* ---- executables ---- */
@@ -360,9 +360,8 @@ static gphi_exec_history *add_exec(gphi_history *history, const gphi_seen *seen,
     return one;
 }
 
-static void add_call(gphi_history *history, const gphi_seen *seen)
+void gphi_history_note(gphi_history *history, const gphi_seen *seen)
 {
-    history->seen = seen->call.number;
     history->launched = NULL;
     history->now.time_ns = seen->call.time_ns;
     history->now.number = seen->call.number;
@@ -378,17 +377,6 @@ static void add_call(gphi_history *history, const gphi_seen *seen)
     gphi_exec_history *exec = add_exec(history, seen, &is_new);
     gphi_graph_memory_call(history, seen, exec, is_new);
     note_work(history, seen);
-}
-
-gphi_history *gphi_history_of(gphi_rule_run *run, const gphi_seen *seen)
-{
-    gphi_model *model = run->model;
-    if (model->history == NULL)
-        model->history = history_create(model);
-    gphi_history *history = model->history;
-    if (history != NULL && seen != NULL && history->seen != seen->call.number)
-        add_call(history, seen);
-    return history;
 }
 
 /* ---- questions ---- */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the rules of memory, caches, random numbers and speed remember together: which
  * addresses each executable touches and how, who else has written and read them, and what
- * happened in between. Kept once for a model, brought up to date by the first rule that
- * is called for a call.
+ * happened in between. Each process has one, which takes in every call before the rules
+ * do.
  *
  * What is known of an access:
  *   copy, fill of a graph or outside   range and direction, exactly
@@ -100,7 +100,6 @@ typedef struct gphi_graph_memory {
 
 typedef struct gphi_history {
     gphi_model *model;
-    uint64_t seen;     /* number of the last call */
     gphi_vec execs;    /* of gphi_exec_history *, in order of creation */
     gphi_map by_exec;  /* exec -> gphi_exec_history */
     gphi_vec memories; /* of gphi_memory_history * */
@@ -120,10 +119,16 @@ typedef struct gphi_history {
     bool is_short; /* of memory: some of it is missing */
 } gphi_history;
 
-/* The history, with `seen` in it (NULL: as it is). NULL without memory. */
-gphi_history *gphi_history_of(gphi_rule_run *run, const gphi_seen *seen);
-/* Frees it; called by the fini of one of the rules. */
-void gphi_history_destroy(gphi_model *model);
+gph_status gphi_history_create(gphi_model *model, gphi_history **out);
+void gphi_history_destroy(gphi_history *history); /* NULL is allowed */
+/* Takes in a call, after the model did and before the rules look at it. */
+void gphi_history_note(gphi_history *history, const gphi_seen *seen);
+
+static inline gphi_exec_history *gphi_history_exec_at(const gphi_history *history,
+                                                      size_t index)
+{
+    return *(gphi_exec_history **)gphi_vec_at(&history->execs, index);
+}
 
 gphi_exec_history *gphi_history_exec(const gphi_history *history,
                                      const gphi_exec_state *exec);

@@ -200,10 +200,10 @@ typedef struct gphi_model {
     uint32_t driver_version;
     uint32_t signal; /* that ended the process; 0: none, or not known */
     uint64_t first_ns, last_ns;
+    bool is_killed;             /* it did not exit by itself; known at the end */
     bool is_replaced;           /* by another program, exec(), in the same process */
     struct gphi_stacks *stacks; /* for words; NULL: none */
     struct gphi_model_private *own;
-    struct gphi_history *history; /* of history.h; NULL: not begun */
 } gphi_model;
 
 /* Lookups by handle: what lives under it now, else what lived last; NULL: never seen. */

@@ -4,8 +4,9 @@
 #define GPHI_DOCTOR_RULES_H
 #include "doctor/findings/rule.h"
 
-/* X(class): rules_CLASS.c defines gphi_rules_CLASS[] and gphi_rules_CLASS_count. A file
- * that has grown too long calls functions of rules_CLASS_x.c; its table stays. */
+/* X(class): CLASS/rules_CLASS.c defines gphi_rules_CLASS[], which a row without an id
+ * ends. A file that has grown too long calls functions of CLASS/CLASS_x.c; its table
+ * stays. */
 #define GPHI_RULE_TABLES(X)                                                              \
     X(capture)                                                                           \
     X(instantiate)                                                                       \
@@ -18,9 +19,7 @@
     X(nccl)                                                                              \
     X(log)
 
-#define X(class)                                                                         \
-    extern const gphi_rule gphi_rules_##class[];                                         \
-    extern const size_t gphi_rules_##class##_count;
+#define X(class) extern const gphi_rule gphi_rules_##class[];
 GPHI_RULE_TABLES(X)
 #undef X
 #endif

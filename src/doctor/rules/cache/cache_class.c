@@ -78,7 +78,7 @@ static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of
 {
     double cost = 0;
     for (size_t i = 0; i < history->execs.count; i++) {
-        gphi_exec_history *one = *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+        gphi_exec_history *one = gphi_history_exec_at(history, i);
         if (one->class_hash != class->hash || one->nodes == 0)
             continue;
         gphi_exec_history **place = gphi_vec_add(&class->members, 1);
@@ -147,14 +147,11 @@ static void each_class(gphi_rule_run *run,
                                     const class_of *class),
                        size_t least)
 {
-    const gphi_history *history = gphi_history_of(run, NULL);
+    const gphi_history *history = run->history;
     gphi_map done;
     gphi_map_init(&done, run->model->heap);
-    for (size_t i = 0;
-         history != NULL && history->execs.count >= least && i < history->execs.count;
-         i++) {
-        const gphi_exec_history *one =
-            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+    for (size_t i = 0; history->execs.count >= least && i < history->execs.count; i++) {
+        const gphi_exec_history *one = gphi_history_exec_at(history, i);
         if (gphi_map_get(&done, one->class_hash) != NULL ||
             gphi_map_set(&done, one->class_hash, 1) != GPH_OK)
             continue;
@@ -202,9 +199,8 @@ static void tell_per_launch(gphi_rule_run *run, const gphi_history *history,
         gphi_evidence_call(draft, &last->destroyed, "and destroyed by");
 }
 
-void gphi_rule_instantiate_per_launch(gphi_rule_run *run, bool is_killed)
+void gphi_rule_instantiate_per_launch(gphi_rule_run *run)
 {
-    (void)is_killed;
     each_class(run, tell_per_launch, LAUNCHED_MIN);
 }
 
@@ -234,9 +230,8 @@ static void tell_explosion(gphi_rule_run *run, const gphi_history *history,
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");
 }
 
-void gphi_rule_shape_explosion(gphi_rule_run *run, bool is_killed)
+void gphi_rule_shape_explosion(gphi_rule_run *run)
 {
-    (void)is_killed;
     each_class(run, tell_explosion, SHAPES_MIN);
 }
 
@@ -274,8 +269,7 @@ static void tell_growth(gphi_rule_run *run, const gphi_history *history,
     gphi_evidence_call(draft, &member(class, 0)->exec->created, "the first one by");
 }
 
-void gphi_rule_executable_growth(gphi_rule_run *run, bool is_killed)
+void gphi_rule_executable_growth(gphi_rule_run *run)
 {
-    (void)is_killed;
     each_class(run, tell_growth, GROWTH_MIN);
 }

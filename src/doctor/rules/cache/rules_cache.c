@@ -11,7 +11,6 @@
 /* Refused updates, and what was launched without a graph since the last launch of one. */
 typedef struct given_up {
     gphi_map functions; /* kernels of executables whose update was refused -> 1 */
-    bool is_ready;
     uint32_t refused, kernels;
     uint32_t launches; /* since the last refusal */
     uint64_t eager;
@@ -46,17 +45,17 @@ static bool is_update(const gphi_seen *seen)
     }
 }
 
+static void given_up_init(gphi_rule_run *run)
+{
+    given_up *state = run->state;
+    gphi_map_init(&state->functions, run->model->heap);
+}
+
 static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     enum { GOES_ON = 8 };
     given_up *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    if (!state->is_ready) {
-        gphi_map_init(&state->functions, run->model->heap);
-        state->is_ready = true;
-    }
-    if (history == NULL)
-        return;
+    const gphi_history *history = run->history;
     if (history->launched != NULL) {
         state->last_launch = seen->call;
         state->eager = 0;
@@ -82,11 +81,10 @@ static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
         state->first_eager = seen->call;
 }
 
-static void given_up_end(gphi_rule_run *run, bool is_killed)
+static void given_up_end(gphi_rule_run *run)
 {
     enum { REFUSED_MIN = 3, EAGER_MIN = 24 };
     const given_up *state = run->state;
-    (void)is_killed;
     if (state->refused < REFUSED_MIN || state->eager < EAGER_MIN ||
         state->eager < 3 * (uint64_t)state->kernels ||
         state->first_eager.number < state->last_launch.number)
@@ -105,8 +103,7 @@ static void given_up_end(gphi_rule_run *run, bool is_killed)
 static void given_up_fini(gphi_rule_run *run)
 {
     given_up *state = run->state;
-    if (state->is_ready)
-        gphi_map_fini(&state->functions);
+    gphi_map_fini(&state->functions);
 }
 
 /* ---- notes of libgph ---- */
@@ -123,9 +120,14 @@ typedef struct noted {
 
 typedef struct notes {
     gphi_vec items;
-    bool is_ready;
     gphi_call last; /* launch or call that made a stack */
 } notes;
+
+static void notes_init(gphi_rule_run *run)
+{
+    notes *state = run->state;
+    gphi_vec_init(&state->items, run->model->heap, sizeof(noted));
+}
 
 static void notes_call(gphi_rule_run *run, const gphi_seen *seen)
 {
@@ -134,17 +136,12 @@ static void notes_call(gphi_rule_run *run, const gphi_seen *seen)
         seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags ||
         seen->call.call == GPHI_CALL_cuGraphInstantiateWithParams)
         state->last = seen->call;
-    (void)gphi_history_of(run, seen);
 }
 
 static noted *noted_of(gphi_rule_run *run, const gphi_event *event, uint64_t function)
 {
     notes *state = run->state;
     const uint64_t object = gphi_event_word(event, 0);
-    if (!state->is_ready) {
-        gphi_vec_init(&state->items, run->model->heap, sizeof(noted));
-        state->is_ready = true;
-    }
     noted *one = NULL;
     for (size_t i = 0; i < state->items.count && one == NULL; i++) {
         noted *at = gphi_vec_at(&state->items, i);
@@ -165,8 +162,7 @@ static noted *noted_of(gphi_rule_run *run, const gphi_event *event, uint64_t fun
 static void notes_fini(gphi_rule_run *run)
 {
     notes *state = run->state;
-    if (state->is_ready)
-        gphi_vec_fini(&state->items);
+    gphi_vec_fini(&state->items);
 }
 
 /* ---- cache.padding-waste ---- */
@@ -185,12 +181,11 @@ static void padding_event(gphi_rule_run *run, const gphi_event *event)
     one->units += gphi_event_word(event, 4);
 }
 
-static void padding_end(gphi_rule_run *run, bool is_killed)
+static void padding_end(gphi_rule_run *run)
 {
     enum { REPLAYS_MIN = 32 };
     const notes *state = run->state;
-    (void)is_killed;
-    for (size_t i = 0; state->is_ready && i < state->items.count; i++) {
+    for (size_t i = 0; i < state->items.count; i++) {
         const noted *one = gphi_vec_at(&state->items, i);
         if (one->replays < REPLAYS_MIN || one->units <= one->asked ||
             (one->units - one->asked) * 10 < one->units * 4)
@@ -242,12 +237,11 @@ static void storm_event(gphi_rule_run *run, const gphi_event *event)
     one->reasons[why < 16 ? why : 15]++;
 }
 
-static void storm_end(gphi_rule_run *run, bool is_killed)
+static void storm_end(gphi_rule_run *run)
 {
     enum { AGAIN_MIN = 4 };
     const notes *state = run->state;
-    (void)is_killed;
-    for (size_t i = 0; state->is_ready && i < state->items.count; i++) {
+    for (size_t i = 0; i < state->items.count; i++) {
         const noted *one = gphi_vec_at(&state->items, i);
         if (one->again < AGAIN_MIN || one->replays >= 2 * one->again)
             continue;
@@ -279,8 +273,7 @@ typedef struct choice {
 
 typedef struct choices {
     gphi_vec items;
-    gphi_map indices; /* of functions, in `items` */
-    bool is_ready;
+    gphi_map indices;     /* of functions, in `items` */
     uint64_t pending[16]; /* launched since the last record of an event */
     uint64_t timed[16];   /* between the last two records */
     uint32_t pending_count, timed_count;
@@ -315,15 +308,16 @@ static bool is_chosen(const gphi_model *model, uint64_t function)
     return gphi_name_has(gphi_function_name(model, function), words);
 }
 
+static void choice_init(gphi_rule_run *run)
+{
+    choices *state = run->state;
+    gphi_vec_init(&state->items, run->model->heap, sizeof(choice));
+    gphi_map_init(&state->indices, run->model->heap);
+}
+
 static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     choices *state = run->state;
-    (void)gphi_history_of(run, seen);
-    if (!state->is_ready) {
-        gphi_vec_init(&state->items, run->model->heap, sizeof(choice));
-        gphi_map_init(&state->indices, run->model->heap);
-        state->is_ready = true;
-    }
     if (seen->call.result != 0 || seen->capture != NULL)
         return;
     if (gphi_is_kernel_launch(seen)) {
@@ -379,16 +373,12 @@ static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_history
     return NULL;
 }
 
-static void choice_end(gphi_rule_run *run, bool is_killed)
+static void choice_end(gphi_rule_run *run)
 {
     const choices *state = run->state;
-    const gphi_history *history = gphi_history_of(run, NULL);
-    (void)is_killed;
-    for (size_t i = 0; history != NULL && state->is_ready && state->first_tuned != 0 &&
-                       i < history->execs.count;
-         i++) {
-        const gphi_exec_history *exec =
-            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+    const gphi_history *history = run->history;
+    for (size_t i = 0; state->first_tuned != 0 && i < history->execs.count; i++) {
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         const choice *frozen = frozen_in(run, exec);
         const choice *winner = frozen != NULL ? winner_of(state, frozen) : NULL;
         if (winner == NULL)
@@ -410,46 +400,25 @@ static void choice_end(gphi_rule_run *run, bool is_killed)
 static void choice_fini(gphi_rule_run *run)
 {
     choices *state = run->state;
-    if (!state->is_ready)
-        return;
     gphi_vec_fini(&state->items);
     gphi_map_fini(&state->indices);
 }
 
-/* ---- the table; the last entry is no rule ---- */
+/* ---- the table ---- */
 
 const gphi_rule gphi_rules_cache[] = {
-    {.id = "cache.shape-explosion",
-     .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_shape_explosion},
-    {.id = "cache.given-up",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(given_up),
-     .call = given_up_call,
-     .end = given_up_end,
-     .fini = given_up_fini},
-    {.id = "cache.padding-waste",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(notes),
-     .call = notes_call,
-     .event = padding_event,
-     .end = padding_end,
-     .fini = notes_fini},
-    {.id = "cache.frozen-choice",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(choices),
-     .call = choice_call,
-     .end = choice_end,
-     .fini = choice_fini},
-    {.id = "tree.re-record-storm",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(notes),
-     .call = notes_call,
-     .event = storm_event,
-     .end = storm_end,
-     .fini = notes_fini},
+    GPHI_RULE("cache.shape-explosion", WARNING, .end = gphi_rule_shape_explosion),
+    GPHI_RULE("cache.given-up", WARNING, .state_bytes = sizeof(given_up),
+              .init = given_up_init, .call = given_up_call, .end = given_up_end,
+              .fini = given_up_fini),
+    GPHI_RULE("cache.padding-waste", WARNING, .state_bytes = sizeof(notes),
+              .init = notes_init, .call = notes_call, .event = padding_event,
+              .end = padding_end, .fini = notes_fini),
+    GPHI_RULE("cache.frozen-choice", WARNING, .state_bytes = sizeof(choices),
+              .init = choice_init, .call = choice_call, .end = choice_end,
+              .fini = choice_fini),
+    GPHI_RULE("tree.re-record-storm", WARNING, .state_bytes = sizeof(notes),
+              .init = notes_init, .call = notes_call, .event = storm_event,
+              .end = storm_end, .fini = notes_fini),
     {.id = NULL},
 };
-const size_t gphi_rules_cache_count =
-    sizeof(gphi_rules_cache) / sizeof(gphi_rules_cache[0]) - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules capture.*, the lowest file: watches of captures and the incidents that broke them,
- * as all the others use them. */
+/* Rules capture.*, the lowest file: watches of captures and the incidents that broke
+ * them, as all the others use them. */
 #include "doctor/rules/capture/rules_capture.h"
 
 #include "base/heap.h"
@@ -32,13 +32,11 @@ static const gphi_rule *rule_of(const gphi_rule_run *run, gphi_capture_rule rule
     if (rule < GPHI_RULE_CAPTURE_COUNT)
         return run->rule + rule;
     const bool is_nccl = rule == GPHI_RULE_WATCHDOG;
-    const gphi_rule *rules = is_nccl ? gphi_rules_nccl : gphi_rules_instantiate;
-    const size_t count = is_nccl ? gphi_rules_nccl_count : gphi_rules_instantiate_count;
     const char *id = is_nccl ? "nccl.watchdog-query" : "instantiate.during-capture";
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rules[i].id, id) == 0)
-            return &rules[i];
-    return run->rule;
+    const gphi_rule *other = is_nccl ? gphi_rules_nccl : gphi_rules_instantiate;
+    while (other->id != NULL && strcmp(other->id, id) != 0)
+        other++;
+    return other->id != NULL ? other : run->rule;
 }
 
 gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,

@@ -249,12 +249,10 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
         state->is_short = true;
 }
 
-static void make_ready(gphi_rule_run *run)
+static void on_init(gphi_rule_run *run)
 {
     gphi_capture_state *state = run->state;
     const gph_allocator heap = run->model->heap;
-    if (state->is_ready)
-        return;
     gphi_vec_init(&state->watches, heap, sizeof(gphi_watch *));
     gphi_vec_init(&state->incidents, heap, sizeof(gphi_incident *));
     gphi_map_init(&state->contexts, heap);
@@ -265,12 +263,10 @@ static void make_ready(gphi_rule_run *run)
     gphi_vec_init(&state->frames, heap, sizeof(uint64_t));
     gphi_vec_init(&state->modules, heap, sizeof(gphi_loaded));
     gphi_vec_init(&state->hosts, heap, sizeof(gphi_host_copy));
-    state->is_ready = true;
 }
 
 static void on_event(gphi_rule_run *run, const gphi_event *event)
 {
-    make_ready(run);
     gphi_capture_event(run, event);
     if (event->kind == GPHI_EVENT_HOST)
         gphi_host_launch(run, event);
@@ -279,7 +275,6 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
 static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
-    make_ready(run);
     if (seen->call.flags & GPHI_CALL_NESTED)
         return;
     gphi_capture_contexts(state, seen);
@@ -327,15 +322,14 @@ static void end_unseen(gphi_rule_run *run, gphi_watch *watch)
         gphi_consequence(draft, &first[i]);
 }
 
-static void on_end(gphi_rule_run *run, bool is_killed)
+static void on_end(gphi_rule_run *run)
 {
     gphi_capture_state *state = run->state;
-    make_ready(run);
     for (size_t i = 0; i < state->watches.count; i++) {
         gphi_watch *watch = gphi_watch_at(state, i);
         if (watch->early.count && watch->incident == NULL)
             end_unseen(run, watch);
-        else if (!watch->is_over && !is_killed)
+        else if (!watch->is_over && !run->model->is_killed)
             gphi_tell_never_ended(run, watch, NULL);
     }
     for (size_t i = 0; i < state->incidents.count; i++) {
@@ -356,8 +350,6 @@ static void on_end(gphi_rule_run *run, bool is_killed)
 static void on_fini(gphi_rule_run *run)
 {
     gphi_capture_state *state = run->state;
-    if (!state->is_ready)
-        return;
     while (state->watches.count)
         watch_drop(state, state->watches.count - 1);
     for (size_t i = 0; i < state->incidents.count; i++)
@@ -376,45 +368,34 @@ static void on_fini(gphi_rule_run *run)
     gphi_host_fini(run);
 }
 
-#define RULE(name, how)                                                                  \
-    {                                                                                    \
-        .id = "capture." name, .severity = GPH_SEVERITY_##how                            \
-    }
-
-/* In the order of gphi_capture_rule. The last entry is no rule. */
+/* In the order of gphi_capture_rule. */
 const gphi_rule gphi_rules_capture[] = {
-    {.id = "capture.unsafe-call",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(gphi_capture_state),
-     .call = on_call,
-     .event = on_event,
-     .end = on_end,
-     .fini = on_fini},
-    RULE("unsafe-call-other-thread", ERROR),
-    RULE("legacy-stream", ERROR),
-    RULE("isolation", ERROR),
-    RULE("unjoined-fork", ERROR),
-    RULE("merge", ERROR),
-    RULE("begin-on-legacy", ERROR),
-    RULE("captured-event-query", ERROR),
-    RULE("event-after-capture", ERROR),
-    RULE("unmatched-end", ERROR),
-    RULE("wrong-thread-end", ERROR),
-    RULE("never-ended", ERROR),
-    RULE("silent-drop", ERROR),
-    RULE("invalid-work", ERROR),
-    RULE("escape", WARNING),
-    RULE("empty-graph", WARNING),
-    RULE("missing-warm-up", ERROR),
-    RULE("destructor", ERROR),
-    RULE("synchronize", ERROR),
-    RULE("host-pointer", WARNING),
-    RULE("wrong-device", ERROR),
-    RULE("graph-launch", ERROR),
+    GPHI_RULE("capture.unsafe-call", ERROR, .state_bytes = sizeof(gphi_capture_state),
+              .init = on_init, .call = on_call, .event = on_event, .end = on_end,
+              .fini = on_fini),
+    GPHI_RULE_NAME("capture.unsafe-call-other-thread", ERROR),
+    GPHI_RULE_NAME("capture.legacy-stream", ERROR),
+    GPHI_RULE_NAME("capture.isolation", ERROR),
+    GPHI_RULE_NAME("capture.unjoined-fork", ERROR),
+    GPHI_RULE_NAME("capture.merge", ERROR),
+    GPHI_RULE_NAME("capture.begin-on-legacy", ERROR),
+    GPHI_RULE_NAME("capture.captured-event-query", ERROR),
+    GPHI_RULE_NAME("capture.event-after-capture", ERROR),
+    GPHI_RULE_NAME("capture.unmatched-end", ERROR),
+    GPHI_RULE_NAME("capture.wrong-thread-end", ERROR),
+    GPHI_RULE_NAME("capture.never-ended", ERROR),
+    GPHI_RULE_NAME("capture.silent-drop", ERROR),
+    GPHI_RULE_NAME("capture.invalid-work", ERROR),
+    GPHI_RULE_NAME("capture.escape", WARNING),
+    GPHI_RULE_NAME("capture.empty-graph", WARNING),
+    GPHI_RULE_NAME("capture.missing-warm-up", ERROR),
+    GPHI_RULE_NAME("capture.destructor", ERROR),
+    GPHI_RULE_NAME("capture.synchronize", ERROR),
+    GPHI_RULE_NAME("capture.host-pointer", WARNING),
+    GPHI_RULE_NAME("capture.wrong-device", ERROR),
+    GPHI_RULE_NAME("capture.graph-launch", ERROR),
     {.id = NULL},
 };
-const size_t gphi_rules_capture_count =
-    sizeof(gphi_rules_capture) / sizeof(gphi_rules_capture[0]) - 1;
 _Static_assert(sizeof(gphi_rules_capture) / sizeof(gphi_rules_capture[0]) - 1 ==
                    GPHI_RULE_CAPTURE_COUNT,
                "the table and gphi_capture_rule agree");

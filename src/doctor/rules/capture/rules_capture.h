@@ -175,7 +175,7 @@ typedef struct gphi_capture_state {
     gphi_vec hosts;     /* of gphi_host_copy */
     gphi_incident *refused_begin; /* the last, on the legacy stream */
     uint32_t open;                /* watches that are not over */
-    bool is_ready, is_short;      /* of memory */
+    bool is_short;                /* of memory */
 } gphi_capture_state;
 
 /* ---- capture_watch.c ---- */

@@ -611,20 +611,16 @@ static void instantiate_event(gphi_rule_run *run, const gphi_event *event)
 
 /* The first looks for all. */
 const gphi_rule gphi_rules_instantiate[] = {
-    {.id = "instantiate.cycle",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(struct look),
-     .call = instantiate_call,
-     .event = instantiate_event},
-    {.id = "instantiate.second-executable", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.clone-memory-nodes", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.child-memory-nodes", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.remove-memory-node", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.node-not-allowed", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.flags", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.conditional", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.multiple-contexts", .severity = GPH_SEVERITY_ERROR},
-    {.id = "instantiate.during-capture", .severity = GPH_SEVERITY_ERROR},
+    GPHI_RULE("instantiate.cycle", ERROR, .state_bytes = sizeof(struct look),
+              .call = instantiate_call, .event = instantiate_event),
+    GPHI_RULE_NAME("instantiate.second-executable", ERROR),
+    GPHI_RULE_NAME("instantiate.clone-memory-nodes", ERROR),
+    GPHI_RULE_NAME("instantiate.child-memory-nodes", ERROR),
+    GPHI_RULE_NAME("instantiate.remove-memory-node", ERROR),
+    GPHI_RULE_NAME("instantiate.node-not-allowed", ERROR),
+    GPHI_RULE_NAME("instantiate.flags", ERROR),
+    GPHI_RULE_NAME("instantiate.conditional", ERROR),
+    GPHI_RULE_NAME("instantiate.multiple-contexts", ERROR),
+    GPHI_RULE_NAME("instantiate.during-capture", ERROR),
+    {.id = NULL},
 };
-const size_t gphi_rules_instantiate_count =
-    sizeof(gphi_rules_instantiate) / sizeof(gphi_rules_instantiate[0]);

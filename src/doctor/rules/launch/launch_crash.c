@@ -120,11 +120,11 @@ static void tell(gphi_rule_run *run, uint32_t index)
         gphi_soften(draft);
 }
 
-void gphi_launch_crash_end(gphi_rule_run *run, bool is_killed)
+void gphi_launch_crash_end(gphi_rule_run *run)
 {
     const gphi_launch_crash *state = run->state;
     uint32_t best = 0;
-    if (!is_killed || state->count == 0 ||
+    if (!run->model->is_killed || state->count == 0 ||
         (run->model->signal == 0 && run->model->is_replaced))
         return;
     for (uint32_t i = 0; i < state->count; i++) {

@@ -10,20 +10,12 @@
 
 enum { GONE_MAX = 256 };
 
-struct gone {
-    gphi_exec_state *exec;
-    uint64_t made;
-    uint64_t start, end; /* of memory; of an event: its handle, 0 */
-    uint32_t node;
-    gphi_call call;
-};
-
-static bool in_range(const struct gone *gone, uint64_t address)
+static bool in_range(const gphi_launch_gone *gone, uint64_t address)
 {
     return address >= gone->start && address < gone->end;
 }
 
-static bool uses_memory(const struct gone *gone, const gph_node *node)
+static bool uses_memory(const gphi_launch_gone *gone, const gph_node *node)
 {
     if (node->kind == GPH_NODE_MEMCPY)
         return (node->u.memcpy.dst.memory != GPH_MEMORY_ARRAY &&
@@ -47,7 +39,7 @@ static bool uses_memory(const struct gone *gone, const gph_node *node)
     return false;
 }
 
-static bool uses(const struct gone *gone, const gph_node *node)
+static bool uses(const gphi_launch_gone *gone, const gph_node *node)
 {
     if (gone->end != 0)
         return uses_memory(gone, node);
@@ -56,7 +48,7 @@ static bool uses(const struct gone *gone, const gph_node *node)
 }
 
 /* The node of the top graph; child graphs nest no deeper than GPH_GRAPH_DEPTH_MAX. */
-static uint32_t find_user(const struct gone *gone, const gph_graph *graph)
+static uint32_t find_user(const gphi_launch_gone *gone, const gph_graph *graph)
 {
     for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
@@ -67,21 +59,12 @@ static uint32_t find_user(const struct gone *gone, const gph_graph *graph)
     return GPH_NODE_NONE;
 }
 
-static gphi_launch_gone *list_of(gphi_rule_run *run)
+static void note(gphi_rule_run *run, gphi_launch_gone gone)
 {
-    gphi_launch_gone *all = run->state;
-    if (!all->is_ready)
-        gphi_vec_init(&all->list, run->model->heap, sizeof(struct gone));
-    all->is_ready = true;
-    return all;
-}
-
-static void note(gphi_rule_run *run, struct gone gone)
-{
-    gphi_launch_gone *all = list_of(run);
+    gphi_vec *all = run->state;
     for (size_t i = 0; i < run->model->execs.count; i++) {
         gphi_exec_state *exec = *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i);
-        if (!exec->is_alive || exec->source == NULL || all->list.count >= GONE_MAX ||
+        if (!exec->is_alive || exec->source == NULL || all->count >= GONE_MAX ||
             (gone.end == 0 && !exec->source->has_events))
             continue;
         gone.node = find_user(&gone, exec->source->data);
@@ -89,20 +72,20 @@ static void note(gphi_rule_run *run, struct gone gone)
             continue;
         gone.exec = exec;
         gone.made = exec->created.number;
-        struct gone *place = gphi_vec_add(&all->list, 1);
+        gphi_launch_gone *place = gphi_vec_add(all, 1);
         if (place != NULL) /* without memory less is told */
             *place = gone;
     }
 }
 
-static void remove_at(gphi_launch_gone *all, size_t index)
+static void remove_at(gphi_vec *all, size_t index)
 {
-    struct gone *items = all->list.items;
-    items[index] = items[--all->list.count];
+    gphi_launch_gone *items = all->items;
+    items[index] = items[--all->count];
 }
 
 /* Another one may have its place by now. */
-static bool is_back(const gphi_model *model, const struct gone *gone)
+static bool is_back(const gphi_model *model, const gphi_launch_gone *gone)
 {
     const gphi_cuda_event *event;
     if (gone->end != 0)
@@ -111,7 +94,7 @@ static bool is_back(const gphi_model *model, const struct gone *gone)
     return event != NULL && event->is_alive;
 }
 
-static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *at)
+static void tell(gphi_rule_run *run, const gphi_launch_gone *gone, const gphi_call *at)
 {
     const gphi_snapshot *snapshot = gone->exec->source;
     gphi_draft *draft = gphi_finding_begin(run, at, 0);
@@ -135,9 +118,9 @@ static void tell(gphi_rule_run *run, const struct gone *gone, const gphi_call *a
 
 static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_launch_gone *all = list_of(run);
-    for (size_t i = all->list.count; i-- > 0;) {
-        struct gone *gone = gphi_vec_at(&all->list, i);
+    gphi_vec *all = run->state;
+    for (size_t i = all->count; i-- > 0;) {
+        gphi_launch_gone *gone = gphi_vec_at(all, i);
         if (gone->exec != seen->exec)
             continue;
         gone->node = seen->exec->source != NULL
@@ -152,9 +135,9 @@ static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
 
 static void on_destroyed(gphi_rule_run *run, const gphi_exec_state *exec)
 {
-    gphi_launch_gone *all = list_of(run);
-    for (size_t i = all->list.count; i-- > 0;)
-        if (((struct gone *)gphi_vec_at(&all->list, i))->exec == exec)
+    gphi_vec *all = run->state;
+    for (size_t i = all->count; i-- > 0;)
+        if (((gphi_launch_gone *)gphi_vec_at(all, i))->exec == exec)
             remove_at(all, i);
 }
 
@@ -164,15 +147,15 @@ void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen)
     switch (seen->call.call) {
     case GPHI_CALL_cuEventDestroy:
         if (seen->call.result == 0)
-            note(run, (struct gone){.start = handle, .call = seen->call});
+            note(run, (gphi_launch_gone){.start = handle, .call = seen->call});
         break;
     case GPHI_CALL_cuMemHostUnregister:
     case GPHI_CALL_cuMemFreeHost: {
         const gphi_allocation *memory = gphi_model_memory(run->model, handle, true);
         if (seen->call.result == 0 && memory != NULL && memory->bytes > 0)
-            note(run, (struct gone){.start = memory->address,
-                                    .end = memory->address + memory->bytes,
-                                    .call = seen->call});
+            note(run, (gphi_launch_gone){.start = memory->address,
+                                         .end = memory->address + memory->bytes,
+                                         .call = seen->call});
         break;
     }
     case GPHI_CALL_cuGraphLaunch:
@@ -191,11 +174,4 @@ void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen)
 {
     if (seen->call.call == GPHI_CALL_cuGraphLaunch && seen->exec != NULL)
         on_launch(run, seen);
-}
-
-void gphi_launch_operand_fini(gphi_rule_run *run)
-{
-    gphi_launch_gone *all = run->state;
-    if (all->is_ready)
-        gphi_vec_fini(&all->list);
 }

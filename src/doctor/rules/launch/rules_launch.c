@@ -398,9 +398,8 @@ static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
         tell_made(draft, exec);
 }
 
-static void upload_end(gphi_rule_run *run, bool is_killed)
+static void upload_end(gphi_rule_run *run)
 {
-    (void)is_killed;
     for (size_t i = 0; i < run->model->execs.count && i < ALREADY_TOLD; i++)
         upload_look(run, *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i));
 }
@@ -408,10 +407,8 @@ static void upload_end(gphi_rule_run *run, bool is_killed)
 /* ---- the table ---- */
 
 #define CALL_RULE(name, function)                                                        \
-    {                                                                                    \
-        .id = (name), .severity = GPH_SEVERITY_ERROR, .state_bytes = sizeof(gphi_said),  \
-        .call = (function), .event = note_said                                           \
-    }
+    GPHI_RULE(name, ERROR, .state_bytes = sizeof(gphi_said), .call = (function),         \
+              .event = note_said)
 
 /* In this order: what is told by one is not told again by those below. */
 const gphi_rule gphi_rules_launch[] = {
@@ -420,41 +417,22 @@ const gphi_rule gphi_rules_launch[] = {
     CALL_RULE("launch.host-function-calls-cuda", host_call),
     CALL_RULE("launch.out-of-memory", memory_call),
     CALL_RULE("launch.invalid-argument", invalid_call),
-    {.id = "launch.assert", .severity = GPH_SEVERITY_ERROR},
-    {.id = "launch.fault",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(gphi_launch_faults),
-     .call = gphi_launch_fault,
-     .event = gphi_launch_fault_event},
-    {.id = "launch.dead-operand",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(gphi_launch_gone),
-     .call = gphi_launch_operand,
-     .unreturned = gphi_launch_operand_unreturned,
-     .fini = gphi_launch_operand_fini},
-    {.id = "launch.concurrent-use",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(gphi_launch_uses),
-     .call = gphi_launch_used},
-    {.id = "launch.same-executable-serialised",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(gphi_launch_waits),
-     .call = gphi_launch_serialised},
-    {.id = "launch.aliased-overlap",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(gphi_launch_overlaps),
-     .call = gphi_launch_overlap},
-    {.id = "launch.result-ignored",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(struct ignored),
-     .call = ignored_call},
-    {.id = "launch.missing-upload", .severity = GPH_SEVERITY_INFO, .end = upload_end},
-    {.id = "launch.crash",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(gphi_launch_crash),
-     .unreturned = gphi_launch_unreturned,
-     .event = gphi_launch_crash_event,
-     .end = gphi_launch_crash_end},
+    GPHI_RULE_NAME("launch.assert", ERROR),
+    GPHI_RULE("launch.fault", ERROR, .state_bytes = sizeof(gphi_launch_faults),
+              .call = gphi_launch_fault, .event = gphi_launch_fault_event),
+    GPHI_RULE("launch.dead-operand", ERROR, .list_bytes = sizeof(gphi_launch_gone),
+              .call = gphi_launch_operand, .unreturned = gphi_launch_operand_unreturned),
+    GPHI_RULE("launch.concurrent-use", ERROR, .state_bytes = sizeof(gphi_launch_uses),
+              .call = gphi_launch_used),
+    GPHI_RULE("launch.same-executable-serialised", WARNING,
+              .state_bytes = sizeof(gphi_launch_waits), .call = gphi_launch_serialised),
+    GPHI_RULE("launch.aliased-overlap", WARNING,
+              .state_bytes = sizeof(gphi_launch_overlaps), .call = gphi_launch_overlap),
+    GPHI_RULE("launch.result-ignored", WARNING, .state_bytes = sizeof(struct ignored),
+              .call = ignored_call),
+    GPHI_RULE("launch.missing-upload", INFO, .end = upload_end),
+    GPHI_RULE("launch.crash", ERROR, .state_bytes = sizeof(gphi_launch_crash),
+              .unreturned = gphi_launch_unreturned, .event = gphi_launch_crash_event,
+              .end = gphi_launch_crash_end),
+    {.id = NULL},
 };
-const size_t gphi_rules_launch_count =
-    sizeof(gphi_rules_launch) / sizeof(gphi_rules_launch[0]);

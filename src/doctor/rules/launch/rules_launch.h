@@ -78,13 +78,16 @@ void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
 
 /* ---- launch_operand.c ---- */
 
+/* What an executable uses and what was freed or destroyed. */
 typedef struct gphi_launch_gone {
-    bool is_ready;
-    gphi_vec list;
+    gphi_exec_state *exec;
+    uint64_t made;
+    uint64_t start, end; /* of memory; of an event: its handle, 0 */
+    uint32_t node;
+    gphi_call call;
 } gphi_launch_gone;
 
 void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen);
-void gphi_launch_operand_fini(gphi_rule_run *run);
 /* A launch that never returned. */
 void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen);
 
@@ -100,5 +103,5 @@ typedef struct gphi_launch_crash {
 
 void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event);
-void gphi_launch_crash_end(gphi_rule_run *run, bool is_killed);
+void gphi_launch_crash_end(gphi_rule_run *run);
 #endif

@@ -149,10 +149,7 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
 }
 
 #define LOG_RULE(name)                                                                   \
-    {                                                                                    \
-        .id = name, .severity = GPH_SEVERITY_ERROR, .state_bytes = sizeof(log_state),    \
-        .event = on_event                                                                \
-    }
+    GPHI_RULE(name, ERROR, .state_bytes = sizeof(log_state), .event = on_event)
 
 const gphi_rule gphi_rules_log[] = {
     LOG_RULE("capture.unsafe-call-other-thread"),
@@ -178,5 +175,5 @@ const gphi_rule gphi_rules_log[] = {
     LOG_RULE("instantiate.child-memory-nodes"),
     LOG_RULE("instantiate.remove-memory-node"),
     LOG_RULE("launch.assert"),
+    {.id = NULL},
 };
-const size_t gphi_rules_log_count = sizeof(gphi_rules_log) / sizeof(*gphi_rules_log);

@@ -9,15 +9,6 @@
 
 enum { SUSPECTS_MAX = 256, WORKS_MAX = 1024 };
 
-typedef struct suspect {
-    gphi_exec_history *exec;
-    gphi_call launch, upload, input_call;
-    uint64_t address, bytes, number; /* of what came; its allocation's number */
-    gphi_allocation *memory;
-    uint64_t input; /* where the graph reads */
-    bool is_unused; /* what came, until the end */
-} suspect;
-
 /* The range of the same size by which an input of the graph was filled from the host. */
 static const gphi_range_history *input_of(const gphi_history *history,
                                           const gphi_exec_history *exec, uint64_t bytes)
@@ -84,15 +75,11 @@ static const gphi_work *foreign_upload(const gphi_history *history,
 
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
-    gphi_list_state *state = run->state;
-    if (!state->is_ready) {
-        gphi_vec_init(&state->items, run->model->heap, sizeof(suspect));
-        state->is_ready = true;
-    }
-    gphi_exec_history *exec = history != NULL ? history->launched : NULL;
+    gphi_history *history = run->history;
+    gphi_vec *items = run->state;
+    gphi_exec_history *exec = history->launched;
     if (exec == NULL || history->before_work == 0 || seen->work == NULL ||
-        state->items.count == SUSPECTS_MAX || history->before.number < exec->updated)
+        items->count == SUSPECTS_MAX || history->before.number < exec->updated)
         return;
     const gphi_work *upload = foreign_upload(history, exec, seen);
     gphi_allocation *memory =
@@ -102,20 +89,20 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_range_history *input = input_of(history, exec, upload->write_bytes);
     if (input == NULL || is_written_by_others(history, exec, history->before.number))
         return;
-    suspect *one = gphi_vec_add(&state->items, 1);
+    gphi_suspect *one = gphi_vec_add(items, 1);
     if (one != NULL)
-        *one = (suspect){.exec = exec,
-                         .launch = seen->call,
-                         .upload = upload->call,
-                         .input_call = input->last,
-                         .address = upload->write,
-                         .bytes = upload->write_bytes,
-                         .number = memory->allocated.number,
-                         .memory = memory,
-                         .input = input->start};
+        *one = (gphi_suspect){.exec = exec,
+                              .launch = seen->call,
+                              .upload = upload->call,
+                              .input_call = input->last,
+                              .address = upload->write,
+                              .bytes = upload->write_bytes,
+                              .number = memory->allocated.number,
+                              .memory = memory,
+                              .input = input->start};
 }
 
-static bool was_used(const gphi_history *history, const suspect *of)
+static bool was_used(const gphi_history *history, const gphi_suspect *of)
 {
     const gphi_memory_history *memory = gphi_history_memory(history, of->memory);
     if (of->memory->allocated.number != of->number || memory == NULL)
@@ -133,8 +120,7 @@ static bool was_used(const gphi_history *history, const suspect *of)
             return true;
     }
     for (size_t i = 0; i < history->execs.count; i++) {
-        const gphi_exec_history *exec =
-            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         if (exec->last_launch.number > of->upload.number &&
             gphi_history_touches(history, exec, of->address, of->bytes) != NULL)
             return true;
@@ -143,31 +129,28 @@ static bool was_used(const gphi_history *history, const suspect *of)
 }
 
 /* One that was never used is no habit: it may be for what this run did not come to. */
-static uint32_t unused_of(const gphi_list_state *state, const gphi_exec_history *exec)
+static uint32_t unused_of(const gphi_vec *items, const gphi_exec_history *exec)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < state->items.count; i++) {
-        const suspect *one = gphi_vec_at(&state->items, i);
+    for (size_t i = 0; i < items->count; i++) {
+        const gphi_suspect *one = gphi_vec_at(items, i);
         count += one->exec == exec && one->is_unused;
     }
     return count;
 }
 
-void gphi_rule_input_not_refreshed_end(gphi_rule_run *run, bool is_killed)
+void gphi_rule_input_not_refreshed_end(gphi_rule_run *run)
 {
     enum { UNUSED_MIN = 3 };
-    gphi_history *history = gphi_history_of(run, NULL);
-    gphi_list_state *state = run->state;
-    (void)is_killed;
-    for (size_t i = 0; history != NULL && state->is_ready && i < state->items.count;
-         i++) {
-        suspect *one = gphi_vec_at(&state->items, i);
+    gphi_history *history = run->history;
+    gphi_vec *items = run->state;
+    for (size_t i = 0; i < items->count; i++) {
+        gphi_suspect *one = gphi_vec_at(items, i);
         one->is_unused = !was_used(history, one);
     }
-    for (size_t i = 0; history != NULL && state->is_ready && i < state->items.count;
-         i++) {
-        const suspect *one = gphi_vec_at(&state->items, i);
-        if (!one->is_unused || unused_of(state, one->exec) < UNUSED_MIN)
+    for (size_t i = 0; i < items->count; i++) {
+        const gphi_suspect *one = gphi_vec_at(items, i);
+        if (!one->is_unused || unused_of(items, one->exec) < UNUSED_MIN)
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->launch, one->exec->created);
         gphi_cause(draft,
@@ -181,11 +164,4 @@ void gphi_rule_input_not_refreshed_end(gphi_rule_run *run, bool is_killed)
         gphi_evidence_call(draft, &one->input_call, "the input was last written by");
         gphi_evidence_call(draft, &one->exec->first_launch, "first launched by");
     }
-}
-
-void gphi_rule_input_not_refreshed_fini(gphi_rule_run *run)
-{
-    gphi_list_state *state = run->state;
-    if (state->is_ready)
-        gphi_vec_fini(&state->items);
 }

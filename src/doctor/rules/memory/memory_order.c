@@ -69,9 +69,9 @@ static const gphi_touch *early_touch(const gphi_history *history, const gphi_see
 
 void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
-    if (history == NULL || seen->work == NULL || seen->work->is_captured ||
-        seen->call.result != 0 || history->launched != NULL)
+    gphi_history *history = run->history;
+    if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0 ||
+        history->launched != NULL)
         return;
     for (int i = 0; i < GPHI_RECENT && history->recent[i] != NULL; i++) {
         const gphi_exec_history *exec = history->recent[i];
@@ -158,8 +158,8 @@ static void look_before(gphi_rule_run *run, const gphi_history *history,
 
 void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
-    if (history == NULL || seen->work == NULL || seen->call.result != 0)
+    gphi_history *history = run->history;
+    if (seen->work == NULL || seen->call.result != 0)
         return;
     if (history->launched != NULL) {
         look_before(run, history, seen);
@@ -255,11 +255,11 @@ static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
     tell_basis(draft, exec, touch);
 }
 
-static gphi_output_read *read_of(gphi_list_state *state, const gphi_exec_history *exec,
+static gphi_output_read *read_of(gphi_vec *items, const gphi_exec_history *exec,
                                  uint64_t address, uint64_t bytes)
 {
-    for (size_t i = 0; i < state->items.count; i++) {
-        gphi_output_read *one = gphi_vec_at(&state->items, i);
+    for (size_t i = 0; i < items->count; i++) {
+        gphi_output_read *one = gphi_vec_at(items, i);
         if (one->exec == exec && one->address == address && one->bytes == bytes)
             return one;
     }
@@ -270,22 +270,22 @@ static void note_read(gphi_rule_run *run, const gphi_history *history,
                       gphi_exec_history *exec, const gphi_seen *seen)
 {
     enum { READS_MAX = 256 };
-    gphi_list_state *state = run->state;
+    gphi_vec *items = run->state;
     const gphi_work *work = seen->work;
     const gphi_touch *touch =
         gphi_history_writes(history, exec, work->read, work->read_bytes);
     if (touch == NULL)
         return;
     exec->last_read = seen->call.number;
-    gphi_output_read *one = read_of(state, exec, work->read, work->read_bytes);
+    gphi_output_read *one = read_of(items, exec, work->read, work->read_bytes);
     if (one != NULL && one->call.number > exec->last_launch.number) {
         if (one->launches >= 2 && one->fresh >= 2 && one->host != work->host &&
             one->host != 0 && work->host != 0)
             tell_twice(run, one, &seen->call, touch);
         return;
     }
-    if (one == NULL && state->items.count < READS_MAX)
-        one = gphi_vec_add(&state->items, 1);
+    if (one == NULL && items->count < READS_MAX)
+        one = gphi_vec_add(items, 1);
     if (one == NULL)
         return;
     *one = (gphi_output_read){.exec = exec,
@@ -306,14 +306,7 @@ static void note_reads(gphi_rule_run *run, gphi_history *history, const gphi_see
 
 void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
-    gphi_list_state *state = run->state;
-    if (!state->is_ready) {
-        gphi_vec_init(&state->items, run->model->heap, sizeof(gphi_output_read));
-        state->is_ready = true;
-    }
-    if (history == NULL)
-        return;
+    gphi_history *history = run->history;
     gphi_exec_history *exec = history->launched;
     if (exec != NULL && history->before_work != 0) {
         find_race(run, history, seen);
@@ -330,11 +323,4 @@ void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
         seen->work->read_bytes == 0 || seen->work->write_bytes != 0)
         return;
     note_reads(run, history, seen);
-}
-
-void gphi_rule_output_overwritten_fini(gphi_rule_run *run)
-{
-    gphi_list_state *state = run->state;
-    if (state->is_ready)
-        gphi_vec_fini(&state->items);
 }

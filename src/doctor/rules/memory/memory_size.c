@@ -8,11 +8,6 @@
 
 enum { SAVED_MIN = 1 << 20 }; /* less is not worth a word */
 
-static gphi_exec_history *exec_at(const gphi_history *history, size_t index)
-{
-    return *(gphi_exec_history **)gphi_vec_at(&history->execs, index);
-}
-
 /* ---- memory.pool-per-graph ---- */
 
 /* What one pool holds for one class of graphs. */
@@ -68,7 +63,8 @@ static uint64_t pool_of(const gphi_exec_history *exec, const gphi_allocation *me
 static void gather_pool(const gphi_history *history, gphi_vec *uses, gphi_map *done,
                         const gphi_exec_history *exec)
 {
-    const uint64_t newest = exec_at(history, history->execs.count - 1)->created;
+    const uint64_t newest =
+        gphi_history_exec_at(history, history->execs.count - 1)->created;
     if (exec->destroyed.number != 0 && exec->destroyed.number < newest)
         return; /* gone when others were made */
     for (size_t k = 0; exec->launches > 0 && k < exec->touches.count; k++) {
@@ -92,7 +88,7 @@ static void gather_pools(const gphi_history *history, gphi_vec *uses)
     for (size_t i = 0; i < history->execs.count; i++) {
         gphi_map done;
         gphi_map_init(&done, history->model->heap);
-        gather_pool(history, uses, &done, exec_at(history, i));
+        gather_pool(history, uses, &done, gphi_history_exec_at(history, i));
         gphi_map_fini(&done);
     }
 }
@@ -134,12 +130,11 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
     }
 }
 
-void gphi_rule_pool_per_graph(gphi_rule_run *run, bool is_killed)
+void gphi_rule_pool_per_graph(gphi_rule_run *run)
 {
-    const gphi_history *history = gphi_history_of(run, NULL);
+    const gphi_history *history = run->history;
     gphi_vec uses;
-    (void)is_killed;
-    if (history == NULL || history->launches_overlap)
+    if (history->launches_overlap)
         return;
     gphi_vec_init(&uses, run->model->heap, sizeof(pool_use));
     gather_pools(history, &uses);
@@ -261,12 +256,10 @@ static bool could_share(const gphi_history *history, const gphi_graph_memory *a,
     return !history->launches_overlap && a->exec->launches > 1 && b->exec->launches > 1;
 }
 
-void gphi_rule_allocations_never_freed(gphi_rule_run *run, bool is_killed)
+void gphi_rule_allocations_never_freed(gphi_rule_run *run)
 {
-    const gphi_history *history = gphi_history_of(run, NULL);
-    (void)is_killed;
-    for (size_t i = 0; history != NULL && i < history->graph_memories.count && i < 64;
-         i++) {
+    const gphi_history *history = run->history;
+    for (size_t i = 0; i < history->graph_memories.count && i < 64; i++) {
         const gphi_graph_memory *a = gphi_vec_at(&history->graph_memories, i);
         for (size_t k = i + 1;
              is_kept_for_nothing(a) && k < history->graph_memories.count && k < i + 64;
@@ -310,24 +303,23 @@ static bool is_lost(const gphi_rule_run *run, const gphi_trim_state *state,
 void gphi_rule_graph_memory_leak_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_trim_state *state = run->state;
-    (void)gphi_history_of(run, seen);
     if (seen->call.call == GPHI_CALL_cuDeviceGraphMemTrim)
         state->trimmed = seen->call.number;
 }
 
-void gphi_rule_graph_memory_leak(gphi_rule_run *run, bool is_killed)
+void gphi_rule_graph_memory_leak(gphi_rule_run *run)
 {
-    const gphi_history *history = gphi_history_of(run, NULL);
+    const gphi_history *history = run->history;
     uint32_t orphans = 0;
-    for (size_t i = 0; history != NULL && i < history->graph_memories.count; i++) {
+    for (size_t i = 0; i < history->graph_memories.count; i++) {
         const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         orphans += one->is_live && !one->is_orphan && one->exec != NULL &&
                    one->exec->destroyed.number != 0;
     }
-    for (size_t i = 0; history != NULL && i < history->graph_memories.count; i++) {
+    for (size_t i = 0; i < history->graph_memories.count; i++) {
         const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
         if (!one->is_live || one->is_orphan || one->exec == NULL ||
-            one->exec->destroyed.number == 0 || is_killed || history->is_dead)
+            one->exec->destroyed.number == 0 || run->model->is_killed || history->is_dead)
             continue;
         if (!is_lost(run, run->state, &one->exec->destroyed, orphans - 1))
             continue;
@@ -343,15 +335,15 @@ void gphi_rule_graph_memory_leak(gphi_rule_run *run, bool is_killed)
     }
 }
 
-void gphi_rule_leak_at_exit(gphi_rule_run *run, bool is_killed)
+void gphi_rule_leak_at_exit(gphi_rule_run *run)
 {
-    const gphi_history *history = gphi_history_of(run, NULL);
-    if (history == NULL || is_killed || history->is_dead)
+    const gphi_history *history = run->history;
+    if (run->model->is_killed || history->is_dead)
         return;
     uint64_t execs = 0, bytes = 0, nodes = 0;
     const gphi_exec_history *last = NULL;
     for (size_t i = 0; i < history->execs.count; i++) {
-        const gphi_exec_history *one = exec_at(history, i);
+        const gphi_exec_history *one = gphi_history_exec_at(history, i);
         if (!gphi_exec_is_alive(one))
             continue;
         last = one;
@@ -378,10 +370,10 @@ void gphi_rule_leak_at_exit(gphi_rule_run *run, bool is_killed)
 
 void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
+    gphi_history *history = run->history;
     gphi_trim_state *state = run->state;
     const uint32_t call = seen->call.call;
-    if (history == NULL || seen->call.result != 0)
+    if (seen->call.result != 0)
         return;
     if (seen->capture == NULL &&
         (call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync))
@@ -412,17 +404,10 @@ void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- memory.workspace-in-capture ---- */
 
-/* Memory that a thread allocated while it had a capture open. */
-typedef struct workspace {
-    gphi_allocation *memory;
-    uint64_t number;
-    gphi_call made, begin; /* of it, and of the capture */
-} workspace;
-
-static const workspace *workspace_of(const gphi_list_state *state, const gphi_touch *at)
+static const gphi_workspace *workspace_of(const gphi_vec *items, const gphi_touch *at)
 {
-    for (size_t i = 0; at->memory != NULL && i < state->items.count; i++) {
-        const workspace *one = gphi_vec_at(&state->items, i);
+    for (size_t i = 0; at->memory != NULL && i < items->count; i++) {
+        const gphi_workspace *one = gphi_vec_at(items, i);
         if (one->memory == at->memory && one->number == at->memory_number)
             return one;
     }
@@ -435,7 +420,7 @@ static const gphi_exec_history *graph_with(const gphi_history *history,
                                            const gphi_exec_history *but)
 {
     for (size_t i = 0; i < history->execs.count; i++) {
-        const gphi_exec_history *exec = exec_at(history, i);
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         for (size_t k = 0;
              exec != but && gphi_exec_is_alive(exec) && k < exec->touches.count; k++) {
             const gphi_touch *touch = gphi_vec_at(&exec->touches, k);
@@ -447,8 +432,9 @@ static const gphi_exec_history *graph_with(const gphi_history *history,
     return NULL;
 }
 
-static void tell_workspace(gphi_rule_run *run, const gphi_seen *seen, const workspace *of,
-                           const gphi_touch *at, const gphi_exec_history *graph)
+static void tell_workspace(gphi_rule_run *run, const gphi_seen *seen,
+                           const gphi_workspace *of, const gphi_touch *at,
+                           const gphi_exec_history *graph)
 {
     const bool is_launch = gphi_is_launch(seen);
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
@@ -478,22 +464,22 @@ static gphi_call begin_of(const gphi_model *model, uint32_t thread)
 
 static void note_workspace(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_list_state *state = run->state;
+    gphi_vec *items = run->state;
     const gphi_thread *thread = gphi_model_thread(run->model, seen->call.thread);
     const uint32_t call = seen->call.call;
     const bool is_async =
         call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync;
     const bool is_inside =
         is_async ? seen->capture != NULL : thread != NULL && thread->open_captures > 0;
-    if (seen->call.result != 0 || !is_inside || state->items.count == 256 ||
+    if (seen->call.result != 0 || !is_inside || items->count == 256 ||
         (!is_async && call != GPHI_CALL_cuMemAlloc && call != GPHI_CALL_cuMemAllocPitch))
         return;
     gphi_allocation *memory =
         gphi_model_memory(run->model, gphi_event_word(seen->event, 0), false);
-    workspace *one = memory != NULL ? gphi_vec_add(&state->items, 1) : NULL;
+    gphi_workspace *one = memory != NULL ? gphi_vec_add(items, 1) : NULL;
     if (one != NULL)
-        *one = (workspace){memory, memory->allocated.number, seen->call,
-                           begin_of(run->model, seen->call.thread)};
+        *one = (gphi_workspace){memory, memory->allocated.number, seen->call,
+                                begin_of(run->model, seen->call.thread)};
 }
 
 static const char *function_of(const gphi_model *model, const gphi_call *call)
@@ -506,7 +492,8 @@ static const char *function_of(const gphi_model *model, const gphi_call *call)
 /* Whether it is of those who use it, a library's: allocated by the function that launches
  * the kernel, and not by the one that captures. Else it is an output of the graph that
  * the program works on, in its order. */
-static bool is_of_user(const gphi_model *model, const workspace *of, const gphi_call *use)
+static bool is_of_user(const gphi_model *model, const gphi_workspace *of,
+                       const gphi_call *use)
 {
     const char *maker = function_of(model, &of->made);
     return maker[0] == '\0' || (strcmp(maker, function_of(model, use)) == 0 &&
@@ -519,7 +506,7 @@ static void look_at_launch(gphi_rule_run *run, const gphi_history *history,
     const gphi_exec_history *exec = history->launched;
     for (size_t i = 0; i < exec->touches.count && seen->work != NULL; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        const workspace *of = workspace_of(run->state, touch);
+        const gphi_workspace *of = workspace_of(run->state, touch);
         const gphi_exec_history *other =
             of != NULL && touch->bytes == 0 ? graph_with(history, touch, exec) : NULL;
         if (other == NULL || other->last_work == 0 ||
@@ -532,17 +519,11 @@ static void look_at_launch(gphi_rule_run *run, const gphi_history *history,
 
 void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
-    gphi_list_state *state = run->state;
+    gphi_history *history = run->history;
+    gphi_vec *items = run->state;
     gphi_touch touches[64];
-    if (!state->is_ready) {
-        gphi_vec_init(&state->items, run->model->heap, sizeof(workspace));
-        state->is_ready = true;
-    }
-    if (history == NULL)
-        return;
     note_workspace(run, seen);
-    if (state->items.count == 0)
+    if (items->count == 0)
         return;
     if (history->launched != NULL)
         look_at_launch(run, history, seen);
@@ -550,7 +531,7 @@ void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen)
         return;
     const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
     for (uint32_t i = 0; i < count; i++) {
-        const workspace *of = workspace_of(state, &touches[i]);
+        const gphi_workspace *of = workspace_of(items, &touches[i]);
         const gphi_exec_history *graph =
             of != NULL ? graph_with(history, &touches[i], NULL) : NULL;
         const bool is_ordered =
@@ -562,11 +543,4 @@ void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen)
         tell_workspace(run, seen, of, &touches[i], graph);
         return;
     }
-}
-
-void gphi_rule_workspace_fini(gphi_rule_run *run)
-{
-    gphi_list_state *state = run->state;
-    if (state->is_ready)
-        gphi_vec_fini(&state->items);
 }

@@ -6,11 +6,6 @@
 
 #include <inttypes.h>
 
-void gphi_rule_history_only(gphi_rule_run *run, const gphi_seen *seen)
-{
-    (void)gphi_history_of(run, seen);
-}
-
 /* ---- memory.stale-address, memory.freed-input, memory.alias-after-capture ---- */
 
 typedef enum dead_kind {
@@ -88,8 +83,8 @@ static void tell_past(const gphi_history *history, gphi_draft *draft,
 
 static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
 {
-    gphi_history *history = gphi_history_of(run, seen);
-    gphi_exec_history *exec = history != NULL ? history->launched : NULL;
+    gphi_history *history = run->history;
+    gphi_exec_history *exec = history->launched;
     gphi_allocation *now = NULL;
     const gphi_touch *touch = exec != NULL ? find_dead(history, exec, kind, &now) : NULL;
     gphi_draft *draft =
@@ -131,14 +126,9 @@ static void freed_input(gphi_rule_run *run, const gphi_seen *seen)
 static void alias_after_capture(gphi_rule_run *run, const gphi_seen *seen)
 {
     tell_dead(run, seen, DEAD_ALIASED);
-    gphi_history *history = gphi_history_of(run, seen);
-    if (history != NULL && history->launched != NULL)
+    gphi_history *history = run->history;
+    if (history->launched != NULL)
         history->launched->frees_checked = history->frees;
-}
-
-static void free_book(gphi_rule_run *run)
-{
-    gphi_history_destroy(run->model);
 }
 
 /* ---- memory.pointer-before-launch ---- */
@@ -158,8 +148,8 @@ static const gphi_graph_memory *unlaunched(const gphi_history *history,
 
 static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
-    if (history == NULL || history->graph_memories.count == 0 || seen->capture != NULL)
+    gphi_history *history = run->history;
+    if (history->graph_memories.count == 0 || seen->capture != NULL)
         return;
     gphi_call_ranges ranges;
     gphi_touch touches[64];
@@ -209,9 +199,9 @@ static void tell_free_in_capture(gphi_rule_run *run, const gphi_seen *seen,
 
 static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = gphi_history_of(run, seen);
+    gphi_history *history = run->history;
     const uint32_t call = seen->call.call;
-    if (history == NULL || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
+    if (seen->call.result != CUDA_ERROR_INVALID_VALUE ||
         (call != GPHI_CALL_cuMemFree && call != GPHI_CALL_cuMemFreeAsync))
         return;
     const uint64_t address = gphi_event_word(seen->event, 0);
@@ -241,69 +231,33 @@ static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
         gphi_evidence_call(draft, &memory->freed, "it was freed by");
 }
 
-/* ---- the table; the last entry is no rule ---- */
+/* ---- the table ---- */
 
 const gphi_rule gphi_rules_memory[] = {
-    {.id = "memory.stale-address",
-     .severity = GPH_SEVERITY_ERROR,
-     .call = stale_address,
-     .fini = free_book},
-    {.id = "memory.freed-input", .severity = GPH_SEVERITY_ERROR, .call = freed_input},
-    {.id = "memory.alias-after-capture",
-     .severity = GPH_SEVERITY_ERROR,
-     .call = alias_after_capture},
-    {.id = "memory.pointer-before-launch",
-     .severity = GPH_SEVERITY_ERROR,
-     .call = pointer_before_launch},
-    {.id = "memory.foreign-free", .severity = GPH_SEVERITY_ERROR, .call = foreign_free},
-    {.id = "memory.input-race",
-     .severity = GPH_SEVERITY_ERROR,
-     .call = gphi_rule_input_race},
-    {.id = "memory.read-before-done",
-     .severity = GPH_SEVERITY_ERROR,
-     .call = gphi_rule_read_before_done},
-    {.id = "memory.output-overwritten",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(gphi_list_state),
-     .call = gphi_rule_output_overwritten,
-     .fini = gphi_rule_output_overwritten_fini},
-    {.id = "memory.input-not-refreshed",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(gphi_list_state),
-     .call = gphi_rule_input_not_refreshed,
-     .end = gphi_rule_input_not_refreshed_end,
-     .fini = gphi_rule_input_not_refreshed_fini},
-    {.id = "memory.pool-per-graph",
-     .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_pool_per_graph},
-    {.id = "memory.allocations-never-freed",
-     .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_allocations_never_freed},
-    {.id = "memory.graph-memory-leak",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(gphi_trim_state),
-     .call = gphi_rule_graph_memory_leak_call,
-     .end = gphi_rule_graph_memory_leak},
-    {.id = "memory.wrong-trim",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(gphi_trim_state),
-     .call = gphi_rule_wrong_trim},
-    {.id = "memory.executable-growth",
-     .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_executable_growth},
-    {.id = "memory.workspace-in-capture",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(gphi_list_state),
-     .call = gphi_rule_workspace,
-     .fini = gphi_rule_workspace_fini},
-    {.id = "memory.leak-at-exit",
-     .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_leak_at_exit},
+    GPHI_RULE("memory.stale-address", ERROR, .call = stale_address),
+    GPHI_RULE("memory.freed-input", ERROR, .call = freed_input),
+    GPHI_RULE("memory.alias-after-capture", ERROR, .call = alias_after_capture),
+    GPHI_RULE("memory.pointer-before-launch", ERROR, .call = pointer_before_launch),
+    GPHI_RULE("memory.foreign-free", ERROR, .call = foreign_free),
+    GPHI_RULE("memory.input-race", ERROR, .call = gphi_rule_input_race),
+    GPHI_RULE("memory.read-before-done", ERROR, .call = gphi_rule_read_before_done),
+    GPHI_RULE("memory.output-overwritten", WARNING,
+              .list_bytes = sizeof(gphi_output_read),
+              .call = gphi_rule_output_overwritten),
+    GPHI_RULE("memory.input-not-refreshed", WARNING, .list_bytes = sizeof(gphi_suspect),
+              .call = gphi_rule_input_not_refreshed,
+              .end = gphi_rule_input_not_refreshed_end),
+    GPHI_RULE("memory.pool-per-graph", WARNING, .end = gphi_rule_pool_per_graph),
+    GPHI_RULE("memory.allocations-never-freed", WARNING,
+              .end = gphi_rule_allocations_never_freed),
+    GPHI_RULE("memory.graph-memory-leak", ERROR, .state_bytes = sizeof(gphi_trim_state),
+              .call = gphi_rule_graph_memory_leak_call,
+              .end = gphi_rule_graph_memory_leak),
+    GPHI_RULE("memory.wrong-trim", WARNING, .state_bytes = sizeof(gphi_trim_state),
+              .call = gphi_rule_wrong_trim),
+    GPHI_RULE("memory.executable-growth", WARNING, .end = gphi_rule_executable_growth),
+    GPHI_RULE("memory.workspace-in-capture", WARNING,
+              .list_bytes = sizeof(gphi_workspace), .call = gphi_rule_workspace),
+    GPHI_RULE("memory.leak-at-exit", INFO, .end = gphi_rule_leak_at_exit),
     {.id = NULL},
 };
-const size_t gphi_rules_memory_count =
-    sizeof(gphi_rules_memory) / sizeof(gphi_rules_memory[0]) - 1;

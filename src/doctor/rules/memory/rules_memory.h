@@ -14,11 +14,22 @@ typedef struct gphi_output_read {
     uint64_t launches, fresh; /* of the executable, since it was read before */
 } gphi_output_read;
 
-/* Rules that keep a list. */
-typedef struct gphi_list_state {
-    gphi_vec items;
-    bool is_ready;
-} gphi_list_state;
+/* A launch whose input may be old: what came from the host went elsewhere. */
+typedef struct gphi_suspect {
+    gphi_exec_history *exec;
+    gphi_call launch, upload, input_call;
+    uint64_t address, bytes, number; /* of what came; its allocation's number */
+    gphi_allocation *memory;
+    uint64_t input; /* where the graph reads */
+    bool is_unused; /* what came, until the end */
+} gphi_suspect;
+
+/* Memory that a thread allocated while it had a capture open. */
+typedef struct gphi_workspace {
+    gphi_allocation *memory;
+    uint64_t number;
+    gphi_call made, begin; /* of it, and of the capture */
+} gphi_workspace;
 
 typedef struct gphi_trim_state {
     uint64_t allocations; /* outside of graphs, from any pool */
@@ -31,31 +42,25 @@ void gphi_rule_graph_memory_leak_call(gphi_rule_run *run, const gphi_seen *seen)
 void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen);
-void gphi_rule_output_overwritten_fini(gphi_rule_run *run);
 
 /* memory_input.c */
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen);
-void gphi_rule_input_not_refreshed_end(gphi_rule_run *run, bool is_killed);
-void gphi_rule_input_not_refreshed_fini(gphi_rule_run *run);
+void gphi_rule_input_not_refreshed_end(gphi_rule_run *run);
 
 /* memory_size.c: how much, and for how long */
-void gphi_rule_pool_per_graph(gphi_rule_run *run, bool is_killed);
-void gphi_rule_allocations_never_freed(gphi_rule_run *run, bool is_killed);
-void gphi_rule_graph_memory_leak(gphi_rule_run *run, bool is_killed);
-void gphi_rule_leak_at_exit(gphi_rule_run *run, bool is_killed);
+void gphi_rule_pool_per_graph(gphi_rule_run *run);
+void gphi_rule_allocations_never_freed(gphi_rule_run *run);
+void gphi_rule_graph_memory_leak(gphi_rule_run *run);
+void gphi_rule_leak_at_exit(gphi_rule_run *run);
 void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen);
-void gphi_rule_workspace_fini(gphi_rule_run *run);
 
 /* cache_class.c: executables of one class over time */
-void gphi_rule_executable_growth(gphi_rule_run *run, bool is_killed);
-void gphi_rule_shape_explosion(gphi_rule_run *run, bool is_killed);
-void gphi_rule_instantiate_per_launch(gphi_rule_run *run, bool is_killed);
+void gphi_rule_executable_growth(gphi_rule_run *run);
+void gphi_rule_shape_explosion(gphi_rule_run *run);
+void gphi_rule_instantiate_per_launch(gphi_rule_run *run);
 
 /* rules_nccl.c: a thread that NCCL or the process group around it has named. */
 bool gphi_is_nccl_thread(const gphi_model *model, uint32_t id);
 
-/* Only brings the history up to date, for rules that draw their conclusions at the end.
- */
-void gphi_rule_history_only(gphi_rule_run *run, const gphi_seen *seen);
 #endif

@@ -14,7 +14,6 @@ enum { FRAMES_LOOKED_AT = 12 };
 typedef struct nccl {
     gphi_vec modules; /* of nccl_range */
     gphi_map stacks;  /* number -> 1 */
-    bool is_ready;
     gphi_map threads; /* number -> index + 1 in `waits` */
     gphi_vec waits;   /* of nccl_wait */
 } nccl;
@@ -29,16 +28,13 @@ typedef struct nccl_range {
     uint64_t start, end;
 } nccl_range;
 
-static void prepare(gphi_rule_run *run)
+static void nccl_init(gphi_rule_run *run)
 {
     nccl *state = run->state;
-    if (state->is_ready)
-        return;
     gphi_vec_init(&state->modules, run->model->heap, sizeof(nccl_range));
     gphi_map_init(&state->stacks, run->model->heap);
     gphi_map_init(&state->threads, run->model->heap);
     gphi_vec_init(&state->waits, run->model->heap, sizeof(nccl_wait));
-    state->is_ready = true;
 }
 
 static bool is_nccl_file(const char *path)
@@ -60,7 +56,6 @@ static bool is_in(const nccl *state, uint64_t address)
 static void nccl_event(gphi_rule_run *run, const gphi_event *event)
 {
     nccl *state = run->state;
-    prepare(run);
     if (event->kind == GPHI_EVENT_MODULE && is_nccl_file(gphi_event_text(event, 0))) {
         nccl_range *range = gphi_vec_add(&state->modules, 1);
         if (range != NULL)
@@ -84,8 +79,7 @@ static bool is_of_nccl(const nccl *state, const gphi_call *call)
 static const gphi_exec_history *alive_graph(const gphi_history *history)
 {
     for (size_t i = 0; i < history->execs.count; i++) {
-        const gphi_exec_history *exec =
-            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         if (exec->nccl_kernels > 0 && gphi_exec_is_alive(exec))
             return exec;
     }
@@ -131,9 +125,7 @@ static nccl_wait *wait_of(nccl *state, uint32_t thread)
 static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     nccl *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    prepare(run);
-    if (history == NULL || state->modules.count == 0)
+    if (state->modules.count == 0)
         return;
     nccl_wait *wait = wait_of(state, seen->call.thread);
     if (wait == NULL)
@@ -164,12 +156,11 @@ static void tell_destroy(gphi_rule_run *run, const nccl_wait *wait,
         gphi_evidence_call(draft, &graph->last_launch, "and launched last by");
 }
 
-static void destroy_end(gphi_rule_run *run, bool is_killed)
+static void destroy_end(gphi_rule_run *run)
 {
     nccl *state = run->state;
-    const gphi_history *history = gphi_history_of(run, NULL);
     const gphi_exec_history *graph =
-        history != NULL && is_killed && state->is_ready ? alive_graph(history) : NULL;
+        run->model->is_killed ? alive_graph(run->history) : NULL;
     for (size_t i = 0; graph != NULL && i < state->waits.count; i++) {
         const nccl_wait *wait = gphi_vec_at(&state->waits, i);
         if (wait->wait.number != 0 && !wait->is_busy &&
@@ -182,8 +173,6 @@ static void destroy_end(gphi_rule_run *run, bool is_killed)
 static void nccl_fini(gphi_rule_run *run)
 {
     nccl *state = run->state;
-    if (!state->is_ready)
-        return;
     gphi_vec_fini(&state->modules);
     gphi_map_fini(&state->stacks);
     gphi_map_fini(&state->threads);
@@ -214,8 +203,6 @@ static const gphi_capture *disturbed(const gphi_model *model, const gphi_call *c
 static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     nccl *state = run->state;
-    (void)gphi_history_of(run, seen);
-    prepare(run);
     const bool is_query = seen->call.call == GPHI_CALL_cuEventQuery ||
                           seen->call.call == GPHI_CALL_cuStreamQuery ||
                           gphi_is_wait(seen->call.call);
@@ -236,23 +223,14 @@ static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
         gphi_evidence_call(draft, &capture->begin, "the capture was begun by");
 }
 
-/* ---- the table; the last entry is no rule ---- */
+/* ---- the table ---- */
 
 const gphi_rule gphi_rules_nccl[] = {
-    {.id = "nccl.destroy-before-graph",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(nccl),
-     .call = destroy_call,
-     .event = nccl_event,
-     .end = destroy_end,
-     .fini = nccl_fini},
-    {.id = "nccl.watchdog-query",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(nccl),
-     .call = watchdog_call,
-     .event = nccl_event,
-     .fini = nccl_fini},
+    GPHI_RULE("nccl.destroy-before-graph", ERROR, .state_bytes = sizeof(nccl),
+              .init = nccl_init, .call = destroy_call, .event = nccl_event,
+              .end = destroy_end, .fini = nccl_fini),
+    GPHI_RULE("nccl.watchdog-query", ERROR, .state_bytes = sizeof(nccl),
+              .init = nccl_init, .call = watchdog_call, .event = nccl_event,
+              .fini = nccl_fini),
     {.id = NULL},
 };
-const size_t gphi_rules_nccl_count =
-    sizeof(gphi_rules_nccl) / sizeof(gphi_rules_nccl[0]) - 1;

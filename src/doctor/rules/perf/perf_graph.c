@@ -12,12 +12,11 @@ enum { LAUNCHED_MIN = 8, NODES_MAX = 20000 };
 static void each_graph(gphi_rule_run *run,
                        void (*look)(gphi_rule_run *run, const gphi_exec_history *exec))
 {
-    const gphi_history *history = gphi_history_of(run, NULL);
+    const gphi_history *history = run->history;
     gphi_map done;
     gphi_map_init(&done, run->model->heap);
-    for (size_t i = history != NULL ? history->execs.count : 0; i-- > 0;) {
-        const gphi_exec_history *exec =
-            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+    for (size_t i = history->execs.count; i-- > 0;) {
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         if (exec->exec->created.number != exec->created || exec->source == NULL ||
             exec->source->data == NULL || exec->launches < LAUNCHED_MIN ||
             exec->source->number != exec->source_number ||
@@ -78,9 +77,8 @@ static void look_at_branches(gphi_rule_run *run, const gphi_exec_history *exec)
     gphi_evidence(draft, "it was launched %" PRIu64 " times", exec->launches);
 }
 
-void gphi_rule_too_many_branches(gphi_rule_run *run, bool is_killed)
+void gphi_rule_too_many_branches(gphi_rule_run *run)
 {
-    (void)is_killed;
     each_graph(run, look_at_branches);
 }
 
@@ -193,9 +191,8 @@ static void look_at_chain(gphi_rule_run *run, const gphi_exec_history *exec)
                          "one allocation");
 }
 
-void gphi_rule_serialised(gphi_rule_run *run, bool is_killed)
+void gphi_rule_serialised(gphi_rule_run *run)
 {
-    (void)is_killed;
     each_graph(run, look_at_chain);
 }
 
@@ -268,8 +265,7 @@ static void look_at_runs(gphi_rule_run *run, const gphi_exec_history *exec)
     gphi_evidence(draft, "each is given no address that the one before is not given");
 }
 
-void gphi_rule_same_buffers(gphi_rule_run *run, bool is_killed)
+void gphi_rule_same_buffers(gphi_rule_run *run)
 {
-    (void)is_killed;
     each_graph(run, look_at_runs);
 }

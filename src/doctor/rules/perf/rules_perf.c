@@ -11,21 +11,21 @@
 /* Kernels launched one by one, and where from. */
 typedef struct eager {
     gphi_map stacks; /* number -> launches */
-    bool is_ready;
     uint64_t launches, wait_ns_first, wait_ns_last, first_ns;
     gphi_call last;
 } eager;
 
+static void launch_bound_init(gphi_rule_run *run)
+{
+    eager *state = run->state;
+    gphi_map_init(&state->stacks, run->model->heap);
+}
+
 static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     eager *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    if (!state->is_ready) {
-        gphi_map_init(&state->stacks, run->model->heap);
-        state->is_ready = true;
-    }
-    if (history == NULL || !gphi_is_kernel_launch(seen) || seen->call.result != 0 ||
-        seen->capture != NULL)
+    const gphi_history *history = run->history;
+    if (!gphi_is_kernel_launch(seen) || seen->call.result != 0 || seen->capture != NULL)
         return;
     const uint64_t key = seen->call.stack != 0 ? seen->call.stack
                                                : gphi_launched_function(run->model, seen);
@@ -42,19 +42,17 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
     state->last = seen->call;
 }
 
-static void launch_bound_end(gphi_rule_run *run, bool is_killed)
+static void launch_bound_end(gphi_rule_run *run)
 {
     enum { LAUNCHES_MIN = 200, REPEATS_MIN = 8, GAP_MAX_NS = 200000 };
     const eager *state = run->state;
-    const gphi_history *history = gphi_history_of(run, NULL);
-    (void)is_killed;
-    if (history == NULL || state->launches < LAUNCHES_MIN ||
+    const gphi_history *history = run->history;
+    if (state->launches < LAUNCHES_MIN ||
         state->stacks.count * REPEATS_MIN > state->launches)
         return;
     uint64_t in_graphs = 0;
     for (size_t i = 0; i < history->execs.count; i++) {
-        const gphi_exec_history *exec =
-            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         in_graphs += exec->launches * exec->kernels;
     }
     /* with the wait behind the last launch */
@@ -82,8 +80,7 @@ static void launch_bound_end(gphi_rule_run *run, bool is_killed)
 static void launch_bound_fini(gphi_rule_run *run)
 {
     eager *state = run->state;
-    if (state->is_ready)
-        gphi_map_fini(&state->stacks);
+    gphi_map_fini(&state->stacks);
 }
 
 /* ---- perf.giant-kernel ---- */
@@ -101,8 +98,7 @@ typedef struct giant {
 static void giant_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     giant *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    if (history == NULL || seen->capture != NULL || seen->call.result != 0)
+    if (seen->capture != NULL || seen->call.result != 0)
         return;
     if (gphi_is_kernel_launch(seen) || gphi_is_launch(seen)) {
         state->since++;
@@ -136,11 +132,10 @@ static void giant_event(gphi_rule_run *run, const gphi_event *event)
     state->gpu_count++;
 }
 
-static void giant_end(gphi_rule_run *run, bool is_killed)
+static void giant_end(gphi_rule_run *run)
 {
     enum { STEPS_MIN = 4, NS_MIN = 1000000 };
     const giant *state = run->state;
-    (void)is_killed;
     const uint64_t span = state->last_ns - state->first_ns;
     const bool has_gpu = state->gpu_count > 0;
     const uint64_t each_ns = has_gpu               ? state->gpu_ns / state->gpu_count
@@ -182,9 +177,7 @@ static void end_run(tiny *state)
 static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     tiny *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    if (history == NULL)
-        return;
+    const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;
     if (exec != NULL && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
         if (state->first_ns == 0)
@@ -208,11 +201,10 @@ static bool takes_long(const tiny *state)
            (state->last_ns - state->first_ns) / state->total >= LONG_NS;
 }
 
-static void tiny_end(gphi_rule_run *run, bool is_killed)
+static void tiny_end(gphi_rule_run *run)
 {
     enum { TOTAL_MIN = 60 };
     tiny *state = run->state;
-    (void)is_killed;
     end_run(state);
     if (state->total < TOTAL_MIN || takes_long(state))
         return;
@@ -231,7 +223,6 @@ static void tiny_end(gphi_rule_run *run, bool is_killed)
 typedef struct updates {
     gphi_map counts; /* gphi_exec_history -> whole updates that changed arguments only */
     gphi_map idle;   /* gphi_exec_history -> those of them that changed nothing */
-    bool is_ready;
 } updates;
 
 static void count_one(gphi_map *counts, const gphi_exec_history *exec)
@@ -240,17 +231,19 @@ static void count_one(gphi_map *counts, const gphi_exec_history *exec)
     (void)gphi_map_set(counts, (uintptr_t)exec, count != NULL ? *count + 1 : 1);
 }
 
+static void update_init(gphi_rule_run *run)
+{
+    updates *state = run->state;
+    gphi_map_init(&state->counts, run->model->heap);
+    gphi_map_init(&state->idle, run->model->heap);
+}
+
 static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     updates *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    if (!state->is_ready) {
-        gphi_map_init(&state->counts, run->model->heap);
-        gphi_map_init(&state->idle, run->model->heap);
-        state->is_ready = true;
-    }
-    if (history == NULL || seen->call.call != GPHI_CALL_cuGraphExecUpdate ||
-        seen->call.result != 0 || seen->exec == NULL)
+    const gphi_history *history = run->history;
+    if (seen->call.call != GPHI_CALL_cuGraphExecUpdate || seen->call.result != 0 ||
+        seen->exec == NULL)
         return;
     const gphi_exec_history *exec = gphi_history_exec(history, seen->exec);
     if (exec == NULL || exec->old_shape != exec->shape_hash || exec->kernels == 0)
@@ -260,16 +253,13 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
         count_one(&state->idle, exec);
 }
 
-static void update_end(gphi_rule_run *run, bool is_killed)
+static void update_end(gphi_rule_run *run)
 {
     enum { UPDATES_MIN = 16 };
     const updates *state = run->state;
-    const gphi_history *history = gphi_history_of(run, NULL);
-    (void)is_killed;
-    for (size_t i = 0; history != NULL && state->is_ready && i < history->execs.count;
-         i++) {
-        const gphi_exec_history *exec =
-            *(gphi_exec_history **)gphi_vec_at(&history->execs, i);
+    const gphi_history *history = run->history;
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         const uint64_t *count = gphi_map_get(&state->counts, (uintptr_t)exec);
         if (count == NULL || *count < UPDATES_MIN || *count * 2 < exec->launches ||
             exec->exec->created.number != exec->created)
@@ -296,8 +286,7 @@ static void update_end(gphi_rule_run *run, bool is_killed)
 static void update_fini(gphi_rule_run *run)
 {
     updates *state = run->state;
-    if (state->is_ready)
-        gphi_map_fini(&state->counts);
+    gphi_map_fini(&state->counts);
     gphi_map_fini(&state->idle);
 }
 
@@ -312,17 +301,13 @@ typedef struct copies {
 
 static copies *copies_of(gphi_rule_run *run, const gphi_exec_history *exec)
 {
-    gphi_list_state *state = run->state;
-    if (!state->is_ready) {
-        gphi_vec_init(&state->items, run->model->heap, sizeof(copies));
-        state->is_ready = true;
-    }
-    for (size_t i = 0; i < state->items.count; i++) {
-        copies *one = gphi_vec_at(&state->items, i);
+    gphi_vec *items = run->state;
+    for (size_t i = 0; i < items->count; i++) {
+        copies *one = gphi_vec_at(items, i);
         if (one->exec == exec)
             return one;
     }
-    copies *one = state->items.count < 1024 ? gphi_vec_add(&state->items, 1) : NULL;
+    copies *one = items->count < 1024 ? gphi_vec_add(items, 1) : NULL;
     if (one != NULL)
         one->exec = exec;
     return one;
@@ -330,8 +315,9 @@ static copies *copies_of(gphi_rule_run *run, const gphi_exec_history *exec)
 
 static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
 {
-    const gphi_history *history = gphi_history_of(run, seen);
-    const gphi_exec_history *exec = history != NULL ? history->launched : NULL;
+    const gphi_history *history = run->history;
+    const gphi_exec_history *exec = history->launched;
+    (void)seen;
     if (exec == NULL || history->before_work == 0)
         return;
     copies *one = NULL;
@@ -363,13 +349,12 @@ static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
 /* Measured on an H100 (docs/measurements.md): a kernel costs 3.3 us launched one by one
  * and 0.95 us as a node; a copy on the device about 2 us, and 2.6 TB/s of reading and
  * writing. */
-static void copies_end(gphi_rule_run *run, bool is_killed)
+static void copies_end(gphi_rule_run *run)
 {
     enum { LAUNCHES_MIN = 16 };
-    const gphi_list_state *state = run->state;
-    (void)is_killed;
-    for (size_t i = 0; state->is_ready && i < state->items.count; i++) {
-        const copies *one = gphi_vec_at(&state->items, i);
+    const gphi_vec *items = run->state;
+    for (size_t i = 0; i < items->count; i++) {
+        const copies *one = gphi_vec_at(items, i);
         if (one->launches < LAUNCHES_MIN)
             continue;
         const double launches = (double)one->launches;
@@ -394,13 +379,6 @@ static void copies_end(gphi_rule_run *run, bool is_killed)
     }
 }
 
-static void copies_fini(gphi_rule_run *run)
-{
-    gphi_list_state *state = run->state;
-    if (state->is_ready)
-        gphi_vec_fini(&state->items);
-}
-
 /* ---- perf.remap-each-launch ---- */
 
 typedef struct remap {
@@ -414,8 +392,8 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     enum { TRIMS_MIN = 4 };
     remap *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    if (history == NULL || seen->call.result != 0)
+    const gphi_history *history = run->history;
+    if (seen->call.result != 0)
         return;
     const gphi_exec_history *exec = history->launched;
     if (seen->call.call == GPHI_CALL_cuDeviceGraphMemTrim) {
@@ -448,59 +426,27 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_evidence_call(draft, &seen->call, "the launch is");
 }
 
-/* ---- the table; the last entry is no rule ---- */
+/* ---- the table ---- */
 
 const gphi_rule gphi_rules_perf[] = {
-    {.id = "perf.launch-bound",
-     .severity = GPH_SEVERITY_INFO,
-     .state_bytes = sizeof(eager),
-     .call = launch_bound_call,
-     .end = launch_bound_end,
-     .fini = launch_bound_fini},
-    {.id = "perf.giant-kernel",
-     .severity = GPH_SEVERITY_INFO,
-     .state_bytes = sizeof(giant),
-     .call = giant_call,
-     .event = giant_event,
-     .end = giant_end},
-    {.id = "perf.tiny-graphs",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(tiny),
-     .call = tiny_call,
-     .end = tiny_end},
-    {.id = "perf.instantiate-per-launch",
-     .severity = GPH_SEVERITY_WARNING,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_instantiate_per_launch},
-    {.id = "perf.update-for-slot",
-     .severity = GPH_SEVERITY_INFO,
-     .state_bytes = sizeof(updates),
-     .call = update_call,
-     .end = update_end,
-     .fini = update_fini},
-    {.id = "perf.small-kernels-same-buffers",
-     .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_same_buffers},
-    {.id = "perf.static-copies",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(gphi_list_state),
-     .call = copies_call,
-     .end = copies_end,
-     .fini = copies_fini},
-    {.id = "perf.too-many-branches",
-     .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_too_many_branches},
-    {.id = "perf.serialised",
-     .severity = GPH_SEVERITY_INFO,
-     .call = gphi_rule_history_only,
-     .end = gphi_rule_serialised},
-    {.id = "perf.remap-each-launch",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(remap),
-     .call = remap_call},
+    GPHI_RULE("perf.launch-bound", INFO, .state_bytes = sizeof(eager),
+              .init = launch_bound_init, .call = launch_bound_call,
+              .end = launch_bound_end, .fini = launch_bound_fini),
+    GPHI_RULE("perf.giant-kernel", INFO, .state_bytes = sizeof(giant), .call = giant_call,
+              .event = giant_event, .end = giant_end),
+    GPHI_RULE("perf.tiny-graphs", WARNING, .state_bytes = sizeof(tiny), .call = tiny_call,
+              .end = tiny_end),
+    GPHI_RULE("perf.instantiate-per-launch", WARNING,
+              .end = gphi_rule_instantiate_per_launch),
+    GPHI_RULE("perf.update-for-slot", INFO, .state_bytes = sizeof(updates),
+              .init = update_init, .call = update_call, .end = update_end,
+              .fini = update_fini),
+    GPHI_RULE("perf.small-kernels-same-buffers", INFO, .end = gphi_rule_same_buffers),
+    GPHI_RULE("perf.static-copies", WARNING, .list_bytes = sizeof(copies),
+              .call = copies_call, .end = copies_end),
+    GPHI_RULE("perf.too-many-branches", INFO, .end = gphi_rule_too_many_branches),
+    GPHI_RULE("perf.serialised", INFO, .end = gphi_rule_serialised),
+    GPHI_RULE("perf.remap-each-launch", WARNING, .state_bytes = sizeof(remap),
+              .call = remap_call),
     {.id = NULL},
 };
-const size_t gphi_rules_perf_count =
-    sizeof(gphi_rules_perf) / sizeof(gphi_rules_perf[0]) - 1;

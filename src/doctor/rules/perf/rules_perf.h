@@ -5,7 +5,7 @@
 #include "doctor/rules/memory/rules_memory.h"
 
 /* perf_graph.c: what the graph itself shows */
-void gphi_rule_too_many_branches(gphi_rule_run *run, bool is_killed);
-void gphi_rule_serialised(gphi_rule_run *run, bool is_killed);
-void gphi_rule_same_buffers(gphi_rule_run *run, bool is_killed);
+void gphi_rule_too_many_branches(gphi_rule_run *run);
+void gphi_rule_serialised(gphi_rule_run *run);
+void gphi_rule_same_buffers(gphi_rule_run *run);
 #endif

@@ -16,7 +16,6 @@ enum {
 typedef struct frozen {
     gphi_map
         rows; /* gphi_exec_history -> launches without anything new for its kernels */
-    bool is_ready;
 } frozen;
 
 /* A kernel that is given more than one address. */
@@ -96,15 +95,17 @@ static const gphi_touch *find_frozen(const gphi_history *history,
     return found;
 }
 
+static void frozen_init(gphi_rule_run *run)
+{
+    frozen *state = run->state;
+    gphi_map_init(&state->rows, run->model->heap);
+}
+
 static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     frozen *state = run->state;
-    const gphi_history *history = gphi_history_of(run, seen);
-    const gphi_exec_history *exec = history != NULL ? history->launched : NULL;
-    if (!state->is_ready) {
-        gphi_map_init(&state->rows, run->model->heap);
-        state->is_ready = true;
-    }
+    const gphi_history *history = run->history;
+    const gphi_exec_history *exec = history->launched;
     if (exec == NULL || exec->random_kernels == 0 || history->before_work == 0 ||
         exec->launches > LAUNCHES_MAX)
         return;
@@ -131,18 +132,11 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
 static void frozen_fini(gphi_rule_run *run)
 {
     frozen *state = run->state;
-    if (state->is_ready)
-        gphi_map_fini(&state->rows);
+    gphi_map_fini(&state->rows);
 }
 
-/* The last entry is no rule. */
 const gphi_rule gphi_rules_rng[] = {
-    {.id = "rng.frozen",
-     .severity = GPH_SEVERITY_WARNING,
-     .state_bytes = sizeof(frozen),
-     .call = frozen_call,
-     .fini = frozen_fini},
+    GPHI_RULE("rng.frozen", WARNING, .state_bytes = sizeof(frozen), .init = frozen_init,
+              .call = frozen_call, .fini = frozen_fini),
     {.id = NULL},
 };
-const size_t gphi_rules_rng_count =
-    sizeof(gphi_rules_rng) / sizeof(gphi_rules_rng[0]) - 1;

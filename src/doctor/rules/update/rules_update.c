@@ -44,23 +44,18 @@ struct orphan {
 };
 
 struct watch {
-    bool is_ready;
     gphi_said said;
     gphi_operands operands;
     gphi_vec refusals; /* of struct refusal * */
     gphi_vec orphans;  /* of struct orphan */
 };
 
-static struct watch *watch_of(gphi_rule_run *run)
+static void update_init(gphi_rule_run *run)
 {
     struct watch *watch = run->state;
-    if (!watch->is_ready) {
-        gphi_operands_init(&watch->operands, run->model->heap);
-        gphi_vec_init(&watch->refusals, run->model->heap, sizeof(struct refusal *));
-        gphi_vec_init(&watch->orphans, run->model->heap, sizeof(struct orphan));
-        watch->is_ready = true;
-    }
-    return watch;
+    gphi_operands_init(&watch->operands, run->model->heap);
+    gphi_vec_init(&watch->refusals, run->model->heap, sizeof(struct refusal *));
+    gphi_vec_init(&watch->orphans, run->model->heap, sizeof(struct orphan));
 }
 
 static struct refusal *refusal_at(const struct watch *watch, size_t index)
@@ -354,7 +349,7 @@ static void on_freed(gphi_rule_run *run, struct watch *watch, uint64_t address)
 
 static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 {
-    struct watch *watch = watch_of(run);
+    struct watch *watch = run->state;
     const uint32_t call = seen->call.call;
     const bool good = seen->call.result == 0;
     if (call == GPHI_CALL_cuGraphLaunch) {
@@ -383,15 +378,14 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 
 static void update_event(gphi_rule_run *run, const gphi_event *event)
 {
-    struct watch *watch = watch_of(run);
+    struct watch *watch = run->state;
     gphi_said_note(&watch->said, event);
     gphi_operands_note(&watch->operands, event);
 }
 
-static void update_end(gphi_rule_run *run, bool is_killed)
+static void update_end(gphi_rule_run *run)
 {
-    struct watch *watch = watch_of(run);
-    (void)is_killed;
+    struct watch *watch = run->state;
     for (size_t i = 0; i < watch->refusals.count; i++)
         if (!ran_eagerly(run, refusal_at(watch, i)))
             tell_class(run, refusal_at(watch, i));
@@ -402,8 +396,6 @@ static void update_end(gphi_rule_run *run, bool is_killed)
 static void update_fini(gphi_rule_run *run)
 {
     struct watch *watch = run->state;
-    if (!watch->is_ready)
-        return;
     while (watch->refusals.count > 0)
         drop(run, watch, watch->refusals.count - 1);
     gphi_vec_fini(&watch->refusals);
@@ -413,23 +405,18 @@ static void update_fini(gphi_rule_run *run)
 
 /* The first watches for all; the last are in the order of gphi_why. */
 const gphi_rule gphi_rules_update[] = {
-    {.id = "update.ignored",
-     .severity = GPH_SEVERITY_ERROR,
-     .state_bytes = sizeof(struct watch),
-     .call = update_call,
-     .event = update_event,
-     .end = update_end,
-     .fini = update_fini},
-    {.id = "update.leaks-allocation", .severity = GPH_SEVERITY_ERROR},
-    {.id = "update.node-count", .severity = GPH_SEVERITY_WARNING},
-    {.id = "update.edges", .severity = GPH_SEVERITY_WARNING},
-    {.id = "update.node-type", .severity = GPH_SEVERITY_WARNING},
-    {.id = "update.attributes", .severity = GPH_SEVERITY_WARNING},
-    {.id = "update.memcpy-kind", .severity = GPH_SEVERITY_WARNING},
-    {.id = "update.memset-size", .severity = GPH_SEVERITY_WARNING},
-    {.id = "update.operand-backing", .severity = GPH_SEVERITY_WARNING},
-    {.id = "update.node-handle", .severity = GPH_SEVERITY_ERROR},
-    {.id = "update.unsupported", .severity = GPH_SEVERITY_WARNING},
+    GPHI_RULE("update.ignored", ERROR, .state_bytes = sizeof(struct watch),
+              .init = update_init, .call = update_call, .event = update_event,
+              .end = update_end, .fini = update_fini),
+    GPHI_RULE_NAME("update.leaks-allocation", ERROR),
+    GPHI_RULE_NAME("update.node-count", WARNING),
+    GPHI_RULE_NAME("update.edges", WARNING),
+    GPHI_RULE_NAME("update.node-type", WARNING),
+    GPHI_RULE_NAME("update.attributes", WARNING),
+    GPHI_RULE_NAME("update.memcpy-kind", WARNING),
+    GPHI_RULE_NAME("update.memset-size", WARNING),
+    GPHI_RULE_NAME("update.operand-backing", WARNING),
+    GPHI_RULE_NAME("update.node-handle", ERROR),
+    GPHI_RULE_NAME("update.unsupported", WARNING),
+    {.id = NULL},
 };
-const size_t gphi_rules_update_count =
-    sizeof(gphi_rules_update) / sizeof(gphi_rules_update[0]);
