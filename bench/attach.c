@@ -39,27 +39,6 @@ static const char ptx[] =
     "  ret;\n"
     "}\n";
 
-#define DRIVER_CALLS(X)                                                                  \
-    X(cuModuleLoadData, (CUmodule *, const void *))                                      \
-    X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
-    X(cuMemAlloc_v2, (CUdeviceptr *, size_t))                                            \
-    X(cuStreamCreate, (CUstream *, unsigned int))                                        \
-    X(cuStreamSynchronize, (CUstream))                                                   \
-    X(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode))                          \
-    X(cuStreamEndCapture, (CUstream, CUgraph *))                                         \
-    X(cuEventCreate, (CUevent *, unsigned int))                                          \
-    X(cuEventRecord, (CUevent, CUstream))                                                \
-    X(cuEventQuery, (CUevent))                                                           \
-    X(cuPointerGetAttribute, (void *, CUpointer_attribute, CUdeviceptr))                 \
-    X(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream))               \
-    X(cuLaunchKernel,                                                                    \
-      (CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, \
-       unsigned int, unsigned int, CUstream, void **, void **))                          \
-    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))         \
-    X(cuGraphLaunch, (CUgraphExec, CUstream))                                            \
-    X(cuGraphExecDestroy, (CUgraphExec))                                                 \
-    X(cuGraphDestroy, (CUgraph))
-
 #include "driver.h"
 
 enum { CALLS = 2000, SYNC_EVERY = 200, ROUNDS_MAX = 101, FIGURES = 9, NODES = 100 };
@@ -94,7 +73,7 @@ static void launch_kernel(CUfunction function)
 static CUgraph capture(CUfunction function, int nodes)
 {
     CUgraph graph;
-    CU(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    CU(cuStreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_RELAXED);
     for (int i = 0; i < nodes; i++)
         launch_kernel(function);
     CU(cuStreamEndCapture, stream, &graph);
@@ -103,12 +82,12 @@ static CUgraph capture(CUfunction function, int nodes)
 
 static void prepare(void)
 {
-    driver_open(driver_path(BENCH_SOFTCUDA));
+    driver_must_open(BENCH_SOFTCUDA);
     CUmodule module;
     CU(cuModuleLoadData, &module, ptx);
     CU(cuModuleGetFunction, &nothing, module, "nothing");
     CU(cuModuleGetFunction, &busy, module, "busy");
-    CU(cuMemAlloc_v2, &memory, 1 << 20);
+    CU(cuMemAlloc, &memory, 1 << 20);
     CU(cuStreamCreate, &stream, 1);
     CU(cuEventCreate, &event, 2);
     for (int i = 0; i < 2; i++) {
@@ -131,7 +110,7 @@ static void call_once(int figure)
     case 3:
         CU(cuPointerGetAttribute, &context, CU_POINTER_ATTRIBUTE_CONTEXT, memory);
         break;
-    case 4: CU(cuMemcpyHtoDAsync_v2, memory, bytes, sizeof(bytes), stream); break;
+    case 4: CU(cuMemcpyHtoDAsync, memory, bytes, sizeof(bytes), stream); break;
     case 6: CU(cuGraphLaunch, execs[0], stream); break;
     default: break;
     }
@@ -156,7 +135,7 @@ static double time_captured(void)
     uint64_t all = 0;
     for (int done = 0; done < CALLS; done += SYNC_EVERY) {
         CUgraph graph;
-        CU(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+        CU(cuStreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_RELAXED);
         const uint64_t start = gphi_clock_ns();
         for (int i = 0; i < SYNC_EVERY; i++)
             launch_kernel(nothing);

@@ -19,36 +19,6 @@ static const char ptx[] =
     ".address_size 64\n"
     ".visible .entry nothing(.param .u64 p, .param .u32 v) { ret; }\n";
 
-/* The calls that are needed, with the symbols that they have in a driver. */
-#define DRIVER_CALLS(X)                                                                  \
-    X(cuModuleLoadData, (CUmodule *, const void *))                                      \
-    X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
-    X(cuMemAlloc_v2, (CUdeviceptr *, size_t))                                            \
-    X(cuStreamCreate, (CUstream *, unsigned int))                                        \
-    X(cuStreamSynchronize, (CUstream))                                                   \
-    X(cuGraphCreate, (CUgraph *, unsigned int))                                          \
-    X(cuGraphAddKernelNode_v2, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,     \
-                                const CUDA_KERNEL_NODE_PARAMS *))                        \
-    X(cuGraphAddEmptyNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t))        \
-    X(cuGraphAddMemsetNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,        \
-                             const CUDA_MEMSET_NODE_PARAMS *, CUcontext))                \
-    X(cuGraphAddMemcpyNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,        \
-                             const CUDA_MEMCPY3D *, CUcontext))                          \
-    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))         \
-    X(cuGraphUpload, (CUgraphExec, CUstream))                                            \
-    X(cuGraphLaunch, (CUgraphExec, CUstream))                                            \
-    X(cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *))       \
-    X(cuGraphKernelNodeSetParams_v2, (CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *))     \
-    X(cuGraphExecKernelNodeSetParams_v2,                                                 \
-      (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *))                       \
-    X(cuGraphExecMemsetNodeSetParams,                                                    \
-      (CUgraphExec, CUgraphNode, const CUDA_MEMSET_NODE_PARAMS *, CUcontext))            \
-    X(cuGraphExecMemcpyNodeSetParams,                                                    \
-      (CUgraphExec, CUgraphNode, const CUDA_MEMCPY3D *, CUcontext))                      \
-    X(cuGraphNodeSetEnabled, (CUgraphExec, CUgraphNode, unsigned int))                   \
-    X(cuGraphExecDestroy, (CUgraphExec))                                                 \
-    X(cuGraphDestroy, (CUgraph))
-
 #include "driver.h"
 
 enum { MANY = 100000, SOME = 1000, ROUNDS_MAX = 1001 };
@@ -61,11 +31,11 @@ static int missed;
 
 static void open_driver(void)
 {
-    driver_open(driver_path(BENCH_SOFTCUDA));
+    driver_must_open(BENCH_SOFTCUDA);
     CUmodule module;
     CU(cuModuleLoadData, &module, ptx);
     CU(cuModuleGetFunction, &nothing, module, "nothing");
-    CU(cuMemAlloc_v2, &memory, 1 << 20);
+    CU(cuMemAlloc, &memory, 1 << 20);
     CU(cuStreamCreate, &stream, 1);
 }
 
@@ -114,7 +84,7 @@ static CUgraphNode add(CUgraph graph, kind what, const CUgraphNode *after)
     CUgraphNode node = NULL;
     switch (what) {
     case EMPTY: CU(cuGraphAddEmptyNode, &node, graph, after, count); break;
-    case KERNEL: CU(cuGraphAddKernelNode_v2, &node, graph, after, count, &kernel); break;
+    case KERNEL: CU(cuGraphAddKernelNode, &node, graph, after, count, &kernel); break;
     case FILL:
         CU(cuGraphAddMemsetNode, &node, graph, after, count, &fill, driver_context);
         break;
@@ -194,7 +164,7 @@ static void many_nodes(kind what, const char *name, double instantiate, double r
 static void update_with(CUgraphExec exec, CUgraph graph)
 {
     CUgraphExecUpdateResultInfo info;
-    CU(cuGraphExecUpdate_v2, exec, graph, &info);
+    CU(cuGraphExecUpdate, exec, graph, &info);
 }
 
 static void whole_updates(kind what, const char *name, double asked)
@@ -235,7 +205,7 @@ static void set_one(CUgraphExec exec, kind what, CUgraphNode node)
     const CUDA_MEMSET_NODE_PARAMS fill = fill_params();
     const CUDA_MEMCPY3D copy = copy_params();
     switch (what) {
-    case KERNEL: CU(cuGraphExecKernelNodeSetParams_v2, exec, node, &kernel); break;
+    case KERNEL: CU(cuGraphExecKernelNodeSetParams, exec, node, &kernel); break;
     case FILL:
         CU(cuGraphExecMemsetNodeSetParams, exec, node, &fill, driver_context);
         break;

@@ -12,6 +12,7 @@
  * the physical peak is more than RATIO times that sum, or a launch behind the first one
  * maps anything. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <gph/softcuda.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,21 +21,6 @@
 
 #include "base/clock.h"
 #include "memory_ways.h"
-
-#define DRIVER_CALLS(X)                                                                  \
-    X(cuStreamCreate, (CUstream *, unsigned int))                                        \
-    X(cuStreamSynchronize, (CUstream))                                                   \
-    X(cuGraphCreate, (CUgraph *, unsigned int))                                          \
-    X(cuGraphAddMemAllocNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,      \
-                               CUDA_MEM_ALLOC_NODE_PARAMS *))                            \
-    X(cuGraphAddMemFreeNode,                                                             \
-      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUdeviceptr))                \
-    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))         \
-    X(cuGraphLaunch, (CUgraphExec, CUstream))                                            \
-    X(cuGraphExecDestroy, (CUgraphExec))                                                 \
-    X(cuGraphDestroy, (CUgraph))                                                         \
-    X(cuDeviceGraphMemTrim, (CUdevice))                                                  \
-    X(cuDeviceGetGraphMemAttribute, (CUdevice, CUgraphMem_attribute, void *))
 
 #include "driver.h"
 
@@ -64,8 +50,8 @@ static bool missed;
 
 static void open_driver(void)
 {
-    void *library = driver_open(driver_path(BENCH_SOFTCUDA));
-    *(void **)&ask = dlsym(library, "gph_softcuda_memory_info");
+    driver_must_open(BENCH_SOFTCUDA);
+    *(void **)&ask = dlsym(driver_library, "gph_softcuda_memory_info");
     CU(cuStreamCreate, &stream, 1);
 }
 

@@ -14,21 +14,6 @@ static const char ptx[] = ".version 7.0\n"
                           ".address_size 64\n"
                           ".visible .entry nothing() { ret; }\n";
 
-/* The calls that are needed, with the symbols that they have in a driver. */
-#define DRIVER_CALLS(X)                                                                  \
-    X(cuModuleLoadData, (CUmodule *, const void *))                                      \
-    X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
-    X(cuStreamCreate, (CUstream *, unsigned int))                                        \
-    X(cuStreamSynchronize, (CUstream))                                                   \
-    X(cuStreamDestroy_v2, (CUstream))                                                    \
-    X(cuGraphCreate, (CUgraph *, unsigned int))                                          \
-    X(cuGraphAddKernelNode_v2, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,     \
-                                const CUDA_KERNEL_NODE_PARAMS *))                        \
-    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))         \
-    X(cuGraphLaunch, (CUgraphExec, CUstream))                                            \
-    X(cuGraphExecDestroy, (CUgraphExec))                                                 \
-    X(cuGraphDestroy, (CUgraph))
-
 #include "driver.h"
 
 struct replay_peer {
@@ -45,7 +30,8 @@ static CUfunction open_driver(int threads)
     char count[16];
     snprintf(count, sizeof(count), "%d", threads);
     setenv("SOFTCUDA_WORKERS", count, 1);
-    driver_open(REPLAY_SOFTCUDA);
+    setenv("GPH_DRIVER", "soft", 1); /* the engine's peer, whatever is asked */
+    driver_must_open(REPLAY_SOFTCUDA);
     CUmodule module;
     CU(cuModuleLoadData, &module, ptx);
     CU(cuModuleGetFunction, &nothing, module, "nothing");
@@ -71,7 +57,7 @@ static replay_peer *build(const replay_graph *shape, replay_fn *fn, int threads)
         size_t count = 0;
         for (uint32_t e = shape->pred_first[i]; e < shape->pred_first[i + 1]; e++)
             preds[count++] = nodes[shape->from[e]];
-        CU(cuGraphAddKernelNode_v2, &nodes[i], peer->graph, preds, count, &params);
+        CU(cuGraphAddKernelNode, &nodes[i], peer->graph, preds, count, &params);
     }
     CU(cuGraphInstantiateWithFlags, &peer->exec, peer->graph, 0);
     CU(cuStreamCreate, &peer->stream, 1);
@@ -90,7 +76,7 @@ static void destroy(replay_peer *peer)
 {
     CU(cuGraphExecDestroy, peer->exec);
     CU(cuGraphDestroy, peer->graph);
-    CU(cuStreamDestroy_v2, peer->stream);
+    CU(cuStreamDestroy, peer->stream);
     free(peer);
 }
 

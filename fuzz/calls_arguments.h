@@ -3,14 +3,13 @@
  * nothing spoils the context, tables of handles, and arguments made of bytes. */
 #ifndef FUZZ_CALLS_ARGUMENTS_H
 #define FUZZ_CALLS_ARGUMENTS_H
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/calls.h"
+#include "tests/driver.h"
 
 #define ENSURE(cond)                                                                     \
     do {                                                                                 \
@@ -30,12 +29,6 @@ enum {
     OBJECTS = 4
 };
 enum { CALLS_MOST = 200, MADE_MOST = 4 * CALLS_MOST };
-
-static struct driver {
-#define X(name, version, args) CUresult(CUDAAPI *name) args;
-    GPHI_CUDA_CALLS(X)
-#undef X
-} cu;
 
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry nothing() { ret; }\n"
@@ -88,16 +81,8 @@ static void keep(made_kind kind, uint64_t handle)
 
 static void load_driver(void)
 {
-    void *library = dlopen(SOFTCUDA_PATH, RTLD_NOW | RTLD_LOCAL);
-    ENSURE(library != NULL);
-    CUresult (*get)(const char *, void **, int, cuuint64_t,
-                    CUdriverProcAddressQueryResult *);
-    *(void **)&get = dlsym(library, "cuGetProcAddress_v2");
-    ENSURE(get != NULL);
-    CUdriverProcAddressQueryResult status;
-#define X(name, version, args) (void)get(#name, (void **)&cu.name, version, 0, &status);
-    GPHI_CUDA_CALLS(X)
-#undef X
+    const char *why;
+    ENSURE(driver_load(SOFTCUDA_PATH, &why) && driver_is_soft);
     ENSURE(cu.cuInit(0) == CUDA_SUCCESS);
 }
 

@@ -7,18 +7,8 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 
-#include "cuda/calls.h"
 #include "test.h"
-
-struct driver {
-#define X(name, version, args) CUresult(CUDAAPI *name) args;
-    GPHI_CUDA_CALLS(X)
-#undef X
-};
-
-static struct driver cu;
-static void *driver_library;
-static bool driver_is_soft;
+#include "tests/driver.h"
 
 /* CHECK, and what the driver said instead. */
 #define CHECK_IS(expr, expected)                                                         \
@@ -29,33 +19,6 @@ static bool driver_is_soft;
     } while (0)
 #define OK(expr) CHECK_IS(expr, CUDA_SUCCESS)
 #define REFUSED(code, expr) CHECK_IS(expr, CUDA_ERROR_##code)
-
-/* False where the driver cannot be opened, with the reason in *why. */
-static inline bool driver_load(const char **why)
-{
-    const char *wanted = getenv("GPH_DRIVER");
-    driver_is_soft = wanted == NULL || strcmp(wanted, "cuda") != 0;
-    const char *path = driver_is_soft ? SOFTCUDA_PATH : "libcuda.so.1";
-    driver_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (driver_library == NULL) {
-        *why = dlerror();
-        return false;
-    }
-    CUresult (*get)(const char *, void **, int, cuuint64_t,
-                    CUdriverProcAddressQueryResult *);
-    *(void **)&get = dlsym(driver_library, "cuGetProcAddress_v2");
-    if (get == NULL) {
-        *why = "the driver is older than CUDA 12";
-        return false;
-    }
-    CUdriverProcAddressQueryResult status;
-#define X(name, version, args)                                                           \
-    if (get(#name, (void **)&cu.name, version, 0, &status) != CUDA_SUCCESS)              \
-        cu.name = NULL;
-    GPHI_CUDA_CALLS(X)
-#undef X
-    return true;
-}
 
 static inline bool device_wanted(void)
 {
@@ -68,7 +31,7 @@ static inline bool device_wanted(void)
 #define DRIVER_OR_SKIP()                                                                 \
     do {                                                                                 \
         const char *why_ = NULL;                                                         \
-        if (!driver_load(&why_)) {                                                       \
+        if (!driver_load(SOFTCUDA_PATH, &why_)) {                                        \
             printf("no driver: %s\n", why_);                                             \
             return 77;                                                                   \
         }                                                                                \

@@ -229,7 +229,6 @@ uint32_t memory_hash(const void *bytes, size_t count);
 
 /* run_*.c: a driver */
 bool run_open(const char **why); /* GPH_DRIVER says which */
-bool run_is_soft(void);
 bool run_begin(void); /* a fresh program: buffers, streams, events */
 void run_step(const struct step *step, struct answer *out);
 void run_finish(const int32_t expected_destroyed[OBJECTS], struct finish *out);

@@ -2,7 +2,6 @@
 /* The runner's frame: opens a driver, prepares a program's objects, ends it. */
 #include "run.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #define SOFTCUDA_PATH "none/libcuda.so.1"
 #endif
 
-struct driver_calls cu;
 struct run run;
 atomic_int run_destroyed[OBJECTS];
 
@@ -22,39 +20,9 @@ static CUdeviceptr fixed[BUFFER_FIXED]; /* live as long as the process */
 static unsigned char results[BUFFER_FIXED][BUFFER_BYTES];
 static bool alive;
 
-bool run_is_soft(void)
-{
-    const char *wanted = getenv("GPH_DRIVER");
-    return wanted == NULL || strcmp(wanted, "cuda") != 0;
-}
-
 bool run_is_alive(void)
 {
     return alive;
-}
-
-static bool load_calls(const char **why)
-{
-    void *library =
-        dlopen(run_is_soft() ? SOFTCUDA_PATH : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        *why = dlerror();
-        return false;
-    }
-    CUresult (*get)(const char *, void **, int, cuuint64_t,
-                    CUdriverProcAddressQueryResult *);
-    *(void **)&get = dlsym(library, "cuGetProcAddress_v2");
-    if (get == NULL) {
-        *why = "the driver is older than CUDA 12";
-        return false;
-    }
-    CUdriverProcAddressQueryResult status;
-#define X(name, version, args)                                                           \
-    if (get(#name, (void **)&cu.name, version, 0, &status) != CUDA_SUCCESS)              \
-        cu.name = NULL;
-    GPHI_CUDA_CALLS(X)
-#undef X
-    return true;
 }
 
 static bool make_buffers(void)
@@ -82,13 +50,12 @@ static bool make_buffers(void)
 bool run_open(const char **why)
 {
     CUmodule module;
-    if (!load_calls(why))
+    if (!driver_load(SOFTCUDA_PATH, why))
         return false;
     *why = "no device";
-    if (cu.cuInit(0) != CUDA_SUCCESS ||
-        cu.cuDevicePrimaryCtxRetain(&run.context, 0) != CUDA_SUCCESS ||
-        cu.cuCtxSetCurrent(run.context) != CUDA_SUCCESS)
+    if (driver_start() != CUDA_SUCCESS)
         return false;
+    run.context = driver_context;
     *why = "the kernels do not load";
     if (cu.cuModuleLoadData(&module, run_ptx) != CUDA_SUCCESS)
         return false;

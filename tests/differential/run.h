@@ -4,14 +4,8 @@
 #define RUN_H
 #include <stdatomic.h>
 
-#include "cuda/calls.h"
 #include "differential.h"
-
-struct driver_calls {
-#define X(name, version, args) CUresult(CUDAAPI *name) args;
-    GPHI_CUDA_CALLS(X)
-#undef X
-};
+#include "tests/driver.h"
 
 /* What a host function works on; lives until the program ends. */
 struct host_job {
@@ -39,7 +33,6 @@ struct run {
     int job_count;
 };
 
-extern struct driver_calls cu;
 extern struct run run;
 extern atomic_int run_destroyed[OBJECTS];
 

@@ -138,7 +138,7 @@ static bool orders_of(const char *workers, const char *seed, orders *out)
         const char *why;
         setenv("SOFTCUDA_WORKERS", workers, 1);
         setenv("SOFTCUDA_SCHEDULE_SEED", seed, 1);
-        const bool legal = driver_load(&why) && launch(&mine);
+        const bool legal = driver_load(SOFTCUDA_PATH, &why) && launch(&mine);
         const bool sent = write(ends[1], &mine, sizeof(mine)) == sizeof(mine);
         exit(legal && sent ? 0 : 1);
     }

@@ -20,7 +20,7 @@ static bool child_sees(const struct setting *settings, int count, bool (*look)(v
         for (int i = 0; i < count; i++)
             setenv(settings[i].name, settings[i].value, 1);
         const char *why;
-        exit(driver_load(&why) && look() ? 0 : 1); /* exit: handlers run */
+        exit(driver_load(SOFTCUDA_PATH, &why) && look() ? 0 : 1); /* exit: handlers run */
     }
     int ended = -1;
     return waitpid(child, &ended, 0) == child && WIFEXITED(ended) &&
