@@ -5,24 +5,21 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/task.h"
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL || desc == NULL)
-        return is_null(out == NULL ? "pHandle" : "pAllocateArray");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pHandle"));
+    SOFT_TRY(soft_need(desc, "pAllocateArray"));
     return soft_array_create(context, desc, out);
 }
 
 CUresult cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *desc)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL || desc == NULL)
-        return is_null(out == NULL ? "pHandle" : "pAllocateArray");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pHandle"));
+    SOFT_TRY(soft_need(desc, "pAllocateArray"));
     const CUDA_ARRAY3D_DESCRIPTOR full = {.Width = desc->Width,
                                           .Height = desc->Height,
                                           .Format = desc->Format,
@@ -32,19 +29,15 @@ CUresult cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *desc)
 
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *out, CUarray handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL)
-        return is_null("pArrayDescriptor");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "pArrayDescriptor"));
     return soft_array_describe(handle, out);
 }
 
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL)
-        return is_null("pArrayDescriptor");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "pArrayDescriptor"));
     CUDA_ARRAY3D_DESCRIPTOR full;
     SOFT_TRY(soft_array_describe(handle, &full));
     *out = (CUDA_ARRAY_DESCRIPTOR){.Width = full.Width,
@@ -56,7 +49,8 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle)
 
 CUresult cuArrayDestroy(CUarray handle)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(soft_streams_wait(context));
     return soft_array_destroy(handle);
 }

@@ -97,12 +97,11 @@ static CUresult copy_of(const CUDA_MEMCPY3D_BATCH_OP *op, CUDA_MEMCPY3D *out)
 }
 
 /* Every copy is checked before the first is submitted. */
-static CUresult copy_all(const char *call, size_t count,
-                         const CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags,
-                         struct how how, size_t *failed)
+static CUresult copy_all(size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops,
+                         unsigned long long flags, struct how how, size_t *failed)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_enter_context(how.call, &context));
     if (count == 0 || ops == NULL || flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu copies at %p with flags 0x%llx",
                          count, (const void *)ops, flags);
@@ -122,29 +121,12 @@ static CUresult copy_all(const char *call, size_t count,
     return CUDA_SUCCESS;
 }
 
-#define ASYNC(per_thread) ((struct how){stream, per_thread, false})
+SOFT_TWINS(cuMemcpy3DBatchAsync_v2, _ptsz,
+           (size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags,
+            CUstream stream),
+           copy_all(count, ops, flags, SOFT_ASYNC, NULL))
 
-CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
-                                 unsigned long long flags, CUstream stream)
-{
-    return copy_all(__func__, count, ops, flags, ASYNC(false), NULL);
-}
-
-CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
-                                      unsigned long long flags, CUstream stream)
-{
-    return copy_all(__func__, count, ops, flags, ASYNC(true), NULL);
-}
-
-CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *failed,
-                              unsigned long long flags, CUstream stream)
-{
-    return copy_all(__func__, count, ops, flags, ASYNC(false), failed);
-}
-
-CUresult cuMemcpy3DBatchAsync_ptsz(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
-                                   size_t *failed, unsigned long long flags,
-                                   CUstream stream)
-{
-    return copy_all(__func__, count, ops, flags, ASYNC(true), failed);
-}
+SOFT_TWINS(cuMemcpy3DBatchAsync, _ptsz,
+           (size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *failed,
+            unsigned long long flags, CUstream stream),
+           copy_all(count, ops, flags, SOFT_ASYNC, failed))

@@ -15,7 +15,8 @@ static CUresult check_mode(CUstreamCaptureMode mode)
 
 static CUresult begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode)
 {
-    SOFT_ENTER_CONTEXT_AS("cuStreamBeginCapture", context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context("cuStreamBeginCapture", &context));
     soft_stream *stream;
     SOFT_TRY(check_mode(mode));
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
@@ -25,25 +26,11 @@ static CUresult begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode
     return result;
 }
 
-CUresult cuStreamBeginCapture(CUstream stream)
-{
-    return begin(stream, false, CU_STREAM_CAPTURE_MODE_GLOBAL);
-}
+SOFT_TWINS(cuStreamBeginCapture, _ptsz, (CUstream stream),
+           begin(stream, per_thread, CU_STREAM_CAPTURE_MODE_GLOBAL))
 
-CUresult cuStreamBeginCapture_ptsz(CUstream stream)
-{
-    return begin(stream, true, CU_STREAM_CAPTURE_MODE_GLOBAL);
-}
-
-CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
-{
-    return begin(stream, false, mode);
-}
-
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
-{
-    return begin(stream, true, mode);
-}
+SOFT_TWINS(cuStreamBeginCapture_v2, _ptsz, (CUstream stream, CUstreamCaptureMode mode),
+           begin(stream, per_thread, mode))
 
 struct begin_in {
     CUstream handle;
@@ -73,7 +60,8 @@ static CUresult begin_to_graph_locked(soft_stream *stream, const struct begin_in
 
 static CUresult begin_to_graph(const struct begin_in *in)
 {
-    SOFT_ENTER_CONTEXT_AS("cuStreamBeginCaptureToGraph", context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context("cuStreamBeginCaptureToGraph", &context));
     soft_stream *stream;
     SOFT_TRY(check_mode(in->mode));
     SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
@@ -83,29 +71,16 @@ static CUresult begin_to_graph(const struct begin_in *in)
     return result;
 }
 
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
-                                     const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *data, size_t count,
-                                     CUstreamCaptureMode mode)
-{
-    const struct begin_in in = {stream, false, graph, dependencies, data, count, mode};
-    return begin_to_graph(&in);
-}
-
-CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
-                                          const CUgraphNode *dependencies,
-                                          const CUgraphEdgeData *data, size_t count,
-                                          CUstreamCaptureMode mode)
-{
-    const struct begin_in in = {stream, true, graph, dependencies, data, count, mode};
-    return begin_to_graph(&in);
-}
+SOFT_TWINS(cuStreamBeginCaptureToGraph, _ptsz,
+           (CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+            const CUgraphEdgeData *data, size_t count, CUstreamCaptureMode mode),
+           begin_to_graph(&(struct begin_in){stream, per_thread, graph, dependencies,
+                                             data, count, mode}))
 
 static CUresult end(CUstream handle, bool per_thread, CUgraph *out)
 {
-    SOFT_ENTER_CONTEXT_AS("cuStreamEndCapture", context);
     soft_stream *stream;
-    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    SOFT_TRY(soft_enter_stream("cuStreamEndCapture", handle, per_thread, &stream));
     soft_graph *graph = NULL;
     soft_graph_lock();
     const CUresult result = soft_capture_end(stream, out ? &graph : NULL);
@@ -115,21 +90,14 @@ static CUresult end(CUstream handle, bool per_thread, CUgraph *out)
     return result;
 }
 
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *out)
-{
-    return end(stream, false, out);
-}
-
-CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *out)
-{
-    return end(stream, true, out);
-}
+SOFT_TWINS(cuStreamEndCapture, _ptsz, (CUstream stream, CUgraph *out),
+           end(stream, per_thread, out))
 
 static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureStatus *out)
 {
-    SOFT_ENTER_CONTEXT_AS("cuStreamIsCapturing", context);
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus is NULL");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context("cuStreamIsCapturing", &context));
+    SOFT_TRY(soft_need(out, "captureStatus"));
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     soft_capture_info info;
@@ -140,18 +108,10 @@ static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureSt
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out)
-{
-    return is_capturing(stream, false, out);
-}
+SOFT_TWINS(cuStreamIsCapturing, _ptsz, (CUstream stream, CUstreamCaptureStatus *out),
+           is_capturing(stream, per_thread, out))
 
-CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *out)
-{
-    return is_capturing(stream, true, out);
-}
-
-/* ---- information
- * ---------------------------------------------------------------------------- */
+/* ---- information ------------------------------------------------------------------ */
 
 struct info_out {
     CUstreamCaptureStatus *status;
@@ -233,9 +193,9 @@ static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
 
 static CUresult get_info(CUstream handle, bool per_thread, const struct info_out *out)
 {
-    SOFT_ENTER_CONTEXT_AS("cuStreamGetCaptureInfo", context);
-    if (out->status == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "captureStatus_out is NULL");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context("cuStreamGetCaptureInfo", &context));
+    SOFT_TRY(soft_need(out->status, "captureStatus_out"));
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
     soft_capture_info info;
@@ -246,58 +206,28 @@ static CUresult get_info(CUstream handle, bool per_thread, const struct info_out
     return result;
 }
 
-CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
-                                cuuint64_t *id)
-{
-    const struct info_out out = {.status = status, .id = id};
-    return get_info(stream, false, &out);
-}
+SOFT_TWINS(cuStreamGetCaptureInfo, _ptsz,
+           (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id),
+           get_info(stream, per_thread, &(struct info_out){.status = status, .id = id}))
 
-CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus *status,
-                                     cuuint64_t *id)
-{
-    const struct info_out out = {.status = status, .id = id};
-    return get_info(stream, true, &out);
-}
+SOFT_TWINS(cuStreamGetCaptureInfo_v2, _ptsz,
+           (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+            CUgraph *graph, const CUgraphNode **nodes, size_t *count),
+           get_info(stream, per_thread,
+                    &(struct info_out){.status = status,
+                                       .id = id,
+                                       .graph = graph,
+                                       .nodes = nodes,
+                                       .count = count}))
 
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
-                                   cuuint64_t *id, CUgraph *graph,
-                                   const CUgraphNode **nodes, size_t *count)
-{
-    const struct info_out out = {
-        .status = status, .id = id, .graph = graph, .nodes = nodes, .count = count};
-    return get_info(stream, false, &out);
-}
+SOFT_TWINS(cuStreamGetCaptureInfo_v3, _ptsz,
+           (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+            CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **data,
+            size_t *count),
+           get_info(stream, per_thread,
+                    &(struct info_out){status, id, graph, nodes, data, count, true}))
 
-CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status,
-                                        cuuint64_t *id, CUgraph *graph,
-                                        const CUgraphNode **nodes, size_t *count)
-{
-    const struct info_out out = {
-        .status = status, .id = id, .graph = graph, .nodes = nodes, .count = count};
-    return get_info(stream, true, &out);
-}
-
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status,
-                                   cuuint64_t *id, CUgraph *graph,
-                                   const CUgraphNode **nodes,
-                                   const CUgraphEdgeData **data, size_t *count)
-{
-    const struct info_out out = {status, id, graph, nodes, data, count, true};
-    return get_info(stream, false, &out);
-}
-
-CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status,
-                                        cuuint64_t *id, CUgraph *graph,
-                                        const CUgraphNode **nodes,
-                                        const CUgraphEdgeData **data, size_t *count)
-{
-    const struct info_out out = {status, id, graph, nodes, data, count, true};
-    return get_info(stream, true, &out);
-}
-
-/* ---- dependencies
- * --------------------------------------------------------------------------- */
+/* ---- dependencies ----------------------------------------------------------------- */
 
 struct update_in {
     CUstream handle;
@@ -310,9 +240,9 @@ struct update_in {
 
 static CUresult update(const struct update_in *in)
 {
-    SOFT_ENTER_CONTEXT_AS("cuStreamUpdateCaptureDependencies", context);
     soft_stream *stream;
-    SOFT_TRY(soft_stream_find(context, in->handle, in->per_thread, &stream));
+    SOFT_TRY(soft_enter_stream("cuStreamUpdateCaptureDependencies", in->handle,
+                               in->per_thread, &stream));
     soft_edge_end *ends = NULL;
     soft_graph_lock();
     CUresult result = soft_capture_check_open(stream);
@@ -332,41 +262,19 @@ static CUresult update(const struct update_in *in)
     return result;
 }
 
-CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes,
-                                           size_t count, unsigned int flags)
-{
-    const struct update_in in = {stream, false, nodes, NULL, count, flags};
-    return update(&in);
-}
+SOFT_TWINS(cuStreamUpdateCaptureDependencies, _ptsz,
+           (CUstream stream, CUgraphNode *nodes, size_t count, unsigned int flags),
+           update(&(struct update_in){stream, per_thread, nodes, NULL, count, flags}))
 
-CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode *nodes,
-                                                size_t count, unsigned int flags)
-{
-    const struct update_in in = {stream, true, nodes, NULL, count, flags};
-    return update(&in);
-}
-
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *nodes,
-                                              const CUgraphEdgeData *data, size_t count,
-                                              unsigned int flags)
-{
-    const struct update_in in = {stream, false, nodes, data, count, flags};
-    return update(&in);
-}
-
-CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream stream, CUgraphNode *nodes,
-                                                   const CUgraphEdgeData *data,
-                                                   size_t count, unsigned int flags)
-{
-    const struct update_in in = {stream, true, nodes, data, count, flags};
-    return update(&in);
-}
+SOFT_TWINS(cuStreamUpdateCaptureDependencies_v2, _ptsz,
+           (CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *data,
+            size_t count, unsigned int flags),
+           update(&(struct update_in){stream, per_thread, nodes, data, count, flags}))
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    SOFT_ENTER();
-    if (mode == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "mode is NULL");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(mode, "mode"));
     soft_thread *self = soft_thread_self();
     const CUstreamCaptureMode before = self->capture_mode;
     if (soft_rule(R96))

@@ -7,11 +7,6 @@
 #include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/memory.h"
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static CUresult check_flags(unsigned flags)
 {
     const unsigned schedule = flags & CU_CTX_SCHED_MASK;
@@ -22,24 +17,14 @@ static CUresult check_flags(unsigned flags)
     return CUDA_SUCCESS;
 }
 
-static CUresult device_of(CUdevice ordinal, soft_device **out)
-{
-    *out = soft_device_at(ordinal);
-    return *out ? CUDA_SUCCESS
-                : soft_fail(CUDA_ERROR_INVALID_DEVICE,
-                            "device %d is none of the %d visible", ordinal,
-                            soft_device_count());
-}
-
 /* ---- created contexts ---- */
 
 static CUresult create(CUcontext *out, unsigned flags, CUdevice ordinal)
 {
-    if (out == NULL)
-        return is_null("pctx");
+    SOFT_TRY(soft_need(out, "pctx"));
     SOFT_TRY(check_flags(flags));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     soft_context *context;
     SOFT_TRY(soft_context_create(device, flags, &context));
     const CUresult pushed = soft_context_push(context);
@@ -53,14 +38,14 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice ordinal)
 
 CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice device)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     return create(out, flags, device);
 }
 
 CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *params, int count,
                         unsigned int flags, CUdevice device)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (count < 0 || (count > 0 && params == NULL))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d affinities at %p", count,
                          (void *)params);
@@ -73,7 +58,7 @@ CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *params, int count,
 CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int flags,
                         CUdevice device)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (params != NULL && params->execAffinityParams != NULL &&
         params->numExecAffinityParams > 0)
         return soft_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
@@ -85,9 +70,8 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int 
 
 CUresult cuCtxDestroy_v2(CUcontext handle)
 {
-    SOFT_ENTER();
-    if (handle == NULL)
-        return is_null("ctx");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(handle, "ctx"));
     soft_context *context;
     SOFT_TRY(soft_context_find(handle, &context));
     return soft_context_destroy(context);
@@ -95,9 +79,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {
-    SOFT_ENTER();
-    if (handle == NULL)
-        return is_null("ctx");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(handle, "ctx"));
     soft_context *context;
     SOFT_TRY(soft_context_find(handle, &context));
     return soft_context_push(context);
@@ -105,7 +88,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext handle)
 
 CUresult cuCtxPopCurrent_v2(CUcontext *out)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_context *context;
     SOFT_TRY(soft_context_pop(&context));
     if (out != NULL)
@@ -115,7 +98,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *out)
 
 CUresult cuCtxSetCurrent(CUcontext handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_context *context = NULL;
     if (handle != NULL)
         SOFT_TRY(soft_context_find(handle, &context));
@@ -124,9 +107,8 @@ CUresult cuCtxSetCurrent(CUcontext handle)
 
 CUresult cuCtxGetCurrent(CUcontext *out)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pctx");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pctx"));
     *out = (CUcontext)soft_context_current();
     return CUDA_SUCCESS;
 }
@@ -146,8 +128,7 @@ static CUresult named(CUcontext handle, soft_context **out)
 
 static CUresult get_device(CUdevice *out, CUcontext handle)
 {
-    if (out == NULL)
-        return is_null("device");
+    SOFT_TRY(soft_need(out, "device"));
     soft_context *context;
     SOFT_TRY(named(handle, &context));
     if (!atomic_load(&context->alive))
@@ -159,13 +140,13 @@ static CUresult get_device(CUdevice *out, CUcontext handle)
 
 CUresult cuCtxGetDevice(CUdevice *out)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     return get_device(out, NULL);
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     return get_device(out, handle);
 }
 
@@ -180,13 +161,14 @@ static CUresult synchronize(soft_context *context)
 
 CUresult cuCtxSynchronize(void)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     return synchronize(context);
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_context *context;
     SOFT_TRY(named(handle, &context));
     return synchronize(context);
@@ -194,9 +176,8 @@ CUresult cuCtxSynchronize_v2(CUcontext handle)
 
 CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("ctxId");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "ctxId"));
     soft_context *context;
     SOFT_TRY(named(handle, &context));
     *out = context->id;
@@ -205,9 +186,8 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
 
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *out)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("version");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "version"));
     soft_context *context;
     SOFT_TRY(named(handle, &context));
     *out = 3020; /* of cuCtxCreate_v2 and all later ones */
@@ -216,16 +196,17 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *out)
 
 CUresult cuCtxGetFlags(unsigned int *out)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("flags");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "flags"));
     *out = context->flags;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetFlags(unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(check_flags(flags));
     context->flags = flags;
     return CUDA_SUCCESS;
@@ -247,9 +228,9 @@ static CUresult check_limit(CUlimit limit)
 
 CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("pvalue");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pvalue"));
     SOFT_TRY(check_limit(limit));
     *out = context->limits[limit];
     return CUDA_SUCCESS;
@@ -257,7 +238,8 @@ CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(check_limit(limit));
     switch ((int)limit) {
     case CU_LIMIT_MALLOC_HEAP_SIZE:
@@ -290,16 +272,17 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *out)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("pconfig");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pconfig"));
     *out = context->cache_config;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
                          (int)config);
@@ -309,16 +292,17 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *out)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("pConfig");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pConfig"));
     *out = context->shared_config;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
         config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared memory configuration",
@@ -329,8 +313,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     if (least != NULL)
         *least = 0;
     if (greatest != NULL)
@@ -340,17 +323,14 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 
 CUresult cuCtxResetPersistingL2Cache(void)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam *out, CUexecAffinityType type)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL)
-        return is_null("pExecAffinity");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "pExecAffinity"));
     return soft_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
                      "execution affinity %d is not supported", (int)type);
 }
@@ -359,11 +339,10 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam *out, CUexecAffinityType type)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pctx");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pctx"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     soft_context *context;
     SOFT_TRY(soft_primary_retain(device, &context));
     *out = (CUcontext)context;
@@ -372,9 +351,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     return soft_primary_release(device);
 }
 
@@ -385,9 +364,9 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal)
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     return soft_primary_reset(device);
 }
 
@@ -398,9 +377,9 @@ CUresult cuDevicePrimaryCtxReset(CUdevice ordinal)
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     SOFT_TRY(check_flags(flags));
     soft_primary_set_flags(device, flags);
     return CUDA_SUCCESS;
@@ -413,11 +392,11 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags)
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active)
 {
-    SOFT_ENTER();
-    if (flags == NULL || active == NULL)
-        return is_null(flags == NULL ? "flags" : "active");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(flags, "flags"));
+    SOFT_TRY(soft_need(active, "active"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *flags = device->primary->flags;
     *active = atomic_load(&device->primary->alive);
     return CUDA_SUCCESS;

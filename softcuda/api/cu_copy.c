@@ -84,9 +84,10 @@ struct row {
     CUarray dst_array, src_array;
 };
 
-static CUresult copy_row(soft_context *context, struct row row, size_t bytes,
-                         struct how how)
+static CUresult copy_row(struct row row, size_t bytes, struct how how)
 {
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(how.call, &context));
     CUDA_MEMCPY3D c = {.srcMemoryType = row.src_type,
                        .dstMemoryType = row.dst_type,
                        .srcArray = row.src_array,
@@ -107,74 +108,62 @@ static CUresult copy_row(soft_context *context, struct row row, size_t bytes,
     return soft_api_copy_submit(context, &c, how);
 }
 
-#define SYNC(thread) ((struct how){.per_thread = thread, .sync = true})
-#define ASYNC(thread) ((struct how){.stream = stream, .per_thread = thread})
 #define HOST(pointer) ((uint64_t)(uintptr_t)(pointer))
 
-/* Both variants of a call: the legacy default stream, and the thread's own. */
-#define BOTH(name, suffix, args, how_legacy, how_thread, ...)                            \
-    CUresult name args                                                                   \
-    {                                                                                    \
-        SOFT_ENTER_CONTEXT(context);                                                     \
-        const struct row row = {__VA_ARGS__};                                            \
-        return copy_row(context, row, bytes, how_legacy);                                \
-    }                                                                                    \
-    CUresult name##suffix args                                                           \
-    {                                                                                    \
-        SOFT_ENTER_CONTEXT(context);                                                     \
-        const struct row row = {__VA_ARGS__};                                            \
-        return copy_row(context, row, bytes, how_thread);                                \
-    }
+/* Where the bytes come from and go to: the types without CU_MEMORYTYPE_. */
+#define ROW(to, from, ...)                                                               \
+    ((struct row){CU_MEMORYTYPE_##to, CU_MEMORYTYPE_##from, __VA_ARGS__})
 #define BOTH_SYNC(name, args, ...)                                                       \
-    BOTH(name, _ptds, args, SYNC(false), SYNC(true), __VA_ARGS__)
+    SOFT_TWINS(name, _ptds, args, copy_row(ROW(__VA_ARGS__), bytes, SOFT_SYNC))
 #define BOTH_ASYNC(name, args, ...)                                                      \
-    BOTH(name, _ptsz, args, ASYNC(false), ASYNC(true), __VA_ARGS__)
+    SOFT_TWINS(name, _ptsz, args, copy_row(ROW(__VA_ARGS__), bytes, SOFT_ASYNC))
 
-BOTH_SYNC(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
-          CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED, dst, src, NULL, NULL)
-BOTH_SYNC(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t bytes),
-          CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, dst, HOST(src), NULL, NULL)
-BOTH_SYNC(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t bytes), CU_MEMORYTYPE_HOST,
-          CU_MEMORYTYPE_DEVICE, HOST(dst), src, NULL, NULL)
-BOTH_SYNC(cuMemcpyDtoD_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
-          CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE, dst, src, NULL, NULL)
-BOTH_SYNC(cuMemcpyDtoA_v2, (CUarray dst, size_t to, CUdeviceptr src, size_t bytes),
-          CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, to, src, dst, NULL)
+BOTH_SYNC(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), UNIFIED, UNIFIED,
+          dst, src, NULL, NULL)
+BOTH_SYNC(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t bytes), DEVICE, HOST,
+          dst, HOST(src), NULL, NULL)
+BOTH_SYNC(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t bytes), HOST, DEVICE,
+          HOST(dst), src, NULL, NULL)
+BOTH_SYNC(cuMemcpyDtoD_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), DEVICE,
+          DEVICE, dst, src, NULL, NULL)
+BOTH_SYNC(cuMemcpyDtoA_v2, (CUarray dst, size_t to, CUdeviceptr src, size_t bytes), ARRAY,
+          DEVICE, to, src, dst, NULL)
 BOTH_SYNC(cuMemcpyAtoD_v2, (CUdeviceptr dst, CUarray src, size_t from, size_t bytes),
-          CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, dst, from, NULL, src)
-BOTH_SYNC(cuMemcpyHtoA_v2, (CUarray dst, size_t to, const void *src, size_t bytes),
-          CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_HOST, to, HOST(src), dst, NULL)
-BOTH_SYNC(cuMemcpyAtoH_v2, (void *dst, CUarray src, size_t from, size_t bytes),
-          CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_ARRAY, HOST(dst), from, NULL, src)
+          DEVICE, ARRAY, dst, from, NULL, src)
+BOTH_SYNC(cuMemcpyHtoA_v2, (CUarray dst, size_t to, const void *src, size_t bytes), ARRAY,
+          HOST, to, HOST(src), dst, NULL)
+BOTH_SYNC(cuMemcpyAtoH_v2, (void *dst, CUarray src, size_t from, size_t bytes), HOST,
+          ARRAY, HOST(dst), from, NULL, src)
 BOTH_SYNC(cuMemcpyAtoA_v2,
-          (CUarray dst, size_t to, CUarray src, size_t from, size_t bytes),
-          CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_ARRAY, to, from, dst, src)
+          (CUarray dst, size_t to, CUarray src, size_t from, size_t bytes), ARRAY, ARRAY,
+          to, from, dst, src)
 
 BOTH_ASYNC(cuMemcpyAsync,
-           (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
-           CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED, dst, src, NULL, NULL)
+           (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream), UNIFIED,
+           UNIFIED, dst, src, NULL, NULL)
 BOTH_ASYNC(cuMemcpyHtoDAsync_v2,
-           (CUdeviceptr dst, const void *src, size_t bytes, CUstream stream),
-           CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, dst, HOST(src), NULL, NULL)
+           (CUdeviceptr dst, const void *src, size_t bytes, CUstream stream), DEVICE,
+           HOST, dst, HOST(src), NULL, NULL)
 BOTH_ASYNC(cuMemcpyDtoHAsync_v2,
-           (void *dst, CUdeviceptr src, size_t bytes, CUstream stream),
-           CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE, HOST(dst), src, NULL, NULL)
+           (void *dst, CUdeviceptr src, size_t bytes, CUstream stream), HOST, DEVICE,
+           HOST(dst), src, NULL, NULL)
 BOTH_ASYNC(cuMemcpyDtoDAsync_v2,
-           (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
-           CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE, dst, src, NULL, NULL)
+           (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream), DEVICE,
+           DEVICE, dst, src, NULL, NULL)
 BOTH_ASYNC(cuMemcpyHtoAAsync_v2,
            (CUarray dst, size_t to, const void *src, size_t bytes, CUstream stream),
-           CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_HOST, to, HOST(src), dst, NULL)
+           ARRAY, HOST, to, HOST(src), dst, NULL)
 BOTH_ASYNC(cuMemcpyAtoHAsync_v2,
-           (void *dst, CUarray src, size_t from, size_t bytes, CUstream stream),
-           CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_ARRAY, HOST(dst), from, NULL, src)
+           (void *dst, CUarray src, size_t from, size_t bytes, CUstream stream), HOST,
+           ARRAY, HOST(dst), from, NULL, src)
 
 /* ---- between contexts ---- */
 
-static CUresult copy_peer(soft_context *context, CUcontext to, CUcontext from,
-                          struct row row, size_t bytes, struct how how)
+static CUresult copy_peer(CUcontext to, CUcontext from, struct row row, size_t bytes,
+                          struct how how)
 {
     soft_context *peer;
+    SOFT_TRY(soft_enter_context(how.call, NULL));
     if (to) /* NULL is the current one, to an H100 */
         SOFT_TRY(soft_context_find(to, &peer));
     if (from)
@@ -182,46 +171,26 @@ static CUresult copy_peer(soft_context *context, CUcontext to, CUcontext from,
     if (!soft_rule(M_peer_copies) && to != from)
         return soft_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
                          "copies between contexts are switched off");
-    return copy_row(context, row, bytes, how);
+    return copy_row(row, bytes, how);
 }
 
 #define PEER_ARGS                                                                        \
     CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes
-#define PEER_ROW                                                                         \
-    ((struct row){CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE, dst, src, NULL, NULL})
+#define PEER_ROW ROW(DEVICE, DEVICE, dst, src, NULL, NULL)
 
-CUresult cuMemcpyPeer(PEER_ARGS)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return copy_peer(context, to, from, PEER_ROW, bytes, SYNC(false));
-}
+SOFT_TWINS(cuMemcpyPeer, _ptds, (PEER_ARGS),
+           copy_peer(to, from, PEER_ROW, bytes, SOFT_SYNC))
 
-CUresult cuMemcpyPeer_ptds(PEER_ARGS)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return copy_peer(context, to, from, PEER_ROW, bytes, SYNC(true));
-}
-
-CUresult cuMemcpyPeerAsync(PEER_ARGS, CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return copy_peer(context, to, from, PEER_ROW, bytes, ASYNC(false));
-}
-
-CUresult cuMemcpyPeerAsync_ptsz(PEER_ARGS, CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return copy_peer(context, to, from, PEER_ROW, bytes, ASYNC(true));
-}
+SOFT_TWINS(cuMemcpyPeerAsync, _ptsz, (PEER_ARGS, CUstream stream),
+           copy_peer(to, from, PEER_ROW, bytes, SOFT_ASYNC))
 
 /* ---- two and three dimensions ---- */
 
-static CUresult copy_2d(const char *call, const CUDA_MEMCPY2D *c, struct how how)
+static CUresult copy_2d(const CUDA_MEMCPY2D *c, struct how how)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
-    if (c == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pCopy is NULL");
+    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_need(c, "pCopy"));
     const CUDA_MEMCPY3D copy = {.srcXInBytes = c->srcXInBytes,
                                 .srcY = c->srcY,
                                 .srcMemoryType = c->srcMemoryType,
@@ -242,119 +211,49 @@ static CUresult copy_2d(const char *call, const CUDA_MEMCPY2D *c, struct how how
     return soft_api_copy_submit(context, &copy, how);
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy)
-{
-    return copy_2d(__func__, copy, SYNC(false));
-}
+SOFT_TWINS(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *copy), copy_2d(copy, SOFT_SYNC))
 
-CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *copy)
-{
-    return copy_2d(__func__, copy, SYNC(true));
-}
+SOFT_TWINS(cuMemcpy2DUnaligned_v2, _ptds, (const CUDA_MEMCPY2D *copy),
+           copy_2d(copy, SOFT_SYNC))
 
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy)
-{
-    return copy_2d(__func__, copy, SYNC(false));
-}
+SOFT_TWINS(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *copy, CUstream stream),
+           copy_2d(copy, SOFT_ASYNC))
 
-CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *copy)
-{
-    return copy_2d(__func__, copy, SYNC(true));
-}
-
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
-{
-    return copy_2d(__func__, copy, ASYNC(false));
-}
-
-CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *copy, CUstream stream)
-{
-    return copy_2d(__func__, copy, ASYNC(true));
-}
-
-static CUresult copy_3d(const char *call, const CUDA_MEMCPY3D *copy, struct how how)
+static CUresult copy_3d(const CUDA_MEMCPY3D *copy, struct how how)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
-    if (copy == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pCopy is NULL");
+    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_need(copy, "pCopy"));
     return soft_api_copy_submit(context, copy, how);
 }
 
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy)
-{
-    return copy_3d(__func__, copy, SYNC(false));
-}
+SOFT_TWINS(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *copy), copy_3d(copy, SOFT_SYNC))
 
-CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *copy)
-{
-    return copy_3d(__func__, copy, SYNC(true));
-}
+SOFT_TWINS(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *copy, CUstream stream),
+           copy_3d(copy, SOFT_ASYNC))
 
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream)
-{
-    return copy_3d(__func__, copy, ASYNC(false));
-}
-
-CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *copy, CUstream stream)
-{
-    return copy_3d(__func__, copy, ASYNC(true));
-}
-
-static CUresult copy_3d_peer(const char *call, const CUDA_MEMCPY3D_PEER *c,
-                             struct how how)
+static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, struct how how)
 {
     soft_context *context, *peer;
-    SOFT_TRY(soft_enter_context(call, &context));
-    if (c == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pCopy is NULL");
+    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_need(c, "pCopy"));
     if (c->srcMemoryType == CU_MEMORYTYPE_DEVICE)
         SOFT_TRY(soft_context_find(c->srcContext, &peer));
     if (c->dstMemoryType == CU_MEMORYTYPE_DEVICE)
         SOFT_TRY(soft_context_find(c->dstContext, &peer));
-    const CUDA_MEMCPY3D copy = {.srcXInBytes = c->srcXInBytes,
-                                .srcY = c->srcY,
-                                .srcZ = c->srcZ,
-                                .srcMemoryType = c->srcMemoryType,
-                                .srcHost = c->srcHost,
-                                .srcDevice = c->srcDevice,
-                                .srcArray = c->srcArray,
-                                .srcPitch = c->srcPitch,
-                                .srcHeight = c->srcHeight,
-                                .dstXInBytes = c->dstXInBytes,
-                                .dstY = c->dstY,
-                                .dstZ = c->dstZ,
-                                .dstMemoryType = c->dstMemoryType,
-                                .dstHost = c->dstHost,
-                                .dstDevice = c->dstDevice,
-                                .dstArray = c->dstArray,
-                                .dstPitch = c->dstPitch,
-                                .dstHeight = c->dstHeight,
-                                .WidthInBytes = c->WidthInBytes,
-                                .Height = c->Height,
-                                .Depth = c->Depth};
+    CUDA_MEMCPY3D copy;
+    _Static_assert(sizeof(copy) == sizeof(*c), "contexts stand where 0 is reserved");
+    memcpy(&copy, c, sizeof(copy));
+    copy.reserved0 = copy.reserved1 = NULL;
+    copy.srcLOD = copy.dstLOD = 0;
     return soft_api_copy_submit(context, &copy, how);
 }
 
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *copy)
-{
-    return copy_3d_peer(__func__, copy, SYNC(false));
-}
+SOFT_TWINS(cuMemcpy3DPeer, _ptds, (const CUDA_MEMCPY3D_PEER *copy),
+           copy_3d_peer(copy, SOFT_SYNC))
 
-CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *copy)
-{
-    return copy_3d_peer(__func__, copy, SYNC(true));
-}
-
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
-{
-    return copy_3d_peer(__func__, copy, ASYNC(false));
-}
-
-CUresult cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
-{
-    return copy_3d_peer(__func__, copy, ASYNC(true));
-}
+SOFT_TWINS(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream),
+           copy_3d_peer(copy, SOFT_ASYNC))
 
 /* ---- batches ---- */
 
@@ -413,11 +312,10 @@ CUresult soft_api_copy_batch_stream(soft_context *context, struct how how)
 }
 
 /* Every copy is checked before the first is submitted. */
-static CUresult copy_batch(const char *call, const struct batch *b, struct how how,
-                           size_t *failed)
+static CUresult copy_batch(const struct batch *b, struct how how, size_t *failed)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_enter_context(how.call, &context));
     SOFT_TRY(check_batch(b));
     SOFT_TRY(soft_api_copy_batch_stream(context, how));
     for (size_t i = 0; i < b->count; i++) {
@@ -445,22 +343,8 @@ static CUresult copy_batch(const char *call, const struct batch *b, struct how h
         dsts, srcs, sizes, count, attributes, firsts, attribute_count                    \
     }
 
-CUresult cuMemcpyBatchAsync_v2(BATCH_ARGS, CUstream stream)
-{
-    return copy_batch(__func__, BATCH, ASYNC(false), NULL);
-}
+SOFT_TWINS(cuMemcpyBatchAsync_v2, _ptsz, (BATCH_ARGS, CUstream stream),
+           copy_batch(BATCH, SOFT_ASYNC, NULL))
 
-CUresult cuMemcpyBatchAsync_v2_ptsz(BATCH_ARGS, CUstream stream)
-{
-    return copy_batch(__func__, BATCH, ASYNC(true), NULL);
-}
-
-CUresult cuMemcpyBatchAsync(BATCH_ARGS, size_t *failed, CUstream stream)
-{
-    return copy_batch(__func__, BATCH, ASYNC(false), failed);
-}
-
-CUresult cuMemcpyBatchAsync_ptsz(BATCH_ARGS, size_t *failed, CUstream stream)
-{
-    return copy_batch(__func__, BATCH, ASYNC(true), failed);
-}
+SOFT_TWINS(cuMemcpyBatchAsync, _ptsz, (BATCH_ARGS, size_t *failed, CUstream stream),
+           copy_batch(BATCH, SOFT_ASYNC, failed))

@@ -5,10 +5,15 @@
 #include "softcuda/device/stream.h"
 
 struct how {
+    const char *call; /* the entry point */
     CUstream stream;
     bool per_thread; /* which default stream 0 means */
     bool sync;       /* the call returns when the copy is done */
 };
+
+/* Of a call made by SOFT_TWINS. */
+#define SOFT_SYNC ((struct how){__func__, NULL, per_thread, true})
+#define SOFT_ASYNC ((struct how){__func__, stream, per_thread, false})
 
 CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
                               struct how how);

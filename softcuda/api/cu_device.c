@@ -11,59 +11,42 @@
 #include "softcuda/device/settings.h"
 #include "softcuda/rules/rules.h"
 
-static CUresult device_of(CUdevice ordinal, soft_device **out)
-{
-    *out = soft_device_at(ordinal);
-    if (*out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
-                         ordinal, soft_device_count());
-    return CUDA_SUCCESS;
-}
-
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 CUresult cuDeviceGet(CUdevice *out, int ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("device");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "device"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *out = ordinal;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int *out)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("count");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "count"));
     *out = soft_device_count();
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetName(char *out, int bytes, CUdevice ordinal)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (out == NULL || bytes <= 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "name is %p, its length %d",
                          (void *)out, bytes);
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     snprintf(out, (size_t)bytes, "softcuda");
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *out, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("uuid");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "uuid"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *out = soft_device_uuid(device->physical);
     return CUDA_SUCCESS;
 }
@@ -75,11 +58,10 @@ CUresult cuDeviceGetUuid(CUuuid *out, CUdevice ordinal)
 
 CUresult cuDeviceTotalMem_v2(size_t *out, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("bytes");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "bytes"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *out = device->total_bytes;
     return CUDA_SUCCESS;
 }
@@ -87,9 +69,9 @@ CUresult cuDeviceTotalMem_v2(size_t *out, CUdevice ordinal)
 /* A PCI address that no machine has: domain ffff, bus = the device's number. */
 CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice ordinal)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     if (out == NULL || bytes < 13)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "pciBusId is %p, its length %d < 13",
                          (void *)out, bytes);
@@ -99,9 +81,9 @@ CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice ordinal)
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
 {
-    SOFT_ENTER();
-    if (out == NULL || id == NULL)
-        return is_null(out == NULL ? "dev" : "pciBusId");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "dev"));
+    SOFT_TRY(soft_need(id, "pciBusId"));
     unsigned domain = 0xffff, bus, slot, function = 0;
     if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
         sscanf(id, "%x:%x.%x", &bus, &slot, &function) < 2)
@@ -117,11 +99,11 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (major == NULL || minor == NULL)
-        return is_null(major == NULL ? "major" : "minor");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(major, "major"));
+    SOFT_TRY(soft_need(minor, "minor"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *major = soft_compute_capability() / 10;
     *minor = soft_compute_capability() % 10;
     return CUDA_SUCCESS;
@@ -129,11 +111,10 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
 
 CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("prop");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "prop"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *out = (CUdevprop){
         .maxThreadsPerBlock = SOFT_BLOCK_THREADS_MAX,
         .maxThreadsDim = {SOFT_BLOCK_X_MAX, SOFT_BLOCK_Y_MAX, SOFT_BLOCK_Z_MAX},
@@ -220,15 +201,14 @@ static const int fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
 
 CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pi");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pi"));
     if (attribute < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
         attribute >= CU_DEVICE_ATTRIBUTE_MAX)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no device attribute",
                          (int)attribute);
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     switch ((int)attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *out = soft_compute_capability() / 10;
@@ -246,13 +226,12 @@ CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice o
 CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
                                         CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pi");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pi"));
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no affinity type", (int)type);
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *out = 0;
     return CUDA_SUCCESS;
 }
@@ -261,12 +240,11 @@ CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
 
 CUresult cuDeviceCanAccessPeer(int *out, CUdevice from, CUdevice to)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("canAccessPeer");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "canAccessPeer"));
     soft_device *device;
-    SOFT_TRY(device_of(from, &device));
-    SOFT_TRY(device_of(to, &device));
+    SOFT_TRY(soft_device_find(from, &device));
+    SOFT_TRY(soft_device_find(to, &device));
     *out = from != to;
     return CUDA_SUCCESS;
 }
@@ -274,12 +252,11 @@ CUresult cuDeviceCanAccessPeer(int *out, CUdevice from, CUdevice to)
 CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUdevice from,
                                  CUdevice to)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("value");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "value"));
     soft_device *device;
-    SOFT_TRY(device_of(from, &device));
-    SOFT_TRY(device_of(to, &device));
+    SOFT_TRY(soft_device_find(from, &device));
+    SOFT_TRY(soft_device_find(to, &device));
     if (from == to)
         return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is asked about itself",
                          from);
@@ -297,7 +274,8 @@ CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUde
 
 CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_context *peer;
     SOFT_TRY(soft_context_find(handle, &peer));
     if (flags != 0)
@@ -316,7 +294,8 @@ CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
 
 CUresult cuCtxDisablePeerAccess(CUcontext handle)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_context *peer;
     SOFT_TRY(soft_context_find(handle, &peer));
     const uint32_t bit = 1u << peer->device->ordinal;

@@ -5,11 +5,11 @@
 
 CUresult cuEventCreate(CUevent *out, unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     const unsigned known =
         CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phEvent is NULL");
+    SOFT_TRY(soft_need(out, "phEvent"));
     if (flags & ~known)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x: bits 0 to 2 are known", flags);
@@ -27,8 +27,7 @@ CUresult cuEventCreate(CUevent *out, unsigned int flags)
 
 CUresult cuEventDestroy_v2(CUevent handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     soft_event *event;
     SOFT_TRY(soft_event_find(handle, &event));
     return soft_event_destroy(event);
@@ -42,7 +41,8 @@ CUresult cuEventDestroy(CUevent handle)
 static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
                        unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT_AS("cuEventRecord", context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context("cuEventRecord", &context));
     soft_event *event;
     SOFT_TRY(soft_event_find(handle, &event));
     soft_stream *stream;
@@ -58,29 +58,16 @@ static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
     return soft_event_record(event, stream);
 }
 
-CUresult cuEventRecord(CUevent handle, CUstream stream)
-{
-    return record(handle, stream, false, 0);
-}
+SOFT_TWINS(cuEventRecord, _ptsz, (CUevent handle, CUstream stream),
+           record(handle, stream, per_thread, 0))
 
-CUresult cuEventRecord_ptsz(CUevent handle, CUstream stream)
-{
-    return record(handle, stream, true, 0);
-}
-
-CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned int flags)
-{
-    return record(handle, stream, false, flags);
-}
-
-CUresult cuEventRecordWithFlags_ptsz(CUevent handle, CUstream stream, unsigned int flags)
-{
-    return record(handle, stream, true, flags);
-}
+SOFT_TWINS(cuEventRecordWithFlags, _ptsz,
+           (CUevent handle, CUstream stream, unsigned int flags),
+           record(handle, stream, per_thread, flags))
 
 CUresult cuEventQuery(CUevent handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_event *event;
     SOFT_TRY(soft_event_find(handle, &event));
     return soft_event_query(event);
@@ -88,7 +75,7 @@ CUresult cuEventQuery(CUevent handle)
 
 CUresult cuEventSynchronize(CUevent handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_event *event;
     SOFT_TRY(soft_event_find(handle, &event));
     SOFT_TRY(soft_event_synchronize(event));
@@ -98,9 +85,8 @@ CUresult cuEventSynchronize(CUevent handle)
 
 CUresult cuEventElapsedTime_v2(float *out, CUevent start_handle, CUevent end_handle)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pMilliseconds is NULL");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pMilliseconds"));
     soft_event *start, *end;
     SOFT_TRY(soft_event_find(start_handle, &start));
     SOFT_TRY(soft_event_find(end_handle, &end));
@@ -112,8 +98,7 @@ CUresult cuEventElapsedTime(float *out, CUevent start, CUevent end)
     return cuEventElapsedTime_v2(out, start, end);
 }
 
-/* ---- whole contexts
- * --------------------------------------------------------------------------- */
+/* ---- whole contexts --------------------------------------------------------------- */
 
 static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context **context,
                           soft_event **event)
@@ -127,7 +112,7 @@ static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context *
 
 CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_context *context;
     soft_event *event;
     SOFT_TRY(find_both(handle, event_handle, &context, &event));
@@ -136,7 +121,7 @@ CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
 
 CUresult cuCtxWaitEvent(CUcontext handle, CUevent event_handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_context *context;
     soft_event *event;
     SOFT_TRY(find_both(handle, event_handle, &context, &event));

@@ -6,11 +6,6 @@
 #include "softcuda/device/module.h"
 #include "softcuda/device/occupancy.h"
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static int dynamic_default(const ptx_kernel *kernel)
 {
     const int fixed = (int)kernel->static_shared_bytes;
@@ -77,8 +72,7 @@ CUresult soft_attribute_check(const ptx_kernel *kernel, CUfunction_attribute att
 CUresult soft_param_info(const ptx_kernel *kernel, size_t index, size_t *offset,
                          size_t *bytes)
 {
-    if (offset == NULL)
-        return is_null("paramOffset");
+    SOFT_TRY(soft_need(offset, "paramOffset"));
     if (index >= kernel->param_count)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s has no parameter %zu of %u",
                          kernel->name, index, kernel->param_count);
@@ -90,9 +84,9 @@ CUresult soft_param_info(const ptx_kernel *kernel, size_t index, size_t *offset,
 
 CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("pi");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pi"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     const soft_attributes from = {
@@ -105,7 +99,8 @@ CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction
 
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     SOFT_TRY(soft_attribute_check(function->code->kernel, attribute, value));
@@ -118,7 +113,8 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, i
 
 CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
@@ -130,7 +126,8 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 
 CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
@@ -142,9 +139,9 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
 
 CUresult cuFuncGetModule(CUmodule *out, CUfunction handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("hmod");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "hmod"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     *out = (CUmodule)function->module;
@@ -153,9 +150,9 @@ CUresult cuFuncGetModule(CUmodule *out, CUfunction handle)
 
 CUresult cuFuncGetName(const char **out, CUfunction handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("name");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "name"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     *out = function->code->kernel->name;
@@ -164,7 +161,8 @@ CUresult cuFuncGetName(const char **out, CUfunction handle)
 
 CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     return soft_param_info(function->code->kernel, index, offset, size);
@@ -172,9 +170,9 @@ CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, siz
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("state");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "state"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     *out = CU_FUNCTION_LOADING_STATE_LOADED;
@@ -183,7 +181,8 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction handle)
 
 CUresult cuFuncLoad(CUfunction handle)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
     return soft_function_find(context, handle, &function);
 }
@@ -193,8 +192,7 @@ CUresult cuFuncLoad(CUfunction handle)
 static CUresult active_blocks(int *out, CUfunction handle, int threads, size_t dynamic)
 {
     soft_context *context = soft_context_current();
-    if (out == NULL)
-        return is_null("numBlocks");
+    SOFT_TRY(soft_need(out, "numBlocks"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     if (threads <= 0)
@@ -206,8 +204,7 @@ static CUresult active_blocks(int *out, CUfunction handle, int threads, size_t d
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction handle,
                                                      int threads, size_t dynamic)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return active_blocks(out, handle, threads, dynamic);
 }
 
@@ -222,8 +219,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfuncti
                                                               int threads, size_t dynamic,
                                                               unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     SOFT_TRY(check_flags(flags));
     return active_blocks(out, handle, threads, dynamic);
 }
@@ -232,8 +228,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfuncti
 static CUresult potential(int *grid, int *block, CUfunction handle,
                           CUoccupancyB2DSize size_of, size_t dynamic, int limit)
 {
-    if (grid == NULL || block == NULL)
-        return is_null(grid == NULL ? "minGridSize" : "blockSize");
+    SOFT_TRY(soft_need(grid, "minGridSize"));
+    SOFT_TRY(soft_need(block, "blockSize"));
     soft_function *function;
     SOFT_TRY(soft_function_find(soft_context_current(), handle, &function));
     const ptx_kernel *kernel = function->code->kernel;
@@ -263,8 +259,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction hand
                                           CUoccupancyB2DSize size_of, size_t dynamic,
                                           int limit)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return potential(grid, block, handle, size_of, dynamic, limit);
 }
 
@@ -274,8 +269,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
                                                    size_t dynamic, int limit,
                                                    unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     SOFT_TRY(check_flags(flags));
     return potential(grid, block, handle, size_of, dynamic, limit);
 }
@@ -283,9 +277,9 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
                                                  int blocks, int threads)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("dynamicSmemSize");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "dynamicSmemSize"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     const ptx_kernel *kernel = function->code->kernel;
@@ -307,8 +301,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
 
 static CUresult cluster_of(const CUlaunchConfig *config)
 {
-    if (config == NULL)
-        return is_null("config");
+    SOFT_TRY(soft_need(config, "config"));
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const CUlaunchAttribute *a = &config->attrs[i];
         if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
@@ -326,9 +319,9 @@ static CUresult cluster_of(const CUlaunchConfig *config)
 CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
                                             const CUlaunchConfig *config)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("clusterSize");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "clusterSize"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     SOFT_TRY(cluster_of(config));
@@ -339,9 +332,9 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
 CUresult cuOccupancyMaxActiveClusters(int *out, CUfunction handle,
                                       const CUlaunchConfig *config)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("numClusters");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "numClusters"));
     soft_function *function;
     SOFT_TRY(soft_function_find(context, handle, &function));
     SOFT_TRY(cluster_of(config));

@@ -35,22 +35,12 @@ CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *dat
     return CUDA_SUCCESS;
 }
 
-#define LOCKED(expr)                                                                     \
-    do {                                                                                 \
-        soft_graph_lock();                                                               \
-        const CUresult locked_ = (expr);                                                 \
-        soft_graph_unlock();                                                             \
-        return locked_;                                                                  \
-    } while (0)
-
-/* ---- graphs
- * --------------------------------------------------------------------------------- */
+/* ---- graphs ----------------------------------------------------------------------- */
 
 CUresult cuGraphCreate(CUgraph *out, unsigned int flags)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraph is NULL");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "phGraph"));
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
     soft_graph *graph;
@@ -78,8 +68,11 @@ static CUresult destroy_locked(CUgraph handle)
 
 CUresult cuGraphDestroy(CUgraph handle)
 {
-    SOFT_ENTER();
-    LOCKED(destroy_locked(handle));
+    SOFT_TRY(soft_enter(__func__));
+    soft_graph_lock();
+    const CUresult result = destroy_locked(handle);
+    soft_graph_unlock();
+    return result;
 }
 
 static CUresult clone_locked(CUgraph *out, CUgraph handle)
@@ -96,10 +89,12 @@ static CUresult clone_locked(CUgraph *out, CUgraph handle)
 
 CUresult cuGraphClone(CUgraph *out, CUgraph handle)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphClone is NULL");
-    LOCKED(clone_locked(out, handle));
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "phGraphClone"));
+    soft_graph_lock();
+    const CUresult result = clone_locked(out, handle);
+    soft_graph_unlock();
+    return result;
 }
 
 static CUresult find_in_clone_locked(CUgraphNode *out, CUgraphNode handle,
@@ -117,10 +112,12 @@ static CUresult find_in_clone_locked(CUgraphNode *out, CUgraphNode handle,
 
 CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode node, CUgraph clone)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phNode is NULL");
-    LOCKED(find_in_clone_locked(out, node, clone));
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "phNode"));
+    soft_graph_lock();
+    const CUresult result = find_in_clone_locked(out, node, clone);
+    soft_graph_unlock();
+    return result;
 }
 
 static CUresult dot_locked(CUgraph handle, const char *path, unsigned int flags)
@@ -132,14 +129,15 @@ static CUresult dot_locked(CUgraph handle, const char *path, unsigned int flags)
 
 CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int flags)
 {
-    SOFT_ENTER();
-    if (path == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "path is NULL");
-    LOCKED(dot_locked(handle, path, flags));
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(path, "path"));
+    soft_graph_lock();
+    const CUresult result = dot_locked(handle, path, flags);
+    soft_graph_unlock();
+    return result;
 }
 
-/* ---- lists
- * ------------------------------------------------------------------------------------ */
+/* ---- lists ------------------------------------------------------------------------ */
 
 /* The count protocol (R10): NULL asks for the count; else up to *count are written, more
  * room than there is gets NULL, and *count becomes the number written. */
@@ -200,18 +198,22 @@ static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count
 
 CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
 {
-    SOFT_ENTER();
-    if (count == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "numNodes is NULL");
-    LOCKED(get_nodes_locked(handle, nodes, count, false));
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(count, "numNodes"));
+    soft_graph_lock();
+    const CUresult result = get_nodes_locked(handle, nodes, count, false);
+    soft_graph_unlock();
+    return result;
 }
 
 CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
 {
-    SOFT_ENTER();
-    if (count == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "numRootNodes is NULL");
-    LOCKED(get_nodes_locked(handle, nodes, count, true));
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(count, "numRootNodes"));
+    soft_graph_lock();
+    const CUresult result = get_nodes_locked(handle, nodes, count, true);
+    soft_graph_unlock();
+    return result;
 }
 
 static bool has_data(const soft_edge_end *end)
@@ -268,12 +270,15 @@ static CUresult get_ends(CUgraphNode handle, const struct ends_out *out)
     if (out->count == NULL || (out->data && out->nodes == NULL && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          out->count ? "the node array" : "the count");
-    LOCKED(get_ends_locked(handle, out));
+    soft_graph_lock();
+    const CUresult result = get_ends_locked(handle, out);
+    soft_graph_unlock();
+    return result;
 }
 
 CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct ends_out out = {nodes, NULL, count, false};
     return get_ends(node, &out);
 }
@@ -281,14 +286,14 @@ CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t
 CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes,
                                        CUgraphEdgeData *data, size_t *count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct ends_out out = {nodes, data, count, false};
     return get_ends(node, &out);
 }
 
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct ends_out out = {nodes, NULL, count, true};
     return get_ends(node, &out);
 }
@@ -296,7 +301,7 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
                                          CUgraphEdgeData *data, size_t *count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct ends_out out = {nodes, data, count, true};
     return get_ends(node, &out);
 }
@@ -339,25 +344,27 @@ static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
         (data && from == NULL && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s",
                          count ? "only one of the arrays is NULL" : "numEdges is NULL");
-    LOCKED(get_edges_locked(handle, from, to, data, count));
+    soft_graph_lock();
+    const CUresult result = get_edges_locked(handle, from, to, data, count);
+    soft_graph_unlock();
+    return result;
 }
 
 CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
                          size_t *count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     return get_edges(handle, from, to, NULL, count);
 }
 
 CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
                             CUgraphEdgeData *data, size_t *count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     return get_edges(handle, from, to, data, count);
 }
 
-/* ---- edges
- * ------------------------------------------------------------------------------------ */
+/* ---- edges ------------------------------------------------------------------------ */
 
 struct edges_in {
     const CUgraphNode *from, *to;
@@ -404,13 +411,16 @@ static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
 
 static CUresult change_edges(CUgraph handle, const struct edges_in *in)
 {
-    LOCKED(change_edges_locked(handle, in));
+    soft_graph_lock();
+    const CUresult result = change_edges_locked(handle, in);
+    soft_graph_unlock();
+    return result;
 }
 
 CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode *from,
                                 const CUgraphNode *to, size_t count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct edges_in in = {from, to, NULL, count, false};
     return change_edges(handle, &in);
 }
@@ -419,7 +429,7 @@ CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from,
                                    const CUgraphNode *to, const CUgraphEdgeData *data,
                                    size_t count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct edges_in in = {from, to, data, count, false};
     return change_edges(handle, &in);
 }
@@ -427,7 +437,7 @@ CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from,
 CUresult cuGraphRemoveDependencies(CUgraph handle, const CUgraphNode *from,
                                    const CUgraphNode *to, size_t count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct edges_in in = {from, to, NULL, count, true};
     return change_edges(handle, &in);
 }
@@ -436,7 +446,7 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from,
                                       const CUgraphNode *to, const CUgraphEdgeData *data,
                                       size_t count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const struct edges_in in = {from, to, data, count, true};
     return change_edges(handle, &in);
 }
@@ -455,6 +465,9 @@ static CUresult destroy_node_locked(CUgraphNode handle)
 
 CUresult cuGraphDestroyNode(CUgraphNode handle)
 {
-    SOFT_ENTER();
-    LOCKED(destroy_node_locked(handle));
+    SOFT_TRY(soft_enter(__func__));
+    soft_graph_lock();
+    const CUresult result = destroy_node_locked(handle);
+    soft_graph_unlock();
+    return result;
 }

@@ -5,8 +5,7 @@
 #include "softcuda/api/describe.h"
 #include "softcuda/api/exports.h"
 
-/* ---- instantiation ------------------------------------------------------------------
- */
+/* ---- instantiation ---------------------------------------------------------------- */
 
 static CUresult check_flags(uint64_t flags, uint64_t allowed)
 {
@@ -83,8 +82,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
     params->hErrNode_out = NULL;
     SOFT_TRY(check_flags(params->flags, allowed));
     SOFT_TRY(need_context());
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phGraphExec is NULL");
+    SOFT_TRY(soft_need(out, "phGraphExec"));
     soft_exec *exec;
     soft_graph_lock();
     const CUresult result = instantiate_locked(handle, params, &exec);
@@ -110,7 +108,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
 CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *error_node,
                                char *log, size_t log_bytes)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
     const CUresult result = instantiate(out, graph, 0, &params);
     if (error_node)
@@ -135,7 +133,8 @@ struct launch_site {
 static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
                                  CUresult (*act)(soft_exec *, soft_stream *))
 {
-    SOFT_ENTER_CONTEXT_AS(site.call, context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(site.call, &context));
     soft_exec *exec;
     soft_stream *stream;
     SOFT_TRY(soft_exec_acquire(handle, &exec));
@@ -149,7 +148,8 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
 /* Whether the stream of an upload could take one. */
 static CUresult check_upload(CUstream handle, bool per_thread, const char *call)
 {
-    SOFT_ENTER_CONTEXT_AS(upload_call, context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(upload_call, &context));
     soft_stream *stream;
     const CUresult result = soft_stream_find(context, handle, per_thread, &stream);
     soft_thread_self()->call = call;
@@ -166,8 +166,7 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
     if (params != NULL) /* also where a capture forbids the call */
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     SOFT_TRY(entered);
-    if (params == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "instantiateParams is NULL");
+    SOFT_TRY(soft_need(params, "instantiateParams"));
     if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) && soft_capture_is_open() &&
         soft_rule(M_instantiate_upload)) /* a stream that captures is seen first */
         SOFT_TRY(check_upload(params->hUploadStream, per_thread, call));
@@ -187,23 +186,14 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph,
-                                      CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
-    return instantiate_with(out, graph, params, false);
-}
-
-CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *out, CUgraph graph,
-                                           CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
-    return instantiate_with(out, graph, params, true);
-}
+SOFT_TWINS(cuGraphInstantiateWithParams, _ptsz,
+           (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+           instantiate_with(out, graph, params, per_thread))
 
 CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags is NULL");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "flags"));
     soft_exec *exec;
     SOFT_TRY(soft_exec_acquire(handle, &exec));
     *out = soft_exec_flags(exec);
@@ -213,7 +203,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
 
 CUresult cuGraphExecDestroy(CUgraphExec handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (!soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is no executable graph, or it was destroyed",
@@ -221,32 +211,17 @@ CUresult cuGraphExecDestroy(CUgraphExec handle)
     return soft_exec_destroy(handle);
 }
 
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
-    const struct launch_site site = {"cuGraphLaunch", stream, false};
-    return launch_or_upload(exec, site, soft_exec_launch);
-}
+SOFT_TWINS(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream),
+           launch_or_upload(exec,
+                            ((struct launch_site){"cuGraphLaunch", stream, per_thread}),
+                            soft_exec_launch))
 
-CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
-{
-    const struct launch_site site = {"cuGraphLaunch", stream, true};
-    return launch_or_upload(exec, site, soft_exec_launch);
-}
+SOFT_TWINS(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream),
+           launch_or_upload(exec,
+                            ((struct launch_site){"cuGraphUpload", stream, per_thread}),
+                            soft_exec_upload))
 
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
-{
-    const struct launch_site site = {"cuGraphUpload", stream, false};
-    return launch_or_upload(exec, site, soft_exec_upload);
-}
-
-CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
-{
-    const struct launch_site site = {"cuGraphUpload", stream, true};
-    return launch_or_upload(exec, site, soft_exec_upload);
-}
-
-/* ---- updates ------------------------------------------------------------------------
- */
+/* ---- updates ---------------------------------------------------------------------- */
 
 static CUresult update_locked(soft_exec *exec, CUgraph handle,
                               CUgraphExecUpdateResultInfo *out)
@@ -259,7 +234,7 @@ static CUresult update_locked(soft_exec *exec, CUgraph handle,
 CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
                               CUgraphExecUpdateResultInfo *out)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     CUgraphExecUpdateResultInfo unwanted;
     if (out == NULL)
         out = &unwanted;
@@ -287,8 +262,7 @@ CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error
     return result;
 }
 
-/* ---- single nodes -------------------------------------------------------------------
- */
+/* ---- single nodes ----------------------------------------------------------------- */
 
 CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted)
 {
@@ -329,173 +303,132 @@ static CUresult set_any(CUgraphExec handle, CUgraphNode node,
     return result;
 }
 
-static CUresult set_node(CUgraphExec handle, CUgraphNode node,
-                         const CUgraphNodeParams *params)
-{
-    return set_any(handle, node, params, true);
-}
-
-static CUresult need_params(const void *params)
-{
-    if (params == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "nodeParams is NULL");
-    return CUDA_SUCCESS;
-}
-
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                   CUgraphNodeParams *params)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(soft_need(params, "nodeParams"));
     return set_any(exec, node, params, false);
+}
+
+static CUresult set_typed(const char *call, CUgraphExec exec, CUgraphNode node,
+                          CUgraphNodeType type, const void *in, size_t bytes)
+{
+    CUgraphNodeParams params;
+    SOFT_TRY(soft_enter(call));
+    SOFT_TRY(soft_params_widen(type, in, bytes, "nodeParams", &params));
+    return set_any(exec, node, &params, true);
 }
 
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS *in)
 {
-    SOFT_ENTER();
-    SOFT_TRY(need_params(in));
-    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL,
-                                      .kernel = {.func = in->func,
-                                                 .gridDimX = in->gridDimX,
-                                                 .gridDimY = in->gridDimY,
-                                                 .gridDimZ = in->gridDimZ,
-                                                 .blockDimX = in->blockDimX,
-                                                 .blockDimY = in->blockDimY,
-                                                 .blockDimZ = in->blockDimZ,
-                                                 .sharedMemBytes = in->sharedMemBytes,
-                                                 .kernelParams = in->kernelParams,
-                                                 .extra = in->extra,
-                                                 .kern = in->kern,
-                                                 .ctx = in->ctx}};
-    return set_node(exec, node, &params);
+    return set_typed(__func__, exec, node, CU_GRAPH_NODE_TYPE_KERNEL, in, sizeof(*in));
 }
 
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_KERNEL_NODE_PARAMS_v1 *in)
 {
-    SOFT_ENTER();
-    SOFT_TRY(need_params(in));
-    const CUDA_KERNEL_NODE_PARAMS wider = soft_kernel_params_from_v1(in);
-    return cuGraphExecKernelNodeSetParams_v2(exec, node, &wider);
+    return set_typed(__func__, exec, node, CU_GRAPH_NODE_TYPE_KERNEL, in, sizeof(*in));
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *in)
+{
+    return set_typed(__func__, exec, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, in,
+                     sizeof(*in));
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS *in)
+{
+    return set_typed(__func__, exec, node, CU_GRAPH_NODE_TYPE_HOST, in, sizeof(*in));
 }
 
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMCPY3D *in, CUcontext context)
 {
-    SOFT_ENTER();
-    SOFT_TRY(need_params(in));
-    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEMCPY,
-                                      .memcpy = {.copyCtx = context, .copyParams = *in}};
-    return set_node(exec, node, &params);
+    CUgraphNodeParams params;
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_params_of_copy(in, context, &params));
+    return set_any(exec, node, &params, true);
 }
 
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMSET_NODE_PARAMS *in,
                                         CUcontext context)
 {
-    SOFT_ENTER();
-    SOFT_TRY(need_params(in));
-    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEMSET,
-                                      .memset = {.dst = in->dst,
-                                                 .pitch = in->pitch,
-                                                 .value = in->value,
-                                                 .elementSize = in->elementSize,
-                                                 .width = in->width,
-                                                 .height = in->height,
-                                                 .ctx = context}};
-    return set_node(exec, node, &params);
-}
-
-CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *in)
-{
-    SOFT_ENTER();
-    SOFT_TRY(need_params(in));
-    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
-                                      .memOp = {.ctx = in->ctx,
-                                                .count = in->count,
-                                                .paramArray = in->paramArray,
-                                                .flags = in->flags}};
-    return set_node(exec, node, &params);
-}
-
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                      const CUDA_HOST_NODE_PARAMS *in)
-{
-    SOFT_ENTER();
-    SOFT_TRY(need_params(in));
-    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_HOST,
-                                      .host = {.fn = in->fn, .userData = in->userData}};
-    return set_node(exec, node, &params);
+    CUgraphNodeParams params;
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_params_widen(CU_GRAPH_NODE_TYPE_MEMSET, in, sizeof(*in), "memsetParams",
+                               &params));
+    params.memset.ctx = context;
+    return set_any(exec, node, &params, true);
 }
 
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                             CUgraph child)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH,
                                       .graph = {.graph = child}};
-    return set_node(exec, node, &params);
+    return set_any(exec, node, &params, true);
+}
+
+static CUresult set_event(const char *call, CUgraphExec exec, CUgraphNode node,
+                          CUgraphNodeType type, CUevent event)
+{
+    SOFT_TRY(soft_enter(call));
+    const CUgraphNodeParams params = soft_params_of_event(type, event);
+    return set_any(exec, node, &params, true);
 }
 
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node,
                                             CUevent event)
 {
-    SOFT_ENTER();
-    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-                                      .eventRecord = {.event = event}};
-    return set_node(exec, node, &params);
+    return set_event(__func__, exec, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
 }
 
 CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node,
                                           CUevent event)
 {
-    SOFT_ENTER();
-    const CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-                                      .eventWait = {.event = event}};
-    return set_node(exec, node, &params);
+    return set_event(__func__, exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
-/* ---- enabled nodes ------------------------------------------------------------------
- */
+/* ---- enabled nodes ---------------------------------------------------------------- */
 
-static CUresult enabled_locked(soft_exec *exec, CUgraphNode handle, const bool *set,
-                               bool *get)
+/* Sets `value` in the executable graph, or reads it. */
+static CUresult enabled(CUgraphExec handle, CUgraphNode node_handle, bool set,
+                        bool *value)
 {
+    soft_exec *exec;
     soft_node *node;
-    SOFT_TRY(soft_node_find(handle, &node));
-    return set ? soft_exec_set_enabled(exec, node, *set)
-               : soft_exec_get_enabled(exec, node, get);
-}
-
-CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, unsigned int value)
-{
-    SOFT_ENTER();
-    const bool enabled = value != 0;
-    soft_exec *exec;
     SOFT_TRY(soft_exec_acquire(handle, &exec));
-    soft_exec_reserve(exec);
+    if (set)
+        soft_exec_reserve(exec);
     soft_graph_lock();
-    const CUresult result = enabled_locked(exec, node, &enabled, NULL);
-    soft_graph_unlock();
-    soft_exec_release(exec);
-    return result;
-}
-
-CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode node, unsigned int *out)
-{
-    SOFT_ENTER();
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "isEnabled is NULL");
-    soft_exec *exec;
-    bool enabled = false;
-    SOFT_TRY(soft_exec_acquire(handle, &exec));
-    soft_graph_lock();
-    const CUresult result = enabled_locked(exec, node, NULL, &enabled);
-    soft_graph_unlock();
-    soft_exec_release(exec);
+    CUresult result = soft_node_find(node_handle, &node);
     if (result == CUDA_SUCCESS)
-        *out = enabled;
+        result = set ? soft_exec_set_enabled(exec, node, *value)
+                     : soft_exec_get_enabled(exec, node, value);
+    soft_graph_unlock();
+    soft_exec_release(exec);
     return result;
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int value)
+{
+    SOFT_TRY(soft_enter(__func__));
+    bool wanted = value != 0;
+    return enabled(exec, node, true, &wanted);
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *out)
+{
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "isEnabled"));
+    bool value = false;
+    SOFT_TRY(enabled(exec, node, false, &value));
+    *out = value;
+    return CUDA_SUCCESS;
 }

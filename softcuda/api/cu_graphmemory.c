@@ -9,142 +9,13 @@
 #include "softcuda/device/device.h"
 #include "softcuda/graph/capture.h"
 
-/* ---- adding
- * --------------------------------------------------------------------------------- */
-
-CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_params *out,
-                             soft_memory_params *scratch)
-{
-    SOFT_TRY(soft_memory_params_check(in));
-    scratch->alloc = *in;
-    out->type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-    out->memory = scratch;
-    return CUDA_SUCCESS;
-}
-
-CUresult soft_describe_free(CUdeviceptr address, soft_node_params *out,
-                            soft_memory_params *scratch)
-{
-    scratch->free = address;
-    out->type = CU_GRAPH_NODE_TYPE_MEM_FREE;
-    out->memory = scratch;
-    return CUDA_SUCCESS;
-}
-
-struct add_in {
-    CUgraph graph;
-    const CUgraphNode *dependencies;
-    size_t count;
-};
-
-static CUresult add_locked(const struct add_in *in, const soft_node_params *params,
-                           soft_node **out)
-{
-    soft_graph *graph;
-    soft_edge_end *ends;
-    SOFT_TRY(soft_graph_find(in->graph, &graph));
-    SOFT_TRY(soft_api_edge_ends(in->dependencies, NULL, in->count, &ends));
-    const CUresult result = soft_node_add(graph, params, ends, (uint32_t)in->count, out);
-    soft_delete(ends);
-    return result;
-}
-
-CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph,
-                                const CUgraphNode *dependencies, size_t count,
-                                CUDA_MEM_ALLOC_NODE_PARAMS *params)
-{
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "phGraphNode"));
-    SOFT_TRY(soft_need(params, "nodeParams"));
-    const struct add_in in = {graph, dependencies, count};
-    soft_node_params described = {0};
-    soft_memory_params scratch;
-    SOFT_TRY(soft_describe_alloc(params, &described, &scratch));
-    soft_node *node;
-    soft_graph_lock();
-    const CUresult result = add_locked(&in, &described, &node);
-    if (result == CUDA_SUCCESS) {
-        params->dptr = soft_memnode_address(node);
-        *out = (CUgraphNode)node;
-    }
-    soft_graph_unlock();
-    return result;
-}
-
-CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph,
-                               const CUgraphNode *dependencies, size_t count,
-                               CUdeviceptr address)
-{
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "phGraphNode"));
-    const struct add_in in = {graph, dependencies, count};
-    soft_node_params described = {0};
-    soft_memory_params scratch;
-    SOFT_TRY(soft_describe_free(address, &described, &scratch));
-    soft_node *node;
-    soft_graph_lock();
-    const CUresult result = add_locked(&in, &described, &node);
-    soft_graph_unlock();
-    if (result == CUDA_SUCCESS)
-        *out = (CUgraphNode)node;
-    return result;
-}
-
-/* ---- reading
- * -------------------------------------------------------------------------------- */
-
-static CUresult node_of(CUgraphNode handle, CUgraphNodeType type, soft_node **out)
-{
-    SOFT_TRY(soft_node_find(handle, out));
-    if ((*out)->type != type)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
-                         (int)(*out)->type, (int)type);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS *out)
-{
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "params_out"));
-    soft_node *node;
-    soft_graph_lock();
-    const CUresult result = node_of(handle, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node);
-    if (result == CUDA_SUCCESS)
-        *out = *soft_memnode_params(node);
-    soft_graph_unlock();
-    return result;
-}
-
-CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr *out)
-{
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "dptr_out"));
-    soft_node *node;
-    soft_graph_lock();
-    const CUresult result = node_of(handle, CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
-    if (result == CUDA_SUCCESS)
-        *out = soft_memnode_address(node);
-    soft_graph_unlock();
-    return result;
-}
-
-/* ---- the graph memory of a device
- * ----------------------------------------------------------- */
-
-static CUresult device_of(CUdevice ordinal, soft_device **out)
-{
-    *out = soft_device_at(ordinal);
-    return *out ? CUDA_SUCCESS
-                : soft_fail(CUDA_ERROR_INVALID_DEVICE,
-                            "device %d is none of the %d visible", ordinal,
-                            soft_device_count());
-}
+/* ---- the graph memory of a device ------------------------------------------------- */
 
 CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     soft_graph_memory_trim(device);
     return CUDA_SUCCESS;
 }
@@ -152,10 +23,10 @@ CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
 CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute,
                                       void *out)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(soft_need(out, "value"));
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     soft_graph_stats stats;
     soft_graph_get_stats(device->memory, &stats);
     uint64_t value;
@@ -180,10 +51,10 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
 CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute,
                                       void *in)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(soft_need(in, "value"));
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     uint64_t value;
     memcpy(&value, in, sizeof(value));
     const bool used = attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH;
@@ -213,8 +84,7 @@ gph_status gph_softcuda_memory_info(int ordinal, gph_softcuda_memory *out)
     return GPH_OK;
 }
 
-/* ---- captures
- * ------------------------------------------------------------------------------- */
+/* ---- captures --------------------------------------------------------------------- */
 
 CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *pool,
                                 size_t bytes, CUdeviceptr *out)
@@ -261,7 +131,7 @@ CUresult soft_api_capture_free(soft_stream *stream, CUdeviceptr address)
         return CUDA_SUCCESS;
     soft_node_params described = {0};
     soft_memory_params scratch;
-    SOFT_TRY(soft_describe_free(address, &described, &scratch));
+    soft_describe_free(address, &described, &scratch);
     soft_node *node;
     soft_graph_lock();
     const CUresult result = soft_capture_add(stream, &described, &node);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuGraphAdd*Node and the parameters of nodes. Each parameter struct of CUDA is checked
- * by device/task.c and becomes a soft_node_params; the node copies what that borrows. */
+/* cuGraphAdd*Node and the parameters of nodes, added, read and changed.
+ *
+ *   struct of one type --widen--> CUgraphNodeParams --describe.c--> soft_node_params
+ *
+ * CUDA has a call and a struct for each type, and one call for all with a union of them:
+ * both ways meet in that union, which describe.c checks; a node copies what a
+ * soft_node_params borrows. */
 #include <string.h>
 
 #include "softcuda/api/describe.h"
 #include "softcuda/api/exports.h"
 
-/* ---- adding
- * ----------------------------------------------------------------------------------- */
+/* ---- adding ----------------------------------------------------------------------- */
 
 struct add_in {
     CUgraphNode *out;
@@ -18,142 +22,172 @@ struct add_in {
 };
 
 static CUresult add_described(const struct add_in *in, soft_graph *graph,
-                              const soft_node_params *params)
+                              const soft_node_params *params, soft_node **out)
 {
     soft_edge_end *ends;
     SOFT_TRY(soft_api_edge_ends(in->dependencies, in->data, in->count, &ends));
-    soft_node *node;
-    const CUresult result =
-        soft_node_add(graph, params, ends, (uint32_t)in->count, &node);
+    const CUresult result = soft_node_add(graph, params, ends, (uint32_t)in->count, out);
     soft_delete(ends);
     if (result == CUDA_SUCCESS)
-        *in->out = (CUgraphNode)node;
+        *in->out = (CUgraphNode)*out;
     return result;
 }
 
 /* What a node is described for whose graph is none: its own faults come first. */
 static soft_graph nowhere;
 
-/* Runs `expr`, which fills `d` and sees `graph`, and adds the node; one way out. */
-#define ADD_NODE(in, expr)                                                               \
-    do {                                                                                 \
-        SOFT_TRY(soft_need((in)->out, "phGraphNode"));                                   \
-        soft_description d;                                                              \
-        memset(&d.params, 0, sizeof(d.params));                                          \
-        soft_graph *graph = &nowhere;                                                    \
-        soft_graph_lock();                                                               \
-        const CUresult found_ = soft_graph_find((in)->graph, &graph);                    \
-        CUresult result_ = (expr);                                                       \
-        if (result_ == CUDA_SUCCESS)                                                     \
-            result_ = found_;                                                            \
-        if (result_ == CUDA_SUCCESS)                                                     \
-            result_ = add_described((in), graph, &d.params);                             \
-        soft_graph_unlock();                                                             \
-        return result_;                                                                  \
-    } while (0)
+/* `params` in the generic form; `is_typed`: made from the struct of one type. An alloc
+ * node's address is written to them. */
+static CUresult add(const struct add_in *in, CUgraphNodeParams *params, bool is_typed)
+{
+    soft_description d;
+    memset(&d.params, 0, sizeof(d.params));
+    soft_graph *graph = &nowhere;
+    soft_node *node;
+    soft_graph_lock();
+    const CUresult found = soft_graph_find(in->graph, &graph);
+    CUresult result = is_typed ? soft_describe_typed(params, graph, &d)
+                               : soft_describe_any(params, graph, &d);
+    if (result == CUDA_SUCCESS)
+        result = found;
+    if (result == CUDA_SUCCESS)
+        result = add_described(in, graph, &d.params, &node);
+    if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        params->alloc.dptr = soft_memnode_address(node);
+    soft_graph_unlock();
+    return result;
+}
 
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph_handle,
+static CUresult add_typed(const char *call, const struct add_in *in, CUgraphNodeType type,
+                          const void *params, size_t bytes)
+{
+    CUgraphNodeParams wide;
+    SOFT_TRY(soft_enter(call));
+    SOFT_TRY(soft_need(in->out, "phGraphNode"));
+    SOFT_TRY(soft_params_widen(type, params, bytes, "nodeParams", &wide));
+    return add(in, &wide, true);
+}
+
+/* The arguments that all calls begin with. */
+#define ADD_IN (&(struct add_in){out, graph, dependencies, NULL, count})
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph,
                                  const CUgraphNode *dependencies, size_t count,
                                  const CUDA_KERNEL_NODE_PARAMS *params)
 {
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_kernel(params, &d));
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_KERNEL, params,
+                     sizeof(*params));
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph_handle,
+CUresult cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph,
                               const CUgraphNode *dependencies, size_t count,
                               const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(params, "nodeParams"));
-    const CUDA_KERNEL_NODE_PARAMS wider = soft_kernel_params_from_v1(params);
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_kernel(&wider, &d));
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_KERNEL, params,
+                     sizeof(*params));
 }
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph_handle,
-                              const CUgraphNode *dependencies, size_t count,
-                              const CUDA_MEMCPY3D *params, CUcontext context)
-{
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_copy(params, context, &d));
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph_handle,
-                              const CUgraphNode *dependencies, size_t count,
-                              const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
-{
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_fill(params, context, &d));
-}
-
-CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph graph_handle,
+CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph graph,
                             const CUgraphNode *dependencies, size_t count,
                             const CUDA_HOST_NODE_PARAMS *params)
 {
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_host(params, &d));
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_HOST, params, sizeof(*params));
 }
 
-CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph_handle,
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph graph,
                                   const CUgraphNode *dependencies, size_t count,
-                                  CUgraph child)
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
 {
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in,
-             soft_describe_child(child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, graph, &d));
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, params,
+                     sizeof(*params));
 }
 
-CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph_handle,
-                             const CUgraphNode *dependencies, size_t count)
+CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph,
+                               const CUgraphNode *dependencies, size_t count,
+                               CUdeviceptr address)
 {
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_empty(&d));
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_MEM_FREE, &address,
+                     sizeof(address));
 }
 
-CUresult cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph graph_handle,
+CUresult cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph graph,
                                    const CUgraphNode *dependencies, size_t count,
                                    CUevent event)
 {
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_event(event, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &d));
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &event,
+                     sizeof(event));
 }
 
-CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph graph_handle,
+CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph graph,
                                  const CUgraphNode *dependencies, size_t count,
                                  CUevent event)
 {
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_event(event, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &d));
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &event,
+                     sizeof(event));
 }
 
-static CUresult add_any(const struct add_in *in, CUgraphNodeParams *params)
+CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
+                                  const CUgraphNode *dependencies, size_t count,
+                                  CUgraph child)
 {
-    ADD_NODE(in, soft_describe_any(params, graph, &d));
+    const CUDA_CHILD_GRAPH_NODE_PARAMS params = {
+        .graph = child, .ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_GRAPH, &params, sizeof(params));
 }
 
-CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph_handle,
+CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph,
+                             const CUgraphNode *dependencies, size_t count)
+{
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_EMPTY, "", 0);
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph,
+                              const CUgraphNode *dependencies, size_t count,
+                              const CUDA_MEMCPY3D *params, CUcontext context)
+{
+    CUgraphNodeParams wide;
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "phGraphNode"));
+    SOFT_TRY(soft_params_of_copy(params, context, &wide));
+    return add(ADD_IN, &wide, true);
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph,
+                              const CUgraphNode *dependencies, size_t count,
+                              const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
+{
+    CUgraphNodeParams wide;
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "phGraphNode"));
+    SOFT_TRY(soft_params_widen(CU_GRAPH_NODE_TYPE_MEMSET, params, sizeof(*params),
+                               "memsetParams", &wide));
+    wide.memset.ctx = context;
+    return add(ADD_IN, &wide, true);
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph,
+                                const CUgraphNode *dependencies, size_t count,
+                                CUDA_MEM_ALLOC_NODE_PARAMS *params)
+{
+    CUgraphNodeParams wide;
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "phGraphNode"));
+    SOFT_TRY(soft_params_widen(CU_GRAPH_NODE_TYPE_MEM_ALLOC, params, sizeof(*params),
+                               "nodeParams", &wide));
+    SOFT_TRY(add(ADD_IN, &wide, true));
+    params->dptr = wide.alloc.dptr;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph,
                            const CUgraphNode *dependencies, const CUgraphEdgeData *data,
                            size_t count, CUgraphNodeParams *params)
 {
-    SOFT_ENTER();
+    const struct add_in in = {out, graph, dependencies, data, count};
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(soft_need(params, "nodeParams"));
-    const struct add_in in = {out, graph_handle, dependencies, data, count};
-    SOFT_TRY(add_any(&in, params));
-    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
-    if (params->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        return CUDA_SUCCESS;
-    SOFT_TRY(cuGraphMemAllocNodeGetParams(*out, &alloc));
-    params->alloc.dptr = alloc.dptr;
-    return CUDA_SUCCESS;
+    SOFT_TRY(soft_need(out, "phGraphNode"));
+    return add(&in, params, false);
 }
 
 CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,
@@ -162,43 +196,24 @@ CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *depe
     return cuGraphAddNode_v2(out, graph, dependencies, NULL, count, params);
 }
 
-CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph graph_handle,
-                                  const CUgraphNode *dependencies, size_t count,
-                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
-{
-    SOFT_ENTER();
-    const struct add_in in = {out, graph_handle, dependencies, NULL, count};
-    ADD_NODE(&in, soft_describe_batch(params, &d));
-}
+/* ---- reading ---------------------------------------------------------------------- */
 
-/* ---- reading
- * ---------------------------------------------------------------------------------- */
-
+/* Without the rule softcuda reads what a node of another type has there, which memory
+ * nodes alone have. */
 static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, soft_node **out)
 {
+    const bool of_memory =
+        type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
     SOFT_TRY(soft_node_find(handle, out));
-    if ((*out)->type != type && soft_rule(R17))
+    if ((*out)->type != type && (of_memory || soft_rule(R17)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
                          (int)(*out)->type, (int)type);
     return CUDA_SUCCESS;
 }
 
-/* Runs statements on a node of a type, under the mutex. */
-#define WITH_NODE(handle, node_type, node, result, ...)                                  \
-    do {                                                                                 \
-        soft_graph_lock();                                                               \
-        soft_node *node;                                                                 \
-        CUresult result = node_of_type(handle, node_type, &node);                        \
-        if (result == CUDA_SUCCESS) {                                                    \
-            __VA_ARGS__                                                                  \
-        }                                                                                \
-        soft_graph_unlock();                                                             \
-        return result;                                                                   \
-    } while (0)
-
 CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *out)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(soft_need(out, "type"));
     soft_node *node;
     soft_graph_lock();
@@ -232,158 +247,193 @@ static CUDA_KERNEL_NODE_PARAMS kernel_params(soft_node *node)
                                      .ctx = (CUcontext)node->context};
 }
 
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *out)
+/* To the struct, or the handle, that a type's call gives out. */
+static void read_params(soft_node *node, CUgraphNodeType type, void *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "nodeParams"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_KERNEL, node, result,
-              *out = kernel_params(node););
+    switch ((int)type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        *(CUDA_KERNEL_NODE_PARAMS *)out = kernel_params(node);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: *(CUDA_MEMCPY3D *)out = node->copy; break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: *(CUDA_MEMSET_NODE_PARAMS *)out = node->fill; break;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        *(CUDA_HOST_NODE_PARAMS *)out =
+            (CUDA_HOST_NODE_PARAMS){node->task.u.host.function, node->task.u.host.user};
+        break;
+    case CU_GRAPH_NODE_TYPE_GRAPH: *(CUgraph *)out = (CUgraph)node->child; break;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        *(CUDA_BATCH_MEM_OP_NODE_PARAMS *)out =
+            (CUDA_BATCH_MEM_OP_NODE_PARAMS){.ctx = (CUcontext)node->context,
+                                            .count = node->task.u.batch.count,
+                                            .paramArray = node->operations};
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        *(CUDA_MEM_ALLOC_NODE_PARAMS *)out = *soft_memnode_params(node);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        *(CUdeviceptr *)out = soft_memnode_address(node);
+        break;
+    default: *(CUevent *)out = (CUevent)node->event;
+    }
 }
 
-CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS_v1 *out)
+static CUresult get(const char *call, CUgraphNode handle, CUgraphNodeType type, void *out,
+                    const char *name)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(call));
+    SOFT_TRY(soft_need(out, name));
+    soft_node *node;
+    soft_graph_lock();
+    const CUresult result = node_of_type(handle, type, &node);
+    if (result == CUDA_SUCCESS)
+        read_params(node, type, out);
+    soft_graph_unlock();
+    return result;
+}
+
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *out)
+{
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_KERNEL, out, "nodeParams");
+}
+
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *out)
+{
     SOFT_TRY(soft_need(out, "nodeParams"));
     CUDA_KERNEL_NODE_PARAMS wide;
-    SOFT_TRY(cuGraphKernelNodeGetParams_v2(handle, &wide));
-    *out = (CUDA_KERNEL_NODE_PARAMS_v1){.func = wide.func,
-                                        .gridDimX = wide.gridDimX,
-                                        .gridDimY = wide.gridDimY,
-                                        .gridDimZ = wide.gridDimZ,
-                                        .blockDimX = wide.blockDimX,
-                                        .blockDimY = wide.blockDimY,
-                                        .blockDimZ = wide.blockDimZ,
-                                        .sharedMemBytes = wide.sharedMemBytes,
-                                        .kernelParams = wide.kernelParams,
-                                        .extra = wide.extra};
+    SOFT_TRY(get(__func__, node, CU_GRAPH_NODE_TYPE_KERNEL, &wide, "nodeParams"));
+    memcpy(out, &wide, sizeof(*out)); /* its head */
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D *out)
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "nodeParams"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_MEMCPY, node, result, *out = node->copy;);
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_MEMCPY, out, "nodeParams");
 }
 
-CUresult cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS *out)
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "nodeParams"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_MEMSET, node, result, *out = node->fill;);
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_MEMSET, out, "nodeParams");
 }
 
-CUresult cuGraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS *out)
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "nodeParams"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_HOST, node, result,
-              out->fn = node->task.u.host.function;
-              out->userData = node->task.u.host.user;);
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_HOST, out, "nodeParams");
 }
 
-CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle,
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node,
                                         CUDA_BATCH_MEM_OP_NODE_PARAMS *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "nodeParams_out"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, node, result,
-              *out = ((CUDA_BATCH_MEM_OP_NODE_PARAMS){.ctx = (CUcontext)node->context,
-                                                      .count = node->task.u.batch.count,
-                                                      .paramArray = node->operations}););
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, out, "nodeParams_out");
 }
 
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *out)
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "phGraph"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_GRAPH, node, result,
-              *out = (CUgraph)node->child;);
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_MEM_ALLOC, out, "params_out");
 }
 
-CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode handle, CUevent *out)
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "event_out"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_EVENT_RECORD, node, result,
-              *out = (CUevent)node->event;);
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_MEM_FREE, out, "dptr_out");
 }
 
-CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode handle, CUevent *out)
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(out, "event_out"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_WAIT_EVENT, node, result,
-              *out = (CUevent)node->event;);
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_GRAPH, out, "phGraph");
 }
 
-/* ---- changing
- * --------------------------------------------------------------------------------- */
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *out)
+{
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, out, "event_out");
+}
 
-#define SET_NODE(handle, type, expr)                                                     \
-    do {                                                                                 \
-        soft_description d;                                                              \
-        memset(&d.params, 0, sizeof(d.params));                                          \
-        WITH_NODE(handle, type, node, result, result = (expr);                           \
-                  if (result == CUDA_SUCCESS) result = soft_node_set(node, &d.params);); \
-    } while (0)
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *out)
+{
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, out, "event_out");
+}
 
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle,
+/* ---- changing --------------------------------------------------------------------- */
+
+/* Copies and fills stay in the context that they were added for. */
+static CUresult set_typed_locked(CUgraphNode handle, CUgraphNodeParams *params,
+                                 soft_description *d)
+{
+    soft_node *node;
+    SOFT_TRY(node_of_type(handle, params->type, &node));
+    if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        params->memcpy.copyCtx = (CUcontext)node->context;
+    if (params->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        params->memset.ctx = (CUcontext)node->context;
+    SOFT_TRY(soft_describe_typed(params, node->graph, d));
+    return soft_node_set(node, &d->params);
+}
+
+static CUresult set_wide(CUgraphNode handle, CUgraphNodeParams *params)
+{
+    soft_description d;
+    memset(&d.params, 0, sizeof(d.params));
+    soft_graph_lock();
+    const CUresult result = set_typed_locked(handle, params, &d);
+    soft_graph_unlock();
+    return result;
+}
+
+static CUresult set_typed(const char *call, CUgraphNode handle, CUgraphNodeType type,
+                          const void *params, size_t bytes)
+{
+    CUgraphNodeParams wide;
+    SOFT_TRY(soft_enter(call));
+    SOFT_TRY(soft_params_widen(type, params, bytes, "nodeParams", &wide));
+    return set_wide(handle, &wide);
+}
+
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
                                        const CUDA_KERNEL_NODE_PARAMS *params)
 {
-    SOFT_ENTER();
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_KERNEL, soft_describe_kernel(params, &d));
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_KERNEL, params, sizeof(*params));
 }
 
-CUresult cuGraphKernelNodeSetParams(CUgraphNode handle,
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
                                     const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-    SOFT_ENTER();
-    SOFT_TRY(soft_need(params, "nodeParams"));
-    const CUDA_KERNEL_NODE_PARAMS wider = soft_kernel_params_from_v1(params);
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_KERNEL, soft_describe_kernel(&wider, &d));
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_KERNEL, params, sizeof(*params));
 }
 
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D *params)
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
 {
-    SOFT_ENTER();
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_MEMCPY,
-             soft_describe_copy(params, (CUcontext)node->context, &d));
+    CUgraphNodeParams wide;
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_params_of_copy(params, NULL, &wide));
+    return set_wide(node, &wide);
 }
 
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle,
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node,
                                     const CUDA_MEMSET_NODE_PARAMS *params)
 {
-    SOFT_ENTER();
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_MEMSET,
-             soft_describe_fill(params, (CUcontext)node->context, &d));
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_MEMSET, params, sizeof(*params));
 }
 
-CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAMS *params)
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params)
 {
-    SOFT_ENTER();
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_HOST, soft_describe_host(params, &d));
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_HOST, params, sizeof(*params));
 }
 
-CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode handle, CUevent event)
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
 {
-    SOFT_ENTER();
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-             soft_describe_event(event, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &d));
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &event,
+                     sizeof(event));
 }
 
-CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode handle, CUevent event)
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
 {
-    SOFT_ENTER();
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-             soft_describe_event(event, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &d));
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &event,
+                     sizeof(event));
 }
 
-CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle,
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
                                         const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
 {
-    SOFT_ENTER();
-    SET_NODE(handle, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, soft_describe_batch(params, &d));
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, params,
+                     sizeof(*params));
 }
 
 static CUresult set_any(soft_node *node, const CUgraphNodeParams *params,
@@ -399,7 +449,7 @@ static CUresult set_any(soft_node *node, const CUgraphNodeParams *params,
 
 CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(soft_need(params, "nodeParams"));
     soft_description d;
     memset(&d.params, 0, sizeof(d.params));
@@ -414,29 +464,46 @@ CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
 
 /* ---- attributes of kernel nodes ---- */
 
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
+/* Gets into `out`, or sets from `in`. */
+static CUresult attribute(CUgraphNode handle, CUkernelNodeAttrID id,
+                          CUkernelNodeAttrValue *out, const CUkernelNodeAttrValue *in)
+{
+    soft_node *node;
+    soft_graph_lock();
+    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_KERNEL, &node);
+    if (result == CUDA_SUCCESS)
+        result = out != NULL ? soft_node_attribute_get(node, id, out)
+                             : soft_node_attribute_set(node, id, in);
+    soft_graph_unlock();
+    return result;
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
                                        CUkernelNodeAttrValue *out)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(soft_need(out, "value_out"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_KERNEL, node, result,
-              result = soft_node_attribute_get(node, id, out););
+    return attribute(node, id, out, NULL);
 }
 
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
                                        const CUkernelNodeAttrValue *value)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(soft_need(value, "value"));
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_KERNEL, node, result,
-              result = soft_node_attribute_set(node, id, value););
+    return attribute(node, id, NULL, value);
 }
 
-CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to_handle, CUgraphNode handle)
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to_handle, CUgraphNode from_handle)
 {
-    SOFT_ENTER();
-    soft_node *to;
-    WITH_NODE(handle, CU_GRAPH_NODE_TYPE_KERNEL, node, result,
-              result = node_of_type(to_handle, CU_GRAPH_NODE_TYPE_KERNEL, &to);
-              if (result == CUDA_SUCCESS) result = soft_node_attributes_copy(to, node););
+    SOFT_TRY(soft_enter(__func__));
+    soft_node *to, *from;
+    soft_graph_lock();
+    CUresult result = node_of_type(from_handle, CU_GRAPH_NODE_TYPE_KERNEL, &from);
+    if (result == CUDA_SUCCESS)
+        result = node_of_type(to_handle, CU_GRAPH_NODE_TYPE_KERNEL, &to);
+    if (result == CUDA_SUCCESS)
+        result = soft_node_attributes_copy(to, from);
+    soft_graph_unlock();
+    return result;
 }

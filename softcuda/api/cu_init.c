@@ -18,8 +18,7 @@ CUresult cuInit(unsigned int flags)
 CUresult cuDriverGetVersion(int *version)
 {
     soft_thread_self()->call = __func__;
-    if (version == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "driverVersion is NULL");
+    SOFT_TRY(soft_need(version, "driverVersion"));
     *version = SOFT_DRIVER_VERSION;
     return CUDA_SUCCESS;
 }
@@ -27,8 +26,7 @@ CUresult cuDriverGetVersion(int *version)
 CUresult cuGetErrorName(CUresult error, const char **out)
 {
     soft_thread_self()->call = __func__;
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pStr is NULL");
+    SOFT_TRY(soft_need(out, "pStr"));
     const char *name = soft_result_name(error);
     *out = strcmp(name, "unknown") == 0 ? NULL : name;
     return *out ? CUDA_SUCCESS
@@ -38,8 +36,7 @@ CUresult cuGetErrorName(CUresult error, const char **out)
 CUresult cuGetErrorString(CUresult error, const char **out)
 {
     soft_thread_self()->call = __func__;
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pStr is NULL");
+    SOFT_TRY(soft_need(out, "pStr"));
     switch (error) {
 #define X(name, value, text)                                                             \
     case name: *out = text; return CUDA_SUCCESS;
@@ -65,21 +62,19 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 CUresult cuProfilerInitialize(const char *config, const char *output, CUoutput_mode mode)
 {
     (void)config, (void)output, (void)mode;
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "there is no profiler to set up");
 }
 
 CUresult cuProfilerStart(void)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return CUDA_SUCCESS;
 }
 
 CUresult cuProfilerStop(void)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return CUDA_SUCCESS;
 }
 
@@ -87,7 +82,6 @@ CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
                                     CUflushGPUDirectRDMAWritesScope scope)
 {
     (void)target, (void)scope;
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "there is no GPUDirect RDMA here");
 }

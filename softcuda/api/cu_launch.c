@@ -39,10 +39,12 @@ static CUresult submit(soft_context *context, CUstream handle, bool per_thread,
     return captured ? CUDA_SUCCESS : soft_event_record(task->u.launch.trigger, stream);
 }
 
-static CUresult launch(soft_context *context, bool per_thread,
-                       const CUlaunchConfig *config, CUfunction function, void **params,
-                       void **extra)
+static CUresult launch(const char *call, bool per_thread, const CUlaunchConfig *config,
+                       CUfunction function, void **params, void **extra)
 {
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_need(config, "config"));
     _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX];
     soft_task task = {.kind = SOFT_TASK_KERNEL};
     SOFT_TRY(soft_capture_check_stream(context, config->hStream, per_thread));
@@ -62,95 +64,45 @@ static CUresult launch(soft_context *context, bool per_thread,
     return status;
 }
 
-static CUresult launch_ex(bool per_thread, const char *call, const CUlaunchConfig *config,
-                          CUfunction function, void **params, void **extra)
-{
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
-    if (config == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "config is NULL");
-    return launch(context, per_thread, config, function, params, extra);
-}
-
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
-                          void **params, void **extra)
-{
-    return launch_ex(false, __func__, config, function, params, extra);
-}
-
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function,
-                               void **params, void **extra)
-{
-    return launch_ex(true, __func__, config, function, params, extra);
-}
+SOFT_TWINS(cuLaunchKernelEx, _ptsz,
+           (const CUlaunchConfig *config, CUfunction function, void **params,
+            void **extra),
+           launch(__func__, per_thread, config, function, params, extra))
 
 #define LAUNCH_ARGS                                                                      \
     CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz,              \
         unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,          \
         CUstream stream, void **params
-#define LAUNCH_CONFIG                                                                    \
+#define LAUNCH_CONFIG(...)                                                               \
+    &(CUlaunchConfig)                                                                    \
     {                                                                                    \
         .gridDimX = gx, .gridDimY = gy, .gridDimZ = gz, .blockDimX = bx,                 \
-        .blockDimY = by, .blockDimZ = bz, .sharedMemBytes = shared, .hStream = stream    \
+        .blockDimY = by, .blockDimZ = bz, .sharedMemBytes = shared, .hStream = stream,   \
+        __VA_ARGS__                                                                      \
     }
 
-CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
-{
-    SOFT_ENTER_CONTEXT(context);
-    const CUlaunchConfig config = LAUNCH_CONFIG;
-    return launch(context, false, &config, function, params, extra);
-}
+SOFT_TWINS(cuLaunchKernel, _ptsz, (LAUNCH_ARGS, void **extra),
+           launch(__func__, per_thread, LAUNCH_CONFIG(.numAttrs = 0), function, params,
+                  extra))
 
-CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
-{
-    SOFT_ENTER_CONTEXT(context);
-    const CUlaunchConfig config = LAUNCH_CONFIG;
-    return launch(context, true, &config, function, params, extra);
-}
+static CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                        .value.cooperative = 1};
 
-static CUresult launch_cooperative(soft_context *context, bool per_thread,
-                                   CUlaunchConfig config, CUfunction function,
-                                   void **params)
-{
-    CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-                                     .value.cooperative = 1};
-    config.attrs = &cooperative;
-    config.numAttrs = 1;
-    return launch(context, per_thread, &config, function, params, NULL);
-}
+SOFT_TWINS(cuLaunchCooperativeKernel, _ptsz, (LAUNCH_ARGS),
+           launch(__func__, per_thread,
+                  LAUNCH_CONFIG(.attrs = &cooperative, .numAttrs = 1), function, params,
+                  NULL))
 
-CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
-{
-    SOFT_ENTER_CONTEXT(context);
-    const CUlaunchConfig config = LAUNCH_CONFIG;
-    return launch_cooperative(context, false, config, function, params);
-}
-
-CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS)
-{
-    SOFT_ENTER_CONTEXT(context);
-    const CUlaunchConfig config = LAUNCH_CONFIG;
-    return launch_cooperative(context, true, config, function, params);
-}
-
-static CUresult launch_host(soft_context *context, CUstream stream, bool per_thread,
+static CUresult launch_host(const char *call, CUstream stream, bool per_thread,
                             CUhostFn function, void *user)
 {
-    if (function == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "fn is NULL");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_need((const void *)(uintptr_t)function, "fn"));
     const soft_task task = {.kind = SOFT_TASK_HOST,
                             .u.host = {.function = function, .user = user}};
     return soft_stream_submit(context, stream, per_thread, &task, NULL);
 }
 
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return launch_host(context, stream, false, function, user);
-}
-
-CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function, void *user)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return launch_host(context, stream, true, function, user);
-}
+SOFT_TWINS(cuLaunchHostFunc, _ptsz, (CUstream stream, CUhostFn function, void *user),
+           launch_host(__func__, stream, per_thread, function, user))

@@ -8,11 +8,6 @@
 #include "softcuda/device/module.h"
 #include "softcuda/device/task.h"
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static CUresult create(const void *image, size_t bytes, const soft_jit *jit,
                        CUlibrary *out)
 {
@@ -44,9 +39,9 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *opti
                            unsigned int lib_count)
 {
     (void)lib_values;
-    SOFT_ENTER();
-    if (out == NULL || image == NULL)
-        return is_null(out == NULL ? "library" : "code");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "library"));
+    SOFT_TRY(soft_need(image, "code"));
     soft_jit jit;
     SOFT_TRY(soft_jit_read(&jit, count, options, values));
     SOFT_TRY(check_options(lib_count, lib_options));
@@ -59,9 +54,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *o
                                unsigned int lib_count)
 {
     (void)lib_values;
-    SOFT_ENTER();
-    if (out == NULL || path == NULL)
-        return is_null(out == NULL ? "library" : "fileName");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "library"));
+    SOFT_TRY(soft_need(path, "fileName"));
     soft_jit jit;
     SOFT_TRY(soft_jit_read(&jit, count, options, values));
     SOFT_TRY(check_options(lib_count, lib_options));
@@ -75,7 +70,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *o
 
 CUresult cuLibraryUnload(CUlibrary handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     return soft_library_destroy(library);
@@ -83,9 +78,9 @@ CUresult cuLibraryUnload(CUlibrary handle)
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
 {
-    SOFT_ENTER();
-    if (out == NULL || name == NULL)
-        return is_null(out == NULL ? "pKernel" : "name");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pKernel"));
+    SOFT_TRY(soft_need(name, "name"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     const soft_code *code = soft_library_code(library);
@@ -100,9 +95,8 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
 
 CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("count");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "count"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     *out = soft_code_kernel_count(soft_library_code(library));
@@ -111,7 +105,7 @@ CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
 
 CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (out == NULL || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u kernels at %p", count,
                          (void *)out);
@@ -125,9 +119,9 @@ CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary 
 
 CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("pMod");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pMod"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     soft_module *module;
@@ -139,9 +133,9 @@ CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle)
 CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                             const char *name)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (name == NULL)
-        return is_null("name");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(name, "name"));
     if (out == NULL && bytes == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
     soft_library *library;
@@ -163,9 +157,8 @@ CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                              const char *name)
 {
     (void)out, (void)bytes;
-    SOFT_ENTER();
-    if (name == NULL)
-        return is_null("name");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(name, "name"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     return soft_fail(CUDA_ERROR_NOT_FOUND,
@@ -174,9 +167,9 @@ CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
 
 CUresult cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *name)
 {
-    SOFT_ENTER();
-    if (out == NULL || name == NULL)
-        return is_null(out == NULL ? "fptr" : "symbol");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "fptr"));
+    SOFT_TRY(soft_need(name, "symbol"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     return soft_fail(CUDA_ERROR_NOT_FOUND,
@@ -187,9 +180,9 @@ CUresult cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *n
 
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return is_null("pFunc");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pFunc"));
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     soft_function *function;
@@ -200,9 +193,8 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
 
 CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pLib");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pLib"));
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     *out = (CUlibrary)kernel->library;
@@ -211,9 +203,8 @@ CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
 
 CUresult cuKernelGetName(const char **out, CUkernel handle)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("name");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "name"));
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     *out = soft_kernel_info(kernel)->name;
@@ -223,8 +214,7 @@ CUresult cuKernelGetName(const char **out, CUkernel handle)
 /* The layout is that of the kernel in a context, so one must be current. */
 CUresult cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, size_t *size)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     return soft_param_info(soft_kernel_info(kernel), index, offset, size);
@@ -234,18 +224,15 @@ CUresult cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, siz
 static CUresult kernel_on(CUkernel handle, CUdevice device, soft_kernel **out)
 {
     SOFT_TRY(soft_kernel_find(handle, out));
-    if (soft_device_at(device) == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
-                         device, soft_device_count());
-    return CUDA_SUCCESS;
+    soft_device *found;
+    return soft_device_find(device, &found);
 }
 
 CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel handle,
                               CUdevice device)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pi");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pi"));
     soft_kernel *kernel;
     SOFT_TRY(kernel_on(handle, device, &kernel));
     const soft_attributes from = {
@@ -259,7 +246,7 @@ CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
                               CUdevice device)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_kernel *kernel;
     SOFT_TRY(kernel_on(handle, device, &kernel));
     SOFT_TRY(soft_attribute_check(soft_kernel_info(kernel), attribute, value));
@@ -272,7 +259,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 
 CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice device)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_kernel *kernel;
     SOFT_TRY(kernel_on(handle, device, &kernel));
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)

@@ -40,11 +40,6 @@ struct link {
     bool is_broken; /* two inputs define the same */
 };
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static CUresult find(CUlinkState handle, struct link **out)
 {
     if (!soft_handle_is(handle, SOFT_KIND_LINK))
@@ -111,10 +106,8 @@ static CUresult compile(struct link *link, const void *image, size_t bytes)
 CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **values,
                          CUlinkState *out)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL)
-        return is_null("stateOut");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "stateOut"));
     soft_jit jit;
     SOFT_TRY(soft_jit_read(&jit, count, options, values));
     struct link *link = soft_new(sizeof(*link));
@@ -239,8 +232,7 @@ CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data,
                           size_t bytes, const char *name, unsigned int count,
                           CUjit_option *options, void **values)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     struct link *link;
     SOFT_TRY(find(handle, &link));
     SOFT_TRY(check_type(type));
@@ -254,13 +246,11 @@ CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data,
 CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *path,
                           unsigned int count, CUjit_option *options, void **values)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     struct link *link;
     SOFT_TRY(find(handle, &link));
     SOFT_TRY(check_type(type));
-    if (path == NULL)
-        return is_null("path");
+    SOFT_TRY(soft_need(path, "path"));
     soft_jit unused;
     SOFT_TRY(soft_jit_read(&unused, count, options, values));
     void *image;
@@ -287,12 +277,10 @@ static CUresult link_all(struct link *link)
 CUresult cuLinkComplete(CUlinkState handle, void **out, size_t *bytes)
 {
     static char nothing[] = ".version 7.0\n.target sm_70\n.address_size 64\n";
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     struct link *link;
     SOFT_TRY(find(handle, &link));
-    if (out == NULL)
-        return is_null("cubinOut");
+    SOFT_TRY(soft_need(out, "cubinOut"));
     if (link->is_complete)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "the link is complete already");
     if (link->is_broken)
@@ -312,7 +300,7 @@ CUresult cuLinkComplete(CUlinkState handle, void **out, size_t *bytes)
 
 CUresult cuLinkDestroy(CUlinkState handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     struct link *link;
     SOFT_TRY(find(handle, &link));
     if (!soft_handle_remove(link, SOFT_KIND_LINK))

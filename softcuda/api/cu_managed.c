@@ -48,9 +48,11 @@ static CUresult find_managed(CUdeviceptr address, size_t bytes, soft_allocation 
     return CUDA_SUCCESS;
 }
 
-static CUresult attach(soft_context *context, CUstream stream, bool per_thread,
+static CUresult attach(const char *call, CUstream stream, bool per_thread,
                        CUdeviceptr address, size_t bytes, unsigned flags)
 {
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
     soft_queue *queue;
     bool capturing; /* refused by the look-up, as one that cannot be captured */
     SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
@@ -65,19 +67,9 @@ static CUresult attach(soft_context *context, CUstream stream, bool per_thread,
     return find_managed(address, bytes ? bytes : 1, &found);
 }
 
-CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
-                                unsigned int flags)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return attach(context, stream, false, address, bytes, flags);
-}
-
-CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr address, size_t bytes,
-                                     unsigned int flags)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return attach(context, stream, true, address, bytes, flags);
-}
+SOFT_TWINS(cuStreamAttachMemAsync, _ptsz,
+           (CUstream stream, CUdeviceptr address, size_t bytes, unsigned int flags),
+           attach(__func__, stream, per_thread, address, bytes, flags))
 
 /* ---- what was said ---- */
 
@@ -215,7 +207,8 @@ static CUresult check_location(const CUmemLocation *location)
 CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                         CUmemLocation location)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
         advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
@@ -227,37 +220,35 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
     return say(address, bytes, advise, &saying);
 }
 
-static CUresult prefetch(soft_context *context, CUstream stream, bool per_thread,
-                         CUdeviceptr address, size_t bytes, const CUmemLocation *location)
+struct prefetch {
+    CUdeviceptr address;
+    size_t bytes;
+    const CUmemLocation *location;
+    unsigned flags;
+};
+
+static CUresult prefetch(const char *call, CUstream stream, bool per_thread,
+                         const struct prefetch *in)
 {
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
+    if (in->flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", in->flags);
     soft_allocation found;
-    SOFT_TRY(find_managed(address, bytes, &found));
-    SOFT_TRY(check_location(location));
+    SOFT_TRY(find_managed(in->address, in->bytes, &found));
+    SOFT_TRY(check_location(in->location));
     soft_queue *queue;
     bool capturing; /* refused by the look-up, as one that cannot be captured */
     SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
-    const struct saying saying = {.location = *location};
-    return say(address, bytes, note_prefetch, &saying);
+    const struct saying saying = {.location = *in->location};
+    return say(in->address, in->bytes, note_prefetch, &saying);
 }
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
-                               unsigned int flags, CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    if (flags != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
-    return prefetch(context, stream, false, address, bytes, &location);
-}
-
-CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr address, size_t bytes,
-                                    CUmemLocation location, unsigned int flags,
-                                    CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    if (flags != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
-    return prefetch(context, stream, true, address, bytes, &location);
-}
+SOFT_TWINS(cuMemPrefetchAsync_v2, _ptsz,
+           (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags,
+            CUstream stream),
+           prefetch(__func__, stream, per_thread,
+                    &(struct prefetch){address, bytes, &location, flags}))
 
 /* ---- questions ---- */
 
@@ -361,8 +352,7 @@ static void answer(const struct told *told, CUmem_range_attribute attribute, int
 static CUresult check_question(const void *data, size_t bytes,
                                CUmem_range_attribute attribute)
 {
-    if (data == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "data is NULL");
+    SOFT_TRY(soft_need(data, "data"));
     if (attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY ||
         attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of a range",
@@ -399,8 +389,7 @@ static CUresult ask(const struct questions *ask, CUdeviceptr address, size_t byt
 CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute attribute,
                                 CUdeviceptr address, size_t range_bytes)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     const struct questions one = {&data, &bytes, &attribute, 1};
     return ask(&one, address, range_bytes);
 }
@@ -409,8 +398,7 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *bytes,
                                  CUmem_range_attribute *attributes, size_t count,
                                  CUdeviceptr address, size_t range_bytes)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     if (data == NULL || bytes == NULL || attributes == NULL || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "no attributes are asked for, or an array is NULL");

@@ -16,7 +16,8 @@ struct site {
 static CUresult submit(struct site site, unsigned count, CUstreamBatchMemOpParams *ops,
                        unsigned flags)
 {
-    SOFT_ENTER_CONTEXT_AS(site.call, context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(site.call, &context));
     soft_task task;
     bool capturing = false;
     soft_queue *queue;

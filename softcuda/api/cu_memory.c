@@ -12,16 +12,10 @@
 
 #define PITCH_UNIT 512
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static CUresult allocate(soft_context *context, soft_memory_kind kind, size_t bytes,
                          unsigned flags, CUdeviceptr *out)
 {
-    if (out == NULL)
-        return is_null("dptr");
+    SOFT_TRY(soft_need(out, "dptr"));
     *out = 0; /* no address on failure, as the real driver does it */
     if (bytes == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
@@ -36,13 +30,15 @@ static CUresult allocate(soft_context *context, soft_memory_kind kind, size_t by
 
 CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     return allocate(context, SOFT_MEMORY_DEVICE, bytes, 0, out);
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x, not CU_MEM_ATTACH_GLOBAL or _HOST", flags);
@@ -52,9 +48,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned int flags)
 CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
                             unsigned int element)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (pitch == NULL)
-        return is_null("pPitch");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(pitch, "pPitch"));
     *pitch = 0;
     if (out != NULL)
         *out = 0;
@@ -113,13 +109,15 @@ CUresult soft_api_free(soft_context *context, CUdeviceptr address)
 
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     return address == 0 ? CUDA_SUCCESS : soft_api_free(context, address);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_memory_info info;
     soft_memory_get_info(context->device->memory, &info);
     if (free_bytes != NULL)
@@ -131,8 +129,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     soft_device *device = soft_device_holding(address);
     soft_allocation found = {0};
     const bool known =
@@ -153,8 +150,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
 static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
                               unsigned flags)
 {
-    if (out == NULL)
-        return is_null("pp");
+    SOFT_TRY(soft_need(out, "pp"));
     *out = NULL;
     if ((flags & ~7u) != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no cuMemHostAlloc flags",
@@ -170,19 +166,22 @@ static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
 
 CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     return host_allocate(context, out, bytes, flags);
 }
 
 CUresult cuMemAllocHost_v2(void **out, size_t bytes)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     return host_allocate(context, out, bytes, 0);
 }
 
 CUresult cuMemFreeHost(void *address)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_allocation found;
     const uint64_t at = (uint64_t)(uintptr_t)address;
     if (!soft_host_find(at, &found) || found.base != at || found.kind != SOFT_MEMORY_HOST)
@@ -195,7 +194,8 @@ CUresult cuMemFreeHost(void *address)
 
 CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     if (address == NULL || bytes == 0 || (flags & ~15u) != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %p, flags 0x%x", bytes,
                          address, flags);
@@ -209,9 +209,9 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
 
 CUresult cuMemHostUnregister(void *address)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (address == NULL)
-        return is_null("p");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(address, "p"));
     SOFT_TRY(soft_streams_wait(context));
     gph_error error = {0};
     return soft_pass(soft_host_unregister((uint64_t)(uintptr_t)address, &error), &error);
@@ -227,10 +227,8 @@ static CUresult host_find(const void *address, soft_allocation *out)
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned int flags)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL)
-        return is_null("pdptr");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "pdptr"));
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
     soft_allocation found;
@@ -241,10 +239,8 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned 
 
 CUresult cuMemHostGetFlags(unsigned int *out, void *address)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL)
-        return is_null("pFlags");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "pFlags"));
     soft_allocation found;
     SOFT_TRY(host_find(address, &found));
     *out = found.flags;

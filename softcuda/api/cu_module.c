@@ -9,11 +9,6 @@
 #include "softcuda/api/image.h"
 #include "softcuda/device/task.h"
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static CUresult load(soft_context *context, const void *image, size_t bytes,
                      const soft_jit *jit, CUmodule *out)
 {
@@ -30,27 +25,30 @@ static CUresult load(soft_context *context, const void *image, size_t bytes,
 static CUresult load_checked(soft_context *context, CUmodule *out, const void *image,
                              const soft_jit *jit)
 {
-    if (out == NULL || image == NULL)
-        return is_null(out == NULL ? "module" : "image");
+    SOFT_TRY(soft_need(out, "module"));
+    SOFT_TRY(soft_need(image, "image"));
     return load(context, image, 0, jit, out);
 }
 
 CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     return load_checked(context, out, image, NULL);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     return load_checked(context, out, image, NULL);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned int count,
                             CUjit_option *options, void **values)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_jit jit;
     SOFT_TRY(soft_jit_read(&jit, count, options, values));
     return load_checked(context, out, image, &jit);
@@ -58,9 +56,10 @@ CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned int count
 
 CUresult cuModuleLoad(CUmodule *out, const char *path)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL || path == NULL)
-        return is_null(out == NULL ? "module" : "fname");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "module"));
+    SOFT_TRY(soft_need(path, "fname"));
     void *image;
     size_t bytes;
     SOFT_TRY(soft_image_read(path, &image, &bytes));
@@ -71,7 +70,8 @@ CUresult cuModuleLoad(CUmodule *out, const char *path)
 
 CUresult cuModuleUnload(CUmodule handle)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
     if (module->library != NULL)
@@ -83,9 +83,8 @@ CUresult cuModuleUnload(CUmodule handle)
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("mode");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "mode"));
     const char *mode = getenv("CUDA_MODULE_LOADING");
     *out = mode != NULL && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
                                                       : CU_MODULE_LAZY_LOADING;
@@ -94,10 +93,9 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
 
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL || name == NULL)
-        return is_null(out == NULL ? "hfunc" : "name");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "hfunc"));
+    SOFT_TRY(soft_need(name, "name"));
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
     soft_function *function = soft_module_function(module, name);
@@ -110,10 +108,8 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 
 CUresult cuModuleGetFunctionCount(unsigned int *out, CUmodule handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (out == NULL)
-        return is_null("count");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(out, "count"));
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
     *out = module->function_count;
@@ -122,8 +118,7 @@ CUresult cuModuleGetFunctionCount(unsigned int *out, CUmodule handle)
 
 CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned int count, CUmodule handle)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     if (out == NULL || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u functions at %p", count,
                          (void *)out);
@@ -137,10 +132,8 @@ CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned int count, CUmodul
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *bytes, CUmodule handle,
                               const char *name)
 {
-    SOFT_ENTER_CONTEXT(context);
-    (void)context;
-    if (name == NULL)
-        return is_null("name");
+    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_need(name, "name"));
     if (out == NULL && bytes == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
     soft_module *module;

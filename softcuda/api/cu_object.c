@@ -16,7 +16,7 @@ static CUresult check_count(const char *name, unsigned count)
 CUresult cuUserObjectCreate(CUuserObject *out, void *pointer, CUhostFn destroy,
                             unsigned int count, unsigned int flags)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (out == NULL || destroy == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          out == NULL ? "object_out" : "destroy");
@@ -62,7 +62,7 @@ static CUresult find_both(CUgraph graph_handle, CUuserObject handle, soft_graph 
 CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle,
                                  unsigned int count, unsigned int flags)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(check_count("count", count));
     if (soft_rule(R105) && flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -81,7 +81,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle,
 CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle,
                                   unsigned int count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(check_count("count", count));
     soft_graph *graph;
     soft_object *object;

@@ -7,11 +7,6 @@
 #include "softcuda/device/poolobject.h"
 #include "softcuda/memory/memory.h"
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static bool find(CUdeviceptr address, soft_allocation *out)
 {
     soft_device *device = soft_device_holding(address);
@@ -105,9 +100,8 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
 CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute,
                                CUdeviceptr address)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("data");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "data"));
     soft_allocation found;
     if (!find(address, &found))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -152,7 +146,7 @@ static CUresult put_unknown(CUpointer_attribute attribute, CUdeviceptr address, 
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes,
                                 void **out, CUdeviceptr address)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (count == 0 || attributes == NULL || out == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u attributes at %p, values at %p",
                          count, (void *)attributes, (void *)out);
@@ -176,9 +170,8 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
                                CUdeviceptr address)
 {
-    SOFT_ENTER();
-    if (value == NULL)
-        return is_null("value");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(value, "value"));
     soft_allocation found;
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !find(address, &found))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of 0x%llx cannot be set",

@@ -11,29 +11,14 @@
 #include "softcuda/device/task.h"
 #include "softcuda/rules/rules.h"
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
-static CUresult device_of(CUdevice ordinal, soft_device **out)
-{
-    *out = soft_device_at(ordinal);
-    return *out ? CUDA_SUCCESS
-                : soft_fail(CUDA_ERROR_INVALID_DEVICE,
-                            "device %d is none of the %d visible", ordinal,
-                            soft_device_count());
-}
-
 /* The device of a memory location. */
 static CUresult located(const CUmemLocation *location, soft_device **out)
 {
-    if (location == NULL)
-        return is_null("location");
+    SOFT_TRY(soft_need(location, "location"));
     if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "pools at location type %d are not built", (int)location->type);
-    return device_of(location->id, out);
+    return soft_device_find(location->id, out);
 }
 
 /* Where a device that does not exist is INVALID_VALUE. */
@@ -105,9 +90,9 @@ static CUresult check_props(const CUmemPoolProps *props)
 
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
-    SOFT_ENTER();
-    if (out == NULL || props == NULL)
-        return is_null(out == NULL ? "pool" : "poolProps");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pool"));
+    SOFT_TRY(soft_need(props, "poolProps"));
     if (soft_rule(M_pool_props))
         SOFT_TRY(check_props(props));
     if (soft_rule(R111))
@@ -123,7 +108,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 
 CUresult cuMemPoolDestroy(CUmemoryPool handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     return soft_pool_object_destroy(object);
@@ -131,7 +116,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
 
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     soft_pool_trim(object->pool, soft_rule(R112) ? keep : 0);
@@ -155,9 +140,8 @@ static CUresult set_high(soft_pool_object *object, CUmemPool_attribute attribute
 CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
                                void *value)
 {
-    SOFT_ENTER();
-    if (value == NULL)
-        return is_null("value");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(value, "value"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     soft_pool_policy policy;
@@ -196,9 +180,8 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
                                void *out)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("value");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "value"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     soft_pool_policy policy;
@@ -259,7 +242,7 @@ static CUresult check_access(const soft_pool_object *object,
 
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (map == NULL || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu access descriptions at %p", count,
                          (const void *)map);
@@ -275,9 +258,9 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
                             CUmemLocation *location)
 {
-    SOFT_ENTER();
-    if (out == NULL || location == NULL)
-        return is_null(out == NULL ? "flags" : "location");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "flags"));
+    SOFT_TRY(soft_need(location, "location"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     if (location->type == CU_MEM_LOCATION_TYPE_HOST) {
@@ -294,20 +277,18 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pool_out");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pool_out"));
     soft_device *device;
-    SOFT_TRY(device_of(ordinal, &device));
+    SOFT_TRY(soft_device_find(ordinal, &device));
     *out = (CUmemoryPool)device->default_pool;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pool");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pool"));
     soft_device *device;
     SOFT_TRY(pool_device_of(ordinal, &device));
     *out = (CUmemoryPool)soft_device_pool(device);
@@ -328,7 +309,7 @@ static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(pool_device_of(ordinal, &device));
     return set_pool(device, handle);
@@ -347,9 +328,8 @@ static CUresult check_type(CUmemAllocationType type)
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
                                 CUmemAllocationType type)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pool_out");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pool_out"));
     soft_device *device;
     SOFT_TRY(pool_located(location, &device));
     SOFT_TRY(check_type(type));
@@ -360,9 +340,8 @@ CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
 CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
                          CUmemAllocationType type)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("pool");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "pool"));
     soft_device *device;
     SOFT_TRY(pool_located(location, &device));
     SOFT_TRY(check_type(type));
@@ -373,7 +352,7 @@ CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
 CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
                          CUmemoryPool handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(pool_located(location, &device));
     SOFT_TRY(check_type(type));
@@ -386,9 +365,8 @@ CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("handle_out");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "handle_out"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     if (flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE ||
@@ -403,9 +381,8 @@ CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
 
 CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("shareData_out");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "shareData_out"));
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
     const bool pooled = device && soft_memory_find(device->memory, address, &found) &&
@@ -421,27 +398,41 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address
 
 /* ---- allocation ---- */
 
-static CUresult allocate(soft_context *context, bool per_thread, CUstream stream,
-                         soft_pool_object *object, size_t bytes, CUdeviceptr *out)
+struct allocate_in {
+    const char *call;
+    CUstream stream;
+    bool per_thread;
+    bool from_current; /* the current pool of the device, not `pool` */
+    CUmemoryPool pool;
+    size_t bytes;
+};
+
+static CUresult allocate(CUdeviceptr *out, const struct allocate_in *in)
 {
+    soft_context *context;
+    soft_pool_object *object;
     soft_stream *found;
+    SOFT_TRY(soft_enter_context(in->call, &context));
+    if (in->from_current)
+        object = soft_device_pool(context->device);
+    else
+        SOFT_TRY(soft_pool_object_find(in->pool, &object));
     if (out == NULL && !soft_rule(M_capture_order))
-        return is_null("dptr");
-    SOFT_TRY(soft_stream_find(context, stream, per_thread, &found));
-    if (out == NULL)
-        return is_null("dptr");
+        return soft_need(out, "dptr");
+    SOFT_TRY(soft_stream_find(context, in->stream, in->per_thread, &found));
+    SOFT_TRY(soft_need(out, "dptr"));
     *out = 0;
-    if (bytes == 0 && soft_rule(M_pool_nothing))
+    if (in->bytes == 0 && soft_rule(M_pool_nothing))
         return CUDA_SUCCESS; /* with address 0, unlike cuMemAlloc */
     if (soft_stream_captures(found))
-        return soft_api_capture_alloc(found, object, bytes, out);
+        return soft_api_capture_alloc(found, object, in->bytes, out);
     soft_queue *queue = found->queue;
     gph_error error = {0};
     uint64_t address;
     soft_point wait = {0};
-    SOFT_TRY(soft_pass(
-        soft_pool_alloc(object->pool, bytes, queue, NULL, NULL, &address, &wait, &error),
-        &error));
+    SOFT_TRY(soft_pass(soft_pool_alloc(object->pool, in->bytes, queue, NULL, NULL,
+                                       &address, &wait, &error),
+                       &error));
     if (wait.queue != NULL) {
         const soft_work order = {.kind = SOFT_WORK_EMPTY};
         const gph_status status = soft_queue_submit(queue, &order, &wait, 1, NULL);
@@ -452,36 +443,14 @@ static CUresult allocate(soft_context *context, bool per_thread, CUstream stream
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return allocate(context, false, stream, soft_device_pool(context->device), bytes,
-                    out);
-}
+SOFT_TWINS(cuMemAllocAsync, _ptsz, (CUdeviceptr * out, size_t bytes, CUstream stream),
+           allocate(out, &(struct allocate_in){__func__, stream, per_thread, true, NULL,
+                                               bytes}))
 
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return allocate(context, true, stream, soft_device_pool(context->device), bytes, out);
-}
-
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool handle,
-                                 CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
-    return allocate(context, false, stream, object, bytes, out);
-}
-
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *out, size_t bytes, CUmemoryPool handle,
-                                      CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
-    return allocate(context, true, stream, object, bytes, out);
-}
+SOFT_TWINS(cuMemAllocFromPoolAsync, _ptsz,
+           (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
+           allocate(out, &(struct allocate_in){__func__, stream, per_thread, false, pool,
+                                               bytes}))
 
 static void nothing(void *user)
 {
@@ -489,10 +458,12 @@ static void nothing(void *user)
 }
 
 /* Memory of cuMemAlloc() is taken as well, and freed as by cuMemFree(). */
-static CUresult free_async(soft_context *context, bool per_thread, CUstream stream,
-                           CUdeviceptr address)
+static CUresult free_async(const char *call, CUdeviceptr address, CUstream stream,
+                           bool per_thread)
 {
+    soft_context *context;
     soft_stream *in;
+    SOFT_TRY(soft_enter_context(call, &context));
     SOFT_TRY(soft_stream_find(context, stream, per_thread, &in));
     if (address == 0)
         return CUDA_SUCCESS;
@@ -523,14 +494,5 @@ static CUresult free_async(soft_context *context, bool per_thread, CUstream stre
         &error);
 }
 
-CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return free_async(context, false, stream, address);
-}
-
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr address, CUstream stream)
-{
-    SOFT_ENTER_CONTEXT(context);
-    return free_async(context, true, stream, address);
-}
+SOFT_TWINS(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream),
+           free_async(__func__, address, stream, per_thread))

@@ -8,9 +8,9 @@
 
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int priority)
 {
-    SOFT_ENTER_CONTEXT(context);
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "phStream is NULL");
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "phStream"));
     if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x: 0 and 1 (non-blocking) are known", flags);
@@ -28,7 +28,8 @@ CUresult cuStreamCreate(CUstream *out, unsigned int flags)
 
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
-    SOFT_ENTER_CONTEXT(context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
     if (handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "a default stream is not destroyed");
     soft_stream *stream;
@@ -42,166 +43,108 @@ CUresult cuStreamDestroy(CUstream handle)
     return cuStreamDestroy_v2(handle);
 }
 
-#define FIND(handle, per_thread) FIND_AS(__func__, handle, per_thread)
-#define FIND_AS(call, handle, per_thread)                                                \
-    SOFT_ENTER_CONTEXT_AS(call, context);                                                \
-    soft_stream *stream;                                                                 \
-    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream))
-#define NOT_NULL(pointer, name)                                                          \
-    do {                                                                                 \
-        if ((pointer) == NULL)                                                           \
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, name " is NULL");                 \
-    } while (0)
-
 static CUresult get_priority(CUstream handle, bool per_thread, int *out)
 {
-    FIND_AS("cuStreamGetPriority", handle, per_thread);
-    NOT_NULL(out, "priority");
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamGetPriority", handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "priority"));
     *out = stream->priority;
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetPriority(CUstream handle, int *out)
-{
-    return get_priority(handle, false, out);
-}
-
-CUresult cuStreamGetPriority_ptsz(CUstream handle, int *out)
-{
-    return get_priority(handle, true, out);
-}
+SOFT_TWINS(cuStreamGetPriority, _ptsz, (CUstream handle, int *out),
+           get_priority(handle, per_thread, out))
 
 static CUresult get_flags(CUstream handle, bool per_thread, unsigned int *out)
 {
-    FIND_AS("cuStreamGetFlags", handle, per_thread);
-    NOT_NULL(out, "flags");
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamGetFlags", handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "flags"));
     *out = stream->flags;
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetFlags(CUstream handle, unsigned int *out)
-{
-    return get_flags(handle, false, out);
-}
-
-CUresult cuStreamGetFlags_ptsz(CUstream handle, unsigned int *out)
-{
-    return get_flags(handle, true, out);
-}
+SOFT_TWINS(cuStreamGetFlags, _ptsz, (CUstream handle, unsigned int *out),
+           get_flags(handle, per_thread, out))
 
 static CUresult get_id(CUstream handle, bool per_thread, unsigned long long *out)
 {
-    FIND_AS("cuStreamGetId", handle, per_thread);
-    NOT_NULL(out, "streamId");
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamGetId", handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "streamId"));
     *out = stream->id;
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetId(CUstream handle, unsigned long long *out)
-{
-    return get_id(handle, false, out);
-}
-
-CUresult cuStreamGetId_ptsz(CUstream handle, unsigned long long *out)
-{
-    return get_id(handle, true, out);
-}
+SOFT_TWINS(cuStreamGetId, _ptsz, (CUstream handle, unsigned long long *out),
+           get_id(handle, per_thread, out))
 
 static CUresult get_context(CUstream handle, bool per_thread, CUcontext *out)
 {
-    FIND_AS("cuStreamGetCtx", handle, per_thread);
-    NOT_NULL(out, "pctx");
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamGetCtx", handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "pctx"));
     *out = (CUcontext)stream->context;
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetCtx(CUstream handle, CUcontext *out)
-{
-    return get_context(handle, false, out);
-}
+SOFT_TWINS(cuStreamGetCtx, _ptsz, (CUstream handle, CUcontext *out),
+           get_context(handle, per_thread, out))
 
-CUresult cuStreamGetCtx_ptsz(CUstream handle, CUcontext *out)
+static CUresult get_context_v2(CUstream handle, bool per_thread, CUcontext *out,
+                               CUgreenCtx *green)
 {
-    return get_context(handle, true, out);
-}
-
-CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext *out, CUgreenCtx *green)
-{
-    SOFT_TRY(get_context(handle, false, out));
+    SOFT_TRY(get_context(handle, per_thread, out));
     if (green)
         *green = NULL;
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetCtx_v2_ptsz(CUstream handle, CUcontext *out, CUgreenCtx *green)
-{
-    SOFT_TRY(get_context(handle, true, out));
-    if (green)
-        *green = NULL;
-    return CUDA_SUCCESS;
-}
+SOFT_TWINS(cuStreamGetCtx_v2, _ptsz, (CUstream handle, CUcontext *out, CUgreenCtx *green),
+           get_context_v2(handle, per_thread, out, green))
 
 static CUresult get_device(CUstream handle, bool per_thread, CUdevice *out)
 {
-    FIND_AS("cuStreamGetDevice", handle, per_thread);
-    NOT_NULL(out, "device");
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamGetDevice", handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "device"));
     *out = stream->context->device->ordinal;
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetDevice(CUstream handle, CUdevice *out)
-{
-    return get_device(handle, false, out);
-}
-
-CUresult cuStreamGetDevice_ptsz(CUstream handle, CUdevice *out)
-{
-    return get_device(handle, true, out);
-}
+SOFT_TWINS(cuStreamGetDevice, _ptsz, (CUstream handle, CUdevice *out),
+           get_device(handle, per_thread, out))
 
 static CUresult query(CUstream handle, bool per_thread)
 {
-    FIND_AS("cuStreamQuery", handle, per_thread);
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamQuery", handle, per_thread, &stream));
     return soft_stream_query(stream);
 }
 
-CUresult cuStreamQuery(CUstream handle)
-{
-    return query(handle, false);
-}
-
-CUresult cuStreamQuery_ptsz(CUstream handle)
-{
-    return query(handle, true);
-}
+SOFT_TWINS(cuStreamQuery, _ptsz, (CUstream handle), query(handle, per_thread))
 
 static CUresult synchronize(CUstream handle, bool per_thread)
 {
-    FIND_AS("cuStreamSynchronize", handle, per_thread);
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamSynchronize", handle, per_thread, &stream));
     SOFT_TRY(soft_stream_synchronize(stream));
     if (soft_rule(M_pool_steps))
         soft_memory_synchronized(stream->context->device->memory);
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamSynchronize(CUstream handle)
-{
-    return synchronize(handle, false);
-}
-
-CUresult cuStreamSynchronize_ptsz(CUstream handle)
-{
-    return synchronize(handle, true);
-}
+SOFT_TWINS(cuStreamSynchronize, _ptsz, (CUstream handle), synchronize(handle, per_thread))
 
 static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handle,
                            unsigned int flags)
 {
-    FIND_AS("cuStreamWaitEvent", handle, per_thread);
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamWaitEvent", handle, per_thread, &stream));
     soft_event *event;
     const CUresult is_event = soft_event_find(event_handle, &event);
     if (is_event != CUDA_SUCCESS && soft_rule(M_wait_nothing))
-        soft_capture_spoil(context, handle, per_thread, is_event);
+        soft_capture_spoil(soft_context_current(), handle, per_thread, is_event);
     SOFT_TRY(is_event);
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -219,18 +162,10 @@ static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handl
     return soft_stream_wait_point(stream, soft_event_point(event));
 }
 
-CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
-{
-    return wait_event(handle, false, event, flags);
-}
+SOFT_TWINS(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned int flags),
+           wait_event(handle, per_thread, event, flags))
 
-CUresult cuStreamWaitEvent_ptsz(CUstream handle, CUevent event, unsigned int flags)
-{
-    return wait_event(handle, true, event, flags);
-}
-
-/* ---- callbacks
- * -------------------------------------------------------------------------- */
+/* ---- callbacks -------------------------------------------------------------------- */
 
 struct callback {
     CUstreamCallback function;
@@ -251,8 +186,9 @@ static void call_back(void *user)
 static CUresult add_callback(CUstream handle, bool per_thread, CUstreamCallback function,
                              void *user, unsigned int flags)
 {
-    FIND_AS("cuStreamAddCallback", handle, per_thread);
-    NOT_NULL(function, "callback");
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamAddCallback", handle, per_thread, &stream));
+    SOFT_TRY(soft_need((const void *)(uintptr_t)function, "callback"));
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
     struct callback *callback = soft_new(sizeof(*callback));
@@ -261,20 +197,13 @@ static CUresult add_callback(CUstream handle, bool per_thread, CUstreamCallback 
     *callback = (struct callback){function, handle, stream->context, user};
     const soft_task task = {.kind = SOFT_TASK_HOST,
                             .u.host = {call_back, callback, true}};
-    const CUresult result = soft_stream_submit(context, handle, per_thread, &task, NULL);
+    const CUresult result =
+        soft_stream_submit(soft_context_current(), handle, per_thread, &task, NULL);
     if (result != CUDA_SUCCESS)
         soft_delete(callback);
     return result;
 }
 
-CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void *user,
-                             unsigned int flags)
-{
-    return add_callback(handle, false, function, user, flags);
-}
-
-CUresult cuStreamAddCallback_ptsz(CUstream handle, CUstreamCallback function, void *user,
-                                  unsigned int flags)
-{
-    return add_callback(handle, true, function, user, flags);
-}
+SOFT_TWINS(cuStreamAddCallback, _ptsz,
+           (CUstream handle, CUstreamCallback function, void *user, unsigned int flags),
+           add_callback(handle, per_thread, function, user, flags))

@@ -14,11 +14,9 @@ static CUresult none(CUstreamAttrID id)
 static CUresult get(const char *call, CUstream handle, bool per_thread, CUstreamAttrID id,
                     CUstreamAttrValue *out)
 {
-    SOFT_ENTER_CONTEXT_AS(call, context);
     soft_stream *stream;
-    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
-    if (out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "value_out is NULL");
+    SOFT_TRY(soft_enter_stream(call, handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "value_out"));
     switch ((int)id) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         out->accessPolicyWindow = stream->window;
@@ -94,17 +92,16 @@ static CUresult set_value(soft_stream *stream, CUstreamAttrID id,
 static CUresult set(const char *call, CUstream handle, bool per_thread, CUstreamAttrID id,
                     const CUstreamAttrValue *value)
 {
-    SOFT_ENTER_CONTEXT_AS(call, context);
     soft_stream *stream;
-    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
-    if (value == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "value is NULL");
+    SOFT_TRY(soft_enter_stream(call, handle, per_thread, &stream));
+    SOFT_TRY(soft_need(value, "value"));
     return set_value(stream, id, value);
 }
 
 static CUresult copy(const char *call, CUstream to, CUstream from, bool per_thread)
 {
-    SOFT_ENTER_CONTEXT_AS(call, context);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
     soft_stream *target, *source;
     SOFT_TRY(soft_stream_find(context, to, per_thread, &target));
     SOFT_TRY(soft_stream_find(context, from, per_thread, &source));
@@ -117,35 +114,13 @@ static CUresult copy(const char *call, CUstream to, CUstream from, bool per_thre
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID id, CUstreamAttrValue *out)
-{
-    return get(__func__, handle, false, id, out);
-}
+SOFT_TWINS(cuStreamGetAttribute, _ptsz,
+           (CUstream handle, CUstreamAttrID id, CUstreamAttrValue *out),
+           get(__func__, handle, per_thread, id, out))
 
-CUresult cuStreamGetAttribute_ptsz(CUstream handle, CUstreamAttrID id,
-                                   CUstreamAttrValue *out)
-{
-    return get(__func__, handle, true, id, out);
-}
+SOFT_TWINS(cuStreamSetAttribute, _ptsz,
+           (CUstream handle, CUstreamAttrID id, const CUstreamAttrValue *value),
+           set(__func__, handle, per_thread, id, value))
 
-CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID id,
-                              const CUstreamAttrValue *value)
-{
-    return set(__func__, handle, false, id, value);
-}
-
-CUresult cuStreamSetAttribute_ptsz(CUstream handle, CUstreamAttrID id,
-                                   const CUstreamAttrValue *value)
-{
-    return set(__func__, handle, true, id, value);
-}
-
-CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
-{
-    return copy(__func__, to, from, false);
-}
-
-CUresult cuStreamCopyAttributes_ptsz(CUstream to, CUstream from)
-{
-    return copy(__func__, to, from, true);
-}
+SOFT_TWINS(cuStreamCopyAttributes, _ptsz, (CUstream to, CUstream from),
+           copy(__func__, to, from, per_thread))

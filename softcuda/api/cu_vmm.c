@@ -24,11 +24,6 @@ struct physical {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct physical *all;
 
-static CUresult is_null(const char *name)
-{
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-}
-
 static CUresult no_range(CUdeviceptr address)
 {
     return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -54,9 +49,8 @@ static CUresult check_flags(unsigned long long flags)
 CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
                              CUdeviceptr wanted, unsigned long long flags)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("ptr");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "ptr"));
     SOFT_TRY(check_flags(flags));
     if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -78,7 +72,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
 
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
     gph_error error = {0};
@@ -89,8 +83,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 
 static CUresult check_prop(const CUmemAllocationProp *prop)
 {
-    if (prop == NULL)
-        return is_null("prop");
+    SOFT_TRY(soft_need(prop, "prop"));
     if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "allocation type %d, only CU_MEM_ALLOCATION_TYPE_PINNED exists",
@@ -152,9 +145,8 @@ static CUresult make_handle(soft_physical *memory, int device,
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("handle");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "handle"));
     SOFT_TRY(check_flags(flags));
     SOFT_TRY(check_prop(prop));
     if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
@@ -171,7 +163,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     pthread_mutex_lock(&lock);
     struct physical *physical = handle_of(handle);
     bool last = false;
@@ -195,9 +187,8 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *address)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("handle");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "handle"));
     soft_device *device;
     const uint64_t at = (uint64_t)(uintptr_t)address;
     SOFT_TRY(device_for(at, &device));
@@ -225,9 +216,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *ad
 CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("granularity");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "granularity"));
     SOFT_TRY(check_prop(prop));
     if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
         option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
@@ -240,9 +230,8 @@ CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *p
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
                                                 CUmemGenericAllocationHandle handle)
 {
-    SOFT_ENTER();
-    if (out == NULL)
-        return is_null("prop");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "prop"));
     pthread_mutex_lock(&lock);
     const struct physical *physical = handle_of(handle);
     if (physical != NULL)
@@ -268,7 +257,7 @@ static soft_physical *memory_of(CUmemGenericAllocationHandle handle)
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(check_flags(flags));
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
@@ -292,7 +281,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 /* Work that still uses the mapping is waited for, as cuMemFree() does. */
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
     soft_context *context = soft_context_current();
@@ -307,7 +296,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc,
                         size_t count)
 {
-    SOFT_ENTER();
+    SOFT_TRY(soft_enter(__func__));
     if (desc == NULL || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu access descriptions at %p", count,
                          (const void *)desc);
@@ -341,9 +330,9 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
 CUresult cuMemGetAccess(unsigned long long *out, const CUmemLocation *location,
                         CUdeviceptr address)
 {
-    SOFT_ENTER();
-    if (out == NULL || location == NULL)
-        return is_null(out == NULL ? "flags" : "location");
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_need(out, "flags"));
+    SOFT_TRY(soft_need(location, "location"));
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
     uint32_t access;

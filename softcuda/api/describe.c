@@ -8,13 +8,6 @@
 #include "softcuda/device/memop.h"
 #include "softcuda/graph/memnode.h"
 
-CUresult soft_need(const void *pointer, const char *name)
-{
-    if (pointer == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-    return CUDA_SUCCESS;
-}
-
 /* The context that a node names, or the current one. */
 static CUresult context_of(CUcontext named, soft_context **out)
 {
@@ -28,7 +21,8 @@ static CUresult context_of(CUcontext named, soft_context **out)
 
 /* A function brings its context; a CUkernel is loaded into the one that is named, or
  * current (R20). */
-static CUresult context_of_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_context **out)
+static CUresult context_of_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *in,
+                                  soft_context **out)
 {
     if (!soft_handle_is(in->func, SOFT_KIND_FUNCTION))
         return context_of(in->func ? NULL : in->ctx, out);
@@ -36,13 +30,19 @@ static CUresult context_of_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_contex
     return soft_context_check(*out);
 }
 
-CUresult soft_describe_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_description *out)
+static CUresult describe_empty(soft_description *out)
 {
-    SOFT_TRY(soft_need(in, "nodeParams"));
+    out->params.type = CU_GRAPH_NODE_TYPE_EMPTY;
+    return CUDA_SUCCESS;
+}
+
+static CUresult describe_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *in,
+                                soft_description *out)
+{
     soft_context *context;
     const CUfunction function = in->func ? in->func : (CUfunction)in->kern;
     if (function == NULL && !soft_rule(R20))
-        return soft_describe_empty(out);
+        return describe_empty(out);
     if (function == NULL)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "func and kern are NULL");
     SOFT_TRY(context_of_kernel(in, &context));
@@ -62,20 +62,6 @@ CUresult soft_describe_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_descriptio
     return CUDA_SUCCESS;
 }
 
-CUDA_KERNEL_NODE_PARAMS soft_kernel_params_from_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *in)
-{
-    return (CUDA_KERNEL_NODE_PARAMS){.func = in->func,
-                                     .gridDimX = in->gridDimX,
-                                     .gridDimY = in->gridDimY,
-                                     .gridDimZ = in->gridDimZ,
-                                     .blockDimX = in->blockDimX,
-                                     .blockDimY = in->blockDimY,
-                                     .blockDimZ = in->blockDimZ,
-                                     .sharedMemBytes = in->sharedMemBytes,
-                                     .kernelParams = in->kernelParams,
-                                     .extra = in->extra};
-}
-
 /* Copies and fills that name no context are refused where none is current. */
 static CUresult need_context(CUcontext named)
 {
@@ -85,10 +71,9 @@ static CUresult need_context(CUcontext named)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
-                            soft_description *out)
+static CUresult describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
+                              soft_description *out)
 {
-    SOFT_TRY(soft_need(in, "copyParams"));
     SOFT_TRY(need_context(named));
     SOFT_TRY(context_of(named, &out->params.context));
     if (soft_rule(M_zero_size) &&
@@ -103,26 +88,23 @@ CUresult soft_describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
     return CUDA_SUCCESS;
 }
 
-CUresult soft_describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
-                            soft_description *out)
+static CUresult describe_fill(const CUDA_MEMSET_NODE_PARAMS_v2 *in, soft_description *out)
 {
-    SOFT_TRY(soft_need(in, "memsetParams"));
-    SOFT_TRY(need_context(named));
-    SOFT_TRY(context_of(named, &out->params.context));
+    SOFT_TRY(need_context(in->ctx));
+    SOFT_TRY(context_of(in->ctx, &out->params.context));
     if (soft_rule(M_zero_size) && (in->width == 0 || in->height == 0))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a fill of %zu x %zu elements",
                          in->width, in->height);
-    SOFT_TRY(soft_task_fill(out->params.context, in, &out->task));
-    out->fill = *in;
+    memcpy(&out->fill, in, sizeof(out->fill)); /* all but the context */
+    SOFT_TRY(soft_task_fill(out->params.context, &out->fill, &out->task));
     out->params.type = CU_GRAPH_NODE_TYPE_MEMSET;
     out->params.task = &out->task;
     out->params.fill = &out->fill;
     return CUDA_SUCCESS;
 }
 
-CUresult soft_describe_host(const CUDA_HOST_NODE_PARAMS *in, soft_description *out)
+static CUresult describe_host(const CUDA_HOST_NODE_PARAMS_v2 *in, soft_description *out)
 {
-    SOFT_TRY(soft_need(in, "nodeParams"));
     if (soft_rule(R25))
         SOFT_TRY(soft_need((const void *)(uintptr_t)in->fn, "the host function"));
     out->params.context = soft_context_current(); /* it needs none */
@@ -133,7 +115,8 @@ CUresult soft_describe_host(const CUDA_HOST_NODE_PARAMS *in, soft_description *o
     return CUDA_SUCCESS;
 }
 
-CUresult soft_describe_event(CUevent handle, CUgraphNodeType type, soft_description *out)
+static CUresult describe_event(CUevent handle, CUgraphNodeType type,
+                               soft_description *out)
 {
     SOFT_TRY(soft_need(handle, "event"));
     if (!soft_rule(R27))
@@ -180,8 +163,8 @@ static CUresult check_copy(const soft_graph *child, const soft_graph *into)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership ownership,
-                             const soft_graph *into, soft_description *out)
+static CUresult describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership ownership,
+                               const soft_graph *into, soft_description *out)
 {
     soft_graph *child;
     SOFT_TRY(soft_graph_find(handle, &child));
@@ -195,21 +178,14 @@ CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership owne
     return CUDA_SUCCESS;
 }
 
-CUresult soft_describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *in,
-                             soft_description *out)
+static CUresult describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *in,
+                               soft_description *out)
 {
-    SOFT_TRY(soft_need(in, "nodeParams"));
     SOFT_TRY(soft_need(in->ctx, "ctx"));
     SOFT_TRY(context_of(in->ctx, &out->params.context));
     SOFT_TRY(soft_task_batch(in->paramArray, in->count, in->flags, &out->task));
     out->params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     out->params.task = &out->task;
-    return CUDA_SUCCESS;
-}
-
-CUresult soft_describe_empty(soft_description *out)
-{
-    out->params.type = CU_GRAPH_NODE_TYPE_EMPTY;
     return CUDA_SUCCESS;
 }
 
@@ -252,68 +228,92 @@ static CUresult check_reserved(const CUgraphNodeParams *in)
     return CUDA_SUCCESS;
 }
 
-/* The same fields in two structures of CUDA's. */
-static CUresult describe_any_kernel(const CUgraphNodeParams *in, soft_description *out)
+CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_params *out,
+                             soft_memory_params *scratch)
 {
-    const CUDA_KERNEL_NODE_PARAMS kernel = {.func = in->kernel.func,
-                                            .gridDimX = in->kernel.gridDimX,
-                                            .gridDimY = in->kernel.gridDimY,
-                                            .gridDimZ = in->kernel.gridDimZ,
-                                            .blockDimX = in->kernel.blockDimX,
-                                            .blockDimY = in->kernel.blockDimY,
-                                            .blockDimZ = in->kernel.blockDimZ,
-                                            .sharedMemBytes = in->kernel.sharedMemBytes,
-                                            .kernelParams = in->kernel.kernelParams,
-                                            .extra = in->kernel.extra,
-                                            .kern = in->kernel.kern,
-                                            .ctx = in->kernel.ctx};
-    return soft_describe_kernel(&kernel, out);
+    SOFT_TRY(soft_memory_params_check(in));
+    scratch->alloc = *in;
+    out->type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    out->memory = scratch;
+    return CUDA_SUCCESS;
+}
+
+void soft_describe_free(CUdeviceptr address, soft_node_params *out,
+                        soft_memory_params *scratch)
+{
+    scratch->free = address;
+    out->type = CU_GRAPH_NODE_TYPE_MEM_FREE;
+    out->memory = scratch;
+}
+
+/* Each struct of its own that CUDA has for a type is the head of the union's. */
+#define IS_HEAD(narrow, wide, last)                                                      \
+    _Static_assert(sizeof(narrow) <= sizeof(wide) &&                                     \
+                       offsetof(narrow, last) == offsetof(wide, last),                   \
+                   "the same fields at the same places")
+IS_HEAD(CUDA_KERNEL_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v3, extra);
+IS_HEAD(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3, ctx);
+IS_HEAD(CUDA_MEMSET_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS_v2, height);
+IS_HEAD(CUDA_HOST_NODE_PARAMS, CUDA_HOST_NODE_PARAMS_v2, userData);
+IS_HEAD(CUDA_BATCH_MEM_OP_NODE_PARAMS, CUDA_BATCH_MEM_OP_NODE_PARAMS_v2, flags);
+IS_HEAD(CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2, dptr);
+
+CUresult soft_params_widen(CUgraphNodeType type, const void *in, size_t bytes,
+                           const char *name, CUgraphNodeParams *out)
+{
+    SOFT_TRY(soft_need(in, name));
+    *out = (CUgraphNodeParams){.type = type};
+    memcpy(out->reserved1, in, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_params_of_copy(const CUDA_MEMCPY3D *in, CUcontext context,
+                             CUgraphNodeParams *out)
+{
+    SOFT_TRY(soft_need(in, "copyParams"));
+    *out = (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                               .memcpy = {.copyCtx = context, .copyParams = *in}};
+    return CUDA_SUCCESS;
+}
+
+CUgraphNodeParams soft_params_of_event(CUgraphNodeType type, CUevent event)
+{
+    CUgraphNodeParams out = {.type = type};
+    memcpy(out.reserved1, &event, sizeof(event)); /* of both types the first field */
+    return out;
 }
 
 CUresult soft_describe_typed(const CUgraphNodeParams *in, const soft_graph *into,
                              soft_description *out)
 {
-    const CUDA_MEMSET_NODE_PARAMS fill = {.dst = in->memset.dst,
-                                          .pitch = in->memset.pitch,
-                                          .value = in->memset.value,
-                                          .elementSize = in->memset.elementSize,
-                                          .width = in->memset.width,
-                                          .height = in->memset.height};
     switch (in->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return describe_any_kernel(in, out);
+    case CU_GRAPH_NODE_TYPE_KERNEL: return describe_kernel(&in->kernel, out);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return soft_describe_copy(&in->memcpy.copyParams, in->memcpy.copyCtx, out);
-    case CU_GRAPH_NODE_TYPE_MEMSET: return soft_describe_fill(&fill, in->memset.ctx, out);
-    case CU_GRAPH_NODE_TYPE_HOST: {
-        const CUDA_HOST_NODE_PARAMS host = {in->host.fn, in->host.userData};
-        return soft_describe_host(&host, out);
-    }
+        return describe_copy(&in->memcpy.copyParams, in->memcpy.copyCtx, out);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return describe_fill(&in->memset, out);
+    case CU_GRAPH_NODE_TYPE_HOST: return describe_host(&in->host, out);
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        return soft_describe_child(in->graph.graph, in->graph.ownership, into, out);
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
-        const CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {
-            in->memOp.ctx, in->memOp.count, in->memOp.paramArray, in->memOp.flags};
-        return soft_describe_batch(&batch, out);
-    }
+        return describe_child(in->graph.graph, in->graph.ownership, into, out);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return describe_batch(&in->memOp, out);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
         CUDA_MEM_ALLOC_NODE_PARAMS alloc;
-        _Static_assert(sizeof(alloc) == sizeof(in->alloc), "the same fields");
         memcpy(&alloc, &in->alloc, sizeof(alloc));
         return soft_describe_alloc(&alloc, &out->params, &out->memory);
     }
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return soft_describe_free(in->free.dptr, &out->params, &out->memory);
+        soft_describe_free(in->free.dptr, &out->params, &out->memory);
+        return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         if (!soft_rule(R28))
-            return soft_describe_empty(out);
+            return describe_empty(out);
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "external semaphores are not built into softcuda");
-    case CU_GRAPH_NODE_TYPE_EMPTY: return soft_describe_empty(out);
+    case CU_GRAPH_NODE_TYPE_EMPTY: return describe_empty(out);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        return soft_describe_event(in->eventWait.event, in->type, out);
+        return describe_event(in->eventWait.event, in->type, out);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return soft_describe_event(in->eventRecord.event, in->type, out);
+        return describe_event(in->eventRecord.event, in->type, out);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "nodes of type %d are not built into softcuda", (int)in->type);

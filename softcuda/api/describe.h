@@ -15,35 +15,26 @@ typedef struct soft_description {
     _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX + 4];
 } soft_description;
 
-/* INVALID_VALUE, with the name, for NULL. */
-CUresult soft_need(const void *pointer, const char *name);
-CUDA_KERNEL_NODE_PARAMS
-soft_kernel_params_from_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *in);
+/* The generic form of a struct that CUDA has for one type; INVALID_VALUE, with the
+ * argument's name, for NULL. */
+CUresult soft_params_widen(CUgraphNodeType type, const void *in, size_t bytes,
+                           const char *name, CUgraphNodeParams *out);
+CUresult soft_params_of_copy(const CUDA_MEMCPY3D *in, CUcontext context,
+                             CUgraphNodeParams *out);
+CUgraphNodeParams soft_params_of_event(CUgraphNodeType type, CUevent event);
 
-/* `out->params` was zeroed. */
-CUresult soft_describe_kernel(const CUDA_KERNEL_NODE_PARAMS *in, soft_description *out);
-CUresult soft_describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
-                            soft_description *out);
-CUresult soft_describe_fill(const CUDA_MEMSET_NODE_PARAMS *in, CUcontext named,
-                            soft_description *out);
-CUresult soft_describe_host(const CUDA_HOST_NODE_PARAMS *in, soft_description *out);
-CUresult soft_describe_event(CUevent handle, CUgraphNodeType type, soft_description *out);
-/* For a node of `into`. */
-CUresult soft_describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership ownership,
-                             const soft_graph *into, soft_description *out);
-CUresult soft_describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *in,
-                             soft_description *out);
-/* cu_graphmemory.c */
-CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_params *out,
-                             soft_memory_params *scratch);
-CUresult soft_describe_free(CUdeviceptr address, soft_node_params *out,
-                            soft_memory_params *scratch);
-CUresult soft_describe_empty(soft_description *out);
-/* Any of them; the other bytes of the union may be anything. */
+/* Checks parameters; `out->params` was zeroed. `into`: the graph that gets the node, NULL
+ * where an executable graph reads them. Bytes of the union that the type has no use for
+ * may be anything. */
 CUresult soft_describe_typed(const CUgraphNodeParams *in, const soft_graph *into,
                              soft_description *out);
 /* The same, and what is reserved is 0 (R15). */
 CUresult soft_describe_any(const CUgraphNodeParams *in, const soft_graph *into,
                            soft_description *out);
 
+/* Of memory nodes alone. */
+CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_params *out,
+                             soft_memory_params *scratch);
+void soft_describe_free(CUdeviceptr address, soft_node_params *out,
+                        soft_memory_params *scratch);
 #endif

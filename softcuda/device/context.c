@@ -102,7 +102,8 @@ CUresult soft_enter_context(const char *call, soft_context **out)
     soft_context *context = self.stack[self.depth - 1];
     SOFT_TRY(soft_context_check(context));
     SOFT_TRY(check_captures(call));
-    *out = context;
+    if (out != NULL)
+        *out = context;
     return CUDA_SUCCESS;
 }
 

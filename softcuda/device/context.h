@@ -73,31 +73,9 @@ soft_thread *soft_thread_self(void);
  */
 CUresult soft_enter(const char *call);
 
-/* soft_enter(), and the current context, alive and without a sticky error. Fails with
- * INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky error. */
+/* soft_enter(), and the current context, alive and without a sticky error; `out` may be
+ * NULL. Fails with INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky error. */
 CUresult soft_enter_context(const char *call, soft_context **out);
-
-#define SOFT_ENTER()                                                                     \
-    do {                                                                                 \
-        const CUresult soft_enter_ = soft_enter(__func__);                               \
-        if (soft_enter_ != CUDA_SUCCESS)                                                 \
-            return soft_enter_;                                                          \
-    } while (0)
-/* `call`: the entry point, where a function serves several. */
-#define SOFT_ENTER_CONTEXT_AS(call, context)                                             \
-    soft_context *context;                                                               \
-    do {                                                                                 \
-        const CUresult soft_enter_ = soft_enter_context(call, &context);                 \
-        if (soft_enter_ != CUDA_SUCCESS)                                                 \
-            return soft_enter_;                                                          \
-    } while (0)
-#define SOFT_ENTER_CONTEXT(context) SOFT_ENTER_CONTEXT_AS(__func__, context)
-#define SOFT_TRY(expr)                                                                   \
-    do {                                                                                 \
-        const CUresult soft_try_ = (expr);                                               \
-        if (soft_try_ != CUDA_SUCCESS)                                                   \
-            return soft_try_;                                                            \
-    } while (0)
 
 /* The context that is current, or NULL; it may be destroyed. */
 soft_context *soft_context_current(void);
@@ -119,6 +97,8 @@ void soft_context_fail_at(soft_context *context, CUresult error, const char *cau
 
 /* The device behind an ordinal, or NULL. */
 soft_device *soft_device_at(int ordinal);
+/* The same as an entry point wants it: INVALID_DEVICE for what is none. */
+CUresult soft_device_find(int ordinal, soft_device **out);
 int soft_device_count(void);
 
 /* Whether SOFTCUDA_CHECK=memory asks for each access of a kernel to be checked. */

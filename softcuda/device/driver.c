@@ -124,10 +124,20 @@ soft_device *soft_device_at(int ordinal)
     return ordinal >= 0 && ordinal < device_count ? &devices[ordinal] : NULL;
 }
 
+CUresult soft_device_find(int ordinal, soft_device **out)
+{
+    *out = soft_device_at(ordinal);
+    if (*out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
+                         ordinal, device_count);
+    return CUDA_SUCCESS;
+}
+
 int soft_device_count(void)
 {
     return device_count;
 }
+
 int soft_compute_capability(void)
 {
     return settings.compute_capability;

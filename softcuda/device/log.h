@@ -16,6 +16,21 @@ void soft_refuse(CUresult code, const char *format, ...) GPH_PRINTF(2, 3);
  * that outputs are set where a call succeeds. */
 #define soft_fail(code, ...) (soft_refuse(code, __VA_ARGS__), (code))
 
+/* The one macro that returns: passes on what is not CUDA_SUCCESS. */
+#define SOFT_TRY(expr)                                                                   \
+    do {                                                                                 \
+        const CUresult soft_try_ = (expr);                                               \
+        if (soft_try_ != CUDA_SUCCESS)                                                   \
+            return soft_try_;                                                            \
+    } while (0)
+
+/* INVALID_VALUE for NULL, with the argument's name in CUDA's headers. */
+static inline CUresult soft_need(const void *pointer, const char *name)
+{
+    return pointer != NULL ? CUDA_SUCCESS
+                           : soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+}
+
 /* A line about something that is no refusal: a kernel fault found later, a warning. */
 void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
 

@@ -210,6 +210,14 @@ CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_threa
     return CUDA_SUCCESS;
 }
 
+CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
+                           soft_stream **out)
+{
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(call, &context));
+    return soft_stream_find(context, handle, per_thread, out);
+}
+
 /* ---- order among streams
  * ------------------------------------------------------------------ */
 

@@ -153,6 +153,9 @@ static inline bool soft_capture_is_open(void)
  * them. INVALID_HANDLE for what is none. */
 CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
                           soft_stream **out);
+/* soft_enter_context() and soft_stream_find(): how a call on a stream begins. */
+CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
+                           soft_stream **out);
 CUresult soft_stream_create(soft_context *context, uint32_t flags, int priority,
                             soft_stream **out);
 /* Work that was submitted still runs. */
