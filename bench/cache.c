@@ -279,13 +279,13 @@ static double start_together(double hot_share, gph_cache_stats *stats)
     gph_cache *cache = make_cache(pool, ladder, BUCKETS, hot_share);
     GPH(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, error));
     const double us = now_us() - begin;
-    gph_cache_stats_read(cache, stats);
+    gph_cache_stats_get(cache, stats);
     if (stats->captured_count != BUCKETS)
         must(GPH_E_STATE, "not all keys are captured", NULL);
     parts[0] = parts[1] = 0;
     for (uint32_t k = 0; k < BUCKETS; k++) {
         gph_cache_key_info info;
-        GPH(gph_cache_key_read(cache, k, &info, error));
+        GPH(gph_cache_key_get(cache, k, &info, error));
         parts[0] += info.warmup_ms;
         parts[1] += info.capture_ms;
     }
@@ -343,7 +343,7 @@ static uint64_t tensor_bytes(const int64_t *values, uint32_t count, bool largest
     const uint32_t last = count - 1;
     GPH(gph_cache_start(cache, stream, largest ? &last : NULL, largest ? 1 : 0, NULL,
                         NULL, error));
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     gph_cache_destroy(cache);
     gph_pool_release(pool);
     return stats.tensor_bytes;

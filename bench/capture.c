@@ -154,7 +154,7 @@ static void set_up(void)
         options.driver = GPH_DRIVER_AUTO;
     must(gph_open(&options, &runtime, &error), "gph_open");
     gph_driver_info info;
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     printf("driver: %s (%s)\n", info.path, info.why);
     cu = gph_cuda(runtime);
     CUcontext context = NULL;

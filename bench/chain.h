@@ -83,7 +83,7 @@ static inline void open_chain(void)
     if (getenv("GPH_DRIVER") == NULL)
         options.driver = GPH_DRIVER_AUTO;
     GPH(gph_open(&options, &runtime, error));
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     cu = gph_cuda(runtime);
     printf("driver: %s\n", info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's");
     CU(DevicePrimaryCtxRetain, &context, 0);

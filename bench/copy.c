@@ -92,7 +92,7 @@ static void open_driver(void)
     CUcontext context = NULL;
     options.driver = getenv("GPH_DRIVER") != NULL ? GPH_DRIVER_DEFAULT : GPH_DRIVER_SOFT;
     must(gph_open(&options, &gph, &error));
-    gph_driver_describe(gph, &info);
+    gph_driver_info_get(gph, &info);
     printf("%s, version %d\n", info.path, info.version);
     printf("microseconds: of the host, and until done, a call\n");
     cu = gph_cuda(gph);

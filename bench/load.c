@@ -252,15 +252,16 @@ static void load_here(const char *path, CUdeviceptr base, uint32_t flags)
     gph_recipe *recipe = NULL;
     gph_loaded *loaded = NULL;
     gph_recipe_place place = {"arena", memory.base, 2 * (uint64_t)PLACE};
-    gph_recipe_load_options options = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     options.flags = flags;
     options.places = &place;
     options.place_count = 1;
     options.stream = stream;
     const uint64_t start = gphi_clock_ns();
-    must(gph_recipe_open(path, NULL, &recipe, &error), "gph_recipe_open");
+    must(gph_recipe_load(path, NULL, &recipe, &error), "gph_recipe_load");
     const uint64_t opened = gphi_clock_ns();
-    must(gph_recipe_load(runtime, recipe, &options, &loaded, &error), "gph_recipe_load");
+    must(gph_loaded_create(runtime, recipe, &options, &loaded, &error),
+         "gph_loaded_create");
     const uint64_t built = gphi_clock_ns();
     CU(StreamSynchronize, stream);
     const uint64_t uploaded = gphi_clock_ns();
@@ -346,7 +347,7 @@ static void bench(void)
     open_driver();
     struct memory first = open_memory(0), second = open_memory(0);
     gph_driver_info info;
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     long nodes = 0;
     for (int i = 0; i < graph_count; i++)
         nodes += node_count(i);

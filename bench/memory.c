@@ -51,7 +51,7 @@ static bool missed;
 static void open_driver(void)
 {
     driver_must_open(BENCH_SOFTCUDA);
-    *(void **)&ask = dlsym(driver_library, "gph_softcuda_memory_info");
+    *(void **)&ask = dlsym(driver_library, "gph_softcuda_memory_get");
     CU(cuStreamCreate, &stream, 1);
 }
 

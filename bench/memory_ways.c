@@ -55,7 +55,7 @@ struct taken {
 static struct taken taken_of(const gph_pool *pool)
 {
     gph_pool_stats stats;
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     return (struct taken){stats.peak_bytes, stats.mapped_bytes};
 }
 

@@ -276,7 +276,7 @@ static double capture(void *user)
     const double ns = now() - start;
     gph_ledger_entry entries[2] = {{0}};
     uint32_t count = 0;
-    need(gph_ledger_read(arena, entries, 2, &count, NULL, &error));
+    need(gph_ledger_get(arena, entries, 2, &count, NULL, &error));
     shape->bytes = entries[1].own_bytes;
     need(cu->GraphDestroy(graph));
     gph_pool_record_forget(pool, id);
@@ -370,7 +370,7 @@ static void play(const struct trace *t, uint64_t part, uint64_t parts)
 static uint64_t mapped(void)
 {
     gph_pool_stats stats;
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     return stats.mapped_bytes;
 }
 
@@ -426,7 +426,7 @@ int main(void)
     options.driver = getenv("GPH_DRIVER") != NULL ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
     need(gph_open(&options, &runtime, &error));
     cu = gph_cuda(runtime);
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     need(cu->DeviceGet(&device, 0));
     need(cu->DevicePrimaryCtxRetain(&context, device));
     need(cu->CtxSetCurrent(context));

@@ -195,14 +195,14 @@ static void measure(const program *p)
     make_tree(p);
     for (int i = 0; i < 4; i++)
         step_tree(p);
-    gph_tree_stats_read(tree, &before);
+    gph_tree_stats_get(tree, &before);
     for (int i = -rounds / 10; i < rounds; i++) { /* the first ones are not counted */
         const int at = i < 0 ? 0 : i;
         raw[at] = time_batch(step_raw, p);
         exec[at] = time_batch(step_exec, p);
         hit[at] = time_batch(step_tree, p);
     }
-    gph_tree_stats_read(tree, &after);
+    gph_tree_stats_get(tree, &after);
     if (after.calls - before.calls != after.replays - before.replays) {
         fprintf(stderr, "bench_tree: not all calls were hits\n");
         exit(1);
@@ -266,7 +266,7 @@ static uint64_t eager_peak(CUdeviceptr first)
         if (i >= 2)
             must(gph_pool_free(pool, held[i - 2], stream, &error));
     }
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     for (int i = LAYERS - 2; i < LAYERS; i++)
         must(gph_pool_free(pool, held[i], stream, &error));
     CU(StreamSynchronize, stream);
@@ -298,7 +298,7 @@ static uint64_t callables_peak(CUdeviceptr first, int is_shared)
         in = gph_callable_output(made[i], 0);
     }
     for (int i = 0; i < (is_shared ? 1 : LAYERS); i++) {
-        gph_pool_stats_read(pools[i], &stats);
+        gph_pool_stats_get(pools[i], &stats);
         peak += stats.peak_bytes;
     }
     for (int i = LAYERS; i-- > 0;)
@@ -340,8 +340,8 @@ static void measure_memory(void)
         }
     }
     gph_tree_objects(tree, NULL, &pool);
-    gph_pool_stats_read(pool, &stats);
-    gph_tree_stats_read(tree, &counts);
+    gph_pool_stats_get(pool, &stats);
+    gph_tree_stats_get(tree, &counts);
     printf("%-40s eager peak %.2f MiB, tree of %u recordings %.2f MiB (%.3f x), pages "
            "%.2f MiB\n",
            "24 layers, branches", (double)eager / (1 << 20), counts.nodes,
@@ -361,7 +361,7 @@ static void open_driver(void)
     CUcontext context;
     CUmodule module;
     must(gph_open(&options, &gph, &error));
-    gph_driver_describe(gph, &info);
+    gph_driver_info_get(gph, &info);
     cu = gph_cuda(gph);
     CU(DevicePrimaryCtxRetain, &context, 0);
     CU(CtxSetCurrent, context);

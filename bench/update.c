@@ -283,7 +283,7 @@ static void known_graphs(unsigned changed)
         TIME(samples[1][i], MUST(gph_exec_update(exec, to, &options, NULL, &error)));
     }
     gph_update_stats stats;
-    gph_exec_update_stats(exec, &stats);
+    gph_exec_update_stats_get(exec, &stats);
     char line[80];
     snprintf(line, sizeof(line), "known graph, %u of %d nodes differ", changed, NODES);
     report(line, 0);

@@ -223,7 +223,7 @@ static void clean_up(server *s)
     decoder *m = s->m;
     (void)m->d->cu->StreamSynchronize(m->d->stream); /* after a failure steps may run */
     if (s->cache != NULL) {
-        gph_cache_stats_read(s->cache, &s->stats->cache);
+        gph_cache_stats_get(s->cache, &s->stats->cache);
         gph_cache_dump(s->cache, s->stats->text, sizeof(s->stats->text));
     }
     gph_cache_destroy(s->cache);
@@ -242,7 +242,7 @@ static gph_status save_trace(server *s, const char *path)
     uint32_t key = gph_cache_key_count(s->cache);
     gph_status status = GPH_E_STATE;
     while (status == GPH_E_STATE && key > 0)
-        status = gph_cache_trace_read(s->cache, --key, buffers, MOST, &trace, s->error);
+        status = gph_cache_trace_get(s->cache, --key, buffers, MOST, &trace, s->error);
     TRY(status);
     if (!trace_save(path, trace.buffers, trace.buffer_count))
         return fail(s->error, GPH_E_IO, "%.200s was not written", path);

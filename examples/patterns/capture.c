@@ -146,7 +146,7 @@ static gph_status segmented(segments *g)
     MUST(gph_capture_break(open, decide, g, &c->error));
     MUST(LAUNCH(scale_add, 1, &g->s.temporary, &g->s.result, &scale, &n));
     MUST(gph_capture_finish(open, &recording, &c->error));
-    MUST(gph_recording_instantiate(recording, NULL, &both, &c->error));
+    MUST(gph_replay_create(recording, NULL, &both, &c->error));
     MUST(gph_replay_launch(both, c->stream, &c->error));
     printf(
         "  after:  %u graphs with a host call between them: it read %g, and the second "

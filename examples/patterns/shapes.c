@@ -66,7 +66,7 @@ static void say(common *c, const char *word, const gph_cache_axis *axis, double 
         MUST(gph_cache_call(cache, &call, &c->error));
         sum += read_float(c, out.data + (CUdeviceptr)(lengths[i] - 1) * sizeof(float));
     }
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     printf(
         "  %s %d calls of %d lengths, %llu captures, %llu elements of padding; the last "
         "elements add up to %g\n",

@@ -359,7 +359,7 @@ static void open_all(void)
     const char *asked = getenv("GPH_DRIVER");
     options.driver = asked == NULL ? GPH_DRIVER_AUTO : GPH_DRIVER_DEFAULT;
     must(gph_open(&options, &gph, &error));
-    gph_driver_describe(gph, &info);
+    gph_driver_info_get(gph, &info);
     fprintf(stderr, "driver: %s\n", info.path);
     cu = gph_cuda(gph);
     CU(DevicePrimaryCtxRetain, &context, 0);

@@ -81,7 +81,7 @@ static void say(char *line, size_t room)
 {
     static const char *const words[] = {"", "replayed", "recorded", "warm-up", "eager"};
     gph_tree_event event;
-    gph_tree_last(tree, &event);
+    gph_tree_event_get(tree, &event);
     const size_t length = strlen(line);
     snprintf(line + length, room - length, "  %s %-8s", event.function,
              words[event.action]);
@@ -189,7 +189,7 @@ static void run(float value, gph_pool *pool, gph_rng *eager_rng)
     run_in_tree(in_tree, line, sizeof(line));
     run_eagerly(eager, pool, eager_rng);
     gph_tree_stats stats;
-    gph_tree_stats_read(tree, &stats);
+    gph_tree_stats_get(tree, &stats);
     printf("x = %5.2f: %s  checkpoints restored: %u, as eager: %s\n", (double)value, line,
            (unsigned)stats.restores,
            memcmp(in_tree, eager, sizeof(eager)) == 0 ? "yes" : "NO");
@@ -200,7 +200,7 @@ static void print_tree(void)
     char text[256];
     gph_tree_stats stats;
     must(gph_tree_dump(tree, GPH_TREE_SHORT, text, sizeof(text), NULL, &error));
-    gph_tree_stats_read(tree, &stats);
+    gph_tree_stats_get(tree, &stats);
     printf("the tree: %s (%u recordings of %d functions)\n", text, stats.nodes, PARTS);
 }
 
@@ -223,7 +223,7 @@ int main(void)
         if (i == 2 || i == 7)
             print_tree();
         if (i == 4) {
-            gph_tree_last(tree, &event);
+            gph_tree_event_get(tree, &event);
             printf("part 4 again: %s\n", event.text);
         }
     }

@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Status codes, error text, the allocator seam, the log and the version: what every
- *  other header of Graphophone stands on. No CUDA word here. */
+ *  other header of Graphophone stands on. No CUDA word here. Tier: stable.
+ *
+ *  Tiers. Every header says one of two, and a declaration that differs from its header
+ *  says so itself. `Tier: stable`: what was compiled against it works with every later
+ *  library of the same GPH_VERSION_MAJOR. `Tier: experimental`: it may change with
+ *  GPH_VERSION_MINOR. Nothing is stable before 0.1.0.
+ *
+ *  Structs. So that they can grow, every one is of one of these sorts, and says so unless
+ *  it is the first:
+ *
+ *  - sized: its first member is `uint32_t size`, which the caller sets to sizeof the
+ *    struct, by the _INIT macro or GPH_SIZED(). What is read is read up to there, what is
+ *    filled in is filled up to there, and an output whose size is 0 stays as it was.
+ *  - `Layout frozen`: it never changes; the reason stands beside it.
+ *  - `Lent: grows at the end`: only the library makes them, and hands out pointers.
+ *  - `Stride: <where>`: an element of the caller's array, whose size is said there.
+ *  - `Sized by <struct>`: the last part of a sized struct.
+ *
+ *  Verbs. `_read` parses bytes of the caller's, `_load` reads a path, `_save` writes a
+ *  path, `_write` hands text or bytes to a gph_write_fn, `_get` fills in a struct. */
 #ifndef GPH_BASE_H
 #define GPH_BASE_H
 
@@ -33,6 +52,19 @@ extern "C" {
 #define GPH_INIT(...) {__VA_ARGS__}
 /* clang-format on */
 
+/** Declares a sized struct of the caller's, all zero but its size:
+ *  `gph_pool_stats stats = GPH_SIZED(gph_pool_stats);`. */
+#ifdef __cplusplus
+#define GPH_SIZED(type)                                                                  \
+    ([] {                                                                                \
+        type gph_sized_ = type();                                                        \
+        gph_sized_.size = static_cast<uint32_t>(sizeof(type));                           \
+        return gph_sized_;                                                               \
+    }())
+#else
+#define GPH_SIZED(type) GPH_INIT(.size = sizeof(type))
+#endif
+
 /** The version of these headers. gph_version() tells that of the library loaded. */
 #define GPH_VERSION_MAJOR 0 /**< incompatible changes */
 #define GPH_VERSION_MINOR 1 /**< additions */
@@ -59,7 +91,8 @@ enum {
 };
 
 /** Why a call failed. The caller's; a call fills it only when it fails, and only if one
- *  was passed. {0} is a fine start. Nothing in it needs freeing. 1 KiB, layout frozen. */
+ *  was passed. {0} is a fine start. Nothing in it needs freeing.
+ *  Layout frozen: 1 KiB on every caller's stack; what comes takes `reserved`. */
 typedef struct gph_error {
     gph_status code;       /**< what the call returned */
     uint32_t has_node;     /**< nonzero if `node` says which graph node is at fault */
@@ -77,7 +110,8 @@ typedef void *gph_realloc_fn(void *user, void *ptr, size_t old_size, size_t new_
 
 /** Where an object takes its host memory from. Copied by whoever is given one; `user` is
  *  borrowed until the last object made with it is destroyed. A null `realloc` means the C
- *  library's heap. Every free passes the size that was asked for. */
+ *  library's heap. Every free passes the size that was asked for.
+ *  Layout frozen: a function and its argument, which many objects copy. */
 typedef struct gph_allocator {
     gph_realloc_fn *realloc; /**< NULL: the C library's heap */
     void *user;              /**< first argument of `realloc` */
@@ -90,6 +124,20 @@ typedef struct gph_allocator {
  *
  *  Returns GPH_OK to go on; anything else stops the writer, which returns it. */
 typedef gph_status gph_write_fn(void *user, const void *data, size_t bytes);
+
+/** Text in the caller's memory: `user` of gph_write_buffer(). Layout frozen: an array and
+ *  how much of it is used. */
+typedef struct gph_buffer {
+    char *text;    /**< the caller's, always ended by a zero; NULL with 0 bytes */
+    size_t bytes;  /**< room, that of the zero included */
+    size_t length; /**< in: 0; out: of the whole text, which is cut where room ends */
+} gph_buffer;
+
+/** A gph_write_fn that appends to a gph_buffer, its `user`. Never fails. */
+GPH_API gph_status gph_write_buffer(void *user, const void *data, size_t bytes);
+
+/** A gph_write_fn that appends to a `FILE *`, its `user`. Fails with GPH_E_IO. */
+GPH_API gph_status gph_write_file(void *user, const void *data, size_t bytes);
 
 /** The name of a status: "GPH_OK", "GPH_E_INVALID", or, for a CUresult, CUDA's own, such
  *  as "CUDA_ERROR_INVALID_VALUE". Static storage; never NULL. Thread: any. */

@@ -232,7 +232,7 @@ typedef int gph_cache_progress_fn(void *user, const gph_cache_progress *now);
  *  keys      borrowed for the call; NULL with 0: all. `progress` may be NULL.
  *
  *  A key that fails does not stop the others: the first failure is returned at the end,
- *  gph_cache_key_read() tells each. Fails also with GPH_E_INVALID, GPH_E_NO_MEMORY and
+ *  gph_cache_key_get() tells each. Fails also with GPH_E_INVALID, GPH_E_NO_MEMORY and
  *  GPH_E_STATE (`progress` ended it). Thread: one at a time, while others may replay. */
 GPH_API GPH_CHECKED gph_status gph_cache_start(gph_cache *cache, CUstream stream,
                                                const uint32_t *keys, uint32_t key_count,
@@ -332,7 +332,7 @@ typedef struct gph_cache_key_info {
     char message[192];     /**< if that failed */
 } gph_cache_key_info;
 /** Reads them. `out`: the caller's. GPH_E_INVALID: no such key. Thread: any. */
-GPH_API gph_status gph_cache_key_read(const gph_cache *cache, uint32_t key,
+GPH_API gph_status gph_cache_key_get(const gph_cache *cache, uint32_t key,
                                       gph_cache_key_info *out, gph_error *error);
 
 /** Figures. */
@@ -352,7 +352,7 @@ typedef struct gph_cache_stats {
     uint64_t tensor_bytes;   /**< input buffers and graphs, overlaid */
 } gph_cache_stats;
 /** Reads them. `out`: the caller's. Thread: any. */
-GPH_API void gph_cache_stats_read(const gph_cache *cache, gph_cache_stats *out);
+GPH_API void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out);
 /** Keys and totals as text, cut to `bytes`; returns the whole length. Thread: any. */
 GPH_API size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes);
 
@@ -369,7 +369,7 @@ typedef struct gph_cache_trace {
 /** Reads that of a captured key. `buffers`: the caller's, room for `capacity`; `out`: the
  *  caller's, `buffers` in it points there. GPH_E_INVALID: no such key, or more buffers
  *  than `capacity`; GPH_E_STATE: not captured. Thread: as gph_cache_start(). */
-GPH_API gph_status gph_cache_trace_read(const gph_cache *cache, uint32_t key,
+GPH_API gph_status gph_cache_trace_get(const gph_cache *cache, uint32_t key,
                                         gph_plan_buffer *buffers, uint32_t capacity,
                                         gph_cache_trace *out, gph_error *error);
 
@@ -388,7 +388,7 @@ typedef struct gph_cache_forecast {
  *  may be NULL; `traces`: borrowed, at least one, best the largest key and two that are
  *  measured; `out`: the caller's. Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Thread:
  *  any. */
-GPH_API GPH_CHECKED gph_status gph_cache_plan(const gph_cache_options *options,
+GPH_API GPH_CHECKED gph_status gph_cache_forecast_make(const gph_cache_options *options,
                                               const gph_cache_trace *traces,
                                               uint32_t trace_count,
                                               const gph_allocator *allocator,

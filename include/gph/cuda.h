@@ -195,7 +195,7 @@ GPH_API void gph_close(gph_runtime *runtime);
  *  out      the caller's, filled in; its text is lent until gph_close().
  *
  *  Thread: any. */
-GPH_API void gph_driver_describe(const gph_runtime *runtime, gph_driver_info *out);
+GPH_API void gph_driver_info_get(const gph_runtime *runtime, gph_driver_info *out);
 
 /** The driver's calls. Lent until gph_close(); NULL for NULL. Thread: any. */
 GPH_API const gph_cuda_calls *gph_cuda(const gph_runtime *runtime);

@@ -169,7 +169,7 @@ typedef struct gph_pool_stats {
     uint32_t users;            /**< of the pool */
 } gph_pool_stats;
 /** Reads them. `out`: the caller's, filled in. Thread: any. */
-GPH_API void gph_pool_stats_read(const gph_pool *pool, gph_pool_stats *out);
+GPH_API void gph_pool_stats_get(const gph_pool *pool, gph_pool_stats *out);
 
 /** @name Recordings
  *  What a capture did to a pool: which ranges it used when. A pool records one capture
@@ -388,10 +388,9 @@ typedef struct gph_ledger_total {
  * executables of its device. `entries`: the caller's, room for `capacity`, may be NULL
  * with 0; `count`: the caller's, how many there are; `total`: the caller's, may be NULL.
  * Fails with GPH_E_INVALID, GPH_E_NO_MEMORY and what the driver returns. Thread: any. */
-GPH_API GPH_CHECKED gph_status gph_ledger_read(gph_arena *arena,
-                                               gph_ledger_entry *entries,
-                                               uint32_t capacity, uint32_t *count,
-                                               gph_ledger_total *total, gph_error *error);
+GPH_API GPH_CHECKED gph_status gph_ledger_get(gph_arena *arena, gph_ledger_entry *entries,
+                                              uint32_t capacity, uint32_t *count,
+                                              gph_ledger_total *total, gph_error *error);
 /** @} */
 
 #ifdef __cplusplus

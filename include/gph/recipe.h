@@ -105,7 +105,7 @@ typedef struct gph_recipe_entry {
              0, NULL, NULL, NULL, 0, 0)
 
 /** Adds a graph. One that cannot be kept is added too, as refused: its reasons are told
- *  by gph_recipe_refusal_read(), and by gph_recipe_load() in the new process.
+ *  by gph_recipe_refusal_get(), and by gph_loaded_create() in the new process.
  *
  *  runtime  borrowed for the call.
  *  entry    borrowed for the call, with all it points to; the graphs are not changed.
@@ -186,7 +186,7 @@ GPH_API GPH_CHECKED gph_status gph_recipe_save(gph_recipe *recipe, const char *p
  *  Fails with GPH_E_FORMAT (what is wrong, and at which byte), GPH_E_UNSUPPORTED (a later
  *  version, or packed by a library that this build lacks), GPH_E_IO, GPH_E_INVALID and
  *  GPH_E_NO_MEMORY. Thread: any. */
-GPH_API GPH_CHECKED gph_status gph_recipe_open(const char *path,
+GPH_API GPH_CHECKED gph_status gph_recipe_load(const char *path,
                                                const gph_file_options *options,
                                                gph_recipe **out, gph_error *error);
 
@@ -205,16 +205,16 @@ typedef struct gph_recipe_summary {
 } gph_recipe_summary;
 
 /** Reads it. `out`: the caller's, filled in. */
-GPH_API void gph_recipe_summary_read(const gph_recipe *recipe, gph_recipe_summary *out);
+GPH_API void gph_recipe_summary_get(const gph_recipe *recipe, gph_recipe_summary *out);
 
 /** Reads a range; false if there is none of that index. Its name is lent as above. */
-GPH_API int gph_recipe_range_read(const gph_recipe *recipe, uint32_t index,
-                                  gph_recipe_range *out);
+GPH_API int gph_recipe_range_get(const gph_recipe *recipe, uint32_t index,
+                                 gph_recipe_range *out);
 
 /** Reads a kernel and how many nodes launch it (`nodes` may be NULL); false if there is
  *  none of that index. Its name is lent as above. */
-GPH_API int gph_recipe_kernel_read(const gph_recipe *recipe, uint32_t index,
-                                   gph_kernel_id *out, uint64_t *nodes);
+GPH_API int gph_recipe_kernel_get(const gph_recipe *recipe, uint32_t index,
+                                  gph_kernel_id *out, uint64_t *nodes);
 
 /** A graph of a recipe. Text and arrays are lent as above. */
 typedef struct gph_recipe_graph {
@@ -232,8 +232,8 @@ typedef struct gph_recipe_graph {
 } gph_recipe_graph;
 
 /** Reads it; false if there is none of that index. */
-GPH_API int gph_recipe_graph_read(const gph_recipe *recipe, uint32_t index,
-                                  gph_recipe_graph *out);
+GPH_API int gph_recipe_graph_get(const gph_recipe *recipe, uint32_t index,
+                                 gph_recipe_graph *out);
 
 /** The index of the graph of that name, or UINT32_MAX. */
 GPH_API uint32_t gph_recipe_find(const gph_recipe *recipe, const char *name);
@@ -254,8 +254,8 @@ typedef struct gph_recipe_refusal {
 } gph_recipe_refusal;
 
 /** Reads a reason; false if there is none of that index. At most 64 are kept a graph. */
-GPH_API int gph_recipe_refusal_read(const gph_recipe *recipe, uint32_t graph,
-                                    uint32_t index, gph_recipe_refusal *out);
+GPH_API int gph_recipe_refusal_get(const gph_recipe *recipe, uint32_t graph,
+                                   uint32_t index, gph_recipe_refusal *out);
 /** @} */
 
 /** @name Loading */
@@ -275,9 +275,9 @@ enum {
     GPH_RECIPE_LAZY = 4   /**< an executable is made at its first launch */
 };
 
-/** Start from GPH_RECIPE_LOAD_INIT. */
-typedef struct gph_recipe_load_options {
-    uint32_t size;                  /**< sizeof(gph_recipe_load_options) */
+/** Start from GPH_LOADED_OPTIONS_INIT. */
+typedef struct gph_loaded_options {
+    uint32_t size;                  /**< sizeof(gph_loaded_options) */
     uint32_t flags;                 /**< GPH_RECIPE_CHECK, ... */
     const gph_recipe_place *places; /**< `place_count` of them; a range that is not named
                                          lies where it lay */
@@ -289,17 +289,17 @@ typedef struct gph_recipe_load_options {
     /** Retained: what recordings used is laid out in it again, at the addresses of its
      *  arena, and launches are checked by it. NULL: memory is the caller's. */
     gph_pool *pool;
-} gph_recipe_load_options;
+} gph_loaded_options;
 /** All defaults. */
-#define GPH_RECIPE_LOAD_INIT                                                             \
-    GPH_INIT(sizeof(gph_recipe_load_options), 0, NULL, 0, 0, NULL, NULL, NULL)
+#define GPH_LOADED_OPTIONS_INIT                                                          \
+    GPH_INIT(sizeof(gph_loaded_options), 0, NULL, 0, 0, NULL, NULL, NULL)
 
 /** Graphs of a recipe, ready to launch. */
 typedef struct gph_loaded gph_loaded;
 
 /** Builds the graphs of a recipe in the current context, without capturing. The modules
  *  must be loaded and the ranges be there. A graph that cannot be built is no failure:
- *  gph_loaded_read() says why it has to be captured.
+ *  gph_loaded_get() says why it has to be captured.
  *
  *  runtime  borrowed until gph_loaded_destroy().
  *  recipe   borrowed for the call.
@@ -310,10 +310,10 @@ typedef struct gph_loaded gph_loaded;
  *
  *  Fails with GPH_E_INVALID (a place of no range, or too small; flags), GPH_E_NO_MEMORY,
  *  and what the driver returns other than for one graph. Thread: any. */
-GPH_API GPH_CHECKED gph_status gph_recipe_load(gph_runtime *runtime,
-                                               const gph_recipe *recipe,
-                                               const gph_recipe_load_options *options,
-                                               gph_loaded **out, gph_error *error);
+GPH_API GPH_CHECKED gph_status gph_loaded_create(gph_runtime *runtime,
+                                                 const gph_recipe *recipe,
+                                                 const gph_loaded_options *options,
+                                                 gph_loaded **out, gph_error *error);
 
 /** Launches in flight finish. NULL is allowed. Thread: one at a time. */
 GPH_API void gph_loaded_destroy(gph_loaded *loaded);
@@ -336,8 +336,8 @@ typedef struct gph_loaded_graph {
 } gph_loaded_graph;
 
 /** Reads it; graphs have the recipe's indices. False if there is none of that index. */
-GPH_API int gph_loaded_read(const gph_loaded *loaded, uint32_t index,
-                            gph_loaded_graph *out);
+GPH_API int gph_loaded_get(const gph_loaded *loaded, uint32_t index,
+                           gph_loaded_graph *out);
 
 /** How many graphs and how many executables there are. Either may be NULL. */
 GPH_API void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs,
@@ -351,10 +351,10 @@ GPH_API void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs,
 GPH_API GPH_CHECKED gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t index,
                                                  CUstream stream, gph_error *error);
 /** A cache to make. */
-typedef struct gph_recipe_cache_load {
-    const gph_cache_options *cache;      /**< as it was made with, in a fresh pool */
-    const gph_recipe_load_options *load; /**< or NULL; `pool` is the cache's */
-} gph_recipe_cache_load;
+typedef struct gph_loaded_cache_options {
+    const gph_cache_options *cache; /**< as it was made with, in a fresh pool */
+    const gph_loaded_options *load; /**< or NULL; `pool` is the cache's */
+} gph_loaded_cache_options;
 
 /** Makes a cache whose keys are those of a recipe. Keys that could not be loaded are to
  *  be captured: gph_cache_start() does.
@@ -363,25 +363,28 @@ typedef struct gph_recipe_cache_load {
  *  loaded  owned by the caller on success, destroyed after the cache: its memory, and
  *          why a key was not loaded.
  *
- *  Fails as gph_cache_create() and gph_recipe_load(), and with GPH_E_INVALID (a key's
+ *  Fails as gph_cache_create() and gph_loaded_create(), and with GPH_E_INVALID (a key's
  *  tensors differ). */
-GPH_API GPH_CHECKED gph_status gph_recipe_load_cache(
-    gph_runtime *runtime, const gph_recipe *recipe, const gph_recipe_cache_load *options,
-    gph_cache **cache, gph_loaded **loaded, gph_error *error);
+GPH_API GPH_CHECKED gph_status
+gph_loaded_create_cache(gph_runtime *runtime, const gph_recipe *recipe,
+                        const gph_loaded_cache_options *options, gph_cache **cache,
+                        gph_loaded **loaded, gph_error *error);
 
 /** Gives a tree that was never called the recordings of a recipe. It has the same
  *  functions, and an arena and static inputs at the same addresses. A recording that
  *  cannot be loaded, and those below it, are made anew when they are called.
  *
- *  options  as for gph_recipe_load(); `pool` is the tree's.
+ *  options  as for gph_loaded_create(); `pool` is the tree's.
  *  loaded   owned by the caller on success: it says what was not loaded, and why.
  *
- *  Fails as gph_recipe_load(), with GPH_E_STATE (it has been called, its arena lies
+ *  Fails as gph_loaded_create(), with GPH_E_STATE (it has been called, its arena lies
  *  elsewhere) and GPH_E_FORMAT (the recipe's tree has other functions). After a failure
  *  the tree may have some of the recordings. */
-GPH_API GPH_CHECKED gph_status gph_recipe_load_tree(
-    const gph_recipe *recipe, gph_tree *tree, const gph_recipe_load_options *options,
-    gph_loaded **loaded, gph_error *error);
+GPH_API GPH_CHECKED gph_status gph_loaded_create_tree(const gph_recipe *recipe,
+                                                      gph_tree *tree,
+                                                      const gph_loaded_options *options,
+                                                      gph_loaded **loaded,
+                                                      gph_error *error);
 /** @} */
 
 #ifdef __cplusplus

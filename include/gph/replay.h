@@ -293,10 +293,9 @@ GPH_API CUgraphExec gph_exec_handle(const gph_exec *exec);
  *  error      may be NULL. Names segment, node and region that the driver refused.
  *
  *  Fails like gph_exec_create(). */
-GPH_API GPH_CHECKED gph_status gph_recording_instantiate(gph_recording *recording,
-                                                         const gph_exec_options *options,
-                                                         gph_replay **out,
-                                                         gph_error *error);
+GPH_API GPH_CHECKED gph_status gph_replay_create(gph_recording *recording,
+                                                 const gph_exec_options *options,
+                                                 gph_replay **out, gph_error *error);
 
 /** Launches the segments in a stream, in order, and calls the functions of its breaks
  *  between them. A recording with a pool is checked first: gph_pool_replay().

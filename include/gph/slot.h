@@ -163,7 +163,7 @@ typedef struct gph_slots_stats {
 } gph_slots_stats;
 
 /** Fills in what it did; zeros for NULL. */
-GPH_API void gph_slots_stats_read(const gph_slots *slots, gph_slots_stats *out);
+GPH_API void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out);
 
 /** Allocates device memory that REMAP slots can be bound to, in the current context's
  *  device.

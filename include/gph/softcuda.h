@@ -79,7 +79,7 @@ typedef struct gph_softcuda_memory {
  *
  *  Fails with GPH_E_INVALID (no such device; before cuInit there is none). Thread: any.
  */
-GPH_API GPH_CHECKED gph_status gph_softcuda_memory_info(int device,
+GPH_API GPH_CHECKED gph_status gph_softcuda_memory_get(int device,
                                                         gph_softcuda_memory *out);
 
 /** softcuda's version as text. Its presence tells softcuda from NVIDIA's driver. */

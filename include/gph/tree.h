@@ -259,7 +259,7 @@ typedef struct gph_tree_event {
     const char *text;       /**< a sentence; empty after a replay */
 } gph_tree_event;
 /** Reads it. `out`: the caller's, filled in. */
-GPH_API void gph_tree_last(const gph_tree *tree, gph_tree_event *out);
+GPH_API void gph_tree_event_get(const gph_tree *tree, gph_tree_event *out);
 
 /** Counters of a tree. */
 typedef struct gph_tree_stats {
@@ -283,7 +283,7 @@ typedef struct gph_tree_stats {
     uint32_t due;                                 /**< forwards whose backward is due */
 } gph_tree_stats;
 /** Reads them. `out`: the caller's, filled in. */
-GPH_API void gph_tree_stats_read(const gph_tree *tree, gph_tree_stats *out);
+GPH_API void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out);
 
 /** Forms of a dump. */
 typedef enum gph_tree_form {

@@ -251,7 +251,7 @@ typedef struct gph_update_stats {
 
 /** Fills in what updates of an executable did; zeros where there were none. Thread: one
  *  at a time. */
-GPH_API void gph_exec_update_stats(const gph_exec *exec, gph_update_stats *out);
+GPH_API void gph_exec_update_stats_get(const gph_exec *exec, gph_update_stats *out);
 
 #ifdef __cplusplus
 }

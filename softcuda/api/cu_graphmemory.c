@@ -67,7 +67,7 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
     return CUDA_SUCCESS;
 }
 
-gph_status gph_softcuda_memory_info(int ordinal, gph_softcuda_memory *out)
+gph_status gph_softcuda_memory_get(int ordinal, gph_softcuda_memory *out)
 {
     const soft_device *device = soft_device_at(ordinal);
     if (device == NULL || out == NULL)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Failures, and the options struct every public call reads first. */
+/* Failures, and the sized structs that public calls read and fill in. */
 #include "base/fail.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,4 +83,18 @@ gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
 
     memcpy(dst, src, src_size < dst_size ? src_size : dst_size);
     return GPH_OK;
+}
+
+void gphi_struct_write(void *out, const void *full, size_t full_size)
+{
+    uint32_t size;
+    memcpy(&size, out, sizeof(size));
+    assert(size >= sizeof(size) && size <= OPTIONS_SIZE_MAX);
+    if (size < sizeof(size) || size > OPTIONS_SIZE_MAX)
+        return;
+
+    const size_t known = size < full_size ? size : full_size;
+    memcpy((char *)out + sizeof(size), (const char *)full + sizeof(size),
+           known - sizeof(size));
+    memset((char *)out + known, 0, size - known);
 }

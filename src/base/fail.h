@@ -33,6 +33,11 @@ static inline void gphi_ignore(gph_status status, const char *why)
 gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
                              gph_error *error);
 
+/* Fills in the caller's sized struct `out`, of any version of the header, from the current
+ * version `full`. Members that the caller's is too short for are left out, those that this
+ * build does not know are zero. Nothing happens where its size was never set. */
+void gphi_struct_write(void *out, const void *full, size_t full_size);
+
 /* The name and meaning of a status of our own or of GPH_OK; NULL for a CUresult. */
 const char *gphi_status_name(gph_status status);
 const char *gphi_status_text(gph_status status);

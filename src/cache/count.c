@@ -66,12 +66,12 @@ static gph_status read_ledger(gph_cache *cache, gph_ledger_entry **out, uint32_t
                               uint32_t *capacity, gph_error *error)
 {
     gph_arena *arena = gph_pool_arena(cache->pool);
-    GPHI_TRY(gph_ledger_read(arena, NULL, 0, count, NULL, error));
+    GPHI_TRY(gph_ledger_get(arena, NULL, 0, count, NULL, error));
     *capacity = *count + SLACK;
     *out = gphi_heap_array(cache->runtime->heap, *capacity, sizeof(**out));
     if (*out == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "a ledger of %u lines", *count);
-    const gph_status status = gph_ledger_read(arena, *out, *capacity, count, NULL, error);
+    const gph_status status = gph_ledger_get(arena, *out, *capacity, count, NULL, error);
     *count = *count < *capacity ? *count : *capacity;
     if (status != GPH_OK) {
         gphi_heap_free(cache->runtime->heap, *out, *capacity * sizeof(**out));

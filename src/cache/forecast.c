@@ -311,9 +311,10 @@ static gph_status read_traces(struct forecast *self, const gph_cache_trace *trac
     return status;
 }
 
-gph_status gph_cache_plan(const gph_cache_options *options, const gph_cache_trace *traces,
-                          uint32_t trace_count, const gph_allocator *allocator,
-                          gph_cache_forecast *out, gph_error *error)
+gph_status gph_cache_forecast_make(const gph_cache_options *options,
+                                   const gph_cache_trace *traces, uint32_t trace_count,
+                                   const gph_allocator *allocator,
+                                   gph_cache_forecast *out, gph_error *error)
 {
     gph_cache_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
@@ -372,9 +373,9 @@ static gph_status read_ranges(const gph_cache *cache, const gphi_entry *entry,
     return status;
 }
 
-gph_status gph_cache_trace_read(const gph_cache *cache, uint32_t key,
-                                gph_plan_buffer *buffers, uint32_t capacity,
-                                gph_cache_trace *out, gph_error *error)
+gph_status gph_cache_trace_get(const gph_cache *cache, uint32_t key,
+                               gph_plan_buffer *buffers, uint32_t capacity,
+                               gph_cache_trace *out, gph_error *error)
 {
     if (cache == NULL || out == NULL || key >= cache->layout.key_count ||
         (buffers == NULL && capacity > 0))

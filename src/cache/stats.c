@@ -46,8 +46,8 @@ static void read_key(gph_cache *cache, uint32_t key, gph_cache_key_info *out)
     }
 }
 
-gph_status gph_cache_key_read(const gph_cache *cache, uint32_t key,
-                              gph_cache_key_info *out, gph_error *error)
+gph_status gph_cache_key_get(const gph_cache *cache, uint32_t key,
+                             gph_cache_key_info *out, gph_error *error)
 {
     if (cache == NULL || out == NULL || key >= cache->layout.key_count)
         return gphi_fail(error, GPH_E_INVALID, "key %u: there is none", key);
@@ -92,7 +92,7 @@ static void read_stats(gph_cache *cache, gph_cache_stats *out)
         out->tensor_bytes = 0;
 }
 
-void gph_cache_stats_read(const gph_cache *cache, gph_cache_stats *out)
+void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out)
 {
     gph_cache *self = (gph_cache *)cache; /* for the lock */
     if (out == NULL)

@@ -382,8 +382,7 @@ gph_status gphi_record_instantiate(gphi_record *record, const gph_exec_options *
         return GPH_OK;
     const uint64_t start = gphi_clock_ns();
     if (gph_recording_segment_count(record->recording) > 1)
-        GPHI_TRY(gph_recording_instantiate(record->recording, options, &record->replay,
-                                           error));
+        GPHI_TRY(gph_replay_create(record->recording, options, &record->replay, error));
     else
         GPHI_TRY(gph_exec_create(record->runtime, record->graph, options, &record->exec,
                                  error));

@@ -169,7 +169,7 @@ void gph_close(gph_runtime *runtime)
         gphi_defer(&runtime->closing, close_now, runtime);
 }
 
-void gph_driver_describe(const gph_runtime *runtime, gph_driver_info *out)
+void gph_driver_info_get(const gph_runtime *runtime, gph_driver_info *out)
 {
     *out = runtime != NULL ? runtime->info : (gph_driver_info){0};
 }

@@ -255,8 +255,8 @@ static gph_status read_total(const gph_arena *arena, gph_ledger_total *total,
     return GPH_OK;
 }
 
-gph_status gph_ledger_read(gph_arena *arena, gph_ledger_entry *entries, uint32_t capacity,
-                           uint32_t *count, gph_ledger_total *total, gph_error *error)
+gph_status gph_ledger_get(gph_arena *arena, gph_ledger_entry *entries, uint32_t capacity,
+                          uint32_t *count, gph_ledger_total *total, gph_error *error)
 {
     if (arena == NULL || count == NULL || (entries == NULL && capacity > 0))
         return gphi_fail(error, GPH_E_INVALID, "arena, entries or count is NULL");

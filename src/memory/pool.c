@@ -543,7 +543,7 @@ gph_status gph_pool_use(gph_pool *pool, CUdeviceptr address, CUstream stream,
 
 /* ---- looking ---- */
 
-void gph_pool_stats_read(const gph_pool *pool, gph_pool_stats *out)
+void gph_pool_stats_get(const gph_pool *pool, gph_pool_stats *out)
 {
     if (pool == NULL || out == NULL)
         return;

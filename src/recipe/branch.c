@@ -331,7 +331,7 @@ static gph_status attach(struct growing *growing, struct sprout *sprout,
     gph_tree *tree = growing->tree;
     const uint32_t parent = sprout->graft.parent;
     gph_loaded_graph graph;
-    if (gph_loaded_read(loaded, sprout->index, &graph) == 0 || !graph.is_loaded ||
+    if (gph_loaded_get(loaded, sprout->index, &graph) == 0 || !graph.is_loaded ||
         (parent != 0 && sprout_at(growing, parent - 1)->node == 0))
         return GPH_OK;
     gph_tree_function *function =
@@ -421,7 +421,7 @@ static gph_status check_place(const struct growing *growing)
     return GPH_OK;
 }
 
-static gph_status grow(struct growing *growing, const gph_recipe_load_options *load,
+static gph_status grow(struct growing *growing, const gph_loaded_options *load,
                        gph_loaded **loaded)
 {
     gph_tree *tree = growing->tree;
@@ -431,8 +431,8 @@ static gph_status grow(struct growing *growing, const gph_recipe_load_options *l
     GPHI_TRY(collect(growing));
     GPHI_TRY(lay_out(growing));
     gph_loaded *graphs = NULL;
-    GPHI_TRY(gph_recipe_load(gph_arena_runtime(gph_pool_arena(tree->pool)),
-                             growing->recipe, load, &graphs, growing->error));
+    GPHI_TRY(gph_loaded_create(gph_arena_runtime(gph_pool_arena(tree->pool)),
+                               growing->recipe, load, &graphs, growing->error));
     for (size_t i = 0; i < growing->sprouts.count; i++) {
         const gph_status status = attach(growing, sprout_at(growing, i), graphs);
         if (status != GPH_OK) {
@@ -444,13 +444,13 @@ static gph_status grow(struct growing *growing, const gph_recipe_load_options *l
     return GPH_OK;
 }
 
-gph_status gph_recipe_load_tree(const gph_recipe *recipe, gph_tree *tree,
-                                const gph_recipe_load_options *options,
-                                gph_loaded **loaded, gph_error *error)
+gph_status gph_loaded_create_tree(const gph_recipe *recipe, gph_tree *tree,
+                                  const gph_loaded_options *options, gph_loaded **loaded,
+                                  gph_error *error)
 {
     if (recipe == NULL || tree == NULL || loaded == NULL)
         return gphi_fail(error, GPH_E_INVALID, "recipe, tree or loaded is NULL");
-    gph_recipe_load_options load;
+    gph_loaded_options load;
     GPHI_TRY(gphi_options_read(&load, sizeof(load), options, error));
     load.size = sizeof(load);
     load.pool = NULL;

@@ -91,7 +91,7 @@ static uint32_t key_of(const gph_cache *cache, const gph_recipe *recipe, uint32_
     gph_recipe_graph graph;
     char name[NAME_BYTES];
     int64_t values[GPH_CACHE_AXES_MAX];
-    if (gph_recipe_graph_read(recipe, index, &graph) == 0 ||
+    if (gph_recipe_graph_get(recipe, index, &graph) == 0 ||
         graph.key_count != cache->layout.axis_count ||
         graph.input_count != cache->layout.input_count + 1 ||
         graph.output_count != cache->layout.output_count)
@@ -147,7 +147,7 @@ static gph_status adopt(gph_cache *cache, gph_loaded *loaded, uint32_t index,
     GPHI_REQUIRES(&cache->call)
 {
     gph_loaded_graph graph;
-    if (gph_loaded_read(loaded, index, &graph) == 0 || !graph.is_loaded ||
+    if (gph_loaded_get(loaded, index, &graph) == 0 || !graph.is_loaded ||
         gphi_layout_state(&cache->layout, key) == GPH_CACHE_NOT_WANTED)
         return GPH_OK;
     for (uint32_t i = 0; i < graph.input_count; i++) {
@@ -185,9 +185,10 @@ static gph_status adopt_all(gph_cache *cache, const gph_recipe *recipe,
     return status;
 }
 
-gph_status gph_recipe_load_cache(gph_runtime *runtime, const gph_recipe *recipe,
-                                 const gph_recipe_cache_load *options, gph_cache **cache,
-                                 gph_loaded **loaded, gph_error *error)
+gph_status gph_loaded_create_cache(gph_runtime *runtime, const gph_recipe *recipe,
+                                   const gph_loaded_cache_options *options,
+                                   gph_cache **cache, gph_loaded **loaded,
+                                   gph_error *error)
 {
     if (runtime == NULL || recipe == NULL || options == NULL || cache == NULL ||
         loaded == NULL || options->cache == NULL)
@@ -199,7 +200,7 @@ gph_status gph_recipe_load_cache(gph_runtime *runtime, const gph_recipe *recipe,
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "options.cache->rng is set: graphs of a file draw no numbers, "
                          "eager calls would");
-    gph_recipe_load_options load;
+    gph_loaded_options load;
     GPHI_TRY(gphi_options_read(&load, sizeof(load), options->load, error));
     load.size = sizeof(load);
     load.pool = options->cache->pool;
@@ -209,7 +210,7 @@ gph_status gph_recipe_load_cache(gph_runtime *runtime, const gph_recipe *recipe,
     GPHI_TRY(gph_cache_create(runtime, options->cache, &fresh, error));
     gph_status status = place_buffers(fresh, recipe, error);
     if (status == GPH_OK)
-        status = gph_recipe_load(runtime, recipe, &load, &graphs, error);
+        status = gph_loaded_create(runtime, recipe, &load, &graphs, error);
     if (status == GPH_OK)
         status =
             adopt_all(fresh, recipe, graphs,

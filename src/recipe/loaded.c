@@ -53,7 +53,7 @@ struct gph_loaded {
 struct loading {
     gph_loaded *loaded;
     gphi_build build;
-    const gph_recipe_load_options *options;
+    const gph_loaded_options *options;
     struct gphi_found *found;
     uint64_t *shift; /* an entry a range */
     gphi_map known;  /* addresses that were asked for: 1 device memory, 0 none */
@@ -118,7 +118,7 @@ static void place_arena(const struct loading *loading, const gphi_vec *blocks)
 static gph_status place_ranges(struct loading *loading)
 {
     const gphi_bundle *bundle = loading->build.bundle;
-    const gph_recipe_load_options *options = loading->options;
+    const gph_loaded_options *options = loading->options;
     gph_error *error = loading->build.error;
     if (options->pool != NULL)
         place_arena(loading, &bundle->eager);
@@ -524,8 +524,8 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
     return GPH_OK;
 }
 
-static gph_status read_options(const gph_recipe_load_options *options,
-                               gph_recipe_load_options *opt, gph_error *error)
+static gph_status read_options(const gph_loaded_options *options, gph_loaded_options *opt,
+                               gph_error *error)
 {
     GPHI_TRY(gphi_options_read(opt, sizeof(*opt), options, error));
     const uint32_t known = GPH_RECIPE_CHECK | GPH_RECIPE_SHARE | GPH_RECIPE_LAZY;
@@ -537,13 +537,13 @@ static gph_status read_options(const gph_recipe_load_options *options,
     return GPH_OK;
 }
 
-gph_status gph_recipe_load(gph_runtime *runtime, const gph_recipe *recipe,
-                           const gph_recipe_load_options *options, gph_loaded **out,
-                           gph_error *error)
+gph_status gph_loaded_create(gph_runtime *runtime, const gph_recipe *recipe,
+                             const gph_loaded_options *options, gph_loaded **out,
+                             gph_error *error)
 {
     if (runtime == NULL || recipe == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "runtime, recipe or out is NULL");
-    gph_recipe_load_options opt;
+    gph_loaded_options opt;
     GPHI_TRY(read_options(options, &opt, error));
     gph_loaded *loaded = gphi_heap_alloc(runtime->heap, sizeof(*loaded));
     if (loaded == NULL)
@@ -575,7 +575,7 @@ gph_status gph_recipe_load(gph_runtime *runtime, const gph_recipe *recipe,
     return GPH_OK;
 }
 
-int gph_loaded_read(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *out)
+int gph_loaded_get(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *out)
 {
     if (loaded == NULL || index >= loaded->count)
         return 0;

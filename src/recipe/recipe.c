@@ -126,7 +126,7 @@ gph_status gph_recipe_save(gph_recipe *recipe, const char *path, gph_error *erro
     return status;
 }
 
-gph_status gph_recipe_open(const char *path, const gph_file_options *options,
+gph_status gph_recipe_load(const char *path, const gph_file_options *options,
                            gph_recipe **out, gph_error *error)
 {
     gph_file_options opt;
@@ -176,7 +176,7 @@ static uint32_t count_images(const gphi_bundle *bundle)
     return count;
 }
 
-void gph_recipe_summary_read(const gph_recipe *recipe, gph_recipe_summary *out)
+void gph_recipe_summary_get(const gph_recipe *recipe, gph_recipe_summary *out)
 {
     *out = (gph_recipe_summary){.device = ""};
     if (recipe == NULL)
@@ -197,7 +197,7 @@ void gph_recipe_summary_read(const gph_recipe *recipe, gph_recipe_summary *out)
     }
 }
 
-int gph_recipe_range_read(const gph_recipe *recipe, uint32_t index, gph_recipe_range *out)
+int gph_recipe_range_get(const gph_recipe *recipe, uint32_t index, gph_recipe_range *out)
 {
     if (recipe == NULL || index >= recipe->bundle.ranges.count)
         return 0;
@@ -209,8 +209,8 @@ int gph_recipe_range_read(const gph_recipe *recipe, uint32_t index, gph_recipe_r
     return 1;
 }
 
-int gph_recipe_kernel_read(const gph_recipe *recipe, uint32_t index, gph_kernel_id *out,
-                           uint64_t *nodes)
+int gph_recipe_kernel_get(const gph_recipe *recipe, uint32_t index, gph_kernel_id *out,
+                          uint64_t *nodes)
 {
     if (recipe == NULL || index >= recipe->bundle.kernels.count)
         return 0;
@@ -232,7 +232,7 @@ int gph_recipe_kernel_read(const gph_recipe *recipe, uint32_t index, gph_kernel_
     return 1;
 }
 
-int gph_recipe_graph_read(const gph_recipe *recipe, uint32_t index, gph_recipe_graph *out)
+int gph_recipe_graph_get(const gph_recipe *recipe, uint32_t index, gph_recipe_graph *out)
 {
     const struct gphi_bundle_graph *graph = graph_at(recipe, index);
     if (graph == NULL)
@@ -262,8 +262,8 @@ uint32_t gph_recipe_find(const gph_recipe *recipe, const char *name)
     return UINT32_MAX;
 }
 
-int gph_recipe_refusal_read(const gph_recipe *recipe, uint32_t graph, uint32_t index,
-                            gph_recipe_refusal *out)
+int gph_recipe_refusal_get(const gph_recipe *recipe, uint32_t graph, uint32_t index,
+                           gph_recipe_refusal *out)
 {
     const struct gphi_bundle_graph *at = graph_at(recipe, graph);
     if (at == NULL || index >= at->refusals.count)

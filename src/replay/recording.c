@@ -195,9 +195,8 @@ void gph_replay_destroy(gph_replay *replay)
     gphi_defer(&replay->end, end_replay, replay); /* behind them */
 }
 
-gph_status gph_recording_instantiate(gph_recording *recording,
-                                     const gph_exec_options *options, gph_replay **out,
-                                     gph_error *error)
+gph_status gph_replay_create(gph_recording *recording, const gph_exec_options *options,
+                             gph_replay **out, gph_error *error)
 {
     if (recording == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "recording or out is NULL");

@@ -223,7 +223,7 @@ gph_status gph_slots_window_set(gph_slots *slots, uint32_t window, gph_error *er
     return GPH_OK;
 }
 
-void gph_slots_stats_read(const gph_slots *slots, gph_slots_stats *out)
+void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out)
 {
     *out = slots != NULL ? slots->stats : (gph_slots_stats){0};
 }

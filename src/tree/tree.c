@@ -412,7 +412,7 @@ void gph_tree_output_release(gph_tree *tree, gph_tree_output output)
     gphi_tree_leave(tree);
 }
 
-void gph_tree_last(const gph_tree *tree, gph_tree_event *out)
+void gph_tree_event_get(const gph_tree *tree, gph_tree_event *out)
 {
     if (tree != NULL && out != NULL) {
         *out = tree->event;
@@ -424,7 +424,7 @@ void gph_tree_last(const gph_tree *tree, gph_tree_event *out)
     }
 }
 
-void gph_tree_stats_read(const gph_tree *tree, gph_tree_stats *out)
+void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out)
 {
     if (tree == NULL || out == NULL)
         return;

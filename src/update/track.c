@@ -244,7 +244,7 @@ gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node, uint32_t 
                      (void *)track->base->source);
 }
 
-void gph_exec_update_stats(const gph_exec *exec, gph_update_stats *out)
+void gph_exec_update_stats_get(const gph_exec *exec, gph_update_stats *out)
 {
     const gphi_track *track = exec != NULL ? gphi_track_of(exec) : NULL;
     *out = (gph_update_stats){0};

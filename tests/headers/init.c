@@ -20,7 +20,7 @@
     X(gph_pool_options, GPH_POOL_OPTIONS_INIT)                                           \
     X(gph_recipe_cache_entry, GPH_RECIPE_CACHE_ENTRY_INIT)                               \
     X(gph_recipe_entry, GPH_RECIPE_ENTRY_INIT)                                           \
-    X(gph_recipe_load_options, GPH_RECIPE_LOAD_INIT)                                     \
+    X(gph_loaded_options, GPH_LOADED_OPTIONS_INIT)                                       \
     X(gph_report_options, GPH_REPORT_OPTIONS_INIT)                                       \
     X(gph_slots_options, GPH_SLOTS_OPTIONS_INIT)                                         \
     X(gph_track_options, GPH_TRACK_OPTIONS_INIT)                                         \

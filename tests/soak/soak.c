@@ -139,7 +139,7 @@ static void check_arena_is_empty(void)
 {
     gph_ledger_total total = {0};
     uint32_t count = 0;
-    CHECK_OK(gph_ledger_read(device_arena, NULL, 0, &count, &total, &error), error);
+    CHECK_OK(gph_ledger_get(device_arena, NULL, 0, &count, &total, &error), error);
     CHECK(total.mapped_bytes == 0 && total.exec_bytes == 0);
 }
 

@@ -25,7 +25,7 @@ static void every_size_gives_what_an_eager_call_gives(void)
         CHECK(outputs[0].stride[0] == WIDTH && outputs[1].rank == 0);
     }
     gph_cache_stats stats;
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     CHECK(stats.verdicts[GPH_CACHE_EXACT] == 7);
     CHECK(stats.verdicts[GPH_CACHE_PADDED] == 64 - 7);
     CHECK(stats.verdicts[GPH_CACHE_EAGER] == 6 && stats.reasons[GPH_CACHE_BEYOND] == 6);
@@ -135,7 +135,7 @@ static void all_keys_are_run_where_a_capture_keeps_memory_or_fails(void)
         const gph_status status =
             gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error);
         CHECK((status == GPH_OK) == (way == 0)); /* 8 tokens cannot be captured at all */
-        gph_cache_stats_read(cache, &stats);
+        gph_cache_stats_get(cache, &stats);
         CHECK(stats.captured_count == (way == 0 ? 7 : 6));
         CHECK(m.calls[GPH_PHASE_WARMUP] == 1 + 7); /* the largest, then all */
         CHECK(m.workspace_bytes == m.workspace_at * (TOKENS_MAX - 1));
@@ -182,17 +182,17 @@ static void a_key_that_fails_does_not_stop_the_others(void)
     CHECK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error) != GPH_OK);
     CHECK(strstr(error.message, "3 of 7 keys failed") != NULL);
     for (uint32_t k = 0; k < 7; k++) {
-        CHECK_OK(gph_cache_key_read(cache, k, &info, &error), error);
+        CHECK_OK(gph_cache_key_get(cache, k, &info, &error), error);
         const bool bad = k == 3 || k == 5 || k == 1;
         CHECK(info.values[0] == 1 << k);
         CHECK((info.status != GPH_OK) == bad && (info.message[0] != '\0') == bad);
         CHECK(info.reason == (bad ? GPH_CACHE_FAILED : GPH_CACHE_FITS));
         CHECK((info.exec == GPH_CACHE_EXEC_NONE) == bad);
     }
-    CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 3, &info, &error), error);
     CHECK(info.status == GPH_E_UNSUPPORTED);
     CHECK(strcmp(info.message, "no model for 8 tokens") == 0);
-    CHECK_OK(gph_cache_key_read(cache, 1, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 1, &info, &error), error);
     CHECK(strstr(info.message, "output 0: shape[0] is 1, the options say 2") != NULL);
     gph_cache_call_args args = GPH_CACHE_CALL_INIT;
     gph_tensor outputs[2] = {{0}};
@@ -202,7 +202,7 @@ static void a_key_that_fails_does_not_stop_the_others(void)
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
     CHECK_OK(call_model(cache, 7, &args, outputs), error);
     CHECK(args.match.key == 3 && is_right(7, outputs));
-    CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 3, &info, &error), error);
     CHECK(info.status == GPH_OK && info.message[0] == '\0');
     end_cache(cache);
     check_pool_is_empty();
@@ -228,7 +228,7 @@ static void tensor_bytes_of(uint32_t rungs, uint64_t *all, uint64_t *largest)
                                  NULL, NULL, &error),
                  error);
         gph_cache_stats stats;
-        gph_cache_stats_read(cache, &stats);
+        gph_cache_stats_get(cache, &stats);
         CHECK(stats.captured_count == (alone ? 1 : last + 1));
         CHECK(stats.shared_count == 1 && stats.own_count == 0);
         *(alone ? largest : all) = stats.tensor_bytes;
@@ -443,8 +443,8 @@ static void wrong_inputs_are_named(void)
     CHECK(gph_cache_start(cache, stream, &none, 1, NULL, NULL, &error) == GPH_E_INVALID);
     CHECK(gph_cache_work(NULL, stream, NULL, NULL, &error) == GPH_E_INVALID);
     CHECK(gph_cache_find(cache, NULL, NULL, &error) == GPH_E_INVALID);
-    CHECK(gph_cache_key_read(cache, 7, NULL, &error) == GPH_E_INVALID);
-    gph_cache_stats_read(NULL, NULL);
+    CHECK(gph_cache_key_get(cache, 7, NULL, &error) == GPH_E_INVALID);
+    gph_cache_stats_get(NULL, NULL);
     CHECK(gph_cache_dump(NULL, NULL, 0) == 0 && gph_cache_key_count(NULL) == 0);
     CHECK(gph_cache_ladder(cache, 1, NULL) == NULL);
     gph_cache_destroy(NULL);
@@ -618,19 +618,20 @@ static void a_forecast_is_within_a_tenth(void)
     if (cache == NULL)
         return;
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     const uint32_t keys[2] = {1, 9}; /* not the largest */
     for (int i = 0; i < 2; i++) {
-        CHECK_OK(gph_cache_trace_read(cache, keys[i], buffers[i], 64, &traces[i], &error),
+        CHECK_OK(gph_cache_trace_get(cache, keys[i], buffers[i], 64, &traces[i], &error),
                  error);
         CHECK(traces[i].buffer_count == 6 && traces[i].node_count == 9);
         CHECK(traces[i].seconds > 0);
     }
-    CHECK(gph_cache_trace_read(cache, 1, buffers[0], 3, &traces[0], &error) ==
+    CHECK(gph_cache_trace_get(cache, 1, buffers[0], 3, &traces[0], &error) ==
           GPH_E_INVALID);
     options.pool = NULL;
     options.function = NULL;
-    CHECK_OK(gph_cache_plan(&options, traces, 2, NULL, &forecast, &error), error);
+    CHECK_OK(gph_cache_forecast_make(&options, traces, 2, NULL, &forecast, &error),
+             error);
     CHECK(forecast.key_count == 16 && forecast.guessed_count == 14);
     const double ratio = (double)forecast.tensor_bytes / (double)stats.tensor_bytes;
     if (!CHECK(ratio > 0.9 && ratio < 1.1))
@@ -640,11 +641,14 @@ static void a_forecast_is_within_a_tenth(void)
     const double execs = (double)forecast.shared_exec_bytes / (double)stats.exec_bytes;
     CHECK(execs > 0.9 && execs < 1.1 && forecast.seconds > 0);
     CHECK(forecast.separate_bytes > 4 * forecast.tensor_bytes);
-    CHECK_OK(gph_cache_plan(&options, traces, 1, NULL, &forecast, &error), error);
+    CHECK_OK(gph_cache_forecast_make(&options, traces, 1, NULL, &forecast, &error),
+             error);
     CHECK(forecast.seconds == 0);
     traces[0].values[0] = 65;
-    CHECK(gph_cache_plan(&options, traces, 2, NULL, &forecast, &error) == GPH_E_INVALID);
-    CHECK(gph_cache_plan(&options, NULL, 0, NULL, &forecast, &error) == GPH_E_INVALID);
+    CHECK(gph_cache_forecast_make(&options, traces, 2, NULL, &forecast, &error) ==
+          GPH_E_INVALID);
+    CHECK(gph_cache_forecast_make(&options, NULL, 0, NULL, &forecast, &error) ==
+          GPH_E_INVALID);
     end_cache(cache);
 }
 

@@ -81,14 +81,14 @@ static gph_status use_figures(gph_cache *cache)
     gph_plan_buffer buffers[16];
     model m = {0};
     gph_cache_options options = model_options(&m);
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     CHECK(gph_cache_dump(cache, text, sizeof(text)) > 0);
-    gph_status status = gph_cache_key_read(cache, 2, &info, &error);
+    gph_status status = gph_cache_key_get(cache, 2, &info, &error);
     if (status == GPH_OK)
-        status = gph_cache_trace_read(cache, 2, buffers, 16, &trace, &error);
+        status = gph_cache_trace_get(cache, 2, buffers, 16, &trace, &error);
     const gph_allocator own = {fault_realloc, &heap};
     if (status == GPH_OK)
-        status = gph_cache_plan(&options, &trace, 1, &own, &forecast, &error);
+        status = gph_cache_forecast_make(&options, &trace, 1, &own, &forecast, &error);
     return status;
 }
 

@@ -250,7 +250,7 @@ static inline void end_cache(gph_cache *cache)
 static inline void check_pool_is_empty(void)
 {
     gph_pool_stats stats;
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0);
 }
 

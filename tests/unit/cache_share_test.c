@@ -13,12 +13,12 @@ static void graphs_of_one_topology_share_an_executable(void)
     if (cache == NULL)
         return;
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     CHECK(stats.shared_count == 2 && stats.own_count == 0 && stats.captured_count == 7);
-    CHECK_OK(gph_cache_key_read(cache, 0, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 0, &info, &error), error);
     CHECK(info.exec == GPH_CACHE_EXEC_SHARED && info.shared_with == 4);
     CHECK(info.node_count == 3);
-    CHECK_OK(gph_cache_key_read(cache, 6, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 6, &info, &error), error);
     CHECK(info.shared_with == 3 && info.node_count == 4);
     for (int i = 0; i < 40; i++) {
         const int64_t tokens = 1 + i * 13 % 64;
@@ -27,7 +27,7 @@ static void graphs_of_one_topology_share_an_executable(void)
         CHECK_OK(call_model(cache, tokens, &args, outputs), error);
         CHECK(is_right(tokens, outputs));
     }
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     CHECK(stats.updates > 5 && stats.updates <= 40);
     end_cache(cache);
 }
@@ -51,15 +51,15 @@ static void a_hot_key_gets_its_own_executable_and_loses_it(void)
         CHECK_OK(gph_cache_replay(cache, i % 10 == 0 ? 3 : 5, stream, &error), error);
     CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
     CHECK(kind == GPH_CACHE_WORK_OWN && key == 5);
-    CHECK_OK(gph_cache_key_read(cache, 5, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 5, &info, &error), error);
     CHECK(info.exec == GPH_CACHE_EXEC_OWN && info.exec_bytes > 0 && info.exact == 90);
     CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
     CHECK(kind == GPH_CACHE_WORK_NONE);
-    gph_cache_stats_read(cache, &before);
+    gph_cache_stats_get(cache, &before);
     CHECK(before.own_count == 1 && before.shared_count == 1);
     for (int i = 0; i < 100; i++)
         CHECK_OK(gph_cache_replay(cache, i % 10 == 0 ? 5 : 3, stream, &error), error);
-    gph_cache_stats_read(cache, &after);
+    gph_cache_stats_get(cache, &after);
     CHECK(after.updates - before.updates <= 1); /* 3 held the shared one throughout */
     CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
     CHECK(kind == GPH_CACHE_WORK_SHARE && key == 5);
@@ -75,7 +75,7 @@ static void a_hot_key_gets_its_own_executable_and_loses_it(void)
     options.hot_share = -1; /* everybody its own */
     cache = make_cache(&options);
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &after);
+    gph_cache_stats_get(cache, &after);
     CHECK(after.own_count == 7 && after.shared_count == 0);
     CHECK_OK(gph_cache_work(cache, stream, &kind, &key, &error), error);
     CHECK(kind == GPH_CACHE_WORK_NONE);
@@ -112,7 +112,7 @@ static void what_is_missed_most_is_captured_first(void)
     CHECK_OK(call_model(cache, 5, &args, outputs), error);
     CHECK(args.match.verdict == GPH_CACHE_PADDED && args.match.key == 3);
     CHECK(is_right(5, outputs));
-    CHECK_OK(gph_cache_key_read(cache, 3, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 3, &info, &error), error);
     CHECK(info.misses == 3 && info.padded == 1 && info.waste == 3 && info.captures == 1);
     end_cache(cache);
     options.lazy = GPH_CACHE_LAZY_CALL;
@@ -136,7 +136,7 @@ static void what_is_missed_most_is_captured_first(void)
 static void a_budget_evicts_what_was_not_used_for_longest(void)
 {
     gph_driver_info driver;
-    gph_driver_describe(runtime, &driver);
+    gph_driver_info_get(runtime, &driver);
     if (driver.driver != GPH_DRIVER_SOFT)
         SKIP("a GPU's driver takes memory for executables in lumps");
     model m = {0};
@@ -148,16 +148,16 @@ static void a_budget_evicts_what_was_not_used_for_longest(void)
     if (cache == NULL)
         return;
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     end_cache(cache);
     CHECK(stats.exec_bytes > 0);
     options.budget_bytes = stats.tensor_bytes + stats.exec_bytes * 5 / 7 + 64;
     options.lazy_misses = 1;
     cache = make_cache(&options);
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     CHECK(stats.captured_count == 5); /* the largest: 4 to 64 */
-    CHECK_OK(gph_cache_key_read(cache, 0, &info, &error), error);
+    CHECK_OK(gph_cache_key_get(cache, 0, &info, &error), error);
     CHECK(info.reason == GPH_CACHE_EVICTED);
     gph_cache_call_args args = GPH_CACHE_CALL_INIT;
     gph_tensor outputs[2] = {{0}};

@@ -61,8 +61,8 @@ static void change_all(gph_cache *cache)
         else if (i % 3 == 1)
             CHECK_OK(gph_cache_start(cache, stream, &key, 1, NULL, NULL, &error), error);
         CHECK_OK(gph_cache_work(cache, stream, &kind, NULL, &error), error);
-        CHECK_OK(gph_cache_key_read(cache, key, &info, &error), error);
-        gph_cache_stats_read(cache, &stats);
+        CHECK_OK(gph_cache_key_get(cache, key, &info, &error), error);
+        gph_cache_stats_get(cache, &stats);
         CHECK(gph_cache_dump(cache, text, sizeof(text)) > 0);
     }
 }
@@ -156,7 +156,7 @@ static void calls_of_several_threads_follow_each_other(void)
         CHECK(all[i].failures == 0);
     }
     CU(StreamSynchronize, stream);
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     CHECK(stats.verdicts[GPH_CACHE_EXACT] + stats.verdicts[GPH_CACHE_PADDED] +
               stats.verdicts[GPH_CACHE_MISS] ==
           THREADS * 40);

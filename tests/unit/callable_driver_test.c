@@ -256,7 +256,7 @@ static void outputs_may_be_views(void)
         CHECK_OK(gph_function_call(runtime, &options, &arguments, stream, out, &error),
                  error);
         CHECK(out[2].data == x && first_float(out[0].data) == 12);
-        gph_pool_stats_read(pool, &stats);
+        gph_pool_stats_get(pool, &stats);
         CHECK(stats.allocation_count == 1); /* both halves, once */
         CHECK_OK(gph_pool_free(pool, out[0].data, stream, &error), error);
         options.outputs = wanted;
@@ -362,7 +362,7 @@ static void a_failed_recording_gives_everything_back(void)
     CHECK_OK(gph_rng_create(runtime, 1, &rng, &error), error);
     gph_rng_take(rng, 5);
     gph_pool_stats before, after;
-    gph_pool_stats_read(pool, &before);
+    gph_pool_stats_get(pool, &before);
     for (int kind = 0; kind < FAIL_KINDS; kind++) {
         gph_callable_options options = options_for(failing, inputs, 2, 1);
         gph_callable *callable = NULL;
@@ -377,7 +377,7 @@ static void a_failed_recording_gives_everything_back(void)
             fprintf(stderr, "  %s\n", error.message);
         CU(StreamIsCapturing, stream, &capturing);
         CHECK(capturing == 0);
-        gph_pool_stats_read(pool, &after);
+        gph_pool_stats_get(pool, &after);
         CHECK(after.allocation_count == before.allocation_count &&
               after.recording_count == before.recording_count &&
               after.users == before.users);
@@ -522,7 +522,7 @@ static void a_capture_that_runs_out_of_memory_ends_cleanly(void)
     CHECK(callable == NULL);
     CU(StreamIsCapturing, stream, &capturing);
     CHECK(capturing == 0);
-    gph_pool_stats_read(scarce, &stats);
+    gph_pool_stats_get(scarce, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0 && stats.users == 1);
     gph_pool_release(scarce);
 }
@@ -534,7 +534,7 @@ static void recording_again_takes_no_more_memory(void)
     for (int i = 0; i < 100; i++) {
         gph_callable *callable = make_twice(inputs);
         CHECK_OK(gph_callable_call(callable, NULL, stream, NULL, &error), error);
-        gph_pool_stats_read(pool, i == 0 ? &first : &last);
+        gph_pool_stats_get(pool, i == 0 ? &first : &last);
         CU(StreamSynchronize, stream);
         gph_callable_destroy(callable);
     }

@@ -283,7 +283,7 @@ static gph_status with_pool(gph_runtime *runtime, gph_pool *pool, gph_error *err
     soft.cuStreamSynchronize(stream);
     gph_rng_destroy(rng);
     gph_pool_stats stats;
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     CHECK(stats.recording_count == 0 && stats.users == 1);
     /* What could not be given back failed the call. */
     CHECK(stats.allocation_count == 0 || status != GPH_OK);

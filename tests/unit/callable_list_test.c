@@ -220,7 +220,7 @@ static void bad_lists_are_named(void)
         c.grad[i] = new_floats(0);
     fill_options(&c, fore, back, fore_from, back_from, 0);
     gph_pool_stats before, after;
-    gph_pool_stats_read(pool, &before);
+    gph_pool_stats_get(pool, &before);
 
     fore_from[1][0].callable = 2; /* of later */
     CHECK(gph_callables_create(runtime, fore, back, LAYERS, list, &error) ==
@@ -247,7 +247,7 @@ static void bad_lists_are_named(void)
     CHECK(strstr(error.message, "options.sources") != NULL);
     for (int i = 0; i < 2 * LAYERS; i++)
         CHECK(list[i] == NULL);
-    gph_pool_stats_read(pool, &after);
+    gph_pool_stats_get(pool, &after);
     CHECK(after.recording_count == before.recording_count &&
           after.allocation_count == before.allocation_count);
     free_chain(&c);

@@ -147,7 +147,7 @@ static void shared_buffers_lie_over_each_other(void)
         for (int i = 0; i < RECORDS; i++)
             if (!CHECK_OK(gphi_record_create(runtime, &spec, &records[i], &error), error))
                 return;
-        gph_pool_stats_read(pool, &stats);
+        gph_pool_stats_get(pool, &stats);
         CHECK(stats.allocation_count == (is_shared ? RECORDS : 3 * RECORDS));
         for (int i = 0; i < RECORDS; i++)
             CHECK(records[i]->kept_count == (is_shared ? 1 : 3));
@@ -203,7 +203,7 @@ static void a_warm_up_leaves_nothing(void)
     CHECK_OK(gphi_function_run(runtime, &spec, GPH_PHASE_WARMUP, stream, &out, &error),
              error);
     CHECK(calls[GPH_PHASE_WARMUP] == 1 && calls[GPH_PHASE_EAGER] == 0);
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     CHECK(stats.allocation_count == 0);
     CU(StreamSynchronize, stream);
     CU(MemFree, inputs[0].data);

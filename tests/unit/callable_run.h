@@ -53,7 +53,7 @@ static inline bool set_up(void)
 static inline int tear_down(void)
 {
     gph_pool_stats stats;
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     if (stats.allocation_count != 0 || stats.recording_count != 0 || stats.users != 1) {
         fprintf(stderr, "left over: %u allocations, %u recordings, %u users\n",
                 stats.allocation_count, stats.recording_count, stats.users);

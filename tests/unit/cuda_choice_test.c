@@ -13,7 +13,7 @@ static gph_status open_as(gph_driver driver, gph_driver_info *info, gph_error *e
     gph_runtime *runtime = NULL;
     const gph_status status = gph_open(&options, &runtime, error);
     if (runtime != NULL)
-        gph_driver_describe(runtime, info);
+        gph_driver_info_get(runtime, info);
     gph_close(runtime);
     return status;
 }

@@ -25,13 +25,13 @@ static void two_runtimes_share_the_driver(void)
     if (first == NULL)
         return;
     gph_driver_info info;
-    gph_driver_describe(first, &info);
+    gph_driver_info_get(first, &info);
     CHECK(info.driver == GPH_DRIVER_SOFT && strcmp(info.why, "option") == 0);
     CHECK(info.features == GPH_FEATURE_SOFTCUDA);
     CHECK(strcmp(info.path, getenv("FAKE_DRIVER")) == 0);
 
     CHECK_OK(open_as(GPH_DRIVER_AUTO, &second, &error), error);
-    gph_driver_describe(second, &info);
+    gph_driver_info_get(second, &info);
     CHECK(info.driver == GPH_DRIVER_SOFT);
     CHECK(open_as(GPH_DRIVER_CUDA, &third, &error) == GPH_E_STATE);
     CHECK(strstr(error.message, "driver cuda was asked for") != NULL);
@@ -52,7 +52,7 @@ static void the_variable_chooses_unless_an_option_does(void)
     setenv("GPH_DRIVER", "soft", 1);
     CHECK_OK(open_as(GPH_DRIVER_DEFAULT, &runtime, &error), error);
     gph_driver_info info;
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     CHECK(strcmp(info.why, "GPH_DRIVER") == 0);
     gph_close(runtime);
     setenv("GPH_DRIVER", "cuda", 1);
@@ -87,7 +87,7 @@ static void the_default_never_falls_to_the_cpu(void)
     CHECK(strstr(error.hint, "GPH_DRIVER=soft") != NULL);
     CHECK_OK(open_as(GPH_DRIVER_AUTO, &runtime, &error), error);
     gph_driver_info info;
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     CHECK(strcmp(info.why, "auto: no usable GPU") == 0);
     gph_close(runtime);
 }

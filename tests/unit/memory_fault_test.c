@@ -174,7 +174,7 @@ static bool use_pool(gph_arena *arena, gph_pool *pool)
     if (!record(pool, a, &id))
         return false;
     TRY(gph_pool_record_input(pool, id, base + 64 * MiB, 512, &error));
-    TRY(gph_ledger_read(arena, entries, 4, &count, &total, &error));
+    TRY(gph_ledger_get(arena, entries, 4, &count, &total, &error));
     CHECK(count == 2);
     TRY(gph_pool_free(pool, base + 64 * MiB, streams[0], &error));
     if (!checkpoint(pool) || !restore(pool, id))

@@ -470,7 +470,7 @@ static void the_ledger_is_what_the_driver_says(void)
     gph_ledger_total first = {0}, total = {0};
     gph_ledger_entry entries[16];
     uint32_t count = 0;
-    CHECK_OK(gph_ledger_read(arena, NULL, 0, &count, &first, &error), error);
+    CHECK_OK(gph_ledger_get(arena, NULL, 0, &count, &first, &error), error);
     CHECK(count == 0 && first.budget_bytes == 64 * MiB && first.mapped_bytes == 0);
     gph_pool *pool = open_pool(arena, "kv"), *other = open_pool(arena, NULL);
     alloc(pool, 9 * MiB, streams[0]);
@@ -486,7 +486,7 @@ static void the_ledger_is_what_the_driver_says(void)
     CUgraph graph = end(pool, id, streams[0], &out, 1);
     gph_exec *exec = NULL;
     CHECK_OK(gph_exec_create(runtime, graph, NULL, &exec, &error), error);
-    CHECK_OK(gph_ledger_read(arena, entries, 16, &count, &total, &error), error);
+    CHECK_OK(gph_ledger_get(arena, entries, 16, &count, &total, &error), error);
     CHECK(count == 3 && entries[0].kind == GPH_LEDGER_POOL);
     CHECK(strcmp(entries[0].name, "kv") == 0 && entries[0].object == pool);
     CHECK(entries[0].own_bytes == 11 * MiB && entries[0].pool_bytes == 12 * MiB);
@@ -502,9 +502,9 @@ static void the_ledger_is_what_the_driver_says(void)
     CHECK(off <= 2 * MiB || off * 50 <= said);
     printf("# driver %" PRIu64 ", ledger %" PRIu64 ", executable %" PRIu64 "\n", said,
            told, entries[2].own_bytes);
-    CHECK(gph_ledger_read(NULL, NULL, 0, &count, NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_ledger_get(NULL, NULL, 0, &count, NULL, &error) == GPH_E_INVALID);
     gph_exec_destroy(exec);
-    CHECK_OK(gph_ledger_read(arena, entries, 16, &count, &total, &error), error);
+    CHECK_OK(gph_ledger_get(arena, entries, 16, &count, &total, &error), error);
     CHECK(count == 2 && total.exec_bytes == 0);
     CU(GraphDestroy, graph);
     gph_pool_release(pool);
@@ -535,7 +535,7 @@ static void executables_are_measured_without_our_own_pages(void)
     while_instantiating = grow_meanwhile; /* pages of ours are not the executable's */
     CHECK_OK(gph_exec_create(runtime, graph, NULL, &large, &error), error);
     while_instantiating = NULL;
-    CHECK_OK(gph_ledger_read(arena, entries, 8, &count, &total, &error), error);
+    CHECK_OK(gph_ledger_get(arena, entries, 8, &count, &total, &error), error);
     CHECK(count == 3 && total.exec_bytes == 6 * MiB && total.mapped_bytes == 4 * MiB);
     CHECK(entries[1].own_bytes == 3 * MiB && entries[2].own_bytes == 3 * MiB);
     CHECK(total.driver_bytes >= 10 * MiB);
@@ -545,7 +545,7 @@ static void executables_are_measured_without_our_own_pages(void)
           CUDA_ERROR_OUT_OF_MEMORY);
     CHECK(strstr(error.message, "executables 6291456") != NULL);
     gph_exec_destroy(small);
-    CHECK_OK(gph_ledger_read(arena, entries, 8, &count, &total, &error), error);
+    CHECK_OK(gph_ledger_get(arena, entries, 8, &count, &total, &error), error);
     CHECK(count == 2 && total.exec_bytes == 3 * MiB && entries[1].object == large);
     gph_exec_destroy(large);
     driver_takes = 0;

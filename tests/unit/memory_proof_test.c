@@ -261,12 +261,12 @@ static void the_ledger_knows_own_and_shared_bytes(void)
     struct step a = record("a", 2 * MiB, 0, false, 1); /* t, out */
     struct step b = record("b", 2 * MiB, 0, false, 1); /* the same t, another out */
     CHECK(b.temporary == a.temporary);
-    CHECK_OK(gph_ledger_read(arena, entries, 8, &count, NULL, &error), error);
+    CHECK_OK(gph_ledger_get(arena, entries, 8, &count, NULL, &error), error);
     CHECK(count == 5 && strcmp(entries[1].name, "a") == 0);
     CHECK(entries[1].own_bytes == 2 * MiB && entries[1].shared_bytes == 2 * MiB);
     CHECK(entries[2].own_bytes == 2 * MiB && entries[2].shared_bytes == 2 * MiB);
     CHECK(entries[0].pool_bytes == 6 * MiB && entries[0].own_bytes == 4 * MiB);
-    CHECK_OK(gph_ledger_read(arena, entries, 2, &count, NULL, &error), error);
+    CHECK_OK(gph_ledger_get(arena, entries, 2, &count, NULL, &error), error);
     CHECK(count == 5);
     drop(&a);
     drop(&b);

@@ -148,9 +148,9 @@ static void *look(void *user)
         gph_pool_stats stats;
         gph_ledger_total total;
         uint32_t count = 0;
-        gph_pool_stats_read(pools[1], &stats);
+        gph_pool_stats_get(pools[1], &stats);
         CHECK(stats.allocated_bytes <= stats.mapped_bytes);
-        CHECK_OK(gph_ledger_read(arena, NULL, 0, &count, &total, &failure), failure);
+        CHECK_OK(gph_ledger_get(arena, NULL, 0, &count, &total, &failure), failure);
         CHECK_OK(gph_arena_trim(arena, 0, NULL, &failure), failure);
         gph_pool_release(gph_pool_retain(pools[1]));
     }

@@ -110,7 +110,7 @@ static void close_setting(struct setting *setting)
     gph_cache_destroy(setting->cache);
     gph_loaded_destroy(setting->loaded);
     gph_pool_stats stats = {0};
-    gph_pool_stats_read(setting->pool, &stats);
+    gph_pool_stats_get(setting->pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0);
     gph_pool_release(setting->pool);
     gph_arena_destroy(setting->arena);
@@ -189,12 +189,12 @@ static void a_cache_is_loaded_in_another_process(void)
     entry.stream = stream;
     CHECK_OK(gph_recipe_add_cache(recipe, &entry, &error), error);
     gph_recipe_graph graph = {0};
-    CHECK(gph_recipe_graph_read(recipe, 0, &graph) && graph.refusal_count == 0 &&
+    CHECK(gph_recipe_graph_get(recipe, 0, &graph) && graph.refusal_count == 0 &&
           graph.has_check && graph.key_count == 1 && graph.key[0] == 4 &&
           graph.input_count == 2 && graph.output_count == 1);
     CHECK(gph_recipe_find(recipe, graph.name) == 0 &&
           strncmp(graph.name, "decode ", 7) == 0);
-    CHECK(!gph_recipe_graph_read(recipe, 2, &graph));
+    CHECK(!gph_recipe_graph_get(recipe, 2, &graph));
     CHECK(gph_recipe_add_cache(recipe, &entry, &error) == GPH_E_INVALID); /* twice */
     entry.cache = NULL;
     CHECK(gph_recipe_add_cache(recipe, &entry, &error) == GPH_E_INVALID);
@@ -264,12 +264,12 @@ static void use_cache(struct setting *setting)
     call(cache, 16, GPH_CACHE_EXACT);
     call(cache, 4, GPH_CACHE_EXACT);
     gph_cache_stats stats;
-    gph_cache_stats_read(cache, &stats);
+    gph_cache_stats_get(cache, &stats);
     CHECK(stats.captured_count == 3 && stats.captures == 1);
     CHECK_OK(gph_cache_evict(cache, 0, &error), error); /* as any other key */
     call(cache, 8, GPH_CACHE_EXACT);
     gph_loaded_graph graph = {0};
-    CHECK(gph_loaded_read(setting->loaded, 0, &graph) && graph.is_loaded);
+    CHECK(gph_loaded_get(setting->loaded, 0, &graph) && graph.is_loaded);
     CHECK(gph_loaded_launch(setting->loaded, 0, stream, &error) == GPH_E_STATE);
 }
 
@@ -277,14 +277,14 @@ static fault_heap heap = {.fail_at = -1}; /* of the runtime */
 
 /* Each allocation of the load fails in turn: nothing is left in the pool. */
 static void survive_failed_allocations(const gph_recipe *recipe, gph_pool *pool,
-                                       const gph_recipe_cache_load *both)
+                                       const gph_loaded_cache_options *both)
 {
     for (long nth = 0; nth < 3000; nth++) {
         gph_cache *cache = NULL;
         gph_loaded *loaded = NULL;
         atomic_store(&heap.fail_at, nth);
-        const gph_recipe_cache_load plain = {both->cache, NULL};
-        const gph_status status = gph_recipe_load_cache(
+        const gph_loaded_cache_options plain = {both->cache, NULL};
+        const gph_status status = gph_loaded_create_cache(
             runtime, recipe, nth % 2 == 0 ? both : &plain, &cache, &loaded, &error);
         const bool is_done = atomic_load(&heap.fail_at) >= 0;
         atomic_store(&heap.fail_at, -1);
@@ -294,7 +294,7 @@ static void survive_failed_allocations(const gph_recipe *recipe, gph_pool *pool,
         gph_cache_destroy(cache);
         gph_loaded_destroy(loaded);
         gph_pool_stats stats = {0};
-        gph_pool_stats_read(pool, &stats);
+        gph_pool_stats_get(pool, &stats);
         if (!CHECK(stats.allocation_count == 0 && stats.recording_count == 0))
             fprintf(stderr, "  allocation %ld: %u allocations, %u recordings\n", nth,
                     stats.allocation_count, stats.recording_count);
@@ -308,33 +308,33 @@ static int load_here(const char *path, CUdeviceptr base)
 {
     gph_recipe *recipe = NULL;
     gph_recipe_range range = {0};
-    CHECK_OK(gph_recipe_open(path, NULL, &recipe, &error), error);
-    CHECK(gph_recipe_range_read(recipe, 0, &range) != 0);
+    CHECK_OK(gph_recipe_load(path, NULL, &recipe, &error), error);
+    CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     struct setting setting = {0};
     open_pool(&setting, base == 0 ? range.address : base);
     if (setting.arena == NULL)
         return base == 0; /* another place is not promised */
-    gph_recipe_load_options load = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options load = GPH_LOADED_OPTIONS_INIT;
     load.flags = GPH_RECIPE_CHECK;
     load.stream = stream;
     const gph_cache_options options = cache_options(setting.pool);
-    const gph_recipe_cache_load both = {&options, &load};
+    const gph_loaded_cache_options both = {&options, &load};
     gph_rng *rng = NULL;
     CHECK_OK(gph_rng_create(runtime, 1, &rng, &error), error);
     gph_cache_options draws = options;
     draws.rng = rng;
-    const gph_recipe_cache_load with_rng = {&draws, &load};
-    CHECK(gph_recipe_load_cache(runtime, recipe, &with_rng, &setting.cache,
-                                &setting.loaded, &error) == GPH_E_UNSUPPORTED &&
+    const gph_loaded_cache_options with_rng = {&draws, &load};
+    CHECK(gph_loaded_create_cache(runtime, recipe, &with_rng, &setting.cache,
+                                  &setting.loaded, &error) == GPH_E_UNSUPPORTED &&
           setting.cache == NULL && strstr(error.message, "rng") != NULL);
     gph_rng_destroy(rng);
     survive_failed_allocations(recipe, setting.pool, &both);
-    CHECK_OK(gph_recipe_load_cache(runtime, recipe, &both, &setting.cache,
-                                   &setting.loaded, &error),
+    CHECK_OK(gph_loaded_create_cache(runtime, recipe, &both, &setting.cache,
+                                     &setting.loaded, &error),
              error);
     gph_recipe_destroy(recipe);
     gph_loaded_graph graph;
-    for (uint32_t i = 0; gph_loaded_read(setting.loaded, i, &graph); i++)
+    for (uint32_t i = 0; gph_loaded_get(setting.loaded, i, &graph); i++)
         if (!CHECK(graph.is_loaded && graph.is_checked))
             fprintf(stderr, "  %s: %s\n", graph.name, graph.why);
     if (setting.cache != NULL)

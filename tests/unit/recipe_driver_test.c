@@ -57,7 +57,7 @@ static void add_work(gph_recipe *recipe, const char *name, float factor, bool wi
     entry.check = with_check;
     entry.stream = stream;
     gph_recipe_range range = {0};
-    CHECK(gph_recipe_range_read(recipe, 0, &range) != 0);
+    CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     captured_factor = factor;
     if (range.shifted != range.address) {
         CHECK_OK(gph_recipe_record_twice(recipe, runtime, &entry, capture_either, NULL,
@@ -73,7 +73,7 @@ static void add_work(gph_recipe *recipe, const char *name, float factor, bool wi
 static void print_refusals(const gph_recipe *recipe, uint32_t graph)
 {
     gph_recipe_refusal refusal;
-    for (uint32_t i = 0; gph_recipe_refusal_read(recipe, graph, i, &refusal); i++)
+    for (uint32_t i = 0; gph_recipe_refusal_get(recipe, graph, i, &refusal); i++)
         fprintf(stderr, "  node %lld (%s) offset %lld: %s\n", (long long)refusal.node,
                 gph_node_kind_name(refusal.kind), (long long)refusal.offset, refusal.why);
 }
@@ -150,8 +150,7 @@ static void one_captured_twice_loads_anywhere(void)
     gph_recipe *recipe = new_recipe(true);
     add_work(recipe, "a", 5.0f, true);
     gph_recipe_graph graph;
-    CHECK(gph_recipe_graph_read(recipe, 0, &graph) && graph.is_movable &&
-          graph.has_check);
+    CHECK(gph_recipe_graph_get(recipe, 0, &graph) && graph.is_movable && graph.has_check);
     CHECK(graph.pointer_count == 2 + 2 * 2 + 2 * 2); /* fills, kernels, copies */
     save(recipe);
     expect_other(first_base, "check", 5.0f, 0, "checked");
@@ -240,13 +239,13 @@ static void expect_refusal(CUgraph graph, CUgraph shifted, const gph_resolver *r
     uint32_t index = 7;
     CHECK_OK(gph_recipe_add(recipe, runtime, &entry, &index, &error), error);
     gph_recipe_refusal refusal = {.why = "it was not refused"};
-    CHECK(index == 0 && gph_recipe_refusal_read(recipe, 0, 0, &refusal));
+    CHECK(index == 0 && gph_recipe_refusal_get(recipe, 0, 0, &refusal));
     if (!CHECK(strstr(refusal.why, words) != NULL && refusal.kind == kind &&
                refusal.offset == offset))
         fprintf(stderr, "  %s, offset %lld: %s\n", gph_node_kind_name(refusal.kind),
                 (long long)refusal.offset, refusal.why);
     gph_recipe_graph info;
-    CHECK(gph_recipe_graph_read(recipe, 0, &info) && info.node_count == 0 &&
+    CHECK(gph_recipe_graph_get(recipe, 0, &info) && info.node_count == 0 &&
           info.refusal_count > 0 && !info.has_check);
     CHECK_OK(gph_recipe_save(recipe, file, &error), error);
     gph_recipe_destroy(recipe);
@@ -254,9 +253,9 @@ static void expect_refusal(CUgraph graph, CUgraph shifted, const gph_resolver *r
     gph_recipe *again = NULL;
     gph_loaded *loaded = NULL;
     gph_loaded_graph state = {0};
-    CHECK_OK(gph_recipe_open(file, NULL, &again, &error), error);
-    CHECK_OK(gph_recipe_load(runtime, again, NULL, &loaded, &error), error);
-    CHECK(gph_loaded_read(loaded, 0, &state) && !state.is_loaded &&
+    CHECK_OK(gph_recipe_load(file, NULL, &again, &error), error);
+    CHECK_OK(gph_loaded_create(runtime, again, NULL, &loaded, &error), error);
+    CHECK(gph_loaded_get(loaded, 0, &state) && !state.is_loaded &&
           state.status == GPH_E_UNSUPPORTED && strstr(state.why, words) != NULL);
     CHECK(gph_loaded_launch(loaded, 0, stream, &error) == GPH_E_STATE);
     CHECK(strstr(error.message, "graph refused has to be captured: it was refused") !=
@@ -479,7 +478,7 @@ static void bad_arguments_are_refused_and_change_nothing(void)
     good.outputs = &far;
     REFUSE(output_count, 1, "output 0: 4000 bytes at 0x");
     gph_recipe_summary summary;
-    gph_recipe_summary_read(recipe, &summary);
+    gph_recipe_summary_get(recipe, &summary);
     CHECK(summary.graph_count == 0 && summary.kernel_count == 0);
     CHECK_OK(gph_recipe_add(recipe, runtime, &good, NULL, &error), error);
     CHECK(gph_recipe_add(recipe, runtime, &good, NULL, &error) == GPH_E_INVALID);
@@ -508,20 +507,20 @@ static void bad_ranges_places_and_paths_are_refused(void)
     gph_loaded *loaded = NULL;
     const gph_recipe_place wrong = {"arenas", first_base, PLACE};
     const gph_recipe_place small = {"arena", first_base, 64};
-    gph_recipe_load_options options = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     options.place_count = 1;
-    CHECK(gph_recipe_load(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
+    CHECK(gph_loaded_create(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
     options.places = &wrong;
-    CHECK(gph_recipe_load(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
+    CHECK(gph_loaded_create(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
     CHECK(strcmp(error.message, "the recipe has no range arenas") == 0);
     options.places = &small;
-    CHECK(gph_recipe_load(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
+    CHECK(gph_loaded_create(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
     CHECK(strstr(error.message, "has 64 bytes, but 2097152 were recorded") != NULL);
     options.place_count = 0;
     options.flags = 64;
-    CHECK(gph_recipe_load(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
+    CHECK(gph_loaded_create(runtime, recipe, &options, &loaded, &error) == GPH_E_INVALID);
     CHECK(loaded == NULL);
-    CHECK(gph_recipe_open("no/such/file", NULL, &recipe, &error) == GPH_E_IO);
+    CHECK(gph_recipe_load("no/such/file", NULL, &recipe, &error) == GPH_E_IO);
     CHECK(gph_recipe_save(recipe, "no/such/folder/file", &error) == GPH_E_IO);
     CHECK(gph_loaded_launch(NULL, 0, stream, &error) == GPH_E_INVALID);
     gph_loaded_destroy(NULL);
@@ -573,11 +572,11 @@ static void a_recipe_describes_its_graphs(void)
     CHECK(gph_recipe_find(recipe, "bucket 9") == UINT32_MAX);
     gph_kernel_id kernel;
     uint64_t nodes = 0;
-    CHECK(gph_recipe_kernel_read(recipe, 0, &kernel, &nodes) && nodes == 2);
+    CHECK(gph_recipe_kernel_get(recipe, 0, &kernel, &nodes) && nodes == 2);
     CHECK(strcmp(kernel.name, "axpy") == 0);
-    CHECK(!gph_recipe_kernel_read(recipe, 1, &kernel, NULL));
+    CHECK(!gph_recipe_kernel_get(recipe, 1, &kernel, NULL));
     gph_recipe_summary summary;
-    gph_recipe_summary_read(recipe, &summary);
+    gph_recipe_summary_get(recipe, &summary);
     CHECK(summary.graph_count == 1 && summary.refused_count == 0 &&
           summary.node_count == 6 && summary.image_count == 1 &&
           summary.driver_version >= 12040 && summary.device[0] != '\0');
@@ -606,7 +605,7 @@ static void a_graph_that_keeps_state_is_kept_without_a_check(void)
     CHECK_OK(gph_recipe_add(recipe, runtime, &entry, NULL, &error), error);
     gph_recipe_graph info = {0};
     print_refusals(recipe, 0);
-    CHECK(gph_recipe_graph_read(recipe, 0, &info) && !info.has_check &&
+    CHECK(gph_recipe_graph_get(recipe, 0, &info) && !info.has_check &&
           info.refusal_count == 0);
     CU(GraphDestroy, entry.graph);
     gph_recipe_destroy(recipe);
@@ -703,7 +702,7 @@ static int load_here(const char *path, CUdeviceptr base, const char *what, float
     gph_recipe *recipe = NULL;
     gph_loaded *loaded = NULL;
     const gph_recipe_place here = {"arena", base, PLACE};
-    gph_recipe_load_options options = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     options.places = &here;
     options.place_count = 1;
     options.stream = stream;
@@ -714,15 +713,15 @@ static int load_here(const char *path, CUdeviceptr base, const char *what, float
                     (strstr(what, "share") != NULL ? (uint32_t)GPH_RECIPE_SHARE : 0) |
                     (strcmp(what, "threads") == 0 ? (uint32_t)GPH_RECIPE_SHARE : 0) |
                     (strstr(what, "lazy") != NULL ? (uint32_t)GPH_RECIPE_LAZY : 0);
-    CHECK_OK(gph_recipe_open(path, NULL, &recipe, &error), error);
-    CHECK_OK(gph_recipe_load(runtime, recipe, &options, &loaded, &error), error);
+    CHECK_OK(gph_recipe_load(path, NULL, &recipe, &error), error);
+    CHECK_OK(gph_loaded_create(runtime, recipe, &options, &loaded, &error), error);
     gph_recipe_destroy(recipe);
     uint32_t count = 0, execs = 0;
     gph_loaded_count(loaded, &count, &execs);
     printf("%u loaded, %u executables\n", count, execs);
     gph_loaded_graph state;
     int code = 0;
-    for (uint32_t i = 0; gph_loaded_read(loaded, i, &state); i++) {
+    for (uint32_t i = 0; gph_loaded_get(loaded, i, &state); i++) {
         printf("%s%s%s\n", state.name, state.is_checked ? ": checked" : ": ", state.why);
         code = state.is_loaded ? code : 3;
         for (uint32_t j = 0; j < state.output_count; j++)

@@ -112,7 +112,7 @@ static uint32_t count_refused(const gph_loaded *loaded)
 {
     uint32_t refused = 0;
     gph_loaded_graph graph;
-    for (uint32_t i = 0; loaded != NULL && gph_loaded_read(loaded, i, &graph); i++) {
+    for (uint32_t i = 0; loaded != NULL && gph_loaded_get(loaded, i, &graph); i++) {
         CHECK(graph.is_loaded == (graph.status == GPH_OK));
         CHECK(graph.is_loaded ||
               (graph.why[0] != '\0' && graph.status == (gph_status)CUDA_ERROR_UNKNOWN));
@@ -126,7 +126,7 @@ static void check_same_recipe(const gph_recipe *recipe, const gph_recipe_summary
                               long nth)
 {
     gph_recipe_summary now;
-    gph_recipe_summary_read(recipe, &now);
+    gph_recipe_summary_get(recipe, &now);
     if (!CHECK(now.graph_count == before->graph_count &&
                now.kernel_count == before->kernel_count &&
                now.image_count == before->image_count))
@@ -199,7 +199,7 @@ static gph_cache *capture_cache(gph_pool *pool)
 static void check_pool_is_empty(const gph_pool *pool, long nth)
 {
     gph_pool_stats stats = {0};
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     if (!CHECK(stats.allocation_count == 0 && stats.recording_count == 0 &&
                stats.allocated_bytes == 0))
         fprintf(stderr, "  call %ld (%s): %u allocations, %u recordings\n", nth,
@@ -224,7 +224,7 @@ static void a_cache_is_added(void)
         shim.fail_at = nth;
         const gph_status status = gph_recipe_add_cache(recipe, &entry, &error);
         is_done = end_window(status, false, "adding a cache", nth);
-        gph_recipe_summary_read(recipe, &summary); /* the keys before it are added */
+        gph_recipe_summary_get(recipe, &summary); /* the keys before it are added */
         CHECK(status == GPH_OK ? summary.graph_count == KEYS
                                : summary.graph_count < KEYS);
         if (is_done)
@@ -248,14 +248,14 @@ static bool load_cache(const gph_recipe *recipe, long nth, uint32_t flags)
     gph_cache *cache = NULL;
     gph_loaded *loaded = NULL;
     CHECK_OK(gph_pool_create(arena, NULL, &pool, &error), error);
-    gph_recipe_load_options load = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options load = GPH_LOADED_OPTIONS_INIT;
     load.flags = flags;
     load.stream = stream;
     const gph_cache_options options = cache_options(pool);
-    const gph_recipe_cache_load both = {&options, &load};
+    const gph_loaded_cache_options both = {&options, &load};
     shim.fail_at = nth;
     const gph_status status =
-        gph_recipe_load_cache(runtime, recipe, &both, &cache, &loaded, &error);
+        gph_loaded_create_cache(runtime, recipe, &both, &cache, &loaded, &error);
     const uint32_t refused = count_refused(loaded);
     /* A graph that no executable can be updated with gets its own. */
     const bool may_work = refused > 0 || strcmp(shim.failed, "cuGraphExecUpdate") == 0;
@@ -265,7 +265,7 @@ static bool load_cache(const gph_recipe *recipe, long nth, uint32_t flags)
     if (cache != NULL) {
         CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
         gph_cache_stats stats;
-        gph_cache_stats_read(cache, &stats);
+        gph_cache_stats_get(cache, &stats);
         CHECK(stats.captures == refused);
         use_cache(cache);
     }
@@ -274,7 +274,7 @@ static bool load_cache(const gph_recipe *recipe, long nth, uint32_t flags)
     check_pool_is_empty(pool, nth);
     cache = NULL;
     loaded = NULL;
-    CHECK_OK(gph_recipe_load_cache(runtime, recipe, &both, &cache, &loaded, &error),
+    CHECK_OK(gph_loaded_create_cache(runtime, recipe, &both, &cache, &loaded, &error),
              error);
     CHECK(count_refused(loaded) == 0);
     if (cache != NULL)
@@ -292,7 +292,7 @@ static const uint32_t ways[] = {0, GPH_RECIPE_CHECK, GPH_RECIPE_CHECK | GPH_RECI
 static void sweep(bool (*load)(const gph_recipe *, long, uint32_t), const char *what)
 {
     gph_recipe *recipe = NULL;
-    CHECK_OK(gph_recipe_open(file, NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_load(file, NULL, &recipe, &error), error);
     for (size_t way = 0; way < sizeof(ways) / sizeof(*ways) && recipe != NULL; way++) {
         load(recipe, 100000, ways[way]); /* what is made once is there from now on */
         const struct tally before = take_tally();
@@ -350,7 +350,7 @@ static void walk(const struct grown *grown, bool is_replayed)
         CHECK_OK(gph_tree_call(grown->tree, grown->functions[i], NULL, &input,
                                &outputs[i], &error),
                  error);
-        gph_tree_last(grown->tree, &event);
+        gph_tree_event_get(grown->tree, &event);
         CHECK(!is_replayed || event.action == GPH_TREE_REPLAYED);
         CHECK_OK(gph_tree_output_data(grown->tree, outputs[i], &data, &error), error);
         factor *= factors[i] + 1.0f;
@@ -373,7 +373,7 @@ static void a_tree_is_added(void)
     for (bool is_done = false; !is_done && nth < 3000; nth++) {
         gph_recipe *recipe = make_recipe(arena);
         gph_recipe_summary summary;
-        gph_recipe_summary_read(recipe, &summary);
+        gph_recipe_summary_get(recipe, &summary);
         shim.fail_at = nth;
         const gph_status status =
             gph_recipe_add_tree(recipe, grown.tree, 1, NULL, &error);
@@ -382,7 +382,7 @@ static void a_tree_is_added(void)
             check_same_recipe(recipe, &summary, nth);
             CHECK_OK(gph_recipe_add_tree(recipe, grown.tree, 1, NULL, &error), error);
         }
-        gph_recipe_summary_read(recipe, &summary);
+        gph_recipe_summary_get(recipe, &summary);
         CHECK(summary.graph_count == 2 && summary.refused_count == 0);
         CHECK_OK(gph_recipe_save(recipe, file, &error), error);
         gph_recipe_destroy(recipe);
@@ -399,12 +399,12 @@ static bool load_tree(const gph_recipe *recipe, long nth, uint32_t flags)
     gph_arena *arena = make_arena();
     struct grown grown;
     gph_loaded *loaded = NULL;
-    gph_recipe_load_options load = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options load = GPH_LOADED_OPTIONS_INIT;
     load.flags = flags;
     make_tree(arena, &grown);
     shim.fail_at = nth;
     const gph_status status =
-        gph_recipe_load_tree(recipe, grown.tree, &load, &loaded, &error);
+        gph_loaded_create_tree(recipe, grown.tree, &load, &loaded, &error);
     const uint32_t refused = count_refused(loaded);
     const bool is_done = end_window(status, refused > 0, "loading a tree", nth);
     CHECK((status == GPH_OK) == (loaded != NULL));
@@ -416,7 +416,7 @@ static bool load_tree(const gph_recipe *recipe, long nth, uint32_t flags)
     gph_loaded_destroy(loaded);
     loaded = NULL;
     make_tree(arena, &grown);
-    CHECK_OK(gph_recipe_load_tree(recipe, grown.tree, &load, &loaded, &error), error);
+    CHECK_OK(gph_loaded_create_tree(recipe, grown.tree, &load, &loaded, &error), error);
     CHECK(count_refused(loaded) == 0);
     walk(&grown, true);
     gph_tree_destroy(grown.tree);

@@ -96,9 +96,9 @@ static gph_status add(gph_recipe *recipe, gph_runtime *runtime, CUfunction funct
     entry.input_count = entry.output_count = 1;
     entry.check = 1;
     entry.stream = stream;
-    gph_recipe_summary_read(recipe, &before);
+    gph_recipe_summary_get(recipe, &before);
     const gph_status status = gph_recipe_add(recipe, runtime, &entry, NULL, &error);
-    gph_recipe_summary_read(recipe, &after);
+    gph_recipe_summary_get(recipe, &after);
     CHECK(status == GPH_OK || (before.graph_count == after.graph_count &&
                                before.kernel_count == after.kernel_count));
     CHECK(status == GPH_OK || error.message[0] != '\0');
@@ -141,19 +141,19 @@ static gph_status load_and_launch(gph_runtime *runtime, const gph_allocator *all
     gph_loaded *loaded = NULL;
     gph_error error = {0};
     gph_file_options file_options = GPH_FILE_OPTIONS_INIT;
-    gph_recipe_load_options options = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     const gph_recipe_place place = {"memory", second, BYTES};
     file_options.allocator = allocator;
     options.flags = flags;
     options.places = &place;
     options.place_count = 1;
     options.stream = stream;
-    GPHI_TRY(gph_recipe_open(file, &file_options, &recipe, &error));
-    gph_status status = gph_recipe_load(runtime, recipe, &options, &loaded, &error);
+    GPHI_TRY(gph_recipe_load(file, &file_options, &recipe, &error));
+    gph_status status = gph_loaded_create(runtime, recipe, &options, &loaded, &error);
     gph_recipe_destroy(recipe);
     CHECK((status == GPH_OK) == (loaded != NULL));
     gph_loaded_graph graph;
-    for (uint32_t i = 0; status == GPH_OK && gph_loaded_read(loaded, i, &graph); i++) {
+    for (uint32_t i = 0; status == GPH_OK && gph_loaded_get(loaded, i, &graph); i++) {
         CHECK(graph.is_loaded == (graph.status == GPH_OK));
         CHECK(graph.is_loaded || graph.why[0] != '\0');
         status = gph_loaded_launch(loaded, i, stream, &error);

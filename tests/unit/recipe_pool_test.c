@@ -151,7 +151,7 @@ static void a_pool_is_laid_out_again_in_another_process(void)
     add(recipe, "first", true);
     gph_recipe_refusal refusal;
     for (uint32_t i = 0; i < 2; i++)
-        if (!CHECK(!gph_recipe_refusal_read(recipe, i, 0, &refusal)))
+        if (!CHECK(!gph_recipe_refusal_get(recipe, i, 0, &refusal)))
             fprintf(stderr, "  %s\n", refusal.why);
     CHECK_OK(gph_recipe_save(recipe, file, &error), error);
     gph_recipe_destroy(recipe);
@@ -180,7 +180,7 @@ static void play(gph_loaded *loaded, gph_pool *pool)
 {
     const uint32_t first = 1, second = 0;
     gph_loaded_graph one = {0}, two = {0};
-    CHECK(gph_loaded_read(loaded, first, &one) && gph_loaded_read(loaded, second, &two));
+    CHECK(gph_loaded_get(loaded, first, &one) && gph_loaded_get(loaded, second, &two));
     if (!CHECK(one.is_loaded && two.is_loaded)) {
         fprintf(stderr, "  %s; %s\n", one.why, two.why);
         return;
@@ -205,24 +205,24 @@ static int load_here(const char *path, CUdeviceptr base)
     gph_loaded *loaded = NULL;
     gph_pool *pool = NULL;
     gph_recipe_range range = {0};
-    CHECK_OK(gph_recipe_open(path, NULL, &recipe, &error), error);
-    CHECK(gph_recipe_range_read(recipe, 0, &range) != 0);
+    CHECK_OK(gph_recipe_load(path, NULL, &recipe, &error), error);
+    CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     const bool is_same = base == 0;
     gph_arena *arena = make_arena(is_same ? range.address : base);
     if (arena == NULL)
         return is_same ? 1 : 0; /* another place is not promised */
     CHECK_OK(gph_pool_create(arena, NULL, &pool, &error), error);
-    gph_recipe_load_options options = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     options.pool = pool;
     options.flags = GPH_RECIPE_CHECK;
     options.stream = stream;
-    CHECK_OK(gph_recipe_load(runtime, recipe, &options, &loaded, &error), error);
+    CHECK_OK(gph_loaded_create(runtime, recipe, &options, &loaded, &error), error);
     gph_recipe_destroy(recipe);
     if (loaded != NULL)
         play(loaded, pool);
     gph_loaded_destroy(loaded);
     gph_pool_stats stats;
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0 && stats.users == 1);
     gph_pool_release(pool);
     gph_arena_destroy(arena);

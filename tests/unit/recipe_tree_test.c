@@ -112,7 +112,7 @@ static void walk(struct setting *setting, int second, gph_tree_action first_acti
     CHECK_OK(
         gph_tree_call(setting->tree, setting->functions[0], NULL, &x, &middle, &error),
         error);
-    gph_tree_last(setting->tree, &event);
+    gph_tree_event_get(setting->tree, &event);
     if (!CHECK(event.action == first_action))
         fprintf(stderr, "  one: %d, %s\n", (int)event.action, event.text);
     check_result(setting->tree, middle, 2.0f);
@@ -120,7 +120,7 @@ static void walk(struct setting *setting, int second, gph_tree_action first_acti
     CHECK_OK(gph_tree_call(setting->tree, setting->functions[second], NULL, &of_first,
                            &last, &error),
              error);
-    gph_tree_last(setting->tree, &event);
+    gph_tree_event_get(setting->tree, &event);
     if (!CHECK(event.action == second_action))
         fprintf(stderr, "  %d: %d, %s\n", second, (int)event.action, event.text);
     check_result(setting->tree, last, 2.0f * (factors[second] + 1.0f));
@@ -152,7 +152,7 @@ static void save_tree(struct setting *setting)
     CHECK_OK(gph_recipe_add_tree(recipe, setting->tree, 1, NULL, &error), error);
     gph_recipe_graph graph;
     uint32_t count = 0;
-    for (; gph_recipe_graph_read(recipe, count, &graph); count++)
+    for (; gph_recipe_graph_get(recipe, count, &graph); count++)
         CHECK(graph.refusal_count == 0 && graph.has_check);
     CHECK(count == 3);
     CHECK(gph_recipe_find(recipe, "tree 1 one") == 0);
@@ -200,10 +200,10 @@ static void a_tree_without_graphs_or_with_held_outputs_is_refused(void)
     CHECK(strstr(error.message, "1 outputs of the path are held") != NULL);
     gph_tree_output_release(setting.tree, held);
     gph_recipe_summary summary;
-    gph_recipe_summary_read(recipe, &summary);
+    gph_recipe_summary_get(recipe, &summary);
     CHECK(summary.graph_count == 0);
     gph_loaded *loaded = NULL;
-    CHECK(gph_recipe_load_tree(recipe, setting.tree, NULL, &loaded, &error) ==
+    CHECK(gph_loaded_create_tree(recipe, setting.tree, NULL, &loaded, &error) ==
           GPH_E_STATE);
     CHECK(strstr(error.message, "has been called") != NULL);
     gph_recipe_destroy(recipe);
@@ -259,9 +259,9 @@ static void a_recording_that_draws_is_refused_and_the_others_are_not(void)
     CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
     CHECK_OK(gph_recipe_arena_add(recipe, "arena", arena, NULL, NULL, &error), error);
     CHECK_OK(gph_recipe_add_tree(recipe, tree, 0, NULL, &error), error);
-    CHECK(gph_recipe_graph_read(recipe, 0, &first) && first.refusal_count == 0);
-    CHECK(gph_recipe_graph_read(recipe, 1, &second) && second.refusal_count > 0);
-    CHECK(gph_recipe_refusal_read(recipe, 1, 0, &why));
+    CHECK(gph_recipe_graph_get(recipe, 0, &first) && first.refusal_count == 0);
+    CHECK(gph_recipe_graph_get(recipe, 1, &second) && second.refusal_count > 0);
+    CHECK(gph_recipe_refusal_get(recipe, 1, 0, &why));
     printf("# %s\n", why.why);
     gph_recipe_destroy(recipe);
     gph_tree_destroy(tree);
@@ -299,7 +299,7 @@ static void survive_failed_allocations(const gph_recipe *recipe, CUdeviceptr bas
         CHECK(open_setting(&setting, base, 0));
         atomic_store(&heap.fail_at, nth);
         const gph_status status =
-            gph_recipe_load_tree(recipe, setting.tree, NULL, &loaded, &error);
+            gph_loaded_create_tree(recipe, setting.tree, NULL, &loaded, &error);
         const bool is_done = atomic_load(&heap.fail_at) >= 0;
         atomic_store(&heap.fail_at, -1);
         if (!CHECK(status == GPH_OK || (status == GPH_E_NO_MEMORY && !is_done)))
@@ -330,8 +330,8 @@ static int load_here(const char *path, CUdeviceptr base)
 {
     gph_recipe *recipe = NULL;
     gph_recipe_range range = {0};
-    CHECK_OK(gph_recipe_open(path, NULL, &recipe, &error), error);
-    CHECK(gph_recipe_range_read(recipe, 0, &range) != 0);
+    CHECK_OK(gph_recipe_load(path, NULL, &recipe, &error), error);
+    CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     struct setting setting;
     if (base == 0)
         survive_failed_allocations(recipe, range.address);
@@ -339,10 +339,10 @@ static int load_here(const char *path, CUdeviceptr base)
     if (!open_setting(&setting, base == 0 ? range.address : base, 0))
         return base == 0; /* another place is not promised */
     gph_loaded *loaded = NULL;
-    gph_recipe_load_options options = GPH_RECIPE_LOAD_INIT;
+    gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     options.flags = GPH_RECIPE_CHECK;
     const gph_status status =
-        gph_recipe_load_tree(recipe, setting.tree, &options, &loaded, &error);
+        gph_loaded_create_tree(recipe, setting.tree, &options, &loaded, &error);
     if (base != 0) {
         CHECK(status == GPH_E_STATE && loaded == NULL);
         CHECK(strstr(error.message, "and it was recorded at") != NULL);

@@ -64,7 +64,7 @@ static void segments_are_replayed_with_host_calls_between(void)
     CHECK(gph_recording_region(recording, 2, 0) == NULL);
 
     gph_replay *replay = NULL;
-    CHECK_OK(gph_recording_instantiate(recording, NULL, &replay, &error), error);
+    CHECK_OK(gph_replay_create(recording, NULL, &replay, &error), error);
     gph_recording_destroy(recording); /* the replay lives on */
     unsigned int expected = 0;
     clear_words();
@@ -159,8 +159,8 @@ static void held_objects_live_as_long_as_replays(void)
     CHECK_OK(gph_capture_hold(capture, count, &released, &error), error);
     CHECK(gph_capture_end(capture, &graph, &error) == GPH_E_STATE);
     CHECK_OK(gph_capture_finish(capture, &recording, &error), error);
-    CHECK_OK(gph_recording_instantiate(recording, NULL, &first, &error), error);
-    CHECK_OK(gph_recording_instantiate(recording, NULL, &second, &error), error);
+    CHECK_OK(gph_replay_create(recording, NULL, &first, &error), error);
+    CHECK_OK(gph_replay_create(recording, NULL, &second, &error), error);
     gph_recording_destroy(recording);
     gph_replay_destroy(first);
     CHECK(released == 0);

@@ -248,7 +248,7 @@ static void a_refused_instantiation_names_the_region(void)
         CU(LaunchHostFunc, stream, on_host, NULL);
         CHECK_OK(gph_region_pop(capture, &error), error);
         CHECK_OK(gph_capture_finish(capture, &recording, &error), error);
-        CHECK(gph_recording_instantiate(recording, &device, &replay, &error) != GPH_OK);
+        CHECK(gph_replay_create(recording, &device, &replay, &error) != GPH_OK);
         CHECK(replay == NULL);
         if (error.has_node) /* NVIDIA's driver may blame none */
             CHECK(says(segments == 1
@@ -281,7 +281,7 @@ static void wrong_regions_are_refused(void)
 static bool names_refusals(void)
 {
     gph_driver_info info;
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     return (info.features & GPH_FEATURE_LOGS) != 0;
 }
 
@@ -405,7 +405,7 @@ static gph_status record_alone(struct worker *worker, CUstream own, CUstream oth
     }
     status = gph_capture_finish(capture, &recording, mine);
     if (status == GPH_OK)
-        status = gph_recording_instantiate(recording, NULL, &replay, mine);
+        status = gph_replay_create(recording, NULL, &replay, mine);
     gph_recording_destroy(recording);
     if (status == GPH_OK)
         status = gph_replay_launch(replay, own, mine);

@@ -173,7 +173,7 @@ static gph_status use(gph_recording *recording, gph_error *error)
     gph_replay *replay = NULL;
     gph_status status = gph_recording_describe(recording, 0, &data, error);
     if (status == GPH_OK)
-        status = gph_recording_instantiate(recording, NULL, &replay, error);
+        status = gph_replay_create(recording, NULL, &replay, error);
     if (status == GPH_OK)
         status = gph_replay_launch(replay, stream, error);
     gph_replay_destroy(replay);
@@ -225,7 +225,7 @@ static void check_nothing_is_left(long nth)
                       CHECK(gphi_capture_open_count() == 0);
     gph_pool_stats stats = {0};
     if (pool != NULL)
-        gph_pool_stats_read(pool, &stats);
+        gph_pool_stats_get(pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0);
     CHECK(pool == NULL || stats.users == 1);
     if (!fine)

@@ -33,7 +33,7 @@ static gph_capture *begin(uint32_t flags)
 static gph_pool_stats stats(void)
 {
     gph_pool_stats out;
-    gph_pool_stats_read(pool, &out);
+    gph_pool_stats_get(pool, &out);
     return out;
 }
 
@@ -99,7 +99,7 @@ static void allocations_belong_to_the_recording(void)
         CHECK(outputs == 1 && temporaries == 1);
         CHECK(stats().allocation_count == before.allocation_count + 1);
 
-        CHECK_OK(gph_recording_instantiate(recording, NULL, &replay, &error), error);
+        CHECK_OK(gph_replay_create(recording, NULL, &replay, &error), error);
         CHECK_OK(gph_replay_launch(replay, stream, &error), error);
         unsigned int value = 0;
         CU(MemcpyDtoHAsync, &value, out, 4, stream);
@@ -171,7 +171,7 @@ static gph_recording *record_reader(CUdeviceptr from, CUdeviceptr *out)
 static gph_replay *instantiate(gph_recording *recording)
 {
     gph_replay *replay = NULL;
-    CHECK_OK(gph_recording_instantiate(recording, NULL, &replay, &error), error);
+    CHECK_OK(gph_replay_create(recording, NULL, &replay, &error), error);
     gph_recording_destroy(recording);
     return replay;
 }

@@ -115,7 +115,7 @@ static unsigned below(unsigned limit)
 static gph_slots_stats stats_of(const gph_slots *table)
 {
     gph_slots_stats stats;
-    gph_slots_stats_read(table, &stats);
+    gph_slots_stats_get(table, &stats);
     return stats;
 }
 

@@ -19,7 +19,7 @@ static void check_device_is_empty(void)
     gph_ledger_total total = {0};
     gph_error why;
     uint32_t count = 0;
-    CHECK_OK(gph_ledger_read(device_arena, NULL, 0, &count, &total, &why), why);
+    CHECK_OK(gph_ledger_get(device_arena, NULL, 0, &count, &total, &why), why);
     CHECK(total.mapped_bytes == 0 && total.exec_bytes == 0);
 }
 
@@ -59,7 +59,7 @@ static void world_check(const gph_tree_stats *stats)
     gph_pool *pool = NULL;
     gph_pool_stats books;
     gph_tree_objects(tree, NULL, &pool);
-    gph_pool_stats_read(pool, &books);
+    gph_pool_stats_get(pool, &books);
     const uint32_t blocks = tree->is_fresh ? stats->live_blocks : 0;
     CHECK(books.allocation_count == blocks ||
           (was_armed && books.allocation_count > blocks));
@@ -253,7 +253,7 @@ static uint64_t eager_peak(CUdeviceptr x)
         in = out;
     }
     CHECK_OK(gph_pool_free(pool, in.data, device_stream, &error), error);
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     CHECK(below.cuStreamSynchronize(device_stream) == 0);
     gph_pool_release(pool);
     return stats.peak_bytes;
@@ -283,7 +283,7 @@ static void a_tree_takes_no_more_than_the_eager_program(void)
                                   .take = 1};
     }
     gph_tree_objects(one, NULL, &pool);
-    gph_pool_stats_read(pool, &stats);
+    gph_pool_stats_get(pool, &stats);
     printf("# eager peak %llu KiB, tree %llu KiB, its pages %llu KiB\n",
            (unsigned long long)eager / 1024, (unsigned long long)stats.peak_bytes / 1024,
            (unsigned long long)stats.mapped_bytes / 1024);
@@ -305,7 +305,7 @@ static void a_synchronizing_function_runs_eagerly(void)
     for (int i = 0; i < 4; i++) {
         gph_tree_event event;
         is_of(one, call(one, fn, (gph_tree_input){.tensor = in}), &s, &v);
-        gph_tree_last(one, &event);
+        gph_tree_event_get(one, &event);
         CHECK(event.action == (i == 0 ? GPH_TREE_WARMED : GPH_TREE_EAGER));
         CHECK(i == 0 || event.reason == GPH_TREE_CAPTURE);
         CHECK(i == 0 || strstr(event.text, "cuStreamSynchronize") != NULL);
@@ -371,7 +371,7 @@ static void keep_from(int late)
         CHECK(kept.unit[3] == spec_mix(hash, 3));
     }
     gph_tree_stats stats;
-    gph_tree_stats_read(one, &stats);
+    gph_tree_stats_get(one, &stats);
     CHECK(stats.eager == stats.eager_for[GPH_TREE_OVERLAP]);
     CHECK((stats.eager != 0) == (late != 0));
     CHECK(below.cuStreamSynchronize(device_stream) == 0);
@@ -431,7 +431,7 @@ static void a_seed_gives_the_same_numbers_again(void)
         CHECK(gph_rng_state_get(rng).offset == 9);
     }
     gph_tree_stats stats;
-    gph_tree_stats_read(one, &stats);
+    gph_tree_stats_get(one, &stats);
     CHECK(stats.warmups == 1 && stats.recordings == 1 && stats.replays == 10);
     gph_tree_destroy(one);
     gph_rng_destroy(rng);
@@ -477,7 +477,7 @@ static void *use_a_tree(void *user)
         CHECK(word[0] == v.unit[0] && word[1] == v.unit[0] + 1);
     }
     gph_tree_stats stats;
-    gph_tree_stats_read(one, &stats);
+    gph_tree_stats_get(one, &stats);
     CHECK(stats.replays == 76 && stats.eager == 0);
     gph_tree_destroy(one);
     CHECK(below.cuStreamDestroy(stream) == 0);

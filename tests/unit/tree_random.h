@@ -156,7 +156,7 @@ static void check_handle(const handle *h)
 static void check_all(void)
 {
     gph_tree_stats stats;
-    gph_tree_stats_read(tree, &stats);
+    gph_tree_stats_get(tree, &stats);
     CHECK(stats.live_outputs == held());
     CHECK(stats.due == due);
     world_check(&stats);
@@ -328,7 +328,7 @@ static void do_call(void)
     const uint64_t spent = gphi_clock_ns() - start;
     const bool has_failed = world_disarm();
     gph_tree_event event;
-    gph_tree_last(tree, &event);
+    gph_tree_event_get(tree, &event);
     if (status == GPH_OK && event.action == GPH_TREE_REPLAYED)
         world_timed(spent);
     if (status == GPH_OK)
@@ -410,7 +410,7 @@ static void run_seed(uint64_t seed, uint32_t actions)
         check_all();
     }
     gph_tree_stats stats;
-    gph_tree_stats_read(tree, &stats);
+    gph_tree_stats_get(tree, &stats);
     total_replays += stats.replays;
     total_calls += stats.calls;
     total_restores += stats.restores;

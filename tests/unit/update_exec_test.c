@@ -104,7 +104,7 @@ static struct tracked track(spec what)
 static gph_update_stats stats_of(const gph_exec *exec)
 {
     gph_update_stats stats;
-    gph_exec_update_stats(exec, &stats);
+    gph_exec_update_stats_get(exec, &stats);
     return stats;
 }
 

@@ -152,7 +152,7 @@ static void print(const struct bench *bench)
                                             "gph_exec_launch"};
     double median[WAYS];
     gph_driver_info info;
-    gph_driver_describe(bench->runtime, &info);
+    gph_driver_info_get(bench->runtime, &info);
     printf("%s, chain of %ld empty kernels, medians of %ld launches\n\n",
            info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's driver", bench->nodes,
            bench->launches);

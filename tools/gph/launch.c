@@ -53,7 +53,7 @@ bool launch_prepare(const char *who, const char *word, gph_driver *chosen)
     if (runtime == NULL)
         return false;
     gph_driver_info info;
-    gph_driver_describe(runtime, &info);
+    gph_driver_info_get(runtime, &info);
     *chosen = info.driver;
     const bool is_ready = launch_variable(who, "GPH_DRIVER", driver_name(info.driver)) &&
                           (info.driver != GPH_DRIVER_SOFT ||

@@ -20,7 +20,7 @@ bool is_recipe(const char *path)
 static void put_summary(const gph_recipe *recipe)
 {
     gph_recipe_summary summary;
-    gph_recipe_summary_read(recipe, &summary);
+    gph_recipe_summary_get(recipe, &summary);
     const uint32_t library = summary.library_version;
     put_row(stdout, "recipe", "%u graphs, %u of them refused", summary.graph_count,
             summary.refused_count);
@@ -38,7 +38,7 @@ static void put_summary(const gph_recipe *recipe)
 static void put_ranges(const gph_recipe *recipe)
 {
     gph_recipe_range range;
-    for (uint32_t i = 0; gph_recipe_range_read(recipe, i, &range); i++)
+    for (uint32_t i = 0; gph_recipe_range_get(recipe, i, &range); i++)
         printf("%s  %-20s 0x%llx, %s%s\n", i == 0 ? "\nranges\n" : "", range.name,
                (unsigned long long)range.address, bytes_text(range.bytes),
                range.shifted != range.address ? ", may move" : "");
@@ -48,7 +48,7 @@ static void put_kernels(const gph_recipe *recipe)
 {
     gph_kernel_id kernel;
     uint64_t nodes = 0;
-    for (uint32_t i = 0; gph_recipe_kernel_read(recipe, i, &kernel, &nodes); i++) {
+    for (uint32_t i = 0; gph_recipe_kernel_get(recipe, i, &kernel, &nodes); i++) {
         printf("%s%6llu x %s, image ", i == 0 ? "\nkernels\n" : "",
                (unsigned long long)nodes, kernel.name);
         for (int j = 0; j < 8; j++)
@@ -60,7 +60,7 @@ static void put_kernels(const gph_recipe *recipe)
 static void put_refusals(const gph_recipe *recipe, uint32_t graph)
 {
     gph_recipe_refusal refusal;
-    for (uint32_t i = 0; gph_recipe_refusal_read(recipe, graph, i, &refusal); i++) {
+    for (uint32_t i = 0; gph_recipe_refusal_get(recipe, graph, i, &refusal); i++) {
         printf("    ");
         if (refusal.node >= 0)
             printf("node %lld (%s)", (long long)refusal.node,
@@ -76,7 +76,7 @@ static void put_refusals(const gph_recipe *recipe, uint32_t graph)
 static void put_graphs(const gph_recipe *recipe)
 {
     gph_recipe_graph graph;
-    for (uint32_t i = 0; gph_recipe_graph_read(recipe, i, &graph); i++) {
+    for (uint32_t i = 0; gph_recipe_graph_get(recipe, i, &graph); i++) {
         printf("%s  %-20s ", i == 0 ? "\ngraphs\n" : "", graph.name);
         if (graph.refusal_count > 0)
             printf("refused: it has to be captured\n");
@@ -93,7 +93,7 @@ int inspect_recipe(const char *path)
 {
     gph_recipe *recipe = NULL;
     gph_error error = {0};
-    if (gph_recipe_open(path, NULL, &recipe, &error) != GPH_OK)
+    if (gph_recipe_load(path, NULL, &recipe, &error) != GPH_OK)
         return fail(&error);
     put_summary(recipe);
     put_ranges(recipe);

@@ -205,7 +205,7 @@ static uint64_t maps_of(gph_status (*ask)(int, gph_softcuda_memory *))
 static void launches_that_need_no_remap_map_nothing(void)
 {
     gph_status (*ask)(int, gph_softcuda_memory *);
-    *(void **)&ask = dlsym(driver_library, "gph_softcuda_memory_info");
+    *(void **)&ask = dlsym(driver_library, "gph_softcuda_memory_get");
     if (!driver_is_soft || ask == NULL) {
         SKIP("a GPU's driver does not count its mappings");
         return;
