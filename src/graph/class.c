@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Classes of graphs that can take turns in one executable: signature and comparison. */
-#include "graph/class.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "graph/graph.h"
+#include "graph/kept.h"
 #include "graph/topology.h"
 
 #include <string.h>
+
+enum { KERNEL_WORDS = 5 };
 
 /* ---- what of a node stays -----------------------------------------------------------
  */
@@ -28,125 +30,43 @@ static uint64_t hash_text(const char *text)
     return hash;
 }
 
-static size_t kernel_words(const gph_kernel_params *kernel, uint32_t flags, uint64_t *out)
+/* What tells kernels of one class apart beyond what updates keep. */
+static void kernel_words(const gph_kernel_params *kernel, uint64_t out[KERNEL_WORDS])
 {
-    size_t n = 0;
-    out[n++] = kernel->context;
-    out[n++] = kernel->cooperative;
-    if ((flags & GPH_SIGNATURE_KERNELS) == 0)
-        return n;
-    out[n++] = kernel->handle != 0 ? kernel->handle : hash_text(kernel->function);
-    out[n++] = (uint64_t)kernel->block[0] << 32 | kernel->block[1];
-    out[n++] = (uint64_t)kernel->block[2] << 32 | kernel->shared_bytes;
-    out[n++] = (uint64_t)(uint32_t)kernel->priority << 32 | kernel->cluster[0];
-    out[n++] = (uint64_t)kernel->cluster[1] << 32 | kernel->cluster[2];
-    return n;
+    out[0] = kernel->handle != 0 ? kernel->handle : hash_text(kernel->function);
+    out[1] = (uint64_t)kernel->block[0] << 32 | kernel->block[1];
+    out[2] = (uint64_t)kernel->block[2] << 32 | kernel->shared_bytes;
+    out[3] = (uint64_t)(uint32_t)kernel->priority << 32 | kernel->cluster[0];
+    out[4] = (uint64_t)kernel->cluster[1] << 32 | kernel->cluster[2];
 }
 
-static size_t side_words(const gph_memcpy_side *side, uint64_t *out)
+static bool tells_kernels(const gph_node *node, uint32_t flags)
 {
-    size_t n = 0;
-    out[n++] = side->lod;
-    out[n++] = side->address;
-    out[n++] = side->x_bytes;
-    out[n++] = side->y;
-    out[n++] = side->z;
-    out[n++] = side->pitch_bytes;
-    out[n++] = side->height;
-    return n;
+    return node->kind == GPH_NODE_KERNEL && (flags & GPH_SIGNATURE_KERNELS) != 0;
 }
 
-static size_t memcpy_words(const gph_memcpy_params *copy, uint64_t *out)
+/* A name is hashed among the words, so it is looked at again. */
+static bool same_kernel(const gph_kernel_params *a, const gph_kernel_params *b)
 {
-    size_t n = 0;
-    out[n++] = (uint64_t)copy->dst.memory << 32 | copy->src.memory;
-    out[n++] = gphi_is_flat(copy);
-    if (gphi_is_flat(copy))
-        return n;
-    n += side_words(&copy->dst, out + n);
-    n += side_words(&copy->src, out + n);
-    out[n++] = copy->width_bytes;
-    out[n++] = copy->height;
-    out[n++] = copy->depth;
-    return n;
-}
-
-static size_t memset_words(const gph_memset_params *fill, uint64_t *out)
-{
-    size_t n = 0;
-    out[n++] = fill->height;
-    if (fill->height <= 1)
-        return n;
-    out[n++] = fill->width;
-    out[n++] = fill->pitch_bytes;
-    out[n++] = fill->element_bytes;
-    return n;
-}
-
-static size_t batch_words(const gph_batch_params *batch, uint64_t *out)
-{
-    uint64_t kinds = batch->count;
-    for (uint32_t i = 0; i < batch->count; i++)
-        kinds = mix(kinds ^ batch->ops[i].operation) + i;
-    out[0] = batch->context;
-    out[1] = batch->count;
-    out[2] = kinds;
-    return 3;
-}
-
-size_t gphi_class_words(const gph_node *node, uint32_t flags,
-                        uint64_t words[GPHI_CLASS_WORDS])
-{
-    words[0] = (uint64_t)node->kind;
-    switch (node->kind) {
-    case GPH_NODE_KERNEL: return 1 + kernel_words(&node->u.kernel, flags, words + 1);
-    case GPH_NODE_MEMCPY: return 1 + memcpy_words(&node->u.memcpy, words + 1);
-    case GPH_NODE_MEMSET: return 1 + memset_words(&node->u.memset, words + 1);
-    case GPH_NODE_BATCH_MEM_OP: return 1 + batch_words(&node->u.batch, words + 1);
-    case GPH_NODE_SEMAPHORE_SIGNAL:
-    case GPH_NODE_SEMAPHORE_WAIT: words[1] = node->u.semaphore.count; return 2;
-    case GPH_NODE_HOST:
-    case GPH_NODE_CHILD:
-    case GPH_NODE_EMPTY:
-    case GPH_NODE_EVENT_WAIT:
-    case GPH_NODE_EVENT_RECORD:
-    case GPH_NODE_MEM_ALLOC:
-    case GPH_NODE_MEM_FREE:
-    case GPH_NODE_CONDITIONAL: break;
-    }
-    return 1;
-}
-
-static bool same_operations(const gph_batch_params *a, const gph_batch_params *b)
-{
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->ops[i].operation != b->ops[i].operation)
-            return false;
-    return true;
-}
-
-static bool same_name(const gph_kernel_params *a, const gph_kernel_params *b)
-{
-    if (a->handle != 0)
-        return true; /* told by the handles */
-    const char *left = a->function != NULL ? a->function : "";
-    return strcmp(left, b->function != NULL ? b->function : "") == 0;
-}
-
-/* Hashes among the words are looked at again, by what they are of. */
-bool gphi_class_same(const gph_node *a, const gph_node *b, uint32_t flags)
-{
-    uint64_t left[GPHI_CLASS_WORDS], right[GPHI_CLASS_WORDS];
-    const size_t count = gphi_class_words(a, flags, left);
-    if (count != gphi_class_words(b, flags, right) ||
-        memcmp(left, right, count * sizeof(*left)) != 0)
+    uint64_t left[KERNEL_WORDS], right[KERNEL_WORDS];
+    kernel_words(a, left);
+    kernel_words(b, right);
+    if (memcmp(left, right, sizeof(left)) != 0 || (a->handle == 0) != (b->handle == 0))
         return false;
-    if (a->kind == GPH_NODE_BATCH_MEM_OP)
-        return same_operations(&a->u.batch, &b->u.batch);
-    if (a->kind == GPH_NODE_KERNEL && (flags & GPH_SIGNATURE_KERNELS) != 0)
-        return (a->u.kernel.handle == 0) == (b->u.kernel.handle == 0) &&
-               same_name(&a->u.kernel, &b->u.kernel);
-    return true;
+    const char *name = a->function != NULL ? a->function : "";
+    return a->handle != 0 || strcmp(name, b->function != NULL ? b->function : "") == 0;
+}
+
+/* Of one class, child graphs not entered. */
+static bool same_class(const gph_node *a, const gph_node *b, uint32_t flags)
+{
+    gphi_kept left, right;
+    if (a->kind != b->kind)
+        return false;
+    for (uint32_t i = 0; gphi_kept_at(a, i, &left); i++)
+        if (!gphi_kept_at(b, i, &right) || left.value != right.value)
+            return false;
+    return !tells_kernels(a, flags) || same_kernel(&a->u.kernel, &b->u.kernel);
 }
 
 /* ---- signature ----------------------------------------------------------------------
@@ -161,11 +81,16 @@ static void add_word(gph_signature *to, uint64_t word)
 
 static void add_node(gph_signature *to, const gph_node *node, uint32_t flags)
 {
-    uint64_t words[GPHI_CLASS_WORDS];
-    const size_t count = gphi_class_words(node, flags, words);
-    add_word(to, count);
-    for (size_t i = 0; i < count; i++)
-        add_word(to, words[i]);
+    gphi_kept kept;
+    add_word(to, (uint64_t)node->kind);
+    for (uint32_t i = 0; gphi_kept_at(node, i, &kept); i++)
+        add_word(to, kept.value);
+    if (tells_kernels(node, flags)) {
+        uint64_t words[KERNEL_WORDS];
+        kernel_words(&node->u.kernel, words);
+        for (size_t i = 0; i < KERNEL_WORDS; i++)
+            add_word(to, words[i]);
+    }
 }
 
 static gph_status fail_memory(const gph_graph *graph, gph_error *error)
@@ -275,7 +200,7 @@ static bool visit(void *user, const gphi_pairing *pairing, uint32_t a, uint32_t 
     struct comparison *of = user;
     const gph_node *left = gph_graph_node(pairing->a->graph, a);
     const gph_node *right = gph_graph_node(pairing->b->graph, b);
-    if (!gphi_class_same(left, right, of->flags))
+    if (!same_class(left, right, of->flags))
         return false;
     if (left->kind != GPH_NODE_CHILD)
         return true;

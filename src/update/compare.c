@@ -4,16 +4,14 @@
  * which is quick; only where one is refused are they looked at again in the driver's. */
 #include "update/compare.h"
 #include "base/heap.h"
-#include "graph/class.h"
 #include "graph/node.h"
+#include "graph/update_rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TOPOLOGY CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
-#define PARAMETERS CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
-#define ATTRIBUTES CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
 
 static bool refuse(gphi_comparison *of, CUgraphExecUpdateResult result, const char *rule,
                    const char *field)
@@ -33,239 +31,42 @@ static bool refuse_numbers(gphi_comparison *of, CUgraphExecUpdateResult result,
     return refuse(of, result, rule, field);
 }
 
-static bool refuse_handles(gphi_comparison *of, CUgraphExecUpdateResult result,
-                           const char *rule, const char *field, const uint64_t values[2])
+/* Kinds that set.c sets. */
+static bool has_setter(gph_node_kind kind)
 {
-    snprintf(of->before, sizeof(of->before), "0x%" PRIx64, values[0]);
-    snprintf(of->after, sizeof(of->after), "0x%" PRIx64, values[1]);
-    return refuse(of, result, rule, field);
-}
-
-/* ---- kernels ------------------------------------------------------------------------
- */
-
-static bool check_kernel(gphi_comparison *of, const gph_kernel_params *a,
-                         const gph_kernel_params *b)
-{
-    if (a->context != b->context)
-        return refuse_handles(of, CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE,
-                              "R69", "context",
-                              (const uint64_t[]){a->context, b->context});
-    if (a->cooperative != b->cooperative)
-        return refuse_numbers(of, ATTRIBUTES, "R69a", "cooperative",
-                              (const uint64_t[]){a->cooperative, b->cooperative});
-    if (a->priority != b->priority &&
-        (of->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0) {
-        snprintf(of->before, sizeof(of->before), "%" PRId32, a->priority);
-        snprintf(of->after, sizeof(of->after), "%" PRId32, b->priority);
-        return refuse(of, ATTRIBUTES, "R69a", "priority");
-    }
-    /* No setter of a single node takes attributes. */
-    of->needs_whole |= a->priority != b->priority ||
-                       memcmp(a->cluster, b->cluster, sizeof(a->cluster)) != 0;
-    return true;
-}
-
-/* ---- copies -------------------------------------------------------------------------
- */
-
-/* The first byte, wherever the offsets stand. */
-static uint64_t start(const gph_memcpy_side *side)
-{
-    return side->address + side->x_bytes +
-           side->pitch_bytes * (side->y + side->height * side->z);
-}
-
-static bool same_place(const gph_memcpy_side *a, const gph_memcpy_side *b, bool planes)
-{
-    if (a->memory == GPH_MEMORY_ARRAY)
-        return a->address == b->address && a->x_bytes == b->x_bytes && a->y == b->y &&
-               a->z == b->z && a->lod == b->lod;
-    return start(a) == start(b) && a->pitch_bytes == b->pitch_bytes &&
-           (!planes || a->height == b->height);
-}
-
-struct first_field {
-    gphi_comparison *of;
-    const char *field;
-};
-
-static bool keep_field(void *user, const char *field, const char *before,
-                       const char *after)
-{
-    static const char *const known[] = {"dst.address",
-                                        "dst.x_bytes",
-                                        "dst.y",
-                                        "dst.z",
-                                        "dst.pitch_bytes",
-                                        "dst.height",
-                                        "src.address",
-                                        "src.x_bytes",
-                                        "src.y",
-                                        "src.z",
-                                        "src.lod",
-                                        "src.pitch_bytes",
-                                        "src.height",
-                                        "dst.lod",
-                                        "width_bytes",
-                                        "height",
-                                        "depth"};
-    struct first_field *to = user;
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (strcmp(known[i], field) == 0)
-            to->field = known[i]; /* which lives as long as the report */
-    snprintf(to->of->before, sizeof(to->of->before), "%s", before);
-    snprintf(to->of->after, sizeof(to->of->after), "%s", after);
-    return to->field == NULL;
-}
-
-static bool check_rows(gphi_comparison *of, const gph_node *a, const gph_node *b)
-{
-    const gph_memcpy_params *left = &a->u.memcpy, *right = &b->u.memcpy;
-    if (gphi_is_flat(left) && gphi_is_flat(right))
-        return true;
-    const bool planes = left->depth > 1;
-    if (left->width_bytes == right->width_bytes && left->height == right->height &&
-        left->depth == right->depth && same_place(&left->dst, &right->dst, planes) &&
-        same_place(&left->src, &right->src, planes))
-        return true;
-    struct first_field first = {of, NULL};
-    (void)gphi_node_compare(a, b, keep_field, &first);
-    return refuse(of, PARAMETERS, "R69d", first.field);
-}
-
-static const char *backing_name(uint8_t backing)
-{
-    switch (backing) {
-    case GPHI_BACKING_CONTEXT: return "memory of a context or the host";
-    case GPHI_BACKING_POOL: return "memory of a pool or mapped";
-    case GPHI_BACKING_GRAPH: return "memory of a graph";
-    default: return "no memory";
+    switch (kind) {
+    case GPH_NODE_KERNEL:
+    case GPH_NODE_MEMCPY:
+    case GPH_NODE_MEMSET:
+    case GPH_NODE_HOST:
+    case GPH_NODE_EVENT_WAIT:
+    case GPH_NODE_EVENT_RECORD: return true;
+    default: return false;
     }
 }
 
-static bool check_backing(gphi_comparison *of, const char *field, const gphi_operand *a,
-                          const gphi_operand *b)
+static bool same_attributes(const gph_kernel_params *a, const gph_kernel_params *b)
 {
-    if (a->backing == b->backing)
-        return true;
-    snprintf(of->before, sizeof(of->before), "%s", backing_name(a->backing));
-    snprintf(of->after, sizeof(of->after), "%s", backing_name(b->backing));
-    return refuse(of, PARAMETERS, "M_U07_backing", field);
-}
-
-/* Without a context: array, or ordinary host memory, or memory that is gone. */
-static bool check_context(gphi_comparison *of, const char *field, const gphi_operand *a,
-                          const gphi_operand *b)
-{
-    if (a->context == 0 || b->context == 0 || a->context == b->context)
-        return true;
-    return refuse_handles(of, PARAMETERS, "M_U07_context", field,
-                          (const uint64_t[]){a->context, b->context});
-}
-
-/* Ordinary host memory goes with the copy's context, unless it stays host memory. */
-static bool check_source(gphi_comparison *of, gphi_operand a, gphi_operand b)
-{
-    if (a.context == 0 && b.context != 0)
-        a.context = (uintptr_t)of->a->context;
-    else if (b.context == 0 && a.context != 0)
-        b.context = (uintptr_t)of->b->context;
-    return check_context(of, "src.address", &a, &b);
-}
-
-static bool check_copy(gphi_comparison *of, const gphi_place *a, const gphi_place *b)
-{
-    const gph_memcpy_params *left = &a->node->u.memcpy, *right = &b->node->u.memcpy;
-    if (left->dst.memory != right->dst.memory)
-        return refuse_numbers(of, PARAMETERS, "R69c", "dst.memory",
-                              (const uint64_t[]){left->dst.memory, right->dst.memory});
-    if (left->src.memory != right->src.memory)
-        return refuse_numbers(of, PARAMETERS, "R69c", "src.memory",
-                              (const uint64_t[]){left->src.memory, right->src.memory});
-    return check_rows(of, a->node, b->node) &&
-           check_backing(of, "dst.address", &a->dst, &b->dst) &&
-           check_backing(of, "src.address", &a->src, &b->src) &&
-           check_source(of, a->src, b->src);
-}
-
-/* ---- fills, batches, semaphores -----------------------------------------------------
- */
-
-static bool check_fill(gphi_comparison *of, const gphi_place *a, const gphi_place *b)
-{
-    const gph_memset_params *left = &a->node->u.memset, *right = &b->node->u.memset;
-    const uint64_t addresses[] = {left->address, right->address};
-    if (!b->dst.is_known && !gphi_node_same(a->node, b->node))
-        return refuse_handles(of, CU_GRAPH_EXEC_UPDATE_ERROR, "M_capture_fill", "address",
-                              addresses);
-    if (left->height != right->height)
-        return refuse_numbers(of, PARAMETERS, "M_U06_fill_shape", "height",
-                              (const uint64_t[]){left->height, right->height});
-    if (left->height > 1 && left->width != right->width)
-        return refuse_numbers(of, PARAMETERS, "M_U06_fill_shape", "width",
-                              (const uint64_t[]){left->width, right->width});
-    if (left->height > 1 && left->pitch_bytes != right->pitch_bytes)
-        return refuse_numbers(of, PARAMETERS, "M_U06_fill_shape", "pitch_bytes",
-                              (const uint64_t[]){left->pitch_bytes, right->pitch_bytes});
-    if (left->height > 1 && left->element_bytes != right->element_bytes)
-        return refuse_numbers(
-            of, PARAMETERS, "M_U06_fill_shape", "element_bytes",
-            (const uint64_t[]){left->element_bytes, right->element_bytes});
-    if (left->address != right->address && a->dst.is_freed && b->dst.is_freed)
-        return refuse_handles(of, CU_GRAPH_EXEC_UPDATE_ERROR, "M_fill_freed", "address",
-                              addresses);
-    return check_context(of, "address", &a->dst, &b->dst);
-}
-
-static bool check_batch(gphi_comparison *of, const gph_batch_params *a,
-                        const gph_batch_params *b)
-{
-    of->needs_whole = true;
-    if (a->count != b->count)
-        return refuse_numbers(of, PARAMETERS, "R69e", "ops",
-                              (const uint64_t[]){a->count, b->count});
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->ops[i].operation != b->ops[i].operation)
-            return refuse_numbers(
-                of, PARAMETERS, "R69e", "ops.operation",
-                (const uint64_t[]){a->ops[i].operation, b->ops[i].operation});
-    if (a->context != b->context)
-        return refuse_handles(of, PARAMETERS, "R69e", "context",
-                              (const uint64_t[]){a->context, b->context});
-    return true;
-}
-
-static bool check_semaphores(gphi_comparison *of, uint32_t a, uint32_t b)
-{
-    of->needs_whole = true; /* which semaphores is not known */
-    if (a == b)
-        return true;
-    return refuse_numbers(of, PARAMETERS, "R69e", "count", (const uint64_t[]){a, b});
+    return a->priority == b->priority &&
+           memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0;
 }
 
 /* Whether a pair that differs may. */
 static bool check_pair(gphi_comparison *of, const gphi_place *a, const gphi_place *b)
 {
-    switch (b->node->kind) {
-    case GPH_NODE_KERNEL: return check_kernel(of, &a->node->u.kernel, &b->node->u.kernel);
-    case GPH_NODE_MEMCPY: return check_copy(of, a, b);
-    case GPH_NODE_MEMSET: return check_fill(of, a, b);
-    case GPH_NODE_BATCH_MEM_OP:
-        return check_batch(of, &a->node->u.batch, &b->node->u.batch);
-    case GPH_NODE_SEMAPHORE_SIGNAL:
-    case GPH_NODE_SEMAPHORE_WAIT:
-        return check_semaphores(of, a->node->u.semaphore.count,
-                                b->node->u.semaphore.count);
-    case GPH_NODE_MEM_ALLOC:
-    case GPH_NODE_MEM_FREE:
-    case GPH_NODE_CONDITIONAL: of->needs_whole = true; return true;
-    case GPH_NODE_HOST:
-    case GPH_NODE_CHILD:
-    case GPH_NODE_EMPTY:
-    case GPH_NODE_EVENT_WAIT:
-    case GPH_NODE_EVENT_RECORD: break;
+    const gphi_update_side left = {a->node, a->dst, a->src, (uintptr_t)of->a->context};
+    const gphi_update_side right = {b->node, b->dst, b->src, (uintptr_t)of->b->context};
+    gphi_update_clash clash;
+    if (!gphi_update_fits(&left, &right, of->flags, &clash)) {
+        const gphi_update_words *words = gphi_update_words_of(clash.rule);
+        memcpy(of->before, clash.before, sizeof(of->before));
+        memcpy(of->after, clash.after, sizeof(of->after));
+        return refuse(of, words->result, words->number, clash.field);
     }
+    /* No setter of a single node takes attributes. */
+    of->needs_whole |= !has_setter(b->node->kind) ||
+                       (b->node->kind == GPH_NODE_KERNEL &&
+                        !same_attributes(&a->node->u.kernel, &b->node->u.kernel));
     return true;
 }
 

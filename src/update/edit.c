@@ -11,7 +11,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
-#include "graph/class.h"
+#include "graph/kept.h"
 #include "update/track.h"
 
 #include <string.h>

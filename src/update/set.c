@@ -7,19 +7,6 @@
 
 enum { POINTERS_ON_STACK = 32 };
 
-bool gphi_node_has_setter(gph_node_kind kind)
-{
-    switch (kind) {
-    case GPH_NODE_KERNEL:
-    case GPH_NODE_MEMCPY:
-    case GPH_NODE_MEMSET:
-    case GPH_NODE_HOST:
-    case GPH_NODE_EVENT_WAIT:
-    case GPH_NODE_EVENT_RECORD: return true;
-    default: return false;
-    }
-}
-
 /* The driver's structures want pointers without const; it reads only. */
 static void *writable(const void *pointer)
 {

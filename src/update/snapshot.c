@@ -162,7 +162,6 @@ static CUresult ask(const gph_snapshot *snapshot, uint64_t address, gphi_operand
     if (snapshot->has_memory && is_own(snapshot, address, &freed)) {
         *out = (gphi_operand){.context = (uintptr_t)snapshot->context,
                               .backing = GPHI_BACKING_GRAPH,
-                              .is_known = true,
                               .is_freed = freed};
         return CUDA_SUCCESS;
     }
@@ -176,7 +175,7 @@ static CUresult ask(const gph_snapshot *snapshot, uint64_t address, gphi_operand
     *out =
         (gphi_operand){.context = (uintptr_t)context,
                        .backing = in_context ? GPHI_BACKING_CONTEXT : GPHI_BACKING_POOL,
-                       .is_known = type != 0};
+                       .is_nowhere = type == 0};
     return CUDA_SUCCESS;
 }
 

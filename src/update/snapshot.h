@@ -10,25 +10,10 @@
 #include "base/vec.h"
 #include "cuda/runtime.h"
 #include "graph/topology.h"
+#include "graph/update_rules.h"
 #include <gph/update.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-/* What memory an operand of a copy or fill stands on, as far as queries tell; the driver
- * holds it fast (M_U07). */
-typedef enum gphi_backing {
-    GPHI_BACKING_NONE = 0, /* no operand, or an array */
-    GPHI_BACKING_CONTEXT,  /* memory of a context, or ordinary host memory (context 0) */
-    GPHI_BACKING_POOL,     /* of a pool, or mapped */
-    GPHI_BACKING_GRAPH     /* of the graph's own allocations */
-} gphi_backing;
-
-typedef struct gphi_operand {
-    uint64_t context;
-    uint8_t backing;  /* a gphi_backing */
-    uint8_t is_known; /* the driver knows memory there now */
-    uint8_t is_freed; /* the graph itself allocates and frees it */
-} gphi_operand;
 
 /* One node of the row. */
 typedef struct gphi_place {

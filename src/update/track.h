@@ -55,9 +55,6 @@ static inline uint32_t gphi_from_base(const gphi_track *track, uint32_t flat)
 CUresult gphi_node_set(gphi_track *track, CUgraphExec exec, CUgraphNode handle,
                        const gphi_place *place, const char **call);
 
-/* Whether there is a setter for nodes of that kind. */
-bool gphi_node_has_setter(gph_node_kind kind);
-
 /* report.c: what a comparison found. Takes nothing; `report` was begun. */
 void gphi_report_fill(gph_update_report *report, const gphi_comparison *from);
 /* The same, of what the driver said itself. */

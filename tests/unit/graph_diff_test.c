@@ -116,6 +116,9 @@ static void what_an_update_changes_is_no_part_of_the_class(void)
     CHECK(nodes_are_one_class(fill(1, 1), fill(2, 1), GPH_SIGNATURE_KERNELS));
     CHECK(nodes_are_one_class(fill(1, 4), fill(2, 4), GPH_SIGNATURE_KERNELS));
     CHECK(nodes_are_one_class(copy(1, 1), copy(2, 1), GPH_SIGNATURE_KERNELS));
+    gph_node shifted = copy(0x200 - 8, 4);
+    shifted.u.memcpy.src.x_bytes = 8; /* the same first byte (R69d) */
+    CHECK(nodes_are_one_class(copy(0x200, 4), shifted, 0));
 }
 
 static void what_no_update_changes_tells_classes_apart(void)
