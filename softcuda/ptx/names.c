@@ -95,3 +95,17 @@ void ptx_insn_text(const ptx_module *module, const ptx_insn *insn, char *buffer,
     }
     buffer[at] = '\0';
 }
+
+const ptx_signature *ptx_intrinsic(const char *name)
+{
+    static const ptx_signature all[] = {
+        {"vprintf", PTX_U32, 2, {PTX_U64, PTX_U64}},
+        {"malloc", PTX_U64, 1, {PTX_U64}},
+        {"free", PTX_NONE, 1, {PTX_U64}},
+        {"__assertfail", PTX_NONE, 5, {PTX_U64, PTX_U64, PTX_U32, PTX_U64, PTX_U64}},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (strcmp(name, all[i].name) == 0)
+            return &all[i];
+    return NULL;
+}

@@ -366,6 +366,15 @@ GPH_CHECKED gph_status ptx_parse(const char *text, size_t bytes,
                                  gph_error *error);
 void ptx_module_destroy(ptx_module *module); /* takes NULL */
 
+/* A function of the run time that PTX declares and calls without a body. */
+typedef struct ptx_signature {
+    const char *name;
+    ptx_type result; /* PTX_NONE: none */
+    uint32_t count;
+    ptx_type arguments[5];
+} ptx_signature;
+const ptx_signature *ptx_intrinsic(const char *name); /* NULL: it is not one */
+
 bool ptx_has(const ptx_insn *insn, ptx_modifier modifier);
 const char *ptx_opcode_name(ptx_opcode opcode);
 const char *ptx_modifier_name(ptx_modifier modifier);

@@ -7,32 +7,32 @@
 #include "softcuda/ptx/compile.h"
 #include "softcuda/ptx/flow/flow.h"
 
-const ptx_operand *shape_callee(const ptx_function *f, const ptx_insn *insn)
+const ptx_operand *ptx_callee(const ptx_function *f, const ptx_insn *insn)
 {
     if (insn->opcode != PTX_OP_CALL)
         return NULL;
     return &f->operands[insn->operand + insn->return_count];
 }
 
-bool shape_has_body(const ptx_module *module, uint32_t function)
+bool ptx_has_body(const ptx_module *module, uint32_t function)
 {
     const ptx_function *f = &module->functions[function];
     return !f->is_entry && !f->is_extern && !f->is_prototype;
 }
 
 /* Functions whose address is taken, by code or by an initial value. */
-static void find_open_functions(shape_program *p)
+static void find_open_functions(ptx_build *p)
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++) {
         const ptx_function *f = &m->functions[n];
         for (uint32_t i = 0; i < f->insn_count; i++) {
             const ptx_insn *insn = &f->insns[i];
-            const ptx_operand *callee = shape_callee(f, insn);
+            const ptx_operand *callee = ptx_callee(f, insn);
             for (uint32_t k = 0; k < insn->operand_count; k++) {
                 const ptx_operand *o = &f->operands[insn->operand + k];
                 if (o->kind == PTX_OPERAND_FUNC && o != callee &&
-                    shape_has_body(m, o->index))
+                    ptx_has_body(m, o->index))
                     p->used_functions[o->index] |= FUNCTION_WANTED | FUNCTION_OPEN;
             }
         }
@@ -40,12 +40,12 @@ static void find_open_functions(shape_program *p)
     for (uint32_t v = 0; v < m->variable_count; v++)
         for (uint32_t k = 0; k < m->variables[v].relocation_count; k++) {
             const ptx_relocation *r = &m->variables[v].relocations[k];
-            if (r->is_function && shape_has_body(m, r->index))
+            if (r->is_function && ptx_has_body(m, r->index))
                 p->used_functions[r->index] |= FUNCTION_WANTED | FUNCTION_OPEN;
         }
 }
 
-static bool has_own_cut(const shape_program *p, const ptx_function *f)
+static bool has_own_cut(const ptx_build *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_role role = ptx_insn_role(p->module, f, &f->insns[i], NULL);
@@ -59,13 +59,12 @@ static bool has_own_cut(const shape_program *p, const ptx_function *f)
     return false;
 }
 
-static bool calls_marked(const shape_program *p, const ptx_function *f,
-                         const uint8_t *marks)
+static bool calls_marked(const ptx_build *p, const ptx_function *f, const uint8_t *marks)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee != NULL && callee->kind == PTX_OPERAND_FUNC && marks[callee->index] &&
-            shape_has_body(p->module, callee->index))
+            ptx_has_body(p->module, callee->index))
             return true;
     }
     return false;
@@ -78,7 +77,7 @@ static bool calls_marked(const shape_program *p, const ptx_function *f,
 static uint32_t next_callee(const ptx_function *f, uint32_t *at, const uint8_t *met)
 {
     while (*at < f->insn_count) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[(*at)++]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[(*at)++]);
         if (callee != NULL && callee->kind == PTX_OPERAND_FUNC && !met[callee->index])
             return callee->index;
     }
@@ -86,14 +85,14 @@ static uint32_t next_callee(const ptx_function *f, uint32_t *at, const uint8_t *
 }
 
 /* Depth first, by a stack of our own: a module may nest its calls as deep as it likes. */
-static void find_order(shape_program *p)
+static void find_order(ptx_build *p)
 {
     const ptx_module *m = p->module;
-    uint8_t *met = shape_alloc(&p->memory, m->function_count, 1);
-    uint32_t *stack = shape_alloc(&p->memory, m->function_count, sizeof(*stack));
-    uint32_t *at = shape_alloc(&p->memory, m->function_count, sizeof(*at));
+    uint8_t *met = ptx_alloc(&p->memory, m->function_count, 1);
+    uint32_t *stack = ptx_alloc(&p->memory, m->function_count, sizeof(*stack));
+    uint32_t *at = ptx_alloc(&p->memory, m->function_count, sizeof(*at));
     uint32_t count = 0;
-    p->order = shape_alloc(&p->memory, m->function_count, sizeof(*p->order));
+    p->order = ptx_alloc(&p->memory, m->function_count, sizeof(*p->order));
     for (uint32_t n = 0; n < m->function_count; n++) {
         uint32_t depth = 0;
         if (met[n])
@@ -118,11 +117,11 @@ static void find_order(shape_program *p)
  */
 
 /* All that are not found to be free of recursion, of `among` or of all. */
-static void find_recursion(const shape_program *p, const uint8_t *among, uint8_t *marks)
+static void find_recursion(const ptx_build *p, const uint8_t *among, uint8_t *marks)
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++)
-        marks[n] = shape_has_body(m, n) && (among == NULL || among[n]);
+        marks[n] = ptx_has_body(m, n) && (among == NULL || among[n]);
     for (uint32_t i = 0; i < m->function_count; i++) {
         const uint32_t n = p->order[i];
         if (marks[n] && !calls_marked(p, &m->functions[n], marks))
@@ -130,16 +129,16 @@ static void find_recursion(const shape_program *p, const uint8_t *among, uint8_t
     }
 }
 
-static void find_cuts_below(shape_program *p)
+static void find_cuts_below(ptx_build *p)
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++)
-        p->has_cuts[n] = shape_has_body(m, n) && has_own_cut(p, &m->functions[n]);
+        p->has_cuts[n] = ptx_has_body(m, n) && has_own_cut(p, &m->functions[n]);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < m->function_count; i++) {
             const uint32_t n = p->order[i];
-            if (shape_has_body(m, n) && !p->has_cuts[n] &&
+            if (ptx_has_body(m, n) && !p->has_cuts[n] &&
                 calls_marked(p, &m->functions[n], p->has_cuts))
                 p->has_cuts[n] = changed = true;
         }
@@ -151,7 +150,7 @@ static uint64_t whole_size(const uint32_t *sizes, const ptx_function *f)
 {
     uint64_t size = f->insn_count;
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee != NULL && callee->kind == PTX_OPERAND_FUNC)
             size += sizes[callee->index];
         else if (callee != NULL) /* who knows whom: it may come back here */
@@ -164,10 +163,10 @@ static uint64_t whole_size(const uint32_t *sizes, const ptx_function *f)
 
 /* What grows without bound when it is put in place of its calls is called, and counts the
  * calls: a tree of them may be as endless as a loop. */
-static void find_small(shape_program *p)
+static void find_small(ptx_build *p)
 {
     const ptx_module *m = p->module;
-    uint32_t *sizes = shape_alloc(&p->memory, m->function_count, sizeof(*sizes));
+    uint32_t *sizes = ptx_alloc(&p->memory, m->function_count, sizeof(*sizes));
     for (uint32_t i = 0; i < m->function_count; i++) {
         const uint32_t n = p->order[i];
         const uint64_t size = whole_size(sizes, &m->functions[n]);
@@ -176,14 +175,14 @@ static void find_small(shape_program *p)
     }
 }
 
-void shape_find_calls(shape_program *p)
+void ptx_find_calls(ptx_build *p)
 {
     const uint32_t count = p->module->function_count;
-    p->used_functions = shape_alloc(&p->memory, count, 1);
-    p->has_cuts = shape_alloc(&p->memory, count, 1);
-    p->recursive = shape_alloc(&p->memory, count, 1);
-    p->cuts_recursive = shape_alloc(&p->memory, count, 1);
-    p->small = shape_alloc(&p->memory, count, 1);
+    p->used_functions = ptx_alloc(&p->memory, count, 1);
+    p->has_cuts = ptx_alloc(&p->memory, count, 1);
+    p->recursive = ptx_alloc(&p->memory, count, 1);
+    p->cuts_recursive = ptx_alloc(&p->memory, count, 1);
+    p->small = ptx_alloc(&p->memory, count, 1);
     find_order(p);
     find_open_functions(p);
     find_cuts_below(p);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void *shape_alloc(shape_memory *memory, size_t count, size_t bytes)
+void *ptx_alloc(ptx_flow_memory *memory, size_t count, size_t bytes)
 {
     void *ptr = ptx_arena_alloc(memory->arena, count, bytes);
     if (ptr == NULL)
@@ -17,7 +17,7 @@ void *shape_alloc(shape_memory *memory, size_t count, size_t bytes)
     return ptr;
 }
 
-const char *shape_format(shape_memory *memory, const char *format, ...)
+const char *ptx_format(ptx_flow_memory *memory, const char *format, ...)
 {
     char line[512];
     va_list args;
@@ -32,30 +32,30 @@ const char *shape_format(shape_memory *memory, const char *format, ...)
 
 /* ---- instructions ---- */
 
-static void refuse(shape *s, const ptx_insn *insn, const char *reason)
+static void refuse(ptx_shape *s, const ptx_insn *insn, const char *reason)
 {
     char text[160];
     if (s->refusal != NULL)
         return;
     ptx_insn_text(s->module, insn, text, sizeof(text));
-    s->refusal = shape_format(
-        s->memory, "line %u: %s: %s", insn->line, text,
-        reason != NULL ? reason : "this build does not have this instruction");
+    s->refusal =
+        ptx_format(s->memory, "line %u: %s: %s", insn->line, text,
+                   reason != NULL ? reason : "this build does not have this instruction");
 }
 
-static uint32_t *copy_list(shape *s, const uint32_t *list, uint32_t count)
+static uint32_t *copy_list(ptx_shape *s, const uint32_t *list, uint32_t count)
 {
-    uint32_t *copy = shape_alloc(s->memory, count, sizeof(*copy));
+    uint32_t *copy = ptx_alloc(s->memory, count, sizeof(*copy));
     if (count > 0)
         memcpy(copy, list, count * sizeof(*copy));
     return copy;
 }
 
-static void scan_insn(shape *s, uint32_t i)
+static void scan_insn(ptx_shape *s, uint32_t i)
 {
     uint32_t reads[PTX_OPERANDS_MAX], writes[PTX_OPERANDS_MAX];
     const ptx_insn *insn = &s->function->insns[i];
-    shape_insn *info = &s->insns[i];
+    ptx_flow_insn *info = &s->insns[i];
     const char *reason = NULL;
     const ptx_role role = ptx_insn_role(s->module, s->function, insn, &reason);
     if (role == PTX_ROLE_UNSUPPORTED)
@@ -71,11 +71,11 @@ static void scan_insn(shape *s, uint32_t i)
     info->keeps_uniformity = ptx_insn_keeps_uniformity(s->function, insn);
 }
 
-void shape_scan(shape *s)
+void ptx_scan(ptx_shape *s)
 {
     const ptx_function *f = s->function;
-    s->insns = shape_alloc(s->memory, f->insn_count, sizeof(*s->insns));
-    s->regs = shape_alloc(s->memory, f->register_count, sizeof(*s->regs));
+    s->insns = ptx_alloc(s->memory, f->insn_count, sizeof(*s->insns));
+    s->regs = ptx_alloc(s->memory, f->register_count, sizeof(*s->regs));
     s->reg_words = (f->register_count + 31) / 32;
     for (uint32_t r = 0; r < f->register_count; r++)
         s->regs[r].def = SHAPE_NONE;
@@ -90,15 +90,16 @@ static bool is_cut(uint8_t role)
     return role == PTX_ROLE_BARRIER || role == PTX_ROLE_WARP;
 }
 
-static const ptx_operand *operand_of(const shape *s, const ptx_insn *insn, uint32_t nth)
+static const ptx_operand *operand_of(const ptx_shape *s, const ptx_insn *insn,
+                                     uint32_t nth)
 {
     return &s->function->operands[insn->operand + nth];
 }
 
-static uint8_t *find_leaders(shape *s)
+static uint8_t *find_leaders(ptx_shape *s)
 {
     const ptx_function *f = s->function;
-    uint8_t *leader = shape_alloc(s->memory, (size_t)f->insn_count + 1, 1);
+    uint8_t *leader = ptx_alloc(s->memory, (size_t)f->insn_count + 1, 1);
     leader[0] = 1;
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_insn *insn = &f->insns[i];
@@ -117,13 +118,14 @@ static uint8_t *find_leaders(shape *s)
 }
 
 /* Successors are instruction indices at first; block_at[] turns them into blocks. */
-static void set_succ(shape *s, shape_block *block, uint32_t count, const uint32_t *at)
+static void set_succ(ptx_shape *s, ptx_flow_block *block, uint32_t count,
+                     const uint32_t *at)
 {
     block->succ_count = count;
     block->succ = copy_list(s, at, count);
 }
 
-static void end_with_branch(shape *s, shape_block *block, uint32_t i)
+static void end_with_branch(ptx_shape *s, ptx_flow_block *block, uint32_t i)
 {
     const ptx_function *f = s->function;
     const ptx_insn *insn = &f->insns[i];
@@ -153,26 +155,26 @@ static void end_with_branch(shape *s, shape_block *block, uint32_t i)
 }
 
 /* One block that starts at instruction i; returns the instruction behind it. */
-static uint32_t make_block(shape *s, uint32_t i, const uint8_t *leader,
+static uint32_t make_block(ptx_shape *s, uint32_t i, const uint8_t *leader,
                            uint32_t *block_at)
 {
     const ptx_function *f = s->function;
     const ptx_insn *insn = &f->insns[i];
-    shape_block *block = &s->blocks[s->block_count];
+    ptx_flow_block *block = &s->blocks[s->block_count];
     block_at[i] = s->block_count++;
     block->line = insn->line;
     if (is_cut(s->insns[i].role)) {
         if (insn->guarded) { /* an empty block that branches around the cut */
             const uint32_t around[2] = {SHAPE_NONE, i + 1};
-            *block = (shape_block){.first = i,
-                                   .end = SHAPE_BRANCH,
-                                   .reg = insn->guard,
-                                   .negate = insn->guard_negate,
-                                   .line = insn->line};
+            *block = (ptx_flow_block){.first = i,
+                                      .end = SHAPE_BRANCH,
+                                      .reg = insn->guard,
+                                      .negate = insn->guard_negate,
+                                      .line = insn->line};
             set_succ(s, block, 2, around);
             block = &s->blocks[s->block_count++];
         }
-        *block = (shape_block){
+        *block = (ptx_flow_block){
             .first = i,
             .count = 1,
             .line = insn->line,
@@ -199,10 +201,10 @@ static uint32_t make_block(shape *s, uint32_t i, const uint8_t *leader,
 }
 
 /* Where an edge to `block` really leads. */
-static uint32_t thread_edge(const shape *s, uint32_t block)
+static uint32_t thread_edge(const ptx_shape *s, uint32_t block)
 {
     for (uint32_t steps = 0; block != SHAPE_EXIT && steps < s->block_count; steps++) {
-        const shape_block *b = &s->blocks[block];
+        const ptx_flow_block *b = &s->blocks[block];
         if (b->count > 0 || b->end != SHAPE_JUMP)
             break;
         block = b->succ[0];
@@ -210,7 +212,7 @@ static uint32_t thread_edge(const shape *s, uint32_t block)
     return block;
 }
 
-static void link_blocks(shape *s, const uint32_t *block_at)
+static void link_blocks(ptx_shape *s, const uint32_t *block_at)
 {
     for (uint32_t b = 0; b < s->block_count; b++) {
         for (uint32_t k = 0; k < s->blocks[b].succ_count; k++) {
@@ -225,7 +227,7 @@ static void link_blocks(shape *s, const uint32_t *block_at)
         for (uint32_t k = 0; k < s->blocks[b].succ_count; k++)
             s->blocks[b].succ[k] = thread_edge(s, s->blocks[b].succ[k]);
     for (uint32_t b = 0; b < s->block_count; b++) {
-        shape_block *block = &s->blocks[b];
+        ptx_flow_block *block = &s->blocks[b];
         if (block->end == SHAPE_BRANCH && block->succ[0] == block->succ[1]) {
             block->end = SHAPE_JUMP;
             block->succ_count = 1;
@@ -234,11 +236,11 @@ static void link_blocks(shape *s, const uint32_t *block_at)
 }
 
 /* Reverse postorder of what the entry reaches. */
-static void order_blocks(shape *s)
+static void order_blocks(ptx_shape *s)
 {
-    uint32_t *stack = shape_alloc(s->memory, s->block_count + 1, sizeof(*stack));
-    uint32_t *next = shape_alloc(s->memory, s->block_count, sizeof(*next));
-    uint32_t *post = shape_alloc(s->memory, s->block_count, sizeof(*post));
+    uint32_t *stack = ptx_alloc(s->memory, s->block_count + 1, sizeof(*stack));
+    uint32_t *next = ptx_alloc(s->memory, s->block_count, sizeof(*next));
+    uint32_t *post = ptx_alloc(s->memory, s->block_count, sizeof(*post));
     uint32_t depth = 0, count = 0;
     for (uint32_t b = 0; b < s->block_count; b++) {
         s->blocks[b].reachable = b == s->entry;
@@ -247,7 +249,7 @@ static void order_blocks(shape *s)
     stack[depth++] = s->entry;
     while (depth > 0) {
         const uint32_t b = stack[depth - 1];
-        shape_block *block = &s->blocks[b];
+        ptx_flow_block *block = &s->blocks[b];
         if (next[b] == block->succ_count) {
             post[count++] = b;
             depth--;
@@ -259,7 +261,7 @@ static void order_blocks(shape *s)
         s->blocks[to].reachable = 1;
         stack[depth++] = to;
     }
-    s->order = shape_alloc(s->memory, count, sizeof(*s->order));
+    s->order = ptx_alloc(s->memory, count, sizeof(*s->order));
     s->order_count = count;
     for (uint32_t i = 0; i < count; i++) {
         s->order[i] = post[count - 1 - i];
@@ -267,40 +269,40 @@ static void order_blocks(shape *s)
     }
 }
 
-static void link_preds(shape *s)
+static void link_preds(ptx_shape *s)
 {
     for (uint32_t i = 0; i < s->order_count; i++) {
-        const shape_block *b = &s->blocks[s->order[i]];
+        const ptx_flow_block *b = &s->blocks[s->order[i]];
         for (uint32_t k = 0; k < b->succ_count; k++)
             if (b->succ[k] != SHAPE_EXIT)
                 s->blocks[b->succ[k]].pred_count++;
     }
     for (uint32_t i = 0; i < s->order_count; i++) {
-        shape_block *b = &s->blocks[s->order[i]];
-        b->pred = shape_alloc(s->memory, b->pred_count, sizeof(*b->pred));
+        ptx_flow_block *b = &s->blocks[s->order[i]];
+        b->pred = ptx_alloc(s->memory, b->pred_count, sizeof(*b->pred));
         b->pred_count = 0;
     }
     for (uint32_t i = 0; i < s->order_count; i++) {
-        const shape_block *b = &s->blocks[s->order[i]];
+        const ptx_flow_block *b = &s->blocks[s->order[i]];
         for (uint32_t k = 0; k < b->succ_count; k++) {
             if (b->succ[k] == SHAPE_EXIT)
                 continue;
-            shape_block *to = &s->blocks[b->succ[k]];
+            ptx_flow_block *to = &s->blocks[b->succ[k]];
             to->pred[to->pred_count++] = s->order[i];
         }
     }
 }
 
-static void note_definitions(shape *s)
+static void note_definitions(ptx_shape *s)
 {
     s->has_cuts = 0;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         s->has_cuts |= b->kind != SHAPE_CODE;
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             s->insns[i].block = s->order[n];
             for (uint32_t k = 0; k < s->insns[i].write_count; k++) {
-                shape_reg *reg = &s->regs[s->insns[i].writes[k]];
+                ptx_flow_reg *reg = &s->regs[s->insns[i].writes[k]];
                 reg->def = i;
                 reg->def_count++;
             }
@@ -308,17 +310,17 @@ static void note_definitions(shape *s)
     }
 }
 
-void shape_cfg(shape *s)
+void ptx_build_cfg(ptx_shape *s)
 {
     const ptx_function *f = s->function;
     const uint8_t *leader = find_leaders(s);
     uint32_t *block_at =
-        shape_alloc(s->memory, (size_t)f->insn_count + 1, sizeof(*block_at));
+        ptx_alloc(s->memory, (size_t)f->insn_count + 1, sizeof(*block_at));
     uint32_t most = 1;
     for (uint32_t i = 0; i < f->insn_count; i++)
         most += leader[i] + (is_cut(s->insns[i].role) && f->insns[i].guarded ? 1u : 0u);
     /* Twice: room for a block before every loop. */
-    s->blocks = shape_alloc(s->memory, 2 * (size_t)most, sizeof(*s->blocks));
+    s->blocks = ptx_alloc(s->memory, 2 * (size_t)most, sizeof(*s->blocks));
     for (uint32_t i = 0; i < f->insn_count;)
         i = make_block(s, i, leader, block_at);
     if (f->insn_count == 0) {
@@ -326,11 +328,11 @@ void shape_cfg(shape *s)
         set_succ(s, &s->blocks[0], 1, &(uint32_t){0});
     }
     link_blocks(s, block_at);
-    shape_order(s);
+    ptx_order_blocks(s);
     note_definitions(s);
 }
 
-void shape_order(shape *s)
+void ptx_order_blocks(ptx_shape *s)
 {
     s->block_words = (s->block_count + 31) / 32;
     order_blocks(s);

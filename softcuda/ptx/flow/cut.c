@@ -17,7 +17,7 @@ static uint32_t left(const operands *o)
     return o->count - o->at;
 }
 
-static void cut_barrier(const ptx_insn *insn, operands *o, shape_cut *cut)
+static void cut_barrier(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
 {
     cut->kind = SHAPE_CUT_SYNC;
     if (ptx_has(insn, PTX_MOD_WARP)) {
@@ -42,7 +42,7 @@ static void cut_barrier(const ptx_insn *insn, operands *o, shape_cut *cut)
     cut->type = PTX_PRED;
 }
 
-static void cut_shfl(const ptx_insn *insn, operands *o, shape_cut *cut)
+static void cut_shfl(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
 {
     static const ptx_modifier modes[] = {PTX_MOD_UP, PTX_MOD_DOWN, PTX_MOD_BFLY,
                                          PTX_MOD_IDX};
@@ -57,7 +57,7 @@ static void cut_shfl(const ptx_insn *insn, operands *o, shape_cut *cut)
     cut->mask = take(o);
 }
 
-static void cut_vote(const ptx_insn *insn, operands *o, shape_cut *cut)
+static void cut_vote(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
 {
     static const ptx_modifier modes[] = {PTX_MOD_ALL, PTX_MOD_ANY, PTX_MOD_UNI,
                                          PTX_MOD_BALLOT};
@@ -84,7 +84,7 @@ static uint32_t redux_mode(const ptx_insn *insn)
     return ptx_has(insn, PTX_MOD_XOR) ? 7 : 0;
 }
 
-static void cut_warp(const ptx_insn *insn, operands *o, shape_cut *cut)
+static void cut_warp(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
 {
     cut->type = insn->type_count > 0 ? (ptx_type)insn->types[0] : PTX_B32;
     switch ((ptx_opcode)insn->opcode) {
@@ -110,11 +110,11 @@ static void cut_warp(const ptx_insn *insn, operands *o, shape_cut *cut)
     }
 }
 
-shape_cut shape_cut_of(const shape *s, uint32_t i)
+ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
     operands o = {&s->function->operands[insn->operand], insn->operand_count, 0};
-    shape_cut cut = {0};
+    ptx_cut_form cut = {0};
     if (insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER) {
         cut_barrier(insn, &o, &cut);
         return cut;
@@ -123,14 +123,14 @@ shape_cut shape_cut_of(const shape *s, uint32_t i)
     cut.out = out;
     if (out != NULL && out->pair)
         cut.out_pred = take(&o);
-    const shape_cut outputs = cut;
+    const ptx_cut_form outputs = cut;
     cut_warp(insn, &o, &cut);
     cut.out = outputs.out;
     cut.out_pred = outputs.out_pred;
     return cut;
 }
 
-bool shape_cut_is_whole(const shape_cut *cut)
+bool ptx_cut_is_whole(const ptx_cut_form *cut)
 {
     if (cut->kind != SHAPE_CUT_SYNC && cut->kind != SHAPE_CUT_REDUCE)
         return false;

@@ -30,10 +30,10 @@ static uint32_t meet(const tree *t, uint32_t a, uint32_t b)
     return a;
 }
 
-static void find_dominators(shape *s)
+static void find_dominators(ptx_shape *s)
 {
-    uint32_t *parent = shape_alloc(s->memory, s->block_count, sizeof(*parent));
-    uint32_t *rank = shape_alloc(s->memory, s->block_count, sizeof(*rank));
+    uint32_t *parent = ptx_alloc(s->memory, s->block_count, sizeof(*parent));
+    uint32_t *rank = ptx_alloc(s->memory, s->block_count, sizeof(*rank));
     const tree t = {parent, rank};
     for (uint32_t b = 0; b < s->block_count; b++) {
         parent[b] = SHAPE_NONE;
@@ -58,7 +58,7 @@ static void find_dominators(shape *s)
         s->blocks[s->order[i]].idom = parent[s->order[i]];
 }
 
-bool shape_dominates(const shape *s, uint32_t a, uint32_t b)
+bool ptx_dominates(const ptx_shape *s, uint32_t a, uint32_t b)
 {
     while (s->blocks[b].order > s->blocks[a].order)
         b = s->blocks[b].idom;
@@ -75,7 +75,7 @@ typedef struct ends {
     uint32_t *rank, *parent;
 } ends;
 
-static bool may_exit(const shape *s, uint32_t b)
+static bool may_exit(const ptx_shape *s, uint32_t b)
 {
     for (uint32_t k = 0; k < s->blocks[b].succ_count; k++)
         if (s->blocks[b].succ[k] == SHAPE_EXIT)
@@ -85,7 +85,7 @@ static bool may_exit(const shape *s, uint32_t b)
 
 /* Walks edges backwards from `root` over blocks of no pass yet: marks them with `mark`
  * and lists them in postorder; returns how many. */
-static uint32_t walk_back(const shape *s, ends *e, uint32_t root, uint8_t mark)
+static uint32_t walk_back(const ptx_shape *s, ends *e, uint32_t root, uint8_t mark)
 {
     uint32_t depth = 0, count = 0;
     e->stack[depth++] = root;
@@ -109,7 +109,7 @@ static uint32_t walk_back(const shape *s, ends *e, uint32_t root, uint8_t mark)
 }
 
 /* The exit that most blocks lead to; the last of equals. */
-static uint32_t best_exit(const shape *s, ends *e)
+static uint32_t best_exit(const ptx_shape *s, ends *e)
 {
     uint32_t best = SHAPE_NONE, most = 0, tried = 0;
     for (uint32_t b = s->block_count; b-- > 0;) {
@@ -128,7 +128,7 @@ static uint32_t best_exit(const shape *s, ends *e)
     return best;
 }
 
-static void post_pass(shape *s, ends *e, uint32_t root)
+static void post_pass(ptx_shape *s, ends *e, uint32_t root)
 {
     const uint32_t count = walk_back(s, e, root, e->current);
     const tree t = {e->parent, e->rank};
@@ -158,14 +158,14 @@ static void post_pass(shape *s, ends *e, uint32_t root)
             e->post[i] == root ? SHAPE_EXIT : e->parent[e->post[i]];
 }
 
-static void find_post_dominators(shape *s)
+static void find_post_dominators(ptx_shape *s)
 {
-    ends e = {.pass = shape_alloc(s->memory, s->block_count, 1),
-              .stack = shape_alloc(s->memory, s->block_count + 1, sizeof(uint32_t)),
-              .next = shape_alloc(s->memory, s->block_count, sizeof(uint32_t)),
-              .post = shape_alloc(s->memory, s->block_count, sizeof(uint32_t)),
-              .rank = shape_alloc(s->memory, s->block_count, sizeof(uint32_t)),
-              .parent = shape_alloc(s->memory, s->block_count, sizeof(uint32_t))};
+    ends e = {.pass = ptx_alloc(s->memory, s->block_count, 1),
+              .stack = ptx_alloc(s->memory, s->block_count + 1, sizeof(uint32_t)),
+              .next = ptx_alloc(s->memory, s->block_count, sizeof(uint32_t)),
+              .post = ptx_alloc(s->memory, s->block_count, sizeof(uint32_t)),
+              .rank = ptx_alloc(s->memory, s->block_count, sizeof(uint32_t)),
+              .parent = ptx_alloc(s->memory, s->block_count, sizeof(uint32_t))};
     for (uint32_t b = 0; b < s->block_count; b++)
         s->blocks[b].ipdom = SHAPE_NONE;
     for (e.current = 1; e.current < 200; e.current++) {
@@ -176,18 +176,18 @@ static void find_post_dominators(shape *s)
     }
 }
 
-void shape_influence(const shape *s, uint32_t block, uint32_t *map)
+void ptx_mark_influence(const ptx_shape *s, uint32_t block, uint32_t *map)
 {
     const uint32_t stop = s->blocks[block].ipdom;
-    uint32_t *stack = shape_alloc(s->memory, s->block_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_alloc(s->memory, s->block_count + 1, sizeof(*stack));
     uint32_t depth = 0;
     for (uint32_t from = block;;) {
-        const shape_block *b = &s->blocks[from];
+        const ptx_flow_block *b = &s->blocks[from];
         for (uint32_t k = 0; k < b->succ_count; k++) {
             const uint32_t to = b->succ[k];
-            if (to == SHAPE_EXIT || to == stop || shape_bit(map, to))
+            if (to == SHAPE_EXIT || to == stop || ptx_bit(map, to))
                 continue;
-            shape_set(map, to);
+            ptx_set_bit(map, to);
             stack[depth++] = to;
         }
         if (depth == 0)
@@ -200,37 +200,37 @@ void shape_influence(const shape *s, uint32_t block, uint32_t *map)
  * --------------------------------------------------------------------------------- */
 
 /* The natural loop of the back edges into `head`. */
-static void fill_loop(shape *s, shape_loop *loop, uint32_t *stack)
+static void fill_loop(ptx_shape *s, ptx_flow_loop *loop, uint32_t *stack)
 {
     uint32_t depth = 0;
-    shape_set(loop->blocks, loop->head);
-    const shape_block *head = &s->blocks[loop->head];
+    ptx_set_bit(loop->blocks, loop->head);
+    const ptx_flow_block *head = &s->blocks[loop->head];
     for (uint32_t k = 0; k < head->pred_count; k++) {
         const uint32_t p = head->pred[k];
-        if (shape_dominates(s, loop->head, p) && !shape_bit(loop->blocks, p)) {
-            shape_set(loop->blocks, p);
+        if (ptx_dominates(s, loop->head, p) && !ptx_bit(loop->blocks, p)) {
+            ptx_set_bit(loop->blocks, p);
             stack[depth++] = p;
         }
     }
     while (depth > 0) {
-        const shape_block *b = &s->blocks[stack[--depth]];
+        const ptx_flow_block *b = &s->blocks[stack[--depth]];
         for (uint32_t k = 0; k < b->pred_count; k++) {
-            if (shape_bit(loop->blocks, b->pred[k]))
+            if (ptx_bit(loop->blocks, b->pred[k]))
                 continue;
-            shape_set(loop->blocks, b->pred[k]);
+            ptx_set_bit(loop->blocks, b->pred[k]);
             stack[depth++] = b->pred[k];
         }
     }
 }
 
-static bool is_head(shape *s, uint32_t b)
+static bool is_head(ptx_shape *s, uint32_t b)
 {
     bool head = false;
     for (uint32_t k = 0; k < s->blocks[b].pred_count; k++) {
         const uint32_t p = s->blocks[b].pred[k];
         if (s->blocks[p].order < s->blocks[b].order)
             continue;
-        if (shape_dominates(s, b, p))
+        if (ptx_dominates(s, b, p))
             head = true;
         else
             s->irreducible = 1;
@@ -238,19 +238,19 @@ static bool is_head(shape *s, uint32_t b)
     return head;
 }
 
-bool shape_in_loop(const shape *s, uint32_t loop, uint32_t block)
+bool ptx_in_loop(const ptx_shape *s, uint32_t loop, uint32_t block)
 {
-    return shape_bit(s->loops[loop].blocks, block);
+    return ptx_bit(s->loops[loop].blocks, block);
 }
 
-static void shape_loops(shape *s)
+static void ptx_find_loops_(ptx_shape *s)
 {
     uint32_t count = 0;
-    uint32_t *stack = shape_alloc(s->memory, s->block_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_alloc(s->memory, s->block_count + 1, sizeof(*stack));
     s->loop_count = 0;
     for (uint32_t i = 0; i < s->order_count; i++)
         count += is_head(s, s->order[i]);
-    s->loops = shape_alloc(s->memory, count, sizeof(*s->loops));
+    s->loops = ptx_alloc(s->memory, count, sizeof(*s->loops));
     for (uint32_t b = 0; b < s->block_count; b++)
         s->blocks[b].loop = SHAPE_NONE;
     /* Heads in order: an outer loop comes before the loops in it. */
@@ -259,28 +259,28 @@ static void shape_loops(shape *s)
         if (!is_head(s, b))
             continue;
         const uint32_t index = s->loop_count++;
-        shape_loop *loop = &s->loops[index];
-        *loop = (shape_loop){.head = b, .parent = s->blocks[b].loop};
-        loop->blocks = shape_alloc(s->memory, s->block_words, sizeof(uint32_t));
+        ptx_flow_loop *loop = &s->loops[index];
+        *loop = (ptx_flow_loop){.head = b, .parent = s->blocks[b].loop};
+        loop->blocks = ptx_alloc(s->memory, s->block_words, sizeof(uint32_t));
         fill_loop(s, loop, stack);
         for (uint32_t k = 0; k < s->block_count; k++)
-            if (shape_bit(loop->blocks, k))
+            if (ptx_bit(loop->blocks, k))
                 s->blocks[k].loop = index;
     }
 }
 
-static uint32_t add_block(shape *s, uint32_t to)
+static uint32_t add_block(ptx_shape *s, uint32_t to)
 {
     const uint32_t fresh = s->block_count++;
-    s->blocks[fresh] = (shape_block){
+    s->blocks[fresh] = (ptx_flow_block){
         .first = s->blocks[to].first, .line = s->blocks[to].line, .succ_count = 1};
-    s->blocks[fresh].succ = shape_alloc(s->memory, 1, sizeof(uint32_t));
+    s->blocks[fresh].succ = ptx_alloc(s->memory, 1, sizeof(uint32_t));
     s->blocks[fresh].succ[0] = to;
     return fresh;
 }
 
 /* Where loops have several entries, only the function's entry is kept out of them. */
-static bool add_entry(shape *s)
+static bool add_entry(ptx_shape *s)
 {
     s->entry = add_block(s, s->entry);
     return true;
@@ -288,7 +288,7 @@ static bool add_entry(shape *s)
 
 /* Every loop gets an empty block before it, so that a region that starts there holds the
  * whole loop. */
-static bool add_preheaders(shape *s)
+static bool add_preheaders(ptx_shape *s)
 {
     const uint32_t before = s->block_count;
     for (uint32_t l = 0; l < s->loop_count; l++) {
@@ -297,7 +297,7 @@ static bool add_preheaders(shape *s)
         for (uint32_t k = 0; k < s->blocks[head].pred_count; k++) {
             const uint32_t p = s->blocks[head].pred[k];
             for (uint32_t n = 0; n < s->blocks[p].succ_count; n++)
-                if (s->blocks[p].succ[n] == head && !shape_in_loop(s, l, p))
+                if (s->blocks[p].succ[n] == head && !ptx_in_loop(s, l, p))
                     s->blocks[p].succ[n] = fresh;
         }
         if (s->entry == head)
@@ -306,14 +306,14 @@ static bool add_preheaders(shape *s)
     return s->block_count > before;
 }
 
-void shape_dominators(shape *s)
+void ptx_find_dominators(ptx_shape *s)
 {
     find_dominators(s);
-    shape_loops(s);
+    ptx_find_loops_(s);
     if (s->irreducible ? add_entry(s) : add_preheaders(s)) {
-        shape_order(s);
+        ptx_order_blocks(s);
         find_dominators(s);
-        shape_loops(s);
+        ptx_find_loops_(s);
     }
     find_post_dominators(s);
 }

@@ -9,7 +9,7 @@
  *    ├─ regs[]       per register: definitions, uniform or not, how it crosses a cut
  *    └─ regions[]    fast path only: what becomes one loop over the threads
  *
- * Running out of memory in here jumps to shape_memory.exit (ptx_compile() frees all). */
+ * Running out of memory in here jumps to ptx_flow_memory.exit (ptx_compile() frees all). */
 #ifndef SOFT_PTX_FLOW_FLOW_H
 #define SOFT_PTX_FLOW_FLOW_H
 
@@ -23,16 +23,16 @@
                  */
 #define SHAPE_NONE 0xfffffffeu
 
-typedef struct shape_memory {
+typedef struct ptx_flow_memory {
     ptx_arena *arena;
     jmp_buf exit;
-} shape_memory;
+} ptx_flow_memory;
 
 /* Zeroed; never NULL. */
-void *shape_alloc(shape_memory *memory, size_t count, size_t bytes);
-const char *shape_format(shape_memory *memory, const char *format, ...) GPH_PRINTF(2, 3);
+void *ptx_alloc(ptx_flow_memory *memory, size_t count, size_t bytes);
+const char *ptx_format(ptx_flow_memory *memory, const char *format, ...) GPH_PRINTF(2, 3);
 
-typedef struct shape_insn {
+typedef struct ptx_flow_insn {
     uint8_t role; /* ptx_role */
     uint8_t reads_memory, writes_memory, is_volatile;
     uint8_t keeps_uniformity;
@@ -41,16 +41,16 @@ typedef struct shape_insn {
     uint32_t read_count, write_count;
     uint32_t *reads, *writes;
     uint32_t block;
-} shape_insn;
+} ptx_flow_insn;
 
-typedef enum shape_kind { SHAPE_CODE, SHAPE_BARRIER, SHAPE_WARP } shape_kind;
-typedef enum shape_end {
+typedef enum ptx_block_kind { SHAPE_CODE, SHAPE_BARRIER, SHAPE_WARP } ptx_block_kind;
+typedef enum ptx_block_end {
     SHAPE_JUMP,   /* to succ[0] */
     SHAPE_BRANCH, /* succ[0] if `reg` (or not, by `negate`), else succ[1] */
     SHAPE_INDEX   /* succ[reg], brx.idx */
-} shape_end;
+} ptx_block_end;
 
-typedef struct shape_block {
+typedef struct ptx_flow_block {
     uint32_t first, count; /* instructions, without the branch or return at the end */
     uint8_t kind, end, negate;
     uint8_t reachable;
@@ -65,9 +65,9 @@ typedef struct shape_block {
     uint32_t idom, ipdom;
     uint32_t loop; /* innermost, or SHAPE_NONE */
     uint32_t region;
-} shape_block;
+} ptx_flow_block;
 
-typedef struct shape_loop {
+typedef struct ptx_flow_loop {
     uint32_t head, parent;
     uint32_t *blocks; /* bitmap */
     uint8_t uniform;  /* every live thread makes the same number of rounds */
@@ -75,21 +75,21 @@ typedef struct shape_loop {
     uint8_t spins;    /* leaves when another thread has done something */
     uint8_t outside;  /* its rounds are control flow around regions */
     uint8_t reserved[4];
-} shape_loop;
+} ptx_flow_loop;
 
-typedef enum shape_home {
+typedef enum ptx_home {
     SHAPE_LOCAL,  /* lives in one region only */
     SHAPE_SCALAR, /* uniform */
     SHAPE_REMAT,  /* computed again where needed */
     SHAPE_AFFINE, /* a rematerializable base + a uniform offset */
     SHAPE_ARRAY   /* in a context array */
-} shape_home;
+} ptx_home;
 
-typedef struct shape_reg {
+typedef struct ptx_flow_reg {
     uint32_t def_count;
     uint32_t def; /* an instruction that defines it; SHAPE_NONE */
     uint8_t divergent;
-    uint8_t home;     /* shape_home */
+    uint8_t home;     /* ptx_home */
     uint8_t strict;   /* one value: every use is reached by the definition(s) alike */
     uint8_t warp_use; /* read or written by a warp operation or bar.red */
     uint8_t warp_write;
@@ -99,9 +99,9 @@ typedef struct shape_reg {
     uint32_t loop;   /* SHAPE_AFFINE: the lockstep loop of its steps, or SHAPE_NONE */
     uint32_t part;   /* SHAPE_AFFINE: the base adds a uniform value to this register, and
                         that value starts the offset; or SHAPE_NONE */
-} shape_reg;
+} ptx_flow_reg;
 
-typedef struct shape_region {
+typedef struct ptx_region {
     uint32_t head;
     uint32_t *blocks; /* in order */
     uint32_t block_count;
@@ -116,40 +116,40 @@ typedef struct shape_region {
                          or SHAPE_DECIDED | the block whose uniform branch decides */
     uint32_t mask;    /* index of its mask array, or SHAPE_NONE */
     uint32_t order;
-    uint8_t kind;        /* shape_kind of its only block, or SHAPE_CODE */
+    uint8_t kind;        /* ptx_block_kind of its only block, or SHAPE_CODE */
     uint8_t masked;      /* only threads with their mask set run it */
     uint8_t exits;       /* a thread may end in it while others go on */
     uint8_t needs_live;  /* some thread may have ended before */
     uint8_t thread_code; /* there is anything to do by thread */
     uint8_t reserved[3];
-} shape_region;
+} ptx_region;
 
-typedef struct shape {
-    shape_memory *memory;
+typedef struct ptx_shape {
+    ptx_flow_memory *memory;
     const ptx_module *module;
     const ptx_function *function;
     const ptx_compile_options *options;
-    shape_insn *insns;
-    shape_block *blocks;
+    ptx_flow_insn *insns;
+    ptx_flow_block *blocks;
     uint32_t block_count, entry;
     uint32_t *order; /* reachable blocks in reverse postorder */
     uint32_t order_count;
-    shape_loop *loops;
+    ptx_flow_loop *loops;
     uint32_t loop_count;
-    shape_reg *regs;
+    ptx_flow_reg *regs;
     uint32_t reg_words; /* of a bitmap of registers */
     uint32_t block_words;
     uint32_t **live_in;      /* by block: may be read from here on */
     uint32_t **maybe;        /* by block: some definition may have come before */
     uint32_t **uses, **defs; /* by block: read before written, written */
-    shape_region *regions;
+    ptx_region *regions;
     uint32_t region_count;
     uint32_t *linear; /* regions in the order of the code */
     uint32_t mask_count;
     uint8_t *forced; /* blocks that start a region */
     /* By block, for the scalar part of its region: whether it goes on to after[block]
      * instead of branching as written. */
-    uint8_t *remat; /* by register: see shape_is_remat() */
+    uint8_t *remat; /* by register: see ptx_is_remat() */
     uint8_t *passes, *linked;
     uint32_t *after;
     uint8_t irreducible;
@@ -164,56 +164,57 @@ typedef struct shape {
     uint32_t array_bytes;           /* context arrays, a thread */
     uint32_t array_count;
     uint32_t mask_offset; /* of the mask arrays, a byte each; the live flags behind */
-    struct shape_program *program;
-} shape;
+    struct ptx_build *program;
+} ptx_shape;
 
-static inline bool shape_bit(const uint32_t *map, uint32_t i)
+static inline bool ptx_bit(const uint32_t *map, uint32_t i)
 {
     return map[i >> 5] >> (i & 31) & 1;
 }
 
-static inline void shape_set(uint32_t *map, uint32_t i)
+static inline void ptx_set_bit(uint32_t *map, uint32_t i)
 {
     map[i >> 5] |= 1u << (i & 31);
 }
 
-static inline void shape_clear(uint32_t *map, uint32_t i)
+static inline void ptx_clear_bit(uint32_t *map, uint32_t i)
 {
     map[i >> 5] &= ~(1u << (i & 31));
 }
 
 /* ---- cfg.c, domtree.c ---- */
 /* Roles and registers of every instruction; shape->refusal if one cannot be written. */
-void shape_scan(shape *s);
-void shape_cfg(shape *s);
-void shape_order(shape *s); /* reachable blocks, their order and predecessors */
+void ptx_scan(ptx_shape *s);
+void ptx_build_cfg(ptx_shape *s);
+void ptx_order_blocks(ptx_shape *s); /* reachable blocks, their order and predecessors */
 /* Dominators, loops, post-dominators (early exits ignored). */
-void shape_dominators(shape *s);
-bool shape_dominates(const shape *s, uint32_t a, uint32_t b);
-bool shape_in_loop(const shape *s, uint32_t loop, uint32_t block);
+void ptx_find_dominators(ptx_shape *s);
+bool ptx_dominates(const ptx_shape *s, uint32_t a, uint32_t b);
+bool ptx_in_loop(const ptx_shape *s, uint32_t loop, uint32_t block);
 /* Marks what may run between a branch at the end of `block` and where its ways meet. */
-void shape_influence(const shape *s, uint32_t block, uint32_t *map);
+void ptx_mark_influence(const ptx_shape *s, uint32_t block, uint32_t *map);
 
 /* ---- uniform.c ---- */
-void shape_uniformity(shape *s);
-bool shape_is_uniform_insn(const shape *s, uint32_t insn);
-bool shape_is_steady_load(const shape *s, uint32_t insn);  /* a parameter or constant */
-bool shape_is_uniform_load(const shape *s, uint32_t insn); /* of memory that may change */
+void ptx_find_uniformity(ptx_shape *s);
+bool ptx_is_uniform_insn(const ptx_shape *s, uint32_t insn);
+bool ptx_is_steady_load(const ptx_shape *s, uint32_t insn); /* a parameter or constant */
+bool ptx_is_uniform_load(const ptx_shape *s,
+                         uint32_t insn); /* of memory that may change */
 
 /* ---- wait.c ---- */
 /* Whether a loop may go on until another thread does something. */
-bool shape_may_wait(const shape *s);
+bool ptx_may_wait(const ptx_shape *s);
 /* A compare-and-swap whose comparand changes from round to round tries again until it
  * succeeds: it waits for nobody. */
-bool shape_is_retry(const shape *s, uint32_t loop, uint32_t insn);
+bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t insn);
 
 /* ---- the module: compile.c ---- */
-typedef struct shape_program {
-    shape_memory memory; /* first: the program's own arena */
+typedef struct ptx_build {
+    ptx_flow_memory memory; /* first: the program's own arena */
     const ptx_module *module;
     const ptx_compile_options *options;
-    ptx_text text;
-    ptx_text part, parts;   /* code that becomes functions of its own: shape_part.c */
+    gphi_text text;
+    gphi_text part, parts;  /* code that becomes functions of its own: shape_part.c */
     uint32_t loop_metadata; /* loop nodes given out */
     uint8_t
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */
@@ -229,28 +230,28 @@ typedef struct shape_program {
     uint32_t *function_shared; /* by function: where its own .shared variables start */
     uint32_t function_shared_bytes;
     uint32_t inlined_insns; /* of all kernels that have functions in place of calls */
-} shape_program;
+} ptx_build;
 
 /* ---- calls.c ---- */
 enum { FUNCTION_WANTED = 1, FUNCTION_WRITTEN = 2, FUNCTION_OPEN = 4 };
 #define SHAPE_SMALL_MAX 4000u
 
 /* Fills order, used_functions (open ones), has_cuts, recursive, cuts_recursive, small. */
-void shape_find_calls(shape_program *p);
+void ptx_find_calls(ptx_build *p);
 /* Whom an instruction calls (a function or a register), or NULL. */
-const ptx_operand *shape_callee(const ptx_function *f, const ptx_insn *insn);
+const ptx_operand *ptx_callee(const ptx_function *f, const ptx_insn *insn);
 /* A device function that is defined here. */
-bool shape_has_body(const ptx_module *module, uint32_t function);
+bool ptx_has_body(const ptx_module *module, uint32_t function);
 
 /* ---- inline.c ---- */
 /* The kernel with functions that have cuts in place of their calls; itself if it calls
  * none, or one of them cannot be put there. */
-const ptx_function *shape_inline(shape_program *p, shape_memory *memory,
-                                 const ptx_function *kernel);
+const ptx_function *ptx_inline_calls(ptx_build *p, ptx_flow_memory *memory,
+                                     const ptx_function *kernel);
 
 /* ---- cut.c: a barrier or warp operation, taken apart ---- */
 
-typedef enum shape_cut_kind {
+typedef enum ptx_cut_kind {
     SHAPE_CUT_SYNC, /* bar.sync */
     SHAPE_CUT_ARRIVE,
     SHAPE_CUT_REDUCE, /* bar.red; mode: 1 popc, 2 and, 3 or */
@@ -261,31 +262,31 @@ typedef enum shape_cut_kind {
     SHAPE_CUT_REDUX, /* mode: 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 xor */
     SHAPE_CUT_ELECT,
     SHAPE_CUT_ACTIVE
-} shape_cut_kind;
+} ptx_cut_kind;
 
-typedef struct shape_cut {
-    shape_cut_kind kind;
+typedef struct ptx_cut_form {
+    ptx_cut_kind kind;
     uint32_t mode;
     ptx_type type; /* of the value */
     /* NULL: not written. `id`, `threads`: of barriers. */
     const ptx_operand *out, *out_pred, *value, *b, *c, *mask, *id, *threads;
-} shape_cut;
+} ptx_cut_form;
 
-shape_cut shape_cut_of(const shape *s, uint32_t insn);
+ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t insn);
 /* A barrier that all threads of the block share: id 0, no count. */
-bool shape_cut_is_whole(const shape_cut *cut);
+bool ptx_cut_is_whole(const ptx_cut_form *cut);
 
 /* ---- region.c, value.c ---- */
 #define SHAPE_DECIDED 0x80000000u
-void shape_find_lockstep(shape *s);
-void shape_find_homes(shape *s);
-void shape_liveness(shape *s);
-uint32_t shape_local_def(const shape *s, uint32_t insn, uint32_t reg);
-bool shape_is_remat(const shape *s, uint32_t reg);
+void ptx_find_lockstep(ptx_shape *s);
+void ptx_find_homes(ptx_shape *s);
+void ptx_find_liveness(ptx_shape *s);
+uint32_t ptx_local_def(const ptx_shape *s, uint32_t insn, uint32_t reg);
+bool ptx_is_remat(const ptx_shape *s, uint32_t reg);
 #define SHAPE_STEP_MAX 64u
-uint32_t shape_step(const shape *s, uint32_t i, uint32_t reg, uint32_t *chain);
-bool shape_is_step(const shape *s, uint32_t insn, uint32_t reg);
+uint32_t ptx_find_step(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *chain);
+bool ptx_is_step(const ptx_shape *s, uint32_t insn, uint32_t reg);
 /* Regions, homes of registers; sets slow_reason if the kernel has no fast form. */
-void shape_plan_fast(shape *s);
+void ptx_plan_fast(ptx_shape *s);
 
 #endif

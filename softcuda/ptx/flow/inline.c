@@ -31,8 +31,8 @@ typedef struct list {
 } list;
 
 typedef struct inliner {
-    shape_program *program;
-    shape_memory *memory;
+    ptx_build *program;
+    ptx_flow_memory *memory;
     const ptx_function *from;
     list insns, operands, registers, variables, labels;
     uint32_t **own;   /* by function: where its .local and .shared variables went, + 1 */
@@ -58,7 +58,7 @@ static void *add(inliner *n, list *to, size_t bytes, const void *item)
 {
     if (to->count == to->room) {
         to->room = to->room ? 2 * to->room : 64;
-        void *items = shape_alloc(n->memory, to->room, bytes);
+        void *items = ptx_alloc(n->memory, to->room, bytes);
         if (to->count > 0)
             memcpy(items, to->items, to->count * bytes);
         to->items = items;
@@ -353,7 +353,7 @@ static bool place_variables(inliner *n, copy *c, uint32_t index)
     const ptx_function *f = c->function;
     const uint32_t params = f->parameter_count + f->return_count;
     if (n->own[index] == NULL)
-        n->own[index] = shape_alloc(n->memory, f->variable_count, sizeof(uint32_t));
+        n->own[index] = ptx_alloc(n->memory, f->variable_count, sizeof(uint32_t));
     for (uint32_t v = 0; v < f->variable_count; v++) {
         const bool shared_by_all =
             v >= params && f->variables[v].space != PTX_SPACE_PARAM;
@@ -374,11 +374,11 @@ static bool place_variables(inliner *n, copy *c, uint32_t index)
 static bool begin_copy(inliner *n, copy *c, const ptx_function *f, uint32_t index)
 {
     const uint32_t params = f->parameter_count + f->return_count;
-    uint8_t *wanted = shape_alloc(n->memory, f->variable_count, 1);
+    uint8_t *wanted = ptx_alloc(n->memory, f->variable_count, 1);
     *c = (copy){.function = f,
-                .variables = shape_alloc(n->memory, f->variable_count, sizeof(uint32_t)),
-                .width = shape_alloc(n->memory, f->variable_count, 1),
-                .first = shape_alloc(n->memory, f->variable_count, sizeof(uint32_t))};
+                .variables = ptx_alloc(n->memory, f->variable_count, sizeof(uint32_t)),
+                .width = ptx_alloc(n->memory, f->variable_count, 1),
+                .first = ptx_alloc(n->memory, f->variable_count, sizeof(uint32_t))};
     for (uint32_t v = 0; v < params; v++) {
         if (f->variables[v].space != PTX_SPACE_PARAM)
             return false;
@@ -456,7 +456,7 @@ static bool write_copy(inliner *n, const ptx_insn *call, const ptx_function *f,
         add_branch(n, call, true, c.end);
     if (!hand_all(n, &c, call, false))
         return false;
-    uint32_t *places = shape_alloc(n->memory, f->insn_count + 1u, sizeof(*places));
+    uint32_t *places = ptx_alloc(n->memory, f->insn_count + 1u, sizeof(*places));
     const uint32_t last = n->labels.count;
     ptx_insn unguarded = *call;
     unguarded.guarded = 0;
@@ -486,10 +486,10 @@ static bool write_copy(inliner *n, const ptx_insn *call, const ptx_function *f,
 static bool find_callers(inliner *n)
 {
     const ptx_function *f = n->from;
-    uint8_t *wanted = shape_alloc(n->memory, f->variable_count, 1);
+    uint8_t *wanted = ptx_alloc(n->memory, f->variable_count, 1);
     uint32_t index;
-    n->width = shape_alloc(n->memory, f->variable_count, 1);
-    n->first = shape_alloc(n->memory, f->variable_count, sizeof(uint32_t));
+    n->width = ptx_alloc(n->memory, f->variable_count, 1);
+    n->first = ptx_alloc(n->memory, f->variable_count, sizeof(uint32_t));
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < f->insn_count; i++) {
             const ptx_insn *insn = &f->insns[i];
@@ -520,13 +520,13 @@ static void begin_pass(inliner *n, const ptx_function *f)
     add_all(n, &n->registers, sizeof(ptx_register), f->registers, f->register_count);
     add_all(n, &n->variables, sizeof(ptx_variable), f->variables, f->variable_count);
     add_all(n, &n->labels, sizeof(ptx_label), f->labels, f->label_count);
-    n->places = shape_alloc(n->memory, f->insn_count + 1u, sizeof(*n->places));
+    n->places = ptx_alloc(n->memory, f->insn_count + 1u, sizeof(*n->places));
 }
 
 static ptx_function *end_pass(inliner *n)
 {
     const ptx_function *f = n->from;
-    ptx_function *made = shape_alloc(n->memory, 1, sizeof(*made));
+    ptx_function *made = ptx_alloc(n->memory, 1, sizeof(*made));
     for (uint32_t k = 0; k < f->label_count; k++)
         ((ptx_label *)n->labels.items)[k].insn = n->places[f->labels[k].insn];
     *made = *f;
@@ -551,7 +551,7 @@ static ptx_function *replace_calls(inliner *n, const ptx_function *f)
         return NULL;
     const copy self = {.function = f,
                        .variables =
-                           shape_alloc(n->memory, f->variable_count, sizeof(uint32_t)),
+                           ptx_alloc(n->memory, f->variable_count, sizeof(uint32_t)),
                        .width = n->width,
                        .first = n->first};
     for (uint32_t v = 0; v < f->variable_count; v++)
@@ -578,14 +578,14 @@ static ptx_function *replace_calls(inliner *n, const ptx_function *f)
     return end_pass(n);
 }
 
-const ptx_function *shape_inline(shape_program *p, shape_memory *memory,
-                                 const ptx_function *f)
+const ptx_function *ptx_inline_calls(ptx_build *p, ptx_flow_memory *memory,
+                                     const ptx_function *f)
 {
     inliner n = {.program = p, .memory = memory};
     const ptx_function *now = f;
     if (!has_cut_calls(&n, f))
         return f;
-    n.own = shape_alloc(memory, p->module->function_count, sizeof(*n.own));
+    n.own = ptx_alloc(memory, p->module->function_count, sizeof(*n.own));
     for (uint32_t pass = 0; pass < PASSES_MAX; pass++) {
         now = replace_calls(&n, now);
         if (now == NULL || calls_by_address(now))

@@ -17,21 +17,21 @@
 
 /* ---- why not ---- */
 
-static void slow(shape *s, uint32_t line, const char *what)
+static void slow(ptx_shape *s, uint32_t line, const char *what)
 {
     if (s->slow_reason == NULL)
-        s->slow_reason = shape_format(s->memory, "line %u: %s", line, what);
+        s->slow_reason = ptx_format(s->memory, "line %u: %s", line, what);
 }
 
-static void check_barriers(shape *s)
+static void check_barriers(ptx_shape *s)
 {
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         const uint32_t line = s->function->insns[b->first].line;
         if (b->kind != SHAPE_BARRIER)
             continue;
-        const shape_cut cut = shape_cut_of(s, b->first);
-        if (!shape_cut_is_whole(&cut))
+        const ptx_cut_form cut = ptx_cut_of(s, b->first);
+        if (!ptx_cut_is_whole(&cut))
             slow(s, line, "a named or partial barrier");
         else if (b->divergent)
             slow(s, line, "a barrier that not all threads reach together");
@@ -41,7 +41,7 @@ static void check_barriers(shape *s)
 /* ---- loops
  * ------------------------------------------------------------------------------ */
 
-static bool writes_register(const shape *s, uint32_t i, uint32_t reg)
+static bool writes_register(const ptx_shape *s, uint32_t i, uint32_t reg)
 {
     for (uint32_t k = 0; k < s->insns[i].write_count; k++)
         if (s->insns[i].writes[k] == reg)
@@ -56,27 +56,27 @@ typedef struct slice {
 } slice;
 
 /* What the value of `reg` in a loop depends on: does another thread have a say? */
-static void follow(const shape *s, slice *q, uint32_t first)
+static void follow(const ptx_shape *s, slice *q, uint32_t first)
 {
     uint32_t *stack =
-        shape_alloc(s->memory, (size_t)s->function->register_count + 1, sizeof(*stack));
+        ptx_alloc(s->memory, (size_t)s->function->register_count + 1, sizeof(*stack));
     uint32_t depth = 0;
     stack[depth++] = first;
-    shape_set(q->seen, first);
+    ptx_set_bit(q->seen, first);
     while (depth > 0 && !q->waits) {
         const uint32_t reg = stack[--depth];
         for (uint32_t n = 0; n < s->order_count; n++) {
-            const shape_block *b = &s->blocks[s->order[n]];
-            if (!shape_in_loop(s, q->loop, s->order[n]))
+            const ptx_flow_block *b = &s->blocks[s->order[n]];
+            if (!ptx_in_loop(s, q->loop, s->order[n]))
                 continue;
             for (uint32_t i = b->first; i < b->first + b->count; i++) {
                 if (!writes_register(s, i, reg))
                     continue;
-                q->waits |= s->insns[i].is_volatile && !shape_is_retry(s, q->loop, i);
+                q->waits |= s->insns[i].is_volatile && !ptx_is_retry(s, q->loop, i);
                 for (uint32_t k = 0; k < s->insns[i].read_count; k++) {
                     const uint32_t r = s->insns[i].reads[k];
-                    if (!shape_bit(q->seen, r)) {
-                        shape_set(q->seen, r);
+                    if (!ptx_bit(q->seen, r)) {
+                        ptx_set_bit(q->seen, r);
                         stack[depth++] = r;
                     }
                 }
@@ -85,36 +85,36 @@ static void follow(const shape *s, slice *q, uint32_t first)
     }
 }
 
-static bool leaves_loop(const shape *s, uint32_t loop, uint32_t block)
+static bool leaves_loop(const ptx_shape *s, uint32_t loop, uint32_t block)
 {
-    const shape_block *b = &s->blocks[block];
+    const ptx_flow_block *b = &s->blocks[block];
     for (uint32_t k = 0; k < b->succ_count; k++)
-        if (b->succ[k] == SHAPE_EXIT || !shape_in_loop(s, loop, b->succ[k]))
+        if (b->succ[k] == SHAPE_EXIT || !ptx_in_loop(s, loop, b->succ[k]))
             return true;
     return false;
 }
 
-static bool has_volatile(const shape *s, uint32_t loop)
+static bool has_volatile(const ptx_shape *s, uint32_t loop)
 {
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (s->insns[i].is_volatile && shape_in_loop(s, loop, s->order[n]))
+            if (s->insns[i].is_volatile && ptx_in_loop(s, loop, s->order[n]))
                 return true;
     }
     return false;
 }
 
-static void find_spins(shape *s)
+static void find_spins(ptx_shape *s)
 {
     for (uint32_t l = 0; l < s->loop_count; l++) {
         slice q = {.loop = l};
         if (!has_volatile(s, l))
             continue;
-        q.seen = shape_alloc(s->memory, s->reg_words, sizeof(uint32_t));
+        q.seen = ptx_alloc(s->memory, s->reg_words, sizeof(uint32_t));
         for (uint32_t n = 0; n < s->order_count; n++) {
             const uint32_t b = s->order[n];
-            if (shape_in_loop(s, l, b) && s->blocks[b].end != SHAPE_JUMP &&
+            if (ptx_in_loop(s, l, b) && s->blocks[b].end != SHAPE_JUMP &&
                 leaves_loop(s, l, b))
                 follow(s, &q, s->blocks[b].reg);
         }
@@ -122,7 +122,7 @@ static void find_spins(shape *s)
     }
 }
 
-static void check_spins(shape *s)
+static void check_spins(ptx_shape *s)
 {
     for (uint32_t l = 0; l < s->loop_count; l++)
         if (s->loops[l].spins && !s->loops[l].uniform)
@@ -133,7 +133,7 @@ static void check_spins(shape *s)
 /* ---- heads of regions
  * --------------------------------------------------------------------- */
 
-static bool force(shape *s, uint32_t block)
+static bool force(ptx_shape *s, uint32_t block)
 {
     if (block == SHAPE_EXIT || s->forced[block])
         return false;
@@ -141,34 +141,34 @@ static bool force(shape *s, uint32_t block)
     return true;
 }
 
-static bool force_exits(shape *s, uint32_t loop)
+static bool force_exits(ptx_shape *s, uint32_t loop)
 {
     bool changed = false;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
-        if (!shape_in_loop(s, loop, s->order[n]))
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        if (!ptx_in_loop(s, loop, s->order[n]))
             continue;
         for (uint32_t k = 0; k < b->succ_count; k++)
-            if (b->succ[k] != SHAPE_EXIT && !shape_in_loop(s, loop, b->succ[k]))
+            if (b->succ[k] != SHAPE_EXIT && !ptx_in_loop(s, loop, b->succ[k]))
                 changed |= force(s, b->succ[k]);
     }
     return changed;
 }
 
-static bool has_forced(const shape *s, uint32_t loop)
+static bool has_forced(const ptx_shape *s, uint32_t loop)
 {
     for (uint32_t n = 0; n < s->order_count; n++)
-        if (s->forced[s->order[n]] && shape_in_loop(s, loop, s->order[n]))
+        if (s->forced[s->order[n]] && ptx_in_loop(s, loop, s->order[n]))
             return true;
     return false;
 }
 
 /* A loop that holds a head of a region is run round by round. */
-static bool force_loops(shape *s)
+static bool force_loops(ptx_shape *s)
 {
     bool changed = false;
     for (uint32_t l = 0; l < s->loop_count; l++) {
-        shape_loop *loop = &s->loops[l];
+        ptx_flow_loop *loop = &s->loops[l];
         if (!loop->uniform && !loop->lockstep && !has_forced(s, l))
             continue;
         loop->outside = 1;
@@ -178,11 +178,11 @@ static bool force_loops(shape *s)
     return changed;
 }
 
-static void force_cuts(shape *s)
+static void force_cuts(ptx_shape *s)
 {
     force(s, s->entry);
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         if (b->kind == SHAPE_CODE)
             continue;
         force(s, s->order[n]);
@@ -191,15 +191,15 @@ static void force_cuts(shape *s)
 }
 
 /* Regions are named by their heads here. */
-static bool assign_regions(shape *s)
+static bool assign_regions(ptx_shape *s)
 {
     bool changed = false;
     for (uint32_t n = 0; n < s->order_count; n++) {
         const uint32_t b = s->order[n];
-        shape_block *block = &s->blocks[b];
+        ptx_flow_block *block = &s->blocks[b];
         uint32_t region = s->forced[b] ? b : SHAPE_NONE;
         for (uint32_t k = 0; k < block->pred_count && !s->forced[b]; k++) {
-            const shape_block *p = &s->blocks[block->pred[k]];
+            const ptx_flow_block *p = &s->blocks[block->pred[k]];
             if (p->order >= block->order)
                 continue; /* round a loop inside the region */
             if (region == SHAPE_NONE) {
@@ -218,17 +218,17 @@ static bool assign_regions(shape *s)
  * ----------------------------------------------------- */
 
 /* Where threads sent to masked code meet the others again, if they do. */
-static uint32_t meeting_place(const shape *s, uint32_t block)
+static uint32_t meeting_place(const ptx_shape *s, uint32_t block)
 {
     while (block != SHAPE_EXIT && block != SHAPE_NONE && s->blocks[block].divergent)
         block = s->blocks[block].ipdom;
     return block == SHAPE_EXIT ? SHAPE_NONE : block;
 }
 
-static uint32_t edge_outcome(const shape *s, const uint32_t *outcome, uint32_t from,
+static uint32_t edge_outcome(const ptx_shape *s, const uint32_t *outcome, uint32_t from,
                              uint32_t to)
 {
-    const shape_block *b = &s->blocks[from];
+    const ptx_flow_block *b = &s->blocks[from];
     const bool divergent =
         b->divergent || (b->end != SHAPE_JUMP && s->regs[b->reg].divergent);
     if (to == SHAPE_EXIT)
@@ -239,9 +239,9 @@ static uint32_t edge_outcome(const shape *s, const uint32_t *outcome, uint32_t f
 }
 
 /* Successors of block b that must start a region are forced: true if there are any. */
-static bool settle_outcome(shape *s, uint32_t *outcome, uint32_t b)
+static bool settle_outcome(ptx_shape *s, uint32_t *outcome, uint32_t b)
 {
-    const shape_block *block = &s->blocks[b];
+    const ptx_flow_block *block = &s->blocks[b];
     bool changed = false;
     outcome[b] = SHAPE_NONE;
     for (uint32_t k = 0; k < block->succ_count; k++) {
@@ -264,7 +264,7 @@ static bool settle_outcome(shape *s, uint32_t *outcome, uint32_t b)
     return changed;
 }
 
-static bool settle_outcomes(shape *s, uint32_t *outcome)
+static bool settle_outcomes(ptx_shape *s, uint32_t *outcome)
 {
     for (uint32_t n = s->order_count; n-- > 0;)
         if (settle_outcome(s, outcome, s->order[n]))
@@ -272,10 +272,10 @@ static bool settle_outcomes(shape *s, uint32_t *outcome)
     return false;
 }
 
-static const uint32_t *form_regions(shape *s)
+static const uint32_t *form_regions(ptx_shape *s)
 {
-    uint32_t *outcome = shape_alloc(s->memory, s->block_count, sizeof(*outcome));
-    s->forced = shape_alloc(s->memory, s->block_count, 1);
+    uint32_t *outcome = ptx_alloc(s->memory, s->block_count, sizeof(*outcome));
+    s->forced = ptx_alloc(s->memory, s->block_count, 1);
     force_cuts(s);
     do {
         while (force_loops(s) || assign_regions(s)) {
@@ -289,14 +289,14 @@ static const uint32_t *form_regions(shape *s)
 
 /* A uniform load is done once, before the threads of its region run. That is wrong behind
  * a store of the same region, and behind a place where threads may have ended. */
-static bool disturbs(const shape *s, uint32_t i)
+static bool disturbs(const ptx_shape *s, uint32_t i)
 {
     return s->insns[i].writes_memory;
 }
 
-static bool ends_threads(const shape *s, uint32_t b)
+static bool ends_threads(const ptx_shape *s, uint32_t b)
 {
-    const shape_block *block = &s->blocks[b];
+    const ptx_flow_block *block = &s->blocks[b];
     const bool divergent =
         block->divergent || (block->end != SHAPE_JUMP && s->regs[block->reg].divergent);
     for (uint32_t k = 0; k < block->succ_count; k++)
@@ -305,16 +305,16 @@ static bool ends_threads(const shape *s, uint32_t b)
     return false;
 }
 
-static bool find_late_loads(shape *s)
+static bool find_late_loads(ptx_shape *s)
 {
     bool found = false;
-    uint8_t *late = shape_alloc(s->memory, s->block_count, 1);
+    uint8_t *late = ptx_alloc(s->memory, s->block_count, 1);
     for (uint32_t n = 0; n < s->order_count; n++) {
         const uint32_t b = s->order[n];
-        const shape_block *block = &s->blocks[b];
+        const ptx_flow_block *block = &s->blocks[b];
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            if (late[block->region] && shape_is_uniform_load(s, i) &&
-                shape_is_uniform_insn(s, i)) {
+            if (late[block->region] && ptx_is_uniform_load(s, i) &&
+                ptx_is_uniform_insn(s, i)) {
                 s->insns[i].no_uniform_load = 1;
                 found = true;
             }
@@ -328,21 +328,21 @@ static bool find_late_loads(shape *s)
 /* ---- the list of regions
  * -------------------------------------------------------------------------- */
 
-static void add_target(shape *s, shape_region *r, uint32_t target)
+static void add_target(ptx_shape *s, ptx_region *r, uint32_t target)
 {
     for (uint32_t k = 0; k < r->target_count; k++)
         if (r->targets[k] == target)
             return;
     r->targets[r->target_count++] = target;
-    shape_region *to = &s->regions[target];
+    ptx_region *to = &s->regions[target];
     to->preds[to->pred_count++] = (uint32_t)(r - s->regions);
 }
 
-static void fill_regions(shape *s, const uint32_t *index_of)
+static void fill_regions(ptx_shape *s, const uint32_t *index_of)
 {
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
-        shape_region *r = &s->regions[index_of[b->region]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        ptx_region *r = &s->regions[index_of[b->region]];
         r->blocks[r->block_count++] = s->order[n];
         for (uint32_t k = 0; k < b->succ_count; k++) {
             const uint32_t to = b->succ[k];
@@ -355,14 +355,14 @@ static void fill_regions(shape *s, const uint32_t *index_of)
         s->blocks[s->order[n]].region = index_of[s->blocks[s->order[n]].region];
 }
 
-static void list_regions(shape *s, const uint32_t *outcome)
+static void list_regions(ptx_shape *s, const uint32_t *outcome)
 {
-    uint32_t *index_of = shape_alloc(s->memory, s->block_count, sizeof(*index_of));
-    uint32_t *sizes = shape_alloc(s->memory, s->block_count, sizeof(*sizes));
-    uint32_t *edges = shape_alloc(s->memory, s->block_count, sizeof(*edges));
-    uint32_t *entries = shape_alloc(s->memory, s->block_count, sizeof(*entries));
+    uint32_t *index_of = ptx_alloc(s->memory, s->block_count, sizeof(*index_of));
+    uint32_t *sizes = ptx_alloc(s->memory, s->block_count, sizeof(*sizes));
+    uint32_t *edges = ptx_alloc(s->memory, s->block_count, sizeof(*edges));
+    uint32_t *entries = ptx_alloc(s->memory, s->block_count, sizeof(*entries));
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         if (b->region == s->order[n])
             index_of[s->order[n]] = s->region_count++;
         sizes[b->region]++;
@@ -371,21 +371,21 @@ static void list_regions(shape *s, const uint32_t *outcome)
             if (b->succ[k] != SHAPE_EXIT)
                 entries[s->blocks[b->succ[k]].region]++;
     }
-    s->regions = shape_alloc(s->memory, s->region_count, sizeof(*s->regions));
+    s->regions = ptx_alloc(s->memory, s->region_count, sizeof(*s->regions));
     for (uint32_t n = 0; n < s->order_count; n++) {
         const uint32_t b = s->order[n];
         if (s->blocks[b].region != b)
             continue;
-        shape_region *r = &s->regions[index_of[b]];
-        *r = (shape_region){.head = b,
-                            .kind = s->blocks[b].kind,
-                            .mask = SHAPE_NONE,
-                            .next = SHAPE_NONE,
-                            .outcome = outcome[b],
-                            .masked = s->blocks[b].divergent};
-        r->blocks = shape_alloc(s->memory, sizes[b], sizeof(uint32_t));
-        r->targets = shape_alloc(s->memory, edges[b], sizeof(uint32_t));
-        r->preds = shape_alloc(s->memory, entries[b], sizeof(uint32_t));
+        ptx_region *r = &s->regions[index_of[b]];
+        *r = (ptx_region){.head = b,
+                          .kind = s->blocks[b].kind,
+                          .mask = SHAPE_NONE,
+                          .next = SHAPE_NONE,
+                          .outcome = outcome[b],
+                          .masked = s->blocks[b].divergent};
+        r->blocks = ptx_alloc(s->memory, sizes[b], sizeof(uint32_t));
+        r->targets = ptx_alloc(s->memory, edges[b], sizeof(uint32_t));
+        r->preds = ptx_alloc(s->memory, entries[b], sizeof(uint32_t));
     }
     fill_regions(s, index_of);
 }
@@ -394,26 +394,26 @@ static void list_regions(shape *s, const uint32_t *outcome)
  * -------------------------------------------------------------------------------- */
 
 /* How many loops around both `loop` and block b, counted from outside, hold b. */
-static uint32_t shared_depth(const shape *s, uint32_t loop, uint32_t b)
+static uint32_t shared_depth(const ptx_shape *s, uint32_t loop, uint32_t b)
 {
     uint32_t depth = 0;
     for (; loop != SHAPE_NONE; loop = s->loops[loop].parent)
-        depth += shape_in_loop(s, loop, b);
+        depth += ptx_in_loop(s, loop, b);
     return depth;
 }
 
-static bool is_round(const shape *s, uint32_t from, uint32_t to)
+static bool is_round(const ptx_shape *s, uint32_t from, uint32_t to)
 {
     return s->blocks[s->regions[to].head].order <= s->blocks[s->regions[from].head].order;
 }
 
 /* Always the next region all of whose predecessors stand before it; of several, one in
  * the same loops as the last, so that a loop stands in one piece. */
-static void order_regions(shape *s)
+static void order_regions(ptx_shape *s)
 {
-    uint32_t *waits = shape_alloc(s->memory, s->region_count, sizeof(*waits));
-    uint8_t *placed = shape_alloc(s->memory, s->region_count, 1);
-    s->linear = shape_alloc(s->memory, s->region_count, sizeof(*s->linear));
+    uint32_t *waits = ptx_alloc(s->memory, s->region_count, sizeof(*waits));
+    uint8_t *placed = ptx_alloc(s->memory, s->region_count, 1);
+    s->linear = ptx_alloc(s->memory, s->region_count, sizeof(*s->linear));
     for (uint32_t r = 0; r < s->region_count; r++)
         for (uint32_t k = 0; k < s->regions[r].pred_count; k++)
             waits[r] += !is_round(s, s->regions[r].preds[k], r);
@@ -446,13 +446,13 @@ static void order_regions(shape *s)
 }
 
 /* Masked regions that threads reach from region `first` without all meeting before. */
-static void reach_masked(const shape *s, uint32_t first, uint8_t *reached)
+static void reach_masked(const ptx_shape *s, uint32_t first, uint8_t *reached)
 {
-    uint32_t *stack = shape_alloc(s->memory, (size_t)s->region_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_alloc(s->memory, (size_t)s->region_count + 1, sizeof(*stack));
     uint32_t depth = 0;
     stack[depth++] = first;
     while (depth > 0) {
-        const shape_region *r = &s->regions[stack[--depth]];
+        const ptx_region *r = &s->regions[stack[--depth]];
         for (uint32_t k = 0; k < r->target_count; k++) {
             const uint32_t to = r->targets[k];
             if (!s->regions[to].masked || reached[to])
@@ -464,13 +464,13 @@ static void reach_masked(const shape *s, uint32_t first, uint8_t *reached)
 }
 
 /* The masked regions between a branching region and the meeting place, as a chain. */
-static void chain_masked(shape *s, uint32_t first, uint8_t *taken)
+static void chain_masked(ptx_shape *s, uint32_t first, uint8_t *taken)
 {
-    uint8_t *reached = shape_alloc(s->memory, s->region_count, 1);
-    shape_region *r = &s->regions[first], *last = r;
+    uint8_t *reached = ptx_alloc(s->memory, s->region_count, 1);
+    ptx_region *r = &s->regions[first], *last = r;
     reach_masked(s, first, reached);
     for (uint32_t n = 0; n < s->region_count; n++) {
-        shape_region *m = &s->regions[s->linear[n]];
+        ptx_region *m = &s->regions[s->linear[n]];
         if (!reached[s->linear[n]])
             continue;
         if (taken[s->linear[n]] || m->order < r->order) {
@@ -486,16 +486,16 @@ static void chain_masked(shape *s, uint32_t first, uint8_t *taken)
 
 /* Every way into a masked region must come from before it in its chain, or round a loop
  * that it heads. */
-static void check_chains(shape *s, const uint8_t *taken)
+static void check_chains(ptx_shape *s, const uint8_t *taken)
 {
     for (uint32_t n = 0; n < s->region_count; n++) {
-        const shape_region *m = &s->regions[n];
+        const ptx_region *m = &s->regions[n];
         if (!m->masked)
             continue;
         if (!taken[n])
             slow(s, s->blocks[m->head].line, "divergent code without a branch");
         for (uint32_t k = 0; k < m->pred_count; k++) {
-            const shape_region *p = &s->regions[m->preds[k]];
+            const ptx_region *p = &s->regions[m->preds[k]];
             const bool same = m->preds[k] == m->anchor || p->anchor == m->anchor;
             if (!same || (p->masked == 0 && m->preds[k] != m->anchor))
                 slow(s, s->blocks[m->head].line,
@@ -505,11 +505,11 @@ static void check_chains(shape *s, const uint8_t *taken)
 }
 
 /* Where the threads of a chain meet again is where its anchor goes on. */
-static void join_chain(shape *s, shape_region *r)
+static void join_chain(ptx_shape *s, ptx_region *r)
 {
     for (uint32_t m = r->next; m != SHAPE_NONE; m = s->regions[m].next) {
         for (uint32_t k = 0; k < s->regions[m].target_count; k++) {
-            const shape_region *to = &s->regions[s->regions[m].targets[k]];
+            const ptx_region *to = &s->regions[s->regions[m].targets[k]];
             if (to->masked)
                 continue;
             if (r->outcome == SHAPE_NONE)
@@ -522,9 +522,9 @@ static void join_chain(shape *s, shape_region *r)
         r->outcome = SHAPE_EXIT;
 }
 
-static void chain_regions(shape *s)
+static void chain_regions(ptx_shape *s)
 {
-    uint8_t *taken = shape_alloc(s->memory, s->region_count, 1);
+    uint8_t *taken = ptx_alloc(s->memory, s->region_count, 1);
     for (uint32_t n = 0; n < s->region_count; n++)
         s->regions[n].anchor = n;
     for (uint32_t n = 0; n < s->region_count; n++)
@@ -542,11 +542,11 @@ static void chain_regions(shape *s)
 /* ---- threads that end early
  * ----------------------------------------------------------------------------- */
 
-static void find_exits(shape *s)
+static void find_exits(ptx_shape *s)
 {
-    uint32_t *stack = shape_alloc(s->memory, (size_t)s->region_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_alloc(s->memory, (size_t)s->region_count + 1, sizeof(*stack));
     for (uint32_t n = 0; n < s->region_count; n++) {
-        shape_region *r = &s->regions[n];
+        ptx_region *r = &s->regions[n];
         if (!r->masked && r->outcome == SHAPE_EXIT)
             continue; /* all that are not sent to a mask end here */
         for (uint32_t k = 0; k < r->block_count; k++)
@@ -557,9 +557,9 @@ static void find_exits(shape *s)
         uint32_t depth = 0;
         stack[depth++] = n;
         while (depth > 0) {
-            const shape_region *at = &s->regions[stack[--depth]];
+            const ptx_region *at = &s->regions[stack[--depth]];
             for (uint32_t k = 0; k < at->target_count; k++) {
-                shape_region *to = &s->regions[at->targets[k]];
+                ptx_region *to = &s->regions[at->targets[k]];
                 if (to->needs_live)
                     continue;
                 to->needs_live = 1;
@@ -571,7 +571,7 @@ static void find_exits(shape *s)
 
 /* ---- the way of the scalar part ---- */
 
-static bool inside_of(const shape *s, const shape_region *r, uint32_t block)
+static bool inside_of(const ptx_shape *s, const ptx_region *r, uint32_t block)
 {
     return block != SHAPE_EXIT && block != r->head &&
            &s->regions[s->blocks[block].region] == r;
@@ -579,14 +579,14 @@ static bool inside_of(const shape *s, const shape_region *r, uint32_t block)
 
 /* Divergent blocks that threads reach from converged block b without meeting before;
  * returns where they meet, if that is in the region. */
-static uint32_t reach_divergent(const shape *s, const shape_region *r, uint32_t from,
+static uint32_t reach_divergent(const ptx_shape *s, const ptx_region *r, uint32_t from,
                                 uint8_t *reached)
 {
-    uint32_t *stack = shape_alloc(s->memory, (size_t)s->block_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_alloc(s->memory, (size_t)s->block_count + 1, sizeof(*stack));
     uint32_t depth = 0, join = SHAPE_NONE;
     stack[depth++] = from;
     while (depth > 0) {
-        const shape_block *b = &s->blocks[stack[--depth]];
+        const ptx_flow_block *b = &s->blocks[stack[--depth]];
         for (uint32_t k = 0; k < b->succ_count; k++) {
             const uint32_t to = b->succ[k];
             if (!inside_of(s, r, to) || reached[to])
@@ -602,9 +602,9 @@ static uint32_t reach_divergent(const shape *s, const shape_region *r, uint32_t 
     return join;
 }
 
-static bool splits(const shape *s, uint32_t b)
+static bool splits(const ptx_shape *s, uint32_t b)
 {
-    const shape_block *block = &s->blocks[b];
+    const ptx_flow_block *block = &s->blocks[b];
     if (block->end != SHAPE_JUMP)
         return s->regs[block->reg].divergent;
     return block->succ[0] != SHAPE_EXIT && s->blocks[block->succ[0]].divergent;
@@ -612,7 +612,7 @@ static bool splits(const shape *s, uint32_t b)
 
 /* Divergent blocks are passed one behind the other, for what may be computed early, and
  * then the place where their ways meet. */
-static void link_region(shape *s, const shape_region *r)
+static void link_region(ptx_shape *s, const ptx_region *r)
 {
     for (uint32_t n = 0; n < r->block_count; n++) {
         s->passes[r->blocks[n]] = s->blocks[r->blocks[n]].divergent;
@@ -623,7 +623,7 @@ static void link_region(shape *s, const shape_region *r)
         uint32_t last = r->blocks[n];
         if (s->blocks[last].divergent || !splits(s, last))
             continue;
-        uint8_t *reached = shape_alloc(s->memory, s->block_count, 1);
+        uint8_t *reached = ptx_alloc(s->memory, s->block_count, 1);
         const uint32_t join = reach_divergent(s, r, last, reached);
         s->passes[last] = 1;
         for (uint32_t k = n + 1; k < r->block_count; k++) {
@@ -640,11 +640,11 @@ static void link_region(shape *s, const shape_region *r)
             slow(s, s->blocks[r->blocks[n]].line, "divergent code without a branch");
 }
 
-static void link_scalar(shape *s)
+static void link_scalar(ptx_shape *s)
 {
-    s->passes = shape_alloc(s->memory, s->block_count, 1);
-    s->linked = shape_alloc(s->memory, s->block_count, 1);
-    s->after = shape_alloc(s->memory, s->block_count, sizeof(*s->after));
+    s->passes = ptx_alloc(s->memory, s->block_count, 1);
+    s->linked = ptx_alloc(s->memory, s->block_count, 1);
+    s->after = ptx_alloc(s->memory, s->block_count, sizeof(*s->after));
     for (uint32_t n = 0; n < s->region_count; n++)
         link_region(s, &s->regions[n]);
 }
@@ -652,10 +652,10 @@ static void link_scalar(shape *s)
 /* ---- all of it ---- */
 
 /* Blocks that cannot be cut, in one region: fine when there is nothing to cut. */
-static const uint32_t *one_region(shape *s)
+static const uint32_t *one_region(ptx_shape *s)
 {
-    uint32_t *outcome = shape_alloc(s->memory, s->block_count, sizeof(*outcome));
-    s->forced = shape_alloc(s->memory, s->block_count, 1);
+    uint32_t *outcome = ptx_alloc(s->memory, s->block_count, sizeof(*outcome));
+    s->forced = ptx_alloc(s->memory, s->block_count, 1);
     for (uint32_t n = 0; n < s->order_count; n++) {
         s->blocks[s->order[n]].region = s->entry;
         outcome[s->order[n]] = SHAPE_EXIT;
@@ -667,13 +667,13 @@ static const uint32_t *one_region(shape *s)
     return outcome;
 }
 
-void shape_plan_fast(shape *s)
+void ptx_plan_fast(ptx_shape *s)
 {
     const uint32_t *outcome;
-    shape_liveness(s);
+    ptx_find_liveness(s);
     find_spins(s);
     do {
-        shape_uniformity(s);
+        ptx_find_uniformity(s);
         check_barriers(s);
         check_spins(s);
         if (s->irreducible && s->has_cuts)
@@ -684,7 +684,7 @@ void shape_plan_fast(shape *s)
             outcome = one_region(s);
             break;
         }
-        shape_find_lockstep(s);
+        ptx_find_lockstep(s);
         outcome = form_regions(s);
         if (s->slow_reason != NULL)
             return;
@@ -698,5 +698,5 @@ void shape_plan_fast(shape *s)
     if (s->slow_reason != NULL)
         return;
     find_exits(s);
-    shape_find_homes(s);
+    ptx_find_homes(s);
 }

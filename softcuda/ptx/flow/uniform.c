@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-static bool reads_divergent(const shape *s, uint32_t i)
+static bool reads_divergent(const ptx_shape *s, uint32_t i)
 {
-    const shape_insn *insn = &s->insns[i];
+    const ptx_flow_insn *insn = &s->insns[i];
     for (uint32_t k = 0; k < insn->read_count; k++)
         if (s->regs[insn->reads[k]].divergent)
             return true;
@@ -19,7 +19,7 @@ static bool reads_divergent(const shape *s, uint32_t i)
 }
 
 /* A kernel's own parameter: the same for all, and never written. */
-static bool is_parameter_load(const shape *s, const ptx_insn *insn)
+static bool is_parameter_load(const ptx_shape *s, const ptx_insn *insn)
 {
     if (insn->opcode != PTX_OP_LD || insn->space != PTX_SPACE_PARAM ||
         !s->function->is_entry)
@@ -33,7 +33,7 @@ static bool is_parameter_load(const shape *s, const ptx_insn *insn)
 
 /* A kernel's parameter read through its address, as clang does with structs: a register
  * can hold the address of no other .param variable. */
-static bool is_parameter_at(const shape *s, const ptx_insn *insn)
+static bool is_parameter_at(const ptx_shape *s, const ptx_insn *insn)
 {
     const ptx_operand *last =
         &s->function->operands[insn->operand + insn->operand_count - 1];
@@ -42,7 +42,7 @@ static bool is_parameter_at(const shape *s, const ptx_insn *insn)
            last->base == PTX_OPERAND_REG;
 }
 
-bool shape_is_steady_load(const shape *s, uint32_t i)
+bool ptx_is_steady_load(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
     if (is_parameter_load(s, insn) || is_parameter_at(s, insn))
@@ -50,7 +50,7 @@ bool shape_is_steady_load(const shape *s, uint32_t i)
     return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST;
 }
 
-bool shape_is_uniform_load(const shape *s, uint32_t i)
+bool ptx_is_uniform_load(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
     if (insn->opcode != PTX_OP_LD && insn->opcode != PTX_OP_LDU)
@@ -62,25 +62,25 @@ bool shape_is_uniform_load(const shape *s, uint32_t i)
 }
 
 /* bar.red gives every thread the same. */
-static bool is_block_vote(const shape *s, uint32_t i)
+static bool is_block_vote(const ptx_shape *s, uint32_t i)
 {
     return s->insns[i].role == PTX_ROLE_BARRIER && s->insns[i].write_count > 0;
 }
 
 /* Given that its operands are uniform and all threads run it. */
-static bool gives_uniform(const shape *s, uint32_t i)
+static bool gives_uniform(const ptx_shape *s, uint32_t i)
 {
     if (s->insns[i].role == PTX_ROLE_BARRIER)
         return true;
     if (s->insns[i].role != PTX_ROLE_PLAIN)
         return false;
-    return s->insns[i].keeps_uniformity || shape_is_steady_load(s, i) ||
-           shape_is_uniform_load(s, i);
+    return s->insns[i].keeps_uniformity || ptx_is_steady_load(s, i) ||
+           ptx_is_uniform_load(s, i);
 }
 
-bool shape_is_uniform_insn(const shape *s, uint32_t i)
+bool ptx_is_uniform_insn(const ptx_shape *s, uint32_t i)
 {
-    const shape_insn *insn = &s->insns[i];
+    const ptx_flow_insn *insn = &s->insns[i];
     if (insn->write_count == 0)
         return false;
     for (uint32_t k = 0; k < insn->write_count; k++)
@@ -91,9 +91,9 @@ bool shape_is_uniform_insn(const shape *s, uint32_t i)
 
 /* A register with one definition, made of uniform values alone, has one value whoever
  * computes it: the scalar part of a region does so even where only some threads come. */
-static bool may_speculate(const shape *s, uint32_t i)
+static bool may_speculate(const ptx_shape *s, uint32_t i)
 {
-    const shape_insn *insn = &s->insns[i];
+    const ptx_flow_insn *insn = &s->insns[i];
     if (insn->role != PTX_ROLE_PLAIN ||
         !(insn->keeps_uniformity || is_parameter_load(s, &s->function->insns[i])))
         return false;
@@ -104,9 +104,9 @@ static bool may_speculate(const shape *s, uint32_t i)
 }
 
 /* If one result of an instruction is divergent (by another definition), all are. */
-static bool update_insn(shape *s, uint32_t i)
+static bool update_insn(ptx_shape *s, uint32_t i)
 {
-    const shape_insn *insn = &s->insns[i];
+    const ptx_flow_insn *insn = &s->insns[i];
     bool divergent = (s->blocks[insn->block].divergent && !may_speculate(s, i)) ||
                      !gives_uniform(s, i) ||
                      (!is_block_vote(s, i) && reads_divergent(s, i));
@@ -122,16 +122,16 @@ static bool update_insn(shape *s, uint32_t i)
     return changed;
 }
 
-static bool update_branch(shape *s, uint32_t b, uint32_t *map)
+static bool update_branch(ptx_shape *s, uint32_t b, uint32_t *map)
 {
-    const shape_block *block = &s->blocks[b];
+    const ptx_flow_block *block = &s->blocks[b];
     if (block->end == SHAPE_JUMP || !(block->divergent || s->regs[block->reg].divergent))
         return false;
     memset(map, 0, s->block_words * sizeof(*map));
-    shape_influence(s, b, map);
+    ptx_mark_influence(s, b, map);
     bool changed = false;
     for (uint32_t k = 0; k < s->block_count; k++) {
-        if (!shape_bit(map, k) || s->blocks[k].divergent)
+        if (!ptx_bit(map, k) || s->blocks[k].divergent)
             continue;
         s->blocks[k].divergent = 1;
         changed = true;
@@ -139,10 +139,10 @@ static bool update_branch(shape *s, uint32_t b, uint32_t *map)
     return changed;
 }
 
-void shape_uniformity(shape *s)
+void ptx_find_uniformity(ptx_shape *s)
 {
-    uint32_t *map = shape_alloc(s->memory, s->block_words, sizeof(*map));
-    uint8_t *branched = shape_alloc(s->memory, s->block_count, 1);
+    uint32_t *map = ptx_alloc(s->memory, s->block_words, sizeof(*map));
+    uint8_t *branched = ptx_alloc(s->memory, s->block_count, 1);
     for (uint32_t r = 0; r < s->function->register_count; r++)
         s->regs[r].divergent = 0;
     for (uint32_t b = 0; b < s->block_count; b++)
@@ -151,7 +151,7 @@ void shape_uniformity(shape *s)
         changed = false;
         for (uint32_t n = 0; n < s->order_count; n++) {
             const uint32_t b = s->order[n];
-            const shape_block *block = &s->blocks[b];
+            const ptx_flow_block *block = &s->blocks[b];
             for (uint32_t i = block->first; i < block->first + block->count; i++)
                 changed |= update_insn(s, i);
             if (branched[b] || block->end == SHAPE_JUMP ||

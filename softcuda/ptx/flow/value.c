@@ -21,34 +21,34 @@
 /* ---- alive
  * ------------------------------------------------------------------------------ */
 
-static uint32_t **maps(shape *s)
+static uint32_t **maps(ptx_shape *s)
 {
-    uint32_t **list = shape_alloc(s->memory, s->block_count, sizeof(*list));
+    uint32_t **list = ptx_alloc(s->memory, s->block_count, sizeof(*list));
     for (uint32_t n = 0; n < s->order_count; n++)
-        list[s->order[n]] = shape_alloc(s->memory, s->reg_words, sizeof(uint32_t));
+        list[s->order[n]] = ptx_alloc(s->memory, s->reg_words, sizeof(uint32_t));
     return list;
 }
 
 /* Registers read before they are written, and written, in a block. */
-static void block_sets(const shape *s, uint32_t b, uint32_t *uses, uint32_t *defs)
+static void block_sets(const ptx_shape *s, uint32_t b, uint32_t *uses, uint32_t *defs)
 {
-    const shape_block *block = &s->blocks[b];
+    const ptx_flow_block *block = &s->blocks[b];
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
-        const shape_insn *insn = &s->insns[i];
+        const ptx_flow_insn *insn = &s->insns[i];
         for (uint32_t k = 0; k < insn->read_count; k++)
-            if (!shape_bit(defs, insn->reads[k]))
-                shape_set(uses, insn->reads[k]);
+            if (!ptx_bit(defs, insn->reads[k]))
+                ptx_set_bit(uses, insn->reads[k]);
         for (uint32_t k = 0; k < insn->write_count; k++)
-            shape_set(defs, insn->writes[k]);
+            ptx_set_bit(defs, insn->writes[k]);
     }
-    if (block->end != SHAPE_JUMP && !shape_bit(defs, block->reg))
-        shape_set(uses, block->reg);
+    if (block->end != SHAPE_JUMP && !ptx_bit(defs, block->reg))
+        ptx_set_bit(uses, block->reg);
 }
 
-static bool live_step(const shape *s, uint32_t b, uint32_t *const *uses,
+static bool live_step(const ptx_shape *s, uint32_t b, uint32_t *const *uses,
                       uint32_t *const *defs)
 {
-    const shape_block *block = &s->blocks[b];
+    const ptx_flow_block *block = &s->blocks[b];
     bool changed = false;
     for (uint32_t w = 0; w < s->reg_words; w++) {
         uint32_t out = 0;
@@ -62,9 +62,9 @@ static bool live_step(const shape *s, uint32_t b, uint32_t *const *uses,
     return changed;
 }
 
-static bool defined_step(const shape *s, uint32_t b, uint32_t *const *defs)
+static bool defined_step(const ptx_shape *s, uint32_t b, uint32_t *const *defs)
 {
-    const shape_block *block = &s->blocks[b];
+    const ptx_flow_block *block = &s->blocks[b];
     bool changed = false;
     for (uint32_t w = 0; w < s->reg_words; w++) {
         uint32_t in = 0;
@@ -77,13 +77,13 @@ static bool defined_step(const shape *s, uint32_t b, uint32_t *const *defs)
 }
 
 /* What warp operations touch lies in arrays; what they write cannot be computed again. */
-static void mark_warp_uses(shape *s)
+static void mark_warp_uses(ptx_shape *s)
 {
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         if (b->kind == SHAPE_CODE)
             continue;
-        const shape_insn *insn = &s->insns[b->first];
+        const ptx_flow_insn *insn = &s->insns[b->first];
         for (uint32_t k = 0; k < insn->read_count; k++)
             s->regs[insn->reads[k]].warp_use = 1;
         for (uint32_t k = 0; k < insn->write_count; k++)
@@ -92,7 +92,7 @@ static void mark_warp_uses(shape *s)
 }
 
 /* Alive is what may be read later; what no definition reaches is undefined, not alive. */
-void shape_liveness(shape *s)
+void ptx_find_liveness(ptx_shape *s)
 {
     uint32_t **uses = maps(s), **defs = maps(s);
     s->live_in = maps(s);
@@ -110,9 +110,9 @@ void shape_liveness(shape *s)
             changed |= defined_step(s, s->order[n], defs);
     }
     for (uint32_t r = 0; r < s->function->register_count; r++) {
-        shape_reg *reg = &s->regs[r];
+        ptx_flow_reg *reg = &s->regs[r];
         reg->strict = reg->def_count == 1 && !s->function->insns[reg->def].guarded &&
-                      !shape_bit(s->live_in[s->entry], r);
+                      !ptx_bit(s->live_in[s->entry], r);
     }
     mark_warp_uses(s);
     s->defs = defs;
@@ -122,12 +122,12 @@ void shape_liveness(shape *s)
 /* ---- cheap to compute again
  * ----------------------------------------------------------------- */
 
-static const ptx_operand *operands_of(const shape *s, uint32_t i)
+static const ptx_operand *operands_of(const ptx_shape *s, uint32_t i)
 {
     return &s->function->operands[s->function->insns[i].operand];
 }
 
-static bool is_cheap(const shape *s, uint32_t i)
+static bool is_cheap(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
     if (insn->guarded || ptx_has(insn, PTX_MOD_CC) || s->insns[i].write_count != 1 ||
@@ -172,7 +172,7 @@ static bool is_cheap(const shape *s, uint32_t i)
     return true;
 }
 
-static bool same_insn(const shape *s, uint32_t a, uint32_t b)
+static bool same_insn(const ptx_shape *s, uint32_t a, uint32_t b)
 {
     const ptx_insn *x = &s->function->insns[a], *y = &s->function->insns[b];
     if (x->opcode != y->opcode || x->type_count != y->type_count ||
@@ -189,7 +189,7 @@ static bool same_insn(const shape *s, uint32_t a, uint32_t b)
     return true;
 }
 
-static bool defines(const shape *s, uint32_t i, uint32_t reg)
+static bool defines(const ptx_shape *s, uint32_t i, uint32_t reg)
 {
     for (uint32_t k = 0; k < s->insns[i].write_count; k++)
         if (s->insns[i].writes[k] == reg)
@@ -198,14 +198,14 @@ static bool defines(const shape *s, uint32_t i, uint32_t reg)
 }
 
 /* All definitions of the register say the same (a compiler repeats them in both arms). */
-static bool one_meaning(const shape *s, uint32_t reg)
+static bool one_meaning(const ptx_shape *s, uint32_t reg)
 {
     if (s->regs[reg].strict)
         return true;
-    if (shape_bit(s->live_in[s->entry], reg) || s->regs[reg].def_count > 4)
+    if (ptx_bit(s->live_in[s->entry], reg) || s->regs[reg].def_count > 4)
         return false;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
             if (defines(s, i, reg) && !same_insn(s, s->regs[reg].def, i))
                 return false;
@@ -215,10 +215,10 @@ static bool one_meaning(const shape *s, uint32_t reg)
 
 enum { REMAT_UNKNOWN, REMAT_VISITING, REMAT_YES, REMAT_NO };
 
-static bool can_remat(shape *s, uint8_t *state, uint32_t reg, uint32_t depth);
+static bool can_remat(ptx_shape *s, uint8_t *state, uint32_t reg, uint32_t depth);
 
 /* Every operand is uniform with one definition, or can be computed again itself. */
-static bool operands_remat(shape *s, uint8_t *state, uint32_t i, uint32_t depth,
+static bool operands_remat(ptx_shape *s, uint8_t *state, uint32_t i, uint32_t depth,
                            uint32_t *cost)
 {
     *cost = 1;
@@ -238,9 +238,9 @@ static bool operands_remat(shape *s, uint8_t *state, uint32_t i, uint32_t depth,
 
 /* The one definition of q in the block of instruction i, before it; else SHAPE_NONE. What
  * it gives is what i reads, however q is defined elsewhere. */
-uint32_t shape_local_def(const shape *s, uint32_t i, uint32_t q)
+uint32_t ptx_local_def(const ptx_shape *s, uint32_t i, uint32_t q)
 {
-    const shape_block *b = &s->blocks[s->insns[i].block];
+    const ptx_flow_block *b = &s->blocks[s->insns[i].block];
     uint32_t found = SHAPE_NONE;
     for (uint32_t k = b->first; k < b->first + b->count; k++) {
         if (!defines(s, k, q))
@@ -254,7 +254,7 @@ uint32_t shape_local_def(const shape *s, uint32_t i, uint32_t q)
 
 /* As operands_remat(), but an operand with other meanings elsewhere may be computed by
  * its definition in the same block. */
-static bool operands_near(shape *s, uint8_t *state, uint32_t i, uint32_t depth,
+static bool operands_near(ptx_shape *s, uint8_t *state, uint32_t i, uint32_t depth,
                           uint32_t *cost)
 {
     *cost = 1;
@@ -267,7 +267,7 @@ static bool operands_near(shape *s, uint8_t *state, uint32_t i, uint32_t depth,
         } else if (can_remat(s, state, q, depth + 1)) {
             more = s->regs[q].cost;
         } else {
-            const uint32_t d = shape_local_def(s, i, q);
+            const uint32_t d = ptx_local_def(s, i, q);
             if (d == SHAPE_NONE || !is_cheap(s, d) ||
                 !operands_remat(s, state, d, depth + 1, &more))
                 return false;
@@ -278,14 +278,14 @@ static bool operands_near(shape *s, uint8_t *state, uint32_t i, uint32_t depth,
 }
 
 /* Found when homes were: whether the register can be computed again anywhere. */
-bool shape_is_remat(const shape *s, uint32_t reg)
+bool ptx_is_remat(const ptx_shape *s, uint32_t reg)
 {
     return s->remat[reg] == REMAT_YES;
 }
 
-static bool can_remat(shape *s, uint8_t *state, uint32_t reg, uint32_t depth)
+static bool can_remat(ptx_shape *s, uint8_t *state, uint32_t reg, uint32_t depth)
 {
-    shape_reg *r = &s->regs[reg];
+    ptx_flow_reg *r = &s->regs[reg];
     uint32_t cost = 0;
     if (state[reg] == REMAT_YES)
         return true;
@@ -306,7 +306,7 @@ static bool can_remat(shape *s, uint8_t *state, uint32_t reg, uint32_t depth)
 
 /* `add d, a, u` with a uniform u, unguarded; a may be any register. Returns a, or
  * SHAPE_NONE. */
-static uint32_t stepped_from(const shape *s, uint32_t i, uint32_t reg)
+static uint32_t stepped_from(const ptx_shape *s, uint32_t i, uint32_t reg)
 {
     const ptx_insn *insn = &s->function->insns[i];
     const ptx_operand *o = operands_of(s, i);
@@ -330,7 +330,7 @@ static uint32_t stepped_from(const shape *s, uint32_t i, uint32_t reg)
 }
 
 /* What instruction i adds to `from` is the same at the end of the chain. */
-static bool adds_strict(const shape *s, uint32_t i, uint32_t from)
+static bool adds_strict(const ptx_shape *s, uint32_t i, uint32_t from)
 {
     const ptx_operand *o = operands_of(s, i);
     const ptx_operand *u =
@@ -341,7 +341,7 @@ static bool adds_strict(const shape *s, uint32_t i, uint32_t from)
 /* Instruction i adds uniform values to reg: `add r, r, u`, or the end of a chain
  * `add t, r, u; add t', t, u; ...; add r, t', u` in one block, as an unrolled loop has
  * it. The instructions of the chain, its end first; how many, 0 if it is none. */
-uint32_t shape_step(const shape *s, uint32_t i, uint32_t reg, uint32_t *chain)
+uint32_t ptx_find_step(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *chain)
 {
     const uint32_t block = s->insns[i].block;
     uint32_t at = i, target = reg;
@@ -366,42 +366,41 @@ uint32_t shape_step(const shape *s, uint32_t i, uint32_t reg, uint32_t *chain)
     return 0;
 }
 
-bool shape_is_step(const shape *s, uint32_t i, uint32_t reg)
+bool ptx_is_step(const ptx_shape *s, uint32_t i, uint32_t reg)
 {
     uint32_t chain[SHAPE_STEP_MAX];
-    return shape_step(s, i, reg, chain) > 0;
+    return ptx_find_step(s, i, reg, chain) > 0;
 }
 
-static bool alive_behind(const shape *s, uint32_t loop, uint32_t reg)
+static bool alive_behind(const ptx_shape *s, uint32_t loop, uint32_t reg)
 {
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
-        if (!shape_in_loop(s, loop, s->order[n]))
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        if (!ptx_in_loop(s, loop, s->order[n]))
             continue;
         for (uint32_t k = 0; k < b->succ_count; k++)
-            if (b->succ[k] != SHAPE_EXIT && !shape_in_loop(s, loop, b->succ[k]) &&
-                shape_bit(s->live_in[b->succ[k]], reg))
+            if (b->succ[k] != SHAPE_EXIT && !ptx_in_loop(s, loop, b->succ[k]) &&
+                ptx_bit(s->live_in[b->succ[k]], reg))
                 return true;
     }
     return false;
 }
 
 /* Block b runs exactly once in every round of the loop. */
-static bool once_a_round(const shape *s, uint32_t loop, uint32_t b)
+static bool once_a_round(const ptx_shape *s, uint32_t loop, uint32_t b)
 {
-    const shape_block *head = &s->blocks[s->loops[loop].head];
+    const ptx_flow_block *head = &s->blocks[s->loops[loop].head];
     if (s->blocks[b].loop != loop)
         return false;
     for (uint32_t k = 0; k < head->pred_count; k++)
-        if (shape_in_loop(s, loop, head->pred[k]) &&
-            !shape_dominates(s, b, head->pred[k]))
+        if (ptx_in_loop(s, loop, head->pred[k]) && !ptx_dominates(s, b, head->pred[k]))
             return false;
     return true;
 }
 
 /* Where a step may stand: where all live threads come together, or in a lockstep loop,
  * all of whose threads that still run have made the same number of rounds. */
-static bool step_place(const shape *s, uint32_t i, uint32_t reg, uint32_t *loop)
+static bool step_place(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *loop)
 {
     const uint32_t b = s->insns[i].block;
     if (!s->blocks[b].divergent)
@@ -415,7 +414,8 @@ static bool step_place(const shape *s, uint32_t i, uint32_t reg, uint32_t *loop)
 }
 
 /* `add r, a, u` with an `a` that can be computed again: then *part is a. */
-static bool find_part(shape *s, uint8_t *state, uint32_t reg, uint32_t i, uint32_t *part)
+static bool find_part(ptx_shape *s, uint8_t *state, uint32_t reg, uint32_t i,
+                      uint32_t *part)
 {
     const ptx_insn *insn = &s->function->insns[i];
     const ptx_operand *o = operands_of(s, i);
@@ -435,20 +435,20 @@ static bool find_part(shape *s, uint8_t *state, uint32_t reg, uint32_t i, uint32
     return true;
 }
 
-static bool find_affine(shape *s, uint8_t *state, uint32_t reg)
+static bool find_affine(ptx_shape *s, uint8_t *state, uint32_t reg)
 {
-    shape_reg *r = &s->regs[reg];
+    ptx_flow_reg *r = &s->regs[reg];
     uint32_t base = SHAPE_NONE, loop = SHAPE_NONE, steps = 0, cost;
     const ptx_type type = (ptx_type)s->function->registers[reg].type;
-    if (r->def_count < 1 || r->warp_use || shape_bit(s->live_in[s->entry], reg) ||
+    if (r->def_count < 1 || r->warp_use || ptx_bit(s->live_in[s->entry], reg) ||
         type == PTX_F32 || type == PTX_F64 || type == PTX_PRED || type == PTX_B128)
         return false;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             if (!defines(s, i, reg))
                 continue;
-            if (shape_is_step(s, i, reg)) {
+            if (ptx_is_step(s, i, reg)) {
                 if (steps++ > 0 && loop == SHAPE_NONE && b->divergent)
                     return false;
                 if (!step_place(s, i, reg, &loop))
@@ -468,10 +468,10 @@ static bool find_affine(shape *s, uint8_t *state, uint32_t reg)
             return false;
         cost = s->regs[r->part].cost + 1;
     }
-    const shape_block *at = &s->blocks[s->insns[base].block];
+    const ptx_flow_block *at = &s->blocks[s->insns[base].block];
     if (loop == SHAPE_NONE && at->divergent)
         return false;
-    if (loop != SHAPE_NONE && shape_in_loop(s, loop, s->insns[base].block))
+    if (loop != SHAPE_NONE && ptx_in_loop(s, loop, s->insns[base].block))
         return false;
     r->base = base;
     r->loop = loop;
@@ -482,12 +482,12 @@ static bool find_affine(shape *s, uint8_t *state, uint32_t reg)
 /* ---- loops that all threads run round by round
  * ---------------------------------------------------- */
 
-static bool plain_body(const shape *s, uint32_t loop)
+static bool plain_body(const ptx_shape *s, uint32_t loop)
 {
     uint32_t insns = 0;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
-        if (!shape_in_loop(s, loop, s->order[n]))
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        if (!ptx_in_loop(s, loop, s->order[n]))
             continue;
         if (b->loop != loop || b->kind != SHAPE_CODE)
             return false;
@@ -501,15 +501,15 @@ static bool plain_body(const shape *s, uint32_t loop)
 }
 
 /* The one block that leaves the loop, or SHAPE_NONE. */
-static uint32_t exit_block(const shape *s, uint32_t loop)
+static uint32_t exit_block(const ptx_shape *s, uint32_t loop)
 {
     uint32_t found = SHAPE_NONE;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
-        if (!shape_in_loop(s, loop, s->order[n]))
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        if (!ptx_in_loop(s, loop, s->order[n]))
             continue;
         for (uint32_t k = 0; k < b->succ_count; k++) {
-            if (b->succ[k] != SHAPE_EXIT && shape_in_loop(s, loop, b->succ[k]))
+            if (b->succ[k] != SHAPE_EXIT && ptx_in_loop(s, loop, b->succ[k]))
                 continue;
             if (found != SHAPE_NONE || b->end != SHAPE_BRANCH)
                 return SHAPE_NONE;
@@ -520,15 +520,15 @@ static uint32_t exit_block(const shape *s, uint32_t loop)
 }
 
 /* The loop's only definition of `reg` is a uniform step. */
-static bool is_induction(const shape *s, uint32_t loop, uint32_t reg)
+static bool is_induction(const ptx_shape *s, uint32_t loop, uint32_t reg)
 {
     uint32_t steps = 0;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
-            if (!shape_in_loop(s, loop, s->order[n]) || !defines(s, i, reg))
+            if (!ptx_in_loop(s, loop, s->order[n]) || !defines(s, i, reg))
                 continue;
-            if (!shape_is_step(s, i, reg) || ++steps > 1)
+            if (!ptx_is_step(s, i, reg) || ++steps > 1)
                 return false;
         }
     }
@@ -536,15 +536,16 @@ static bool is_induction(const shape *s, uint32_t loop, uint32_t reg)
 }
 
 /* No memory and no other thread has a say in the register. */
-static bool comes_from_index(const shape *s, uint32_t reg, uint32_t *seen, uint32_t depth)
+static bool comes_from_index(const ptx_shape *s, uint32_t reg, uint32_t *seen,
+                             uint32_t depth)
 {
-    if (!s->regs[reg].divergent || shape_bit(seen, reg))
+    if (!s->regs[reg].divergent || ptx_bit(seen, reg))
         return true;
     if (depth > REMAT_COST_MAX)
         return false;
-    shape_set(seen, reg);
+    ptx_set_bit(seen, reg);
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             if (!defines(s, i, reg))
                 continue;
@@ -560,13 +561,13 @@ static bool comes_from_index(const shape *s, uint32_t reg, uint32_t *seen, uint3
 
 /* The loop starts from what the thread's index gives: not from data, where one thread may
  * make many more rounds than its neighbours. */
-static bool starts_alike(shape *s, uint32_t reg)
+static bool starts_alike(ptx_shape *s, uint32_t reg)
 {
-    uint32_t *seen = shape_alloc(s->memory, s->reg_words, sizeof(*seen));
+    uint32_t *seen = ptx_alloc(s->memory, s->reg_words, sizeof(*seen));
     return comes_from_index(s, reg, seen, 0);
 }
 
-static bool is_steady(const shape *s, const ptx_operand *o)
+static bool is_steady(const ptx_shape *s, const ptx_operand *o)
 {
     return o->kind == PTX_OPERAND_INT ||
            (o->kind == PTX_OPERAND_REG && !s->regs[o->index].divergent);
@@ -574,14 +575,14 @@ static bool is_steady(const shape *s, const ptx_operand *o)
 
 /* for (i = f(thread); i < uniform; i += uniform): trip counts differ by one at most, so
  * running all threads round by round under a mask costs next to nothing. */
-static bool is_lockstep(shape *s, uint32_t loop)
+static bool is_lockstep(ptx_shape *s, uint32_t loop)
 {
     const uint32_t b = exit_block(s, loop);
     if (b == SHAPE_NONE || !plain_body(s, loop))
         return false;
     const uint32_t p = s->blocks[b].reg;
     const uint32_t i = s->regs[p].def;
-    if (s->regs[p].def_count != 1 || !shape_in_loop(s, loop, s->insns[i].block))
+    if (s->regs[p].def_count != 1 || !ptx_in_loop(s, loop, s->insns[i].block))
         return false;
     const ptx_insn *insn = &s->function->insns[i];
     const ptx_operand *o = operands_of(s, i);
@@ -594,7 +595,7 @@ static bool is_lockstep(shape *s, uint32_t loop)
     return false;
 }
 
-void shape_find_lockstep(shape *s)
+void ptx_find_lockstep(ptx_shape *s)
 {
     for (uint32_t l = 0; l < s->loop_count; l++) {
         s->loops[l].lockstep = !s->loops[l].uniform && is_lockstep(s, l);
@@ -604,12 +605,12 @@ void shape_find_lockstep(shape *s)
 
 /* ---- homes ---- */
 
-static uint32_t array_bytes(const shape *s, uint32_t reg)
+static uint32_t array_bytes(const ptx_shape *s, uint32_t reg)
 {
     return ptx_type_bytes((ptx_type)s->function->registers[reg].type);
 }
 
-static void place_arrays(shape *s)
+static void place_arrays(ptx_shape *s)
 {
     s->array_bytes = 0;
     for (uint32_t bytes = 16; bytes > 0; bytes /= 2) {
@@ -626,10 +627,10 @@ static void place_arrays(shape *s)
 }
 
 /* Registers that a region finds from before, and leaves for others. */
-static void region_sets(shape *s, shape_region *r)
+static void region_sets(ptx_shape *s, ptx_region *r)
 {
-    r->live_in = shape_alloc(s->memory, s->reg_words, sizeof(uint32_t));
-    r->live_out = shape_alloc(s->memory, s->reg_words, sizeof(uint32_t));
+    r->live_in = ptx_alloc(s->memory, s->reg_words, sizeof(uint32_t));
+    r->live_out = ptx_alloc(s->memory, s->reg_words, sizeof(uint32_t));
     for (uint32_t w = 0; w < s->reg_words; w++) {
         uint32_t touched = 0, written = 0, wanted = 0;
         for (uint32_t k = 0; k < r->block_count; k++) {
@@ -643,11 +644,11 @@ static void region_sets(shape *s, shape_region *r)
     }
 }
 
-void shape_find_homes(shape *s)
+void ptx_find_homes(ptx_shape *s)
 {
-    uint8_t *state = shape_alloc(s->memory, s->function->register_count, 1);
+    uint8_t *state = ptx_alloc(s->memory, s->function->register_count, 1);
     s->remat = state;
-    uint32_t *crossing = shape_alloc(s->memory, s->reg_words, sizeof(*crossing));
+    uint32_t *crossing = ptx_alloc(s->memory, s->reg_words, sizeof(*crossing));
     for (uint32_t n = 0; n < s->region_count; n++) {
         region_sets(s, &s->regions[n]);
         for (uint32_t w = 0; w < s->reg_words; w++)
@@ -655,12 +656,12 @@ void shape_find_homes(shape *s)
                 s->live_in[s->regions[n].head][w] & s->maybe[s->regions[n].head][w];
     }
     for (uint32_t r = 0; r < s->function->register_count; r++) {
-        shape_reg *reg = &s->regs[r];
+        ptx_flow_reg *reg = &s->regs[r];
         if (!reg->divergent)
             reg->home = SHAPE_SCALAR;
         else if (reg->warp_use)
             reg->home = SHAPE_ARRAY;
-        else if (!shape_bit(crossing, r))
+        else if (!ptx_bit(crossing, r))
             reg->home = SHAPE_LOCAL;
         else if (can_remat(s, state, r, 0))
             reg->home = SHAPE_REMAT;

@@ -11,7 +11,7 @@
 #include "softcuda/ptx/flow/flow.h"
 
 typedef struct taint {
-    const shape *s;
+    const ptx_shape *s;
     uint32_t loop;
     uint32_t *regs;     /* bitmap: made of what the loop reads */
     uint32_t *blocks;   /* bitmap: a tainted branch decides whether they run */
@@ -20,7 +20,7 @@ typedef struct taint {
     bool changed;
 } taint;
 
-static bool writes_register(const shape *s, uint32_t i, uint32_t reg)
+static bool writes_register(const ptx_shape *s, uint32_t i, uint32_t reg)
 {
     for (uint32_t k = 0; k < s->insns[i].write_count; k++)
         if (s->insns[i].writes[k] == reg)
@@ -28,7 +28,7 @@ static bool writes_register(const shape *s, uint32_t i, uint32_t reg)
     return false;
 }
 
-bool shape_is_retry(const shape *s, uint32_t loop, uint32_t i)
+bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
     if (insn->opcode != PTX_OP_ATOM || !ptx_has(insn, PTX_MOD_CAS))
@@ -38,7 +38,7 @@ bool shape_is_retry(const shape *s, uint32_t loop, uint32_t i)
         if (operands[k].kind != PTX_OPERAND_REG)
             continue;
         for (uint32_t n = 0; n < s->function->insn_count; n++)
-            if (shape_in_loop(s, loop, s->insns[n].block) &&
+            if (ptx_in_loop(s, loop, s->insns[n].block) &&
                 writes_register(s, n, operands[k].index))
                 return true;
         return false;
@@ -49,48 +49,48 @@ bool shape_is_retry(const shape *s, uint32_t loop, uint32_t i)
 /* Memory that another thread may change while the loop runs. */
 static bool is_source(const taint *t, uint32_t i)
 {
-    return t->s->insns[i].reads_memory && !shape_is_steady_load(t->s, i) &&
-           !shape_is_retry(t->s, t->loop, i);
+    return t->s->insns[i].reads_memory && !ptx_is_steady_load(t->s, i) &&
+           !ptx_is_retry(t->s, t->loop, i);
 }
 
 static void taint_insn(taint *t, uint32_t block, uint32_t i)
 {
-    const shape_insn *insn = &t->s->insns[i];
-    bool tainted = shape_bit(t->blocks, block) || is_source(t, i);
+    const ptx_flow_insn *insn = &t->s->insns[i];
+    bool tainted = ptx_bit(t->blocks, block) || is_source(t, i);
     for (uint32_t k = 0; !tainted && k < insn->read_count; k++)
-        tainted = shape_bit(t->regs, insn->reads[k]);
+        tainted = ptx_bit(t->regs, insn->reads[k]);
     for (uint32_t k = 0; tainted && k < insn->write_count; k++) {
-        t->changed |= !shape_bit(t->regs, insn->writes[k]);
-        shape_set(t->regs, insn->writes[k]);
+        t->changed |= !ptx_bit(t->regs, insn->writes[k]);
+        ptx_set_bit(t->regs, insn->writes[k]);
     }
 }
 
 static bool is_tainted_branch(const taint *t, uint32_t block)
 {
-    const shape_block *b = &t->s->blocks[block];
-    return b->end != SHAPE_JUMP && shape_bit(t->regs, b->reg);
+    const ptx_flow_block *b = &t->s->blocks[block];
+    return b->end != SHAPE_JUMP && ptx_bit(t->regs, b->reg);
 }
 
 static bool leaves_loop(const taint *t, uint32_t block)
 {
-    const shape_block *b = &t->s->blocks[block];
+    const ptx_flow_block *b = &t->s->blocks[block];
     for (uint32_t k = 0; k < b->succ_count; k++)
-        if (b->succ[k] == SHAPE_EXIT || !shape_in_loop(t->s, t->loop, b->succ[k]))
+        if (b->succ[k] == SHAPE_EXIT || !ptx_in_loop(t->s, t->loop, b->succ[k]))
             return true;
     return false;
 }
 
 static void taint_block(taint *t, uint32_t block)
 {
-    const shape *s = t->s;
-    const shape_block *b = &s->blocks[block];
+    const ptx_shape *s = t->s;
+    const ptx_flow_block *b = &s->blocks[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         taint_insn(t, block, i);
-    if (!is_tainted_branch(t, block) || shape_bit(t->branches, block))
+    if (!is_tainted_branch(t, block) || ptx_bit(t->branches, block))
         return;
-    shape_set(t->branches, block);
+    ptx_set_bit(t->branches, block);
     memset(t->map, 0, s->block_words * sizeof(uint32_t));
-    shape_influence(s, block, t->map);
+    ptx_mark_influence(s, block, t->map);
     for (uint32_t w = 0; w < s->block_words; w++) {
         const uint32_t more = t->map[w] & s->loops[t->loop].blocks[w];
         t->changed |= (more & ~t->blocks[w]) != 0;
@@ -101,7 +101,7 @@ static void taint_block(taint *t, uint32_t block)
 static bool decides_end(const taint *t, uint32_t block)
 {
     return leaves_loop(t, block) &&
-           (is_tainted_branch(t, block) || shape_bit(t->blocks, block));
+           (is_tainted_branch(t, block) || ptx_bit(t->blocks, block));
 }
 
 typedef bool block_fn(taint *t, uint32_t block);
@@ -125,7 +125,7 @@ static bool any_block(taint *t, block_fn *fn)
 
 static bool reads_something(taint *t, uint32_t block)
 {
-    const shape_block *b = &t->s->blocks[block];
+    const ptx_flow_block *b = &t->s->blocks[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (is_source(t, i))
             return true;
@@ -134,7 +134,7 @@ static bool reads_something(taint *t, uint32_t block)
 
 static bool loop_waits(taint *t)
 {
-    const shape *s = t->s;
+    const ptx_shape *s = t->s;
     if (!any_block(t, reads_something))
         return false;
     memset(t->regs, 0, s->reg_words * sizeof(uint32_t));
@@ -148,13 +148,13 @@ static bool loop_waits(taint *t)
     return false;
 }
 
-bool shape_may_wait(const shape *s)
+bool ptx_may_wait(const ptx_shape *s)
 {
     taint t = {.s = s,
-               .regs = shape_alloc(s->memory, s->reg_words, sizeof(uint32_t)),
-               .blocks = shape_alloc(s->memory, s->block_words, sizeof(uint32_t)),
-               .branches = shape_alloc(s->memory, s->block_words, sizeof(uint32_t)),
-               .map = shape_alloc(s->memory, s->block_words, sizeof(uint32_t))};
+               .regs = ptx_alloc(s->memory, s->reg_words, sizeof(uint32_t)),
+               .blocks = ptx_alloc(s->memory, s->block_words, sizeof(uint32_t)),
+               .branches = ptx_alloc(s->memory, s->block_words, sizeof(uint32_t)),
+               .map = ptx_alloc(s->memory, s->block_words, sizeof(uint32_t))};
     if (s->irreducible) /* rounds that are no loops of loops[] */
         return true;
     for (t.loop = 0; t.loop < s->loop_count; t.loop++)

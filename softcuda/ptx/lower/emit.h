@@ -17,17 +17,8 @@
 #ifndef SOFT_PTX_LOWER_EMIT_H
 #define SOFT_PTX_LOWER_EMIT_H
 
+#include "base/text.h"
 #include "softcuda/ptx/compile.h"
-
-/* A growing text. Once out of memory it stays so: check `failed` at the end. */
-typedef struct ptx_text {
-    char *bytes;
-    size_t length, capacity;
-    bool failed;
-    const gph_allocator *allocator;
-} ptx_text;
-
-void ptx_text_add(ptx_text *text, const char *format, ...) GPH_PRINTF(2, 3);
 
 /* An SSA value or a constant, as it stands in IR: "%v17", "5", "0x3FF0000000000000". */
 typedef struct ptx_value {
@@ -40,7 +31,7 @@ struct ptx_emit {
     const ptx_module *module;
     const ptx_function *function;
     const ptx_compile_options *options;
-    ptx_text *out;
+    gphi_text *out;
     uint32_t next; /* of %v<next> and of labels; unique in the LLVM function */
     /* Appended to every load and store of PTX memory in a thread loop, "" elsewhere:
      * ", !llvm.access.group !3". */
@@ -87,12 +78,11 @@ void ptx_lower(ptx_emit *emit, const ptx_insn *insn);
 /* vprintf, malloc, free, __assertfail ... called by `insn`: true if it was one, and
  * written. */
 bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn);
-bool ptx_is_intrinsic(const char *callee);
 
 /* Appends what the IR in `out` uses of the instruction library and of LLVM's intrinsics:
  * declarations of @llvm.*, definitions of @x_*. To be called once, after the last
  * function; nobody else declares @llvm.*. */
-void ptx_lower_library(ptx_text *out);
+void ptx_lower_library(gphi_text *out);
 
 /* Registers that an instruction reads and writes, in any order, each at most once a list.
  * The guard counts as read; a guarded write counts as written, and as read too (the old
@@ -113,12 +103,13 @@ bool ptx_insn_keeps_uniformity(const ptx_function *function, const ptx_insn *ins
 
 /* ---- pieces that both sides use: emit.c -------------------------------------------- */
 
-void shape_line(ptx_emit *emit, const char *format, ...) GPH_PRINTF(2, 3);
+void ptx_line(ptx_emit *emit, const char *format, ...) GPH_PRINTF(2, 3);
 /* "%v12 = format" */
-ptx_value shape_value(ptx_emit *emit, const char *format, ...) GPH_PRINTF(2, 3);
-uint32_t shape_label(ptx_emit *emit);
+ptx_value ptx_let(ptx_emit *emit, const char *format, ...) GPH_PRINTF(2, 3);
+uint32_t ptx_new_label(ptx_emit *emit);
 /* Loads the field at `offset` of the structure `base` points to. */
-ptx_value shape_field(ptx_emit *emit, const char *type, const char *base, size_t offset);
+ptx_value ptx_load_field(ptx_emit *emit, const char *type, const char *base,
+                         size_t offset);
 const char *ptx_llvm_type(ptx_type type); /* "i32", "float", ... */
 ptx_value ptx_fresh(ptx_emit *emit);      /* "%v17", not yet defined */
 /* Loads a register slot; LLVM type as above. */

@@ -9,64 +9,64 @@
 
 /* ---- which family an opcode belongs to --------------------------------------------- */
 
-static low_fn *const families[PTX_OP_COUNT] = {
-    [PTX_OP_ADD] = low_integer,         [PTX_OP_SUB] = low_integer,
-    [PTX_OP_MUL] = low_integer,         [PTX_OP_MAD] = low_integer,
-    [PTX_OP_MUL24] = low_integer,       [PTX_OP_MAD24] = low_integer,
-    [PTX_OP_DIV] = low_integer,         [PTX_OP_REM] = low_integer,
-    [PTX_OP_ABS] = low_integer,         [PTX_OP_NEG] = low_integer,
-    [PTX_OP_MIN] = low_integer,         [PTX_OP_MAX] = low_integer,
-    [PTX_OP_SAD] = low_integer,         [PTX_OP_DP4A] = low_integer,
-    [PTX_OP_DP2A] = low_integer,        [PTX_OP_ADDC] = low_carry,
-    [PTX_OP_SUBC] = low_carry,          [PTX_OP_MADC] = low_carry,
-    [PTX_OP_AND] = low_bits_family,     [PTX_OP_OR] = low_bits_family,
-    [PTX_OP_XOR] = low_bits_family,     [PTX_OP_NOT] = low_bits_family,
-    [PTX_OP_CNOT] = low_bits_family,    [PTX_OP_SHL] = low_bits_family,
-    [PTX_OP_SHR] = low_bits_family,     [PTX_OP_SHF] = low_bits_family,
-    [PTX_OP_LOP3] = low_bits_family,    [PTX_OP_PRMT] = low_bits_family,
-    [PTX_OP_POPC] = low_bits_family,    [PTX_OP_CLZ] = low_bits_family,
-    [PTX_OP_BFIND] = low_bits_family,   [PTX_OP_FNS] = low_bits_family,
-    [PTX_OP_BREV] = low_bits_family,    [PTX_OP_BFE] = low_bits_family,
-    [PTX_OP_BFI] = low_bits_family,     [PTX_OP_BMSK] = low_bits_family,
-    [PTX_OP_SZEXT] = low_bits_family,   [PTX_OP_FMA] = low_float,
-    [PTX_OP_RCP] = low_float,           [PTX_OP_SQRT] = low_float,
-    [PTX_OP_RSQRT] = low_float,         [PTX_OP_SIN] = low_float,
-    [PTX_OP_COS] = low_float,           [PTX_OP_LG2] = low_float,
-    [PTX_OP_EX2] = low_float,           [PTX_OP_TANH] = low_float,
-    [PTX_OP_COPYSIGN] = low_float,      [PTX_OP_TESTP] = low_float,
-    [PTX_OP_CVT] = low_convert,         [PTX_OP_SET] = low_compare,
-    [PTX_OP_SETP] = low_compare,        [PTX_OP_SELP] = low_compare,
-    [PTX_OP_SLCT] = low_compare,        [PTX_OP_LD] = low_memory,
-    [PTX_OP_LDU] = low_memory,          [PTX_OP_ST] = low_memory,
-    [PTX_OP_CP] = low_memory,           [PTX_OP_PREFETCH] = low_memory,
-    [PTX_OP_PREFETCHU] = low_memory,    [PTX_OP_ATOM] = low_atomic,
-    [PTX_OP_RED] = low_atomic,          [PTX_OP_MEMBAR] = low_atomic,
-    [PTX_OP_FENCE] = low_atomic,        [PTX_OP_MOV] = low_misc,
-    [PTX_OP_CVTA] = low_misc,           [PTX_OP_ISSPACEP] = low_misc,
-    [PTX_OP_NANOSLEEP] = low_misc,      [PTX_OP_TRAP] = low_misc,
-    [PTX_OP_BRKPT] = low_misc,          [PTX_OP_PMEVENT] = low_misc,
-    [PTX_OP_GRIDDEPCONTROL] = low_misc, [PTX_OP_DISCARD] = low_misc,
-    [PTX_OP_APPLYPRIORITY] = low_misc,  [PTX_OP_CREATEPOLICY] = low_misc,
-    [PTX_OP_SETMAXNREG] = low_misc,     [PTX_OP_MAPA] = low_misc,
-    [PTX_OP_GETCTARANK] = low_misc,     [PTX_OP_MBARRIER] = low_mbarrier,
-    [PTX_OP_VADD] = low_video,          [PTX_OP_VADD2] = low_video,
-    [PTX_OP_VADD4] = low_video,         [PTX_OP_VSUB] = low_video,
-    [PTX_OP_VSUB2] = low_video,         [PTX_OP_VSUB4] = low_video,
-    [PTX_OP_VABSDIFF] = low_video,      [PTX_OP_VABSDIFF2] = low_video,
-    [PTX_OP_VABSDIFF4] = low_video,     [PTX_OP_VMIN] = low_video,
-    [PTX_OP_VMIN2] = low_video,         [PTX_OP_VMIN4] = low_video,
-    [PTX_OP_VMAX] = low_video,          [PTX_OP_VMAX2] = low_video,
-    [PTX_OP_VMAX4] = low_video,         [PTX_OP_VAVRG2] = low_video,
-    [PTX_OP_VAVRG4] = low_video,        [PTX_OP_VSET] = low_video,
-    [PTX_OP_VSET2] = low_video,         [PTX_OP_VSET4] = low_video,
-    [PTX_OP_VSHL] = low_video,          [PTX_OP_VSHR] = low_video,
-    [PTX_OP_VMAD] = low_video,
+static ptx_lower_fn *const families[PTX_OP_COUNT] = {
+    [PTX_OP_ADD] = ptx_low_integer,         [PTX_OP_SUB] = ptx_low_integer,
+    [PTX_OP_MUL] = ptx_low_integer,         [PTX_OP_MAD] = ptx_low_integer,
+    [PTX_OP_MUL24] = ptx_low_integer,       [PTX_OP_MAD24] = ptx_low_integer,
+    [PTX_OP_DIV] = ptx_low_integer,         [PTX_OP_REM] = ptx_low_integer,
+    [PTX_OP_ABS] = ptx_low_integer,         [PTX_OP_NEG] = ptx_low_integer,
+    [PTX_OP_MIN] = ptx_low_integer,         [PTX_OP_MAX] = ptx_low_integer,
+    [PTX_OP_SAD] = ptx_low_integer,         [PTX_OP_DP4A] = ptx_low_integer,
+    [PTX_OP_DP2A] = ptx_low_integer,        [PTX_OP_ADDC] = ptx_low_carry,
+    [PTX_OP_SUBC] = ptx_low_carry,          [PTX_OP_MADC] = ptx_low_carry,
+    [PTX_OP_AND] = ptx_low_bits_family,     [PTX_OP_OR] = ptx_low_bits_family,
+    [PTX_OP_XOR] = ptx_low_bits_family,     [PTX_OP_NOT] = ptx_low_bits_family,
+    [PTX_OP_CNOT] = ptx_low_bits_family,    [PTX_OP_SHL] = ptx_low_bits_family,
+    [PTX_OP_SHR] = ptx_low_bits_family,     [PTX_OP_SHF] = ptx_low_bits_family,
+    [PTX_OP_LOP3] = ptx_low_bits_family,    [PTX_OP_PRMT] = ptx_low_bits_family,
+    [PTX_OP_POPC] = ptx_low_bits_family,    [PTX_OP_CLZ] = ptx_low_bits_family,
+    [PTX_OP_BFIND] = ptx_low_bits_family,   [PTX_OP_FNS] = ptx_low_bits_family,
+    [PTX_OP_BREV] = ptx_low_bits_family,    [PTX_OP_BFE] = ptx_low_bits_family,
+    [PTX_OP_BFI] = ptx_low_bits_family,     [PTX_OP_BMSK] = ptx_low_bits_family,
+    [PTX_OP_SZEXT] = ptx_low_bits_family,   [PTX_OP_FMA] = ptx_low_float,
+    [PTX_OP_RCP] = ptx_low_float,           [PTX_OP_SQRT] = ptx_low_float,
+    [PTX_OP_RSQRT] = ptx_low_float,         [PTX_OP_SIN] = ptx_low_float,
+    [PTX_OP_COS] = ptx_low_float,           [PTX_OP_LG2] = ptx_low_float,
+    [PTX_OP_EX2] = ptx_low_float,           [PTX_OP_TANH] = ptx_low_float,
+    [PTX_OP_COPYSIGN] = ptx_low_float,      [PTX_OP_TESTP] = ptx_low_float,
+    [PTX_OP_CVT] = ptx_low_convert,         [PTX_OP_SET] = ptx_low_compare,
+    [PTX_OP_SETP] = ptx_low_compare,        [PTX_OP_SELP] = ptx_low_compare,
+    [PTX_OP_SLCT] = ptx_low_compare,        [PTX_OP_LD] = ptx_low_memory,
+    [PTX_OP_LDU] = ptx_low_memory,          [PTX_OP_ST] = ptx_low_memory,
+    [PTX_OP_CP] = ptx_low_memory,           [PTX_OP_PREFETCH] = ptx_low_memory,
+    [PTX_OP_PREFETCHU] = ptx_low_memory,    [PTX_OP_ATOM] = ptx_low_atomic,
+    [PTX_OP_RED] = ptx_low_atomic,          [PTX_OP_MEMBAR] = ptx_low_atomic,
+    [PTX_OP_FENCE] = ptx_low_atomic,        [PTX_OP_MOV] = ptx_low_misc,
+    [PTX_OP_CVTA] = ptx_low_misc,           [PTX_OP_ISSPACEP] = ptx_low_misc,
+    [PTX_OP_NANOSLEEP] = ptx_low_misc,      [PTX_OP_TRAP] = ptx_low_misc,
+    [PTX_OP_BRKPT] = ptx_low_misc,          [PTX_OP_PMEVENT] = ptx_low_misc,
+    [PTX_OP_GRIDDEPCONTROL] = ptx_low_misc, [PTX_OP_DISCARD] = ptx_low_misc,
+    [PTX_OP_APPLYPRIORITY] = ptx_low_misc,  [PTX_OP_CREATEPOLICY] = ptx_low_misc,
+    [PTX_OP_SETMAXNREG] = ptx_low_misc,     [PTX_OP_MAPA] = ptx_low_misc,
+    [PTX_OP_GETCTARANK] = ptx_low_misc,     [PTX_OP_MBARRIER] = ptx_low_mbarrier,
+    [PTX_OP_VADD] = ptx_low_video,          [PTX_OP_VADD2] = ptx_low_video,
+    [PTX_OP_VADD4] = ptx_low_video,         [PTX_OP_VSUB] = ptx_low_video,
+    [PTX_OP_VSUB2] = ptx_low_video,         [PTX_OP_VSUB4] = ptx_low_video,
+    [PTX_OP_VABSDIFF] = ptx_low_video,      [PTX_OP_VABSDIFF2] = ptx_low_video,
+    [PTX_OP_VABSDIFF4] = ptx_low_video,     [PTX_OP_VMIN] = ptx_low_video,
+    [PTX_OP_VMIN2] = ptx_low_video,         [PTX_OP_VMIN4] = ptx_low_video,
+    [PTX_OP_VMAX] = ptx_low_video,          [PTX_OP_VMAX2] = ptx_low_video,
+    [PTX_OP_VMAX4] = ptx_low_video,         [PTX_OP_VAVRG2] = ptx_low_video,
+    [PTX_OP_VAVRG4] = ptx_low_video,        [PTX_OP_VSET] = ptx_low_video,
+    [PTX_OP_VSET2] = ptx_low_video,         [PTX_OP_VSET4] = ptx_low_video,
+    [PTX_OP_VSHL] = ptx_low_video,          [PTX_OP_VSHR] = ptx_low_video,
+    [PTX_OP_VMAD] = ptx_low_video,
 };
 
-static low low_begin(ptx_emit *emit, const ptx_module *module,
-                     const ptx_function *function, const ptx_insn *insn)
+static ptx_low low_begin(ptx_emit *emit, const ptx_module *module,
+                         const ptx_function *function, const ptx_insn *insn)
 {
-    low l = {.emit = emit, .module = module, .function = function, .insn = insn};
+    ptx_low l = {.emit = emit, .module = module, .function = function, .insn = insn};
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         const ptx_operand *operand = &function->operands[insn->operand + i];
         if (l.count == LOW_OPERANDS_MAX) {
@@ -80,24 +80,24 @@ static low low_begin(ptx_emit *emit, const ptx_module *module,
     return l;
 }
 
-static bool low_run(low *l)
+static bool low_run(ptx_low *l)
 {
-    low_fn *family = families[l->insn->opcode];
+    ptx_lower_fn *family = families[l->insn->opcode];
     if (family == NULL)
-        return low_fail(l, "this build does not have the instruction");
+        return ptx_refuse(l, "this build does not have the instruction");
     if (l->too_many)
-        return low_fail(l, "too many operands");
+        return ptx_refuse(l, "too many operands");
     if (!family(l))
-        return low_fail(l, "this build does not have this form of the instruction");
+        return ptx_refuse(l, "this build does not have this form of the instruction");
     if (l->used != (uint16_t)((1u << l->insn->mod_count) - 1))
-        return low_fail(l, "a modifier that this build does not have here");
+        return ptx_refuse(l, "a modifier that this build does not have here");
     return true;
 }
 
-bool low_supports(const ptx_module *module, const ptx_function *function,
-                  const ptx_insn *insn, const char **reason)
+bool ptx_can_lower(const ptx_module *module, const ptx_function *function,
+                   const ptx_insn *insn, const char **reason)
 {
-    low l = low_begin(NULL, module, function, insn);
+    ptx_low l = low_begin(NULL, module, function, insn);
     const bool can = low_run(&l);
     if (!can && reason != NULL)
         *reason = l.reason;
@@ -106,11 +106,11 @@ bool low_supports(const ptx_module *module, const ptx_function *function,
 
 void ptx_lower(ptx_emit *emit, const ptx_insn *insn)
 {
-    low l = low_begin(emit, emit->module, emit->function, insn);
+    ptx_low l = low_begin(emit, emit->module, emit->function, insn);
     (void)low_run(&l); /* cannot fail: asked before */
 }
 
-bool low_fail(low *l, const char *reason)
+bool ptx_refuse(ptx_low *l, const char *reason)
 {
     if (l->reason == NULL)
         l->reason = reason;
@@ -119,7 +119,7 @@ bool low_fail(low *l, const char *reason)
 
 /* ---- modifiers and types ----------------------------------------------------------- */
 
-bool low_mod(low *l, ptx_modifier modifier)
+bool ptx_mod(ptx_low *l, ptx_modifier modifier)
 {
     bool found = false;
     for (uint32_t i = 0; i < l->insn->mod_count; i++) {
@@ -131,46 +131,46 @@ bool low_mod(low *l, ptx_modifier modifier)
     return found;
 }
 
-low_round low_rounding(low *l)
+ptx_round ptx_rounding(ptx_low *l)
 {
-    if (low_mod(l, PTX_MOD_RN))
+    if (ptx_mod(l, PTX_MOD_RN))
         return LOW_RN;
-    if (low_mod(l, PTX_MOD_RZ))
+    if (ptx_mod(l, PTX_MOD_RZ))
         return LOW_RZ;
-    if (low_mod(l, PTX_MOD_RM))
+    if (ptx_mod(l, PTX_MOD_RM))
         return LOW_RM;
-    if (low_mod(l, PTX_MOD_RP))
+    if (ptx_mod(l, PTX_MOD_RP))
         return LOW_RP;
     return LOW_NO_ROUND;
 }
 
-ptx_type low_type(const low *l, uint32_t nth)
+ptx_type ptx_type_at(const ptx_low *l, uint32_t nth)
 {
     return nth < l->insn->type_count ? (ptx_type)l->insn->types[nth] : PTX_NONE;
 }
 
-bool low_is_int(ptx_type type)
+bool ptx_is_int(ptx_type type)
 {
     return type >= PTX_U8 && type <= PTX_S64;
 }
-bool low_is_bits(ptx_type type)
+bool ptx_is_bits(ptx_type type)
 {
     return type >= PTX_B8 && type <= PTX_B64;
 }
-bool low_is_signed(ptx_type type)
+bool ptx_is_signed(ptx_type type)
 {
     return type >= PTX_S8 && type <= PTX_S64;
 }
-bool low_is_half(ptx_type type)
+bool ptx_is_half(ptx_type type)
 {
     return type >= PTX_F16 && type <= PTX_BF16X2;
 }
-uint32_t low_bits(ptx_type type)
+uint32_t ptx_bits(ptx_type type)
 {
     return type == PTX_PRED ? 1 : 8 * ptx_type_bytes(type);
 }
 
-const char *low_int(uint32_t bits)
+const char *ptx_int_name(uint32_t bits)
 {
     switch (bits) {
     case 1: return "i1";
@@ -185,7 +185,7 @@ const char *low_int(uint32_t bits)
 /* ---- writing ------------------------------------------------------------------------
  */
 
-ptx_value low_name(const char *format, ...)
+ptx_value ptx_name(const char *format, ...)
 {
     ptx_value value;
     va_list args;
@@ -195,17 +195,17 @@ ptx_value low_name(const char *format, ...)
     return value;
 }
 
-static void write_line(low *l, const char *result, const char *format, va_list args)
+static void write_line(ptx_low *l, const char *result, const char *format, va_list args)
 {
     char line[512]; /* the longest is a call with six arguments: < 350 */
     vsnprintf(line, sizeof(line), format, args);
     if (result != NULL)
-        ptx_text_add(l->emit->out, "  %s = %s\n", result, line);
+        gphi_text_add(l->emit->out, "  %s = %s\n", result, line);
     else
-        ptx_text_add(l->emit->out, "  %s\n", line);
+        gphi_text_add(l->emit->out, "  %s\n", line);
 }
 
-ptx_value low_op(low *l, const char *format, ...)
+ptx_value ptx_op(ptx_low *l, const char *format, ...)
 {
     ptx_value value = {""};
     if (l->emit == NULL)
@@ -218,7 +218,7 @@ ptx_value low_op(low *l, const char *format, ...)
     return value;
 }
 
-void low_do(low *l, const char *format, ...)
+void ptx_do(ptx_low *l, const char *format, ...)
 {
     if (l->emit == NULL)
         return;
@@ -228,36 +228,36 @@ void low_do(low *l, const char *format, ...)
     va_end(args);
 }
 
-bool low_call(low *l, const char *name, const char *result, const low_arg *args,
-              uint32_t count, ptx_value *out)
+bool ptx_call_library(ptx_low *l, const char *name, const char *result,
+                      const ptx_arg *args, uint32_t count, ptx_value *out)
 {
-    if (!low_has_library(name))
-        return low_fail(l, "this build does not have this form of the instruction");
+    if (!ptx_has_library(name))
+        return ptx_refuse(l, "this build does not have this form of the instruction");
     char list[320] = "";
     size_t at = 0;
     for (uint32_t i = 0; i < count; i++)
         at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s %s", i ? ", " : "",
                                args[i].type, args[i].value.name);
     if (strcmp(result, "void") == 0)
-        low_do(l, "call void @x_%s(%s)", name, list);
+        ptx_do(l, "call void @x_%s(%s)", name, list);
     else
-        *out = low_op(l, "call %s @x_%s(%s)", result, name, list);
+        *out = ptx_op(l, "call %s @x_%s(%s)", result, name, list);
     return true;
 }
 
-ptx_value low_resize(low *l, ptx_value value, uint32_t from, uint32_t to, bool sign)
+ptx_value ptx_resize(ptx_low *l, ptx_value value, uint32_t from, uint32_t to, bool sign)
 {
     if (from == to)
         return value;
-    return low_op(l, "%s %s %s to %s", from > to ? "trunc" : (sign ? "sext" : "zext"),
-                  low_int(from), value.name, low_int(to));
+    return ptx_op(l, "%s %s %s to %s", from > to ? "trunc" : (sign ? "sext" : "zext"),
+                  ptx_int_name(from), value.name, ptx_int_name(to));
 }
 
-ptx_value low_bitcast(low *l, const char *from, ptx_value value, const char *to)
+ptx_value ptx_bitcast(ptx_low *l, const char *from, ptx_value value, const char *to)
 {
     if (strcmp(from, to) == 0)
         return value;
-    return low_op(l, "bitcast %s %s to %s", from, value.name, to);
+    return ptx_op(l, "bitcast %s %s to %s", from, value.name, to);
 }
 
 /* ---- operands -----------------------------------------------------------------------
@@ -277,16 +277,16 @@ static bool is_known_register(const ptx_function *function, uint32_t index)
     return type > PTX_NONE && type < PTX_TYPE_OTHER;
 }
 
-static bool can_read(const low *l, const ptx_operand *operand, ptx_type type)
+static bool can_read(const ptx_low *l, const ptx_operand *operand, ptx_type type)
 {
-    const bool number = low_is_int(type) || low_is_bits(type) || type == PTX_B128;
+    const bool number = ptx_is_int(type) || ptx_is_bits(type) || type == PTX_B128;
     switch ((ptx_operand_kind)operand->kind) {
     case PTX_OPERAND_REG:
         return is_known_register(l->function, operand->index) &&
                (l->function->registers[operand->index].type == PTX_PRED) ==
                    (type == PTX_PRED);
     case PTX_OPERAND_SREG: return number && operand->index != PTX_SREG_UNKNOWN;
-    case PTX_OPERAND_INT: return number || type == PTX_PRED || low_is_half(type);
+    case PTX_OPERAND_INT: return number || type == PTX_PRED || ptx_is_half(type);
     case PTX_OPERAND_FLOAT:
         return type == PTX_F32 || type == PTX_F64 || type == PTX_B32 || type == PTX_B64;
     case PTX_OPERAND_VAR:
@@ -295,47 +295,47 @@ static bool can_read(const low *l, const ptx_operand *operand, ptx_type type)
     }
 }
 
-bool low_check_in(low *l, uint32_t nth, ptx_type type)
+bool ptx_check_in(ptx_low *l, uint32_t nth, ptx_type type)
 {
     if (nth >= l->count || type == PTX_NONE || type == PTX_TYPE_OTHER)
-        return low_fail(l, "an operand is missing");
+        return ptx_refuse(l, "an operand is missing");
     if (!can_read(l, l->operands[nth], type))
-        return low_fail(l, "an operand is of another kind than the instruction's type");
+        return ptx_refuse(l, "an operand is of another kind than the instruction's type");
     return true;
 }
 
-bool low_check_out(low *l, uint32_t nth, ptx_type type)
+bool ptx_check_out(ptx_low *l, uint32_t nth, ptx_type type)
 {
     if (nth >= l->count || type == PTX_NONE || type == PTX_TYPE_OTHER)
-        return low_fail(l, "an operand is missing");
+        return ptx_refuse(l, "an operand is missing");
     const ptx_operand *operand = l->operands[nth];
     if (operand->kind == PTX_OPERAND_SINK)
         return true;
     if (operand->kind != PTX_OPERAND_REG || !can_read(l, operand, type))
-        return low_fail(l, "the destination is no register of the instruction's type");
+        return ptx_refuse(l, "the destination is no register of the instruction's type");
     return true;
 }
 
-bool low_check(low *l, ptx_type type, uint32_t inputs)
+bool ptx_check_all(ptx_low *l, ptx_type type, uint32_t inputs)
 {
     if (l->count != inputs + 1)
-        return low_fail(l, "the number of operands is another than this form has");
-    if (!low_check_out(l, 0, type))
+        return ptx_refuse(l, "the number of operands is another than this form has");
+    if (!ptx_check_out(l, 0, type))
         return false;
     for (uint32_t i = 1; i <= inputs; i++)
-        if (!low_check_in(l, i, type))
+        if (!ptx_check_in(l, i, type))
             return false;
     return true;
 }
 
-ptx_value low_in(low *l, uint32_t nth, ptx_type type)
+ptx_value ptx_in(ptx_low *l, uint32_t nth, ptx_type type)
 {
     if (l->emit == NULL)
         return (ptx_value){""};
     return ptx_operand_value(l->emit, l->operands[nth], type);
 }
 
-void low_out(low *l, uint32_t nth, ptx_type type, ptx_value value)
+void ptx_out(ptx_low *l, uint32_t nth, ptx_type type, ptx_value value)
 {
     if (l->emit != NULL)
         ptx_store_operand(l->emit, l->operands[nth], type, value);
@@ -347,7 +347,7 @@ static bool is_llvm_float(const char *type)
     return strcmp(type, "float") == 0 || strcmp(type, "double") == 0;
 }
 
-static ptx_value convert_bits(low *l, ptx_value value, ptx_type from, ptx_type to,
+static ptx_value convert_bits(ptx_low *l, ptx_value value, ptx_type from, ptx_type to,
                               bool sign)
 {
     const char *from_llvm = ptx_llvm_type(from);
@@ -355,16 +355,16 @@ static ptx_value convert_bits(low *l, ptx_value value, ptx_type from, ptx_type t
     if (strcmp(from_llvm, to_llvm) == 0)
         return value;
     if (is_llvm_float(from_llvm))
-        value = low_bitcast(l, from_llvm, value, low_int(low_bits(from)));
-    value = low_resize(l, value, low_bits(from), low_bits(to), sign);
+        value = ptx_bitcast(l, from_llvm, value, ptx_int_name(ptx_bits(from)));
+    value = ptx_resize(l, value, ptx_bits(from), ptx_bits(to), sign);
     if (is_llvm_float(to_llvm))
-        value = low_bitcast(l, low_int(low_bits(to)), value, to_llvm);
+        value = ptx_bitcast(l, ptx_int_name(ptx_bits(to)), value, to_llvm);
     return value;
 }
 
 static ptx_value double_constant(uint64_t bits)
 {
-    return low_name("0x%016llX", (unsigned long long)bits);
+    return ptx_name("0x%016llX", (unsigned long long)bits);
 }
 
 /* A float is written as the double of its value; a NaN by its bits, since a conversion
@@ -372,7 +372,7 @@ static ptx_value double_constant(uint64_t bits)
 static ptx_value float_constant(uint32_t bits)
 {
     if ((bits & 0x7fffffffu) > 0x7f800000u)
-        return low_name("bitcast (i32 %d to float)", (int)bits);
+        return ptx_name("bitcast (i32 %d to float)", (int)bits);
     float single;
     memcpy(&single, &bits, sizeof(single));
     const double wide = single;
@@ -389,7 +389,7 @@ static ptx_value float_literal(const ptx_operand *operand, ptx_type type)
         if (type == PTX_F32)
             return float_constant(single);
         if (type == PTX_B32)
-            return low_name("%d", (int)single);
+            return ptx_name("%d", (int)single);
         float value;
         memcpy(&value, &single, sizeof(value));
         const double wide = value;
@@ -400,26 +400,26 @@ static ptx_value float_literal(const ptx_operand *operand, ptx_type type)
         const float narrow = (float)wide;
         uint32_t single;
         memcpy(&single, &narrow, sizeof(single));
-        return type == PTX_F32 ? float_constant(single) : low_name("%d", (int)single);
+        return type == PTX_F32 ? float_constant(single) : ptx_name("%d", (int)single);
     }
     if (type == PTX_B64)
-        return low_name("%lld", (long long)bits);
+        return ptx_name("%lld", (long long)bits);
     return double_constant(bits);
 }
 
 static ptx_value int_literal(int64_t imm, ptx_type type)
 {
-    switch (low_bits(type)) {
-    case 1: return low_name("%s", imm ? "true" : "false");
-    case 8: return low_name("%d", (int8_t)imm);
-    case 16: return low_name("%d", (int16_t)imm);
-    case 32: return low_name("%d", (int32_t)imm);
-    default: return low_name("%lld", (long long)imm);
+    switch (ptx_bits(type)) {
+    case 1: return ptx_name("%s", imm ? "true" : "false");
+    case 8: return ptx_name("%d", (int8_t)imm);
+    case 16: return ptx_name("%d", (int16_t)imm);
+    case 32: return ptx_name("%d", (int32_t)imm);
+    default: return ptx_name("%lld", (long long)imm);
     }
 }
 
 /* The address of a variable as i64: in .param space a host address (see emit.h). */
-static ptx_value variable_value(low *l, const ptx_operand *operand)
+static ptx_value variable_value(ptx_low *l, const ptx_operand *operand)
 {
     ptx_emit *emit = l->emit;
     const uint32_t local = operand->index & ~PTX_VAR_LOCAL;
@@ -430,22 +430,22 @@ static ptx_value variable_value(low *l, const ptx_operand *operand)
             emit->function->is_entry && local < emit->function->parameter_count;
         if (kernels) {
             const ptx_value offset = emit->variable_address(emit, operand->index);
-            const ptx_value base = low_op(l, "ptrtoint ptr %s to i64", emit->params.name);
-            address = low_op(l, "add i64 %s, %s", base.name, offset.name);
+            const ptx_value base = ptx_op(l, "ptrtoint ptr %s to i64", emit->params.name);
+            address = ptx_op(l, "add i64 %s, %s", base.name, offset.name);
         } else {
-            address = low_op(l, "ptrtoint ptr %%p.%u to i64", local);
+            address = ptx_op(l, "ptrtoint ptr %%p.%u to i64", local);
         }
     } else {
         address = emit->variable_address(emit, operand->index);
     }
     if (operand->imm == 0)
         return address;
-    return low_op(l, "add i64 %s, %lld", address.name, (long long)operand->imm);
+    return ptx_op(l, "add i64 %s, %lld", address.name, (long long)operand->imm);
 }
 
 ptx_value ptx_operand_value(ptx_emit *emit, const ptx_operand *operand, ptx_type type)
 {
-    low l = {.emit = emit, .module = emit->module, .function = emit->function};
+    ptx_low l = {.emit = emit, .module = emit->module, .function = emit->function};
     switch ((ptx_operand_kind)operand->kind) {
     case PTX_OPERAND_INT: return int_literal(operand->imm, type);
     case PTX_OPERAND_FLOAT: return float_literal(operand, type);
@@ -458,15 +458,15 @@ ptx_value ptx_operand_value(ptx_emit *emit, const ptx_operand *operand, ptx_type
         return convert_bits(&l, variable_value(&l, operand), PTX_U64, type, false);
     case PTX_OPERAND_FUNC: {
         const ptx_value value = ptx_fresh(emit);
-        ptx_text_add(emit->out, "  %s = ptrtoint ptr @\"f.%s\" to i64\n", value.name,
-                     emit->module->functions[operand->index].name);
+        gphi_text_add(emit->out, "  %s = ptrtoint ptr @\"f.%s\" to i64\n", value.name,
+                      emit->module->functions[operand->index].name);
         return convert_bits(&l, value, PTX_U64, type, false);
     }
     default: break;
     }
     const ptx_value value = ptx_load_register(emit, operand->index);
     if (type == PTX_PRED)
-        return operand->negate ? low_op(&l, "xor i1 %s, true", value.name) : value;
+        return operand->negate ? ptx_op(&l, "xor i1 %s, true", value.name) : value;
     const ptx_type held = (ptx_type)emit->function->registers[operand->index].type;
     return convert_bits(&l, value, held, type, false);
 }
@@ -476,8 +476,8 @@ void ptx_store_operand(ptx_emit *emit, const ptx_operand *operand, ptx_type type
 {
     if (operand->kind != PTX_OPERAND_REG)
         return;
-    low l = {.emit = emit, .module = emit->module, .function = emit->function};
+    ptx_low l = {.emit = emit, .module = emit->module, .function = emit->function};
     const ptx_type held = (ptx_type)emit->function->registers[operand->index].type;
     ptx_store_register(emit, operand->index,
-                       convert_bits(&l, value, type, held, low_is_signed(type)));
+                       convert_bits(&l, value, type, held, ptx_is_signed(type)));
 }

@@ -2,7 +2,7 @@
 /* What the lower_*.c files share. Every lowering function is called in two ways: to ask
  * (low->emit == NULL: nothing is written, values are empty) and to write. It returns
  * false for a form that it cannot write, and consumes what it understands of the
- * modifiers with low_mod(); a modifier that nobody consumed makes the form unsupported.
+ * modifiers with ptx_mod(); a modifier that nobody consumed makes the form unsupported.
  * So what ptx_insn_role() calls PLAIN and what ptx_lower() writes are decided by the same
  * code. */
 #ifndef SOFT_PTX_LOWER_LOWER_H
@@ -12,7 +12,7 @@
 
 #define LOW_OPERANDS_MAX 8
 
-typedef struct low {
+typedef struct ptx_low {
     ptx_emit *emit; /* NULL: only asks */
     const ptx_module *module;
     const ptx_function *function;
@@ -23,75 +23,76 @@ typedef struct low {
     bool is_strong; /* the access to come: see PTX_CHECK_STRONG */
     uint16_t used;  /* bit i: mods[i] is understood */
     const char *reason;
-} low;
+} ptx_low;
 
-typedef bool low_fn(low *l);
+typedef bool ptx_lower_fn(ptx_low *l);
 
 /* Can ptx_lower() write it? The question behind ptx_insn_role(). */
-bool low_supports(const ptx_module *module, const ptx_function *function,
-                  const ptx_insn *insn, const char **reason);
+bool ptx_can_lower(const ptx_module *module, const ptx_function *function,
+                   const ptx_insn *insn, const char **reason);
 
 /* False for a call of an intrinsic with other arguments than it takes. */
-bool low_intrinsic_fits(const ptx_module *module, const ptx_function *function,
+bool ptx_intrinsic_fits(const ptx_module *module, const ptx_function *function,
                         const ptx_insn *insn);
 
 /* Sets the reason once; returns false. */
-bool low_fail(low *l, const char *reason);
+bool ptx_refuse(ptx_low *l, const char *reason);
 
 /* ---- modifiers and types */
-bool low_mod(low *l, ptx_modifier modifier);   /* is it there? consumes it */
-ptx_type low_type(const low *l, uint32_t nth); /* PTX_NONE behind the last */
-bool low_is_int(ptx_type type);                /* u, s 8 ... 64 */
-bool low_is_bits(ptx_type type);               /* b8 ... b64 */
-bool low_is_signed(ptx_type type);             /* s8 ... s64 */
-bool low_is_half(ptx_type type);               /* f16, bf16 and their packed forms */
-uint32_t low_bits(ptx_type type);              /* 8 * ptx_type_bytes */
-const char *low_int(uint32_t bits);            /* "i32" */
-typedef enum low_round { LOW_RN, LOW_RZ, LOW_RM, LOW_RP, LOW_NO_ROUND } low_round;
-low_round low_rounding(low *l); /* consumes .rn .rz .rm .rp */
+bool ptx_mod(ptx_low *l, ptx_modifier modifier);      /* is it there? consumes it */
+ptx_type ptx_type_at(const ptx_low *l, uint32_t nth); /* PTX_NONE behind the last */
+bool ptx_is_int(ptx_type type);                       /* u, s 8 ... 64 */
+bool ptx_is_bits(ptx_type type);                      /* b8 ... b64 */
+bool ptx_is_signed(ptx_type type);                    /* s8 ... s64 */
+bool ptx_is_half(ptx_type type);         /* f16, bf16 and their packed forms */
+uint32_t ptx_bits(ptx_type type);        /* 8 * ptx_type_bytes */
+const char *ptx_int_name(uint32_t bits); /* "i32" */
+typedef enum ptx_round { LOW_RN, LOW_RZ, LOW_RM, LOW_RP, LOW_NO_ROUND } ptx_round;
+ptx_round ptx_rounding(ptx_low *l); /* consumes .rn .rz .rm .rp */
 
 /* ---- operands: true if operand `nth` can be read (written) as `type` */
-bool low_check_in(low *l, uint32_t nth, ptx_type type);
-bool low_check_out(low *l, uint32_t nth, ptx_type type);
+bool ptx_check_in(ptx_low *l, uint32_t nth, ptx_type type);
+bool ptx_check_out(ptx_low *l, uint32_t nth, ptx_type type);
 /* One out and `inputs` in of `type`, and nothing else. */
-bool low_check(low *l, ptx_type type, uint32_t inputs);
-ptx_value low_in(low *l, uint32_t nth, ptx_type type);
-void low_out(low *l, uint32_t nth, ptx_type type, ptx_value value);
+bool ptx_check_all(ptx_low *l, ptx_type type, uint32_t inputs);
+ptx_value ptx_in(ptx_low *l, uint32_t nth, ptx_type type);
+void ptx_out(ptx_low *l, uint32_t nth, ptx_type type, ptx_value value);
 
 /* ---- writing */
-ptx_value low_name(const char *format, ...) GPH_PRINTF(1, 2);       /* a constant */
-ptx_value low_op(low *l, const char *format, ...) GPH_PRINTF(2, 3); /* %v = format */
-void low_do(low *l, const char *format, ...) GPH_PRINTF(2, 3);      /* format */
+ptx_value ptx_name(const char *format, ...) GPH_PRINTF(1, 2);           /* a constant */
+ptx_value ptx_op(ptx_low *l, const char *format, ...) GPH_PRINTF(2, 3); /* %v = format */
+void ptx_do(ptx_low *l, const char *format, ...) GPH_PRINTF(2, 3);      /* format */
 /* Is the function in the library? */
-bool low_has_library(const char *name);
+bool ptx_has_library(const char *name);
 /* Calls library function `name`; false (and a reason) if there is none. `result` and
  * `args` are "float", "i32" ...; at most 6 arguments. */
-typedef struct low_arg {
+typedef struct ptx_arg {
     const char *type;
     ptx_value value;
-} low_arg;
-bool low_call(low *l, const char *name, const char *result, const low_arg *args,
-              uint32_t count, ptx_value *out);
+} ptx_arg;
+bool ptx_call_library(ptx_low *l, const char *name, const char *result,
+                      const ptx_arg *args, uint32_t count, ptx_value *out);
 
 /* Bits of `from` bits to an integer of `to` bits: truncates, or extends. */
-ptx_value low_resize(low *l, ptx_value value, uint32_t from, uint32_t to, bool sign);
-ptx_value low_bitcast(low *l, const char *from, ptx_value value, const char *to);
+ptx_value ptx_resize(ptx_low *l, ptx_value value, uint32_t from, uint32_t to, bool sign);
+ptx_value ptx_bitcast(ptx_low *l, const char *from, ptx_value value, const char *to);
 
 /* ---- families */
-low_fn low_integer, low_float, low_convert, low_compare, low_memory, low_atomic, low_misc,
-    low_bits_family, low_carry, low_mbarrier, low_copy_arrive, low_video, low_pack;
+ptx_lower_fn ptx_low_integer, ptx_low_float, ptx_low_convert, ptx_low_compare,
+    ptx_low_memory, ptx_low_atomic, ptx_low_misc, ptx_low_bits_family, ptx_low_carry,
+    ptx_low_mbarrier, ptx_low_copy_arrive, ptx_low_video, ptx_low_pack;
 
 /* lower_memory.c: an address operand as `ptr`, with a check call where asked for, which
  * then says where the bytes are. */
-typedef struct low_place {
+typedef struct ptx_place {
     ptx_value pointer;
     bool is_shared;  /* a block's own memory: needs no atomic instructions */
     bool is_private; /* a parameter or local memory */
-} low_place;
+} ptx_place;
 /* lower_misc.c: whether a generic address (i64) lies in the block's shared memory (i1).
  */
-ptx_value low_in_shared(low *l, ptx_value address);
-bool low_address(low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool write,
-                 low_place *out);
+ptx_value ptx_in_shared(ptx_low *l, ptx_value address);
+bool ptx_address(ptx_low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool write,
+                 ptx_place *out);
 
 #endif

@@ -31,138 +31,138 @@ typedef struct atomic {
     bool returns;
 } atomic;
 
-static const char *ordering(low *l)
+static const char *ordering(ptx_low *l)
 {
-    if (low_mod(l, PTX_MOD_ACQ_REL))
+    if (ptx_mod(l, PTX_MOD_ACQ_REL))
         return "acq_rel";
-    if (low_mod(l, PTX_MOD_ACQUIRE))
+    if (ptx_mod(l, PTX_MOD_ACQUIRE))
         return "acquire";
-    if (low_mod(l, PTX_MOD_RELEASE))
+    if (ptx_mod(l, PTX_MOD_RELEASE))
         return "release";
-    (void)low_mod(l, PTX_MOD_RELAXED);
+    (void)ptx_mod(l, PTX_MOD_RELAXED);
     return "monotonic";
 }
 
 /* inc and dec are u32 alone; bit operations b32 and b64; min and max integers. */
-static const char *word_for(low *l, ptx_type type)
+static const char *word_for(ptx_low *l, ptx_type type)
 {
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         const operation *o = &operations[i];
-        if (!low_mod(l, o->modifier))
+        if (!ptx_mod(l, o->modifier))
             continue;
         const bool counts = o->modifier == PTX_MOD_INC || o->modifier == PTX_MOD_DEC;
         if (counts && type != PTX_U32)
             return NULL;
         if (type == PTX_F32 || type == PTX_F64)
             return o->modifier == PTX_MOD_ADD ? "fadd" : NULL;
-        if (o->on_signed == NULL && low_is_signed(type))
+        if (o->on_signed == NULL && ptx_is_signed(type))
             return NULL;
-        return low_is_signed(type) ? o->on_signed : o->on_unsigned;
+        return ptx_is_signed(type) ? o->on_signed : o->on_unsigned;
     }
     return NULL;
 }
 
 /* The same on memory that no other host thread touches. */
-static ptx_value plain_result(low *l, const atomic *a, ptx_value old, ptx_value b)
+static ptx_value plain_result(ptx_low *l, const atomic *a, ptx_value old, ptx_value b)
 {
     const char *llvm = ptx_llvm_type(a->type), *word = a->word;
     if (strcmp(word, "xchg") == 0)
         return b;
     const size_t length = strlen(word);
     if (length > 5) { /* uinc_wrap, udec_wrap */
-        const low_arg args[] = {{llvm, old}, {llvm, b}};
+        const ptx_arg args[] = {{llvm, old}, {llvm, b}};
         ptx_value result = {""};
-        (void)low_call(l, word[1] == 'i' ? "wrap_inc_u32" : "wrap_dec_u32", llvm, args, 2,
-                       &result);
+        (void)ptx_call_library(l, word[1] == 'i' ? "wrap_inc_u32" : "wrap_dec_u32", llvm,
+                               args, 2, &result);
         return result;
     }
     if (strcmp(word, "min") == 0 || strcmp(word, "max") == 0)
-        return low_op(l, "call %s @llvm.s%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
+        return ptx_op(l, "call %s @llvm.s%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
                       old.name, llvm, b.name);
     if (strcmp(word, "umin") == 0 || strcmp(word, "umax") == 0)
-        return low_op(l, "call %s @llvm.%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
+        return ptx_op(l, "call %s @llvm.%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
                       old.name, llvm, b.name);
-    return low_op(l, "%s %s %s, %s", word, llvm, old.name, b.name);
+    return ptx_op(l, "%s %s %s, %s", word, llvm, old.name, b.name);
 }
 
-static ptx_value exchange_or_modify(low *l, const atomic *a, const low_place *place)
+static ptx_value exchange_or_modify(ptx_low *l, const atomic *a, const ptx_place *place)
 {
     const char *llvm = ptx_llvm_type(a->type), *at = place->pointer.name;
     const uint32_t bytes = ptx_type_bytes(a->type);
-    const ptx_value b = low_in(l, a->address + 1, a->type);
+    const ptx_value b = ptx_in(l, a->address + 1, a->type);
     if (!place->is_shared && a->type == PTX_F32 && a->word[0] == 'f') {
-        ptx_value keeps = low_name("0");
+        ptx_value keeps = ptx_name("0");
         if (l->insn->space == PTX_SPACE_GENERIC) {
-            const ptx_value address = low_op(l, "ptrtoint ptr %s to i64", at);
-            keeps = low_resize(l, low_in_shared(l, address), 1, 32, false);
+            const ptx_value address = ptx_op(l, "ptrtoint ptr %s to i64", at);
+            keeps = ptx_resize(l, ptx_in_shared(l, address), 1, 32, false);
         }
-        const low_arg args[] = {{"ptr", place->pointer}, {"float", b}, {"i32", keeps}};
+        const ptx_arg args[] = {{"ptr", place->pointer}, {"float", b}, {"i32", keeps}};
         ptx_value old_sum = {""};
-        (void)low_call(l, "atom_add_f32", "float", args, 3, &old_sum);
+        (void)ptx_call_library(l, "atom_add_f32", "float", args, 3, &old_sum);
         return old_sum;
     }
     if (!place->is_shared)
-        return low_op(l, "atomicrmw %s ptr %s, %s %s %s, align %u", a->word, at, llvm,
+        return ptx_op(l, "atomicrmw %s ptr %s, %s %s %s, align %u", a->word, at, llvm,
                       b.name, a->order, bytes);
-    const ptx_value old = low_op(l, "load %s, ptr %s, align %u", llvm, at, bytes);
+    const ptx_value old = ptx_op(l, "load %s, ptr %s, align %u", llvm, at, bytes);
     const ptx_value changed = plain_result(l, a, old, b);
-    low_do(l, "store %s %s, ptr %s, align %u", llvm, changed.name, at, bytes);
+    ptx_do(l, "store %s %s, ptr %s, align %u", llvm, changed.name, at, bytes);
     return old;
 }
 
-static ptx_value compare_and_swap(low *l, const atomic *a, const low_place *place)
+static ptx_value compare_and_swap(ptx_low *l, const atomic *a, const ptx_place *place)
 {
     const char *llvm = ptx_llvm_type(a->type), *at = place->pointer.name;
     const uint32_t bytes = ptx_type_bytes(a->type);
-    const ptx_value b = low_in(l, a->address + 1, a->type);
-    const ptx_value c = low_in(l, a->address + 2, a->type);
+    const ptx_value b = ptx_in(l, a->address + 1, a->type);
+    const ptx_value c = ptx_in(l, a->address + 2, a->type);
     if (!place->is_shared) {
         const bool acquires = strncmp(a->order, "acq", 3) == 0;
         const ptx_value pair =
-            low_op(l, "cmpxchg ptr %s, %s %s, %s %s %s %s, align %u", at, llvm, b.name,
+            ptx_op(l, "cmpxchg ptr %s, %s %s, %s %s %s %s, align %u", at, llvm, b.name,
                    llvm, c.name, a->order, acquires ? "acquire" : "monotonic", bytes);
-        return low_op(l, "extractvalue {%s, i1} %s, 0", llvm, pair.name);
+        return ptx_op(l, "extractvalue {%s, i1} %s, 0", llvm, pair.name);
     }
-    const ptx_value old = low_op(l, "load %s, ptr %s, align %u", llvm, at, bytes);
-    const ptx_value same = low_op(l, "icmp eq %s %s, %s", llvm, old.name, b.name);
+    const ptx_value old = ptx_op(l, "load %s, ptr %s, align %u", llvm, at, bytes);
+    const ptx_value same = ptx_op(l, "icmp eq %s %s, %s", llvm, old.name, b.name);
     const ptx_value next =
-        low_op(l, "select i1 %s, %s %s, %s %s", same.name, llvm, c.name, llvm, old.name);
-    low_do(l, "store %s %s, ptr %s, align %u", llvm, next.name, at, bytes);
+        ptx_op(l, "select i1 %s, %s %s, %s %s", same.name, llvm, c.name, llvm, old.name);
+    ptx_do(l, "store %s %s, ptr %s, align %u", llvm, next.name, at, bytes);
     return old;
 }
 
 /* atom.add.noftz.f16x2, red.min.noftz.v4.bf16 and so on: the library's name, which tries
  * compare-and-swap in a loop; f32 flushes. */
-static bool float_name(low *l, const atomic *a, char *name, size_t bytes)
+static bool float_name(ptx_low *l, const atomic *a, char *name, size_t bytes)
 {
-    const bool half = low_is_half(a->type);
-    const char *word = low_mod(l, PTX_MOD_ADD)                       ? "add"
-                       : a->elements != 0 && low_mod(l, PTX_MOD_MIN) ? "min"
-                       : a->elements != 0 && low_mod(l, PTX_MOD_MAX) ? "max"
+    const bool half = ptx_is_half(a->type);
+    const char *word = ptx_mod(l, PTX_MOD_ADD)                       ? "add"
+                       : a->elements != 0 && ptx_mod(l, PTX_MOD_MIN) ? "min"
+                       : a->elements != 0 && ptx_mod(l, PTX_MOD_MAX) ? "max"
                                                                      : NULL;
-    if (word == NULL || (half && !low_mod(l, PTX_MOD_NOFTZ)) ||
+    if (word == NULL || (half && !ptx_mod(l, PTX_MOD_NOFTZ)) ||
         (!half && (a->type != PTX_F32 || word[0] != 'a')))
         return false;
     snprintf(name, bytes, "atom_%s_%s", word, ptx_type_name(a->type));
-    return low_has_library(name);
+    return ptx_has_library(name);
 }
 
-static bool check_elements(low *l, uint32_t nth, const atomic *a, bool is_out)
+static bool check_elements(ptx_low *l, uint32_t nth, const atomic *a, bool is_out)
 {
     const ptx_operand *vector = l->operands[nth];
     if (vector->kind != PTX_OPERAND_VECTOR || vector->index != a->elements)
-        return low_fail(l, "the vector has another length than the instruction");
+        return ptx_refuse(l, "the vector has another length than the instruction");
     for (uint32_t i = 0; i < a->elements; i++) {
-        low one = {.function = l->function, .module = l->module, .count = 1};
+        ptx_low one = {.function = l->function, .module = l->module, .count = 1};
         one.operands[0] = vector + 1 + i;
-        if (is_out ? !low_check_out(&one, 0, a->type) : !low_check_in(&one, 0, a->type))
-            return low_fail(l, one.reason);
+        if (is_out ? !ptx_check_out(&one, 0, a->type) : !ptx_check_in(&one, 0, a->type))
+            return ptx_refuse(l, one.reason);
     }
     return true;
 }
 
 /* One element after the other: PTX asks for no more. */
-static bool modify_floats(low *l, const atomic *a)
+static bool modify_floats(ptx_low *l, const atomic *a)
 {
     char name[48];
     const uint32_t n = a->elements ? a->elements : 1, value = a->address + 1;
@@ -170,13 +170,13 @@ static bool modify_floats(low *l, const atomic *a)
     const bool global =
         l->insn->space == PTX_SPACE_GLOBAL || l->insn->space == PTX_SPACE_GENERIC;
     if (!float_name(l, a, name, sizeof(name)) || (a->elements != 0 && !global) ||
-        (a->elements == 0 && !low_check_in(l, value, a->type)) ||
+        (a->elements == 0 && !ptx_check_in(l, value, a->type)) ||
         (a->elements != 0 && !check_elements(l, value, a, false)) ||
         (a->elements != 0 && a->returns && !check_elements(l, 0, a, true)))
         return false;
-    low_place place;
+    ptx_place place;
     l->is_strong = true;
-    if (!low_address(l, a->address, (ptx_space)l->insn->space, n * bytes, true, &place))
+    if (!ptx_address(l, a->address, (ptx_space)l->insn->space, n * bytes, true, &place))
         return false;
     if (l->emit == NULL)
         return true;
@@ -185,63 +185,63 @@ static bool modify_floats(low *l, const atomic *a)
     ptx_value old[8];
     for (uint32_t i = 0; i < n; i++) {
         const ptx_value at =
-            low_op(l, "getelementptr i8, ptr %s, i64 %u", place.pointer.name, i * bytes);
-        const low_arg args[] = {
+            ptx_op(l, "getelementptr i8, ptr %s, i64 %u", place.pointer.name, i * bytes);
+        const ptx_arg args[] = {
             {"ptr", at},
             {llvm, ptx_operand_value(l->emit, l->operands[value] + skip + i, a->type)},
-            {"i32", low_name("0")}};
-        (void)low_call(l, name, llvm, args, a->type == PTX_F32 ? 3 : 2, &old[i]);
+            {"i32", ptx_name("0")}};
+        (void)ptx_call_library(l, name, llvm, args, a->type == PTX_F32 ? 3 : 2, &old[i]);
     }
     for (uint32_t i = 0; i < n && a->returns; i++)
         ptx_store_operand(l->emit, l->operands[0] + skip + i, a->type, old[i]);
     return true;
 }
 
-static uint32_t vector_length(low *l, ptx_type type)
+static uint32_t vector_length(ptx_low *l, ptx_type type)
 {
-    if (low_mod(l, PTX_MOD_V2))
+    if (ptx_mod(l, PTX_MOD_V2))
         return 2;
-    if (low_mod(l, PTX_MOD_V4))
+    if (ptx_mod(l, PTX_MOD_V4))
         return 4;
-    return (type == PTX_F16 || type == PTX_BF16) && low_mod(l, PTX_MOD_V8) ? 8 : 0;
+    return (type == PTX_F16 || type == PTX_BF16) && ptx_mod(l, PTX_MOD_V8) ? 8 : 0;
 }
 
-static bool skip_scope(low *l)
+static bool skip_scope(ptx_low *l)
 {
     static const ptx_modifier scopes[] = {PTX_MOD_CTA, PTX_MOD_CLUSTER, PTX_MOD_GPU,
                                           PTX_MOD_SYS, PTX_MOD_SHARED_CLUSTER};
     for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
-        (void)low_mod(l, scopes[i]);
-    return low_mod(l, PTX_MOD_L2_CACHE_HINT);
+        (void)ptx_mod(l, scopes[i]);
+    return ptx_mod(l, PTX_MOD_L2_CACHE_HINT);
 }
 
-static bool modify(low *l)
+static bool modify(ptx_low *l)
 {
-    atomic a = {.type = low_type(l, 0), .returns = l->insn->opcode == PTX_OP_ATOM};
+    atomic a = {.type = ptx_type_at(l, 0), .returns = l->insn->opcode == PTX_OP_ATOM};
     a.address = a.returns ? 1 : 0;
     const bool hint = skip_scope(l);
     a.order = ordering(l);
     a.elements = vector_length(l, a.type);
-    const bool cas = low_mod(l, PTX_MOD_CAS);
+    const bool cas = ptx_mod(l, PTX_MOD_CAS);
     if (l->insn->type_count != 1 || l->count != a.address + 2u + cas + hint ||
-        (a.returns && a.elements == 0 && !low_check_out(l, 0, a.type)) ||
+        (a.returns && a.elements == 0 && !ptx_check_out(l, 0, a.type)) ||
         l->insn->space == PTX_SPACE_LOCAL || l->insn->space == PTX_SPACE_PARAM)
         return false;
-    if (low_is_half(a.type) || a.elements != 0)
+    if (ptx_is_half(a.type) || a.elements != 0)
         return modify_floats(l, &a);
     const bool wide =
         a.type == PTX_B128 && a.returns && (cas || ptx_has(l->insn, PTX_MOD_EXCH));
-    const bool known = low_is_int(a.type) || low_is_bits(a.type) || wide ||
+    const bool known = ptx_is_int(a.type) || ptx_is_bits(a.type) || wide ||
                        (!cas && (a.type == PTX_F32 || a.type == PTX_F64));
-    if (!known || low_bits(a.type) < (cas ? 16u : 32u) ||
-        !low_check_in(l, a.address + 1, a.type) ||
-        (cas && !low_check_in(l, a.address + 2, a.type)))
+    if (!known || ptx_bits(a.type) < (cas ? 16u : 32u) ||
+        !ptx_check_in(l, a.address + 1, a.type) ||
+        (cas && !ptx_check_in(l, a.address + 2, a.type)))
         return false;
     if (!cas && (a.word = word_for(l, a.type)) == NULL)
         return false;
-    low_place place;
+    ptx_place place;
     l->is_strong = true;
-    if (!low_address(l, a.address, (ptx_space)l->insn->space, ptx_type_bytes(a.type),
+    if (!ptx_address(l, a.address, (ptx_space)l->insn->space, ptx_type_bytes(a.type),
                      true, &place))
         return false;
     if (l->emit == NULL)
@@ -249,28 +249,28 @@ static bool modify(low *l)
     const ptx_value old =
         cas ? compare_and_swap(l, &a, &place) : exchange_or_modify(l, &a, &place);
     if (a.returns)
-        low_out(l, 0, a.type, old);
+        ptx_out(l, 0, a.type, old);
     return true;
 }
 
 /* membar.cta and fence.acq_rel.cta: within a block only the compiler can reorder. */
-static bool fence(low *l)
+static bool fence(ptx_low *l)
 {
-    const bool block = low_mod(l, PTX_MOD_CTA);
-    const bool weak = low_mod(l, PTX_MOD_ACQ_REL);
-    (void)low_mod(l, PTX_MOD_SC);
-    (void)low_mod(l, PTX_MOD_GL);
-    (void)low_mod(l, PTX_MOD_SYS);
-    (void)low_mod(l, PTX_MOD_GPU);
-    (void)low_mod(l, PTX_MOD_CLUSTER);
+    const bool block = ptx_mod(l, PTX_MOD_CTA);
+    const bool weak = ptx_mod(l, PTX_MOD_ACQ_REL);
+    (void)ptx_mod(l, PTX_MOD_SC);
+    (void)ptx_mod(l, PTX_MOD_GL);
+    (void)ptx_mod(l, PTX_MOD_SYS);
+    (void)ptx_mod(l, PTX_MOD_GPU);
+    (void)ptx_mod(l, PTX_MOD_CLUSTER);
     if (l->count != 0)
         return false;
-    low_do(l, "fence %s%s", block ? "syncscope(\"singlethread\") " : "",
+    ptx_do(l, "fence %s%s", block ? "syncscope(\"singlethread\") " : "",
            weak ? "acq_rel" : "seq_cst");
     return true;
 }
 
-bool low_atomic(low *l)
+bool ptx_low_atomic(ptx_low *l)
 {
     switch ((ptx_opcode)l->insn->opcode) {
     case PTX_OP_ATOM:

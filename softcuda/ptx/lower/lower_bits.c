@@ -6,97 +6,99 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool logic(low *l, const char *word)
+static bool logic(ptx_low *l, const char *word)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     const bool known = type == PTX_PRED ||
-                       ((low_is_bits(type) || low_is_int(type)) && low_bits(type) >= 16);
-    if (!known || !low_check(l, type, 2))
+                       ((ptx_is_bits(type) || ptx_is_int(type)) && ptx_bits(type) >= 16);
+    if (!known || !ptx_check_all(l, type, 2))
         return false;
-    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
-    low_out(l, 0, type,
-            low_op(l, "%s %s %s, %s", word, low_int(low_bits(type)), a.name, b.name));
+    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
+    ptx_out(
+        l, 0, type,
+        ptx_op(l, "%s %s %s, %s", word, ptx_int_name(ptx_bits(type)), a.name, b.name));
     return true;
 }
 
-static bool complement(low *l)
+static bool complement(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
-    if ((type != PTX_PRED && !low_is_bits(type) && !low_is_int(type)) ||
-        low_bits(type) == 8 || !low_check(l, type, 1))
+    const ptx_type type = ptx_type_at(l, 0);
+    if ((type != PTX_PRED && !ptx_is_bits(type) && !ptx_is_int(type)) ||
+        ptx_bits(type) == 8 || !ptx_check_all(l, type, 1))
         return false;
-    const ptx_value a = low_in(l, 1, type);
-    low_out(l, 0, type, low_op(l, "xor %s %s, -1", low_int(low_bits(type)), a.name));
+    const ptx_value a = ptx_in(l, 1, type);
+    ptx_out(l, 0, type, ptx_op(l, "xor %s %s, -1", ptx_int_name(ptx_bits(type)), a.name));
     return true;
 }
 
-static bool is_zero(low *l)
+static bool is_zero(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
-    if (!low_is_bits(type) || low_bits(type) == 8 || !low_check(l, type, 1))
+    const ptx_type type = ptx_type_at(l, 0);
+    if (!ptx_is_bits(type) || ptx_bits(type) == 8 || !ptx_check_all(l, type, 1))
         return false;
-    const ptx_value a = low_in(l, 1, type);
-    const ptx_value zero = low_op(l, "icmp eq %s %s, 0", low_int(low_bits(type)), a.name);
-    low_out(l, 0, type, low_resize(l, zero, 1, low_bits(type), false));
+    const ptx_value a = ptx_in(l, 1, type);
+    const ptx_value zero =
+        ptx_op(l, "icmp eq %s %s, 0", ptx_int_name(ptx_bits(type)), a.name);
+    ptx_out(l, 0, type, ptx_resize(l, zero, 1, ptx_bits(type), false));
     return true;
 }
 
 /* The amount is 32 bits wide whatever the type. */
-static bool shift(low *l, bool left)
+static bool shift(ptx_low *l, bool left)
 {
-    const ptx_type type = low_type(l, 0);
-    const uint32_t bits = low_bits(type);
-    if ((!low_is_bits(type) && !(!left && low_is_int(type))) || bits == 8 ||
+    const ptx_type type = ptx_type_at(l, 0);
+    const uint32_t bits = ptx_bits(type);
+    if ((!ptx_is_bits(type) && !(!left && ptx_is_int(type))) || bits == 8 ||
         l->count != 3)
         return false;
-    if (!low_check_out(l, 0, type) || !low_check_in(l, 1, type) ||
-        !low_check_in(l, 2, PTX_U32))
+    if (!ptx_check_out(l, 0, type) || !ptx_check_in(l, 1, type) ||
+        !ptx_check_in(l, 2, PTX_U32))
         return false;
-    const char *llvm = low_int(bits);
-    const ptx_value a = low_in(l, 1, type);
-    ptx_value amount = low_in(l, 2, PTX_U32), result;
-    const bool is_signed = low_is_signed(type);
+    const char *llvm = ptx_int_name(bits);
+    const ptx_value a = ptx_in(l, 1, type);
+    ptx_value amount = ptx_in(l, 2, PTX_U32), result;
+    const bool is_signed = ptx_is_signed(type);
     if (is_signed) {
         amount =
-            low_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", amount.name, bits - 1);
-        amount = low_resize(l, amount, 32, bits, false);
-        result = low_op(l, "ashr %s %s, %s", llvm, a.name, amount.name);
+            ptx_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", amount.name, bits - 1);
+        amount = ptx_resize(l, amount, 32, bits, false);
+        result = ptx_op(l, "ashr %s %s, %s", llvm, a.name, amount.name);
     } else {
-        const ptx_value fits = low_op(l, "icmp ult i32 %s, %u", amount.name, bits);
-        amount = low_resize(l, amount, 32, bits, false);
+        const ptx_value fits = ptx_op(l, "icmp ult i32 %s, %u", amount.name, bits);
+        amount = ptx_resize(l, amount, 32, bits, false);
         result =
-            low_op(l, "%s %s %s, %s", left ? "shl" : "lshr", llvm, a.name, amount.name);
+            ptx_op(l, "%s %s %s, %s", left ? "shl" : "lshr", llvm, a.name, amount.name);
         result =
-            low_op(l, "select i1 %s, %s %s, %s 0", fits.name, llvm, result.name, llvm);
+            ptx_op(l, "select i1 %s, %s %s, %s 0", fits.name, llvm, result.name, llvm);
     }
-    low_out(l, 0, type, result);
+    ptx_out(l, 0, type, result);
     return true;
 }
 
 /* shf.l / shf.r of the 64 bits b:a. */
-static bool funnel(low *l)
+static bool funnel(ptx_low *l)
 {
-    const bool left = low_mod(l, PTX_MOD_LEFT), right = low_mod(l, PTX_MOD_RIGHT);
-    const bool wrap = low_mod(l, PTX_MOD_WRAP), clamp = low_mod(l, PTX_MOD_CLAMP);
-    if (left == right || wrap == clamp || low_type(l, 0) != PTX_B32 ||
-        !low_check(l, PTX_B32, 3))
+    const bool left = ptx_mod(l, PTX_MOD_LEFT), right = ptx_mod(l, PTX_MOD_RIGHT);
+    const bool wrap = ptx_mod(l, PTX_MOD_WRAP), clamp = ptx_mod(l, PTX_MOD_CLAMP);
+    if (left == right || wrap == clamp || ptx_type_at(l, 0) != PTX_B32 ||
+        !ptx_check_all(l, PTX_B32, 3))
         return false;
-    const ptx_value a = low_in(l, 1, PTX_B32), b = low_in(l, 2, PTX_B32);
-    const ptx_value c = low_in(l, 3, PTX_B32);
-    ptx_value result = low_op(l, "call i32 @llvm.fsh%c.i32(i32 %s, i32 %s, i32 %s)",
+    const ptx_value a = ptx_in(l, 1, PTX_B32), b = ptx_in(l, 2, PTX_B32);
+    const ptx_value c = ptx_in(l, 3, PTX_B32);
+    ptx_value result = ptx_op(l, "call i32 @llvm.fsh%c.i32(i32 %s, i32 %s, i32 %s)",
                               left ? 'l' : 'r', b.name, a.name, c.name);
     if (clamp) {
-        const ptx_value fits = low_op(l, "icmp ult i32 %s, 32", c.name);
-        result = low_op(l, "select i1 %s, i32 %s, i32 %s", fits.name, result.name,
+        const ptx_value fits = ptx_op(l, "icmp ult i32 %s, 32", c.name);
+        result = ptx_op(l, "select i1 %s, i32 %s, i32 %s", fits.name, result.name,
                         left ? a.name : b.name);
     }
-    low_out(l, 0, PTX_B32, result);
+    ptx_out(l, 0, PTX_B32, result);
     return true;
 }
 
 /* The table as an exclusive or of products (its algebraic normal form): one product for
  * a & b & c, three for a ^ b ^ c. */
-static ptx_value lookup(low *l, uint32_t table, const ptx_value inputs[3])
+static ptx_value lookup(ptx_low *l, uint32_t table, const ptx_value inputs[3])
 {
     bool coefficient[8]; /* index: bit 2 a, bit 1 b, bit 0 c */
     for (uint32_t i = 0; i < 8; i++)
@@ -105,105 +107,106 @@ static ptx_value lookup(low *l, uint32_t table, const ptx_value inputs[3])
         for (uint32_t i = 0; i < 8; i++)
             if (i & step)
                 coefficient[i] = coefficient[i] != coefficient[i ^ step];
-    ptx_value sum = low_name("%s", coefficient[0] ? "-1" : "0");
+    ptx_value sum = ptx_name("%s", coefficient[0] ? "-1" : "0");
     for (uint32_t i = 1; i < 8; i++) {
         if (!coefficient[i])
             continue;
-        ptx_value product = low_name("-1");
+        ptx_value product = ptx_name("-1");
         for (uint32_t k = 0; k < 3; k++)
             if (i & (4u >> k))
-                product = low_op(l, "and i32 %s, %s", product.name, inputs[k].name);
-        sum = low_op(l, "xor i32 %s, %s", sum.name, product.name);
+                product = ptx_op(l, "and i32 %s, %s", product.name, inputs[k].name);
+        sum = ptx_op(l, "xor i32 %s, %s", sum.name, product.name);
     }
     return sum;
 }
 
 /* lop3.b32 d, a, b, c, table and lop3.or.b32 d|p, a, b, c, table, q. */
-static bool logic3(low *l)
+static bool logic3(ptx_low *l)
 {
-    const bool any = low_mod(l, PTX_MOD_OR), all = low_mod(l, PTX_MOD_AND);
+    const bool any = ptx_mod(l, PTX_MOD_OR), all = ptx_mod(l, PTX_MOD_AND);
     const uint32_t first = any || all ? 2 : 1;
-    if (low_type(l, 0) != PTX_B32 || (any && all) || l->count != (first == 2 ? 7u : 5u) ||
-        !low_check_out(l, 0, PTX_B32))
+    if (ptx_type_at(l, 0) != PTX_B32 || (any && all) ||
+        l->count != (first == 2 ? 7u : 5u) || !ptx_check_out(l, 0, PTX_B32))
         return false;
     for (uint32_t i = 0; i < 3; i++)
-        if (!low_check_in(l, first + i, PTX_B32))
+        if (!ptx_check_in(l, first + i, PTX_B32))
             return false;
     if (l->operands[first + 3]->kind != PTX_OPERAND_INT)
         return false;
-    if (first == 2 && (!low_check_out(l, 1, PTX_PRED) || !low_check_in(l, 6, PTX_PRED)))
+    if (first == 2 && (!ptx_check_out(l, 1, PTX_PRED) || !ptx_check_in(l, 6, PTX_PRED)))
         return false;
     ptx_value inputs[3];
     for (uint32_t i = 0; i < 3; i++)
-        inputs[i] = low_in(l, first + i, PTX_B32);
+        inputs[i] = ptx_in(l, first + i, PTX_B32);
     const ptx_value result =
         lookup(l, (uint32_t)l->operands[first + 3]->imm & 0xff, inputs);
     if (first == 2) {
-        const ptx_value set = low_op(l, "icmp ne i32 %s, 0", result.name);
-        const ptx_value q = low_in(l, 6, PTX_PRED);
-        low_out(l, 1, PTX_PRED,
-                low_op(l, "%s i1 %s, %s", any ? "or" : "and", set.name, q.name));
+        const ptx_value set = ptx_op(l, "icmp ne i32 %s, 0", result.name);
+        const ptx_value q = ptx_in(l, 6, PTX_PRED);
+        ptx_out(l, 1, PTX_PRED,
+                ptx_op(l, "%s i1 %s, %s", any ? "or" : "and", set.name, q.name));
     }
-    low_out(l, 0, PTX_B32, result);
+    ptx_out(l, 0, PTX_B32, result);
     return true;
 }
 
 /* Counting: the result is 32 bits wide. `intrinsic` has a flag for ctlz. */
-static bool count_bits(low *l, bool leading)
+static bool count_bits(ptx_low *l, bool leading)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     if ((type != PTX_B32 && type != PTX_B64) || l->count != 2 ||
-        !low_check_out(l, 0, PTX_U32) || !low_check_in(l, 1, type))
+        !ptx_check_out(l, 0, PTX_U32) || !ptx_check_in(l, 1, type))
         return false;
-    const char *llvm = low_int(low_bits(type));
-    const ptx_value a = low_in(l, 1, type);
+    const char *llvm = ptx_int_name(ptx_bits(type));
+    const ptx_value a = ptx_in(l, 1, type);
     const ptx_value n =
-        leading ? low_op(l, "call %s @llvm.ctlz.%s(%s %s, i1 false)", llvm, llvm, llvm,
+        leading ? ptx_op(l, "call %s @llvm.ctlz.%s(%s %s, i1 false)", llvm, llvm, llvm,
                          a.name)
-                : low_op(l, "call %s @llvm.ctpop.%s(%s %s)", llvm, llvm, llvm, a.name);
-    low_out(l, 0, PTX_U32, low_resize(l, n, low_bits(type), 32, false));
+                : ptx_op(l, "call %s @llvm.ctpop.%s(%s %s)", llvm, llvm, llvm, a.name);
+    ptx_out(l, 0, PTX_U32, ptx_resize(l, n, ptx_bits(type), 32, false));
     return true;
 }
 
-static bool reverse(low *l)
+static bool reverse(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
-    if ((type != PTX_B32 && type != PTX_B64) || !low_check(l, type, 1))
+    const ptx_type type = ptx_type_at(l, 0);
+    if ((type != PTX_B32 && type != PTX_B64) || !ptx_check_all(l, type, 1))
         return false;
-    const char *llvm = low_int(low_bits(type));
-    const ptx_value a = low_in(l, 1, type);
-    low_out(l, 0, type,
-            low_op(l, "call %s @llvm.bitreverse.%s(%s %s)", llvm, llvm, llvm, a.name));
+    const char *llvm = ptx_int_name(ptx_bits(type));
+    const ptx_value a = ptx_in(l, 1, type);
+    ptx_out(l, 0, type,
+            ptx_op(l, "call %s @llvm.bitreverse.%s(%s %s)", llvm, llvm, llvm, a.name));
     return true;
 }
 
 /* A library function of the instruction's name, `mode` and type; the operands' types by
  * letter: t the type, u 32 bits. The first letter is the result. */
-static bool by_library(low *l, const char *stem, const char *mode, const char *letters)
+static bool by_library(ptx_low *l, const char *stem, const char *mode,
+                       const char *letters)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     const uint32_t count = (uint32_t)strlen(letters);
-    low_arg args[4];
+    ptx_arg args[4];
     if (l->count != count || l->insn->type_count != 1)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const ptx_type held = letters[i] == 't' ? type : PTX_U32;
-        if (!(i == 0 ? low_check_out(l, i, held) : low_check_in(l, i, held)))
+        if (!(i == 0 ? ptx_check_out(l, i, held) : ptx_check_in(l, i, held)))
             return false;
         if (i > 0)
-            args[i - 1] = (low_arg){ptx_llvm_type(held), low_in(l, i, held)};
+            args[i - 1] = (ptx_arg){ptx_llvm_type(held), ptx_in(l, i, held)};
     }
     char name[48];
     snprintf(name, sizeof(name), "%s%s_%s", stem, mode, ptx_type_name(type));
     const ptx_type out = letters[0] == 't' ? type : PTX_U32;
     ptx_value result;
-    if (!low_call(l, name, ptx_llvm_type(out), args, count - 1, &result))
+    if (!ptx_call_library(l, name, ptx_llvm_type(out), args, count - 1, &result))
         return false;
-    low_out(l, 0, out, result);
+    ptx_out(l, 0, out, result);
     return true;
 }
 
-static bool permute(low *l)
+static bool permute(ptx_low *l)
 {
     static const struct {
         ptx_modifier modifier;
@@ -212,20 +215,20 @@ static bool permute(low *l)
                  {PTX_MOD_ECL, "_ecl"}, {PTX_MOD_ECR, "_ecr"}, {PTX_MOD_RC16, "_rc16"}};
     const char *mode = "";
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-        if (low_mod(l, modes[i].modifier))
+        if (ptx_mod(l, modes[i].modifier))
             mode = modes[i].name;
     return by_library(l, "prmt", mode, "tttt");
 }
 
-static const char *clamp_or_wrap(low *l)
+static const char *clamp_or_wrap(ptx_low *l)
 {
-    const bool clamp = low_mod(l, PTX_MOD_CLAMP);
-    if (clamp == low_mod(l, PTX_MOD_WRAP))
+    const bool clamp = ptx_mod(l, PTX_MOD_CLAMP);
+    if (clamp == ptx_mod(l, PTX_MOD_WRAP))
         return "?"; /* no library function is called so */
     return clamp ? "_clamp" : "_wrap";
 }
 
-bool low_bits_family(low *l)
+bool ptx_low_bits_family(ptx_low *l)
 {
     switch ((ptx_opcode)l->insn->opcode) {
     case PTX_OP_AND: return logic(l, "and");
@@ -242,7 +245,7 @@ bool low_bits_family(low *l)
     case PTX_OP_BREV: return reverse(l);
     case PTX_OP_PRMT: return permute(l);
     case PTX_OP_BFIND:
-        return by_library(l, "bfind", low_mod(l, PTX_MOD_SHIFTAMT) ? "_shiftamt" : "",
+        return by_library(l, "bfind", ptx_mod(l, PTX_MOD_SHIFTAMT) ? "_shiftamt" : "",
                           "ut");
     case PTX_OP_FNS: return by_library(l, "fns", "", "ttut");
     case PTX_OP_BFE: return by_library(l, "bfe", "", "ttuu");

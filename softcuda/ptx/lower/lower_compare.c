@@ -23,212 +23,213 @@ static const struct comparison {
 
 static bool is_float_type(ptx_type type)
 {
-    return type == PTX_F32 || type == PTX_F64 || low_is_half(type);
+    return type == PTX_F32 || type == PTX_F64 || ptx_is_half(type);
 }
 
 /* The IR predicate of the one comparison written, for `type`; NULL if there is none. */
-static const char *predicate(low *l, ptx_type type)
+static const char *predicate(ptx_low *l, ptx_type type)
 {
     const char *found = NULL;
     for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
         const struct comparison *c = &comparisons[i];
-        if (!low_mod(l, c->modifier))
+        if (!ptx_mod(l, c->modifier))
             continue;
         if (found != NULL)
             return NULL;
         if (is_float_type(type))
             found = c->on_float;
         else
-            found = low_is_signed(type) ? c->on_signed : c->on_unsigned;
+            found = ptx_is_signed(type) ? c->on_signed : c->on_unsigned;
         const bool ordered = c->modifier != PTX_MOD_EQ && c->modifier != PTX_MOD_NE;
-        if (found == NULL || (ordered && low_is_bits(type)))
+        if (found == NULL || (ordered && ptx_is_bits(type)))
             return NULL;
     }
     return found;
 }
 
 /* One element as something that IR compares: half precision as float. */
-static ptx_value comparable(low *l, uint32_t nth, ptx_type type, uint32_t part, bool ftz)
+static ptx_value comparable(ptx_low *l, uint32_t nth, ptx_type type, uint32_t part,
+                            bool ftz)
 {
-    ptx_value x = low_in(l, nth, type);
+    ptx_value x = ptx_in(l, nth, type);
     const bool is_bf16 = type == PTX_BF16 || type == PTX_BF16X2;
     char name[32];
-    if (low_is_half(type)) {
-        if (low_bits(type) == 32) {
+    if (ptx_is_half(type)) {
+        if (ptx_bits(type) == 32) {
             if (part)
-                x = low_op(l, "lshr i32 %s, 16", x.name);
-            x = low_resize(l, x, 32, 16, false);
+                x = ptx_op(l, "lshr i32 %s, 16", x.name);
+            x = ptx_resize(l, x, 32, 16, false);
         }
-        low_arg arg = {"i16", x};
+        ptx_arg arg = {"i16", x};
         if (ftz)
-            (void)low_call(l, is_bf16 ? "ftz_bf16" : "ftz_f16", "i16", &arg, 1,
-                           &arg.value);
+            (void)ptx_call_library(l, is_bf16 ? "ftz_bf16" : "ftz_f16", "i16", &arg, 1,
+                                   &arg.value);
         snprintf(name, sizeof(name), "cvt_f32_%s", is_bf16 ? "bf16" : "f16");
-        (void)low_call(l, name, "float", &arg, 1, &x);
+        (void)ptx_call_library(l, name, "float", &arg, 1, &x);
     } else if (ftz) {
-        const low_arg arg = {"float", x};
-        (void)low_call(l, "ftz_f32", "float", &arg, 1, &x);
+        const ptx_arg arg = {"float", x};
+        (void)ptx_call_library(l, "ftz_f32", "float", &arg, 1, &x);
     }
     return x;
 }
 
-static ptx_value compare(low *l, const char *word, ptx_type type, uint32_t first,
+static ptx_value compare(ptx_low *l, const char *word, ptx_type type, uint32_t first,
                          uint32_t part, bool ftz)
 {
     const ptx_value a = comparable(l, first, type, part, ftz);
     const ptx_value b = comparable(l, first + 1, type, part, ftz);
-    const char *llvm = low_is_half(type) ? "float" : ptx_llvm_type(type);
-    return low_op(l, "%s %s %s %s, %s", is_float_type(type) ? "fcmp" : "icmp", word, llvm,
+    const char *llvm = ptx_is_half(type) ? "float" : ptx_llvm_type(type);
+    return ptx_op(l, "%s %s %s %s, %s", is_float_type(type) ? "fcmp" : "icmp", word, llvm,
                   a.name, b.name);
 }
 
 /* .and .or .xor with a predicate; NULL: none written. */
-static const char *combination(low *l)
+static const char *combination(ptx_low *l)
 {
-    if (low_mod(l, PTX_MOD_AND))
+    if (ptx_mod(l, PTX_MOD_AND))
         return "and";
-    if (low_mod(l, PTX_MOD_OR))
+    if (ptx_mod(l, PTX_MOD_OR))
         return "or";
-    return low_mod(l, PTX_MOD_XOR) ? "xor" : NULL;
+    return ptx_mod(l, PTX_MOD_XOR) ? "xor" : NULL;
 }
 
-static bool check_compared(low *l, ptx_type type, uint32_t first, bool ftz)
+static bool check_compared(ptx_low *l, ptx_type type, uint32_t first, bool ftz)
 {
     if (ftz && type != PTX_F32 && type != PTX_F16 && type != PTX_F16X2)
         return false;
-    if (!is_float_type(type) && !low_is_int(type) && !low_is_bits(type))
+    if (!is_float_type(type) && !ptx_is_int(type) && !ptx_is_bits(type))
         return false;
-    return low_bits(type) >= 16 && low_check_in(l, first, type) &&
-           low_check_in(l, first + 1, type);
+    return ptx_bits(type) >= 16 && ptx_check_in(l, first, type) &&
+           ptx_check_in(l, first + 1, type);
 }
 
 /* setp.lt.and.f32 p|q, a, b, c: p = (a < b) and c, q = !(a < b) and c; for pairs p is of
  * the low elements and q of the high ones. */
-static bool set_predicate(low *l)
+static bool set_predicate(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
-    const bool ftz = low_mod(l, PTX_MOD_FTZ);
+    const ptx_type type = ptx_type_at(l, 0);
+    const bool ftz = ptx_mod(l, PTX_MOD_FTZ);
     const char *word = predicate(l, type), *combine = combination(l);
     const bool two = l->count > 0 && l->operands[0]->pair;
     const uint32_t first = two ? 2 : 1;
-    const bool pairs = low_is_half(type) && low_bits(type) == 32;
+    const bool pairs = ptx_is_half(type) && ptx_bits(type) == 32;
     if (word == NULL || l->insn->type_count != 1 ||
         l->count != first + 2 + (combine != NULL) || !check_compared(l, type, first, ftz))
         return false;
-    if (!low_check_out(l, 0, PTX_PRED) || (two && !low_check_out(l, 1, PTX_PRED)) ||
-        (combine != NULL && !low_check_in(l, first + 2, PTX_PRED)) || (pairs && !two))
+    if (!ptx_check_out(l, 0, PTX_PRED) || (two && !ptx_check_out(l, 1, PTX_PRED)) ||
+        (combine != NULL && !ptx_check_in(l, first + 2, PTX_PRED)) || (pairs && !two))
         return false;
     ptx_value results[2];
     results[0] = compare(l, word, type, first, 0, ftz);
     if (pairs)
         results[1] = compare(l, word, type, first, 1, ftz);
     else if (two)
-        results[1] = low_op(l, "xor i1 %s, true", results[0].name);
+        results[1] = ptx_op(l, "xor i1 %s, true", results[0].name);
     ptx_value c = {""};
     if (combine != NULL)
-        c = low_in(l, first + 2, PTX_PRED);
+        c = ptx_in(l, first + 2, PTX_PRED);
     for (uint32_t i = 0; i < first; i++) {
         if (combine != NULL)
-            results[i] = low_op(l, "%s i1 %s, %s", combine, results[i].name, c.name);
-        low_out(l, i, PTX_PRED, results[i]);
+            results[i] = ptx_op(l, "%s i1 %s, %s", combine, results[i].name, c.name);
+        ptx_out(l, i, PTX_PRED, results[i]);
     }
     return true;
 }
 
 /* The words that set writes for true: all ones, or 1.0. */
-static ptx_value truth(low *l, ptx_value condition, ptx_type type)
+static ptx_value truth(ptx_low *l, ptx_value condition, ptx_type type)
 {
     switch (type) {
-    case PTX_F32: return low_op(l, "select i1 %s, float 1.0, float 0.0", condition.name);
+    case PTX_F32: return ptx_op(l, "select i1 %s, float 1.0, float 0.0", condition.name);
     case PTX_F16:
-    case PTX_F16X2: return low_op(l, "select i1 %s, i16 15360, i16 0", condition.name);
+    case PTX_F16X2: return ptx_op(l, "select i1 %s, i16 15360, i16 0", condition.name);
     case PTX_BF16:
-    case PTX_BF16X2: return low_op(l, "select i1 %s, i16 16256, i16 0", condition.name);
-    default: return low_resize(l, condition, 1, low_bits(type), true);
+    case PTX_BF16X2: return ptx_op(l, "select i1 %s, i16 16256, i16 0", condition.name);
+    default: return ptx_resize(l, condition, 1, ptx_bits(type), true);
     }
 }
 
 /* set.lt.and.f32.s32 d, a, b, c */
-static bool set_value(low *l)
+static bool set_value(ptx_low *l)
 {
-    const ptx_type to = low_type(l, 0), type = low_type(l, 1);
-    const bool ftz = low_mod(l, PTX_MOD_FTZ);
+    const ptx_type to = ptx_type_at(l, 0), type = ptx_type_at(l, 1);
+    const bool ftz = ptx_mod(l, PTX_MOD_FTZ);
     const char *word = predicate(l, type), *combine = combination(l);
     const bool known = to == PTX_U32 || to == PTX_S32 || to == PTX_F32 ||
-                       low_is_half(to) ||
-                       ((to == PTX_U16 || to == PTX_S16) && low_is_half(type));
-    const bool pairs = low_is_half(type) && low_bits(type) == 32;
+                       ptx_is_half(to) ||
+                       ((to == PTX_U16 || to == PTX_S16) && ptx_is_half(type));
+    const bool pairs = ptx_is_half(type) && ptx_bits(type) == 32;
     if (word == NULL || !known || l->insn->type_count != 2 ||
         l->count != 3u + (combine != NULL) || !check_compared(l, type, 1, ftz))
         return false;
-    if (pairs && low_bits(to) != 32)
+    if (pairs && ptx_bits(to) != 32)
         return false;
-    if (low_is_half(to) && low_bits(to) == 32 && !pairs)
+    if (ptx_is_half(to) && ptx_bits(to) == 32 && !pairs)
         return false;
-    if (!low_check_out(l, 0, to) ||
-        (combine != NULL && (pairs || !low_check_in(l, 3, PTX_PRED))))
+    if (!ptx_check_out(l, 0, to) ||
+        (combine != NULL && (pairs || !ptx_check_in(l, 3, PTX_PRED))))
         return false;
     ptx_value condition = compare(l, word, type, 1, 0, ftz);
     if (!pairs) {
         if (combine != NULL) {
-            const ptx_value c = low_in(l, 3, PTX_PRED);
-            condition = low_op(l, "%s i1 %s, %s", combine, condition.name, c.name);
+            const ptx_value c = ptx_in(l, 3, PTX_PRED);
+            condition = ptx_op(l, "%s i1 %s, %s", combine, condition.name, c.name);
         }
-        low_out(l, 0, to, truth(l, condition, to));
+        ptx_out(l, 0, to, truth(l, condition, to));
         return true;
     }
     /* set.eq.u32.f16x2 writes 0xffff for true in each half. */
-    const ptx_type half = low_is_half(to) ? to : PTX_U16;
+    const ptx_type half = ptx_is_half(to) ? to : PTX_U16;
     const ptx_value low_part = truth(l, condition, half);
     const ptx_value high_part = truth(l, compare(l, word, type, 1, 1, ftz), half);
-    const ptx_value lo = low_resize(l, low_part, 16, 32, false);
-    const ptx_value hi = low_resize(l, high_part, 16, 32, false);
-    const ptx_value up = low_op(l, "shl i32 %s, 16", hi.name);
-    low_out(l, 0, to, low_op(l, "or i32 %s, %s", lo.name, up.name));
+    const ptx_value lo = ptx_resize(l, low_part, 16, 32, false);
+    const ptx_value hi = ptx_resize(l, high_part, 16, 32, false);
+    const ptx_value up = ptx_op(l, "shl i32 %s, 16", hi.name);
+    ptx_out(l, 0, to, ptx_op(l, "or i32 %s, %s", lo.name, up.name));
     return true;
 }
 
-static bool select_by_predicate(low *l)
+static bool select_by_predicate(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     const bool known =
-        low_is_int(type) || low_is_bits(type) || type == PTX_F32 || type == PTX_F64;
-    if (!known || l->count != 4 || low_bits(type) < 16 || !low_check_out(l, 0, type) ||
-        !low_check_in(l, 1, type) || !low_check_in(l, 2, type) ||
-        !low_check_in(l, 3, PTX_PRED))
+        ptx_is_int(type) || ptx_is_bits(type) || type == PTX_F32 || type == PTX_F64;
+    if (!known || l->count != 4 || ptx_bits(type) < 16 || !ptx_check_out(l, 0, type) ||
+        !ptx_check_in(l, 1, type) || !ptx_check_in(l, 2, type) ||
+        !ptx_check_in(l, 3, PTX_PRED))
         return false;
     const char *llvm = ptx_llvm_type(type);
-    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
-    const ptx_value p = low_in(l, 3, PTX_PRED);
-    low_out(l, 0, type,
-            low_op(l, "select i1 %s, %s %s, %s %s", p.name, llvm, a.name, llvm, b.name));
+    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
+    const ptx_value p = ptx_in(l, 3, PTX_PRED);
+    ptx_out(l, 0, type,
+            ptx_op(l, "select i1 %s, %s %s, %s %s", p.name, llvm, a.name, llvm, b.name));
     return true;
 }
 
 /* slct.f32.s32 d, a, b, c: c >= 0 ? a : b; a NaN chooses b. */
-static bool select_by_sign(low *l)
+static bool select_by_sign(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0), by = low_type(l, 1);
-    const bool ftz = low_mod(l, PTX_MOD_FTZ);
+    const ptx_type type = ptx_type_at(l, 0), by = ptx_type_at(l, 1);
+    const bool ftz = ptx_mod(l, PTX_MOD_FTZ);
     const bool known =
-        low_is_int(type) || low_is_bits(type) || type == PTX_F32 || type == PTX_F64;
-    if (!known || l->count != 4 || low_bits(type) < 16 ||
+        ptx_is_int(type) || ptx_is_bits(type) || type == PTX_F32 || type == PTX_F64;
+    if (!known || l->count != 4 || ptx_bits(type) < 16 ||
         (by != PTX_S32 && by != PTX_F32) || (ftz && by != PTX_F32) ||
-        !low_check_out(l, 0, type) || !low_check_in(l, 1, type) ||
-        !low_check_in(l, 2, type) || !low_check_in(l, 3, by))
+        !ptx_check_out(l, 0, type) || !ptx_check_in(l, 1, type) ||
+        !ptx_check_in(l, 2, type) || !ptx_check_in(l, 3, by))
         return false;
     const char *llvm = ptx_llvm_type(type);
-    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
+    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
     const ptx_value c = comparable(l, 3, by, 0, ftz);
-    const ptx_value chosen = by == PTX_S32 ? low_op(l, "icmp sge i32 %s, 0", c.name)
-                                           : low_op(l, "fcmp oge float %s, 0.0", c.name);
-    low_out(
+    const ptx_value chosen = by == PTX_S32 ? ptx_op(l, "icmp sge i32 %s, 0", c.name)
+                                           : ptx_op(l, "fcmp oge float %s, 0.0", c.name);
+    ptx_out(
         l, 0, type,
-        low_op(l, "select i1 %s, %s %s, %s %s", chosen.name, llvm, a.name, llvm, b.name));
+        ptx_op(l, "select i1 %s, %s %s, %s %s", chosen.name, llvm, a.name, llvm, b.name));
     return true;
 }
 
-bool low_compare(low *l)
+bool ptx_low_compare(ptx_low *l)
 {
     switch ((ptx_opcode)l->insn->opcode) {
     case PTX_OP_SETP: return set_predicate(l);

@@ -7,81 +7,82 @@
 #include <stdio.h>
 #include <string.h>
 
-bool low_half(low *l); /* lower_half.c */
+bool ptx_low_half(ptx_low *l); /* lower_half.c */
 
 static const char *const rounding_names[] = {
     [LOW_RN] = "rn", [LOW_RZ] = "rz", [LOW_RM] = "rm", [LOW_RP] = "rp"};
 
 /* What holds for a whole f32 or f64 instruction. */
-typedef struct shape {
+typedef struct form {
     ptx_type type;
     const char *llvm;   /* "float" */
     const char *suffix; /* "f32" */
-    low_round round;
+    ptx_round round;
     bool ftz, sat;
-} shape;
+} form;
 
-static ptx_value unary_library(low *l, const char *stem, const shape *s, ptx_value x)
+static ptx_value unary_library(ptx_low *l, const char *stem, const form *s, ptx_value x)
 {
     char name[48];
     snprintf(name, sizeof(name), "%s_%s", stem, s->suffix);
     ptx_value result = {""};
-    const low_arg arg = {s->llvm, x};
-    (void)low_call(l, name, s->llvm, &arg, 1, &result); /* ftz and sat are there */
+    const ptx_arg arg = {s->llvm, x};
+    (void)ptx_call_library(l, name, s->llvm, &arg, 1,
+                           &result); /* ftz and sat are there */
     return result;
 }
 
-static ptx_value input(low *l, const shape *s, uint32_t nth)
+static ptx_value input(ptx_low *l, const form *s, uint32_t nth)
 {
-    const ptx_value x = low_in(l, nth, s->type);
+    const ptx_value x = ptx_in(l, nth, s->type);
     return s->ftz ? unary_library(l, "ftz", s, x) : x;
 }
 
-static void output(low *l, const shape *s, ptx_value value)
+static void output(ptx_low *l, const form *s, ptx_value value)
 {
     if (s->ftz)
         value = unary_library(l, "ftz", s, value);
     if (s->sat)
         value = unary_library(l, "sat", s, value);
-    low_out(l, 0, s->type, value);
+    ptx_out(l, 0, s->type, value);
 }
 
 /* Reads rounding, .ftz and .sat; checks the operands. */
-static bool begin(low *l, shape *s, uint32_t inputs)
+static bool begin(ptx_low *l, form *s, uint32_t inputs)
 {
-    s->type = low_type(l, 0);
+    s->type = ptx_type_at(l, 0);
     if ((s->type != PTX_F32 && s->type != PTX_F64) || l->insn->type_count != 1)
         return false;
     s->llvm = ptx_llvm_type(s->type);
     s->suffix = ptx_type_name(s->type);
-    s->round = low_rounding(l);
-    s->ftz = low_mod(l, PTX_MOD_FTZ);
-    s->sat = low_mod(l, PTX_MOD_SAT);
+    s->round = ptx_rounding(l);
+    s->ftz = ptx_mod(l, PTX_MOD_FTZ);
+    s->sat = ptx_mod(l, PTX_MOD_SAT);
     if (s->type == PTX_F64 && s->sat)
         return false;
-    return low_check(l, s->type, inputs);
+    return ptx_check_all(l, s->type, inputs);
 }
 
 /* `stem`_`mode`_f32 of all the inputs, with flushing around it. */
-static bool by_library(low *l, const shape *s, const char *stem, const char *mode,
+static bool by_library(ptx_low *l, const form *s, const char *stem, const char *mode,
                        uint32_t inputs)
 {
     char name[48];
     snprintf(name, sizeof(name), "%s_%s_%s", stem, mode, s->suffix);
-    low_arg args[3];
+    ptx_arg args[3];
     for (uint32_t i = 0; i < inputs; i++)
-        args[i] = (low_arg){s->llvm, input(l, s, i + 1)};
+        args[i] = (ptx_arg){s->llvm, input(l, s, i + 1)};
     ptx_value result;
-    if (!low_call(l, name, s->llvm, args, inputs, &result))
+    if (!ptx_call_library(l, name, s->llvm, args, inputs, &result))
         return false;
     output(l, s, result);
     return true;
 }
 
 /* add, sub, mul: fusing with a neighbour is allowed only without a written rounding. */
-static bool basic(low *l, const char *stem)
+static bool basic(ptx_low *l, const char *stem)
 {
-    shape s;
+    form s;
     if (!begin(l, &s, 2) || (s.type == PTX_F64 && s.ftz))
         return false;
     if (s.round != LOW_RN && s.round != LOW_NO_ROUND)
@@ -90,22 +91,22 @@ static bool basic(low *l, const char *stem)
         l->emit != NULL && l->emit->options->contract && s.round == LOW_NO_ROUND;
     const ptx_value a = input(l, &s, 1), b = input(l, &s, 2);
     output(l, &s,
-           low_op(l, "f%s %s%s %s, %s", stem, contract ? "contract " : "", s.llvm, a.name,
+           ptx_op(l, "f%s %s%s %s, %s", stem, contract ? "contract " : "", s.llvm, a.name,
                   b.name));
     return true;
 }
 
 /* fma, and mad, which is fma on every device of this century's second decade. */
-static bool fused(low *l)
+static bool fused(ptx_low *l)
 {
-    shape s;
+    form s;
     if (!begin(l, &s, 3) || (s.type == PTX_F64 && s.ftz))
         return false;
     if (s.round != LOW_RN && s.round != LOW_NO_ROUND)
         return by_library(l, &s, "fma", rounding_names[s.round], 3);
     const ptx_value a = input(l, &s, 1), b = input(l, &s, 2), c = input(l, &s, 3);
     output(l, &s,
-           low_op(l, "call %s @llvm.fma.%s(%s %s, %s %s, %s %s)", s.llvm, s.suffix,
+           ptx_op(l, "call %s @llvm.fma.%s(%s %s, %s %s, %s %s)", s.llvm, s.suffix,
                   s.llvm, a.name, s.llvm, b.name, s.llvm, c.name));
     return true;
 }
@@ -115,11 +116,11 @@ static const char *const flushing_names[] = {
 
 /* div, rcp, sqrt: .approx, .full, or a rounding. A directed quotient decides itself what
  * is subnormal; a root never is. */
-static bool quotient(low *l, const char *stem, uint32_t inputs)
+static bool quotient(ptx_low *l, const char *stem, uint32_t inputs)
 {
-    shape s;
-    const bool approx = low_mod(l, PTX_MOD_APPROX);
-    const bool full = inputs == 2 && low_mod(l, PTX_MOD_FULL);
+    form s;
+    const bool approx = ptx_mod(l, PTX_MOD_APPROX);
+    const bool full = inputs == 2 && ptx_mod(l, PTX_MOD_FULL);
     if (!begin(l, &s, inputs) || s.sat)
         return false;
     if (approx || full) {
@@ -143,22 +144,22 @@ static bool quotient(low *l, const char *stem, uint32_t inputs)
     ptx_value result;
     if (strcmp(stem, "div") == 0) {
         const ptx_value b = input(l, &s, 2);
-        result = low_op(l, "fdiv %s %s, %s", s.llvm, a.name, b.name);
+        result = ptx_op(l, "fdiv %s %s, %s", s.llvm, a.name, b.name);
     } else if (strcmp(stem, "rcp") == 0) {
-        result = low_op(l, "fdiv %s 1.0, %s", s.llvm, a.name);
+        result = ptx_op(l, "fdiv %s 1.0, %s", s.llvm, a.name);
     } else {
         result =
-            low_op(l, "call %s @llvm.sqrt.%s(%s %s)", s.llvm, s.suffix, s.llvm, a.name);
+            ptx_op(l, "call %s @llvm.sqrt.%s(%s %s)", s.llvm, s.suffix, s.llvm, a.name);
     }
     output(l, &s, result);
     return true;
 }
 
 /* rsqrt, sin, cos, lg2, ex2, tanh: only .approx exists. */
-static bool approximate(low *l, const char *stem)
+static bool approximate(ptx_low *l, const char *stem)
 {
-    shape s;
-    if (!low_mod(l, PTX_MOD_APPROX) || !begin(l, &s, 1) || s.sat ||
+    form s;
+    if (!ptx_mod(l, PTX_MOD_APPROX) || !begin(l, &s, 1) || s.sat ||
         s.round != LOW_NO_ROUND)
         return false;
     const bool wide_flush = s.type == PTX_F64 && s.ftz;
@@ -167,12 +168,12 @@ static bool approximate(low *l, const char *stem)
     return by_library(l, &s, stem, wide_flush ? "approx_ftz" : "approx", 1);
 }
 
-static bool extreme(low *l, const char *stem)
+static bool extreme(ptx_low *l, const char *stem)
 {
-    shape s;
-    const bool nan = low_mod(l, PTX_MOD_NAN);
-    const bool sign = low_mod(l, PTX_MOD_XORSIGN);
-    if (sign != low_mod(l, PTX_MOD_ABS))
+    form s;
+    const bool nan = ptx_mod(l, PTX_MOD_NAN);
+    const bool sign = ptx_mod(l, PTX_MOD_XORSIGN);
+    if (sign != ptx_mod(l, PTX_MOD_ABS))
         return false;
     if (l->count == 4) /* three inputs need a later device */
         return false;
@@ -184,35 +185,35 @@ static bool extreme(low *l, const char *stem)
     return by_library(l, &s, stem, mode, 2);
 }
 
-static bool sign_bit(low *l, bool negate)
+static bool sign_bit(ptx_low *l, bool negate)
 {
-    shape s;
+    form s;
     if (!begin(l, &s, 1) || s.round != LOW_NO_ROUND || s.sat ||
         (s.type == PTX_F64 && s.ftz))
         return false;
     const ptx_value a = input(l, &s, 1);
-    const ptx_value result = negate ? low_op(l, "fneg %s %s", s.llvm, a.name)
-                                    : low_op(l, "call %s @llvm.fabs.%s(%s %s)", s.llvm,
+    const ptx_value result = negate ? ptx_op(l, "fneg %s %s", s.llvm, a.name)
+                                    : ptx_op(l, "call %s @llvm.fabs.%s(%s %s)", s.llvm,
                                              s.suffix, s.llvm, a.name);
-    low_out(l, 0, s.type, result);
+    ptx_out(l, 0, s.type, result);
     return true;
 }
 
 /* copysign.f32 d, a, b: the sign of a on the magnitude of b. */
-static bool copy_sign(low *l)
+static bool copy_sign(ptx_low *l)
 {
-    shape s;
+    form s;
     if (!begin(l, &s, 2) || s.round != LOW_NO_ROUND || s.ftz || s.sat)
         return false;
-    const ptx_value a = low_in(l, 1, s.type), b = low_in(l, 2, s.type);
-    low_out(l, 0, s.type,
-            low_op(l, "call %s @llvm.copysign.%s(%s %s, %s %s)", s.llvm, s.suffix, s.llvm,
+    const ptx_value a = ptx_in(l, 1, s.type), b = ptx_in(l, 2, s.type);
+    ptx_out(l, 0, s.type,
+            ptx_op(l, "call %s @llvm.copysign.%s(%s %s, %s %s)", s.llvm, s.suffix, s.llvm,
                    b.name, s.llvm, a.name));
     return true;
 }
 
 /* testp.finite.f32 p, a */
-static bool test_property(low *l)
+static bool test_property(ptx_low *l)
 {
     static const struct {
         ptx_modifier modifier;
@@ -220,28 +221,28 @@ static bool test_property(low *l)
     } properties[] = {{PTX_MOD_FINITE, "finite"}, {PTX_MOD_INFINITE, "infinite"},
                       {PTX_MOD_NUMBER, "number"}, {PTX_MOD_NOTANUMBER, "notanumber"},
                       {PTX_MOD_NORMAL, "normal"}, {PTX_MOD_SUBNORMAL, "subnormal"}};
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     if ((type != PTX_F32 && type != PTX_F64) || l->count != 2 ||
-        !low_check_out(l, 0, PTX_PRED) || !low_check_in(l, 1, type))
+        !ptx_check_out(l, 0, PTX_PRED) || !ptx_check_in(l, 1, type))
         return false;
     const char *property = "?";
     for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
-        if (low_mod(l, properties[i].modifier))
+        if (ptx_mod(l, properties[i].modifier))
             property = properties[i].name;
     char name[48];
     snprintf(name, sizeof(name), "testp_%s_%s", property, ptx_type_name(type));
-    const low_arg arg = {ptx_llvm_type(type), low_in(l, 1, type)};
+    const ptx_arg arg = {ptx_llvm_type(type), ptx_in(l, 1, type)};
     ptx_value result;
-    if (!low_call(l, name, "i32", &arg, 1, &result))
+    if (!ptx_call_library(l, name, "i32", &arg, 1, &result))
         return false;
-    low_out(l, 0, PTX_PRED, low_op(l, "icmp ne i32 %s, 0", result.name));
+    ptx_out(l, 0, PTX_PRED, ptx_op(l, "icmp ne i32 %s, 0", result.name));
     return true;
 }
 
-bool low_float(low *l)
+bool ptx_low_float(ptx_low *l)
 {
-    if (low_is_half(low_type(l, 0)))
-        return low_half(l);
+    if (ptx_is_half(ptx_type_at(l, 0)))
+        return ptx_low_half(l);
     switch ((ptx_opcode)l->insn->opcode) {
     case PTX_OP_ADD: return basic(l, "add");
     case PTX_OP_SUB: return basic(l, "sub");

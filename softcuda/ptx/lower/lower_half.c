@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-bool low_half(low *l);
+bool ptx_low_half(ptx_low *l);
 
 typedef struct half {
     ptx_type type;
@@ -14,29 +14,29 @@ typedef struct half {
     bool ftz, sat, relu;
 } half;
 
-static ptx_value unary(low *l, const half *h, const char *stem, ptx_value x)
+static ptx_value unary(ptx_low *l, const half *h, const char *stem, ptx_value x)
 {
     char name[48];
     snprintf(name, sizeof(name), "%s_%s", stem, h->suffix);
     ptx_value result = {""};
-    const low_arg arg = {"i16", x};
-    (void)low_call(l, name, "i16", &arg, 1, &result);
+    const ptx_arg arg = {"i16", x};
+    (void)ptx_call_library(l, name, "i16", &arg, 1, &result);
     return result;
 }
 
 /* Element `part` of input `nth`. */
-static ptx_value element(low *l, const half *h, uint32_t nth, uint32_t part)
+static ptx_value element(ptx_low *l, const half *h, uint32_t nth, uint32_t part)
 {
-    ptx_value x = low_in(l, nth, h->type);
+    ptx_value x = ptx_in(l, nth, h->type);
     if (h->pair) {
         if (part)
-            x = low_op(l, "lshr i32 %s, 16", x.name);
-        x = low_resize(l, x, 32, 16, false);
+            x = ptx_op(l, "lshr i32 %s, 16", x.name);
+        x = ptx_resize(l, x, 32, 16, false);
     }
     return h->ftz ? unary(l, h, "ftz", x) : x;
 }
 
-static ptx_value finish(low *l, const half *h, ptx_value x)
+static ptx_value finish(ptx_low *l, const half *h, ptx_value x)
 {
     if (h->ftz)
         x = unary(l, h, "ftz", x);
@@ -47,40 +47,40 @@ static ptx_value finish(low *l, const half *h, ptx_value x)
     return x;
 }
 
-static void store(low *l, const half *h, const ptx_value parts[2])
+static void store(ptx_low *l, const half *h, const ptx_value parts[2])
 {
     if (!h->pair) {
-        low_out(l, 0, h->type, parts[0]);
+        ptx_out(l, 0, h->type, parts[0]);
         return;
     }
-    const ptx_value lo = low_resize(l, parts[0], 16, 32, false);
-    const ptx_value hi = low_resize(l, parts[1], 16, 32, false);
-    const ptx_value up = low_op(l, "shl i32 %s, 16", hi.name);
-    low_out(l, 0, h->type, low_op(l, "or i32 %s, %s", lo.name, up.name));
+    const ptx_value lo = ptx_resize(l, parts[0], 16, 32, false);
+    const ptx_value hi = ptx_resize(l, parts[1], 16, 32, false);
+    const ptx_value up = ptx_op(l, "shl i32 %s, 16", hi.name);
+    ptx_out(l, 0, h->type, ptx_op(l, "or i32 %s, %s", lo.name, up.name));
 }
 
-static bool apply(low *l, const half *h, const char *stem, uint32_t inputs)
+static bool apply(ptx_low *l, const half *h, const char *stem, uint32_t inputs)
 {
     char name[48];
     snprintf(name, sizeof(name), "%s_%s", stem, h->suffix);
-    if (!low_has_library(name) || !low_check(l, h->type, inputs))
-        return low_fail(l, "this build does not have this form of the instruction");
+    if (!ptx_has_library(name) || !ptx_check_all(l, h->type, inputs))
+        return ptx_refuse(l, "this build does not have this form of the instruction");
     ptx_value parts[2];
     for (uint32_t part = 0; part < (h->pair ? 2u : 1u); part++) {
-        low_arg args[3];
+        ptx_arg args[3];
         for (uint32_t i = 0; i < inputs; i++)
-            args[i] = (low_arg){"i16", element(l, h, i + 1, part)};
-        (void)low_call(l, name, "i16", args, inputs, &parts[part]);
+            args[i] = (ptx_arg){"i16", element(l, h, i + 1, part)};
+        (void)ptx_call_library(l, name, "i16", args, inputs, &parts[part]);
         parts[part] = finish(l, h, parts[part]);
     }
     store(l, h, parts);
     return true;
 }
 
-static bool extreme(low *l, const half *h, const char *stem)
+static bool extreme(ptx_low *l, const half *h, const char *stem)
 {
-    const bool nan = low_mod(l, PTX_MOD_NAN), sign = low_mod(l, PTX_MOD_XORSIGN);
-    if (sign != low_mod(l, PTX_MOD_ABS) || l->count != 3)
+    const bool nan = ptx_mod(l, PTX_MOD_NAN), sign = ptx_mod(l, PTX_MOD_XORSIGN);
+    if (sign != ptx_mod(l, PTX_MOD_ABS) || l->count != 3)
         return false;
     char name[32];
     snprintf(name, sizeof(name), "%s_%s%s", stem, nan ? "nan" : "num",
@@ -88,22 +88,22 @@ static bool extreme(low *l, const half *h, const char *stem)
     return apply(l, h, name, 2);
 }
 
-bool low_half(low *l)
+bool ptx_low_half(ptx_low *l)
 {
-    half h = {.type = low_type(l, 0)};
+    half h = {.type = ptx_type_at(l, 0)};
     h.pair = h.type == PTX_F16X2 || h.type == PTX_BF16X2;
     h.suffix = h.type == PTX_F16 || h.type == PTX_F16X2 ? "f16" : "bf16";
     const bool is_bf16 = h.suffix[0] == 'b';
     if (l->insn->type_count != 1)
         return false;
-    h.ftz = low_mod(l, PTX_MOD_FTZ);
-    h.sat = low_mod(l, PTX_MOD_SAT);
+    h.ftz = ptx_mod(l, PTX_MOD_FTZ);
+    h.sat = ptx_mod(l, PTX_MOD_SAT);
     const ptx_opcode opcode = (ptx_opcode)l->insn->opcode;
-    const low_round round = low_rounding(l);
+    const ptx_round round = ptx_rounding(l);
     if (round != LOW_NO_ROUND && round != LOW_RN)
         return false;
     if (opcode == PTX_OP_FMA)
-        h.relu = low_mod(l, PTX_MOD_RELU);
+        h.relu = ptx_mod(l, PTX_MOD_RELU);
     if (is_bf16 && (h.sat || (h.ftz && opcode != PTX_OP_EX2)))
         return false;
     switch (opcode) {
@@ -115,8 +115,8 @@ bool low_half(low *l)
     case PTX_OP_ABS: return apply(l, &h, "abs", 1);
     case PTX_OP_MIN: return extreme(l, &h, "min");
     case PTX_OP_MAX: return extreme(l, &h, "max");
-    case PTX_OP_EX2: return low_mod(l, PTX_MOD_APPROX) && apply(l, &h, "ex2_approx", 1);
-    case PTX_OP_TANH: return low_mod(l, PTX_MOD_APPROX) && apply(l, &h, "tanh_approx", 1);
+    case PTX_OP_EX2: return ptx_mod(l, PTX_MOD_APPROX) && apply(l, &h, "ex2_approx", 1);
+    case PTX_OP_TANH: return ptx_mod(l, PTX_MOD_APPROX) && apply(l, &h, "tanh_approx", 1);
     default: return false;
     }
 }

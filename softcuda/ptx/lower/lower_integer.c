@@ -7,7 +7,7 @@
 
 static bool is_float_type(ptx_type type)
 {
-    return type == PTX_F32 || type == PTX_F64 || type == PTX_F32X2 || low_is_half(type);
+    return type == PTX_F32 || type == PTX_F64 || type == PTX_F32X2 || ptx_is_half(type);
 }
 
 static bool is_pair(ptx_type type)
@@ -18,7 +18,7 @@ static bool is_pair(ptx_type type)
 /* Of 16, 32 or 64 bits. */
 static bool is_word(ptx_type type)
 {
-    return low_is_int(type) && low_bits(type) >= 16;
+    return ptx_is_int(type) && ptx_bits(type) >= 16;
 }
 
 static ptx_type widened(ptx_type type)
@@ -27,122 +27,122 @@ static ptx_type widened(ptx_type type)
 } /* u16 -> u32 */
 
 /* A library call whose result and arguments have the instruction's type. */
-static bool same_call(low *l, const char *stem, ptx_type type, uint32_t inputs)
+static bool same_call(ptx_low *l, const char *stem, ptx_type type, uint32_t inputs)
 {
     char name[48];
     snprintf(name, sizeof(name), "%s_%s", stem, ptx_type_name(type));
-    if (!low_check(l, type, inputs))
+    if (!ptx_check_all(l, type, inputs))
         return false;
-    low_arg args[4];
+    ptx_arg args[4];
     for (uint32_t i = 0; i < inputs; i++)
-        args[i] = (low_arg){ptx_llvm_type(type), low_in(l, i + 1, type)};
+        args[i] = (ptx_arg){ptx_llvm_type(type), ptx_in(l, i + 1, type)};
     ptx_value result;
-    if (!low_call(l, name, ptx_llvm_type(type), args, inputs, &result))
+    if (!ptx_call_library(l, name, ptx_llvm_type(type), args, inputs, &result))
         return false;
-    low_out(l, 0, type, result);
+    ptx_out(l, 0, type, result);
     return true;
 }
 
 /* add and sub. */
-static bool sum(low *l, const char *word)
+static bool sum(ptx_low *l, const char *word)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     if (is_pair(type))
         return same_call(l, word, type, 2);
-    const bool saturate = low_mod(l, PTX_MOD_SAT);
-    if (!is_word(type) || (saturate && type != PTX_S32) || !low_check(l, type, 2))
+    const bool saturate = ptx_mod(l, PTX_MOD_SAT);
+    if (!is_word(type) || (saturate && type != PTX_S32) || !ptx_check_all(l, type, 2))
         return false;
-    const char *llvm = low_int(low_bits(type));
-    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
+    const char *llvm = ptx_int_name(ptx_bits(type));
+    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
     const ptx_value result = saturate
-                                 ? low_op(l, "call i32 @llvm.s%s.sat.i32(i32 %s, i32 %s)",
+                                 ? ptx_op(l, "call i32 @llvm.s%s.sat.i32(i32 %s, i32 %s)",
                                           word, a.name, b.name)
-                                 : low_op(l, "%s %s %s, %s", word, llvm, a.name, b.name);
-    low_out(l, 0, type, result);
+                                 : ptx_op(l, "%s %s %s, %s", word, llvm, a.name, b.name);
+    ptx_out(l, 0, type, result);
     return true;
 }
 
 /* The product's part that .lo, .hi or .wide asks for; its type in *out. */
-static bool product(low *l, ptx_type type, ptx_type *out, ptx_value *result)
+static bool product(ptx_low *l, ptx_type type, ptx_type *out, ptx_value *result)
 {
-    const bool hi = low_mod(l, PTX_MOD_HI), wide = low_mod(l, PTX_MOD_WIDE);
-    const bool lo = low_mod(l, PTX_MOD_LO);
-    if (hi + wide + lo != 1 || !is_word(type) || (wide && low_bits(type) == 64))
+    const bool hi = ptx_mod(l, PTX_MOD_HI), wide = ptx_mod(l, PTX_MOD_WIDE);
+    const bool lo = ptx_mod(l, PTX_MOD_LO);
+    if (hi + wide + lo != 1 || !is_word(type) || (wide && ptx_bits(type) == 64))
         return false;
-    if (!low_check_in(l, 1, type) || !low_check_in(l, 2, type))
+    if (!ptx_check_in(l, 1, type) || !ptx_check_in(l, 2, type))
         return false;
-    const uint32_t bits = low_bits(type);
-    ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
+    const uint32_t bits = ptx_bits(type);
+    ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
     *out = wide ? widened(type) : type;
     if (lo) {
-        *result = low_op(l, "mul %s %s, %s", low_int(bits), a.name, b.name);
+        *result = ptx_op(l, "mul %s %s, %s", ptx_int_name(bits), a.name, b.name);
         return true;
     }
-    a = low_resize(l, a, bits, 2 * bits, low_is_signed(type));
-    b = low_resize(l, b, bits, 2 * bits, low_is_signed(type));
-    *result = low_op(l, "mul %s %s, %s", low_int(2 * bits), a.name, b.name);
+    a = ptx_resize(l, a, bits, 2 * bits, ptx_is_signed(type));
+    b = ptx_resize(l, b, bits, 2 * bits, ptx_is_signed(type));
+    *result = ptx_op(l, "mul %s %s, %s", ptx_int_name(2 * bits), a.name, b.name);
     if (hi) {
-        *result = low_op(l, "lshr %s %s, %u", low_int(2 * bits), result->name, bits);
-        *result = low_resize(l, *result, 2 * bits, bits, false);
+        *result = ptx_op(l, "lshr %s %s, %u", ptx_int_name(2 * bits), result->name, bits);
+        *result = ptx_resize(l, *result, 2 * bits, bits, false);
     }
     return true;
 }
 
 /* mul24 and mad24: the low 32 or the high 32 of 48 bits. */
-static bool product24(low *l, ptx_type type, ptx_value *result)
+static bool product24(ptx_low *l, ptx_type type, ptx_value *result)
 {
-    const bool hi = low_mod(l, PTX_MOD_HI);
-    if (hi == low_mod(l, PTX_MOD_LO) || (type != PTX_U32 && type != PTX_S32))
+    const bool hi = ptx_mod(l, PTX_MOD_HI);
+    if (hi == ptx_mod(l, PTX_MOD_LO) || (type != PTX_U32 && type != PTX_S32))
         return false;
-    if (!low_check_in(l, 1, type) || !low_check_in(l, 2, type))
+    if (!ptx_check_in(l, 1, type) || !ptx_check_in(l, 2, type))
         return false;
     const char *shift = type == PTX_S32 ? "ashr" : "lshr";
     ptx_value wide[2];
     for (uint32_t i = 0; i < 2; i++) {
-        const ptx_value x = low_in(l, i + 1, type);
-        const ptx_value up = low_op(l, "shl i32 %s, 8", x.name);
-        const ptx_value down = low_op(l, "%s i32 %s, 8", shift, up.name);
-        wide[i] = low_resize(l, down, 32, 64, type == PTX_S32);
+        const ptx_value x = ptx_in(l, i + 1, type);
+        const ptx_value up = ptx_op(l, "shl i32 %s, 8", x.name);
+        const ptx_value down = ptx_op(l, "%s i32 %s, 8", shift, up.name);
+        wide[i] = ptx_resize(l, down, 32, 64, type == PTX_S32);
     }
-    *result = low_op(l, "mul i64 %s, %s", wide[0].name, wide[1].name);
+    *result = ptx_op(l, "mul i64 %s, %s", wide[0].name, wide[1].name);
     if (hi)
-        *result = low_op(l, "lshr i64 %s, 16", result->name);
-    *result = low_resize(l, *result, 64, 32, false);
+        *result = ptx_op(l, "lshr i64 %s, 16", result->name);
+    *result = ptx_resize(l, *result, 64, 32, false);
     return true;
 }
 
-static bool multiply(low *l, bool is24, bool adds)
+static bool multiply(ptx_low *l, bool is24, bool adds)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     ptx_type out = type;
     ptx_value result;
     if (!(is24 ? product24(l, type, &result) : product(l, type, &out, &result)))
         return false;
-    if (l->count != (adds ? 4u : 3u) || !low_check_out(l, 0, out))
+    if (l->count != (adds ? 4u : 3u) || !ptx_check_out(l, 0, out))
         return false;
     if (adds) {
-        if (!low_check_in(l, 3, out))
+        if (!ptx_check_in(l, 3, out))
             return false;
-        const ptx_value c = low_in(l, 3, out);
-        if (low_mod(l, PTX_MOD_SAT)) {
+        const ptx_value c = ptx_in(l, 3, out);
+        if (ptx_mod(l, PTX_MOD_SAT)) {
             if (type != PTX_S32 || out != PTX_S32 || ptx_has(l->insn, PTX_MOD_LO))
                 return false;
-            result = low_op(l, "call i32 @llvm.sadd.sat.i32(i32 %s, i32 %s)", result.name,
+            result = ptx_op(l, "call i32 @llvm.sadd.sat.i32(i32 %s, i32 %s)", result.name,
                             c.name);
         } else {
-            result =
-                low_op(l, "add %s %s, %s", low_int(low_bits(out)), result.name, c.name);
+            result = ptx_op(l, "add %s %s, %s", ptx_int_name(ptx_bits(out)), result.name,
+                            c.name);
         }
     }
-    low_out(l, 0, out, result);
+    ptx_out(l, 0, out, result);
     return true;
 }
 
 /* A divisor known not to be 0 or -1 lets LLVM turn the division into a multiplication. */
-static bool divide(low *l, bool remainder)
+static bool divide(ptx_low *l, bool remainder)
 {
-    const ptx_type type = low_type(l, 0);
-    if (!is_word(type) || !low_check(l, type, 2))
+    const ptx_type type = ptx_type_at(l, 0);
+    if (!is_word(type) || !ptx_check_all(l, type, 2))
         return false;
     const ptx_operand *divisor = l->operands[2];
     const bool plain = divisor->kind == PTX_OPERAND_INT && divisor->imm != 0 &&
@@ -150,31 +150,32 @@ static bool divide(low *l, bool remainder)
                        (int16_t)divisor->imm != 0 && (int16_t)divisor->imm != -1;
     if (!plain)
         return same_call(l, remainder ? "rem" : "div", type, 2);
-    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
-    low_out(l, 0, type,
-            low_op(l, "%c%s %s %s, %s", low_is_signed(type) ? 's' : 'u',
-                   remainder ? "rem" : "div", low_int(low_bits(type)), a.name, b.name));
+    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
+    ptx_out(l, 0, type,
+            ptx_op(l, "%c%s %s %s, %s", ptx_is_signed(type) ? 's' : 'u',
+                   remainder ? "rem" : "div", ptx_int_name(ptx_bits(type)), a.name,
+                   b.name));
     return true;
 }
 
-static bool absolute(low *l, bool negate)
+static bool absolute(ptx_low *l, bool negate)
 {
-    const ptx_type type = low_type(l, 0);
-    if (!low_is_signed(type) || low_bits(type) < 16 || !low_check(l, type, 1))
+    const ptx_type type = ptx_type_at(l, 0);
+    if (!ptx_is_signed(type) || ptx_bits(type) < 16 || !ptx_check_all(l, type, 1))
         return false;
-    const char *llvm = low_int(low_bits(type));
-    const ptx_value a = low_in(l, 1, type);
-    low_out(l, 0, type,
-            negate ? low_op(l, "sub %s 0, %s", llvm, a.name)
-                   : low_op(l, "call %s @llvm.abs.%s(%s %s, i1 false)", llvm, llvm, llvm,
+    const char *llvm = ptx_int_name(ptx_bits(type));
+    const ptx_value a = ptx_in(l, 1, type);
+    ptx_out(l, 0, type,
+            negate ? ptx_op(l, "sub %s 0, %s", llvm, a.name)
+                   : ptx_op(l, "call %s @llvm.abs.%s(%s %s, i1 false)", llvm, llvm, llvm,
                             a.name));
     return true;
 }
 
-static bool extreme(low *l, const char *word)
+static bool extreme(ptx_low *l, const char *word)
 {
-    const ptx_type type = low_type(l, 0);
-    const bool relu = low_mod(l, PTX_MOD_RELU);
+    const ptx_type type = ptx_type_at(l, 0);
+    const bool relu = ptx_mod(l, PTX_MOD_RELU);
     if (relu && type != PTX_S32 && type != PTX_S16X2)
         return false;
     if (is_pair(type)) {
@@ -182,71 +183,71 @@ static bool extreme(low *l, const char *word)
         snprintf(stem, sizeof(stem), "%s%s", word, relu ? "_relu" : "");
         return same_call(l, stem, type, 2);
     }
-    if (!is_word(type) || !low_check(l, type, 2))
+    if (!is_word(type) || !ptx_check_all(l, type, 2))
         return false;
-    const char *llvm = low_int(low_bits(type));
-    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
+    const char *llvm = ptx_int_name(ptx_bits(type));
+    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
     ptx_value result =
-        low_op(l, "call %s @llvm.%c%s.%s(%s %s, %s %s)", llvm,
-               low_is_signed(type) ? 's' : 'u', word, llvm, llvm, a.name, llvm, b.name);
+        ptx_op(l, "call %s @llvm.%c%s.%s(%s %s, %s %s)", llvm,
+               ptx_is_signed(type) ? 's' : 'u', word, llvm, llvm, a.name, llvm, b.name);
     if (relu)
-        result = low_op(l, "call i32 @llvm.smax.i32(i32 %s, i32 0)", result.name);
-    low_out(l, 0, type, result);
+        result = ptx_op(l, "call i32 @llvm.smax.i32(i32 %s, i32 0)", result.name);
+    ptx_out(l, 0, type, result);
     return true;
 }
 
-static bool absolute_difference(low *l)
+static bool absolute_difference(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
-    if (!is_word(type) || !low_check(l, type, 3))
+    const ptx_type type = ptx_type_at(l, 0);
+    if (!is_word(type) || !ptx_check_all(l, type, 3))
         return false;
-    const char *llvm = low_int(low_bits(type));
-    const ptx_value a = low_in(l, 1, type), b = low_in(l, 2, type);
-    const ptx_value less = low_op(l, "icmp %clt %s %s, %s",
-                                  low_is_signed(type) ? 's' : 'u', llvm, a.name, b.name);
-    const ptx_value up = low_op(l, "sub %s %s, %s", llvm, b.name, a.name);
-    const ptx_value down = low_op(l, "sub %s %s, %s", llvm, a.name, b.name);
-    const ptx_value difference = low_op(l, "select i1 %s, %s %s, %s %s", less.name, llvm,
+    const char *llvm = ptx_int_name(ptx_bits(type));
+    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
+    const ptx_value less = ptx_op(l, "icmp %clt %s %s, %s",
+                                  ptx_is_signed(type) ? 's' : 'u', llvm, a.name, b.name);
+    const ptx_value up = ptx_op(l, "sub %s %s, %s", llvm, b.name, a.name);
+    const ptx_value down = ptx_op(l, "sub %s %s, %s", llvm, a.name, b.name);
+    const ptx_value difference = ptx_op(l, "select i1 %s, %s %s, %s %s", less.name, llvm,
                                         up.name, llvm, down.name);
-    const ptx_value c = low_in(l, 3, type);
-    low_out(l, 0, type, low_op(l, "add %s %s, %s", llvm, difference.name, c.name));
+    const ptx_value c = ptx_in(l, 3, type);
+    ptx_out(l, 0, type, ptx_op(l, "add %s %s, %s", llvm, difference.name, c.name));
     return true;
 }
 
 /* dp4a.u32.s32, dp2a.lo.s32.u32: signedness of a and of b. */
-static bool dot_product(low *l, const char *stem)
+static bool dot_product(ptx_low *l, const char *stem)
 {
-    const ptx_type a = low_type(l, 0), b = low_type(l, 1);
+    const ptx_type a = ptx_type_at(l, 0), b = ptx_type_at(l, 1);
     if ((a != PTX_U32 && a != PTX_S32) || (b != PTX_U32 && b != PTX_S32))
         return false;
     const ptx_type out = a == PTX_S32 || b == PTX_S32 ? PTX_S32 : PTX_U32;
-    if (!low_check(l, out, 3))
+    if (!ptx_check_all(l, out, 3))
         return false;
     const char *part = "";
     if (l->insn->opcode == PTX_OP_DP2A) {
-        const bool hi = low_mod(l, PTX_MOD_HI);
-        if (hi == low_mod(l, PTX_MOD_LO))
+        const bool hi = ptx_mod(l, PTX_MOD_HI);
+        if (hi == ptx_mod(l, PTX_MOD_LO))
             return false;
         part = hi ? "_hi" : "_lo";
     }
     char name[48];
     snprintf(name, sizeof(name), "%s%s_%s_%s", stem, part, ptx_type_name(a),
              ptx_type_name(b));
-    const low_arg args[] = {
-        {"i32", low_in(l, 1, a)}, {"i32", low_in(l, 2, b)}, {"i32", low_in(l, 3, out)}};
+    const ptx_arg args[] = {
+        {"i32", ptx_in(l, 1, a)}, {"i32", ptx_in(l, 2, b)}, {"i32", ptx_in(l, 3, out)}};
     ptx_value result;
-    if (!low_call(l, name, "i32", args, 3, &result))
+    if (!ptx_call_library(l, name, "i32", args, 3, &result))
         return false;
-    low_out(l, 0, out, result);
+    ptx_out(l, 0, out, result);
     return true;
 }
 
-bool low_integer(low *l)
+bool ptx_low_integer(ptx_low *l)
 {
-    if (is_float_type(low_type(l, 0)))
-        return low_float(l);
+    if (is_float_type(ptx_type_at(l, 0)))
+        return ptx_low_float(l);
     if (ptx_has(l->insn, PTX_MOD_CC))
-        return low_carry(l);
+        return ptx_low_carry(l);
     switch ((ptx_opcode)l->insn->opcode) {
     case PTX_OP_ADD: return sum(l, "add");
     case PTX_OP_SUB: return sum(l, "sub");
@@ -271,47 +272,47 @@ bool low_integer(low *l)
  */
 
 /* Computes in one bit more than the type and keeps that bit: carry or borrow. */
-bool low_carry(low *l)
+bool ptx_low_carry(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     const ptx_opcode opcode = (ptx_opcode)l->insn->opcode;
-    const bool sets = low_mod(l, PTX_MOD_CC);
+    const bool sets = ptx_mod(l, PTX_MOD_CC);
     const bool takes =
         opcode == PTX_OP_ADDC || opcode == PTX_OP_SUBC || opcode == PTX_OP_MADC;
     const bool subtracts = opcode == PTX_OP_SUB || opcode == PTX_OP_SUBC;
     const bool multiplies = opcode == PTX_OP_MAD || opcode == PTX_OP_MADC;
-    if (!is_word(type) || low_bits(type) < 32)
+    if (!is_word(type) || ptx_bits(type) < 32)
         return false;
     ptx_type part = type;
     ptx_value a, b;
     if (multiplies) {
         if (!product(l, type, &part, &a) || part != type)
             return false;
-    } else if (!low_check_in(l, 1, type)) {
+    } else if (!ptx_check_in(l, 1, type)) {
         return false;
     } else {
-        a = low_in(l, 1, type);
+        a = ptx_in(l, 1, type);
     }
     const uint32_t last = multiplies ? 3 : 2;
-    if (l->count != last + 1 || !low_check_in(l, last, type) ||
-        !low_check_out(l, 0, type))
+    if (l->count != last + 1 || !ptx_check_in(l, last, type) ||
+        !ptx_check_out(l, 0, type))
         return false;
-    b = low_in(l, last, type);
-    const uint32_t bits = low_bits(type);
-    const char *wide = low_int(2 * bits), *word = subtracts ? "sub" : "add";
-    a = low_resize(l, a, bits, 2 * bits, false);
-    b = low_resize(l, b, bits, 2 * bits, false);
-    ptx_value result = low_op(l, "%s %s %s, %s", word, wide, a.name, b.name);
+    b = ptx_in(l, last, type);
+    const uint32_t bits = ptx_bits(type);
+    const char *wide = ptx_int_name(2 * bits), *word = subtracts ? "sub" : "add";
+    a = ptx_resize(l, a, bits, 2 * bits, false);
+    b = ptx_resize(l, b, bits, 2 * bits, false);
+    ptx_value result = ptx_op(l, "%s %s %s, %s", word, wide, a.name, b.name);
     if (takes) {
-        ptx_value carry = low_op(l, "load i1, ptr %%cc");
-        carry = low_resize(l, carry, 1, 2 * bits, false);
-        result = low_op(l, "%s %s %s, %s", word, wide, result.name, carry.name);
+        ptx_value carry = ptx_op(l, "load i1, ptr %%cc");
+        carry = ptx_resize(l, carry, 1, 2 * bits, false);
+        result = ptx_op(l, "%s %s %s, %s", word, wide, result.name, carry.name);
     }
     if (sets) {
-        const ptx_value high = low_op(l, "lshr %s %s, %u", wide, result.name, bits);
-        const ptx_value carry = low_resize(l, high, 2 * bits, 1, false);
-        low_do(l, "store i1 %s, ptr %%cc", carry.name);
+        const ptx_value high = ptx_op(l, "lshr %s %s, %u", wide, result.name, bits);
+        const ptx_value carry = ptx_resize(l, high, 2 * bits, 1, false);
+        ptx_do(l, "store i1 %s, ptr %%cc", carry.name);
     }
-    low_out(l, 0, type, low_resize(l, result, 2 * bits, bits, false));
+    ptx_out(l, 0, type, ptx_resize(l, result, 2 * bits, bits, false));
     return true;
 }

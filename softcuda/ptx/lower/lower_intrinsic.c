@@ -5,33 +5,7 @@
 
 #include <string.h>
 
-/* What a call of one must look like. */
-static const struct signature {
-    const char *name;
-    ptx_type result; /* PTX_NONE: none */
-    uint32_t count;
-    ptx_type arguments[5];
-} signatures[] = {
-    {"vprintf", PTX_U32, 2, {PTX_U64, PTX_U64}},
-    {"malloc", PTX_U64, 1, {PTX_U64}},
-    {"free", PTX_NONE, 1, {PTX_U64}},
-    {"__assertfail", PTX_NONE, 5, {PTX_U64, PTX_U64, PTX_U32, PTX_U64, PTX_U64}},
-};
-
-static const struct signature *signature_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
-        if (strcmp(name, signatures[i].name) == 0)
-            return &signatures[i];
-    return NULL;
-}
-
-bool ptx_is_intrinsic(const char *callee)
-{
-    return signature_of(callee) != NULL;
-}
-
-static bool is_slot(const low *l, const ptx_operand *operand)
+static bool is_slot(const ptx_low *l, const ptx_operand *operand)
 {
     return operand->kind == PTX_OPERAND_VAR && (operand->index & PTX_VAR_LOCAL) &&
            l->function->variables[operand->index & ~PTX_VAR_LOCAL].space ==
@@ -39,7 +13,8 @@ static bool is_slot(const low *l, const ptx_operand *operand)
 }
 
 /* Can the operand be passed, or (for `returns`) be given, a value of the type? */
-static bool fits(const low *l, const ptx_operand *operand, ptx_type type, bool returns)
+static bool fits(const ptx_low *l, const ptx_operand *operand, ptx_type type,
+                 bool returns)
 {
     if (is_slot(l, operand)) {
         const uint32_t index = operand->index & ~PTX_VAR_LOCAL;
@@ -48,9 +23,9 @@ static bool fits(const low *l, const ptx_operand *operand, ptx_type type, bool r
         return !kernels && operand->imm == 0 &&
                l->function->variables[index].bytes >= ptx_type_bytes(type);
     }
-    low one = {.function = l->function, .module = l->module, .count = 1};
+    ptx_low one = {.function = l->function, .module = l->module, .count = 1};
     one.operands[0] = operand;
-    return returns ? low_check_out(&one, 0, type) : low_check_in(&one, 0, type);
+    return returns ? ptx_check_out(&one, 0, type) : ptx_check_in(&one, 0, type);
 }
 
 /* The external function that `insn` calls, or NULL. */
@@ -67,14 +42,14 @@ static const ptx_function *external_callee(const ptx_module *module,
     return &module->functions[callee->index];
 }
 
-bool low_intrinsic_fits(const ptx_module *module, const ptx_function *function,
+bool ptx_intrinsic_fits(const ptx_module *module, const ptx_function *function,
                         const ptx_insn *insn)
 {
     const ptx_function *callee = external_callee(module, function, insn);
-    const struct signature *s = callee ? signature_of(callee->name) : NULL;
+    const ptx_signature *s = callee ? ptx_intrinsic(callee->name) : NULL;
     if (s == NULL)
         return true; /* the shape's business */
-    low l = {.module = module, .function = function, .insn = insn};
+    ptx_low l = {.module = module, .function = function, .insn = insn};
     const ptx_operand *results = &function->operands[insn->operand];
     const ptx_operand *args = results + insn->return_count + 1;
     if (insn->argument_count != s->count || insn->return_count > 1 ||
@@ -90,31 +65,32 @@ bool low_intrinsic_fits(const ptx_module *module, const ptx_function *function,
 }
 
 /* An argument: what lies in its .param slot, or a value. */
-static ptx_value argument(low *l, const ptx_operand *operand, ptx_type type)
+static ptx_value argument(ptx_low *l, const ptx_operand *operand, ptx_type type)
 {
     if (is_slot(l, operand))
-        return low_op(l, "load %s, ptr %%p.%u, align 1", ptx_llvm_type(type),
+        return ptx_op(l, "load %s, ptr %%p.%u, align 1", ptx_llvm_type(type),
                       operand->index & ~PTX_VAR_LOCAL);
     return ptx_operand_value(l->emit, operand, type);
 }
 
-static void give_back(low *l, const ptx_operand *operand, ptx_type type, ptx_value value)
+static void give_back(ptx_low *l, const ptx_operand *operand, ptx_type type,
+                      ptx_value value)
 {
     if (is_slot(l, operand))
-        low_do(l, "store %s %s, ptr %%p.%u, align 1", ptx_llvm_type(type), value.name,
+        ptx_do(l, "store %s %s, ptr %%p.%u, align 1", ptx_llvm_type(type), value.name,
                operand->index & ~PTX_VAR_LOCAL);
     else
         ptx_store_operand(l->emit, operand, type, value);
 }
 
-static void assert_failed(low *l, const ptx_operand *args)
+static void assert_failed(ptx_low *l, const ptx_operand *args)
 {
     const ptx_value message = argument(l, args, PTX_U64);
     const ptx_value file = argument(l, args + 1, PTX_U64);
     const ptx_value line = argument(l, args + 2, PTX_U32);
     const ptx_value function = argument(l, args + 3, PTX_U64);
     const ptx_value size = argument(l, args + 4, PTX_U64);
-    low_do(l,
+    ptx_do(l,
            "call void @ptx_rt_assertfail(ptr %s, i32 %s, i64 %s, i64 %s, i32 %s, i64 %s, "
            "i64 %s)",
            l->emit->block.name, l->emit->thread_index.name, message.name, file.name,
@@ -123,10 +99,10 @@ static void assert_failed(low *l, const ptx_operand *args)
 
 bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
 {
-    low l = {.emit = emit, .module = emit->module, .function = emit->function};
+    ptx_low l = {.emit = emit, .module = emit->module, .function = emit->function};
     l.insn = insn;
     const ptx_function *callee = external_callee(emit->module, emit->function, insn);
-    if (callee == NULL || !ptx_is_intrinsic(callee->name))
+    if (callee == NULL || ptx_intrinsic(callee->name) == NULL)
         return false;
     const ptx_operand *results = &emit->function->operands[insn->operand];
     const ptx_operand *args = results + insn->return_count + 1;
@@ -136,7 +112,7 @@ bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
         const ptx_value format = argument(&l, args, PTX_U64);
         const ptx_value list = argument(&l, args + 1, PTX_U64);
         const ptx_value count =
-            low_op(&l, "call i32 @ptx_rt_vprintf(ptr %s, i32 %s, i64 %s, i64 %s)", block,
+            ptx_op(&l, "call i32 @ptx_rt_vprintf(ptr %s, i32 %s, i64 %s, i64 %s)", block,
                    emit->thread_index.name, format.name, list.name);
         if (insn->return_count == 1)
             give_back(&l, results, PTX_U32, count);
@@ -145,14 +121,14 @@ bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
     if (strcmp(name, "malloc") == 0) {
         const ptx_value bytes = argument(&l, args, PTX_U64);
         const ptx_value at =
-            low_op(&l, "call i64 @ptx_rt_malloc(ptr %s, i64 %s)", block, bytes.name);
+            ptx_op(&l, "call i64 @ptx_rt_malloc(ptr %s, i64 %s)", block, bytes.name);
         if (insn->return_count == 1)
             give_back(&l, results, PTX_U64, at);
         return true;
     }
     if (strcmp(name, "free") == 0) {
         const ptx_value address = argument(&l, args, PTX_U64);
-        low_do(&l, "call void @ptx_rt_free(ptr %s, i64 %s)", block, address.name);
+        ptx_do(&l, "call void @ptx_rt_free(ptr %s, i64 %s)", block, address.name);
         return true;
     }
     assert_failed(&l, args);

@@ -69,7 +69,7 @@ static const struct entry *find(const char *name)
     return bsearch(name, entries, ENTRY_COUNT, sizeof(entries[0]), by_name);
 }
 
-bool low_has_library(const char *name)
+bool ptx_has_library(const char *name)
 {
     char full[NAME_MAX];
     if (strlen(name) + 3 > sizeof(full))
@@ -89,21 +89,21 @@ static const char *llvm_name(const char *suffix)
 }
 
 /* Writes `pattern` with T, R, A replaced. */
-static void add_types(ptx_text *out, const char *pattern, const char *first,
+static void add_types(gphi_text *out, const char *pattern, const char *first,
                       const char *second)
 {
     for (; *pattern; pattern++) {
         if (*pattern == 'T' || *pattern == 'R')
-            ptx_text_add(out, "%s", llvm_name(first));
+            gphi_text_put(out, llvm_name(first));
         else if (*pattern == 'A')
-            ptx_text_add(out, "%s", llvm_name(second));
+            gphi_text_put(out, llvm_name(second));
         else
-            ptx_text_add(out, "%c", *pattern);
+            gphi_text_add(out, "%c", *pattern);
     }
 }
 
 /* `name` is without "llvm.". */
-static void declare(ptx_text *out, const char *name)
+static void declare(gphi_text *out, const char *name)
 {
     for (size_t i = 0; i < sizeof(intrinsics) / sizeof(intrinsics[0]); i++) {
         const struct intrinsic *intrinsic = &intrinsics[i];
@@ -116,11 +116,11 @@ static void declare(ptx_text *out, const char *name)
         char *second = strchr(first, '.');
         if (second != NULL)
             *second++ = '\0';
-        ptx_text_add(out, "declare ");
+        gphi_text_put(out, "declare ");
         add_types(out, intrinsic->result, first, second ? second : "");
-        ptx_text_add(out, " @llvm.%s(", name);
+        gphi_text_add(out, " @llvm.%s(", name);
         add_types(out, intrinsic->arguments, first, second ? second : "");
-        ptx_text_add(out, ")\n");
+        gphi_text_put(out, ")\n");
         return;
     }
 }
@@ -183,9 +183,9 @@ static void scan(used *u, const char *text, size_t bytes)
     }
 }
 
-void ptx_lower_library(ptx_text *out)
+void ptx_lower_library(gphi_text *out)
 {
-    if (out->failed)
+    if (out->status != GPH_OK)
         return;
     used u;
     memset(&u, 0, sizeof(u));
@@ -196,7 +196,7 @@ void ptx_lower_library(ptx_text *out)
     }
     for (size_t i = 0; i < ENTRY_COUNT; i++)
         if (u.entry[i])
-            ptx_text_add(out, "%s", entries[i].ir);
+            gphi_text_put(out, entries[i].ir);
     for (uint32_t i = 0; i < u.declared_count; i++)
         declare(out, u.declared[i]);
 }

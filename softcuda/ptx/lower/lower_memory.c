@@ -14,7 +14,7 @@
 /* ---- addresses ------------------------------------------------------------------------
  */
 
-static const ptx_variable *variable_of(const low *l, uint32_t index)
+static const ptx_variable *variable_of(const ptx_low *l, uint32_t index)
 {
     const uint32_t at = index & ~PTX_VAR_LOCAL;
     if (index & PTX_VAR_LOCAL)
@@ -23,17 +23,17 @@ static const ptx_variable *variable_of(const low *l, uint32_t index)
 }
 
 /* The base pointer of a .param variable, and the offset in it. */
-static ptx_value param_pointer(low *l, uint32_t index)
+static ptx_value param_pointer(ptx_low *l, uint32_t index)
 {
     const uint32_t at = index & ~PTX_VAR_LOCAL;
     if (!l->function->is_entry || at >= l->function->parameter_count)
-        return low_name("%%p.%u", at);
+        return ptx_name("%%p.%u", at);
     const ptx_value offset = l->emit->variable_address(l->emit, index);
-    return low_op(l, "getelementptr i8, ptr %s, i64 %s", l->emit->params.name,
+    return ptx_op(l, "getelementptr i8, ptr %s, i64 %s", l->emit->params.name,
                   offset.name);
 }
 
-static ptx_value base_pointer(const low *l, ptx_space space)
+static ptx_value base_pointer(const ptx_low *l, ptx_space space)
 {
     switch (space) {
     case PTX_SPACE_SHARED: return l->emit->shared;
@@ -43,20 +43,20 @@ static ptx_value base_pointer(const low *l, ptx_space space)
 }
 
 /* The pointer to use, once an access is found good. `bytes` is PTX_CHECK_... too. */
-static ptx_value add_check(low *l, ptx_value pointer, ptx_value bytes)
+static ptx_value add_check(ptx_low *l, ptx_value pointer, ptx_value bytes)
 {
-    const ptx_value at = low_op(l, "ptrtoint ptr %s to i64", pointer.name);
-    return low_op(l, "call ptr @ptx_rt_check(ptr %s, i32 %s, i64 %s, i32 %s, i32 %u)",
+    const ptx_value at = ptx_op(l, "ptrtoint ptr %s to i64", pointer.name);
+    return ptx_op(l, "call ptr @ptx_rt_check(ptr %s, i32 %s, i64 %s, i32 %s, i32 %u)",
                   l->emit->block.name, l->emit->thread_index.name, at.name, bytes.name,
                   l->insn->line);
 }
 
-static uint32_t access_flags(const low *l, bool write)
+static uint32_t access_flags(const ptx_low *l, bool write)
 {
     return (write ? PTX_CHECK_WRITE : 0) | (l->is_strong ? PTX_CHECK_STRONG : 0);
 }
 
-static bool address_kind(low *l, const ptx_operand *operand, ptx_space *space,
+static bool address_kind(ptx_low *l, const ptx_operand *operand, ptx_space *space,
                          bool *is_slot)
 {
     *is_slot = false;
@@ -80,7 +80,7 @@ static bool address_kind(low *l, const ptx_operand *operand, ptx_space *space,
 
 /* The address of a constant whose lower half is in a 32-bit register: constants of a
  * module lie within 2 GiB of each other, so any of them has the upper half. */
-static ptx_value widen_constant(low *l, ptx_value half)
+static ptx_value widen_constant(ptx_low *l, ptx_value half)
 {
     uint32_t v = 0;
     while (v < l->module->variable_count &&
@@ -89,18 +89,18 @@ static ptx_value widen_constant(low *l, ptx_value half)
     if (v == l->module->variable_count)
         return half;
     const ptx_value near = l->emit->variable_address(l->emit, v);
-    const ptx_value way = low_op(l, "sub i64 %s, %s", half.name, near.name);
-    const ptx_value low32 = low_op(l, "trunc i64 %s to i32", way.name);
-    const ptx_value wide = low_op(l, "sext i32 %s to i64", low32.name);
-    return low_op(l, "add i64 %s, %s", near.name, wide.name);
+    const ptx_value way = ptx_op(l, "sub i64 %s, %s", half.name, near.name);
+    const ptx_value low32 = ptx_op(l, "trunc i64 %s to i32", way.name);
+    const ptx_value wide = ptx_op(l, "sext i32 %s to i64", low32.name);
+    return ptx_op(l, "add i64 %s, %s", near.name, wide.name);
 }
 
 /* A register's value or a variable's offset behind the base of its space. */
-static ptx_value displaced(low *l, const ptx_operand *operand, ptx_space space)
+static ptx_value displaced(ptx_low *l, const ptx_operand *operand, ptx_space space)
 {
     const ptx_value base = base_pointer(l, space);
     if (operand->base == PTX_OPERAND_INT)
-        return low_op(l, "getelementptr i8, ptr %s, i64 %lld", base.name,
+        return ptx_op(l, "getelementptr i8, ptr %s, i64 %lld", base.name,
                       (long long)operand->imm);
     ptx_value address;
     if (operand->base == PTX_OPERAND_VAR) {
@@ -114,17 +114,17 @@ static ptx_value displaced(low *l, const ptx_operand *operand, ptx_space space)
         if (space == PTX_SPACE_CONST && ptx_type_bytes(held) == 4)
             address = widen_constant(l, address);
     }
-    return low_op(l, "getelementptr i8, ptr %s, i64 %s", base.name, address.name);
+    return ptx_op(l, "getelementptr i8, ptr %s, i64 %s", base.name, address.name);
 }
 
-bool low_address(low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool write,
-                 low_place *out)
+bool ptx_address(ptx_low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool write,
+                 ptx_place *out)
 {
-    *out = (low_place){.is_shared = false};
+    *out = (ptx_place){.is_shared = false};
     bool is_slot;
     if (nth >= l->count || l->operands[nth]->kind != PTX_OPERAND_ADDRESS ||
         !address_kind(l, l->operands[nth], &space, &is_slot))
-        return low_fail(l, "the address is of another kind than the state space");
+        return ptx_refuse(l, "the address is of another kind than the state space");
     const ptx_operand *operand = l->operands[nth];
     out->is_shared = space == PTX_SPACE_SHARED;
     out->is_private = space == PTX_SPACE_PARAM;
@@ -133,13 +133,13 @@ bool low_address(low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool wri
     out->pointer =
         is_slot ? param_pointer(l, operand->index) : displaced(l, operand, space);
     if (operand->imm != 0 && operand->base != PTX_OPERAND_INT)
-        out->pointer = low_op(l, "getelementptr i8, ptr %s, i64 %lld", out->pointer.name,
+        out->pointer = ptx_op(l, "getelementptr i8, ptr %s, i64 %lld", out->pointer.name,
                               (long long)operand->imm);
     const bool checked = space == PTX_SPACE_GENERIC || space == PTX_SPACE_GLOBAL ||
                          space == PTX_SPACE_CONST;
     if (checked && bytes != 0 && l->emit->options->check_memory)
         out->pointer = add_check(l, out->pointer,
-                                 low_name("%d", (int)(bytes | access_flags(l, write))));
+                                 ptx_name("%d", (int)(bytes | access_flags(l, write))));
     return true;
 }
 
@@ -148,7 +148,7 @@ bool low_address(low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool wri
 
 /* Scopes and cache hints: nothing to do, since every host load is coherent. Returns the
  * number of cache-policy operands. */
-static uint32_t skip_hints(low *l)
+static uint32_t skip_hints(ptx_low *l)
 {
     static const ptx_modifier hints[] = {PTX_MOD_WEAK,
                                          PTX_MOD_CTA,
@@ -175,8 +175,8 @@ static uint32_t skip_hints(low *l)
                                          PTX_MOD_L2_EVICT_FIRST,
                                          PTX_MOD_SHARED_CLUSTER};
     for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
-        (void)low_mod(l, hints[i]);
-    return low_mod(l, PTX_MOD_L2_CACHE_HINT) ? 1 : 0;
+        (void)ptx_mod(l, hints[i]);
+    return ptx_mod(l, PTX_MOD_L2_CACHE_HINT) ? 1 : 0;
 }
 
 typedef struct access {
@@ -186,33 +186,33 @@ typedef struct access {
     uint32_t elements; /* 0: no vector */
 } access;
 
-static uint32_t vector_length(low *l)
+static uint32_t vector_length(ptx_low *l)
 {
-    if (low_mod(l, PTX_MOD_V2))
+    if (ptx_mod(l, PTX_MOD_V2))
         return 2;
-    if (low_mod(l, PTX_MOD_V4))
+    if (ptx_mod(l, PTX_MOD_V4))
         return 4;
-    return low_mod(l, PTX_MOD_V8) ? 8 : 0;
+    return ptx_mod(l, PTX_MOD_V8) ? 8 : 0;
 }
 
-static bool read_access(low *l, access *a, bool is_load, uint32_t *extra)
+static bool read_access(ptx_low *l, access *a, bool is_load, uint32_t *extra)
 {
-    a->type = low_type(l, 0);
+    a->type = ptx_type_at(l, 0);
     a->space = (ptx_space)l->insn->space;
     a->elements = vector_length(l);
     *extra = skip_hints(l);
     a->order = NULL;
-    bool relaxed = low_mod(l, PTX_MOD_RELAXED); /* each is asked: asking is taking */
-    relaxed |= low_mod(l, PTX_MOD_VOLATILE);
-    relaxed |= low_mod(l, PTX_MOD_MMIO);
-    relaxed |= is_load && low_mod(l, PTX_MOD_CV);
+    bool relaxed = ptx_mod(l, PTX_MOD_RELAXED); /* each is asked: asking is taking */
+    relaxed |= ptx_mod(l, PTX_MOD_VOLATILE);
+    relaxed |= ptx_mod(l, PTX_MOD_MMIO);
+    relaxed |= is_load && ptx_mod(l, PTX_MOD_CV);
     if (relaxed)
         a->order = "monotonic";
-    if (is_load && low_mod(l, PTX_MOD_ACQUIRE))
+    if (is_load && ptx_mod(l, PTX_MOD_ACQUIRE))
         a->order = "acquire";
-    if (!is_load && low_mod(l, PTX_MOD_RELEASE))
+    if (!is_load && ptx_mod(l, PTX_MOD_RELEASE))
         a->order = "release";
-    const bool known = low_is_int(a->type) || low_is_bits(a->type) ||
+    const bool known = ptx_is_int(a->type) || ptx_is_bits(a->type) ||
                        a->type == PTX_F32 || a->type == PTX_F64 || a->type == PTX_B128 ||
                        a->type == PTX_F16 || a->type == PTX_BF16 ||
                        a->type == PTX_F16X2 || a->type == PTX_BF16X2;
@@ -220,39 +220,39 @@ static bool read_access(low *l, access *a, bool is_load, uint32_t *extra)
 }
 
 /* The register or value operand(s) at `nth`: one, or a vector of the right length. */
-static bool check_values(low *l, uint32_t nth, const access *a, bool is_load)
+static bool check_values(ptx_low *l, uint32_t nth, const access *a, bool is_load)
 {
     if (nth >= l->count)
         return false;
     const ptx_operand *operand = l->operands[nth];
     if (a->elements == 0)
-        return is_load ? low_check_out(l, nth, a->type) : low_check_in(l, nth, a->type);
+        return is_load ? ptx_check_out(l, nth, a->type) : ptx_check_in(l, nth, a->type);
     if (operand->kind != PTX_OPERAND_VECTOR || operand->index != a->elements)
-        return low_fail(l, "the vector has another length than the instruction");
+        return ptx_refuse(l, "the vector has another length than the instruction");
     for (uint32_t i = 0; i < a->elements; i++) {
-        low one = {.function = l->function, .module = l->module, .count = 1};
+        ptx_low one = {.function = l->function, .module = l->module, .count = 1};
         one.operands[0] = operand + 1 + i;
-        if (is_load ? !low_check_out(&one, 0, a->type) : !low_check_in(&one, 0, a->type))
-            return low_fail(l, one.reason);
+        if (is_load ? !ptx_check_out(&one, 0, a->type) : !ptx_check_in(&one, 0, a->type))
+            return ptx_refuse(l, one.reason);
     }
     return true;
 }
 
 /* A slot of this thread's own must not be called parallel to the other threads' use. */
-static const char *access_suffix(const low *l, const low_place *place)
+static const char *access_suffix(const ptx_low *l, const ptx_place *place)
 {
     return place->is_private && place->pointer.name[1] == 'p' ? "" : l->emit->access;
 }
 
-static ptx_value element_pointer(low *l, const low_place *place, uint64_t offset)
+static ptx_value element_pointer(ptx_low *l, const ptx_place *place, uint64_t offset)
 {
     if (offset == 0)
         return place->pointer;
-    return low_op(l, "getelementptr i8, ptr %s, i64 %llu", place->pointer.name,
+    return ptx_op(l, "getelementptr i8, ptr %s, i64 %llu", place->pointer.name,
                   (unsigned long long)offset);
 }
 
-static bool load(low *l)
+static bool load(ptx_low *l)
 {
     access a;
     uint32_t extra;
@@ -260,9 +260,9 @@ static bool load(low *l)
         !check_values(l, 0, &a, true))
         return false;
     const uint32_t bytes = ptx_type_bytes(a.type), n = a.elements ? a.elements : 1;
-    low_place place;
+    ptx_place place;
     l->is_strong = a.order != NULL;
-    if (!low_address(l, 1, a.space, bytes * n, false, &place))
+    if (!ptx_address(l, 1, a.space, bytes * n, false, &place))
         return false;
     if (l->emit == NULL)
         return true;
@@ -271,9 +271,9 @@ static bool load(low *l)
     const char *llvm = ptx_llvm_type(a.type);
     for (uint32_t i = 0; i < n; i++) {
         const ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
-        values[i] = a.order != NULL ? low_op(l, "load atomic %s, ptr %s %s, align %u",
+        values[i] = a.order != NULL ? ptx_op(l, "load atomic %s, ptr %s %s, align %u",
                                              llvm, at.name, a.order, bytes)
-                                    : low_op(l, "load %s, ptr %s, align %u%s", llvm,
+                                    : ptx_op(l, "load %s, ptr %s, align %u%s", llvm,
                                              at.name, bytes, access_suffix(l, &place));
     }
     for (uint32_t i = 0; i < n; i++)
@@ -281,7 +281,7 @@ static bool load(low *l)
     return true;
 }
 
-static bool store(low *l)
+static bool store(ptx_low *l)
 {
     access a;
     uint32_t extra;
@@ -289,9 +289,9 @@ static bool store(low *l)
         !check_values(l, 1, &a, false))
         return false;
     const uint32_t bytes = ptx_type_bytes(a.type), n = a.elements ? a.elements : 1;
-    low_place place;
+    ptx_place place;
     l->is_strong = a.order != NULL;
-    if (!low_address(l, 0, a.space, bytes * n, true, &place))
+    if (!ptx_address(l, 0, a.space, bytes * n, true, &place))
         return false;
     if (l->emit == NULL)
         return true;
@@ -301,10 +301,10 @@ static bool store(low *l)
         const ptx_value value = ptx_operand_value(l->emit, first + i, a.type);
         const ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
         if (a.order != NULL)
-            low_do(l, "store atomic %s %s, ptr %s %s, align %u", llvm, value.name,
+            ptx_do(l, "store atomic %s %s, ptr %s %s, align %u", llvm, value.name,
                    at.name, a.order, bytes);
         else
-            low_do(l, "store %s %s, ptr %s, align %u%s", llvm, value.name, at.name, bytes,
+            ptx_do(l, "store %s %s, ptr %s, align %u%s", llvm, value.name, at.name, bytes,
                    access_suffix(l, &place));
     }
     return true;
@@ -313,63 +313,64 @@ static bool store(low *l)
 /* ---- cp.async
  * ---------------------------------------------------------------------------- */
 
-static bool is_group_word(low *l)
+static bool is_group_word(ptx_low *l)
 {
-    bool is_word = low_mod(l, PTX_MOD_COMMIT_GROUP); /* each is asked, as above */
-    is_word |= low_mod(l, PTX_MOD_WAIT_GROUP);
-    is_word |= low_mod(l, PTX_MOD_WAIT_ALL);
+    bool is_word = ptx_mod(l, PTX_MOD_COMMIT_GROUP); /* each is asked, as above */
+    is_word |= ptx_mod(l, PTX_MOD_WAIT_GROUP);
+    is_word |= ptx_mod(l, PTX_MOD_WAIT_ALL);
     return is_word;
 }
 
-static void copy_words(low *l, const low_place *to, const low_place *from, uint32_t bytes)
+static void copy_words(ptx_low *l, const ptx_place *to, const ptx_place *from,
+                       uint32_t bytes)
 {
     const uint32_t step = bytes == 4 ? 4 : 8;
     for (uint32_t at = 0; at < bytes; at += step) {
         const ptx_value source = element_pointer(l, from, at);
         const ptx_value target = element_pointer(l, to, at);
-        const ptx_value word = low_op(l, "load i%u, ptr %s, align %u%s", 8 * step,
+        const ptx_value word = ptx_op(l, "load i%u, ptr %s, align %u%s", 8 * step,
                                       source.name, step, l->emit->access);
-        low_do(l, "store i%u %s, ptr %s, align %u%s", 8 * step, word.name, target.name,
+        ptx_do(l, "store i%u %s, ptr %s, align %u%s", 8 * step, word.name, target.name,
                step, l->emit->access);
     }
 }
 
 /* The fourth operand: bytes to read (zeros follow them), or a predicate that ignores the
  * source altogether. */
-static bool source_bytes(low *l, uint32_t bytes, ptx_value *out)
+static bool source_bytes(ptx_low *l, uint32_t bytes, ptx_value *out)
 {
     const ptx_operand *operand = l->operands[3];
     const bool is_predicate = operand->kind == PTX_OPERAND_REG &&
                               operand->index < l->function->register_count &&
                               l->function->registers[operand->index].type == PTX_PRED;
-    if (!low_check_in(l, 3, is_predicate ? PTX_PRED : PTX_U32))
+    if (!ptx_check_in(l, 3, is_predicate ? PTX_PRED : PTX_U32))
         return false;
-    *out = low_in(l, 3, is_predicate ? PTX_PRED : PTX_U32);
+    *out = ptx_in(l, 3, is_predicate ? PTX_PRED : PTX_U32);
     if (is_predicate)
-        *out = low_op(l, "select i1 %s, i32 0, i32 %u", out->name, bytes);
+        *out = ptx_op(l, "select i1 %s, i32 0, i32 %u", out->name, bytes);
     return true;
 }
 
 /* Checks the bytes that are really read, which may be none. */
-static void check_source(low *l, low_place *from, uint32_t bytes, ptx_value source)
+static void check_source(ptx_low *l, ptx_place *from, uint32_t bytes, ptx_value source)
 {
     if (l->emit == NULL || !l->emit->options->check_memory)
         return;
     const ptx_value length =
-        low_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", source.name, bytes);
+        ptx_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", source.name, bytes);
     from->pointer = add_check(l, from->pointer, length);
 }
 
 /* cp.async.ca.shared.global [to], [from], bytes{, bytes to read}. It is done when it is
  * issued, so committing and waiting have nothing left to do. */
-static bool copy_async(low *l)
+static bool copy_async(ptx_low *l)
 {
-    if (!low_mod(l, PTX_MOD_ASYNC))
+    if (!ptx_mod(l, PTX_MOD_ASYNC))
         return false;
     if (is_group_word(l))
         return l->insn->type_count == 0;
-    if (low_mod(l, PTX_MOD_MBARRIER))
-        return low_copy_arrive(l);
+    if (ptx_mod(l, PTX_MOD_MBARRIER))
+        return ptx_low_copy_arrive(l);
     const uint32_t extra = skip_hints(l);
     if (l->insn->space != PTX_SPACE_SHARED || l->insn->space2 != PTX_SPACE_GLOBAL ||
         l->count < 3 + extra || l->count > 4 + extra ||
@@ -381,9 +382,9 @@ static bool copy_async(low *l)
     if ((bytes != 4 && bytes != 8 && bytes != 16) ||
         (partial && !source_bytes(l, (uint32_t)bytes, &source)))
         return false;
-    low_place to, from;
-    if (!low_address(l, 0, PTX_SPACE_SHARED, (uint32_t)bytes, true, &to) ||
-        !low_address(l, 1, PTX_SPACE_GLOBAL, partial ? 0 : (uint32_t)bytes, false, &from))
+    ptx_place to, from;
+    if (!ptx_address(l, 0, PTX_SPACE_SHARED, (uint32_t)bytes, true, &to) ||
+        !ptx_address(l, 1, PTX_SPACE_GLOBAL, partial ? 0 : (uint32_t)bytes, false, &from))
         return false;
     if (!partial) {
         if (l->emit != NULL)
@@ -391,22 +392,22 @@ static bool copy_async(low *l)
         return true;
     }
     check_source(l, &from, (uint32_t)bytes, source);
-    const low_arg args[] = {{"ptr", to.pointer},
+    const ptx_arg args[] = {{"ptr", to.pointer},
                             {"ptr", from.pointer},
-                            {"i32", low_name("%u", (uint32_t)bytes)},
+                            {"i32", ptx_name("%u", (uint32_t)bytes)},
                             {"i32", source}};
-    return low_call(l, "copy_zfill", "void", args, 4, NULL);
+    return ptx_call_library(l, "copy_zfill", "void", args, 4, NULL);
 }
 
-static bool prefetch(low *l)
+static bool prefetch(ptx_low *l)
 {
     (void)skip_hints(l);
-    (void)low_mod(l, PTX_MOD_L1);
-    (void)low_mod(l, PTX_MOD_L2);
+    (void)ptx_mod(l, PTX_MOD_L1);
+    (void)ptx_mod(l, PTX_MOD_L2);
     return l->count == 1 && l->operands[0]->kind == PTX_OPERAND_ADDRESS;
 }
 
-bool low_memory(low *l)
+bool ptx_low_memory(ptx_low *l)
 {
     switch ((ptx_opcode)l->insn->opcode) {
     case PTX_OP_LD:

@@ -22,82 +22,83 @@ static ptx_type bits_type(uint32_t bits)
 }
 
 /* An operand alone, so that the checks can be asked about a vector's element. */
-static low element_of(const low *l, const ptx_operand *vector, uint32_t nth)
+static ptx_low element_of(const ptx_low *l, const ptx_operand *vector, uint32_t nth)
 {
-    low one = {.function = l->function, .module = l->module, .count = 1};
+    ptx_low one = {.function = l->function, .module = l->module, .count = 1};
     one.operands[0] = vector + 1 + nth;
     return one;
 }
 
 /* mov.b32 d, {a, b}: the first element is the lowest. */
-static bool pack(low *l, ptx_type type)
+static bool pack(ptx_low *l, ptx_type type)
 {
     const ptx_operand *vector = l->operands[1];
-    const uint32_t n = vector->index, total = low_bits(type);
+    const uint32_t n = vector->index, total = ptx_bits(type);
     const ptx_type part = n ? bits_type(total / n) : PTX_NONE;
-    if (part == PTX_NONE || total % n != 0 || !low_check_out(l, 0, type))
+    if (part == PTX_NONE || total % n != 0 || !ptx_check_out(l, 0, type))
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        low one = element_of(l, vector, i);
-        if (!low_check_in(&one, 0, part))
-            return low_fail(l, one.reason);
+        ptx_low one = element_of(l, vector, i);
+        if (!ptx_check_in(&one, 0, part))
+            return ptx_refuse(l, one.reason);
     }
     if (l->emit == NULL)
         return true;
-    ptx_value whole = low_name("0");
+    ptx_value whole = ptx_name("0");
     for (uint32_t i = 0; i < n; i++) {
         ptx_value x = ptx_operand_value(l->emit, vector + 1 + i, part);
-        x = low_resize(l, x, total / n, total, false);
+        x = ptx_resize(l, x, total / n, total, false);
         if (i > 0)
-            x = low_op(l, "shl %s %s, %u", low_int(total), x.name, i * (total / n));
-        whole = i > 0 ? low_op(l, "or %s %s, %s", low_int(total), whole.name, x.name) : x;
+            x = ptx_op(l, "shl %s %s, %u", ptx_int_name(total), x.name, i * (total / n));
+        whole = i > 0 ? ptx_op(l, "or %s %s, %s", ptx_int_name(total), whole.name, x.name)
+                      : x;
     }
-    low_out(l, 0, type, whole);
+    ptx_out(l, 0, type, whole);
     return true;
 }
 
-static bool unpack(low *l, ptx_type type)
+static bool unpack(ptx_low *l, ptx_type type)
 {
     const ptx_operand *vector = l->operands[0];
-    const uint32_t n = vector->index, total = low_bits(type);
+    const uint32_t n = vector->index, total = ptx_bits(type);
     const ptx_type part = n ? bits_type(total / n) : PTX_NONE;
-    if (part == PTX_NONE || total % n != 0 || !low_check_in(l, 1, type))
+    if (part == PTX_NONE || total % n != 0 || !ptx_check_in(l, 1, type))
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        low one = element_of(l, vector, i);
-        if (!low_check_out(&one, 0, part))
-            return low_fail(l, one.reason);
+        ptx_low one = element_of(l, vector, i);
+        if (!ptx_check_out(&one, 0, part))
+            return ptx_refuse(l, one.reason);
     }
     if (l->emit == NULL)
         return true;
-    const ptx_value whole = low_in(l, 1, type);
+    const ptx_value whole = ptx_in(l, 1, type);
     for (uint32_t i = 0; i < n; i++) {
         ptx_value x = whole;
         if (i > 0)
-            x = low_op(l, "lshr %s %s, %u", low_int(total), x.name, i * (total / n));
+            x = ptx_op(l, "lshr %s %s, %u", ptx_int_name(total), x.name, i * (total / n));
         ptx_store_operand(l->emit, vector + 1 + i, part,
-                          low_resize(l, x, total, total / n, false));
+                          ptx_resize(l, x, total, total / n, false));
     }
     return true;
 }
 
-static bool move(low *l)
+static bool move(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
+    const ptx_type type = ptx_type_at(l, 0);
     if (l->count != 2 || l->insn->type_count != 1)
         return false;
     const bool packs = l->operands[1]->kind == PTX_OPERAND_VECTOR;
     if (packs || l->operands[0]->kind == PTX_OPERAND_VECTOR) {
-        if (!low_is_bits(type) && type != PTX_B128)
+        if (!ptx_is_bits(type) && type != PTX_B128)
             return false;
         return packs ? pack(l, type) : unpack(l, type);
     }
     const bool known = type == PTX_PRED || type == PTX_F32 || type == PTX_F64 ||
                        type == PTX_B128 ||
-                       ((low_is_int(type) || low_is_bits(type)) && low_bits(type) >= 16);
-    if (!known || !low_check(l, type, 1))
+                       ((ptx_is_int(type) || ptx_is_bits(type)) && ptx_bits(type) >= 16);
+    if (!known || !ptx_check_all(l, type, 1))
         return false;
-    low_out(l, 0, type, low_in(l, 1, type));
+    ptx_out(l, 0, type, ptx_in(l, 1, type));
     return true;
 }
 
@@ -105,103 +106,103 @@ static bool move(low *l)
  * ----------------------------------------------------------------------- */
 
 /* Where the space begins, as a generic address; "0": it is generic itself. */
-static ptx_value space_base(low *l)
+static ptx_value space_base(ptx_low *l)
 {
     if (l->insn->space != PTX_SPACE_SHARED && l->insn->space != PTX_SPACE_LOCAL)
-        return low_name("0");
+        return ptx_name("0");
     if (l->emit == NULL)
         return (ptx_value){""};
     const ptx_value base =
         l->insn->space == PTX_SPACE_SHARED ? l->emit->shared : l->emit->local;
-    return low_op(l, "ptrtoint ptr %s to i64", base.name);
+    return ptx_op(l, "ptrtoint ptr %s to i64", base.name);
 }
 
-static bool convert_address(low *l)
+static bool convert_address(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
-    const bool to = low_mod(l, PTX_MOD_TO);
-    (void)low_mod(l, PTX_MOD_SHARED_CLUSTER);
+    const ptx_type type = ptx_type_at(l, 0);
+    const bool to = ptx_mod(l, PTX_MOD_TO);
+    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
     if ((type != PTX_U64 && type != PTX_U32) || l->insn->space == PTX_SPACE_GENERIC ||
-        !low_check(l, type, 1))
+        !ptx_check_all(l, type, 1))
         return false;
-    const ptx_value from = low_in(l, 1, PTX_U64);
+    const ptx_value from = ptx_in(l, 1, PTX_U64);
     const ptx_value base = space_base(l);
-    low_out(l, 0, PTX_U64,
-            low_op(l, "%s i64 %s, %s", to ? "sub" : "add", from.name, base.name));
+    ptx_out(l, 0, PTX_U64,
+            ptx_op(l, "%s i64 %s, %s", to ? "sub" : "add", from.name, base.name));
     return true;
 }
 
-ptx_value low_in_shared(low *l, ptx_value address)
+ptx_value ptx_in_shared(ptx_low *l, ptx_value address)
 {
-    const ptx_value base = low_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
-    const ptx_value offset = low_op(l, "sub i64 %s, %s", address.name, base.name);
-    const ptx_value at = low_op(l, "getelementptr i8, ptr %s, i64 %zu",
+    const ptx_value base = ptx_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
+    const ptx_value offset = ptx_op(l, "sub i64 %s, %s", address.name, base.name);
+    const ptx_value at = ptx_op(l, "getelementptr i8, ptr %s, i64 %zu",
                                 l->emit->block.name, offsetof(ptx_block, grid));
-    const ptx_value grid = low_op(l, "load ptr, ptr %s", at.name);
-    const ptx_value field = low_op(l, "getelementptr i8, ptr %s, i64 %zu", grid.name,
+    const ptx_value grid = ptx_op(l, "load ptr, ptr %s", at.name);
+    const ptx_value field = ptx_op(l, "getelementptr i8, ptr %s, i64 %zu", grid.name,
                                    offsetof(ptx_grid, shared_bytes));
-    const ptx_value bytes = low_op(l, "load i32, ptr %s", field.name);
-    const ptx_value limit = low_resize(l, bytes, 32, 64, false);
-    return low_op(l, "icmp ult i64 %s, %s", offset.name, limit.name);
+    const ptx_value bytes = ptx_op(l, "load i32, ptr %s", field.name);
+    const ptx_value limit = ptx_resize(l, bytes, 32, 64, false);
+    return ptx_op(l, "icmp ult i64 %s, %s", offset.name, limit.name);
 }
 
 #define CONSTANTS_MAX 64u   /* of a module, to ask about each */
 #define FRAMES_BYTES 262144 /* of device functions on one stack */
 
-static ptx_value in_range(low *l, ptx_value address, ptx_value base, ptx_value bytes)
+static ptx_value in_range(ptx_low *l, ptx_value address, ptx_value base, ptx_value bytes)
 {
-    const ptx_value offset = low_op(l, "sub i64 %s, %s", address.name, base.name);
-    return low_op(l, "icmp ult i64 %s, %s", offset.name, bytes.name);
+    const ptx_value offset = ptx_op(l, "sub i64 %s, %s", address.name, base.name);
+    return ptx_op(l, "icmp ult i64 %s, %s", offset.name, bytes.name);
 }
 
-static ptx_value field_of(low *l, const char *type, const char *base, size_t offset)
+static ptx_value field_of(ptx_low *l, const char *type, const char *base, size_t offset)
 {
-    const ptx_value at = low_op(l, "getelementptr i8, ptr %s, i64 %zu", base, offset);
-    return low_op(l, "load %s, ptr %s", type, at.name);
+    const ptx_value at = ptx_op(l, "getelementptr i8, ptr %s, i64 %zu", base, offset);
+    return ptx_op(l, "load %s, ptr %s", type, at.name);
 }
 
 /* Local memory of a block's threads lies below its scratch memory; that of a device
  * function in its frame, and in those of its callers above. */
-static ptx_value in_local(low *l, ptx_value address)
+static ptx_value in_local(ptx_low *l, ptx_value address)
 {
     const char *block = l->emit->block.name;
     const ptx_value from = field_of(l, "i64", block, offsetof(ptx_block, local));
     const ptx_value to = field_of(l, "i64", block, offsetof(ptx_block, scratch));
-    const ptx_value bytes = low_op(l, "sub i64 %s, %s", to.name, from.name);
+    const ptx_value bytes = ptx_op(l, "sub i64 %s, %s", to.name, from.name);
     const ptx_value kernels = in_range(l, address, from, bytes);
     if (l->function->is_entry)
         return kernels;
-    const ptx_value frame = low_op(l, "ptrtoint ptr %s to i64", l->emit->local.name);
-    const ptx_value own = in_range(l, address, frame, low_name("%d", FRAMES_BYTES));
-    return low_op(l, "or i1 %s, %s", kernels.name, own.name);
+    const ptx_value frame = ptx_op(l, "ptrtoint ptr %s to i64", l->emit->local.name);
+    const ptx_value own = in_range(l, address, frame, ptx_name("%d", FRAMES_BYTES));
+    return ptx_op(l, "or i1 %s, %s", kernels.name, own.name);
 }
 
-static ptx_value in_params(low *l, ptx_value address)
+static ptx_value in_params(ptx_low *l, ptx_value address)
 {
     const ptx_value grid =
         field_of(l, "ptr", l->emit->block.name, offsetof(ptx_block, grid));
     const ptx_value params = field_of(l, "i64", grid.name, offsetof(ptx_grid, params));
     const ptx_value bytes =
         field_of(l, "i32", grid.name, offsetof(ptx_grid, param_bytes));
-    return in_range(l, address, params, low_resize(l, bytes, 32, 64, false));
+    return in_range(l, address, params, ptx_resize(l, bytes, 32, 64, false));
 }
 
-static ptx_value in_constants(low *l, ptx_value address)
+static ptx_value in_constants(ptx_low *l, ptx_value address)
 {
-    ptx_value any = low_name("false");
+    ptx_value any = ptx_name("false");
     for (uint32_t v = 0; v < l->module->variable_count; v++) {
         const ptx_variable *variable = &l->module->variables[v];
         if (variable->space != PTX_SPACE_CONST || variable->is_extern)
             continue;
         const ptx_value base = l->emit->variable_address(l->emit, v);
         const ptx_value in = in_range(
-            l, address, base, low_name("%llu", (unsigned long long)variable->bytes));
-        any = low_op(l, "or i1 %s, %s", any.name, in.name);
+            l, address, base, ptx_name("%llu", (unsigned long long)variable->bytes));
+        any = ptx_op(l, "or i1 %s, %s", any.name, in.name);
     }
     return any;
 }
 
-static uint32_t constant_count(const low *l)
+static uint32_t constant_count(const ptx_low *l)
 {
     uint32_t count = 0;
     for (uint32_t v = 0; v < l->module->variable_count; v++)
@@ -210,34 +211,34 @@ static uint32_t constant_count(const low *l)
 }
 
 /* Memory of any other kind, parameters among it, is .global. */
-static ptx_value in_global(low *l, ptx_value address)
+static ptx_value in_global(ptx_low *l, ptx_value address)
 {
-    const ptx_value shared = low_in_shared(l, address);
+    const ptx_value shared = ptx_in_shared(l, address);
     const ptx_value local = in_local(l, address);
     const ptx_value constants = in_constants(l, address);
-    const ptx_value some = low_op(l, "or i1 %s, %s", shared.name, local.name);
-    const ptx_value any = low_op(l, "or i1 %s, %s", some.name, constants.name);
-    return low_op(l, "xor i1 %s, true", any.name);
+    const ptx_value some = ptx_op(l, "or i1 %s, %s", shared.name, local.name);
+    const ptx_value any = ptx_op(l, "or i1 %s, %s", some.name, constants.name);
+    return ptx_op(l, "xor i1 %s, true", any.name);
 }
 
 /* Generic addresses are host addresses: which space one is in, ranges tell. */
-static bool is_in_space(low *l)
+static bool is_in_space(ptx_low *l)
 {
     const ptx_space space = (ptx_space)l->insn->space;
-    (void)low_mod(l, PTX_MOD_SHARED_CLUSTER);
-    if (l->count != 2 || !low_check_out(l, 0, PTX_PRED) || !low_check_in(l, 1, PTX_U64))
+    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
+    if (l->count != 2 || !ptx_check_out(l, 0, PTX_PRED) || !ptx_check_in(l, 1, PTX_U64))
         return false;
     if ((space == PTX_SPACE_CONST || space == PTX_SPACE_GLOBAL) &&
         constant_count(l) > CONSTANTS_MAX)
-        return low_fail(l, "isspacep among more than 64 constants");
+        return ptx_refuse(l, "isspacep among more than 64 constants");
     if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GLOBAL &&
         space != PTX_SPACE_LOCAL && space != PTX_SPACE_CONST && space != PTX_SPACE_PARAM)
         return false;
     if (l->emit == NULL)
         return true;
-    const ptx_value address = low_in(l, 1, PTX_U64);
-    low_out(l, 0, PTX_PRED,
-            space == PTX_SPACE_SHARED  ? low_in_shared(l, address)
+    const ptx_value address = ptx_in(l, 1, PTX_U64);
+    ptx_out(l, 0, PTX_PRED,
+            space == PTX_SPACE_SHARED  ? ptx_in_shared(l, address)
             : space == PTX_SPACE_LOCAL ? in_local(l, address)
             : space == PTX_SPACE_PARAM ? in_params(l, address)
             : space == PTX_SPACE_CONST ? in_constants(l, address)
@@ -246,62 +247,62 @@ static bool is_in_space(low *l)
 }
 
 /* A cluster is one block: its shared memory is the block's own, at the same address. */
-static bool map_cluster(low *l)
+static bool map_cluster(ptx_low *l)
 {
-    const ptx_type type = low_type(l, 0);
-    (void)low_mod(l, PTX_MOD_SHARED_CLUSTER);
+    const ptx_type type = ptx_type_at(l, 0);
+    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
     if ((type != PTX_U64 && type != PTX_U32) || l->count < 2)
         return false;
     const bool rank = l->insn->opcode == PTX_OP_GETCTARANK;
     const ptx_type out = rank ? PTX_U32 : type;
-    if (l->count != (rank ? 2u : 3u) || !low_check_out(l, 0, out) ||
-        !low_check_in(l, 1, type))
+    if (l->count != (rank ? 2u : 3u) || !ptx_check_out(l, 0, out) ||
+        !ptx_check_in(l, 1, type))
         return false;
-    low_out(l, 0, out, rank ? low_name("0") : low_in(l, 1, type));
+    ptx_out(l, 0, out, rank ? ptx_name("0") : ptx_in(l, 1, type));
     return true;
 }
 
 /* ---- run time, hints
  * ------------------------------------------------------------------------ */
 
-static bool trap(low *l)
+static bool trap(ptx_low *l)
 {
     if (l->count != 0)
         return false;
     if (l->emit != NULL)
-        low_do(l, "call void @ptx_rt_trap(ptr %s, i32 %s)", l->emit->block.name,
+        ptx_do(l, "call void @ptx_rt_trap(ptr %s, i32 %s)", l->emit->block.name,
                l->emit->thread_index.name);
     return true;
 }
 
-static bool sleep_for(low *l)
+static bool sleep_for(ptx_low *l)
 {
-    if (low_type(l, 0) != PTX_U32 || l->count != 1 || !low_check_in(l, 0, PTX_U32))
+    if (ptx_type_at(l, 0) != PTX_U32 || l->count != 1 || !ptx_check_in(l, 0, PTX_U32))
         return false;
-    const ptx_value ns = low_in(l, 0, PTX_U32);
+    const ptx_value ns = ptx_in(l, 0, PTX_U32);
     if (l->emit != NULL)
-        low_do(l, "call void @ptx_rt_nanosleep(ptr %s, i32 %s)", l->emit->block.name,
+        ptx_do(l, "call void @ptx_rt_nanosleep(ptr %s, i32 %s)", l->emit->block.name,
                ns.name);
     return true;
 }
 
 /* Advice to a cache or a scheduler that is not there. */
-static bool ignore(low *l)
+static bool ignore(ptx_low *l)
 {
     for (uint32_t i = 0; i < l->insn->mod_count; i++)
-        (void)low_mod(l, (ptx_modifier)l->insn->mods[i]);
+        (void)ptx_mod(l, (ptx_modifier)l->insn->mods[i]);
     return true;
 }
 
-static bool make_policy(low *l)
+static bool make_policy(ptx_low *l)
 {
-    if (l->count == 0 || !low_check_out(l, 0, PTX_B64) || !ignore(l))
+    if (l->count == 0 || !ptx_check_out(l, 0, PTX_B64) || !ignore(l))
         return false;
-    low_out(l, 0, PTX_B64, low_name("0"));
+    ptx_out(l, 0, PTX_B64, ptx_name("0"));
     return true;
 }
 
-bool low_misc(low *l)
+bool ptx_low_misc(ptx_low *l)
 {
     switch ((ptx_opcode)l->insn->opcode) {
     case PTX_OP_MOV: return move(l);

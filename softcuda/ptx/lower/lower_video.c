@@ -35,7 +35,7 @@ static const video *find(ptx_opcode opcode)
 }
 
 /* .b0 ... .b3 are 1 to 4, .h0 and .h1 5 and 6, nothing is 0. */
-static uint32_t selection(const low *l, uint32_t nth)
+static uint32_t selection(const ptx_low *l, uint32_t nth)
 {
     const uint8_t select = l->operands[nth]->select;
     if (select == 0)
@@ -49,32 +49,32 @@ static bool is_word(ptx_type type)
 }
 
 /* Which of `words` stands there, counted from 1; 0: none. */
-static uint32_t which(low *l, const ptx_modifier *words, uint32_t count)
+static uint32_t which(ptx_low *l, const ptx_modifier *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (low_mod(l, words[i]))
+        if (ptx_mod(l, words[i]))
             return i + 1;
     return 0;
 }
 
 /* The bits of types and saturation; vset has no type of its own for d. */
-static bool read_types(low *l, bool has_result, uint32_t *traits)
+static bool read_types(ptx_low *l, bool has_result, uint32_t *traits)
 {
     const uint32_t first = has_result ? 1 : 0;
     if (l->insn->type_count != first + 2)
         return false;
     for (uint32_t i = 0; i < first + 2; i++)
-        if (!is_word(low_type(l, i)))
+        if (!is_word(ptx_type_at(l, i)))
             return false;
-    *traits |= (uint32_t)(has_result && low_type(l, 0) == PTX_S32) << 16 |
-               (uint32_t)(low_type(l, first) == PTX_S32) << 17 |
-               (uint32_t)(low_type(l, first + 1) == PTX_S32) << 18 |
-               (uint32_t)low_mod(l, PTX_MOD_SAT) << 19;
+    *traits |= (uint32_t)(has_result && ptx_type_at(l, 0) == PTX_S32) << 16 |
+               (uint32_t)(ptx_type_at(l, first) == PTX_S32) << 17 |
+               (uint32_t)(ptx_type_at(l, first + 1) == PTX_S32) << 18 |
+               (uint32_t)ptx_mod(l, PTX_MOD_SAT) << 19;
     return true;
 }
 
 /* The comparison of vset, or how shifts take large counts. */
-static bool read_mode(low *l, uint32_t operation, uint32_t *traits)
+static bool read_mode(ptx_low *l, uint32_t operation, uint32_t *traits)
 {
     static const ptx_modifier comparisons[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_LT,
                                                PTX_MOD_LE, PTX_MOD_GT, PTX_MOD_GE};
@@ -88,30 +88,30 @@ static bool read_mode(low *l, uint32_t operation, uint32_t *traits)
 }
 
 /* Checks d, a, b and, where there is one, c. */
-static bool check_operands(low *l, uint32_t count)
+static bool check_operands(ptx_low *l, uint32_t count)
 {
-    if (l->count != count || !low_check_out(l, 0, PTX_U32))
+    if (l->count != count || !ptx_check_out(l, 0, PTX_U32))
         return false;
     for (uint32_t i = 1; i < count; i++)
-        if (!low_check_in(l, i, PTX_U32))
+        if (!ptx_check_in(l, i, PTX_U32))
             return false;
     return true;
 }
 
-static bool call(low *l, const char *name, uint32_t count, uint32_t traits,
+static bool call(ptx_low *l, const char *name, uint32_t count, uint32_t traits,
                  const uint32_t *more)
 {
-    low_arg args[5];
+    ptx_arg args[5];
     for (uint32_t i = 0; i < 3; i++)
         args[i] =
-            (low_arg){"i32", i + 1 < count ? low_in(l, i + 1, PTX_U32) : low_name("0")};
-    args[3] = (low_arg){"i32", low_name("%d", (int)traits)};
+            (ptx_arg){"i32", i + 1 < count ? ptx_in(l, i + 1, PTX_U32) : ptx_name("0")};
+    args[3] = (ptx_arg){"i32", ptx_name("%d", (int)traits)};
     if (more != NULL)
-        args[4] = (low_arg){"i32", low_name("%d", (int)*more)};
+        args[4] = (ptx_arg){"i32", ptx_name("%d", (int)*more)};
     ptx_value result;
-    if (!low_call(l, name, "i32", args, more != NULL ? 5 : 4, &result))
+    if (!ptx_call_library(l, name, "i32", args, more != NULL ? 5 : 4, &result))
         return false;
-    low_out(l, 0, PTX_U32, result);
+    ptx_out(l, 0, PTX_U32, result);
     return true;
 }
 
@@ -139,7 +139,7 @@ static bool is_usual(uint32_t operation, uint32_t traits)
 }
 
 /* d{.sel}, a{.sel}, b{.sel}{, c}: c where d is merged into it, or a second operation. */
-static bool scalar(low *l, const video *v)
+static bool scalar(ptx_low *l, const video *v)
 {
     static const ptx_modifier seconds[] = {PTX_MOD_ADD, PTX_MOD_MIN, PTX_MOD_MAX};
     uint32_t traits = v->operation;
@@ -155,7 +155,7 @@ static bool scalar(low *l, const video *v)
 }
 
 /* {-}a, {-}b, {-}c: one of the product and c is negated at most, none with .po. */
-static bool multiply_add(low *l)
+static bool multiply_add(ptx_low *l)
 {
     uint32_t traits = 0;
     if (!read_types(l, true, &traits) || !check_operands(l, 4) || selection(l, 0) != 0 ||
@@ -163,12 +163,12 @@ static bool multiply_add(low *l)
         return false;
     const bool product = l->operands[1]->negate != l->operands[2]->negate;
     const bool third = l->operands[3]->negate != 0;
-    const bool more = low_mod(l, PTX_MOD_PO);
+    const bool more = ptx_mod(l, PTX_MOD_PO);
     const bool any = l->operands[1]->negate || l->operands[2]->negate || third;
     if ((product && third) || (more && any))
         return false;
-    const uint32_t shift = low_mod(l, PTX_MOD_SHR7)    ? 7
-                           : low_mod(l, PTX_MOD_SHR15) ? 15
+    const uint32_t shift = ptx_mod(l, PTX_MOD_SHR7)    ? 7
+                           : ptx_mod(l, PTX_MOD_SHR15) ? 15
                                                        : 0;
     const bool is_signed = (traits >> 17 & 3) != 0 || product || third;
     if (!is_signed && shift != 0 && (traits >> 19 & 1)) /* see is_usual() */
@@ -179,7 +179,7 @@ static bool multiply_add(low *l)
 }
 
 /* The digits of .h32 or .b7654 as nibbles, the last one lowest; `usual` without. */
-static bool digits(const low *l, uint32_t nth, uint32_t elements, uint32_t usual,
+static bool digits(const ptx_low *l, uint32_t nth, uint32_t elements, uint32_t usual,
                    uint32_t *out)
 {
     const ptx_operand *operand = l->operands[nth];
@@ -192,7 +192,7 @@ static bool digits(const low *l, uint32_t nth, uint32_t elements, uint32_t usual
 }
 
 /* The elements of d that are written, a bit each. */
-static bool mask_of(const low *l, uint32_t elements, uint32_t *out)
+static bool mask_of(const ptx_low *l, uint32_t elements, uint32_t *out)
 {
     const ptx_operand *operand = l->operands[0];
     *out = elements == 2 ? 3 : 15;
@@ -206,7 +206,7 @@ static bool mask_of(const low *l, uint32_t elements, uint32_t *out)
     return *out < 1u << elements;
 }
 
-static bool parallel(low *l, const video *v)
+static bool parallel(ptx_low *l, const video *v)
 {
     uint32_t traits = v->operation, a, b, mask;
     const uint32_t n = v->elements;
@@ -216,12 +216,12 @@ static bool parallel(low *l, const video *v)
         !digits(l, 1, n, n == 2 ? 0x10 : 0x3210, &a) ||
         !digits(l, 2, n, n == 2 ? 0x32 : 0x7654, &b))
         return false;
-    traits |= (uint32_t)low_mod(l, PTX_MOD_ADD) << 20 | mask << 24;
+    traits |= (uint32_t)ptx_mod(l, PTX_MOD_ADD) << 20 | mask << 24;
     const uint32_t selections = a | b << 16;
     return call(l, n == 2 ? "video_two" : "video_four", 4, traits, &selections);
 }
 
-bool low_video(low *l)
+bool ptx_low_video(ptx_low *l)
 {
     if (l->insn->opcode == PTX_OP_VMAD)
         return multiply_add(l);
@@ -230,28 +230,28 @@ bool low_video(low *l)
 }
 
 /* cvt.pack.sat.s16.s32 d, a, b; cvt.pack.sat.u4.s32.b32 d, a, b, c */
-bool low_pack(low *l)
+bool ptx_low_pack(ptx_low *l)
 {
     static const ptx_modifier narrow[] = {PTX_MOD_U2, PTX_MOD_S2, PTX_MOD_U4, PTX_MOD_S4};
-    const ptx_type to = low_type(l, 0);
+    const ptx_type to = ptx_type_at(l, 0);
     const uint32_t sub = which(l, narrow, 4);
-    const uint32_t bits = sub != 0 ? (sub <= 2 ? 2 : 4) : low_bits(to);
-    const bool is_signed = sub != 0 ? sub % 2 == 0 : low_is_signed(to);
+    const uint32_t bits = sub != 0 ? (sub <= 2 ? 2 : 4) : ptx_bits(to);
+    const bool is_signed = sub != 0 ? sub % 2 == 0 : ptx_is_signed(to);
     const bool narrows =
         sub != 0 || to == PTX_U8 || to == PTX_S8 || to == PTX_U16 || to == PTX_S16;
     const bool has_third = bits != 16;
-    if (!low_mod(l, PTX_MOD_PACK) || !low_mod(l, PTX_MOD_SAT) || !narrows ||
-        low_type(l, 1) != PTX_S32 || l->insn->type_count != 2u + has_third ||
-        (has_third && low_type(l, 2) != PTX_B32) || !check_operands(l, 3u + has_third))
+    if (!ptx_mod(l, PTX_MOD_PACK) || !ptx_mod(l, PTX_MOD_SAT) || !narrows ||
+        ptx_type_at(l, 1) != PTX_S32 || l->insn->type_count != 2u + has_third ||
+        (has_third && ptx_type_at(l, 2) != PTX_B32) || !check_operands(l, 3u + has_third))
         return false;
-    const low_arg args[] = {{"i32", low_in(l, 1, PTX_S32)},
-                            {"i32", low_in(l, 2, PTX_S32)},
-                            {"i32", has_third ? low_in(l, 3, PTX_B32) : low_name("0")},
-                            {"i32", low_name("%u", bits)},
-                            {"i32", low_name("%d", is_signed)}};
+    const ptx_arg args[] = {{"i32", ptx_in(l, 1, PTX_S32)},
+                            {"i32", ptx_in(l, 2, PTX_S32)},
+                            {"i32", has_third ? ptx_in(l, 3, PTX_B32) : ptx_name("0")},
+                            {"i32", ptx_name("%u", bits)},
+                            {"i32", ptx_name("%d", is_signed)}};
     ptx_value result;
-    if (!low_call(l, "cvt_pack", "i32", args, 5, &result))
+    if (!ptx_call_library(l, "cvt_pack", "i32", args, 5, &result))
         return false;
-    low_out(l, 0, PTX_B32, result);
+    ptx_out(l, 0, PTX_B32, result);
     return true;
 }

@@ -68,7 +68,7 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
     case PTX_OP_RET:
     case PTX_OP_EXIT: return PTX_ROLE_EXIT;
     case PTX_OP_CALL:
-        if (low_intrinsic_fits(module, function, insn))
+        if (ptx_intrinsic_fits(module, function, insn))
             return PTX_ROLE_CALL;
         if (reason != NULL)
             *reason = "the run time's function takes other arguments";
@@ -84,8 +84,8 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
         role = is_warp_form(insn) ? PTX_ROLE_WARP : PTX_ROLE_UNSUPPORTED;
         break;
     default:
-        return low_supports(module, function, insn, reason) ? PTX_ROLE_PLAIN
-                                                            : PTX_ROLE_UNSUPPORTED;
+        return ptx_can_lower(module, function, insn, reason) ? PTX_ROLE_PLAIN
+                                                             : PTX_ROLE_UNSUPPORTED;
     }
     if (role == PTX_ROLE_UNSUPPORTED && reason != NULL)
         *reason = "this build does not have this form of the instruction";

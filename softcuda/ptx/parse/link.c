@@ -17,7 +17,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/ptx/lower/emit.h"
+#include "base/text.h"
 #include "softcuda/ptx/parse/parse.h"
 #include "softcuda/ptx/ptx_arena.h"
 
@@ -454,7 +454,7 @@ static gph_status check_extern(linker *l, const symbol *s)
     const char *name = ptx_arena_text(l->arena, s->name, s->length);
     if (name == NULL)
         return no_memory(l);
-    if (s->is_shared || ptx_is_intrinsic(name) || !is_used(l, s))
+    if (s->is_shared || ptx_intrinsic(name) != NULL || !is_used(l, s))
         return GPH_OK;
     return gphi_fail(l->error, PTX_LINK_FAILED, "%s is used in %s and defined nowhere",
                      name, l->inputs[s->input].name);
@@ -490,7 +490,7 @@ static int by_place(const void *a, const void *b)
     return x->end > y->end ? -1 : x->end < y->end;
 }
 
-static void write_input(const linker *l, uint32_t input, ptx_text *out)
+static void write_input(const linker *l, uint32_t input, gphi_text *out)
 {
     const char *text = l->inputs[input].text;
     edit *edits = l->edits[input].items;
@@ -500,27 +500,30 @@ static void write_input(const linker *l, uint32_t input, ptx_text *out)
     for (uint32_t i = 0; i < l->edits[input].count; i++) {
         if (edits[i].begin < at)
             continue;
-        ptx_text_add(out, "%.*s%s", (int)(edits[i].begin - at), text + at, edits[i].text);
+        gphi_text_put_bytes(out, text + at, edits[i].begin - at);
+        gphi_text_put(out, edits[i].text);
         at = edits[i].end;
     }
-    ptx_text_add(out, "%.*s\n", (int)(l->inputs[input].bytes - at), text + at);
+    /* A text may end in a NUL, which is not part of the module. */
+    gphi_text_add(out, "%.*s\n", (int)(l->inputs[input].bytes - at), text + at);
 }
 
 static gph_status write_all(const linker *l, const gph_allocator *heap, char **out,
                             size_t *bytes)
 {
-    ptx_text text = {.allocator = heap};
-    ptx_text_add(&text, ".version %u.%u\n.target sm_%u\n.address_size 64\n", l->major,
-                 l->minor, l->target);
+    gphi_text text = {.heap = *heap};
+    gphi_text_add(&text, ".version %u.%u\n.target sm_%u\n.address_size 64\n", l->major,
+                  l->minor, l->target);
     for (uint32_t i = 0; i < l->count; i++)
         write_input(l, i, &text);
-    char *copy = text.failed ? NULL : gphi_heap_alloc(*heap, text.length + 1);
+    /* The caller knows the bytes, not the room. */
+    char *copy = text.status == GPH_OK ? gphi_heap_alloc(*heap, text.length + 1) : NULL;
     if (copy != NULL) {
         memcpy(copy, text.bytes, text.length);
         *bytes = text.length;
         *out = copy;
     }
-    gphi_heap_free(*heap, text.bytes, text.capacity);
+    gphi_text_fini(&text);
     return copy != NULL ? GPH_OK : no_memory(l);
 }
 

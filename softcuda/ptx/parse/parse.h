@@ -202,13 +202,13 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head);
 
 /* What is checked when an instruction is complete: `count` operands, vectors and pairs
  * counted once; `vector` is the place of the first vector, if there is one. */
-typedef struct ptx_insn_shape {
+typedef struct ptx_insn_form {
     uint32_t count;
     bool has_vector;
     ptx_token vector;
     uint32_t vector_size;
-} ptx_insn_shape;
+} ptx_insn_form;
 gph_status ptx_check_insn(ptx_parser *parser, const ptx_insn *insn,
-                          const ptx_token *opcode, const ptx_insn_shape *shape);
+                          const ptx_token *opcode, const ptx_insn_form *form);
 
 #endif

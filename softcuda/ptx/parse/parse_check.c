@@ -49,17 +49,17 @@ static uint32_t vector_width(const ptx_insn *insn)
 }
 
 static gph_status check_vector(ptx_parser *parser, const ptx_insn *insn,
-                               const ptx_token *opcode, const ptx_insn_shape *shape)
+                               const ptx_token *opcode, const ptx_insn_form *form)
 {
     const uint32_t width = vector_width(insn);
-    const uint32_t size = shape->has_vector ? shape->vector_size : 1;
+    const uint32_t size = form->has_vector ? form->vector_size : 1;
     if (width == size)
         return GPH_OK;
-    if (!shape->has_vector)
+    if (!form->has_vector)
         return ptx_fail_at(parser, opcode, "write the elements as {a, b}",
                            "%s.v%u without a vector operand", ptx_quote(opcode).text,
                            width);
-    return ptx_fail_at(parser, &shape->vector, NULL,
+    return ptx_fail_at(parser, &form->vector, NULL,
                        "a vector of %u elements, but %s moves %u", size,
                        ptx_quote(opcode).text, width);
 }
@@ -168,23 +168,23 @@ static gph_status check_patterns(ptx_parser *parser, const ptx_insn *insn,
 }
 
 gph_status ptx_check_insn(ptx_parser *parser, const ptx_insn *insn,
-                          const ptx_token *opcode, const ptx_insn_shape *shape)
+                          const ptx_token *opcode, const ptx_insn_form *form)
 {
     if (ptx_has(insn, PTX_MOD_UNKNOWN))
         return GPH_OK; /* a form that we do not know may take anything */
     const struct bounds bounds = counts[insn->opcode];
     const bool is_checked = bounds.max > 0 || takes_none((ptx_opcode)insn->opcode);
-    if (is_checked && (shape->count < bounds.min || shape->count > bounds.max)) {
+    if (is_checked && (form->count < bounds.min || form->count > bounds.max)) {
         char range[16] = "no";
         if (bounds.max > 0 && bounds.min == bounds.max)
             snprintf(range, sizeof(range), "%u", bounds.min);
         else if (bounds.max > 0)
             snprintf(range, sizeof(range), "%u to %u", bounds.min, bounds.max);
         return ptx_fail_at(parser, opcode, NULL, "%s takes %s operands, found %u",
-                           ptx_quote(opcode).text, range, shape->count);
+                           ptx_quote(opcode).text, range, form->count);
     }
     if (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_LDU ||
         insn->opcode == PTX_OP_ST)
-        return check_vector(parser, insn, opcode, shape);
+        return check_vector(parser, insn, opcode, form);
     return check_patterns(parser, insn, opcode);
 }

@@ -8,7 +8,7 @@
 typedef struct reader {
     ptx_parser *parser;
     ptx_insn insn;
-    ptx_insn_shape shape;
+    ptx_insn_form form;
 } reader;
 
 /* ---- modifiers -----------------------------------------------------------------------
@@ -258,10 +258,10 @@ static gph_status parse_register_use(reader *r, const ptx_token *name,
         operand_at(r, at)->imm = part.digits;
         return GPH_OK;
     }
-    if (!r->shape.has_vector) {
-        r->shape.has_vector = true;
-        r->shape.vector = *name;
-        r->shape.vector_size = width;
+    if (!r->form.has_vector) {
+        r->form.has_vector = true;
+        r->form.vector = *name;
+        r->form.vector_size = width;
     }
     GPHI_TRY(add_operand(r, name, PTX_OPERAND_VECTOR, &at));
     operand_at(r, at)->index = width;
@@ -383,10 +383,10 @@ static gph_status parse_vector(reader *r)
         GPHI_TRY(ptx_accept(parser, ',', &more));
     }
     operand_at(r, at)->index = r->insn.operand_count - first;
-    if (!r->shape.has_vector) {
-        r->shape.has_vector = true;
-        r->shape.vector = where;
-        r->shape.vector_size = r->insn.operand_count - first;
+    if (!r->form.has_vector) {
+        r->form.has_vector = true;
+        r->form.vector = where;
+        r->form.vector_size = r->insn.operand_count - first;
     }
     return ptx_expect(parser, '}', "',' or '}'");
 }
@@ -470,7 +470,7 @@ static gph_status parse_operand(reader *r)
 {
     ptx_parser *parser = r->parser;
     const uint32_t first = parser->body.operands.count;
-    r->shape.count++;
+    r->form.count++;
     if (r->insn.opcode == PTX_OP_VMAD && ptx_at(parser, '-'))
         return parse_minus(r);
     if (ptx_at(parser, '{'))
@@ -512,7 +512,7 @@ static gph_status add_label(reader *r, const ptx_token *name)
 static gph_status parse_bra(reader *r)
 {
     const ptx_token name = r->parser->token;
-    r->shape.count = 1;
+    r->form.count = 1;
     GPHI_TRY(add_label(r, &name));
     return ptx_next(r->parser);
 }
@@ -535,7 +535,7 @@ static gph_status parse_brx(reader *r)
             ((const ptx_token *)parser->body.targets.items)[first + i];
         GPHI_TRY(add_label(r, &target));
     }
-    r->shape.count = 2;
+    r->form.count = 2;
     return ptx_next(parser);
 }
 
@@ -679,7 +679,7 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head)
     GPHI_TRY(parse_operands(&r));
     if (!ptx_at(parser, ';'))
         return ptx_fail_expected(parser, "',' or ';'");
-    GPHI_TRY(ptx_check_insn(parser, &r.insn, opcode, &r.shape));
+    GPHI_TRY(ptx_check_insn(parser, &r.insn, opcode, &r.form));
     r.insn.text_bytes = parser->token.offset - head->start;
     if (body->insns.count == PTX_INSTRUCTIONS_MAX)
         return ptx_fail_at(parser, opcode, NULL,

@@ -42,29 +42,29 @@ static bool is_static_shared(const ptx_variable *v)
 /* .shared variables that device functions use lie at the same place in every kernel that
  * calls functions; those that only kernels use lie behind them, kernel by kernel. Also a
  * device function's own .shared variables: one place for all its calls. */
-static uint32_t place_functions_shared(shape_program *p)
+static uint32_t place_functions_shared(ptx_build *p)
 {
     const ptx_module *m = p->module;
     uint64_t at = 0;
     p->shared_offsets =
-        shape_alloc(&p->memory, m->variable_count, sizeof(*p->shared_offsets));
+        ptx_alloc(&p->memory, m->variable_count, sizeof(*p->shared_offsets));
     for (uint32_t v = 0; v < m->variable_count; v++) {
         bool used = false;
         p->shared_offsets[v] = SHAPE_NONE;
         if (!is_static_shared(&m->variables[v]))
             continue;
         for (uint32_t n = 0; n < m->function_count && !used; n++)
-            used = shape_has_body(m, n) && uses_variable(&m->functions[n], v);
+            used = ptx_has_body(m, n) && uses_variable(&m->functions[n], v);
         if (!used)
             continue;
         at = align_up(at, m->variables[v].align);
         p->shared_offsets[v] = (uint32_t)at;
         at += m->variables[v].bytes;
     }
-    p->function_shared = shape_alloc(&p->memory, m->function_count, sizeof(uint32_t));
+    p->function_shared = ptx_alloc(&p->memory, m->function_count, sizeof(uint32_t));
     for (uint32_t n = 0; n < m->function_count; n++) {
         const ptx_function *f = &m->functions[n];
-        if (!shape_has_body(m, n))
+        if (!ptx_has_body(m, n))
             continue;
         p->function_shared[n] = (uint32_t)at;
         for (uint32_t v = 0; v < f->variable_count; v++)
@@ -77,19 +77,19 @@ static uint32_t place_functions_shared(shape_program *p)
 static bool calls_functions(const ptx_module *m, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee != NULL &&
-            (callee->kind != PTX_OPERAND_FUNC || shape_has_body(m, callee->index)))
+            (callee->kind != PTX_OPERAND_FUNC || ptx_has_body(m, callee->index)))
             return true;
     }
     return false;
 }
 
 /* Places the variables of one function; returns the bytes of shared memory so far. */
-static uint64_t place_own(shape *s, uint64_t shared)
+static uint64_t place_own(ptx_shape *s, uint64_t shared)
 {
     const ptx_function *f = s->function;
-    uint32_t *offsets = shape_alloc(s->memory, f->variable_count, sizeof(*offsets));
+    uint32_t *offsets = ptx_alloc(s->memory, f->variable_count, sizeof(*offsets));
     uint64_t params = 0, local = 0;
     for (uint32_t i = 0; i < f->variable_count; i++) {
         const ptx_variable *v = &f->variables[i];
@@ -112,13 +112,13 @@ static uint64_t place_own(shape *s, uint64_t shared)
 }
 
 /* A kernel's: function variables, the module's that the kernel names, then its own. */
-static uint32_t place_kernel(shape *s)
+static uint32_t place_kernel(ptx_shape *s)
 {
-    shape_program *p = s->program;
+    ptx_build *p = s->program;
     const ptx_module *m = s->module;
     const bool calls = calls_functions(m, s->function);
     uint64_t at = calls ? p->function_shared_bytes : 0;
-    uint32_t *offsets = shape_alloc(s->memory, m->variable_count, sizeof(*offsets));
+    uint32_t *offsets = ptx_alloc(s->memory, m->variable_count, sizeof(*offsets));
     for (uint32_t v = 0; v < m->variable_count; v++) {
         offsets[v] = p->shared_offsets[v];
         if (!is_static_shared(&m->variables[v]) || !uses_variable(s->function, v))
@@ -136,10 +136,10 @@ static uint32_t place_kernel(shape *s)
 /* ---- describing a kernel
  * ------------------------------------------------------------------------ */
 
-static void describe_params(shape_program *p, const shape *s, ptx_kernel *k)
+static void describe_params(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     const ptx_function *f = s->function;
-    ptx_param *params = shape_alloc(&p->memory, f->parameter_count, sizeof(*params));
+    ptx_param *params = ptx_alloc(&p->memory, f->parameter_count, sizeof(*params));
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         params[i] = (ptx_param){s->offsets[i], (uint32_t)f->variables[i].bytes,
                                 f->variables[i].align};
@@ -149,14 +149,14 @@ static void describe_params(shape_program *p, const shape *s, ptx_kernel *k)
     k->param_count = f->parameter_count;
 }
 
-static void describe_uses(const shape_program *p, const shape *s, ptx_kernel *k)
+static void describe_uses(const ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     const ptx_function *f = s->function;
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_insn *insn = &f->insns[i];
         k->uses_barrier |= s->insns[i].role == PTX_ROLE_BARRIER;
         k->uses_atomics |= insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
-        const ptx_operand *callee = shape_callee(f, insn);
+        const ptx_operand *callee = ptx_callee(f, insn);
         if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
             continue;
         const char *name = p->module->functions[callee->index].name;
@@ -174,7 +174,7 @@ static void describe_uses(const shape_program *p, const shape *s, ptx_kernel *k)
 
 /* What a GPU's compiler would report, roughly: 32-bit registers alive at one time are not
  * known here, so the registers of the longest block that are written, halved. */
-static uint32_t estimate_registers(const shape *s)
+static uint32_t estimate_registers(const ptx_shape *s)
 {
     uint32_t words = 0;
     for (uint32_t r = 0; r < s->function->register_count; r++)
@@ -202,22 +202,21 @@ static void describe_limits(const ptx_function *f, ptx_kernel *k)
     }
 }
 
-static void describe_cuts(shape_program *p, const shape *s, ptx_kernel *k)
+static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
-    ptx_cut *cuts =
-        shape_alloc(&p->memory, s->order_count + s->loop_count, sizeof(*cuts));
+    ptx_cut *cuts = ptx_alloc(&p->memory, s->order_count + s->loop_count, sizeof(*cuts));
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         const uint32_t line = s->function->insns[b->first].line;
         if (b->kind != SHAPE_CODE) {
             char text[64];
             ptx_insn_text(s->module, &s->function->insns[b->first], text, sizeof(text));
             text[strcspn(text, " \t")] = 0;
-            cuts[k->cut_count++] = (ptx_cut){line, shape_format(&p->memory, "%s", text)};
+            cuts[k->cut_count++] = (ptx_cut){line, ptx_format(&p->memory, "%s", text)};
         }
         if (b->loop == SHAPE_NONE || s->loops[b->loop].head != s->order[n])
             continue;
-        const shape_loop *loop = &s->loops[b->loop];
+        const ptx_flow_loop *loop = &s->loops[b->loop];
         if (k->path == PTX_PATH_FAST && (loop->uniform || loop->lockstep))
             cuts[k->cut_count++] =
                 (ptx_cut){line, loop->uniform ? "uniform loop" : "lockstep loop"};
@@ -228,47 +227,47 @@ static void describe_cuts(shape_program *p, const shape *s, ptx_kernel *k)
 /* ---- one kernel
  * ------------------------------------------------------------------------------------ */
 
-static void want_callees(shape_program *p, const ptx_function *f)
+static void want_callees(ptx_build *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee != NULL && callee->kind == PTX_OPERAND_FUNC &&
-            shape_has_body(p->module, callee->index))
+            ptx_has_body(p->module, callee->index))
             p->used_functions[callee->index] |= FUNCTION_WANTED;
     }
 }
 
 /* A call that nobody can serve: an external function that is no intrinsic. */
-static void check_calls(shape *s)
+static void check_calls(ptx_shape *s)
 {
     const ptx_function *f = s->function;
     for (uint32_t i = 0; i < f->insn_count && s->refusal == NULL; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
             continue;
         const ptx_function *to = &s->module->functions[callee->index];
-        if ((to->is_extern || to->is_prototype) && !ptx_is_intrinsic(to->name))
+        if ((to->is_extern || to->is_prototype) && ptx_intrinsic(to->name) == NULL)
             s->refusal =
-                shape_format(s->memory, "line %u: call of %s, which is not defined here",
-                             f->insns[i].line, to->name);
+                ptx_format(s->memory, "line %u: call of %s, which is not defined here",
+                           f->insns[i].line, to->name);
     }
 }
 
-static void analyze(shape *s)
+static void analyze(ptx_shape *s)
 {
-    shape_scan(s);
+    ptx_scan(s);
     check_calls(s);
     if (s->refusal != NULL)
         return;
-    shape_cfg(s);
-    shape_dominators(s);
+    ptx_build_cfg(s);
+    ptx_find_dominators(s);
 }
 
 /* Refusals of functions that a kernel calls, directly or not, are the kernel's own. */
-static const char *refusal_below(shape_program *p, const ptx_function *f)
+static const char *refusal_below(ptx_build *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee == NULL)
             continue;
         if (callee->kind == PTX_OPERAND_FUNC && p->refusals[callee->index] != NULL)
@@ -282,38 +281,37 @@ static const char *refusal_below(shape_program *p, const ptx_function *f)
     return NULL;
 }
 
-static const char *slow_reason(shape_program *p, const shape *s)
+static const char *slow_reason(ptx_build *p, const ptx_shape *s)
 {
     const ptx_function *f = s->function;
     if (s->options->force_slow)
         return "asked for";
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee == NULL)
             continue;
         if (callee->kind != PTX_OPERAND_FUNC) {
             for (uint32_t n = 0; n < p->module->function_count; n++)
                 if ((p->used_functions[n] & FUNCTION_OPEN) && p->has_cuts[n])
-                    return shape_format(s->memory,
-                                        "line %u: indirect call, and %s has a barrier or "
-                                        "warp operation",
-                                        f->insns[i].line, p->module->functions[n].name);
+                    return ptx_format(s->memory,
+                                      "line %u: indirect call, and %s has a barrier or "
+                                      "warp operation",
+                                      f->insns[i].line, p->module->functions[n].name);
         } else if (p->has_cuts[callee->index]) {
-            return shape_format(s->memory,
-                                "line %u: call of %s, which has a barrier or "
-                                "warp operation",
-                                f->insns[i].line,
-                                p->module->functions[callee->index].name);
+            return ptx_format(s->memory,
+                              "line %u: call of %s, which has a barrier or "
+                              "warp operation",
+                              f->insns[i].line, p->module->functions[callee->index].name);
         }
     }
     return NULL;
 }
 
 /* Whether a function that `f` calls may wait. */
-static bool waits_below(const shape_program *p, const ptx_function *f)
+static bool waits_below(const ptx_build *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = shape_callee(f, &f->insns[i]);
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
         if (callee == NULL)
             continue;
         if (callee->kind == PTX_OPERAND_FUNC) {
@@ -330,27 +328,27 @@ static bool waits_below(const shape_program *p, const ptx_function *f)
 
 /* The fast path's plan has a few bits for each register and block, and block and loop;
  * the slow path needs none of them. */
-static bool has_room(const shape *s)
+static bool has_room(const ptx_shape *s)
 {
     const uint64_t maps = 8 * (uint64_t)s->block_count * s->reg_words +
                           (uint64_t)s->loop_count * s->block_words;
     return maps * sizeof(uint32_t) <= SHAPE_BYTES_MAX / 2;
 }
 
-static void write_kernel(shape_program *p, shape *s, ptx_kernel *k)
+static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
 {
     s->slow_reason = slow_reason(p, s);
     if (s->slow_reason == NULL && !has_room(s))
         s->slow_reason =
-            shape_format(s->memory,
-                         "line %u: too large to be cut (%u blocks, "
-                         "%u registers)",
-                         s->function->line, s->block_count, s->function->register_count);
+            ptx_format(s->memory,
+                       "line %u: too large to be cut (%u blocks, "
+                       "%u registers)",
+                       s->function->line, s->block_count, s->function->register_count);
     if (s->slow_reason == NULL)
-        shape_plan_fast(s);
+        ptx_plan_fast(s);
     if (s->slow_reason == NULL) {
         k->path = PTX_PATH_FAST;
-        shape_write_fast(s);
+        ptx_write_fast(s);
         /* A warp is read as a whole: arrays are rounded up to full warps. */
         k->scratch_thread_bytes = s->array_bytes;
         k->scratch_fixed_bytes =
@@ -358,24 +356,24 @@ static void write_kernel(shape_program *p, shape *s, ptx_kernel *k)
         k->live_across_cuts = s->array_count;
     } else {
         k->path = PTX_PATH_SLOW;
-        k->reason = shape_format(&p->memory, "%s", s->slow_reason);
-        shape_write_slow(s);
+        k->reason = ptx_format(&p->memory, "%s", s->slow_reason);
+        ptx_write_slow(s);
     }
-    k->uses_safepoints = shape_may_wait(s) || waits_below(p, s->function);
+    k->uses_safepoints = ptx_may_wait(s) || waits_below(p, s->function);
     want_callees(p, s->function);
 }
 
-static void compile_kernel(shape_program *p, shape_memory *memory, uint32_t function,
+static void compile_kernel(ptx_build *p, ptx_flow_memory *memory, uint32_t function,
                            ptx_kernel *k)
 {
-    shape *s = shape_alloc(memory, 1, sizeof(*s));
-    *s = (shape){.memory = memory,
-                 .module = p->module,
-                 .options = p->options,
-                 .function = &p->module->functions[function],
-                 .program = p};
+    ptx_shape *s = ptx_alloc(memory, 1, sizeof(*s));
+    *s = (ptx_shape){.memory = memory,
+                     .module = p->module,
+                     .options = p->options,
+                     .function = &p->module->functions[function],
+                     .program = p};
     if (!p->options->force_slow)
-        s->function = shape_inline(p, memory, s->function);
+        s->function = ptx_inline_calls(p, memory, s->function);
     *k = (ptx_kernel){.name = s->function->name, .line = s->function->line};
     k->static_shared_bytes = place_kernel(s);
     k->local_bytes = s->local_bytes;
@@ -386,7 +384,7 @@ static void compile_kernel(shape_program *p, shape_memory *memory, uint32_t func
     const char *refusal = s->refusal ? s->refusal : refusal_below(p, s->function);
     if (refusal != NULL) {
         k->path = PTX_PATH_UNSUPPORTED;
-        k->reason = shape_format(&p->memory, "%s", refusal);
+        k->reason = ptx_format(&p->memory, "%s", refusal);
         return;
     }
     k->registers = estimate_registers(s);
@@ -397,38 +395,38 @@ static void compile_kernel(shape_program *p, shape_memory *memory, uint32_t func
 /* ---- device functions
  * -------------------------------------------------------------------------------- */
 
-static shape *begin_function(shape_program *p, shape_memory *memory, uint32_t function)
+static ptx_shape *begin_function(ptx_build *p, ptx_flow_memory *memory, uint32_t function)
 {
-    shape *s = shape_alloc(memory, 1, sizeof(*s));
-    *s = (shape){.memory = memory,
-                 .module = p->module,
-                 .options = p->options,
-                 .function = &p->module->functions[function],
-                 .program = p,
-                 .shared_offsets = p->shared_offsets};
+    ptx_shape *s = ptx_alloc(memory, 1, sizeof(*s));
+    *s = (ptx_shape){.memory = memory,
+                     .module = p->module,
+                     .options = p->options,
+                     .function = &p->module->functions[function],
+                     .program = p,
+                     .shared_offsets = p->shared_offsets};
     place_own(s, p->function_shared[function]);
     analyze(s);
     return s;
 }
 
 /* Of each device function: whether it can be written and may wait, it or one it calls. */
-static void find_facts(shape_program *p, shape_memory *memory)
+static void find_facts(ptx_build *p, ptx_flow_memory *memory)
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++) {
-        if (!shape_has_body(m, n))
+        if (!ptx_has_body(m, n))
             continue;
-        const shape *s = begin_function(p, memory, n);
+        const ptx_shape *s = begin_function(p, memory, n);
         if (s->refusal != NULL)
-            p->refusals[n] = shape_format(&p->memory, "%s", s->refusal);
+            p->refusals[n] = ptx_format(&p->memory, "%s", s->refusal);
         else
-            p->waits[n] = shape_may_wait(s);
+            p->waits[n] = ptx_may_wait(s);
     }
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < m->function_count; i++) {
             const uint32_t n = p->order[i];
-            if (!shape_has_body(m, n) || p->refusals[n] != NULL)
+            if (!ptx_has_body(m, n) || p->refusals[n] != NULL)
                 continue;
             p->refusals[n] = refusal_below(p, &m->functions[n]);
             const bool waits = !p->waits[n] && waits_below(p, &m->functions[n]);
@@ -440,22 +438,22 @@ static void find_facts(shape_program *p, shape_memory *memory)
 
 /* A function that cannot be written faults when it is called: only an indirect call or a
  * stored address can lead there. */
-static void write_refused(shape_program *p, uint32_t n)
+static void write_refused(ptx_build *p, uint32_t n)
 {
     const ptx_function *f = &p->module->functions[n];
-    ptx_text_add(&p->text,
-                 "define i1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%index, "
-                 "i32, i32, i32",
-                 f->name);
+    gphi_text_add(&p->text,
+                  "define i1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%index, "
+                  "i32, i32, i32",
+                  f->name);
     for (uint32_t i = 0; i < f->parameter_count + f->return_count; i++)
-        ptx_text_add(&p->text, ", ptr %%p.%u", i);
-    ptx_text_add(&p->text,
-                 ") {\n  call void @ptx_rt_unsupported(ptr %%block, i32 %%index, i32 "
-                 "%u)\n  ret i1 true\n}\n\n",
-                 f->line);
+        gphi_text_add(&p->text, ", ptr %%p.%u", i);
+    gphi_text_add(&p->text,
+                  ") {\n  call void @ptx_rt_unsupported(ptr %%block, i32 %%index, i32 "
+                  "%u)\n  ret i1 true\n}\n\n",
+                  f->line);
 }
 
-static bool write_functions(shape_program *p, shape_memory *memory)
+static bool write_functions(ptx_build *p, ptx_flow_memory *memory)
 {
     bool wrote = false;
     for (uint32_t n = 0; n < p->module->function_count; n++) {
@@ -468,7 +466,7 @@ static bool write_functions(shape_program *p, shape_memory *memory)
             write_refused(p, n);
             continue;
         }
-        shape_write_device(begin_function(p, memory, n));
+        ptx_write_device(begin_function(p, memory, n));
         want_callees(p, &p->module->functions[n]);
     }
     return wrote;
@@ -476,61 +474,61 @@ static bool write_functions(shape_program *p, shape_memory *memory)
 
 /* ---- the module ---- */
 
-static void write_runtime(ptx_text *out)
+static void write_runtime(gphi_text *out)
 {
 #define X(name, result, parameters)                                                      \
-    ptx_text_add(out, "declare %s @" #name "(%s) nounwind\n", result, parameters);
+    gphi_text_add(out, "declare %s @" #name "(%s) nounwind\n", result, parameters);
     PTX_RUNTIME_CALLS(X)
 #undef X
-    ptx_text_add(out,
-                 "\n; counts a round of a loop; the run time sets the budget anew\n"
-                 "define internal void @soft.safepoint(ptr %%block, ptr %%thread, "
-                 "i32 %%weight) alwaysinline nounwind {\n"
-                 "  %%at = getelementptr inbounds i8, ptr %%block, i64 %zu\n"
-                 "  %%budget = load i32, ptr %%at\n"
-                 "  %%less = sub i32 %%budget, %%weight\n"
-                 "  store i32 %%less, ptr %%at\n"
-                 "  %%over = icmp sle i32 %%less, 0\n"
-                 "  br i1 %%over, label %%call, label %%done, !prof !4\n"
-                 "call:\n"
-                 "  %%fast = icmp eq ptr %%thread, null\n"
-                 "  br i1 %%fast, label %%block.call, label %%thread.call\n"
-                 "block.call:\n  call void @ptx_rt_safepoint(ptr %%block)\n"
-                 "  br label %%done\n"
-                 "thread.call:\n  call void @ptx_rt_thread_safepoint(ptr %%thread)\n"
-                 "  br label %%done\n"
-                 "done:\n  ret void\n}\n\n",
-                 offsetof(ptx_block, safepoint_budget));
-    fast_write_helpers(out);
+    gphi_text_add(out,
+                  "\n; counts a round of a loop; the run time sets the budget anew\n"
+                  "define internal void @soft.safepoint(ptr %%block, ptr %%thread, "
+                  "i32 %%weight) alwaysinline nounwind {\n"
+                  "  %%at = getelementptr inbounds i8, ptr %%block, i64 %zu\n"
+                  "  %%budget = load i32, ptr %%at\n"
+                  "  %%less = sub i32 %%budget, %%weight\n"
+                  "  store i32 %%less, ptr %%at\n"
+                  "  %%over = icmp sle i32 %%less, 0\n"
+                  "  br i1 %%over, label %%call, label %%done, !prof !4\n"
+                  "call:\n"
+                  "  %%fast = icmp eq ptr %%thread, null\n"
+                  "  br i1 %%fast, label %%block.call, label %%thread.call\n"
+                  "block.call:\n  call void @ptx_rt_safepoint(ptr %%block)\n"
+                  "  br label %%done\n"
+                  "thread.call:\n  call void @ptx_rt_thread_safepoint(ptr %%thread)\n"
+                  "  br label %%done\n"
+                  "done:\n  ret void\n}\n\n",
+                  offsetof(ptx_block, safepoint_budget));
+    ptx_fast_write_helpers(out);
 }
 
-static void write_tail(shape_program *p)
+static void write_tail(ptx_build *p)
 {
     const ptx_module *m = p->module;
     for (uint32_t v = 0; v < m->variable_count; v++)
         if (p->used_globals[v])
-            ptx_text_add(&p->text, "@\"g.%s\" = external global i8\n",
-                         m->variables[v].name);
-    ptx_text_add(&p->text, "\nattributes #0 = { nounwind }\n"
-                           "attributes #1 = { nounwind alwaysinline }\n"
-                           "attributes #2 = { nounwind alwaysinline }\n"
-                           "!1 = distinct !{}\n"
-                           "!2 = !{!\"llvm.loop.parallel_accesses\", !1}\n"
-                           "!3 = !{i32 1, i32 1025}\n"
-                           "!4 = !{!\"branch_weights\", i32 1, i32 100000}\n"
-                           "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
-                           "!6 = distinct !{!6}\n"
-                           "!7 = distinct !{!7, !6}\n"
-                           "!8 = !{!7}\n");
+            gphi_text_add(&p->text, "@\"g.%s\" = external global i8\n",
+                          m->variables[v].name);
+    gphi_text_put(&p->text, "\nattributes #0 = { nounwind }\n"
+                            "attributes #1 = { nounwind alwaysinline }\n"
+                            "attributes #2 = { nounwind alwaysinline }\n"
+                            "!1 = distinct !{}\n"
+                            "!2 = !{!\"llvm.loop.parallel_accesses\", !1}\n"
+                            "!3 = !{i32 1, i32 1025}\n"
+                            "!4 = !{!\"branch_weights\", i32 1, i32 100000}\n"
+                            "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
+                            "!6 = distinct !{!6}\n"
+                            "!7 = distinct !{!7, !6}\n"
+                            "!8 = !{!7}\n");
     for (uint32_t i = 0; i < p->loop_metadata; i++)
-        ptx_text_add(&p->text, "!%u = distinct !{!%u, !2, !5}\n", 100 + i, 100 + i);
+        gphi_text_add(&p->text, "!%u = distinct !{!%u, !2, !5}\n", 100 + i, 100 + i);
     ptx_lower_library(&p->text);
 }
 
-static void describe_globals(shape_program *p, ptx_program *program)
+static void describe_globals(ptx_build *p, ptx_program *program)
 {
     const ptx_module *m = p->module;
-    ptx_global *globals = shape_alloc(&p->memory, m->variable_count, sizeof(*globals));
+    ptx_global *globals = ptx_alloc(&p->memory, m->variable_count, sizeof(*globals));
     for (uint32_t v = 0; v < m->variable_count; v++)
         if (m->variables[v].space == PTX_SPACE_GLOBAL ||
             m->variables[v].space == PTX_SPACE_CONST)
@@ -539,15 +537,15 @@ static void describe_globals(shape_program *p, ptx_program *program)
 }
 
 /* Each function's analyses live in an arena of their own, given back behind it. */
-static bool with_own_memory(shape_memory *memory, const gph_allocator *allocator)
+static bool with_own_memory(ptx_flow_memory *memory, const gph_allocator *allocator)
 {
     memory->arena = ptx_arena_create(allocator, SHAPE_BYTES_MAX);
     return memory->arena != NULL;
 }
 
-static bool compile_one(shape_program *p, uint32_t function, ptx_kernel *k)
+static bool compile_one(ptx_build *p, uint32_t function, ptx_kernel *k)
 {
-    shape_memory memory;
+    ptx_flow_memory memory;
     if (!with_own_memory(&memory, p->options->allocator))
         return false;
     if (setjmp(memory.exit) != 0) {
@@ -559,18 +557,18 @@ static bool compile_one(shape_program *p, uint32_t function, ptx_kernel *k)
     return true;
 }
 
-typedef bool functions_fn(shape_program *p, shape_memory *memory);
+typedef bool functions_fn(ptx_build *p, ptx_flow_memory *memory);
 
-static bool facts_step(shape_program *p, shape_memory *memory)
+static bool facts_step(ptx_build *p, ptx_flow_memory *memory)
 {
     find_facts(p, memory);
     return false;
 }
 
 /* Runs a step over the device functions; *more tells whether it asks to be run again. */
-static bool step_functions(shape_program *p, functions_fn *step, bool *more)
+static bool step_functions(ptx_build *p, functions_fn *step, bool *more)
 {
-    shape_memory memory;
+    ptx_flow_memory memory;
     if (!with_own_memory(&memory, p->options->allocator))
         return false;
     if (setjmp(memory.exit) != 0) {
@@ -582,13 +580,13 @@ static bool step_functions(shape_program *p, functions_fn *step, bool *more)
     return true;
 }
 
-static void prepare(shape_program *p)
+static void prepare(ptx_build *p)
 {
     const ptx_module *m = p->module;
-    shape_find_calls(p);
-    p->waits = shape_alloc(&p->memory, m->function_count, 1);
-    p->refusals = shape_alloc(&p->memory, m->function_count, sizeof(*p->refusals));
-    p->used_globals = shape_alloc(&p->memory, m->variable_count, 1);
+    ptx_find_calls(p);
+    p->waits = ptx_alloc(&p->memory, m->function_count, 1);
+    p->refusals = ptx_alloc(&p->memory, m->function_count, sizeof(*p->refusals));
+    p->used_globals = ptx_alloc(&p->memory, m->variable_count, 1);
     p->function_shared_bytes = place_functions_shared(p);
     write_runtime(&p->text);
 }
@@ -602,14 +600,14 @@ static uint32_t count_kernels(const ptx_module *m)
 }
 
 /* False: out of memory. */
-static bool compile_module(shape_program *p, ptx_program *program)
+static bool compile_module(ptx_build *p, ptx_program *program)
 {
     const ptx_module *m = p->module;
     bool more = false;
     if (setjmp(p->memory.exit) != 0)
         return false;
     prepare(p);
-    ptx_kernel *kernels = shape_alloc(&p->memory, count_kernels(m), sizeof(*kernels));
+    ptx_kernel *kernels = ptx_alloc(&p->memory, count_kernels(m), sizeof(*kernels));
     program->kernels = kernels;
     if (!step_functions(p, facts_step, &more))
         return false;
@@ -623,7 +621,7 @@ static bool compile_module(shape_program *p, ptx_program *program)
     } while (more);
     write_tail(p);
     describe_globals(p, program);
-    if (p->text.failed)
+    if (p->text.status != GPH_OK)
         return false;
     program->ir = ptx_arena_text(p->memory.arena, p->text.bytes, p->text.length);
     program->ir_bytes = p->text.length;
@@ -640,7 +638,7 @@ gph_status ptx_compile(const ptx_module *module, const ptx_compile_options *opti
     if (arena == NULL)
         goto out_of_memory;
 
-    shape_program *p = ptx_arena_alloc(arena, 1, sizeof(*p));
+    ptx_build *p = ptx_arena_alloc(arena, 1, sizeof(*p));
     ptx_program *program = ptx_arena_alloc(arena, 1, sizeof(*program));
     if (p == NULL || program == NULL)
         goto destroy_arena;
@@ -649,11 +647,11 @@ gph_status ptx_compile(const ptx_module *module, const ptx_compile_options *opti
     p->memory.arena = arena;
     p->module = module;
     p->options = opt;
-    p->text.allocator = p->part.allocator = p->parts.allocator = opt->allocator;
+    p->text.heap = p->part.heap = p->parts.heap = heap;
     const bool done = compile_module(p, program);
-    gphi_heap_free(heap, p->text.bytes, p->text.capacity);
-    gphi_heap_free(heap, p->part.bytes, p->part.capacity);
-    gphi_heap_free(heap, p->parts.bytes, p->parts.capacity);
+    gphi_text_fini(&p->text);
+    gphi_text_fini(&p->part);
+    gphi_text_fini(&p->parts);
     if (!done)
         goto destroy_arena;
 

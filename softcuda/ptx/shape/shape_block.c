@@ -6,171 +6,172 @@
 
 #include "softcuda/ptx/shape/fast.h"
 
-static void write_load_slots(fast *f)
+static void write_load_slots(ptx_fast *f)
 {
-    const shape *s = f->s;
+    const ptx_shape *s = f->s;
     for (uint32_t n = 0; n < s->order_count; n++) {
-        const shape_block *b = &s->blocks[s->order[n]];
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
-            if (!fast_is_scalar(s, i) || !s->insns[i].reads_memory ||
-                !fast_is_inside(s, i))
+            if (!ptx_fast_is_scalar(s, i) || !s->insns[i].reads_memory ||
+                !ptx_fast_is_inside(s, i))
                 continue;
             for (uint32_t k = 0; k < s->insns[i].write_count; k++)
-                ptx_text_add(f->emit.out, "  %%load.%u.%u = alloca %s\n", i,
-                             s->insns[i].writes[k], fast_type(f, s->insns[i].writes[k]));
+                gphi_text_add(f->emit.out, "  %%load.%u.%u = alloca %s\n", i,
+                              s->insns[i].writes[k],
+                              ptx_fast_type(f, s->insns[i].writes[k]));
         }
     }
 }
 
-static void write_arrays(fast *f)
+static void write_arrays(ptx_fast *f)
 {
-    const shape *s = f->s;
-    ptx_text *out = f->emit.out;
-    ptx_text_add(out, "  %%lanes.up = add nuw nsw i32 %%threads, 31\n"
-                      "  %%warps = lshr i32 %%lanes.up, 5\n"
-                      "  %%lanes32 = shl nuw nsw i32 %%warps, 5\n"
-                      "  %%lanes = zext i32 %%lanes32 to i64\n"
-                      "  %%rows = mul nuw nsw i32 %%ntid.y, %%ntid.z\n"
-                      "  %%one.row = icmp eq i32 %%rows, 1\n"
-                      "  %%known = alloca i32\n  store i32 0, ptr %%known\n");
+    const ptx_shape *s = f->s;
+    gphi_text *out = f->emit.out;
+    gphi_text_put(out, "  %lanes.up = add nuw nsw i32 %threads, 31\n"
+                       "  %warps = lshr i32 %lanes.up, 5\n"
+                       "  %lanes32 = shl nuw nsw i32 %warps, 5\n"
+                       "  %lanes = zext i32 %lanes32 to i64\n"
+                       "  %rows = mul nuw nsw i32 %ntid.y, %ntid.z\n"
+                       "  %one.row = icmp eq i32 %rows, 1\n"
+                       "  %known = alloca i32\n  store i32 0, ptr %known\n");
     if (s->has_cuts)
-        ptx_text_add(out, "  %%warp.a = alloca <32 x i64>\n"
-                          "  %%warp.b = alloca <32 x i32>\n"
-                          "  %%warp.c = alloca <32 x i32>\n"
-                          "  %%warp.m = alloca <32 x i32>\n"
-                          "  %%warp.one = alloca i32\n  %%warp.two = alloca i32\n");
+        gphi_text_put(out, "  %warp.a = alloca <32 x i64>\n"
+                           "  %warp.b = alloca <32 x i32>\n"
+                           "  %warp.c = alloca <32 x i32>\n"
+                           "  %warp.m = alloca <32 x i32>\n"
+                           "  %warp.one = alloca i32\n  %warp.two = alloca i32\n");
     for (uint32_t r = 0; r < s->function->register_count; r++) {
         if (s->regs[r].home == SHAPE_AFFINE)
-            ptx_text_add(out, "  %%off.%u = alloca %s\n  store %s 0, ptr %%off.%u\n", r,
-                         fast_type(f, r), fast_type(f, r), r);
+            gphi_text_add(out, "  %%off.%u = alloca %s\n  store %s 0, ptr %%off.%u\n", r,
+                          ptx_fast_type(f, r), ptx_fast_type(f, r), r);
         if (s->regs[r].home == SHAPE_ARRAY)
-            ptx_text_add(out,
-                         "  %%at.%u = mul nuw nsw i64 %%lanes, %u\n"
-                         "  %%ctx.%u = getelementptr i8, ptr %%scratch, i64 %%at.%u\n",
-                         r, s->regs[r].offset, r, r);
+            gphi_text_add(out,
+                          "  %%at.%u = mul nuw nsw i64 %%lanes, %u\n"
+                          "  %%ctx.%u = getelementptr i8, ptr %%scratch, i64 %%at.%u\n",
+                          r, s->regs[r].offset, r, r);
     }
-    ptx_text_add(out,
-                 "  %%at.m = mul nuw nsw i64 %%lanes, %u\n"
-                 "  %%mask.0 = getelementptr i8, ptr %%scratch, i64 %%at.m\n",
-                 s->mask_offset);
+    gphi_text_add(out,
+                  "  %%at.m = mul nuw nsw i64 %%lanes, %u\n"
+                  "  %%mask.0 = getelementptr i8, ptr %%scratch, i64 %%at.m\n",
+                  s->mask_offset);
     for (uint32_t m = 0; m < s->mask_count + s->has_live; m++) {
         const bool live = m == s->mask_count;
-        ptx_text_add(out, "  %%%s.%u = alloca i8\n", live ? "lv" : "mk", live ? 0 : m);
+        gphi_text_add(out, "  %%%s.%u = alloca i8\n", live ? "lv" : "mk", live ? 0 : m);
         if (live)
-            ptx_text_add(out,
-                         "  %%at.l = mul nuw nsw i64 %%lanes, %u\n"
-                         "  %%live.0 = getelementptr i8, ptr %%scratch, i64 %%at.l\n",
-                         s->mask_offset + m);
+            gphi_text_add(out,
+                          "  %%at.l = mul nuw nsw i64 %%lanes, %u\n"
+                          "  %%live.0 = getelementptr i8, ptr %%scratch, i64 %%at.l\n",
+                          s->mask_offset + m);
         else if (m > 0)
-            ptx_text_add(out,
-                         "  %%mask.%u = getelementptr i8, ptr %%mask.%u, i64 %%lanes\n",
-                         m, m - 1);
+            gphi_text_add(out,
+                          "  %%mask.%u = getelementptr i8, ptr %%mask.%u, i64 %%lanes\n",
+                          m, m - 1);
     }
     if (s->mask_count > 0)
-        ptx_text_add(out,
-                     "  %%mask.bytes = mul nuw nsw i64 %%lanes, %u\n"
-                     "  call void @soft.fill(ptr %%mask.0, i8 0, i64 %%mask.bytes)\n",
-                     s->mask_count);
+        gphi_text_add(out,
+                      "  %%mask.bytes = mul nuw nsw i64 %%lanes, %u\n"
+                      "  call void @soft.fill(ptr %%mask.0, i8 0, i64 %%mask.bytes)\n",
+                      s->mask_count);
     if (s->has_live)
-        ptx_text_add(out, "  %%threads64 = zext i32 %%threads to i64\n"
-                          "  call void @soft.fill(ptr %%live.0, i8 0, i64 %%lanes)\n"
-                          "  call void @soft.fill(ptr %%live.0, i8 1, i64 %%threads64)\n"
-                          "  %%live.scan = alloca i32\n"
-                          "  store i32 %%threads, ptr %%live.scan\n");
+        gphi_text_put(out, "  %threads64 = zext i32 %threads to i64\n"
+                           "  call void @soft.fill(ptr %live.0, i8 0, i64 %lanes)\n"
+                           "  call void @soft.fill(ptr %live.0, i8 1, i64 %threads64)\n"
+                           "  %live.scan = alloca i32\n"
+                           "  store i32 %threads, ptr %live.scan\n");
 }
 
 /* A uniform register is a scalar of the function, but where its region changes it: there
  * each thread follows the changes in a slot of its own. */
 static bool is_scalar(const ptx_emit *emit, uint32_t reg)
 {
-    const shape_writer *w = emit->shape;
+    const ptx_writer *w = emit->shape;
     return !w->s->regs[reg].divergent &&
            (w->scalar || w->inside == NULL || !w->inside[reg]);
 }
 
-static void init_fast(fast *f, shape *s)
+static void init_fast(ptx_fast *f, ptx_shape *s)
 {
     const uint32_t registers = s->function->register_count;
     f->s = s;
     f->w.s = s;
     f->w.fast = true;
     f->rounds = 1;
-    f->inside = shape_alloc(s->memory, registers, 1);
-    f->wanted = shape_alloc(s->memory, registers, 1);
+    f->inside = ptx_alloc(s->memory, registers, 1);
+    f->wanted = ptx_alloc(s->memory, registers, 1);
     /* An entry a register, and up to four next to each. */
-    f->chain = shape_alloc(s->memory, (size_t)registers * 5, sizeof(*f->chain));
+    f->chain = ptx_alloc(s->memory, (size_t)registers * 5, sizeof(*f->chain));
     f->w.inside = f->inside;
     f->emit = (ptx_emit){.module = s->module,
                          .function = s->function,
                          .options = s->options,
                          .out = &s->program->text,
                          .shape = f,
-                         .special_register = shape_special_register,
-                         .variable_address = shape_variable_address,
+                         .special_register = ptx_special_register,
+                         .variable_address = ptx_variable_address,
                          .is_scalar = is_scalar,
                          .access = ""};
-    fast_set_name(&f->emit.block, "%block");
-    fast_set_name(&f->emit.zero, "%zero");
-    fast_set_name(&f->emit.shared, "%shared");
-    fast_set_name(&f->emit.params, "%params");
-    fast_set_name(&f->emit.local, "%localbase");
-    fast_set_name(&f->emit.thread_index, "0");
-    fast_set_name(&f->w.thread, "null");
+    ptx_fast_set_name(&f->emit.block, "%block");
+    ptx_fast_set_name(&f->emit.zero, "%zero");
+    ptx_fast_set_name(&f->emit.shared, "%shared");
+    ptx_fast_set_name(&f->emit.params, "%params");
+    ptx_fast_set_name(&f->emit.local, "%localbase");
+    ptx_fast_set_name(&f->emit.thread_index, "0");
+    ptx_fast_set_name(&f->w.thread, "null");
     for (int k = 0; k < 3; k++)
-        fast_set_name(&f->w.tid[k], "0");
+        ptx_fast_set_name(&f->w.tid[k], "0");
 }
 
-void shape_write_fast(shape *s)
+void ptx_write_fast(ptx_shape *s)
 {
-    fast *f = shape_alloc(s->memory, 1, sizeof(*f));
+    ptx_fast *f = ptx_alloc(s->memory, 1, sizeof(*f));
     init_fast(f, s);
-    ptx_text_add(f->emit.out, "define void @\"b.%s\"(ptr %%block) #0 {\n",
-                 s->function->name);
-    shape_write_head(&f->emit);
-    shape_write_slots(&f->emit);
+    gphi_text_add(f->emit.out, "define void @\"b.%s\"(ptr %%block) #0 {\n",
+                  s->function->name);
+    ptx_write_head(&f->emit);
+    ptx_write_slots(&f->emit);
     write_load_slots(f);
     write_arrays(f);
     uint32_t loop;
     const uint32_t first = s->blocks[s->entry].region;
-    ptx_text_add(f->emit.out, "  br label %%R%u%s\n", first,
-                 fast_heads_loop(f, first, &loop) ? ".enter" : "");
+    gphi_text_add(f->emit.out, "  br label %%R%u%s\n", first,
+                  ptx_fast_heads_loop(f, first, &loop) ? ".enter" : "");
     for (uint32_t n = 0; n < s->region_count; n++)
-        fast_write_region(f, s->linear[n]);
-    ptx_text_add(f->emit.out, "return:\n  ret void\n}\n\n");
-    fast_write_parts(f);
+        ptx_fast_write_region(f, s->linear[n]);
+    gphi_text_put(f->emit.out, "return:\n  ret void\n}\n\n");
+    ptx_fast_write_parts(f);
 }
 
 /* Functions that every module has. */
-void fast_write_helpers(ptx_text *out)
+void ptx_fast_write_helpers(gphi_text *out)
 {
-    ptx_text_add(
+    gphi_text_put(
         out,
         "; how many bytes are set; in the top bit, that they are not the first ones.\n"
         "; 32 at a time: those behind the last thread are there, and 0\n"
-        "define internal i32 @soft.scan(ptr %%mask, i32 %%n) noinline nounwind {\n"
-        "entry:\n  %%n64 = zext i32 %%n to i64\n  br label %%loop\n"
-        "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
-        "  %%count = phi i32 [ 0, %%entry ], [ %%count1, %%loop ]\n"
-        "  %%last = phi i32 [ 0, %%entry ], [ %%last1, %%loop ]\n"
-        "  %%p = getelementptr i8, ptr %%mask, i64 %%i\n"
-        "  %%b = load <32 x i8>, ptr %%p, align 1\n"
-        "  %%set = icmp ne <32 x i8> %%b, zeroinitializer\n"
-        "  %%bits = bitcast <32 x i1> %%set to i32\n"
-        "  %%some = call i32 @llvm.ctpop.i32(i32 %%bits)\n"
-        "  %%count1 = add i32 %%count, %%some\n  %%i1 = add nuw nsw i64 %%i, 32\n"
-        "  %%behind = call i32 @llvm.ctlz.i32(i32 %%bits, i1 false)\n"
-        "  %%end = trunc i64 %%i1 to i32\n  %%here = sub i32 %%end, %%behind\n"
-        "  %%none = icmp eq i32 %%bits, 0\n"
-        "  %%last1 = select i1 %%none, i32 %%last, i32 %%here\n"
-        "  %%c = icmp ult i64 %%i1, %%n64\n  br i1 %%c, label %%loop, label %%done\n"
-        "done:\n  %%prefix = icmp eq i32 %%count1, %%last1\n"
-        "  %%odd = or i32 %%count1, -2147483648\n"
-        "  %%r = select i1 %%prefix, i32 %%count1, i32 %%odd\n  ret i32 %%r\n}\n\n"
-        "define internal void @soft.fill(ptr %%to, i8 %%value, i64 %%n) nounwind {\n"
-        "entry:\n  br label %%loop\n"
-        "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
-        "  %%p = getelementptr i8, ptr %%to, i64 %%i\n  store i8 %%value, ptr %%p\n"
-        "  %%i1 = add nuw nsw i64 %%i, 1\n"
-        "  %%c = icmp ult i64 %%i1, %%n\n  br i1 %%c, label %%loop, label %%done\n"
+        "define internal i32 @soft.scan(ptr %mask, i32 %n) noinline nounwind {\n"
+        "entry:\n  %n64 = zext i32 %n to i64\n  br label %loop\n"
+        "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"
+        "  %count = phi i32 [ 0, %entry ], [ %count1, %loop ]\n"
+        "  %last = phi i32 [ 0, %entry ], [ %last1, %loop ]\n"
+        "  %p = getelementptr i8, ptr %mask, i64 %i\n"
+        "  %b = load <32 x i8>, ptr %p, align 1\n"
+        "  %set = icmp ne <32 x i8> %b, zeroinitializer\n"
+        "  %bits = bitcast <32 x i1> %set to i32\n"
+        "  %some = call i32 @llvm.ctpop.i32(i32 %bits)\n"
+        "  %count1 = add i32 %count, %some\n  %i1 = add nuw nsw i64 %i, 32\n"
+        "  %behind = call i32 @llvm.ctlz.i32(i32 %bits, i1 false)\n"
+        "  %end = trunc i64 %i1 to i32\n  %here = sub i32 %end, %behind\n"
+        "  %none = icmp eq i32 %bits, 0\n"
+        "  %last1 = select i1 %none, i32 %last, i32 %here\n"
+        "  %c = icmp ult i64 %i1, %n64\n  br i1 %c, label %loop, label %done\n"
+        "done:\n  %prefix = icmp eq i32 %count1, %last1\n"
+        "  %odd = or i32 %count1, -2147483648\n"
+        "  %r = select i1 %prefix, i32 %count1, i32 %odd\n  ret i32 %r\n}\n\n"
+        "define internal void @soft.fill(ptr %to, i8 %value, i64 %n) nounwind {\n"
+        "entry:\n  br label %loop\n"
+        "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"
+        "  %p = getelementptr i8, ptr %to, i64 %i\n  store i8 %value, ptr %p\n"
+        "  %i1 = add nuw nsw i64 %i, 1\n"
+        "  %c = icmp ult i64 %i1, %n\n  br i1 %c, label %loop, label %done\n"
         "done:\n  ret void\n}\n\n");
 }

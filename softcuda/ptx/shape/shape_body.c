@@ -10,9 +10,9 @@
 /* ---- the start of a function ---- */
 
 /* Loads what every thread may ask for; LLVM drops what nobody uses. */
-void shape_write_head(ptx_emit *emit)
+void ptx_write_head(ptx_emit *emit)
 {
-    ptx_text *out = emit->out;
+    gphi_text *out = emit->out;
     const struct {
         const char *name, *type;
         size_t offset;
@@ -25,25 +25,25 @@ void shape_write_head(ptx_emit *emit)
                   {"ctaid.y", "i32", offsetof(ptx_block, ctaid) + 4},
                   {"ctaid.z", "i32", offsetof(ptx_block, ctaid) + 8}};
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        ptx_text_add(out,
-                     "  %%%s.at = getelementptr inbounds i8, ptr %%block, i64 %zu\n"
-                     "  %%%s = load %s, ptr %%%s.at\n",
-                     fields[i].name, fields[i].offset, fields[i].name, fields[i].type,
-                     fields[i].name);
-    ptx_text_add(out,
-                 "  %%params.at = getelementptr inbounds i8, ptr %%grid, i64 %zu\n"
-                 "  %%params = load ptr, ptr %%params.at\n",
-                 offsetof(ptx_grid, params));
+        gphi_text_add(out,
+                      "  %%%s.at = getelementptr inbounds i8, ptr %%block, i64 %zu\n"
+                      "  %%%s = load %s, ptr %%%s.at\n",
+                      fields[i].name, fields[i].offset, fields[i].name, fields[i].type,
+                      fields[i].name);
+    gphi_text_add(out,
+                  "  %%params.at = getelementptr inbounds i8, ptr %%grid, i64 %zu\n"
+                  "  %%params = load ptr, ptr %%params.at\n",
+                  offsetof(ptx_grid, params));
     for (int i = 0; i < 3; i++)
-        ptx_text_add(out,
-                     "  %%ntid.%c.at = getelementptr inbounds i8, ptr %%grid, i64 %zu\n"
-                     "  %%ntid.%c = load i32, ptr %%ntid.%c.at, !range !3\n",
-                     'x' + i, offsetof(ptx_grid, ntid) + 4u * (unsigned)i, 'x' + i,
-                     'x' + i);
-    ptx_text_add(out,
-                 "  %%threads.at = getelementptr inbounds i8, ptr %%grid, i64 %zu\n"
-                 "  %%threads = load i32, ptr %%threads.at, !range !3\n",
-                 offsetof(ptx_grid, thread_count));
+        gphi_text_add(out,
+                      "  %%ntid.%c.at = getelementptr inbounds i8, ptr %%grid, i64 %zu\n"
+                      "  %%ntid.%c = load i32, ptr %%ntid.%c.at, !range !3\n",
+                      'x' + i, offsetof(ptx_grid, ntid) + 4u * (unsigned)i, 'x' + i,
+                      'x' + i);
+    gphi_text_add(out,
+                  "  %%threads.at = getelementptr inbounds i8, ptr %%grid, i64 %zu\n"
+                  "  %%threads = load i32, ptr %%threads.at, !range !3\n",
+                  offsetof(ptx_grid, thread_count));
 }
 
 /* How many places calls need for registers and constants. */
@@ -62,29 +62,29 @@ static uint32_t call_slots(const ptx_function *f)
 
 /* A slot for every register, the carry flag, and the function's own .param variables.
  * A slot starts undefined; a predicate or number that no path defines may be anything. */
-void shape_write_slots(ptx_emit *emit)
+void ptx_write_slots(ptx_emit *emit)
 {
-    const shape_writer *w = emit->shape;
+    const ptx_writer *w = emit->shape;
     const ptx_function *f = emit->function;
     for (uint32_t r = 0; r < f->register_count; r++) {
-        const shape_reg *reg = &w->s->regs[r];
+        const ptx_flow_reg *reg = &w->s->regs[r];
         const char *type = ptx_llvm_type((ptx_type)f->registers[r].type);
-        ptx_text_add(emit->out, "  %%r.%u = alloca %s\n", r, type);
+        gphi_text_add(emit->out, "  %%r.%u = alloca %s\n", r, type);
         if (w->fast && !reg->divergent)
-            ptx_text_add(emit->out, "  %%u.%u = alloca %s\n", r, type);
+            gphi_text_add(emit->out, "  %%u.%u = alloca %s\n", r, type);
     }
-    ptx_text_add(emit->out, "  %%cc = alloca i1\n  store i1 false, ptr %%cc\n");
+    gphi_text_put(emit->out, "  %cc = alloca i1\n  store i1 false, ptr %cc\n");
     const uint32_t calls = call_slots(f);
     for (uint32_t i = 0; i < calls; i++)
-        ptx_text_add(emit->out, "  %%call.%u = alloca i128, align 16\n", i);
+        gphi_text_add(emit->out, "  %%call.%u = alloca i128, align 16\n", i);
     const uint32_t own =
         f->is_entry ? f->parameter_count : f->parameter_count + f->return_count;
     for (uint32_t i = own; i < f->variable_count; i++) {
         const ptx_variable *v = &f->variables[i];
         if (v->space == PTX_SPACE_PARAM)
-            ptx_text_add(emit->out, "  %%p.%u = alloca [%llu x i8], align %u\n", i,
-                         (unsigned long long)(v->bytes ? v->bytes : 1),
-                         v->align < 16 ? 16 : v->align);
+            gphi_text_add(emit->out, "  %%p.%u = alloca [%llu x i8], align %u\n", i,
+                          (unsigned long long)(v->bytes ? v->bytes : 1),
+                          v->align < 16 ? 16 : v->align);
     }
 }
 
@@ -100,24 +100,24 @@ static ptx_value named(const char *format, uint32_t number)
 
 static ptx_value grid_field(ptx_emit *emit, const char *type, size_t offset)
 {
-    return shape_field(emit, type, "%grid", offset);
+    return ptx_load_field(emit, type, "%grid", offset);
 }
 
 static ptx_value lane_mask(ptx_emit *emit, ptx_sreg sreg)
 {
-    const ptx_value lane = shape_value(emit, "and i32 %s, 31", emit->thread_index.name);
-    const ptx_value eq = shape_value(emit, "shl i32 1, %s", lane.name);
+    const ptx_value lane = ptx_let(emit, "and i32 %s, 31", emit->thread_index.name);
+    const ptx_value eq = ptx_let(emit, "shl i32 1, %s", lane.name);
     if (sreg == PTX_SREG_LANEMASK_EQ)
         return eq;
-    const ptx_value lt = shape_value(emit, "sub i32 %s, 1", eq.name);
+    const ptx_value lt = ptx_let(emit, "sub i32 %s, 1", eq.name);
     if (sreg == PTX_SREG_LANEMASK_LT)
         return lt;
     if (sreg == PTX_SREG_LANEMASK_GE)
-        return shape_value(emit, "xor i32 %s, -1", lt.name);
-    const ptx_value le = shape_value(emit, "or i32 %s, %s", eq.name, lt.name);
+        return ptx_let(emit, "xor i32 %s, -1", lt.name);
+    const ptx_value le = ptx_let(emit, "or i32 %s, %s", eq.name, lt.name);
     if (sreg == PTX_SREG_LANEMASK_LE)
         return le;
-    return shape_value(emit, "xor i32 %s, -1", le.name);
+    return ptx_let(emit, "xor i32 %s, -1", le.name);
 }
 
 static ptx_value time_register(ptx_emit *emit, ptx_sreg sreg)
@@ -125,12 +125,12 @@ static ptx_value time_register(ptx_emit *emit, ptx_sreg sreg)
     const bool timer = sreg == PTX_SREG_GLOBALTIMER || sreg == PTX_SREG_GLOBALTIMER_LO ||
                        sreg == PTX_SREG_GLOBALTIMER_HI;
     ptx_value value =
-        shape_value(emit, "call i64 @ptx_rt_%s()", timer ? "globaltimer" : "clock");
+        ptx_let(emit, "call i64 @ptx_rt_%s()", timer ? "globaltimer" : "clock");
     if (sreg == PTX_SREG_GLOBALTIMER || sreg == PTX_SREG_CLOCK64)
         return value;
     if (sreg == PTX_SREG_GLOBALTIMER_HI || sreg == PTX_SREG_CLOCK_HI)
-        value = shape_value(emit, "lshr i64 %s, 32", value.name);
-    return shape_value(emit, "trunc i64 %s to i32", value.name);
+        value = ptx_let(emit, "lshr i64 %s, 32", value.name);
+    return ptx_let(emit, "trunc i64 %s to i32", value.name);
 }
 
 /* Everything is in a cluster of its own block: 1 x 1 x 1. */
@@ -149,14 +149,14 @@ static ptx_value cluster_register(ptx_emit *emit, ptx_sreg sreg)
     return named("%u", count);
 }
 
-ptx_value shape_special_register(ptx_emit *emit, ptx_sreg sreg)
+ptx_value ptx_special_register(ptx_emit *emit, ptx_sreg sreg)
 {
-    const shape_writer *w = emit->shape;
+    const ptx_writer *w = emit->shape;
     const char *index = emit->thread_index.name;
     if (sreg >= PTX_SREG_ENVREG0) {
         const ptx_value at = grid_field(emit, "ptr", offsetof(ptx_grid, envreg));
-        return shape_field(emit, "i32", at.name,
-                           4u * (unsigned)(sreg - PTX_SREG_ENVREG0));
+        return ptx_load_field(emit, "i32", at.name,
+                              4u * (unsigned)(sreg - PTX_SREG_ENVREG0));
     }
     switch (sreg) {
     case PTX_SREG_TID_X: return w->tid[0];
@@ -173,11 +173,11 @@ ptx_value shape_special_register(ptx_emit *emit, ptx_sreg sreg)
         return grid_field(emit, "i32", offsetof(ptx_grid, nctaid) + 4);
     case PTX_SREG_NCTAID_Z:
         return grid_field(emit, "i32", offsetof(ptx_grid, nctaid) + 8);
-    case PTX_SREG_LANEID: return shape_value(emit, "and i32 %s, 31", index);
-    case PTX_SREG_WARPID: return shape_value(emit, "lshr i32 %s, 5", index);
+    case PTX_SREG_LANEID: return ptx_let(emit, "and i32 %s, 31", index);
+    case PTX_SREG_WARPID: return ptx_let(emit, "lshr i32 %s, 5", index);
     case PTX_SREG_NWARPID: return grid_field(emit, "i32", offsetof(ptx_grid, warp_count));
     case PTX_SREG_SMID:
-        return shape_field(emit, "i32", "%block", offsetof(ptx_block, smid));
+        return ptx_load_field(emit, "i32", "%block", offsetof(ptx_block, smid));
     case PTX_SREG_NSMID:
         return grid_field(emit, "i32", offsetof(ptx_grid, multiprocessors));
     case PTX_SREG_GRIDID: return grid_field(emit, "i64", offsetof(ptx_grid, grid_id));
@@ -211,14 +211,14 @@ static ptx_value dynamic_shared(ptx_emit *emit)
 {
     const ptx_value all = grid_field(emit, "i32", offsetof(ptx_grid, shared_bytes));
     const ptx_value dynamic = grid_field(emit, "i32", offsetof(ptx_grid, dynamic_bytes));
-    const ptx_value at = shape_value(emit, "sub i32 %s, %s", all.name, dynamic.name);
-    return shape_value(emit, "zext i32 %s to i64", at.name);
+    const ptx_value at = ptx_let(emit, "sub i32 %s, %s", all.name, dynamic.name);
+    return ptx_let(emit, "zext i32 %s to i64", at.name);
 }
 
-ptx_value shape_variable_address(ptx_emit *emit, uint32_t index)
+ptx_value ptx_variable_address(ptx_emit *emit, uint32_t index)
 {
-    shape_writer *w = emit->shape;
-    shape *s = w->s;
+    ptx_writer *w = emit->shape;
+    ptx_shape *s = w->s;
     if (index & PTX_VAR_LOCAL) {
         const uint32_t i = index & ~PTX_VAR_LOCAL;
         const ptx_variable *v = &s->function->variables[i];
@@ -233,7 +233,7 @@ ptx_value shape_variable_address(ptx_emit *emit, uint32_t index)
         return named("%u", s->shared_offsets[index]);
     }
     s->program->used_globals[index] = 1;
-    return shape_value(emit, "ptrtoint ptr @\"g.%s\" to i64", v->name);
+    return ptx_let(emit, "ptrtoint ptr @\"g.%s\" to i64", v->name);
 }
 
 /* ---- calls ---- */
@@ -260,15 +260,14 @@ static void call_slot(ptx_emit *emit, const ptx_operand *operand, uint32_t nth,
         return;
     if (operand->kind == PTX_OPERAND_REG) {
         const ptx_value value = ptx_load_register(emit, operand->index);
-        shape_line(
-            emit, "store %s %s, ptr %s",
-            ptx_llvm_type((ptx_type)emit->function->registers[operand->index].type),
-            value.name, slot);
+        ptx_line(emit, "store %s %s, ptr %s",
+                 ptx_llvm_type((ptx_type)emit->function->registers[operand->index].type),
+                 value.name, slot);
     } else {
         const ptx_type type =
             operand->kind == PTX_OPERAND_FLOAT && operand->single ? PTX_B32 : PTX_B64;
         const ptx_value value = ptx_operand_value(emit, operand, type);
-        shape_line(emit, "store %s %s, ptr %s", ptx_llvm_type(type), value.name, slot);
+        ptx_line(emit, "store %s %s, ptr %s", ptx_llvm_type(type), value.name, slot);
     }
 }
 
@@ -278,7 +277,7 @@ static void load_results(ptx_emit *emit, const ptx_insn *insn, char (*slots)[SLO
         const ptx_operand *operand = operand_at(emit, insn, i);
         if (operand->kind != PTX_OPERAND_REG)
             continue;
-        const ptx_value value = shape_value(
+        const ptx_value value = ptx_let(
             emit, "load %s, ptr %s",
             ptx_llvm_type((ptx_type)emit->function->registers[operand->index].type),
             slots[i]);
@@ -290,9 +289,9 @@ static void load_results(ptx_emit *emit, const ptx_insn *insn, char (*slots)[SLO
 
 /* Every device function takes (block, thread, index, tid.x, tid.y, tid.z, then a pointer
  * for each parameter and each result) and returns whether the thread has ended. */
-void shape_write_call(ptx_emit *emit, const ptx_insn *insn)
+void ptx_write_call(ptx_emit *emit, const ptx_insn *insn)
 {
-    const shape_writer *w = emit->shape;
+    const ptx_writer *w = emit->shape;
     char slots[CALL_SLOTS_MAX][SLOT_BYTES];
     char callee[300];
     const uint32_t results = insn->return_count, arguments = insn->argument_count;
@@ -307,25 +306,24 @@ void shape_write_call(ptx_emit *emit, const ptx_insn *insn)
         snprintf(callee, sizeof(callee), "@\"f.%.280s\"", f->name);
     } else {
         const ptx_value address = ptx_operand_value(emit, target, PTX_B64);
-        const ptx_value pointer =
-            shape_value(emit, "inttoptr i64 %s to ptr", address.name);
+        const ptx_value pointer = ptx_let(emit, "inttoptr i64 %s to ptr", address.name);
         snprintf(callee, sizeof(callee), "%s", pointer.name);
     }
     const ptx_value ended = ptx_fresh(emit);
-    ptx_text_add(emit->out,
-                 "  %s = call i1 %s(ptr %%block, ptr %s, i32 %s, i32 %s, i32 %s, i32 %s",
-                 ended.name, callee, w->thread.name, emit->thread_index.name,
-                 w->tid[0].name, w->tid[1].name, w->tid[2].name);
+    gphi_text_add(emit->out,
+                  "  %s = call i1 %s(ptr %%block, ptr %s, i32 %s, i32 %s, i32 %s, i32 %s",
+                  ended.name, callee, w->thread.name, emit->thread_index.name,
+                  w->tid[0].name, w->tid[1].name, w->tid[2].name);
     for (uint32_t i = 0; i < arguments; i++)
-        ptx_text_add(emit->out, ", ptr %s", slots[results + i]);
+        gphi_text_add(emit->out, ", ptr %s", slots[results + i]);
     for (uint32_t i = 0; i < results; i++)
-        ptx_text_add(emit->out, ", ptr %s", slots[i]);
-    ptx_text_add(emit->out, ")%s\n", emit->access);
+        gphi_text_add(emit->out, ", ptr %s", slots[i]);
+    gphi_text_add(emit->out, ")%s\n", emit->access);
     load_results(emit, insn, slots);
     if (!w->fast) {
-        const uint32_t go_on = shape_label(emit);
-        shape_line(emit, "br i1 %s, label %%ended, label %%L%u", ended.name, go_on);
-        ptx_text_add(emit->out, "L%u:\n", go_on);
+        const uint32_t go_on = ptx_new_label(emit);
+        ptx_line(emit, "br i1 %s, label %%ended, label %%L%u", ended.name, go_on);
+        gphi_text_add(emit->out, "L%u:\n", go_on);
     }
 }
 
@@ -334,69 +332,69 @@ void shape_write_call(ptx_emit *emit, const ptx_insn *insn)
 
 static void write_unguarded(ptx_emit *emit, uint32_t i)
 {
-    const shape_writer *w = emit->shape;
+    const ptx_writer *w = emit->shape;
     const ptx_insn *insn = &emit->function->insns[i];
     switch ((ptx_role)w->s->insns[i].role) {
     case PTX_ROLE_PLAIN: ptx_lower(emit, insn); break;
     case PTX_ROLE_CALL:
         if (!ptx_lower_intrinsic(emit, insn))
-            shape_write_call(emit, insn);
+            ptx_write_call(emit, insn);
         break;
     case PTX_ROLE_EXIT: /* in a device function: the thread ends, see cfg.c */
-        shape_line(emit, "store i1 true, ptr %%exited");
+        ptx_line(emit, "store i1 true, ptr %%exited");
         break;
     case PTX_ROLE_BARRIER:
-    case PTX_ROLE_WARP: shape_write_slow_cut(emit, i); break;
+    case PTX_ROLE_WARP: ptx_write_slow_cut(emit, i); break;
     default: break;
     }
 }
 
-void shape_write_insn(ptx_emit *emit, uint32_t i)
+void ptx_write_insn(ptx_emit *emit, uint32_t i)
 {
     const ptx_insn *insn = &emit->function->insns[i];
-    const shape_writer *w = emit->shape;
+    const ptx_writer *w = emit->shape;
     const uint8_t role = w->s->insns[i].role;
     /* The guard of a cut is a branch of the graph. */
     if (!insn->guarded || role == PTX_ROLE_BARRIER || role == PTX_ROLE_WARP) {
         write_unguarded(emit, i);
         return;
     }
-    const uint32_t label = shape_label(emit);
+    const uint32_t label = ptx_new_label(emit);
     const ptx_value guard = ptx_load_register(emit, insn->guard);
-    shape_line(emit, "br i1 %s, label %%%s%u, label %%%s%u", guard.name,
-               insn->guard_negate ? "S" : "G", label, insn->guard_negate ? "G" : "S",
-               label);
-    ptx_text_add(emit->out, "G%u:\n", label);
+    ptx_line(emit, "br i1 %s, label %%%s%u, label %%%s%u", guard.name,
+             insn->guard_negate ? "S" : "G", label, insn->guard_negate ? "G" : "S",
+             label);
+    gphi_text_add(emit->out, "G%u:\n", label);
     write_unguarded(emit, i);
-    ptx_text_add(emit->out, "  br label %%S%u\nS%u:\n", label, label);
+    gphi_text_add(emit->out, "  br label %%S%u\nS%u:\n", label, label);
 }
 
-void shape_write_end(ptx_emit *emit, uint32_t block, shape_target_fn *target)
+void ptx_write_end(ptx_emit *emit, uint32_t block, ptx_target_fn *target)
 {
-    const shape_writer *w = emit->shape;
-    const shape_block *b = &w->s->blocks[block];
+    const ptx_writer *w = emit->shape;
+    const ptx_flow_block *b = &w->s->blocks[block];
     char one[64], two[64];
     target(emit, block, 0, one, sizeof(one));
     if (b->end == SHAPE_JUMP) {
-        shape_line(emit, "br label %%%s", one);
+        ptx_line(emit, "br label %%%s", one);
         return;
     }
     const ptx_value value = ptx_load_register(emit, b->reg);
     if (b->end == SHAPE_BRANCH) {
         target(emit, block, 1, two, sizeof(two));
-        shape_line(emit, "br i1 %s, label %%%s, label %%%s", value.name,
-                   b->negate ? two : one, b->negate ? one : two);
+        ptx_line(emit, "br i1 %s, label %%%s, label %%%s", value.name,
+                 b->negate ? two : one, b->negate ? one : two);
         return;
     }
-    const uint32_t bad = shape_label(emit);
+    const uint32_t bad = ptx_new_label(emit);
     const char *type = ptx_llvm_type((ptx_type)emit->function->registers[b->reg].type);
-    ptx_text_add(emit->out, "  switch %s %s, label %%B%u [", type, value.name, bad);
+    gphi_text_add(emit->out, "  switch %s %s, label %%B%u [", type, value.name, bad);
     for (uint32_t k = 0; k < b->succ_count; k++) {
         target(emit, block, k, two, sizeof(two));
-        ptx_text_add(emit->out, " %s %u, label %%%s", type, k, two);
+        gphi_text_add(emit->out, " %s %u, label %%%s", type, k, two);
     }
-    ptx_text_add(emit->out, " ]\nB%u:\n", bad);
-    shape_line(emit, "call void @ptx_rt_bad_target(ptr %%block, i32 %s, i64 -1)",
-               w->scalar ? "0" : emit->thread_index.name);
-    shape_line(emit, "unreachable");
+    gphi_text_add(emit->out, " ]\nB%u:\n", bad);
+    ptx_line(emit, "call void @ptx_rt_bad_target(ptr %%block, i32 %s, i64 -1)",
+             w->scalar ? "0" : emit->thread_index.name);
+    ptx_line(emit, "unreachable");
 }

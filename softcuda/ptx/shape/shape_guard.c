@@ -41,21 +41,21 @@ typedef struct requirements {
 /* ---- recognizing --------------------------------------------------------------------
  */
 
-static const ptx_insn *definition(const fast *f, uint32_t reg)
+static const ptx_insn *definition(const ptx_fast *f, uint32_t reg)
 {
-    const shape_reg *r = &f->s->regs[reg];
+    const ptx_flow_reg *r = &f->s->regs[reg];
     if (r->def_count != 1 || !r->strict || r->def == SHAPE_NONE)
         return NULL;
     const ptx_insn *insn = &f->s->function->insns[r->def];
     return insn->guarded ? NULL : insn;
 }
 
-static const ptx_operand *operands_of(const fast *f, const ptx_insn *insn)
+static const ptx_operand *operands_of(const ptx_fast *f, const ptx_insn *insn)
 {
     return &f->s->function->operands[insn->operand];
 }
 
-static bool is_uniform(const fast *f, const ptx_operand *operand)
+static bool is_uniform(const ptx_fast *f, const ptx_operand *operand)
 {
     if (operand->kind == PTX_OPERAND_INT)
         return true;
@@ -95,13 +95,13 @@ static bool is_32_bits(const ptx_insn *insn)
 }
 
 /* A register that has made its step of this round before instruction `use`. */
-static bool has_stepped(const fast *f, uint32_t reg, const ptx_insn *use)
+static bool has_stepped(const ptx_fast *f, uint32_t reg, const ptx_insn *use)
 {
     const uint32_t at = (uint32_t)(use - f->s->function->insns);
-    const shape_block *b = &f->s->blocks[f->s->insns[at].block];
+    const ptx_flow_block *b = &f->s->blocks[f->s->insns[at].block];
     bool stepped = false;
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (shape_is_step(f->s, i, reg)) {
+        if (ptx_is_step(f->s, i, reg)) {
             if (stepped || i > at)
                 return false;
             stepped = true;
@@ -111,12 +111,12 @@ static bool has_stepped(const fast *f, uint32_t reg, const ptx_insn *use)
 
 /* What gives the operand its value: the one definition of its register, or, of one that
  * is a base and a uniform offset, what sets the base. */
-static const ptx_insn *source(const fast *f, const ptx_operand *operand,
+static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
                               const ptx_insn *use, sum *to)
 {
     if (operand->kind != PTX_OPERAND_REG || operand->negate)
         return NULL;
-    const shape_reg *r = &f->s->regs[operand->index];
+    const ptx_flow_reg *r = &f->s->regs[operand->index];
     if (r->home != SHAPE_AFFINE)
         return definition(f, operand->index);
     if (use == NULL || to->offset != SHAPE_NONE || !has_stepped(f, operand->index, use))
@@ -128,8 +128,8 @@ static const ptx_insn *source(const fast *f, const ptx_operand *operand,
 
 /* Adds what `operand` of `use` is to the sum: one operand is followed further, the others
  * are uniform. */
-static bool add_operand(const fast *f, const ptx_operand *operand, const ptx_insn *use,
-                        sum *to)
+static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
+                        const ptx_insn *use, sum *to)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++, use = NULL) {
         if (is_uniform(f, operand))
@@ -181,7 +181,7 @@ static const char *compare_name(const ptx_insn *insn, bool *is_signed)
     }
 }
 
-static bool require_compare(const fast *f, const ptx_insn *insn, bool value,
+static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
                             requirements *all)
 {
     const ptx_operand *o = operands_of(f, insn);
@@ -203,7 +203,8 @@ static bool require_compare(const fast *f, const ptx_insn *insn, bool value,
 
 /* What it takes for predicate `reg` to be `value` in all threads. Both operands of an
  * `or` must be false for it to be false, both of an `and` true for it to be true. */
-static bool require(const fast *f, uint32_t first, bool first_value, requirements *all)
+static bool require(const ptx_fast *f, uint32_t first, bool first_value,
+                    requirements *all)
 {
     uint32_t stack[FAST_GUARDS_MAX * 2], depth = 0;
     bool values[FAST_GUARDS_MAX * 2];
@@ -238,7 +239,7 @@ static bool require(const fast *f, uint32_t first, bool first_value, requirement
 
 /* The way of a branch that is the usual one: not out of the kernel, not past what the
  * branch skips. -1: neither is. */
-static int usual_way(const shape_block *b)
+static int usual_way(const ptx_flow_block *b)
 {
     if (b->end != SHAPE_BRANCH || b->succ_count != 2)
         return -1;
@@ -251,12 +252,12 @@ static int usual_way(const shape_block *b)
     return -1;
 }
 
-static bool find_all(const fast *f, uint8_t *ways, requirements *all)
+static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
 {
-    const shape_region *r = &f->s->regions[f->region];
+    const ptx_region *r = &f->s->regions[f->region];
     bool any = false;
     for (uint32_t n = 0; n < r->block_count; n++) {
-        const shape_block *b = &f->s->blocks[r->blocks[n]];
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
         const int way = usual_way(b);
         if (way < 0 || !f->s->regs[b->reg].divergent)
             continue;
@@ -277,7 +278,7 @@ static bool find_all(const fast *f, uint8_t *ways, requirements *all)
 #define ROW_MAX 1024u /* threads along x */
 
 /* Whether the operand is threadIdx.x, perhaps by way of a register. */
-static bool is_x(const fast *f, const ptx_operand *operand)
+static bool is_x(const ptx_fast *f, const ptx_operand *operand)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
         if (axis_of(operand) >= 0)
@@ -294,7 +295,7 @@ static bool is_x(const fast *f, const ptx_operand *operand)
 }
 
 /* n, if the operand is threadIdx.x % n, n a power of two; 0: it is something else. */
-static uint32_t x_modulo(const fast *f, const ptx_operand *operand)
+static uint32_t x_modulo(const ptx_fast *f, const ptx_operand *operand)
 {
     if (is_x(f, operand))
         return ROW_MAX;
@@ -310,11 +311,11 @@ static uint32_t x_modulo(const fast *f, const ptx_operand *operand)
     return n > 1 && n <= ROW_MAX && (n & (n - 1)) == 0 ? (uint32_t)n : 0;
 }
 
-static bool only_computes(const fast *f, uint32_t block)
+static bool only_computes(const ptx_fast *f, uint32_t block)
 {
-    const shape_block *b = &f->s->blocks[block];
+    const ptx_flow_block *b = &f->s->blocks[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const shape_insn *insn = &f->s->insns[i];
+        const ptx_flow_insn *insn = &f->s->insns[i];
         if (insn->role != PTX_ROLE_PLAIN || insn->reads_memory || insn->writes_memory)
             return false;
     }
@@ -322,29 +323,29 @@ static bool only_computes(const fast *f, uint32_t block)
 }
 
 /* Nothing is kept of a thread that leaves the region straight from its first block. */
-static bool leaves_no_trace(const fast *f)
+static bool leaves_no_trace(const ptx_fast *f)
 {
-    const shape_region *r = fast_region(f);
+    const ptx_region *r = ptx_fast_region(f);
     if (r->masked || r->exits)
         return false;
     for (uint32_t k = 0; k < r->target_count; k++)
         if (f->s->regions[r->targets[k]].masked)
             return false;
     for (uint32_t reg = 0; reg < f->s->function->register_count; reg++)
-        if (fast_is_array(f, reg) && shape_bit(r->live_out, reg))
+        if (ptx_fast_is_array(f, reg) && ptx_bit(r->live_out, reg))
             return false;
     return only_computes(f, r->head);
 }
 
-static bool stays(const fast *f, uint32_t to)
+static bool stays(const ptx_fast *f, uint32_t to)
 {
-    return to != SHAPE_EXIT && to != SHAPE_NONE && to != fast_region(f)->head &&
+    return to != SHAPE_EXIT && to != SHAPE_NONE && to != ptx_fast_region(f)->head &&
            f->s->blocks[to].region == f->region;
 }
 
-uint32_t fast_stride(const fast *f)
+uint32_t ptx_fast_stride(const ptx_fast *f)
 {
-    const shape_block *b = &f->s->blocks[fast_region(f)->head];
+    const ptx_flow_block *b = &f->s->blocks[ptx_fast_region(f)->head];
     if (b->end != SHAPE_BRANCH || b->succ_count != 2 || !leaves_no_trace(f))
         return 1;
     const bool first = stays(f, b->succ[0]);
@@ -364,40 +365,40 @@ uint32_t fast_stride(const fast *f)
 /* ---- writing ------------------------------------------------------------------------
  */
 
-static ptx_value write_sum(fast *f, const sum *from)
+static ptx_value write_sum(ptx_fast *f, const sum *from)
 {
     ptx_value total = {"0"};
     if (from->offset != SHAPE_NONE)
-        total = shape_value(&f->emit, "load i32, ptr %%off.%u", from->offset);
+        total = ptx_let(&f->emit, "load i32, ptr %%off.%u", from->offset);
     for (uint32_t i = 0; i < from->count; i++) {
         ptx_value term = ptx_operand_value(&f->emit, from->terms[i][0], PTX_U32);
         if (from->terms[i][1] != NULL) {
             const ptx_value by = ptx_operand_value(&f->emit, from->terms[i][1], PTX_U32);
-            term = shape_value(&f->emit, "mul i32 %s, %s", term.name, by.name);
+            term = ptx_let(&f->emit, "mul i32 %s, %s", term.name, by.name);
         }
-        total = shape_value(&f->emit, "add i32 %s, %s", total.name, term.name);
+        total = ptx_let(&f->emit, "add i32 %s, %s", total.name, term.name);
     }
     return total;
 }
 
 /* `low` as it is `rounds` later, and whether it gets there without wrapping. */
-static ptx_value write_later(fast *f, const requirement *r, const sum *from,
+static ptx_value write_later(ptx_fast *f, const requirement *r, const sum *from,
                              uint32_t rounds, ptx_value *low)
 {
     ptx_emit *e = &f->emit;
     ptx_value holds = {"true"};
     if (rounds == 0 || from->offset == SHAPE_NONE)
         return holds;
-    const ptx_value now = shape_value(e, "load i32, ptr %%off.%u", from->offset);
+    const ptx_value now = ptx_let(e, "load i32, ptr %%off.%u", from->offset);
     const ptx_value step =
-        shape_value(e, "sub i32 %s, %%moved.%u.%u", now.name, f->region, from->offset);
-    const ptx_value way = shape_value(e, "mul i32 %s, %u", step.name, rounds);
-    const ptx_value later = shape_value(e, "add i32 %s, %s", low->name, way.name);
+        ptx_let(e, "sub i32 %s, %%moved.%u.%u", now.name, f->region, from->offset);
+    const ptx_value way = ptx_let(e, "mul i32 %s, %u", step.name, rounds);
+    const ptx_value later = ptx_let(e, "add i32 %s, %s", low->name, way.name);
     const ptx_value small =
-        shape_value(e, "icmp ult i32 %s, %u", step.name, 0x40000000u / rounds);
-    const ptx_value ahead = shape_value(
-        e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule", low->name, later.name);
-    holds = shape_value(e, "and i1 %s, %s", small.name, ahead.name);
+        ptx_let(e, "icmp ult i32 %s, %u", step.name, 0x40000000u / rounds);
+    const ptx_value ahead = ptx_let(e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule",
+                                    low->name, later.name);
+    holds = ptx_let(e, "and i1 %s, %s", small.name, ahead.name);
     *low = later;
     return holds;
 }
@@ -405,7 +406,7 @@ static ptx_value write_later(fast *f, const requirement *r, const sum *from,
 /* Whether the first and the last thread give `value`, and the index does not wrap: then
  * all in between do. With `rounds`, so many rounds later: given that it holds now, then
  * in all rounds up to there. */
-static ptx_value write_requirement(fast *f, const requirement *r, uint32_t rounds)
+static ptx_value write_requirement(ptx_fast *f, const requirement *r, uint32_t rounds)
 {
     ptx_emit *e = &f->emit;
     const bool left = r->left.axis >= 0;
@@ -414,28 +415,28 @@ static ptx_value write_requirement(fast *f, const requirement *r, uint32_t round
     ptx_value low = write_sum(f, moving);
     ptx_value holds = write_later(f, r, moving, rounds, &low);
     const ptx_value bound = write_sum(f, left ? &r->right : &r->left);
-    const ptx_value last = shape_value(e, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
-    const ptx_value high = shape_value(e, "add i32 %s, %s", low.name, last.name);
-    const ptx_value rises = shape_value(
-        e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule", low.name, high.name);
-    holds = shape_value(e, "and i1 %s, %s", holds.name, rises.name);
+    const ptx_value last = ptx_let(e, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
+    const ptx_value high = ptx_let(e, "add i32 %s, %s", low.name, last.name);
+    const ptx_value rises = ptx_let(e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule",
+                                    low.name, high.name);
+    holds = ptx_let(e, "and i1 %s, %s", holds.name, rises.name);
     const ptx_value ends[2] = {low, high};
     for (int k = 0; k < 2; k++) {
-        ptx_value is = shape_value(e, "icmp %s i32 %s, %s", r->predicate,
-                                   left ? ends[k].name : bound.name,
-                                   left ? bound.name : ends[k].name);
+        ptx_value is =
+            ptx_let(e, "icmp %s i32 %s, %s", r->predicate,
+                    left ? ends[k].name : bound.name, left ? bound.name : ends[k].name);
         if (!r->value)
-            is = shape_value(e, "xor i1 %s, true", is.name);
-        holds = shape_value(e, "and i1 %s, %s", holds.name, is.name);
+            is = ptx_let(e, "xor i1 %s, true", is.name);
+        holds = ptx_let(e, "and i1 %s, %s", holds.name, is.name);
     }
     return holds;
 }
 
 /* A masked region that is a loop by itself: the way of its branch that goes round. */
-static bool goes_round(const fast *f, const uint8_t *ways)
+static bool goes_round(const ptx_fast *f, const uint8_t *ways)
 {
-    const shape_region *r = &f->s->regions[f->region];
-    const shape_block *b = &f->s->blocks[r->head];
+    const ptx_region *r = &f->s->regions[f->region];
+    const ptx_flow_block *b = &f->s->blocks[r->head];
     return r->block_count == 1 && b->loop != SHAPE_NONE &&
            f->s->loops[b->loop].head == r->head && f->s->loops[b->loop].outside &&
            ways[r->head] != 0 && b->succ[ways[r->head] - 1] == r->head;
@@ -444,22 +445,22 @@ static bool goes_round(const fast *f, const uint8_t *ways)
 /* Whether all threads take the usual way at the branches of the region: an i1, worked
  * out once a block, and f->ways. False: there is no branch of which it can be said, or
  * the region is masked and not a loop by itself. */
-static bool write_guards(fast *f, requirements *all, ptx_value *out)
+static bool write_guards(ptx_fast *f, requirements *all, ptx_value *out)
 {
-    uint8_t *ways = shape_alloc(f->s->memory, f->s->block_count, 1);
+    uint8_t *ways = ptx_alloc(f->s->memory, f->s->block_count, 1);
     if (!find_all(f, ways, all))
         return false;
     if (f->s->regions[f->region].masked && !goes_round(f, ways))
         return false;
-    fast_set_scalar(f, true);
+    ptx_fast_set_scalar(f, true);
     ptx_value holds = {"true"};
     for (uint32_t i = 0; i < all->count; i++) {
         const ptx_value one = write_requirement(f, &all->list[i], 0);
-        holds = shape_value(&f->emit, "and i1 %s, %s", holds.name, one.name);
+        holds = ptx_let(&f->emit, "and i1 %s, %s", holds.name, one.name);
     }
     /* A value that this block of the kernel never comes to set stands for nothing: then
      * no thread comes to its branch either. */
-    *out = shape_value(&f->emit, "freeze i1 %s", holds.name);
+    *out = ptx_let(&f->emit, "freeze i1 %s", holds.name);
     f->ways = ways;
     return true;
 }
@@ -467,21 +468,21 @@ static bool write_guards(fast *f, requirements *all, ptx_value *out)
 /* ---- the copies of a region ----------------------------------------------------------
  */
 
-static uint32_t count_insns(const fast *f, bool scalar)
+static uint32_t count_insns(const ptx_fast *f, bool scalar)
 {
-    const shape_region *r = fast_region(f);
+    const ptx_region *r = ptx_fast_region(f);
     uint32_t count = 0;
     for (uint32_t n = 0; n < r->block_count; n++) {
-        const shape_block *b = &f->s->blocks[r->blocks[n]];
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            count += !scalar || fast_is_scalar(f->s, i);
+            count += !scalar || ptx_fast_is_scalar(f->s, i);
     }
     return count;
 }
 
 /* Whether a thread may make several rounds before the next thread makes its own: nothing
  * but offsets changes from round to round for all of them. */
-static bool may_jam(const fast *f, const requirements *all)
+static bool may_jam(const ptx_fast *f, const requirements *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const requirement *r = &all->list[i];
@@ -496,114 +497,112 @@ static bool may_jam(const fast *f, const requirements *all)
  * strides on: rows of several rounds are in flight together, which hides what the
  * prefetcher of the processor does not see, and what is added up stays in registers.
  * Leaves the flow where one round is to be made. */
-static void write_jam(fast *f, const requirements *all)
+static void write_jam(ptx_fast *f, const requirements *all)
 {
     ptx_emit *e = &f->emit;
     char from[32];
     if (!may_jam(f, all))
         return;
-    fast_set_scalar(f, true);
+    ptx_fast_set_scalar(f, true);
     ptx_value holds = {"true"};
     for (uint32_t i = 0; i < all->count; i++) {
         const ptx_value one = write_requirement(f, &all->list[i], JAM_ROUNDS - 1);
-        holds = shape_value(e, "and i1 %s, %s", holds.name, one.name);
+        holds = ptx_let(e, "and i1 %s, %s", holds.name, one.name);
     }
-    const ptx_value all_rounds = shape_value(e, "freeze i1 %s", holds.name);
-    shape_line(e, "br i1 %s, label %%C%u.g, label %%C%u.h", all_rounds.name, f->region,
-               f->region);
+    const ptx_value all_rounds = ptx_let(e, "freeze i1 %s", holds.name);
+    ptx_line(e, "br i1 %s, label %%C%u.g, label %%C%u.h", all_rounds.name, f->region,
+             f->region);
     snprintf(from, sizeof(from), "C%u.g", f->region);
-    ptx_text_add(e->out, "%s:\n", from);
+    gphi_text_add(e->out, "%s:\n", from);
     for (uint32_t k = 1; k < JAM_ROUNDS; k++)
-        fast_move_offsets(f);
-    ptx_text_add(e->out, "  br label %%T%ug.z\n", f->region);
+        ptx_fast_move_offsets(f);
+    gphi_text_add(e->out, "  br label %%T%ug.z\n", f->region);
     f->rounds = JAM_ROUNDS;
-    fast_write_loops(f, 'g', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'g', from, "%ntid.x");
     f->rounds = 1;
-    ptx_text_add(e->out, "C%u.h:\n", f->region);
+    gphi_text_add(e->out, "C%u.h:\n", f->region);
 }
 
 /* A copy of the last round, for when all threads leave together: their flags are
  * cleared, not worked out. Goes on where they do not. */
-static void write_last(fast *f, const char *scan, const requirements *guards,
+static void write_last(ptx_fast *f, const char *scan, const requirements *guards,
                        const uint8_t *ways)
 {
     ptx_emit *e = &f->emit;
     char from[32];
     if (guards->count != 1)
         return; /* not all of several things: some thread may stay */
-    fast_set_scalar(f, true);
+    ptx_fast_set_scalar(f, true);
     requirement opposite = guards->list[0];
     opposite.value = !opposite.value;
     const ptx_value leave = write_requirement(f, &opposite, 0);
-    const ptx_value known = shape_value(e, "freeze i1 %s", leave.name);
-    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
-    const ptx_value all = shape_value(e, "and i1 %s, %s", full.name, known.name);
-    shape_line(e, "br i1 %s, label %%C%u.l, label %%C%u.m", all.name, f->region,
-               f->region);
+    const ptx_value known = ptx_let(e, "freeze i1 %s", leave.name);
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value all = ptx_let(e, "and i1 %s, %s", full.name, known.name);
+    ptx_line(e, "br i1 %s, label %%C%u.l, label %%C%u.m", all.name, f->region, f->region);
     snprintf(from, sizeof(from), "C%u.l", f->region);
-    ptx_text_add(e->out, "%s:\n  br label %%T%ul.z\n", from, f->region);
-    uint8_t *other = shape_alloc(f->s->memory, f->s->block_count, 1);
-    const uint32_t head = fast_region(f)->head;
+    gphi_text_add(e->out, "%s:\n  br label %%T%ul.z\n", from, f->region);
+    uint8_t *other = ptx_alloc(f->s->memory, f->s->block_count, 1);
+    const uint32_t head = ptx_fast_region(f)->head;
     other[head] = (uint8_t)(3 - ways[head]);
     f->ways = other;
-    fast_write_loops(f, 'l', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'l', from, "%ntid.x");
     f->ways = NULL;
-    ptx_text_add(e->out, "C%u.m:\n", f->region);
+    gphi_text_add(e->out, "C%u.m:\n", f->region);
 }
 
 /* A loop that all threads go round, and will go round once more: no flags are looked at
  * or written, and the next round knows how many take part. */
-static void write_round(fast *f, const char *scan)
+static void write_round(ptx_fast *f, const char *scan)
 {
     ptx_emit *e = &f->emit;
     requirements guards = {.count = 0};
     ptx_value all;
     char from[32];
-    if (!fast_region(f)->masked || !write_guards(f, &guards, &all))
+    if (!ptx_fast_region(f)->masked || !write_guards(f, &guards, &all))
         return;
-    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
-    const ptx_value go = shape_value(e, "and i1 %s, %s", full.name, all.name);
-    shape_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region,
-               f->region);
-    ptx_text_add(e->out, "C%u.f:\n", f->region);
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value go = ptx_let(e, "and i1 %s, %s", full.name, all.name);
+    ptx_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region, f->region);
+    gphi_text_add(e->out, "C%u.f:\n", f->region);
     f->round = true;
     write_jam(f, &guards);
     snprintf(from, sizeof(from), "C%u.one", f->region);
-    ptx_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,
-                 f->region);
-    fast_write_loops(f, 'f', from, "%ntid.x");
+    gphi_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,
+                  f->region);
+    ptx_fast_write_loops(f, 'f', from, "%ntid.x");
     const uint8_t *ways = f->ways;
     f->round = false;
     f->ways = NULL;
     f->again = true;
-    ptx_text_add(e->out, "R%u.again:\n", f->region);
-    shape_line(e, "store i32 %%threads, ptr %%known");
-    shape_line(e, "br label %%R%u.back", f->region);
-    ptx_text_add(e->out, "C%u.r:\n", f->region);
+    gphi_text_add(e->out, "R%u.again:\n", f->region);
+    ptx_line(e, "store i32 %%threads, ptr %%known");
+    ptx_line(e, "br label %%R%u.back", f->region);
+    gphi_text_add(e->out, "C%u.r:\n", f->region);
     write_last(f, scan, &guards, ways);
 }
 
 /* `scan` tells how many threads take part; in its top bit, that they are not the first
  * ones. All of them, or the first n of a row, need no flags. */
-void fast_write_choice(fast *f, const char *scan)
+void ptx_fast_write_choice(ptx_fast *f, const char *scan)
 {
     ptx_emit *e = &f->emit;
     write_round(f, scan);
-    const ptx_value prefix = shape_value(e, "icmp sge i32 %s, 0", scan);
-    const ptx_value full = shape_value(e, "icmp eq i32 %s, %%threads", scan);
-    const ptx_value easy = shape_value(e, "or i1 %%one.row, %s", full.name);
-    const ptx_value plain = shape_value(e, "and i1 %s, %s", prefix.name, easy.name);
+    const ptx_value prefix = ptx_let(e, "icmp sge i32 %s, 0", scan);
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value easy = ptx_let(e, "or i1 %%one.row, %s", full.name);
+    const ptx_value plain = ptx_let(e, "and i1 %s, %s", prefix.name, easy.name);
     const ptx_value bound =
-        shape_value(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
-    shape_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
-               f->region);
+        ptx_let(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
+    ptx_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
+             f->region);
     char from[32];
     snprintf(from, sizeof(from), "C%u.a", f->region);
-    ptx_text_add(e->out, "%s:\n  br label %%T%ua.z\n", from, f->region);
-    fast_write_loops(f, 'a', from, bound.name);
+    gphi_text_add(e->out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    ptx_fast_write_loops(f, 'a', from, bound.name);
     snprintf(from, sizeof(from), "C%u.b", f->region);
-    ptx_text_add(e->out, "%s:\n  br label %%T%ub.z\n", from, f->region);
-    fast_write_loops(f, 'b', from, "%ntid.x");
+    gphi_text_add(e->out, "%s:\n  br label %%T%ub.z\n", from, f->region);
+    ptx_fast_write_loops(f, 'b', from, "%ntid.x");
 }
 
 /* n, if the requirement is that x < n, a constant; 0: it is another one. */
@@ -626,11 +625,11 @@ static uint32_t first_threads(const requirement *r)
 /* `if (threadIdx.x >= 32) return;`: the copy for threads that agree serves the first 32
  * of a row, too; all others have ended. Says which `threads` it is for, and joins to
  * `holds` that it can be taken. */
-static bool write_first_threads(fast *f, const requirements *guards, ptx_value *holds,
+static bool write_first_threads(ptx_fast *f, const requirements *guards, ptx_value *holds,
                                 ptx_value *threads)
 {
-    const shape_region *r = fast_region(f);
-    const shape_block *b = &f->s->blocks[r->head];
+    const ptx_region *r = ptx_fast_region(f);
+    const ptx_flow_block *b = &f->s->blocks[r->head];
     const uint32_t n = guards->count == 1 ? first_threads(&guards->list[0]) : 0;
     if (n == 0 || !r->exits || f->ways[r->head] == 0 || !only_computes(f, r->head) ||
         b->succ[2 - f->ways[r->head]] != SHAPE_EXIT)
@@ -638,31 +637,29 @@ static bool write_first_threads(fast *f, const requirements *guards, ptx_value *
     for (uint32_t k = 0; k < r->target_count; k++)
         if (f->s->regions[r->targets[k]].masked)
             return false;
-    const ptx_value fewer = shape_value(&f->emit, "icmp ult i32 %u, %%ntid.x", n);
-    const ptx_value row = shape_value(&f->emit, "and i1 %s, %%one.row", fewer.name);
-    *threads = shape_value(&f->emit, "select i1 %s, i32 %u, i32 %%ntid.x", row.name, n);
-    *holds = shape_value(&f->emit, "or i1 %s, %s", holds->name, row.name);
+    const ptx_value fewer = ptx_let(&f->emit, "icmp ult i32 %u, %%ntid.x", n);
+    const ptx_value row = ptx_let(&f->emit, "and i1 %s, %%one.row", fewer.name);
+    *threads = ptx_let(&f->emit, "select i1 %s, i32 %u, i32 %%ntid.x", row.name, n);
+    *holds = ptx_let(&f->emit, "or i1 %s, %s", holds->name, row.name);
     return true;
 }
 
 /* Threads behind the first `threads` of a row have ended. */
-static void write_ended(fast *f, const char *threads)
+static void write_ended(ptx_fast *f, const char *threads)
 {
     ptx_emit *e = &f->emit;
-    const ptx_value rest = shape_value(e, "sub i32 %%ntid.x, %s", threads);
-    const ptx_value any = shape_value(e, "icmp ne i32 %s, 0", rest.name);
-    shape_line(e, "br i1 %s, label %%C%u.e, label %%C%u.s", any.name, f->region,
-               f->region);
-    ptx_text_add(e->out, "C%u.e:\n", f->region);
-    const ptx_value at =
-        shape_value(e, "getelementptr i8, ptr %%live.0, i32 %s", threads);
-    const ptx_value bytes = shape_value(e, "zext i32 %s to i64", rest.name);
-    shape_line(e, "call void @soft.fill(ptr %s, i8 0, i64 %s)", at.name, bytes.name);
-    ptx_text_add(e->out, "  br label %%C%u.s\nC%u.s:\n", f->region, f->region);
+    const ptx_value rest = ptx_let(e, "sub i32 %%ntid.x, %s", threads);
+    const ptx_value any = ptx_let(e, "icmp ne i32 %s, 0", rest.name);
+    ptx_line(e, "br i1 %s, label %%C%u.e, label %%C%u.s", any.name, f->region, f->region);
+    gphi_text_add(e->out, "C%u.e:\n", f->region);
+    const ptx_value at = ptx_let(e, "getelementptr i8, ptr %%live.0, i32 %s", threads);
+    const ptx_value bytes = ptx_let(e, "zext i32 %s to i64", rest.name);
+    ptx_line(e, "call void @soft.fill(ptr %s, i8 0, i64 %s)", at.name, bytes.name);
+    gphi_text_add(e->out, "  br label %%C%u.s\nC%u.s:\n", f->region, f->region);
 }
 
 /* All threads of most blocks take the same way at a guard: see shape_guard.c. */
-bool fast_write_without_guards(fast *f)
+bool ptx_fast_write_without_guards(ptx_fast *f)
 {
     requirements guards = {.count = 0};
     ptx_value all, threads = {"%ntid.x"};
@@ -670,17 +667,17 @@ bool fast_write_without_guards(fast *f)
     if (!write_guards(f, &guards, &all))
         return false;
     const bool few = write_first_threads(f, &guards, &all, &threads);
-    shape_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
-               f->region);
+    ptx_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
+             f->region);
     snprintf(from, sizeof(from), "C%u.%c", f->region, few ? 's' : 'f');
-    ptx_text_add(f->emit.out, "C%u.f:\n", f->region);
+    gphi_text_add(f->emit.out, "C%u.f:\n", f->region);
     if (few)
         write_ended(f, threads.name);
-    ptx_text_add(f->emit.out, "  br label %%T%uf.z\n", f->region);
-    fast_write_loops(f, 'f', from, threads.name);
+    gphi_text_add(f->emit.out, "  br label %%T%uf.z\n", f->region);
+    ptx_fast_write_loops(f, 'f', from, threads.name);
     f->ways = NULL;
     snprintf(from, sizeof(from), "C%u", f->region);
-    ptx_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);
-    fast_write_loops(f, 'a', from, "%ntid.x");
+    gphi_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);
+    ptx_fast_write_loops(f, 'a', from, "%ntid.x");
     return true;
 }

@@ -94,7 +94,7 @@ static void note_uses(names *n, const char *line, const char *end)
 
 typedef void line_fn(names *n, const char *line, const char *end);
 
-static void each_line(names *n, const ptx_text *text, line_fn *fn)
+static void each_line(names *n, const gphi_text *text, line_fn *fn)
 {
     const char *const end = text->bytes + text->length;
     for (const char *line = text->bytes; line < end;) {
@@ -106,7 +106,7 @@ static void each_line(names *n, const ptx_text *text, line_fn *fn)
 }
 
 /* Names that the text uses and does not define, each once. */
-static names free_names(fast *f, const ptx_text *text)
+static names free_names(ptx_fast *f, const gphi_text *text)
 {
     names n = {.mask = 63};
     uint32_t most = 0;
@@ -114,8 +114,8 @@ static names free_names(fast *f, const ptx_text *text)
         most += text->bytes[i] == '%' || text->bytes[i] == ':';
     while (n.mask < 2 * most)
         n.mask = 2 * n.mask + 1;
-    n.table = shape_alloc(f->s->memory, (size_t)n.mask + 1, sizeof(*n.table));
-    n.used = shape_alloc(f->s->memory, (size_t)most + 1, sizeof(*n.used));
+    n.table = ptx_alloc(f->s->memory, (size_t)n.mask + 1, sizeof(*n.table));
+    n.used = ptx_alloc(f->s->memory, (size_t)most + 1, sizeof(*n.used));
     each_line(&n, text, note_definition);
     each_line(&n, text, note_uses);
     uint32_t kept = 0;
@@ -147,7 +147,7 @@ static uint32_t number_of(const name *n)
     return (uint32_t)strtoul(n->text + at, NULL, 10);
 }
 
-static int kind_of(const fast *f, const name *n, const char *scan, char *type,
+static int kind_of(const ptx_fast *f, const name *n, const char *scan, char *type,
                    size_t room)
 {
     static const char *const pointers[] = {"block",  "grid",    "zero",      "shared",
@@ -183,7 +183,7 @@ static int kind_of(const fast *f, const name *n, const char *scan, char *type,
         for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
             found = is(n, slots[i].name) ? slots[i].type : found;
         if (begins(n, "r.") || begins(n, "load."))
-            found = fast_type(f, number_of(n));
+            found = ptx_fast_type(f, number_of(n));
         else if (begins(n, "mk.") || begins(n, "lv."))
             found = "i8";
         else if (begins(n, "call."))
@@ -191,7 +191,7 @@ static int kind_of(const fast *f, const name *n, const char *scan, char *type,
     }
     if (found == NULL && (begins(n, "u.") || begins(n, "off."))) {
         kind = PART_SCALAR;
-        found = fast_type(f, number_of(n));
+        found = ptx_fast_type(f, number_of(n));
     }
     if (found == NULL && begins(n, "p.")) {
         const uint64_t bytes = f->s->function->variables[number_of(n)].bytes;
@@ -205,8 +205,8 @@ static int kind_of(const fast *f, const name *n, const char *scan, char *type,
 /* ---- writing ------------------------------------------------------------------------
  */
 
-static void write_list(fast *f, const names *n, const char *scan, bool types_only,
-                       ptx_text *out)
+static void write_list(ptx_fast *f, const names *n, const char *scan, bool types_only,
+                       gphi_text *out)
 {
     char type[48];
     bool first = true;
@@ -216,14 +216,14 @@ static void write_list(fast *f, const names *n, const char *scan, bool types_onl
         if (kind == PART_SLOT)
             continue;
         const bool in = kind == PART_SCALAR && types_only;
-        ptx_text_add(out, "%s%s %%%s%.*s", first ? "" : ", ",
-                     kind == PART_SCALAR ? "ptr" : type, in ? "in." : "", (int)m->bytes,
-                     m->text);
+        gphi_text_add(out, "%s%s %%%s%.*s", first ? "" : ", ",
+                      kind == PART_SCALAR ? "ptr" : type, in ? "in." : "", (int)m->bytes,
+                      m->text);
         first = false;
     }
 }
 
-static void write_slots(fast *f, const names *n, const char *scan, ptx_text *out)
+static void write_slots(ptx_fast *f, const names *n, const char *scan, gphi_text *out)
 {
     char type[48];
     for (uint32_t i = 0; i < n->used_count; i++) {
@@ -233,45 +233,51 @@ static void write_slots(fast *f, const names *n, const char *scan, ptx_text *out
         if (kind == PART_VALUE)
             continue;
         const bool wide = begins(m, "call.") || begins(m, "p.");
-        ptx_text_add(out, "  %%%.*s = alloca %s%s\n", bytes, m->text, type,
-                     wide ? ", align 128" : "");
+        gphi_text_add(out, "  %%%.*s = alloca %s%s\n", bytes, m->text, type,
+                      wide ? ", align 128" : "");
         if (is(m, "cc"))
-            ptx_text_add(out, "  store i1 false, ptr %%cc\n");
+            gphi_text_put(out, "  store i1 false, ptr %cc\n");
         if (kind == PART_SCALAR)
-            ptx_text_add(out,
-                         "  %%old.%.*s = load %s, ptr %%in.%.*s\n"
-                         "  store %s %%old.%.*s, ptr %%%.*s\n",
-                         bytes, m->text, type, bytes, m->text, type, bytes, m->text,
-                         bytes, m->text);
+            gphi_text_add(out,
+                          "  %%old.%.*s = load %s, ptr %%in.%.*s\n"
+                          "  store %s %%old.%.*s, ptr %%%.*s\n",
+                          bytes, m->text, type, bytes, m->text, type, bytes, m->text,
+                          bytes, m->text);
     }
 }
 
-static void write_return(fast *f, const names *n, const char *scan, const char *label,
-                         ptx_text *out)
+static void write_return(ptx_fast *f, const names *n, const char *scan, const char *label,
+                         gphi_text *out)
 {
     char type[48];
-    ptx_text_add(out, "R%u.%s:\n", f->region, label);
+    gphi_text_add(out, "R%u.%s:\n", f->region, label);
     for (uint32_t i = 0; i < n->used_count; i++) {
         const name *m = n->used[i];
         const int bytes = (int)m->bytes;
         if (kind_of(f, m, scan, type, sizeof(type)) == PART_SCALAR)
-            ptx_text_add(out,
-                         "  %%%s.%.*s = load %s, ptr %%%.*s\n"
-                         "  store %s %%%s.%.*s, ptr %%in.%.*s\n",
-                         label, bytes, m->text, type, bytes, m->text, type, label, bytes,
-                         m->text, bytes, m->text);
+            gphi_text_add(out,
+                          "  %%%s.%.*s = load %s, ptr %%%.*s\n"
+                          "  store %s %%%s.%.*s, ptr %%in.%.*s\n",
+                          label, bytes, m->text, type, bytes, m->text, type, label, bytes,
+                          m->text, bytes, m->text);
     }
-    ptx_text_add(out, "  ret i1 %s\n", strcmp(label, "back") == 0 ? "true" : "false");
+    gphi_text_add(out, "  ret i1 %s\n", strcmp(label, "back") == 0 ? "true" : "false");
 }
 
-void fast_begin_part(fast *f)
+static void pass_failure(const gphi_text *from, gphi_text *to)
+{
+    if (from->status != GPH_OK)
+        to->status = from->status;
+}
+
+void ptx_fast_begin_part(ptx_fast *f)
 {
     f->s->program->part.length = 0;
     f->again = false;
     f->emit.out = &f->s->program->part;
 }
 
-static bool all_known(fast *f, const names *n, const char *scan)
+static bool all_known(ptx_fast *f, const names *n, const char *scan)
 {
     char type[48];
     for (uint32_t i = 0; i < n->used_count; i++)
@@ -280,47 +286,47 @@ static bool all_known(fast *f, const names *n, const char *scan)
     return true;
 }
 
-void fast_end_part(fast *f, const char *scan)
+void ptx_fast_end_part(ptx_fast *f, const char *scan)
 {
-    shape_program *p = f->s->program;
-    ptx_text *out = &p->parts;
+    ptx_build *p = f->s->program;
+    gphi_text *out = &p->parts;
     const char *kernel = f->s->function->name;
     f->emit.out = &p->text;
-    if (p->part.failed || p->part.length == 0) {
-        p->text.failed |= p->part.failed;
+    pass_failure(&p->part, &p->text);
+    if (p->part.status != GPH_OK || p->part.length == 0)
         return;
-    }
     const names n = free_names(f, &p->part);
     const bool goes_back = f->again;
     if (!all_known(f, &n, scan)) { /* right in any case, only larger */
-        ptx_text_add(&p->text, "%.*s", (int)p->part.length, p->part.bytes);
+        gphi_text_put_bytes(&p->text, p->part.bytes, p->part.length);
         return;
     }
-    ptx_text_add(out, "define internal i1 @\"b.%s.R%u\"(", kernel, f->region);
+    gphi_text_add(out, "define internal i1 @\"b.%s.R%u\"(", kernel, f->region);
     write_list(f, &n, scan, true, out);
-    ptx_text_add(out, ") noinline nounwind {\n");
+    gphi_text_put(out, ") noinline nounwind {\n");
     write_slots(f, &n, scan, out);
-    ptx_text_add(out, "%.*s", (int)p->part.length, p->part.bytes);
+    gphi_text_put_bytes(out, p->part.bytes, p->part.length);
     write_return(f, &n, scan, "after", out);
     if (goes_back)
         write_return(f, &n, scan, "back", out);
-    ptx_text_add(out, "}\n\n");
-    ptx_text_add(&p->text, "  %%back.%u = call i1 @\"b.%s.R%u\"(", f->region, kernel,
-                 f->region);
+    gphi_text_put(out, "}\n\n");
+    gphi_text_add(&p->text, "  %%back.%u = call i1 @\"b.%s.R%u\"(", f->region, kernel,
+                  f->region);
     write_list(f, &n, scan, false, &p->text);
-    ptx_text_add(&p->text, ")\n");
+    gphi_text_put(&p->text, ")\n");
     if (goes_back)
-        ptx_text_add(&p->text, "  br i1 %%back.%u, label %%R%u.back, label %%R%u.after\n",
-                     f->region, f->region, f->region);
+        gphi_text_add(&p->text,
+                      "  br i1 %%back.%u, label %%R%u.back, label %%R%u.after\n",
+                      f->region, f->region, f->region);
     else
-        ptx_text_add(&p->text, "  br label %%R%u.after\n", f->region);
+        gphi_text_add(&p->text, "  br label %%R%u.after\n", f->region);
 }
 
-void fast_write_parts(fast *f)
+void ptx_fast_write_parts(ptx_fast *f)
 {
-    shape_program *p = f->s->program;
-    p->text.failed |= p->parts.failed;
-    if (p->parts.length > 0 && !p->parts.failed)
-        ptx_text_add(&p->text, "%.*s", (int)p->parts.length, p->parts.bytes);
+    ptx_build *p = f->s->program;
+    pass_failure(&p->parts, &p->text);
+    if (p->parts.length > 0 && p->parts.status == GPH_OK)
+        gphi_text_put_bytes(&p->text, p->parts.bytes, p->parts.length);
     p->parts.length = 0;
 }

@@ -23,92 +23,92 @@ static ptx_value value_or(ptx_emit *emit, const ptx_operand *operand, ptx_type t
 static ptx_value predicate_value(ptx_emit *emit, const ptx_operand *operand)
 {
     const ptx_value value = ptx_operand_value(emit, operand, PTX_PRED);
-    return shape_value(emit, "zext i1 %s to i32", value.name);
+    return ptx_let(emit, "zext i1 %s to i32", value.name);
 }
 
 /* Splits "value | predicate << 32" to the two destinations. */
-static void store_pair(ptx_emit *emit, const shape_cut *cut, ptx_value pair)
+static void store_pair(ptx_emit *emit, const ptx_cut_form *cut, ptx_value pair)
 {
-    const ptx_value low = shape_value(emit, "trunc i64 %s to i32", pair.name);
-    const ptx_value high = shape_value(emit, "lshr i64 %s, 32", pair.name);
-    const ptx_value flag = shape_value(emit, "trunc i64 %s to i1", high.name);
+    const ptx_value low = ptx_let(emit, "trunc i64 %s to i32", pair.name);
+    const ptx_value high = ptx_let(emit, "lshr i64 %s, 32", pair.name);
+    const ptx_value flag = ptx_let(emit, "trunc i64 %s to i1", high.name);
     ptx_store_operand(emit, cut->out, PTX_B32, low);
     if (cut->out_pred != NULL)
         ptx_store_operand(emit, cut->out_pred, PTX_PRED, flag);
 }
 
-static void call_barrier(ptx_emit *emit, const shape_cut *cut, const char *thread)
+static void call_barrier(ptx_emit *emit, const ptx_cut_form *cut, const char *thread)
 {
     const ptx_value id = value_or(emit, cut->id, PTX_B32, "0");
     const ptx_value count = value_or(emit, cut->threads, PTX_B32, "0");
     if (cut->kind == SHAPE_CUT_ARRIVE) {
-        shape_line(emit, "call void @ptx_rt_barrier_arrive(ptr %s, i32 %s, i32 %s)",
-                   thread, id.name, count.name);
+        ptx_line(emit, "call void @ptx_rt_barrier_arrive(ptr %s, i32 %s, i32 %s)", thread,
+                 id.name, count.name);
         return;
     }
     ptx_value predicate = value_or(emit, NULL, PTX_B32, "0");
     if (cut->kind == SHAPE_CUT_REDUCE)
         predicate = predicate_value(emit, cut->value);
-    const ptx_value result = shape_value(
-        emit, "call i32 @ptx_rt_barrier(ptr %s, i32 %s, i32 %s, i32 %u, i32 %s)", thread,
-        id.name, count.name, cut->kind == SHAPE_CUT_REDUCE ? cut->mode : 0,
-        predicate.name);
+    const ptx_value result =
+        ptx_let(emit, "call i32 @ptx_rt_barrier(ptr %s, i32 %s, i32 %s, i32 %u, i32 %s)",
+                thread, id.name, count.name,
+                cut->kind == SHAPE_CUT_REDUCE ? cut->mode : 0, predicate.name);
     if (cut->kind != SHAPE_CUT_REDUCE)
         return;
     if (cut->mode == 1) {
         ptx_store_operand(emit, cut->out, PTX_U32, result);
         return;
     }
-    const ptx_value flag = shape_value(emit, "icmp ne i32 %s, 0", result.name);
+    const ptx_value flag = ptx_let(emit, "icmp ne i32 %s, 0", result.name);
     ptx_store_operand(emit, cut->out, PTX_PRED, flag);
 }
 
-static void call_vote(ptx_emit *emit, const shape_cut *cut, const char *thread,
+static void call_vote(ptx_emit *emit, const ptx_cut_form *cut, const char *thread,
                       const char *mask)
 {
     const ptx_value predicate = predicate_value(emit, cut->value);
     const ptx_value result =
-        shape_value(emit, "call i32 @ptx_rt_vote(ptr %s, i32 %s, i32 %u, i32 %s)", thread,
-                    mask, cut->mode, predicate.name);
+        ptx_let(emit, "call i32 @ptx_rt_vote(ptr %s, i32 %s, i32 %u, i32 %s)", thread,
+                mask, cut->mode, predicate.name);
     if (cut->mode == 3) {
         ptx_store_operand(emit, cut->out, PTX_B32, result);
         return;
     }
-    const ptx_value flag = shape_value(emit, "icmp ne i32 %s, 0", result.name);
+    const ptx_value flag = ptx_let(emit, "icmp ne i32 %s, 0", result.name);
     ptx_store_operand(emit, cut->out, PTX_PRED, flag);
 }
 
-static void call_match(ptx_emit *emit, const shape_cut *cut, const char *thread,
+static void call_match(ptx_emit *emit, const ptx_cut_form *cut, const char *thread,
                        const char *mask)
 {
     const bool wide = ptx_type_bytes(cut->type) == 8;
     ptx_value value = ptx_operand_value(emit, cut->value, wide ? PTX_B64 : PTX_B32);
     if (!wide)
-        value = shape_value(emit, "zext i32 %s to i64", value.name);
+        value = ptx_let(emit, "zext i32 %s to i64", value.name);
     store_pair(emit, cut,
-               shape_value(emit,
-                           "call i64 @ptx_rt_match(ptr %s, i32 %s, i32 %u, i32 %u, i64 "
-                           "%s)",
-                           thread, mask, cut->mode, wide ? 8u : 4u, value.name));
+               ptx_let(emit,
+                       "call i64 @ptx_rt_match(ptr %s, i32 %s, i32 %u, i32 %u, i64 "
+                       "%s)",
+                       thread, mask, cut->mode, wide ? 8u : 4u, value.name));
 }
 
-static void call_shfl(ptx_emit *emit, const shape_cut *cut, const char *thread,
+static void call_shfl(ptx_emit *emit, const ptx_cut_form *cut, const char *thread,
                       const char *mask)
 {
     const ptx_value value = ptx_operand_value(emit, cut->value, PTX_B32);
     const ptx_value b = ptx_operand_value(emit, cut->b, PTX_B32);
     const ptx_value c = ptx_operand_value(emit, cut->c, PTX_B32);
     store_pair(emit, cut,
-               shape_value(emit,
-                           "call i64 @ptx_rt_shfl(ptr %s, i32 %s, i32 %u, i32 %s, i32 "
-                           "%s, i32 %s)",
-                           thread, mask, cut->mode, value.name, b.name, c.name));
+               ptx_let(emit,
+                       "call i64 @ptx_rt_shfl(ptr %s, i32 %s, i32 %u, i32 %s, i32 "
+                       "%s, i32 %s)",
+                       thread, mask, cut->mode, value.name, b.name, c.name));
 }
 
-void shape_write_slow_cut(ptx_emit *emit, uint32_t insn)
+void ptx_write_slow_cut(ptx_emit *emit, uint32_t insn)
 {
-    const shape_writer *w = emit->shape;
-    const shape_cut cut = shape_cut_of(w->s, insn);
+    const ptx_writer *w = emit->shape;
+    const ptx_cut_form cut = ptx_cut_of(w->s, insn);
     const char *thread = w->thread.name;
     if (cut.kind <= SHAPE_CUT_REDUCE) {
         call_barrier(emit, &cut, thread);
@@ -117,7 +117,7 @@ void shape_write_slow_cut(ptx_emit *emit, uint32_t insn)
     const ptx_value mask = value_or(emit, cut.mask, PTX_B32, "-1");
     switch (cut.kind) {
     case SHAPE_CUT_WARPSYNC:
-        shape_line(emit, "call void @ptx_rt_syncwarp(ptr %s, i32 %s)", thread, mask.name);
+        ptx_line(emit, "call void @ptx_rt_syncwarp(ptr %s, i32 %s)", thread, mask.name);
         break;
     case SHAPE_CUT_SHFL: call_shfl(emit, &cut, thread, mask.name); break;
     case SHAPE_CUT_VOTE: call_vote(emit, &cut, thread, mask.name); break;
@@ -126,19 +126,18 @@ void shape_write_slow_cut(ptx_emit *emit, uint32_t insn)
         const ptx_value value = ptx_operand_value(emit, cut.value, PTX_B32);
         ptx_store_operand(
             emit, cut.out, PTX_B32,
-            shape_value(emit, "call i32 @ptx_rt_redux(ptr %s, i32 %s, i32 %u, i32 %s)",
-                        thread, mask.name, cut.mode, value.name));
+            ptx_let(emit, "call i32 @ptx_rt_redux(ptr %s, i32 %s, i32 %u, i32 %s)",
+                    thread, mask.name, cut.mode, value.name));
         break;
     }
     case SHAPE_CUT_ELECT:
-        store_pair(emit, &cut,
-                   shape_value(emit, "call i64 @ptx_rt_elect(ptr %s, i32 %s)", thread,
-                               mask.name));
+        store_pair(
+            emit, &cut,
+            ptx_let(emit, "call i64 @ptx_rt_elect(ptr %s, i32 %s)", thread, mask.name));
         break;
     default:
-        ptx_store_operand(
-            emit, cut.out, PTX_B32,
-            shape_value(emit, "call i32 @ptx_rt_activemask(ptr %s)", thread));
+        ptx_store_operand(emit, cut.out, PTX_B32,
+                          ptx_let(emit, "call i32 @ptx_rt_activemask(ptr %s)", thread));
         break;
     }
 }
@@ -146,7 +145,7 @@ void shape_write_slow_cut(ptx_emit *emit, uint32_t insn)
 /* ---- blocks
  * ------------------------------------------------------------------------------ */
 
-static bool is_back_edge(const shape *s, uint32_t from, uint32_t to)
+static bool is_back_edge(const ptx_shape *s, uint32_t from, uint32_t to)
 {
     return to != SHAPE_EXIT && s->blocks[to].order <= s->blocks[from].order;
 }
@@ -155,7 +154,7 @@ static bool is_back_edge(const shape *s, uint32_t from, uint32_t to)
 static void slow_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *label,
                         size_t bytes)
 {
-    const shape_writer *w = emit->shape;
+    const ptx_writer *w = emit->shape;
     const uint32_t to = w->s->blocks[block].succ[nth];
     if (to == SHAPE_EXIT)
         snprintf(label, bytes, "done");
@@ -167,29 +166,29 @@ static void slow_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *labe
 
 static void write_back_edges(ptx_emit *emit, uint32_t block)
 {
-    const shape_writer *w = emit->shape;
-    const shape_block *b = &w->s->blocks[block];
+    const ptx_writer *w = emit->shape;
+    const ptx_flow_block *b = &w->s->blocks[block];
     for (uint32_t k = 0; k < b->succ_count; k++) {
         if (!is_back_edge(w->s, block, b->succ[k]))
             continue;
-        ptx_text_add(emit->out, "back.%u.%u:\n", block, k);
-        shape_line(emit, "call void @soft.safepoint(ptr %%block, ptr %s, i32 1)",
-                   w->thread.name);
-        shape_line(emit, "br label %%bb.%u", b->succ[k]);
+        gphi_text_add(emit->out, "back.%u.%u:\n", block, k);
+        ptx_line(emit, "call void @soft.safepoint(ptr %%block, ptr %s, i32 1)",
+                 w->thread.name);
+        ptx_line(emit, "br label %%bb.%u", b->succ[k]);
     }
 }
 
 static void write_blocks(ptx_emit *emit)
 {
-    const shape_writer *w = emit->shape;
-    const shape *s = w->s;
+    const ptx_writer *w = emit->shape;
+    const ptx_shape *s = w->s;
     for (uint32_t n = 0; n < s->order_count; n++) {
         const uint32_t block = s->order[n];
-        const shape_block *b = &s->blocks[block];
-        ptx_text_add(emit->out, "bb.%u:\n", block);
+        const ptx_flow_block *b = &s->blocks[block];
+        gphi_text_add(emit->out, "bb.%u:\n", block);
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            shape_write_insn(emit, i);
-        shape_write_end(emit, block, slow_target);
+            ptx_write_insn(emit, i);
+        ptx_write_end(emit, block, slow_target);
         write_back_edges(emit, block);
     }
 }
@@ -205,14 +204,14 @@ static void set_values(ptx_emit *emit)
                                  &emit->thread_index, &emit->local, &emit->params};
     for (size_t i = 0; i < 6; i++)
         snprintf(values[i]->name, sizeof(values[i]->name), "%s", names[i]);
-    emit->special_register = shape_special_register;
-    emit->variable_address = shape_variable_address;
+    emit->special_register = ptx_special_register;
+    emit->variable_address = ptx_variable_address;
     emit->access = "";
 }
 
-static shape_writer begin_writer(shape *s, ptx_emit *emit)
+static ptx_writer begin_writer(ptx_shape *s, ptx_emit *emit)
 {
-    shape_writer w = {.s = s};
+    ptx_writer w = {.s = s};
     *emit = (ptx_emit){.module = s->module,
                        .function = s->function,
                        .options = s->options,
@@ -225,14 +224,14 @@ static shape_writer begin_writer(shape *s, ptx_emit *emit)
     return w;
 }
 
-void shape_write_slow(shape *s)
+void ptx_write_slow(ptx_shape *s)
 {
     ptx_emit emit;
-    shape_writer w = begin_writer(s, &emit);
+    ptx_writer w = begin_writer(s, &emit);
     emit.shape = &w;
-    ptx_text_add(emit.out, "define void @\"t.%s\"(ptr %%block, ptr %%thread) #0 {\n",
-                 s->function->name);
-    shape_write_head(&emit);
+    gphi_text_add(emit.out, "define void @\"t.%s\"(ptr %%block, ptr %%thread) #0 {\n",
+                  s->function->name);
+    ptx_write_head(&emit);
     static const struct {
         const char *name;
         size_t offset;
@@ -241,19 +240,19 @@ void shape_write_slow(shape *s)
                   {"tid.z", offsetof(ptx_thread, tid) + 8},
                   {"thread.index", offsetof(ptx_thread, index)}};
     for (size_t i = 0; i < 4; i++)
-        ptx_text_add(emit.out,
-                     "  %%%s.at = getelementptr inbounds i8, ptr %%thread, i64 %zu\n"
-                     "  %%%s = load i32, ptr %%%s.at\n",
-                     fields[i].name, fields[i].offset, fields[i].name, fields[i].name);
-    ptx_text_add(emit.out,
-                 "  %%local.index = zext i32 %%thread.index to i64\n"
-                 "  %%local.offset = mul i64 %%local.index, %u\n"
-                 "  %%local = getelementptr i8, ptr %%localbase, i64 %%local.offset\n",
-                 s->local_bytes);
-    shape_write_slots(&emit);
-    ptx_text_add(emit.out, "  br label %%bb.%u\n", s->entry);
+        gphi_text_add(emit.out,
+                      "  %%%s.at = getelementptr inbounds i8, ptr %%thread, i64 %zu\n"
+                      "  %%%s = load i32, ptr %%%s.at\n",
+                      fields[i].name, fields[i].offset, fields[i].name, fields[i].name);
+    gphi_text_add(emit.out,
+                  "  %%local.index = zext i32 %%thread.index to i64\n"
+                  "  %%local.offset = mul i64 %%local.index, %u\n"
+                  "  %%local = getelementptr i8, ptr %%localbase, i64 %%local.offset\n",
+                  s->local_bytes);
+    ptx_write_slots(&emit);
+    gphi_text_add(emit.out, "  br label %%bb.%u\n", s->entry);
     write_blocks(&emit);
-    ptx_text_add(emit.out, "ended:\n  br label %%done\ndone:\n  ret void\n}\n\n");
+    gphi_text_put(emit.out, "ended:\n  br label %done\ndone:\n  ret void\n}\n\n");
 }
 
 /* Parameters that are registers come by address, like all others. */
@@ -272,10 +271,9 @@ static void copy_register_parameters(ptx_emit *emit, bool results)
         const char *type = ptx_llvm_type((ptx_type)f->registers[reg].type);
         if (results) {
             const ptx_value value = ptx_load_register(emit, reg);
-            shape_line(emit, "store %s %s, ptr %%p.%u", type, value.name, i);
+            ptx_line(emit, "store %s %s, ptr %%p.%u", type, value.name, i);
         } else {
-            ptx_store_register(emit, reg,
-                               shape_value(emit, "load %s, ptr %%p.%u", type, i));
+            ptx_store_register(emit, reg, ptx_let(emit, "load %s, ptr %%p.%u", type, i));
         }
     }
 }
@@ -292,43 +290,42 @@ static bool takes_local_addresses(const ptx_function *f)
     return false;
 }
 
-void shape_write_device(shape *s)
+void ptx_write_device(ptx_shape *s)
 {
     ptx_emit emit;
-    shape_writer w = begin_writer(s, &emit);
+    ptx_writer w = begin_writer(s, &emit);
     const ptx_function *f = s->function;
     const uint32_t index = (uint32_t)(f - s->module->functions);
     const bool open = s->program->used_functions[index] & FUNCTION_OPEN;
     const bool small = s->program->small[index];
     emit.shape = &w;
-    ptx_text_add(emit.out,
-                 "define %si1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%thread.index, "
-                 "i32 %%tid.x, i32 %%tid.y, i32 %%tid.z",
-                 open ? "" : "internal ", f->name);
+    gphi_text_add(emit.out,
+                  "define %si1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%thread.index, "
+                  "i32 %%tid.x, i32 %%tid.y, i32 %%tid.z",
+                  open ? "" : "internal ", f->name);
     for (uint32_t i = 0; i < f->parameter_count + f->return_count; i++)
-        ptx_text_add(emit.out, ", ptr %%p.%u", i);
-    ptx_text_add(emit.out, ") %s {\n", small ? "#2" : "#0");
-    shape_write_head(&emit);
-    ptx_text_add(emit.out,
-                 "  %%local.frame = alloca [%u x i8], align 16\n"
-                 "  %%exited = alloca i1\n  store i1 false, ptr %%exited\n",
-                 s->local_bytes ? s->local_bytes : 1);
+        gphi_text_add(emit.out, ", ptr %%p.%u", i);
+    gphi_text_add(emit.out, ") %s {\n", small ? "#2" : "#0");
+    ptx_write_head(&emit);
+    gphi_text_add(emit.out,
+                  "  %%local.frame = alloca [%u x i8], align 16\n"
+                  "  %%exited = alloca i1\n  store i1 false, ptr %%exited\n",
+                  s->local_bytes ? s->local_bytes : 1);
     /* A pointer that comes from the frame may touch nothing else, says LLVM: where
      * addresses of the caller are turned into local ones, it must not know. */
-    ptx_text_add(emit.out,
-                 takes_local_addresses(f)
-                     ? "  %%local.frame.at = ptrtoint ptr %%local.frame to i64\n"
-                       "  %%local = getelementptr i8, ptr %%zero, i64 "
-                       "%%local.frame.at\n"
-                     : "  %%local = getelementptr i8, ptr %%local.frame, i64 0\n");
-    shape_write_slots(&emit);
+    gphi_text_add(emit.out,
+                  takes_local_addresses(f)
+                      ? "  %%local.frame.at = ptrtoint ptr %%local.frame to i64\n"
+                        "  %%local = getelementptr i8, ptr %%zero, i64 "
+                        "%%local.frame.at\n"
+                      : "  %%local = getelementptr i8, ptr %%local.frame, i64 0\n");
+    ptx_write_slots(&emit);
     copy_register_parameters(&emit, false);
     if (!small) /* trees of calls, and tail calls, may go on like loops */
-        shape_line(&emit, "call void @soft.safepoint(ptr %%block, ptr %%thread, i32 1)");
-    ptx_text_add(emit.out, "  br label %%bb.%u\n", s->entry);
+        ptx_line(&emit, "call void @soft.safepoint(ptr %%block, ptr %%thread, i32 1)");
+    gphi_text_add(emit.out, "  br label %%bb.%u\n", s->entry);
     write_blocks(&emit);
-    ptx_text_add(emit.out, "ended:\n  ret i1 true\ndone:\n");
+    gphi_text_put(emit.out, "ended:\n  ret i1 true\ndone:\n");
     copy_register_parameters(&emit, true);
-    ptx_text_add(emit.out,
-                 "  %%result = load i1, ptr %%exited\n  ret i1 %%result\n}\n\n");
+    gphi_text_put(emit.out, "  %result = load i1, ptr %exited\n  ret i1 %result\n}\n\n");
 }

@@ -18,10 +18,10 @@
     "i32 28, i32 29, i32 30, i32 31>"
 
 typedef struct warp {
-    fast *f;
+    ptx_fast *f;
     ptx_emit *e;
-    const shape_region *region;
-    shape_cut cut;
+    const ptx_region *region;
+    ptx_cut_form cut;
     char base[16];     /* first thread of the warp, i64 */
     ptx_value active;  /* <32 x i1> */
     ptx_value bits;    /* the same as i32 */
@@ -34,35 +34,35 @@ typedef struct warp {
 
 static ptx_value splat(warp *w, const char *type, const char *value)
 {
-    const ptx_value one = shape_value(
-        w->e, "insertelement <32 x %s> poison, %s %s, i32 0", type, type, value);
-    return shape_value(w->e,
-                       "shufflevector <32 x %s> %s, <32 x %s> poison, <32 x i32> "
-                       "zeroinitializer",
-                       type, one.name, type);
+    const ptx_value one =
+        ptx_let(w->e, "insertelement <32 x %s> poison, %s %s, i32 0", type, type, value);
+    return ptx_let(w->e,
+                   "shufflevector <32 x %s> %s, <32 x %s> poison, <32 x i32> "
+                   "zeroinitializer",
+                   type, one.name, type);
 }
 
 static ptx_value load_lanes(warp *w, const char *type, const char *array, uint32_t n)
 {
     const ptx_value at =
-        shape_value(w->e, "getelementptr %s, ptr %s%u, i64 %s", type, array, n, w->base);
-    return shape_value(w->e, "load <32 x %s>, ptr %s, align %u" CONTEXT, type, at.name,
-                       strcmp(type, "i8") == 0 ? 1u : 4u);
+        ptx_let(w->e, "getelementptr %s, ptr %s%u, i64 %s", type, array, n, w->base);
+    return ptx_let(w->e, "load <32 x %s>, ptr %s, align %u" CONTEXT, type, at.name,
+                   strcmp(type, "i8") == 0 ? 1u : 4u);
 }
 
 static void store_lanes(warp *w, const char *type, const char *array, uint32_t n,
                         ptx_value value)
 {
     const ptx_value at =
-        shape_value(w->e, "getelementptr %s, ptr %s%u, i64 %s", type, array, n, w->base);
-    shape_line(w->e, "store <32 x %s> %s, ptr %s, align %u" CONTEXT, type, value.name,
-               at.name, strcmp(type, "i8") == 0 ? 1u : 4u);
+        ptx_let(w->e, "getelementptr %s, ptr %s%u, i64 %s", type, array, n, w->base);
+    ptx_line(w->e, "store <32 x %s> %s, ptr %s, align %u" CONTEXT, type, value.name,
+             at.name, strcmp(type, "i8") == 0 ? 1u : 4u);
 }
 
 static ptx_value flags(warp *w, const char *array, uint32_t n)
 {
     const ptx_value bytes = load_lanes(w, "i8", array, n);
-    return shape_value(w->e, "icmp ne <32 x i8> %s, zeroinitializer", bytes.name);
+    return ptx_let(w->e, "icmp ne <32 x i8> %s, zeroinitializer", bytes.name);
 }
 
 static bool is_array(const warp *w, const ptx_operand *o)
@@ -90,7 +90,7 @@ static ptx_value predicate_of(warp *w, const ptx_operand *o)
     if (!o->negate)
         return set;
     const ptx_value all = splat(w, "i1", "true");
-    return shape_value(w->e, "xor <32 x i1> %s, %s", set.name, all.name);
+    return ptx_let(w->e, "xor <32 x i1> %s, %s", set.name, all.name);
 }
 
 /* ---- results
@@ -102,8 +102,8 @@ static void store_result(warp *w, const ptx_operand *out, ptx_value value)
         return;
     if (w->region->masked) {
         const ptx_value old = load_lanes(w, "i32", "%ctx.", out->index);
-        value = shape_value(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> %s",
-                            w->active.name, value.name, old.name);
+        value = ptx_let(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> %s",
+                        w->active.name, value.name, old.name);
     }
     store_lanes(w, "i32", "%ctx.", out->index, value);
 }
@@ -112,11 +112,11 @@ static void store_predicate(warp *w, const ptx_operand *out, ptx_value value)
 {
     if (out == NULL || out->kind != PTX_OPERAND_REG)
         return;
-    value = shape_value(w->e, "zext <32 x i1> %s to <32 x i8>", value.name);
+    value = ptx_let(w->e, "zext <32 x i1> %s to <32 x i8>", value.name);
     if (w->region->masked) {
         const ptx_value old = load_lanes(w, "i8", "%ctx.", out->index);
-        value = shape_value(w->e, "select <32 x i1> %s, <32 x i8> %s, <32 x i8> %s",
-                            w->active.name, value.name, old.name);
+        value = ptx_let(w->e, "select <32 x i1> %s, <32 x i8> %s, <32 x i8> %s",
+                        w->active.name, value.name, old.name);
     }
     store_lanes(w, "i8", "%ctx.", out->index, value);
 }
@@ -180,28 +180,28 @@ static void shuffle_constant(warp *w, ptx_value value)
 {
     const uint32_t b = (uint32_t)w->cut.b->imm, c = (uint32_t)w->cut.c->imm;
     const ptx_value moved = ptx_fresh(w->e);
-    ptx_text_add(w->e->out,
-                 "  %s = shufflevector <32 x i32> %s, <32 x i32> poison, <32 x i32> <",
-                 moved.name, value.name);
+    gphi_text_add(w->e->out,
+                  "  %s = shufflevector <32 x i32> %s, <32 x i32> poison, <32 x i32> <",
+                  moved.name, value.name);
     for (uint32_t l = 0; l < 32; l++)
-        ptx_text_add(w->e->out, "%si32 %u", l ? ", " : "",
-                     source_of(w->cut.mode, l, b, c).lane);
-    ptx_text_add(w->e->out, ">\n");
+        gphi_text_add(w->e->out, "%si32 %u", l ? ", " : "",
+                      source_of(w->cut.mode, l, b, c).lane);
+    gphi_text_put(w->e->out, ">\n");
     store_result(w, w->cut.out, moved);
     if (w->cut.out_pred == NULL)
         return;
     const ptx_value good = ptx_fresh(w->e);
-    ptx_text_add(w->e->out, "  %s = xor <32 x i1> zeroinitializer, <", good.name);
+    gphi_text_add(w->e->out, "  %s = xor <32 x i1> zeroinitializer, <", good.name);
     for (uint32_t l = 0; l < 32; l++)
-        ptx_text_add(w->e->out, "%si1 %s", l ? ", " : "",
-                     source_of(w->cut.mode, l, b, c).in_range ? "true" : "false");
-    ptx_text_add(w->e->out, ">\n");
+        gphi_text_add(w->e->out, "%si1 %s", l ? ", " : "",
+                      source_of(w->cut.mode, l, b, c).in_range ? "true" : "false");
+    gphi_text_put(w->e->out, ">\n");
     store_predicate(w, w->cut.out_pred, good);
 }
 
 static ptx_value vector_op(warp *w, const char *op, ptx_value a, const char *b)
 {
-    return shape_value(w->e, "%s <32 x i32> %s, %s", op, a.name, b);
+    return ptx_let(w->e, "%s <32 x i32> %s, %s", op, a.name, b);
 }
 
 static ptx_value splat_number(warp *w, int number)
@@ -226,54 +226,53 @@ static ptx_value source_lanes(warp *w, ptx_value *good)
     const ptx_value high = vector_op(w, "or", low, top.name);
     ptx_value from;
     if (w->cut.mode == 0)
-        from = shape_value(w->e, "sub <32 x i32> " LANES ", %s", by.name);
+        from = ptx_let(w->e, "sub <32 x i32> " LANES ", %s", by.name);
     else if (w->cut.mode == 1)
         from = vector_op(w, "add", by, LANES);
     else if (w->cut.mode == 2)
         from = vector_op(w, "xor", by, LANES);
     else
         from = vector_op(w, "or", low, vector_op(w, "and", by, rest.name).name);
-    *good = shape_value(w->e, "icmp %s <32 x i32> %s, %s",
-                        w->cut.mode == 0 ? "sge" : "sle", from.name, high.name);
-    return shape_value(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> " LANES,
-                       good->name, from.name);
+    *good = ptx_let(w->e, "icmp %s <32 x i32> %s, %s", w->cut.mode == 0 ? "sge" : "sle",
+                    from.name, high.name);
+    return ptx_let(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> " LANES,
+                   good->name, from.name);
 }
 
 /* A loop over the 32 lanes; returns the name of the lane, i64. */
 static ptx_value open_lanes(warp *w, uint32_t *label, const char *before)
 {
-    *label = shape_label(w->e);
-    shape_line(w->e, "br label %%%s%u", before, *label);
-    ptx_text_add(w->e->out, "%s%u:\n  br label %%LL%u\nLL%u:\n", before, *label, *label,
-                 *label);
+    *label = ptx_new_label(w->e);
+    ptx_line(w->e, "br label %%%s%u", before, *label);
+    gphi_text_add(w->e->out, "%s%u:\n  br label %%LL%u\nLL%u:\n", before, *label, *label,
+                  *label);
     ptx_value lane;
     snprintf(lane.name, sizeof(lane.name), "%%lane.%u", *label);
-    shape_line(w->e, "%s = phi i64 [ 0, %%%s%u ], [ %%lane1.%u, %%LE%u ]", lane.name,
-               before, *label, *label, *label);
+    ptx_line(w->e, "%s = phi i64 [ 0, %%%s%u ], [ %%lane1.%u, %%LE%u ]", lane.name,
+             before, *label, *label, *label);
     return lane;
 }
 
 static void close_lanes(warp *w, uint32_t label)
 {
-    ptx_text_add(w->e->out,
-                 "  br label %%LE%u\nLE%u:\n  %%lane1.%u = add nuw nsw i64 %%lane.%u, 1\n"
-                 "  %%lc.%u = icmp ult i64 %%lane1.%u, 32\n"
-                 "  br i1 %%lc.%u, label %%LL%u, label %%LD%u\nLD%u:\n",
-                 label, label, label, label, label, label, label, label, label, label);
+    gphi_text_add(
+        w->e->out,
+        "  br label %%LE%u\nLE%u:\n  %%lane1.%u = add nuw nsw i64 %%lane.%u, 1\n"
+        "  %%lc.%u = icmp ult i64 %%lane1.%u, 32\n"
+        "  br i1 %%lc.%u, label %%LL%u, label %%LD%u\nLD%u:\n",
+        label, label, label, label, label, label, label, label, label, label);
 }
 
 static ptx_value element(warp *w, const char *array, const char *index)
 {
-    const ptx_value at =
-        shape_value(w->e, "getelementptr i32, ptr %s, i64 %s", array, index);
-    return shape_value(w->e, "load i32, ptr %s", at.name);
+    const ptx_value at = ptx_let(w->e, "getelementptr i32, ptr %s, i64 %s", array, index);
+    return ptx_let(w->e, "load i32, ptr %s", at.name);
 }
 
 static void set_element(warp *w, const char *array, const char *index, ptx_value value)
 {
-    const ptx_value at =
-        shape_value(w->e, "getelementptr i32, ptr %s, i64 %s", array, index);
-    shape_line(w->e, "store i32 %s, ptr %s", value.name, at.name);
+    const ptx_value at = ptx_let(w->e, "getelementptr i32, ptr %s, i64 %s", array, index);
+    ptx_line(w->e, "store i32 %s, ptr %s", value.name, at.name);
 }
 
 static void shuffle_any(warp *w, ptx_value value)
@@ -281,14 +280,14 @@ static void shuffle_any(warp *w, ptx_value value)
     ptx_value good;
     uint32_t label;
     const ptx_value from = source_lanes(w, &good);
-    shape_line(w->e, "store <32 x i32> %s, ptr %%warp.a", value.name);
-    shape_line(w->e, "store <32 x i32> %s, ptr %%warp.b", from.name);
+    ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.a", value.name);
+    ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.b", from.name);
     const ptx_value lane = open_lanes(w, &label, "LB");
     const ptx_value source = element(w, "%warp.b", lane.name);
-    const ptx_value wide = shape_value(w->e, "zext i32 %s to i64", source.name);
+    const ptx_value wide = ptx_let(w->e, "zext i32 %s to i64", source.name);
     set_element(w, "%warp.c", lane.name, element(w, "%warp.a", wide.name));
     close_lanes(w, label);
-    const ptx_value moved = shape_value(w->e, "load <32 x i32>, ptr %%warp.c");
+    const ptx_value moved = ptx_let(w->e, "load <32 x i32>, ptr %%warp.c");
     store_result(w, w->cut.out, moved);
     store_predicate(w, w->cut.out_pred, good);
 }
@@ -310,29 +309,28 @@ static ptx_value among_members(warp *w, ptx_value bits)
 {
     if (w->many_masks)
         bits = splat(w, "i32", bits.name);
-    return shape_value(w->e, "and %s %s, %s", width(w), bits.name, w->members.name);
+    return ptx_let(w->e, "and %s %s, %s", width(w), bits.name, w->members.name);
 }
 
 static void write_vote(warp *w)
 {
     const ptx_value set = predicate_of(w, w->cut.value);
     const ptx_value here =
-        shape_value(w->e, "and <32 x i1> %s, %s", set.name, w->active.name);
-    const ptx_value bits = shape_value(w->e, "bitcast <32 x i1> %s to i32", here.name);
+        ptx_let(w->e, "and <32 x i1> %s, %s", set.name, w->active.name);
+    const ptx_value bits = ptx_let(w->e, "bitcast <32 x i1> %s to i32", here.name);
     const ptx_value yes = among_members(w, bits), all = among_members(w, w->bits);
     if (w->cut.mode == 3) {
         store_either(w, w->cut.out, yes);
         return;
     }
     const char *type = width(w), *zero = w->many_masks ? "zeroinitializer" : "0";
-    ptx_value result = shape_value(w->e, "icmp eq %s %s, %s", type, yes.name, all.name);
+    ptx_value result = ptx_let(w->e, "icmp eq %s %s, %s", type, yes.name, all.name);
     if (w->cut.mode == 1)
-        result = shape_value(w->e, "icmp ne %s %s, %s", type, yes.name, zero);
+        result = ptx_let(w->e, "icmp ne %s %s, %s", type, yes.name, zero);
     if (w->cut.mode == 2) {
-        const ptx_value none =
-            shape_value(w->e, "icmp eq %s %s, %s", type, yes.name, zero);
-        result = shape_value(w->e, "or %s %s, %s", w->many_masks ? "<32 x i1>" : "i1",
-                             result.name, none.name);
+        const ptx_value none = ptx_let(w->e, "icmp eq %s %s, %s", type, yes.name, zero);
+        result = ptx_let(w->e, "or %s %s, %s", w->many_masks ? "<32 x i1>" : "i1",
+                         result.name, none.name);
     }
     store_either_predicate(w, w->cut.out, result);
 }
@@ -343,18 +341,18 @@ static void write_elect(warp *w)
     uint32_t label;
     const ptx_value all = among_members(w, w->bits);
     const ptx_value vector = w->many_masks ? all : splat(w, "i32", all.name);
-    shape_line(w->e, "store <32 x i32> %s, ptr %%warp.a", vector.name);
+    ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.a", vector.name);
     const ptx_value lane = open_lanes(w, &label, "LB");
     const ptx_value bits = element(w, "%warp.a", lane.name);
     const ptx_value leader =
-        shape_value(w->e, "call i32 @llvm.cttz.i32(i32 %s, i1 false)", bits.name);
-    const ptx_value inside = shape_value(w->e, "and i32 %s, 31", leader.name);
+        ptx_let(w->e, "call i32 @llvm.cttz.i32(i32 %s, i1 false)", bits.name);
+    const ptx_value inside = ptx_let(w->e, "and i32 %s, 31", leader.name);
     set_element(w, "%warp.b", lane.name, inside);
     close_lanes(w, label);
-    const ptx_value leaders = shape_value(w->e, "load <32 x i32>, ptr %%warp.b");
+    const ptx_value leaders = ptx_let(w->e, "load <32 x i32>, ptr %%warp.b");
     store_result(w, w->cut.out, leaders);
     store_predicate(w, w->cut.out_pred,
-                    shape_value(w->e, "icmp eq <32 x i32> %s, " LANES, leaders.name));
+                    ptx_let(w->e, "icmp eq <32 x i32> %s, " LANES, leaders.name));
 }
 
 /* ---- match, redux ---- */
@@ -367,7 +365,7 @@ static ptx_value member_of(warp *w, const char *lane)
 static void keep_masks(warp *w)
 {
     if (w->many_masks)
-        shape_line(w->e, "store <32 x i32> %s, ptr %%warp.m", w->members.name);
+        ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.m", w->members.name);
 }
 
 static void write_match(warp *w)
@@ -376,34 +374,34 @@ static void write_match(warp *w)
     const bool wide = ptx_type_bytes(w->cut.type) == 8;
     const char *type = wide ? "i64" : "i32";
     const ptx_value value = lanes_of(w, w->cut.value, type);
-    shape_line(w->e, "store <32 x %s> %s, ptr %%warp.a", type, value.name);
+    ptx_line(w->e, "store <32 x %s> %s, ptr %%warp.a", type, value.name);
     keep_masks(w);
     const ptx_value lane = open_lanes(w, &label, "LB");
     const ptx_value at =
-        shape_value(w->e, "getelementptr %s, ptr %%warp.a, i64 %s", type, lane.name);
-    const ptx_value mine = shape_value(w->e, "load %s, ptr %s", type, at.name);
+        ptx_let(w->e, "getelementptr %s, ptr %%warp.a, i64 %s", type, lane.name);
+    const ptx_value mine = ptx_let(w->e, "load %s, ptr %s", type, at.name);
     const ptx_value all = splat(w, type, mine.name);
     const ptx_value same =
-        shape_value(w->e, "icmp eq <32 x %s> %s, %s", type, value.name, all.name);
+        ptx_let(w->e, "icmp eq <32 x %s> %s, %s", type, value.name, all.name);
     const ptx_value here =
-        shape_value(w->e, "and <32 x i1> %s, %s", same.name, w->active.name);
-    const ptx_value bits = shape_value(w->e, "bitcast <32 x i1> %s to i32", here.name);
+        ptx_let(w->e, "and <32 x i1> %s, %s", same.name, w->active.name);
+    const ptx_value bits = ptx_let(w->e, "bitcast <32 x i1> %s to i32", here.name);
     const ptx_value member = member_of(w, lane.name);
-    ptx_value found = shape_value(w->e, "and i32 %s, %s", bits.name, member.name);
+    ptx_value found = ptx_let(w->e, "and i32 %s, %s", bits.name, member.name);
     if (w->cut.mode == 1) {
         const ptx_value needed =
-            shape_value(w->e, "and i32 %s, %s", w->bits.name, member.name);
+            ptx_let(w->e, "and i32 %s, %s", w->bits.name, member.name);
         const ptx_value good =
-            shape_value(w->e, "icmp eq i32 %s, %s", found.name, needed.name);
-        found = shape_value(w->e, "select i1 %s, i32 %s, i32 0", good.name, found.name);
+            ptx_let(w->e, "icmp eq i32 %s, %s", found.name, needed.name);
+        found = ptx_let(w->e, "select i1 %s, i32 %s, i32 0", good.name, found.name);
     }
     set_element(w, "%warp.b", lane.name, found);
     close_lanes(w, label);
-    const ptx_value results = shape_value(w->e, "load <32 x i32>, ptr %%warp.b");
+    const ptx_value results = ptx_let(w->e, "load <32 x i32>, ptr %%warp.b");
     store_result(w, w->cut.out, results);
     store_predicate(
         w, w->cut.out_pred,
-        shape_value(w->e, "icmp ne <32 x i32> %s, zeroinitializer", results.name));
+        ptx_let(w->e, "icmp ne <32 x i32> %s, zeroinitializer", results.name));
 }
 
 static ptx_value combine(warp *w, ptx_value a, ptx_value b)
@@ -412,10 +410,10 @@ static ptx_value combine(warp *w, ptx_value a, ptx_value b)
                                         NULL,  "and", "or", "xor"};
     static const char *const compare[] = {NULL, "ult", "ugt", "slt", "sgt"};
     if (plain[w->cut.mode] != NULL)
-        return shape_value(w->e, "%s i32 %s, %s", plain[w->cut.mode], a.name, b.name);
+        return ptx_let(w->e, "%s i32 %s, %s", plain[w->cut.mode], a.name, b.name);
     const ptx_value first =
-        shape_value(w->e, "icmp %s i32 %s, %s", compare[w->cut.mode], a.name, b.name);
-    return shape_value(w->e, "select i1 %s, i32 %s, i32 %s", first.name, a.name, b.name);
+        ptx_let(w->e, "icmp %s i32 %s, %s", compare[w->cut.mode], a.name, b.name);
+    return ptx_let(w->e, "select i1 %s, i32 %s, i32 %s", first.name, a.name, b.name);
 }
 
 /* Reduces %warp.a over the lanes set in `members`; the result is in %warp.one. */
@@ -424,17 +422,16 @@ static void reduce_lanes(warp *w, ptx_value members, const char *label_name)
     static const char *const identity[] = {"0",           "-1", "0", "2147483647",
                                            "-2147483648", "-1", "0", "0"};
     uint32_t label;
-    shape_line(w->e, "store i32 %s, ptr %%warp.one", identity[w->cut.mode]);
+    ptx_line(w->e, "store i32 %s, ptr %%warp.one", identity[w->cut.mode]);
     const ptx_value lane = open_lanes(w, &label, label_name);
-    const ptx_value shift = shape_value(w->e, "trunc i64 %s to i32", lane.name);
-    const ptx_value moved =
-        shape_value(w->e, "lshr i32 %s, %s", members.name, shift.name);
-    const ptx_value set = shape_value(w->e, "trunc i32 %s to i1", moved.name);
-    const ptx_value old = shape_value(w->e, "load i32, ptr %%warp.one");
+    const ptx_value shift = ptx_let(w->e, "trunc i64 %s to i32", lane.name);
+    const ptx_value moved = ptx_let(w->e, "lshr i32 %s, %s", members.name, shift.name);
+    const ptx_value set = ptx_let(w->e, "trunc i32 %s to i1", moved.name);
+    const ptx_value old = ptx_let(w->e, "load i32, ptr %%warp.one");
     const ptx_value now = combine(w, old, element(w, "%warp.a", lane.name));
     const ptx_value kept =
-        shape_value(w->e, "select i1 %s, i32 %s, i32 %s", set.name, now.name, old.name);
-    shape_line(w->e, "store i32 %s, ptr %%warp.one", kept.name);
+        ptx_let(w->e, "select i1 %s, i32 %s, i32 %s", set.name, now.name, old.name);
+    ptx_line(w->e, "store i32 %s, ptr %%warp.one", kept.name);
     close_lanes(w, label);
 }
 
@@ -442,21 +439,21 @@ static void write_redux(warp *w)
 {
     uint32_t label;
     const ptx_value value = lanes_of(w, w->cut.value, "i32");
-    shape_line(w->e, "store <32 x i32> %s, ptr %%warp.a", value.name);
+    ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.a", value.name);
     if (!w->many_masks) {
         reduce_lanes(w, among_members(w, w->bits), "LB");
-        const ptx_value one = shape_value(w->e, "load i32, ptr %%warp.one");
+        const ptx_value one = ptx_let(w->e, "load i32, ptr %%warp.one");
         store_result(w, w->cut.out, splat(w, "i32", one.name));
         return;
     }
     keep_masks(w);
     const ptx_value lane = open_lanes(w, &label, "LB");
     const ptx_value members =
-        shape_value(w->e, "and i32 %s, %s", w->bits.name, member_of(w, lane.name).name);
+        ptx_let(w->e, "and i32 %s, %s", w->bits.name, member_of(w, lane.name).name);
     reduce_lanes(w, members, "LI");
-    set_element(w, "%warp.b", lane.name, shape_value(w->e, "load i32, ptr %%warp.one"));
+    set_element(w, "%warp.b", lane.name, ptx_let(w->e, "load i32, ptr %%warp.one"));
     close_lanes(w, label);
-    store_result(w, w->cut.out, shape_value(w->e, "load <32 x i32>, ptr %%warp.b"));
+    store_result(w, w->cut.out, ptx_let(w->e, "load <32 x i32>, ptr %%warp.b"));
 }
 
 /* ---- a warp ---- */
@@ -468,13 +465,13 @@ static void find_active(warp *w)
     } else if (w->region->needs_live) {
         w->active = flags(w, "%live.", 0);
     } else {
-        const ptx_value first = shape_value(w->e, "trunc i64 %s to i32", w->base);
+        const ptx_value first = ptx_let(w->e, "trunc i64 %s to i32", w->base);
         const ptx_value all = splat(w, "i32", first.name);
         const ptx_value lanes = vector_op(w, "add", all, LANES);
-        w->active = shape_value(w->e, "icmp ult <32 x i32> %s, %s", lanes.name,
-                                splat(w, "i32", "%threads").name);
+        w->active = ptx_let(w->e, "icmp ult <32 x i32> %s, %s", lanes.name,
+                            splat(w, "i32", "%threads").name);
     }
-    w->bits = shape_value(w->e, "bitcast <32 x i1> %s to i32", w->active.name);
+    w->bits = ptx_let(w->e, "bitcast <32 x i1> %s to i32", w->active.name);
 }
 
 static void find_members(warp *w)
@@ -505,136 +502,133 @@ static void write_operation(warp *w)
 /* The masks of threads that waited here move to where they go on. */
 static void move_masks(warp *w)
 {
-    const shape *s = w->f->s;
+    const ptx_shape *s = w->f->s;
     if (!w->region->masked)
         return;
     const ptx_value mine = load_lanes(w, "i8", "%mask.", w->region->mask);
     if (w->region->exits) {
         const ptx_value live = load_lanes(w, "i8", "%live.", 0);
         const ptx_value gone =
-            shape_value(w->e, "sub <32 x i8> %s, %s", live.name, mine.name);
+            ptx_let(w->e, "sub <32 x i8> %s, %s", live.name, mine.name);
         store_lanes(w, "i8", "%live.", 0, gone);
     }
     for (uint32_t k = 0; k < w->region->target_count; k++) {
-        const shape_region *to = &s->regions[w->region->targets[k]];
+        const ptx_region *to = &s->regions[w->region->targets[k]];
         if (!to->masked)
             continue;
         const ptx_value old = load_lanes(w, "i8", "%mask.", to->mask);
         store_lanes(w, "i8", "%mask.", to->mask,
-                    shape_value(w->e, "or <32 x i8> %s, %s", old.name, mine.name));
+                    ptx_let(w->e, "or <32 x i8> %s, %s", old.name, mine.name));
     }
-    const ptx_value none =
-        shape_value(w->e, "xor <32 x i8> %s, %s", mine.name, mine.name);
+    const ptx_value none = ptx_let(w->e, "xor <32 x i8> %s, %s", mine.name, mine.name);
     store_lanes(w, "i8", "%mask.", w->region->mask, none);
 }
 
 /* How many warps have a thread here: if they are the first ones, those up to the last. */
-static ptx_value warps_of(fast *f, const char *scan)
+static ptx_value warps_of(ptx_fast *f, const char *scan)
 {
     ptx_value all = {"%warps"};
     if (scan[0] == 0)
         return all;
-    const ptx_value prefix = shape_value(&f->emit, "icmp sge i32 %s, 0", scan);
-    const ptx_value up = shape_value(&f->emit, "add i32 %s, 31", scan);
-    const ptx_value some = shape_value(&f->emit, "lshr i32 %s, 5", up.name);
-    return shape_value(&f->emit, "select i1 %s, i32 %s, i32 %%warps", prefix.name,
-                       some.name);
+    const ptx_value prefix = ptx_let(&f->emit, "icmp sge i32 %s, 0", scan);
+    const ptx_value up = ptx_let(&f->emit, "add i32 %s, 31", scan);
+    const ptx_value some = ptx_let(&f->emit, "lshr i32 %s, 5", up.name);
+    return ptx_let(&f->emit, "select i1 %s, i32 %s, i32 %%warps", prefix.name, some.name);
 }
 
-static void write_warps(fast *f, const shape_cut *cut, const char *scan)
+static void write_warps(ptx_fast *f, const ptx_cut_form *cut, const char *scan)
 {
     warp w = {.f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
-    ptx_text *out = f->emit.out;
+    gphi_text *out = f->emit.out;
     const uint32_t r = f->region;
     const ptx_value warps = warps_of(f, scan);
     snprintf(w.base, sizeof(w.base), "%%wb.%u", r);
-    ptx_text_add(out,
-                 "  br label %%W%u.in\nW%u.in:\n  br label %%W%u\n"
-                 "W%u:\n  %%wi.%u = phi i32 [ 0, %%W%u.in ], [ %%wj.%u, %%W%u.end ]\n"
-                 "  %%wf.%u = shl nuw nsw i32 %%wi.%u, 5\n"
-                 "  %%wb.%u = zext i32 %%wf.%u to i64\n",
-                 r, r, r, r, r, r, r, r, r, r, r, r);
+    gphi_text_add(out,
+                  "  br label %%W%u.in\nW%u.in:\n  br label %%W%u\n"
+                  "W%u:\n  %%wi.%u = phi i32 [ 0, %%W%u.in ], [ %%wj.%u, %%W%u.end ]\n"
+                  "  %%wf.%u = shl nuw nsw i32 %%wi.%u, 5\n"
+                  "  %%wb.%u = zext i32 %%wf.%u to i64\n",
+                  r, r, r, r, r, r, r, r, r, r, r, r);
     if (cut->kind != SHAPE_CUT_WARPSYNC)
         write_operation(&w);
     move_masks(&w);
-    ptx_text_add(out,
-                 "  br label %%W%u.end\nW%u.end:\n"
-                 "  %%wj.%u = add nuw nsw i32 %%wi.%u, 1\n"
-                 "  %%wc.%u = icmp ult i32 %%wj.%u, %s\n"
-                 "  br i1 %%wc.%u, label %%W%u, label %%W%u.out\nW%u.out:\n",
-                 r, r, r, r, r, r, warps.name, r, r, r, r);
+    gphi_text_add(out,
+                  "  br label %%W%u.end\nW%u.end:\n"
+                  "  %%wj.%u = add nuw nsw i32 %%wi.%u, 1\n"
+                  "  %%wc.%u = icmp ult i32 %%wj.%u, %s\n"
+                  "  br i1 %%wc.%u, label %%W%u, label %%W%u.out\nW%u.out:\n",
+                  r, r, r, r, r, r, warps.name, r, r, r, r);
 }
 
 /* ---- bar.red ---- */
 
-static void store_everywhere(fast *f, const shape_cut *cut, ptx_value result)
+static void store_everywhere(ptx_fast *f, const ptx_cut_form *cut, ptx_value result)
 {
     warp w = {.f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
     const uint32_t r = f->region;
     snprintf(w.base, sizeof(w.base), "%%vb.%u", r);
-    ptx_text_add(f->emit.out,
-                 "  br label %%V%u.in\nV%u.in:\n  br label %%V%u\n"
-                 "V%u:\n  %%vb.%u = phi i64 [ 0, %%V%u.in ], [ %%vn.%u, %%V%u ]\n",
-                 r, r, r, r, r, r, r, r);
+    gphi_text_add(f->emit.out,
+                  "  br label %%V%u.in\nV%u.in:\n  br label %%V%u\n"
+                  "V%u:\n  %%vb.%u = phi i64 [ 0, %%V%u.in ], [ %%vn.%u, %%V%u ]\n",
+                  r, r, r, r, r, r, r, r);
     if (cut->mode == 1)
         store_lanes(&w, "i32", "%ctx.", cut->out->index, splat(&w, "i32", result.name));
     else
         store_predicate(&w, cut->out, splat(&w, "i1", result.name));
-    ptx_text_add(f->emit.out,
-                 "  %%vn.%u = add nuw nsw i64 %%vb.%u, 32\n"
-                 "  %%vc.%u = icmp ult i64 %%vn.%u, %%lanes\n"
-                 "  br i1 %%vc.%u, label %%V%u, label %%V%u.out\nV%u.out:\n",
-                 r, r, r, r, r, r, r, r);
+    gphi_text_add(f->emit.out,
+                  "  %%vn.%u = add nuw nsw i64 %%vb.%u, 32\n"
+                  "  %%vc.%u = icmp ult i64 %%vn.%u, %%lanes\n"
+                  "  br i1 %%vc.%u, label %%V%u, label %%V%u.out\nV%u.out:\n",
+                  r, r, r, r, r, r, r, r);
 }
 
 /* Counts the threads whose predicate is set, and those that are still there. */
-static void write_reduce(fast *f, const shape_cut *cut)
+static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
 {
     ptx_emit *e = &f->emit;
     warp w = {.f = f, .e = e, .region = &f->s->regions[f->region], .cut = *cut};
     const uint32_t r = f->region;
     snprintf(w.base, sizeof(w.base), "%%rb.%u", r);
-    ptx_text_add(e->out,
-                 "  store i32 0, ptr %%warp.one\n  store i32 0, ptr %%warp.two\n"
-                 "  br label %%Q%u.in\nQ%u.in:\n  br label %%Q%u\n"
-                 "Q%u:\n  %%rb.%u = phi i64 [ 0, %%Q%u.in ], [ %%rn.%u, %%Q%u ]\n",
-                 r, r, r, r, r, r, r, r);
+    gphi_text_add(e->out,
+                  "  store i32 0, ptr %%warp.one\n  store i32 0, ptr %%warp.two\n"
+                  "  br label %%Q%u.in\nQ%u.in:\n  br label %%Q%u\n"
+                  "Q%u:\n  %%rb.%u = phi i64 [ 0, %%Q%u.in ], [ %%rn.%u, %%Q%u ]\n",
+                  r, r, r, r, r, r, r, r);
     find_active(&w);
     const ptx_value set = predicate_of(&w, cut->value);
-    const ptx_value here =
-        shape_value(e, "and <32 x i1> %s, %s", set.name, w.active.name);
-    const ptx_value bits = shape_value(e, "bitcast <32 x i1> %s to i32", here.name);
+    const ptx_value here = ptx_let(e, "and <32 x i1> %s, %s", set.name, w.active.name);
+    const ptx_value bits = ptx_let(e, "bitcast <32 x i1> %s to i32", here.name);
     const char *const slots[] = {"%warp.one", "%warp.two"};
     const ptx_value sets[] = {bits, w.bits};
     for (int k = 0; k < 2; k++) {
         const ptx_value count =
-            shape_value(e, "call i32 @llvm.ctpop.i32(i32 %s)", sets[k].name);
-        const ptx_value old = shape_value(e, "load i32, ptr %s", slots[k]);
-        const ptx_value now = shape_value(e, "add i32 %s, %s", old.name, count.name);
-        shape_line(e, "store i32 %s, ptr %s", now.name, slots[k]);
+            ptx_let(e, "call i32 @llvm.ctpop.i32(i32 %s)", sets[k].name);
+        const ptx_value old = ptx_let(e, "load i32, ptr %s", slots[k]);
+        const ptx_value now = ptx_let(e, "add i32 %s, %s", old.name, count.name);
+        ptx_line(e, "store i32 %s, ptr %s", now.name, slots[k]);
     }
-    ptx_text_add(e->out,
-                 "  %%rn.%u = add nuw nsw i64 %%rb.%u, 32\n"
-                 "  %%rc.%u = icmp ult i64 %%rn.%u, %%lanes\n"
-                 "  br i1 %%rc.%u, label %%Q%u, label %%Q%u.out\nQ%u.out:\n",
-                 r, r, r, r, r, r, r, r);
-    ptx_value result = shape_value(e, "load i32, ptr %%warp.one");
-    const ptx_value all = shape_value(e, "load i32, ptr %%warp.two");
+    gphi_text_add(e->out,
+                  "  %%rn.%u = add nuw nsw i64 %%rb.%u, 32\n"
+                  "  %%rc.%u = icmp ult i64 %%rn.%u, %%lanes\n"
+                  "  br i1 %%rc.%u, label %%Q%u, label %%Q%u.out\nQ%u.out:\n",
+                  r, r, r, r, r, r, r, r);
+    ptx_value result = ptx_let(e, "load i32, ptr %%warp.one");
+    const ptx_value all = ptx_let(e, "load i32, ptr %%warp.two");
     if (cut->mode == 2)
-        result = shape_value(e, "icmp eq i32 %s, %s", result.name, all.name);
+        result = ptx_let(e, "icmp eq i32 %s, %s", result.name, all.name);
     else if (cut->mode == 3)
-        result = shape_value(e, "icmp ne i32 %s, 0", result.name);
+        result = ptx_let(e, "icmp ne i32 %s, 0", result.name);
     if (is_array(&w, cut->out))
         store_everywhere(f, cut, result);
     else
         ptx_store_operand(e, cut->out, cut->mode == 1 ? PTX_U32 : PTX_PRED, result);
 }
 
-void fast_write_cut(fast *f, const char *scan)
+void ptx_fast_write_cut(ptx_fast *f, const char *scan)
 {
-    const shape_region *r = &f->s->regions[f->region];
-    const shape_cut cut = shape_cut_of(f->s, f->s->blocks[r->head].first);
-    fast_set_scalar(f, true);
+    const ptx_region *r = &f->s->regions[f->region];
+    const ptx_cut_form cut = ptx_cut_of(f->s, f->s->blocks[r->head].first);
+    ptx_fast_set_scalar(f, true);
     if (cut.kind == SHAPE_CUT_REDUCE)
         write_reduce(f, &cut);
     else if (cut.kind > SHAPE_CUT_REDUCE)
