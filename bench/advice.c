@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gph/gph_doctor.h>
+
 #include "advice_measure.h"
 #include "sample.h"
 

@@ -2,15 +2,19 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gph)
-install(TARGETS gph EXPORT gphTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS gph gph-doctor EXPORT gphTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS gph_stub LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gph/stub)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gph
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
-# From the .pc file to the prefix, so that the tree may be moved.
+# From a .pc file to the prefix, so that the tree may be moved.
 file(RELATIVE_PATH GPH_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/gph.pc.in ${PROJECT_BINARY_DIR}/gph.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/gph.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(library gph gph-doctor)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc
+    @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 install(EXPORT gphTargets NAMESPACE gph:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gphConfig.cmake.in

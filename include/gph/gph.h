@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  All of libgph, in floor order. */
+ *  All of libgph, in floor order. What reads and judges other programs is libgph-doctor:
+ *  <gph/gph_doctor.h>. */
 #ifndef GPH_GPH_H
 #define GPH_GPH_H
 
@@ -9,7 +10,6 @@
 #include <gph/cuda.h>
 #include <gph/module.h>
 
-#include <gph/explain.h>
 #include <gph/graph.h>
 #include <gph/plan.h>
 
@@ -28,11 +28,5 @@
 #include <gph/tree.h>
 
 #include <gph/recipe.h>
-
-#include <gph/doctor.h>
-
-#include <gph/advice.h>
-
-#include <gph/report.h>
 
 #endif

@@ -19,6 +19,7 @@
 #include <gph/callable.h>
 #include <gph/cuda.h>
 #include <gph/memory.h>
+#include <gph/reason.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,34 +30,6 @@ extern "C" {
 typedef struct gph_tree gph_tree;
 /** A function of a tree. As its tree. */
 typedef struct gph_tree_function gph_tree_function;
-
-/** Why a call was not replayed, was recorded again or ran eagerly: name, value, word,
- *  meaning. */
-#define GPH_TREE_REASON_MAP(X)                                                           \
-    X(GPH_TREE_FIRST, 1, "first", "never called in this place")                          \
-    X(GPH_TREE_SIGNATURE, 2, "signature", "other types, shapes, strides or key")         \
-    X(GPH_TREE_STATIC, 3, "static", "a static input has moved")                          \
-    X(GPH_TREE_MANAGED, 4, "managed", "another output of the path is the input")         \
-    X(GPH_TREE_LIVENESS, 5, "liveness",                                                  \
-      "an output is alive that was dead when recorded")                                  \
-    X(GPH_TREE_WARM_PATH, 6, "warm path", "the calls before were warm-ups")              \
-    X(GPH_TREE_MUTATION, 7, "mutation",                                                  \
-      "it writes an input that is neither static nor of the path")                       \
-    X(GPH_TREE_CAPTURE, 8, "capture", "it cannot be captured")                           \
-    X(GPH_TREE_MEMORY, 9, "memory", "no device memory for the recording")                \
-    X(GPH_TREE_LIMIT, 10, "limit", "recorded too often in this place")                   \
-    X(GPH_TREE_DEPTH, 11, "depth", "the path is too long")                               \
-    X(GPH_TREE_DECLARED, 12, "declared", "declared eager")                               \
-    X(GPH_TREE_OVERLAP, 13, "overlap", "its replay would overwrite memory in use")
-
-/** The reasons. */
-typedef enum gph_tree_reason {
-    GPH_TREE_NONE = 0,                           /**< none: it was replayed */
-#define X(name, value, word, text) name = value, /**< see GPH_TREE_REASON_MAP */
-    GPH_TREE_REASON_MAP(X)
-#undef X
-        GPH_TREE_REASON_COUNT = 14 /**< one more than the last */
-} gph_tree_reason;
 
 /** What a tree is made with. Start from GPH_TREE_OPTIONS_INIT; zero means the default. */
 typedef struct gph_tree_options {

@@ -7,7 +7,7 @@
  * function calls to put a graph together. */
 #include "base/fail.h"
 #include "report/data.h"
-#include <gph/tree.h>
+#include <gph/reason.h>
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Function, file and line of an address, by libdw.so.1 (elfutils) where there is one.
  * libdw does not promise threads: hold gphi_dwarf_mutex over all calls and over the
- * texts. */
+ * texts. libgph and libgph-doctor have one each: what libdw keeps hangs on a Dwfl, which
+ * never crosses from one to the other, and a program's own use of libdw takes neither. */
 #ifndef GPHI_SYMBOL_DWARF_H
 #define GPHI_SYMBOL_DWARF_H
 #include "base/thread.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: install.sh BUILD CMAKE CC
-# Installs under DESTDIR, then builds and runs a program against what lies there, by
-# pkg-config and by find_package, and the installed command.
+# Installs under DESTDIR, then builds and runs a program for each of the two libraries against
+# what lies there, by pkg-config and by find_package, and the installed command.
 set -eu
 build=$1 cmake=$2 cc=$3
 folder=$(mktemp -d)
@@ -17,6 +17,18 @@ cat >program.c <<'END'
 #include <stdio.h>
 int main(void) { return puts(gph_version_text()) < 0; }
 END
+cat >examiner.c <<'END'
+#include <gph/gph_doctor.h>
+#include <stdio.h>
+int main(void)
+{
+    gph_doctor *doctor;
+    if (gph_doctor_create(NULL, &doctor, NULL) != GPH_OK)
+        return 1;
+    gph_doctor_destroy(doctor);
+    return printf("%s %d\n", gph_version_text(), gph_explain_get("update.edges") != NULL) < 0;
+}
+END
 expect() {
     got=$(LD_LIBRARY_PATH=$lib "$1" ${2:-} | head -1)
     [ "$got" = "$3" ] || { echo "$1 says \"$got\", not \"$3\""; exit 1; }
@@ -28,6 +40,10 @@ if command -v pkg-config >/dev/null; then
     # shellcheck disable=SC2086
     $cc program.c $flags -o by_pkg_config
     expect ./by_pkg_config "" "$version"
+    flags=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs gph-doctor)
+    # shellcheck disable=SC2086
+    $cc examiner.c $flags -o examiner_by_pkg_config
+    expect ./examiner_by_pkg_config "" "$version 1"
 fi
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
@@ -35,6 +51,8 @@ project(user C)
 find_package(gph 0.1 REQUIRED)
 add_executable(by_cmake program.c)
 target_link_libraries(by_cmake gph::gph)
+add_executable(examiner_by_cmake examiner.c)
+target_link_libraries(examiner_by_cmake gph::doctor)
 if(NOT EXISTS ${GPH_STUB_DIR}/libcuda.so)
   message(FATAL_ERROR "no stub in ${GPH_STUB_DIR}")
 endif()
@@ -42,6 +60,7 @@ END
 "$cmake" -G Ninja -S . -B b -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >log 2>&1 &&
     "$cmake" --build b >>log 2>&1 || { cat log; exit 1; }
 expect b/by_cmake "" "$version"
+expect b/examiner_by_cmake "" "$version 1"
 expect "$prefix/bin/gph" version "gph $version, libgph $version"
 
 # The installed library finds the installed softcuda, and nobody else does.
@@ -60,6 +79,15 @@ END
 $cc driver.c -L"$lib/gph/stub" -lcuda -o driver
 readelf -d driver | grep -q 'libcuda\.so\.1' || { echo "the stub has the wrong soname"; exit 1; }
 
-# Nothing but gph_ leaves the library.
-nm -D --defined-only "$lib/libgph.so" | awk '$2 != "A" && $3 !~ /^gph_/ { print; bad = 1 }
-    END { exit bad }' || { echo "foreign symbols in libgph.so"; exit 1; }
+# Nothing but gph_ leaves the libraries, each symbol in a node and one of them; and no public
+# function of libgph has a copy inside libgph-doctor, where it would have state of its own.
+symbols() { nm -D --defined-only "$lib/$1" | awk '$2 != "A" { print $3 }' | sort; }
+for library in libgph.so libgph-doctor.so; do
+    symbols $library | grep -vE '^gph_[a-z0-9_]+@@GPH_(DOCTOR_)?[0-9.]+$' &&
+        { echo "foreign symbols, or of no node, in $library"; exit 1; }
+done
+symbols libgph.so | sed 's/@.*//' >of_gph
+{ nm "$lib/libgph-doctor.so" 2>/dev/null; nm -D --defined-only "$lib/libgph-doctor.so"; } |
+    awk '$2 ~ /[TtDdBb]/ { sub(/@.*/, "", $3); print $3 }' | sort -u >in_doctor
+[ -z "$(comm -12 of_gph in_doctor)" ] ||
+    { comm -12 of_gph in_doctor; echo "is in both libraries"; exit 1; }

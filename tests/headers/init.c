@@ -2,6 +2,7 @@
 /* Every _INIT macro of the headers initializes its struct, in C and in C++; a macro that
  * is missing here fails the configuration. */
 #include <gph/gph.h>
+#include <gph/gph_doctor.h>
 
 #define INITS(X)                                                                         \
     X(gph_advice_options, GPH_ADVICE_OPTIONS_INIT)                                       \

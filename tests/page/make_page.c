@@ -2,7 +2,7 @@
 /* Makes a report of a made log: make_page CALLS NODES plain|hostile|gpu|crowd PAGE
  * [TRACE] */
 #include "made_log.h"
-#include <gph/gph.h>
+#include <gph/gph_doctor.h>
 
 #include <stdio.h>
 #include <stdlib.h>

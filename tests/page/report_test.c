@@ -4,7 +4,7 @@
 #include "fault.h"
 #include "made_log.h"
 #include "test.h"
-#include <gph/gph.h>
+#include <gph/gph_doctor.h>
 
 #include <stdbool.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #define DOCTOR_H
 #include "option.h"
 
-#include <gph/gph.h>
+#include <gph/gph_doctor.h>
 #include <stdbool.h>
 
 typedef struct doctor_run {

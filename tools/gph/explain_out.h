@@ -2,7 +2,7 @@
 /* Answers of gph explain: on a terminal, in JSON, as a page. */
 #ifndef EXPLAIN_OUT_H
 #define EXPLAIN_OUT_H
-#include <gph/gph.h>
+#include <gph/gph_doctor.h>
 #include <stdbool.h>
 #include <stdio.h>
 
