@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The way of each call: in, and out. */
 #define _GNU_SOURCE
-#include "attach/call.h"
-#include "attach/cupti.h"
-#include "attach/timing.h"
+#include "attach/enter.h"
+#include "attach/cupti/cupti.h"
+#include "attach/driver/find.h"
+#include "attach/hook.h"
+#include "attach/process.h"
+#include "attach/record/inside.h"
+#include "attach/record/record.h"
+#include "attach/ring/state.h"
+#include "attach/ring/thread.h"
+#include "attach/timing/timing.h"
+#include "attach/track/capture.h"
+#include "attach/track/host.h"
 #include "base/clock.h"
 
 #include <errno.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <unwind.h>
-
-__thread attach_local attach_me __attribute__((tls_model("initial-exec")));
 
 /* What the driver lacks. */
 static CUresult missing(void)
@@ -91,7 +94,7 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
     call->begin_ns = call->enter_ns = call->end_ns = 0;
     if (symbol->hook != ATTACH_HOOK_NONE) {
         attach_me.busy++;
-        attach_before(call);
+        attach_hook_before(call);
         attach_me.busy--;
     } else if (symbol->call == GPHI_CALL_cuGraphLaunch)
         attach_host_launch(call);
@@ -142,7 +145,7 @@ CUresult attach_leave(attach_call *call, CUresult result)
     attach_me.busy++;
     if (call->is_counted)
         attach_cupti_after(call->symbol);
-    attach_after(call, result);
+    attach_hook_after(call, result);
     attach_record(call, result);
     if (call->enter_ns != 0) {
         const gphi_timing_end end = {call->enter_ns, call->begin_ns, call->end_ns,
@@ -152,61 +155,4 @@ CUresult attach_leave(attach_call *call, CUresult result)
     attach_me.busy--;
     errno = saved;
     return result;
-}
-
-/* ---- the thread ---- */
-
-enum { FRAMES = 64 };
-
-struct walk {
-    uint32_t count;
-    uintptr_t frames[FRAMES]; /* the last of them, in a circle */
-};
-
-static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
-{
-    struct walk *walk = user;
-    const uintptr_t at = _Unwind_GetIP(context);
-    if (at == 0)
-        return _URC_END_OF_STACK;
-    walk->frames[walk->count++ % FRAMES] = at;
-    return walk->count < 1024 ? _URC_NO_REASON : _URC_END_OF_STACK;
-}
-
-/* Whether the driver made this thread: among its outermost frames is one of the driver's
- * (behind the C library's, which start it). Wrapping host functions would change what an
- * update compares. */
-static bool is_of_driver(void)
-{
-    const attach_library *driver = attach_driver();
-    if (attach_me.thread == (uint32_t)getpid() || driver->end == 0)
-        return false;
-    struct walk walk = {0};
-    _Unwind_Backtrace(step, &walk);
-    const uint32_t last = walk.count < 3 ? walk.count : 3;
-    for (uint32_t i = 1; i <= last; i++) {
-        const uintptr_t at = walk.frames[(walk.count - i) % FRAMES];
-        if (at - driver->start < driver->end - driver->start)
-            return true;
-    }
-    return false;
-}
-
-uint32_t attach_thread(void)
-{
-    if (attach_me.thread == 0)
-        attach_me.thread = (uint32_t)syscall(SYS_gettid);
-    return attach_me.thread;
-}
-
-void attach_tell_thread(void)
-{
-    char name[16] = "";
-    attach_thread();
-    attach_me.is_told = 1;
-    attach_me.kind = is_of_driver() ? 2 : 1;
-    prctl(PR_GET_NAME, name);
-    attach_draft draft = {.head.kind = GPHI_EVENT_THREAD, .head.id = attach_me.thread};
-    attach_add_text(&draft, name);
-    attach_write(&draft);
 }

@@ -8,15 +8,25 @@
  *   GPH_DOCTOR_RING  units of the ring, a power of two
  *   GPH_DOCTOR_CHAIN an injection library that was set before */
 #define _GNU_SOURCE
-#include "attach/call.h"
-#include "attach/cupti.h"
-#include "attach/own.h"
-#include "attach/timing.h"
+#include "attach/process.h"
+#include "attach/cupti/cupti.h"
+#include "attach/driver/find.h"
+#include "attach/peek/memory.h"
+#include "attach/peek/stack.h"
+#include "attach/record/device.h"
+#include "attach/record/inside.h"
+#include "attach/record/sentence.h"
+#include "attach/ring/draft.h"
+#include "attach/ring/state.h"
+#include "attach/ring/thread.h"
+#include "attach/timing/timing.h"
+#include "attach/track/capture.h"
+#include "attach/track/function.h"
+#include "attach/track/picture.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,22 +36,8 @@
 
 enum { UNITS = 1 << 19, COMMAND_MAX = 8192 };
 
-_Atomic uint32_t attach_is;
-static gphi_event_ring *_Atomic the_ring;
-static pid_t ring_process, own_process;
-attach_place attach_program;
+static pid_t ring_process;
 static atomic_flag is_starting = ATOMIC_FLAG_INIT;
-static atomic_flag has_devices = ATOMIC_FLAG_INIT;
-
-int attach_process(void)
-{
-    return own_process;
-}
-
-gphi_event_ring *attach_ring(void)
-{
-    return atomic_load_explicit(&the_ring, memory_order_acquire);
-}
 
 /* ---- begin ---- */
 
@@ -110,7 +106,7 @@ bool attach_start(void)
     const bool is_logs = tier != NULL && strcmp(tier, "0") == 0;
     gphi_event_ring *ring = make_ring();
     ring_process = getpid();
-    atomic_store(&the_ring, ring);
+    attach_ring_set(ring);
     if (ring != NULL)
         tell_process(is_logs ? 0 : 1);
     const uint32_t is = ring == NULL ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
@@ -119,83 +115,6 @@ bool attach_start(void)
         gphi_timing_start(&host);
     atomic_store_explicit(&attach_is, is, memory_order_release);
     return is == ATTACH_ON;
-}
-
-/* ---- devices ---- */
-
-static void tell_device(int ordinal)
-{
-    CUresult (*get_device)(CUdevice *, int) = ATTACH_REAL(cuDeviceGet, CUdevice *, int);
-    CUresult (*get)(int *, CUdevice_attribute, CUdevice) =
-        ATTACH_REAL(cuDeviceGetAttribute, int *, CUdevice_attribute, CUdevice);
-    CUresult (*get_name)(char *, int, CUdevice) =
-        ATTACH_REAL(cuDeviceGetName, char *, int, CUdevice);
-    CUresult (*get_bytes)(size_t *, CUdevice) =
-        ATTACH_REAL(cuDeviceTotalMem_v2, size_t *, CUdevice);
-    CUdevice device;
-    if (get_device == NULL || get == NULL || get_name == NULL || get_bytes == NULL ||
-        get_device(&device, ordinal) != CUDA_SUCCESS)
-        return;
-    char name[256] = "";
-    size_t bytes = 0;
-    int major = 0, minor = 0, processors = 0;
-    get_name(name, (int)sizeof(name) - 1, device);
-    get_bytes(&bytes, device);
-    get(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    get(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-    get(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
-    const uint64_t words[] = {(uint64_t)major, (uint64_t)minor, (uint64_t)processors,
-                              bytes};
-    attach_draft draft = {.head.kind = GPHI_EVENT_DEVICE,
-                          .head.id = (uint64_t)ordinal,
-                          .words = words,
-                          .word_count = 4};
-    attach_add_text(&draft, name);
-    attach_write(&draft);
-}
-
-void attach_tell_devices(void)
-{
-    if (atomic_flag_test_and_set(&has_devices))
-        return;
-    CUresult (*count_devices)(int *) = ATTACH_REAL(cuDeviceGetCount, int *);
-    int count = 0;
-    if (count_devices == NULL || count_devices(&count) != CUDA_SUCCESS)
-        return;
-    for (int i = 0; i < count && i < 64; i++)
-        tell_device(i);
-}
-
-/* ---- the driver's sentences ---- */
-
-/* The driver may hold its locks here: nothing of it is called. */
-static void on_log(void *user, CUlogLevel level, char *text, size_t bytes)
-{
-    (void)user;
-    (void)bytes;
-    if (attach_me.busy != 0 || text == NULL)
-        return; /* about a question of ours */
-    attach_me.busy++;
-    const int saved = errno;
-    attach_know_thread();
-    attach_draft draft = {.head.kind = GPHI_EVENT_LOG,
-                          .head.id = (uint64_t)level,
-                          .head.stack = attach_stack()};
-    attach_add_text(&draft, text);
-    attach_write(&draft);
-    errno = saved;
-    attach_me.busy--;
-}
-
-void attach_listen_to_logs(void)
-{
-    static atomic_flag is_listening = ATOMIC_FLAG_INIT;
-    CUresult (*listen)(CUlogsCallback, void *, CUlogsCallbackHandle *) = ATTACH_REAL(
-        cuLogsRegisterCallback, CUlogsCallback, void *, CUlogsCallbackHandle *);
-    CUlogsCallbackHandle handle;
-    if (listen != NULL && !atomic_flag_test_and_set(&is_listening) &&
-        listen(on_log, NULL, &handle) != CUDA_SUCCESS)
-        atomic_flag_clear(&is_listening);
 }
 
 /* The driver's own way in (CUDA_INJECTION64_PATH), within cuInit(). Where our wrappers
@@ -213,30 +132,6 @@ int InitializeInjection(void)
         attach_me.busy--;
     }
     return attach_chain(getenv("GPH_DOCTOR_CHAIN"));
-}
-
-/* ---- notes of libgph ---- */
-
-ATTACH_API void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
-                                const char *text);
-
-void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
-                     const char *text)
-{
-    if (atomic_load_explicit(&attach_is, memory_order_acquire) != ATTACH_ON)
-        return;
-    attach_me.busy++;
-    const int saved = errno;
-    attach_know_thread();
-    attach_draft draft = {.head.kind = GPHI_EVENT_NOTE,
-                          .head.id = kind,
-                          .head.stack = attach_stack(),
-                          .words = words,
-                          .word_count = count};
-    attach_add_text(&draft, text);
-    attach_write(&draft);
-    errno = saved;
-    attach_me.busy--;
 }
 
 /* ---- end ---- */
@@ -282,36 +177,20 @@ ATTACH_API _Noreturn void _Exit(int code)
 
 static void forked(void)
 {
-    gphi_event_ring *ring = atomic_exchange(&the_ring, NULL);
+    gphi_event_ring *ring = attach_ring_set(NULL);
     gphi_event_ring_forget(ring);
-    own_process = getpid();
+    attach_process_note();
     memset(&attach_me, 0, sizeof(attach_me));
-    attach_track_forked();
+    attach_capture_forked();
+    attach_picture_edited(); /* another ring has none of the snapshots */
     attach_forget_functions();
     attach_stack_forked();
     gphi_timing_forget();
     attach_cupti_forget();
     atomic_flag_clear(&is_starting);
-    atomic_flag_clear(&has_devices);
+    attach_forget_devices();
     if (ring != NULL)
         atomic_store(&attach_is, ATTACH_FORKED);
-}
-
-/* The first file is the program. */
-static int note_program(struct dl_phdr_info *info, size_t bytes, void *user)
-{
-    (void)bytes;
-    (void)user;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        const uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD)
-            continue;
-        if (attach_program.end == 0)
-            attach_program.start = start;
-        attach_program.end = start + header->p_memsz;
-    }
-    return 1;
 }
 
 __attribute__((constructor)) static void load(void)
@@ -321,9 +200,8 @@ __attribute__((constructor)) static void load(void)
         atomic_store(&attach_is, ATTACH_OFF);
         return;
     }
-    own_process = getpid();
-    attach_program.heap = (uintptr_t)sbrk(0);
-    dl_iterate_phdr(note_program, NULL);
+    attach_process_note();
+    attach_memory_prepare();
     attach_masks_prepare();
     attach_stack_prepare();
     attach_inside_prepare();

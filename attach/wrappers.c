@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Written by scripts/attach_wrappers.py from src/cuda/calls.h:
  * a wrapper for each symbol, and a table of them. sizes: table */
-#include "attach/call.h"
+#include "attach/enter.h"
 
 /* clang-format off */
 #define X(symbol, name, version, per_thread, arguments) ATTACH_API CUresult symbol arguments;

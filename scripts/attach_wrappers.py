@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes attach/wrappers.c and attach/symbols.h: a wrapper for each symbol of the driver.
+"""Writes attach/wrappers.c and attach/driver/symbols.h: a wrapper for each symbol of the driver.
 
 From src/cuda/calls.h (symbols and arguments) and the table of policies below. `--check` fails if
 the files in the tree are not what this writes.
@@ -238,7 +238,7 @@ def generate():
     header += [f"    ATTACH_{symbol}," for symbol, *_ in names]
     header += ["    ATTACH_SYMBOL_COUNT", "} attach_symbol_id;", "#endif", ""]
     body = [head % "a wrapper for each symbol, and a table of them."
-            + '#include "attach/call.h"\n\n/* clang-format off */\n#define X(symbol, name, version, per_thread, arguments) ATTACH_API CUresult symbol arguments;\n'
+            + '#include "attach/enter.h"\n\n/* clang-format off */\n#define X(symbol, name, version, per_thread, arguments) ATTACH_API CUresult symbol arguments;\n'
             + "GPHI_CUDA_SYMBOLS(X)\n#undef X\n"]
     table = []
     for symbol, name, version, per_thread, arguments in names:
@@ -275,7 +275,7 @@ def generate():
             own = "GPHI_CALL_COUNT, ATTACH_NEVER, ATTACH_HOOK_NONE, 0, 0, -1, 1, NULL, NULL"
         table.append(f'    {{"{symbol}", "{name}", (attach_function *){symbol}, {version}, {per_thread}, {own}}},')
     body.append("const attach_symbol attach_symbols[ATTACH_SYMBOL_COUNT] = {\n" + "\n".join(table) + "\n};\n")
-    return {"attach/symbols.h": "\n".join(header), "attach/wrappers.c": "\n".join(body)}
+    return {"attach/driver/symbols.h": "\n".join(header), "attach/wrappers.c": "\n".join(body)}
 
 
 bad = 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* As much of CUPTI as attach/cupti.c calls, so that its way is tested without a GPU: a
+/* As much of CUPTI as attach/cupti/cupti.c calls, so that its way is tested without a GPU: a
  * node is told by fake_cupti_node(), each flush gives one kernel, one copy and one graph.
  * FAKE_CUPTI_HELD: another tool is there. */
 #include "cuda/abi.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach/stack.c and python.c in a library of their own, as the attached one has them:
- * for a test in C and for one in Python. */
-#include "attach/stack.h"
+/* attach/peek/stack.c and python.c in a library of their own, as the attached one has
+ * them: for a test in C and for one in Python. */
+#include "attach/peek/stack.h"
+#include "attach/ring/state.h"
+#include "attach/ring/thread.h"
 #include "base/thread.h"
 
 #define PROBE __attribute__((visibility("default")))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Work of a program as nodes of a graph, with what a driver may refuse: nothing is lost,
  * and nothing runs twice. */
-#include "attach/timing_graph.h"
+#include "attach/timing/graph.h"
 #include "step_ptx.h"
 #include "test.h"
 

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which entries are the driver's, and where ours stand for them.
+ *
+ *   linked with -lcuda      our exports come first in the program
+ *   dlopen, dlsym           dlsym() (dlsym.S) gives ours for the driver's
+ *   cuGetProcAddress        gives ours for the entry that it found, whatever the version
+ *
+ * The driver is the first library that a symbol of it is looked up in, and stays it once
+ * its cuInit() has held; before that, another one takes its place (GPH_DRIVER=auto opens
+ * two). Built without sanitizers: their runtimes call dlsym() before they are ready. */
+#define _GNU_SOURCE
+#include "attach/driver/find.h"
+#include "attach/ring/state.h"
+#include "attach/ring/thread.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct library {
+    attach_library seen;
+    uintptr_t base;
+} library;
+
+typedef struct address {
+    uintptr_t entry;
+    uint32_t symbol;
+} address;
+
+static attach_function *_Atomic entries[ATTACH_SYMBOL_COUNT];
+static library driver;
+static address by_address[ATTACH_SYMBOL_COUNT];
+static uint32_t address_count;
+static atomic_uint binder; /* a thread that binds, or 0 */
+static atomic_bool is_bound, was_tried, is_final;
+
+typedef void *dlsym_function(void *, const char *);
+void *attach_pick(void *handle, const char *name);
+extern dlsym_function *attach_true_dlsym;
+dlsym_function *attach_true_dlsym;
+
+static void *to_object(attach_function *function)
+{
+    void *object;
+    memcpy(&object, &function, sizeof(object));
+    return object;
+}
+
+static attach_function *to_function(void *object)
+{
+    attach_function *function;
+    memcpy(&function, &object, sizeof(function));
+    return function;
+}
+
+/* ---- the C library's dlsym ---- */
+
+static void find_dlsym(void)
+{
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+    for (size_t i = 0; attach_true_dlsym == NULL && i < 3; i++) {
+        void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        memcpy(&attach_true_dlsym, &found, sizeof(found));
+    }
+    if (attach_true_dlsym == NULL)
+        abort(); /* no glibc that we know */
+}
+
+/* The number of a symbol, or -1. The table is sorted. */
+static long find_symbol(const char *name)
+{
+    if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
+        return -1;
+    long low = 0, high = ATTACH_SYMBOL_COUNT - 1;
+    while (low <= high) {
+        const long middle = (low + high) / 2;
+        const int order = strcmp(name, attach_symbols[middle].symbol);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            high = middle - 1;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+/* ---- binding ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const uintptr_t x = ((const address *)a)->entry, y = ((const address *)b)->entry;
+    return (x > y) - (x < y);
+}
+
+static int note_range(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    (void)bytes;
+    library *wanted = user;
+    if (info->dlpi_addr != wanted->base)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD || (header->p_flags & PF_X) == 0)
+            continue;
+        wanted->seen.start = info->dlpi_addr + header->p_vaddr;
+        wanted->seen.end = wanted->seen.start + header->p_memsz;
+    }
+    return 1;
+}
+
+static bool is_own(const void *object)
+{
+    static uintptr_t own;
+    Dl_info info;
+    if (own == 0 && dladdr(to_object((attach_function *)attach_wrap), &info) != 0)
+        own = (uintptr_t)info.dli_fbase;
+    return dladdr(object, &info) != 0 && (uintptr_t)info.dli_fbase == own;
+}
+
+static void bind_all(void *handle, const Dl_info *info)
+{
+    address_count = 0;
+    for (uint32_t i = 0; i < ATTACH_SYMBOL_COUNT; i++) {
+        void *entry = attach_true_dlsym(handle, attach_symbols[i].symbol);
+        if (entry != NULL && is_own(entry))
+            entry = NULL;
+        atomic_store_explicit(&entries[i], to_function(entry), memory_order_release);
+        if (entry != NULL)
+            by_address[address_count++] = (address){(uintptr_t)entry, i};
+    }
+    dlerror(); /* what is missing is no error of the program's */
+    qsort(by_address, address_count, sizeof(address), compare);
+    driver = (library){.base = (uintptr_t)info->dli_fbase};
+    strncpy(driver.seen.path, info->dli_fname, sizeof(driver.seen.path) - 1);
+    dl_iterate_phdr(note_range, &driver);
+    atomic_store(&is_bound, true);
+}
+
+/* Binds to the library that `entry` lies in, if that is the driver. Whether it is bound
+ * to it now. */
+static bool bind_to(const void *entry)
+{
+    Dl_info info;
+    if (dladdr(entry, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    const uint32_t me = attach_thread();
+    uint32_t nobody = 0;
+    while (!atomic_compare_exchange_weak(&binder, &nobody, me)) {
+        if (nobody == me)
+            return false; /* a constructor that runs because we bind */
+        nobody = 0;
+        sched_yield();
+    }
+    bool is_it = atomic_load(&is_bound) && driver.base == (uintptr_t)info.dli_fbase;
+    if (!is_it && !atomic_load(&is_final)) {
+        void *handle = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+        is_it = handle != NULL && attach_true_dlsym(handle, "cuInit") != NULL &&
+                attach_true_dlsym(handle, "cuDriverGetVersion") != NULL;
+        if (is_it)
+            bind_all(handle, &info); /* and keeps it loaded */
+        dlerror();
+    }
+    atomic_store(&binder, 0);
+    return is_it;
+}
+
+/* The driver of a program that is linked with it, or that loads it nowhere that we see.
+ */
+static void bind_next(void)
+{
+    if (atomic_exchange(&was_tried, true))
+        return;
+    void *entry = attach_true_dlsym(RTLD_NEXT, "cuInit");
+    if (entry == NULL) {
+        void *handle = dlopen("libcuda.so.1", RTLD_NOW);
+        entry = handle != NULL ? attach_true_dlsym(handle, "cuInit") : NULL;
+    }
+    dlerror();
+    if (entry != NULL && !is_own(entry))
+        bind_to(entry);
+}
+
+attach_function *attach_real(uint32_t symbol)
+{
+    attach_function *entry = atomic_load_explicit(&entries[symbol], memory_order_acquire);
+    if (entry != NULL || atomic_load_explicit(&is_bound, memory_order_acquire))
+        return entry;
+    if (attach_true_dlsym == NULL)
+        find_dlsym();
+    bind_next();
+    return atomic_load_explicit(&entries[symbol], memory_order_acquire);
+}
+
+void *attach_entry(const char *name)
+{
+    const long symbol = find_symbol(name);
+    return symbol >= 0 ? to_object(attach_real((uint32_t)symbol)) : NULL;
+}
+
+const attach_library *attach_driver(void)
+{
+    return &driver.seen;
+}
+
+void attach_keep_driver(void)
+{
+    atomic_store(&is_final, true);
+}
+
+/* ---- dlsym ---- */
+
+#define NOT_OURS ((void *)1)
+
+/* What dlsym() is to give, or NOT_OURS. */
+__attribute__((visibility("hidden"))) void *attach_pick(void *handle, const char *name)
+{
+    if (attach_true_dlsym == NULL)
+        find_dlsym();
+    const long symbol = name != NULL ? find_symbol(name) : -1;
+    const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
+    if (symbol < 0 || is == ATTACH_OFF || is == ATTACH_LOGS || handle == RTLD_NEXT)
+        return NOT_OURS;
+    if (handle == RTLD_DEFAULT) { /* where there is no driver, ours are not one */
+        if (atomic_load(&is_bound) || attach_true_dlsym(RTLD_NEXT, name) != NULL)
+            return NOT_OURS;
+        dlerror();
+        return NULL;
+    }
+    void *entry = attach_true_dlsym(handle, name);
+    if (entry == NULL || is_own(entry) || !bind_to(entry))
+        return NOT_OURS;
+    return to_object(attach_symbols[symbol].wrapper);
+}
+
+/* ---- cuGetProcAddress ---- */
+
+/* How well a symbol answers what was asked; less than 0: not at all. */
+static int fit(const attach_symbol *symbol, const char *name, int version, uint64_t flags)
+{
+    const bool wants_thread =
+        (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+    if (strcmp(symbol->name, name) != 0 || symbol->version > version ||
+        (symbol->per_thread && !wants_thread))
+        return -1;
+    return symbol->version * 2 + (symbol->per_thread == wants_thread);
+}
+
+/* Names whose newer versions are symbols of another name, or that cannot be told apart by
+ * version: only the entry itself says. */
+static bool is_ambiguous(const char *name)
+{
+    return strcmp(name, "cuGraphInstantiate") == 0 ||
+           strcmp(name, "cuCtxGetDevice") == 0 || strcmp(name, "cuCtxSynchronize") == 0 ||
+           strcmp(name, "cuStreamGetCtx") == 0;
+}
+
+static long by_name(const char *name, int version, uint64_t flags)
+{
+    long best = -1;
+    int best_fit = -1;
+    if (strcmp(name, "cuGraphInstantiate") == 0 && version >= 12000)
+        return find_symbol("cuGraphInstantiateWithFlags");
+    for (long i = 0; i < ATTACH_SYMBOL_COUNT && !is_ambiguous(name); i++) {
+        const int fits = fit(&attach_symbols[i], name, version, flags);
+        if (fits > best_fit) {
+            best_fit = fits;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Several symbols may share an entry: the one that was asked for, else the first. */
+static long by_entry(uintptr_t entry, const char *name, int version, uint64_t flags)
+{
+    uint32_t low = 0, high = address_count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (by_address[middle].entry < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    long best = -1;
+    int best_fit = -2;
+    for (; low < address_count && by_address[low].entry == entry; low++) {
+        const int fits =
+            fit(&attach_symbols[by_address[low].symbol], name, version, flags);
+        if (fits > best_fit) {
+            best_fit = fits;
+            best = by_address[low].symbol;
+        }
+    }
+    return best;
+}
+
+void *attach_wrap(void *entry, const char *name, int version, uint64_t flags)
+{
+    long symbol = by_entry((uintptr_t)entry, name, version, flags);
+    if (symbol < 0 && (symbol = by_name(name, version, flags)) >= 0) {
+        attach_function *none = NULL;
+        atomic_compare_exchange_strong(&entries[symbol], &none, to_function(entry));
+    }
+    return symbol >= 0 ? to_object(attach_symbols[symbol].wrapper) : entry;
+}
+
+/* ---- another injection library ---- */
+
+int attach_chain(const char *path)
+{
+    if (path == NULL || path[0] == '\0')
+        return 1;
+    void *other = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    int (*start)(void) = NULL;
+    void *found = other != NULL && attach_true_dlsym != NULL
+                      ? attach_true_dlsym(other, "InitializeInjection")
+                      : NULL;
+    if (found == NULL || is_own(found))
+        return 1;
+    memcpy(&start, &found, sizeof(found));
+    return start();
+}

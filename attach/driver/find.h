@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The driver that this process uses, and its entries. */
+#ifndef ATTACH_FIND_H
+#define ATTACH_FIND_H
+#include "attach/driver/symbol.h"
+
+/* Its entry, or NULL if it has none (or there is no driver). */
+attach_function *attach_real(uint32_t symbol);
+#define ATTACH_REAL(symbol, ...) ((CUresult(*)(__VA_ARGS__))attach_real(ATTACH_##symbol))
+
+/* The same by name. */
+void *attach_entry(const char *symbol);
+
+/* What cuGetProcAddress() is to give instead of `entry`. */
+void *attach_wrap(void *entry, const char *name, int version, uint64_t flags);
+
+/* The driver's file and code; "" and 0 if there is none yet. */
+typedef struct attach_library {
+    char path[1024];
+    uintptr_t start, end;
+} attach_library;
+const attach_library *attach_driver(void);
+
+/* The driver's cuInit() has succeeded: no other library takes its place any more. */
+void attach_keep_driver(void);
+
+/* Runs another injection library's InitializeInjection(); 1 if there is none. */
+int attach_chain(const char *path);
+#endif

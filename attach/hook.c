@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the hooks do. */
+#include "attach/hook.h"
+#include "attach/cupti/cupti.h"
+#include "attach/driver/find.h"
+#include "attach/record/device.h"
+#include "attach/record/sentence.h"
+#include "attach/ring/thread.h"
+#include "attach/track/capture.h"
+#include "attach/track/function.h"
+#include "attach/track/handle.h"
+#include "attach/track/picture.h"
+
+void attach_hook_before(attach_call *call)
+{
+    switch ((attach_hook)call->symbol->hook) {
+    case ATTACH_HOOK_END: call->capture = attach_capture_before_end(call); break;
+    case ATTACH_HOOK_MODE: {
+        const CUstreamCaptureMode *mode = (const void *)(uintptr_t)call->words[0];
+        call->kept = mode != NULL ? (uint64_t)*mode : 0;
+        break;
+    }
+    case ATTACH_HOOK_STREAM_GONE: /* the handle may be another thread's next stream */
+        call->kept = attach_set_find(&attach_streams, call->words[0]) >= 0;
+        break;
+    default: break;
+    }
+}
+
+static void add_bodies(const attach_call *call)
+{
+    const CUgraphNodeParams *node = (const void *)(uintptr_t)call->words[5];
+    if (node == NULL || node->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return;
+    for (unsigned i = 0; i < node->conditional.size && i < 1024; i++)
+        if (node->conditional.phGraph_out != NULL)
+            attach_set_add(&attach_graphs,
+                           (uint64_t)(uintptr_t)node->conditional.phGraph_out[i],
+                           ATTACH_IS_CHILD);
+}
+
+static void add_kernels(const attach_call *call)
+{
+    const CUkernel *list = (const void *)(uintptr_t)call->words[0];
+    for (uint64_t i = 0; list != NULL && i < call->words[1]; i++)
+        attach_set_add(&attach_kernels, (uint64_t)(uintptr_t)list[i], 0);
+}
+
+static void succeeded(attach_call *call)
+{
+    switch ((attach_hook)call->symbol->hook) {
+    case ATTACH_HOOK_INIT:
+        attach_keep_driver();
+        attach_listen_to_logs();
+        attach_cupti_start();
+        break;
+    case ATTACH_HOOK_GET_PROC: {
+        void **entry = (void **)(uintptr_t)call->words[1];
+        if (entry != NULL && *entry != NULL)
+            *entry = attach_wrap(*entry, (const char *)(uintptr_t)call->words[0],
+                                 (int)call->words[2], call->words[3]);
+        break;
+    }
+    case ATTACH_HOOK_CONTEXT: attach_tell_devices(); break;
+    case ATTACH_HOOK_CONTEXT_GONE: attach_capture_context_gone(); break;
+    case ATTACH_HOOK_STREAM:
+        attach_set_add(&attach_streams, attach_filled(call, 0), 0);
+        break;
+    case ATTACH_HOOK_STREAM_GONE: attach_capture_stream_gone(call->words[0]); break;
+    case ATTACH_HOOK_BEGIN: attach_capture_begun(call); break;
+    case ATTACH_HOOK_END:
+        attach_set_add(&attach_graphs, attach_filled(call, 1), 0);
+        attach_picture_take(call, GPHI_SNAPSHOT_CAPTURED, 0, CUDA_SUCCESS);
+        break;
+    case ATTACH_HOOK_MODE: attach_me.mode = (uint8_t)(call->kept & 3); break;
+    case ATTACH_HOOK_GRAPH:
+        attach_set_add(&attach_graphs, attach_filled(call, 0), 0);
+        break;
+    case ATTACH_HOOK_CHILD:
+        attach_set_add(&attach_graphs, attach_filled(call, 1), ATTACH_IS_CHILD);
+        break;
+    case ATTACH_HOOK_ADD_NODE: add_bodies(call); break;
+    case ATTACH_HOOK_GRAPH_GONE: attach_set_remove(&attach_graphs, call->words[0]); break;
+    case ATTACH_HOOK_KERNEL:
+        attach_set_add(&attach_kernels, attach_filled(call, 0), 0);
+        break;
+    case ATTACH_HOOK_KERNELS: add_kernels(call); break;
+    case ATTACH_HOOK_CODE_GONE: attach_forget_functions(); break;
+    case ATTACH_HOOK_NONE:
+    case ATTACH_HOOK_INSTANTIATE:
+    case ATTACH_HOOK_UPDATE: break;
+    }
+}
+
+void attach_hook_after(attach_call *call, CUresult result)
+{
+    if ((call->symbol->flags & ATTACH_EDITS) != 0)
+        attach_picture_edited();
+    if (call->symbol->hook == ATTACH_HOOK_END)
+        attach_capture_ended(call);
+    if (result == CUDA_SUCCESS)
+        succeeded(call);
+    if (call->symbol->hook == ATTACH_HOOK_INSTANTIATE)
+        attach_picture_take(call, GPHI_SNAPSHOT_INSTANTIATED,
+                            result == CUDA_SUCCESS ? attach_filled(call, 0) : 0, result);
+    else if (call->symbol->hook == ATTACH_HOOK_UPDATE)
+        attach_picture_take(call, GPHI_SNAPSHOT_UPDATE, call->words[0], result);
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Call stacks: a cache a thread, numbers for the process.
+ *
+ *   thread: [return address, stack pointer] -> entry: slots and what stood in them,
+ * number process: hash of the return addresses -> number (the place in the table + 1) */
+#define _GNU_SOURCE
+#include "attach/peek/stack.h"
+#include "attach/peek/python.h"
+#include "attach/ring/draft.h"
+#include "base/clock.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum {
+    ENTRIES = 256,
+    NUMBERS = 1 << 16,
+    MODULES = 1 << 13,
+    PROBES = 64,
+    LOOK_EVERY = 16
+};
+
+/* Frames above the first of this library: where the return address lies, and what it is.
+ */
+struct entry {
+    uintptr_t at; /* stack pointer of the caller's frame */
+    uint32_t number, count;
+    uint32_t slots[ATTACH_FRAMES]; /* bytes from `at` */
+    uintptr_t frames[ATTACH_FRAMES];
+};
+
+/* A thread's own: mapped, since malloc() may be what calls us. */
+struct local {
+    struct entry entries[ENTRIES];
+    uint32_t looks;  /* for Python */
+    uint32_t seldom; /* stacks of attach_stack_python_seldom(), and its next */
+    uint64_t next_ns;
+    char python[8 << 10]; /* text of Python frames */
+    attach_dump dump;
+};
+
+static __thread struct local *local __attribute__((tls_model("initial-exec")));
+static pthread_key_t local_key;
+static bool has_key;
+
+static _Atomic uint64_t numbers[NUMBERS]; /* hashes; 0: free */
+static _Atomic uint8_t is_told[NUMBERS];  /* its STACK record is in the ring */
+static _Atomic uint64_t modules[MODULES]; /* hashes of files told */
+static _Atomic uint64_t module_changes;   /* as the linker counts them */
+static uintptr_t own_start, own_end;      /* this library's code */
+
+/* ---- unwinding ---- */
+
+struct walk {
+    uintptr_t base;
+    uint32_t count;
+    bool is_whole; /* the slots hold the addresses */
+    uint32_t slots[ATTACH_FRAMES];
+    uintptr_t frames[ATTACH_FRAMES];
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
+{
+    struct walk *walk = user;
+    const uintptr_t at = _Unwind_GetIP(context);
+    if (at == 0)
+        return _URC_END_OF_STACK;
+    if (at - own_start < own_end - own_start)
+        return _URC_NO_REASON;
+    /* What the caller of this frame's callee pushed: below the stack pointer at the call.
+     */
+    const uintptr_t slot = _Unwind_GetCFA(context) - sizeof(uintptr_t);
+#if defined(__x86_64__)
+    if (slot < walk->base || slot - walk->base > UINT32_MAX ||
+        *(const uintptr_t *)slot != at)
+        walk->is_whole = false;
+#else
+    walk->is_whole = false; /* where a return address lies is not told */
+#endif
+    walk->slots[walk->count] = (uint32_t)(slot - walk->base);
+    walk->frames[walk->count++] = at;
+    return walk->count < ATTACH_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* ---- loaded files ---- */
+
+static uint64_t hash_of(const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    uint64_t hash = 0xcbf29ce484222325U;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3U;
+    hash ^= hash >> 29;
+    return hash != 0 ? hash : 1;
+}
+
+/* The place of a hash in a table of them, taken if it was not there; -1: the table is
+ * full. */
+static long place_of(_Atomic uint64_t *table, uint32_t size, uint64_t hash, bool *is_new)
+{
+    *is_new = false;
+    for (uint32_t i = 0; i < PROBES; i++) {
+        const uint32_t at = (uint32_t)(hash + i) & (size - 1);
+        uint64_t there = atomic_load_explicit(&table[at], memory_order_acquire);
+        if (there == 0 && atomic_compare_exchange_strong(&table[at], &there, hash)) {
+            *is_new = true;
+            return at;
+        }
+        if (there == hash)
+            return at;
+    }
+    return -1;
+}
+
+static void read_build_id(const struct dl_phdr_info *info, char hex[2 * 32 + 1])
+{
+    hex[0] = '\0';
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_NOTE)
+            continue;
+        const char *at = (const char *)(info->dlpi_addr + header->p_vaddr);
+        const char *end = at + header->p_memsz;
+        while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+            const ElfW(Nhdr) *note = (const void *)at;
+            const size_t name = (note->n_namesz + 3U) & ~3U;
+            const size_t body = (note->n_descsz + 3U) & ~3U;
+            at += sizeof(*note);
+            if ((size_t)(end - at) < name + body)
+                return;
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+                memcmp(at, "GNU", 4) == 0) {
+                const uint32_t count = note->n_descsz < 32 ? note->n_descsz : 32;
+                for (uint32_t k = 0; k < count; k++)
+                    snprintf(hex + 2 * k, 3, "%02x", (unsigned char)at[name + k]);
+                return;
+            }
+            at += name + body;
+        }
+    }
+}
+
+static void tell_module(const struct dl_phdr_info *info, const ElfW(Phdr) * code)
+{
+    char path[PATH_MAX] = "", build_id[2 * 32 + 1];
+    const uint64_t start = info->dlpi_addr + code->p_vaddr;
+    const uint64_t words[] = {start, start + code->p_memsz, info->dlpi_addr};
+    if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') {
+        const ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+        path[bytes > 0 ? bytes : 0] = '\0';
+    } else if (info->dlpi_name[0] == '/' || realpath(info->dlpi_name, path) == NULL)
+        snprintf(path, sizeof(path), "%s", info->dlpi_name);
+    bool is_new;
+    const uint64_t hash = hash_of(words, sizeof(words)) ^ hash_of(path, strlen(path));
+    const long place = place_of(modules, MODULES, hash != 0 ? hash : 1, &is_new);
+    if (place < 0 || !is_new)
+        return;
+    read_build_id(info, build_id);
+    attach_draft draft;
+    attach_draft_begin(&draft, GPHI_EVENT_MODULE, 0);
+    attach_draft_words(&draft, words, 3);
+    attach_add_text(&draft, path);
+    attach_add_text(&draft, build_id);
+    if (!attach_write(&draft))
+        atomic_store(&modules[place], 0); /* another time */
+}
+
+static int count_loads(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    (void)bytes;
+    *(uint64_t *)user = info->dlpi_adds + 1;
+    return 1;
+}
+
+/* Changes whenever a file is loaded. */
+static uint64_t loaded_files(void)
+{
+    uint64_t count = 0;
+    dl_iterate_phdr(count_loads, &count);
+    return count;
+}
+
+static int visit_module(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    (void)bytes;
+    uint64_t *changes = user;
+    const uint64_t now = info->dlpi_adds + info->dlpi_subs + 1;
+    if (*changes == now)
+        return 1; /* nothing was loaded since */
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X)
+            tell_module(info, &info->dlpi_phdr[i]);
+    atomic_store(&module_changes, now);
+    return 0;
+}
+
+static void tell_modules(void)
+{
+    uint64_t changes = atomic_load(&module_changes);
+    dl_iterate_phdr(visit_module, &changes);
+}
+
+/* ---- numbers ---- */
+
+/* The number of a stack, told if it is new. 0: there is no room for it. */
+static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *python)
+{
+    uint64_t words[ATTACH_FRAMES];
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = frames[i];
+    uint64_t hash = hash_of(words, count * sizeof(*words));
+    if (python != NULL)
+        hash = (hash * 31) ^ hash_of(python, strlen(python));
+    bool is_new;
+    const long place = place_of(numbers, NUMBERS, hash != 0 ? hash : 1, &is_new);
+    if (place < 0)
+        return 0;
+    const uint32_t number = (uint32_t)place + 1;
+    if (atomic_load_explicit(&is_told[place], memory_order_acquire))
+        return number;
+    /* Two threads may tell it both: no matter. */
+    tell_modules();
+    attach_draft frames_of_python, stack;
+    attach_draft_begin(&frames_of_python, GPHI_EVENT_PYTHON, number);
+    if (python != NULL)
+        attach_add_text(&frames_of_python, python);
+    attach_draft_begin(&stack, GPHI_EVENT_STACK, number);
+    attach_draft_words(&stack, words, count);
+    if ((python == NULL || attach_write(&frames_of_python)) && attach_write(&stack))
+        atomic_store_explicit(&is_told[place], 1, memory_order_release);
+    return number;
+}
+
+/* ---- the cache of a thread ---- */
+
+static void free_local(void *mapped)
+{
+    attach_dump_close(&((struct local *)mapped)->dump);
+    local = NULL;
+    munmap(mapped, sizeof(struct local));
+}
+
+/* NULL: no memory. */
+static struct local *local_of_thread(void)
+{
+    if (local == NULL) {
+        void *mapped = mmap(NULL, sizeof(struct local), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapped == MAP_FAILED)
+            return NULL;
+        local = mapped;
+        if (has_key)
+            pthread_setspecific(local_key, mapped);
+    }
+    return local;
+}
+
+static struct entry *entry_of(uintptr_t address, uintptr_t at)
+{
+    struct local *own = local_of_thread();
+    const uint64_t mixed = (address ^ (at >> 3)) * 0x9e3779b97f4a7c15U;
+    return own != NULL ? &own->entries[mixed >> 56 & (ENTRIES - 1)] : NULL;
+}
+
+/* Whether the stack is as it was when the entry was made. */
+__attribute__((no_sanitize("address", "thread"))) static bool
+is_same(const struct entry *entry, uintptr_t at)
+{
+    if (entry->at != at || entry->count == 0)
+        return false;
+    for (uint32_t i = 0; i < entry->count; i++)
+        if (*(const uintptr_t *)(at + entry->slots[i]) != entry->frames[i])
+            return false;
+    return true;
+}
+
+static void unwind(struct walk *walk, uintptr_t at)
+{
+    *walk = (struct walk){.base = at, .is_whole = true};
+    _Unwind_Backtrace(step, walk);
+}
+
+void attach_stack_prepare(void)
+{
+    Dl_info info;
+    struct walk walk;
+    has_key = has_key || pthread_key_create(&local_key, free_local) == 0;
+    if (own_end == 0 && dladdr((void *)(uintptr_t)attach_stack_prepare, &info) != 0) {
+        own_start = (uintptr_t)info.dli_fbase;
+        const ElfW(Ehdr) *file = info.dli_fbase;
+        const ElfW(Phdr) *headers =
+            (const void *)((const char *)info.dli_fbase + file->e_phoff);
+        uintptr_t end = own_start;
+        for (int i = 0; i < file->e_phnum; i++)
+            if (headers[i].p_type == PT_LOAD &&
+                own_start + headers[i].p_vaddr + headers[i].p_memsz > end)
+                end = own_start + headers[i].p_vaddr + headers[i].p_memsz;
+        own_end = end;
+    }
+    unwind(&walk, (uintptr_t)__builtin_frame_address(0)); /* loads the unwinder */
+}
+
+/* At the place of the stack that a public function below calls it with. */
+static uint32_t cached(uintptr_t address, uintptr_t at)
+{
+    struct entry *entry = entry_of(address, at);
+    if (entry != NULL && is_same(entry, at))
+        return entry->number;
+    struct walk walk;
+    unwind(&walk, at);
+    if (walk.count == 0)
+        return 0;
+    const uint32_t number = number_of(walk.frames, walk.count, NULL);
+    if (entry != NULL && walk.is_whole && number != 0) {
+        entry->at = at;
+        entry->number = number;
+        entry->count = walk.count;
+        memcpy(entry->slots, walk.slots, sizeof(walk.slots));
+        memcpy(entry->frames, walk.frames, sizeof(walk.frames));
+    }
+    return number;
+}
+
+__attribute__((noinline)) uint32_t attach_stack(void)
+{
+    const int saved = errno;
+    const uint32_t number = cached((uintptr_t)__builtin_return_address(0),
+                                   (uintptr_t)__builtin_frame_address(0));
+    errno = saved;
+    return number;
+}
+
+/* To ask the linker costs more than the whole rest of a stack that was seen before: what
+ * a program loads late is found some calls late. */
+static bool has_python(struct local *own)
+{
+    return attach_python_is_known() ||
+           (own->looks++ % LOOK_EVERY == 0 && attach_python_is_there(loaded_files()));
+}
+
+__attribute__((noinline)) uint32_t attach_stack_python(void)
+{
+    const int saved = errno;
+    const uintptr_t at = (uintptr_t)__builtin_frame_address(0);
+    struct local *own = local_of_thread();
+    uint32_t number;
+    if (own == NULL || !has_python(own) ||
+        attach_python(own->python, sizeof(own->python), &own->dump) == 0)
+        number = cached((uintptr_t)__builtin_return_address(0), at);
+    else {
+        struct walk walk;
+        unwind(&walk, at);
+        number = number_of(walk.frames, walk.count, own->python);
+    }
+    errno = saved;
+    return number;
+}
+
+uint32_t attach_stack_python_seldom(void)
+{
+    enum { SHARE = 100, FREE = 64 };
+    struct local *own = local_of_thread();
+    if (own == NULL || !has_python(own))
+        return 0;
+    const uint64_t begun = gphi_clock_ns();
+    if (own->seldom >= FREE && begun < own->next_ns)
+        return 0;
+    own->seldom += own->seldom < FREE;
+    const uint32_t number = attach_stack_python();
+    const uint64_t ended = gphi_clock_ns();
+    own->next_ns = ended + SHARE * (ended - begun);
+    return number;
+}
+
+void attach_stack_forked(void)
+{
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        atomic_store_explicit(&is_told[i], 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < MODULES; i++)
+        atomic_store_explicit(&modules[i], 0, memory_order_relaxed);
+    atomic_store(&module_changes, 0);
+    if (local != NULL)
+        attach_dump_close(&local->dump); /* its place in the file is the parent's, too */
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names and argument layouts of functions, asked once each. */
+#define _GNU_SOURCE
+#include "attach/track/function.h"
+#include "attach/driver/find.h"
+#include "attach/track/handle.h"
+
+#include <stdatomic.h>
+
+enum { FUNCTIONS = 1 << 14, PROBES = 64, ARGUMENTS_MAX = 1024, ROOM = 8 << 20 };
+
+/* function -> layout. What unloading code leaves behind is of an older generation. */
+static _Atomic uint64_t keys[FUNCTIONS];
+static attach_layout *_Atomic layouts[FUNCTIONS];
+static _Atomic uint32_t generation = 1;
+static _Alignas(8) char room[ROOM]; /* of layouts; never given back */
+static atomic_size_t used;
+
+static attach_layout *take_room(uint32_t count)
+{
+    const size_t bytes =
+        sizeof(attach_layout) + (2 * count + count % 2) * sizeof(uint32_t);
+    const size_t padded = (bytes + 7) & ~(size_t)7;
+    const size_t at = atomic_fetch_add(&used, padded);
+    return at <= ROOM - padded ? (attach_layout *)(void *)(room + at) : NULL;
+}
+
+void attach_forget_functions(void)
+{
+    atomic_fetch_add(&generation, 1);
+}
+
+/* A place for the function, or -1: there are too many. */
+static long place_of(uint64_t function)
+{
+    uint32_t at = (uint32_t)((function * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+    for (uint32_t i = 0; i < PROBES; i++, at++) {
+        uint64_t there =
+            atomic_load_explicit(&keys[at % FUNCTIONS], memory_order_acquire);
+        if (there == 0 &&
+            atomic_compare_exchange_strong(&keys[at % FUNCTIONS], &there, function))
+            return at % FUNCTIONS;
+        if (there == function)
+            return at % FUNCTIONS;
+    }
+    return -1;
+}
+
+static CUresult ask_place(uint64_t function, bool is_kernel, size_t index, size_t *offset,
+                          size_t *bytes)
+{
+    if (is_kernel) {
+        CUresult (*get)(CUkernel, size_t, size_t *, size_t *) =
+            ATTACH_REAL(cuKernelGetParamInfo, CUkernel, size_t, size_t *, size_t *);
+        return get != NULL ? get((CUkernel)(uintptr_t)function, index, offset, bytes)
+                           : CUDA_ERROR_NOT_SUPPORTED;
+    }
+    CUresult (*get)(CUfunction, size_t, size_t *, size_t *) =
+        ATTACH_REAL(cuFuncGetParamInfo, CUfunction, size_t, size_t *, size_t *);
+    return get != NULL ? get((CUfunction)(uintptr_t)function, index, offset, bytes)
+                       : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static const char *ask_name(uint64_t function, bool is_kernel)
+{
+    const char *name = NULL;
+    if (is_kernel) {
+        CUresult (*get)(const char **, CUkernel) =
+            ATTACH_REAL(cuKernelGetName, const char **, CUkernel);
+        if (get == NULL || get(&name, (CUkernel)(uintptr_t)function) != CUDA_SUCCESS)
+            return "";
+    } else {
+        CUresult (*get)(const char **, CUfunction) =
+            ATTACH_REAL(cuFuncGetName, const char **, CUfunction);
+        if (get == NULL || get(&name, (CUfunction)(uintptr_t)function) != CUDA_SUCCESS)
+            return "";
+    }
+    return name != NULL ? name : "";
+}
+
+static const attach_layout *ask(uint64_t function, long place, uint32_t now)
+{
+    uint32_t places[2 * ARGUMENTS_MAX];
+    uint64_t words[2 * ARGUMENTS_MAX];
+    uint32_t count = 0, end = 0;
+    const bool is_kernel = attach_set_find(&attach_kernels, function) >= 0;
+    size_t offset, bytes;
+    while (count < ARGUMENTS_MAX &&
+           ask_place(function, is_kernel, count, &offset, &bytes) == CUDA_SUCCESS) {
+        words[2 * count] = places[2 * count] = (uint32_t)offset;
+        words[2 * count + 1] = places[2 * count + 1] = (uint32_t)bytes;
+        end = (uint32_t)(offset + bytes) > end ? (uint32_t)(offset + bytes) : end;
+        count++;
+    }
+    attach_draft draft = {.head.kind = GPHI_EVENT_FUNCTION,
+                          .head.id = function,
+                          .words = words,
+                          .word_count = 2 * count};
+    attach_add_text(&draft, ask_name(function, is_kernel));
+    attach_write(&draft);
+
+    attach_layout *layout = take_room(count);
+    if (layout == NULL)
+        return NULL;
+    layout->generation = now;
+    layout->count = count;
+    layout->bytes = end <= 1 << 16 ? end : 0;
+    memcpy(layout->places, places, 2 * count * sizeof(uint32_t));
+    atomic_store_explicit(&layouts[place], layout, memory_order_release);
+    return layout;
+}
+
+const attach_layout *attach_layout_of(uint64_t function)
+{
+    if (function == 0)
+        return NULL;
+    const long place = place_of(function);
+    if (place < 0)
+        return NULL;
+    const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
+    const attach_layout *layout =
+        atomic_load_explicit(&layouts[place], memory_order_acquire);
+    return layout != NULL && layout->generation == now ? layout
+                                                       : ask(function, place, now);
+}

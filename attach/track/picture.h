@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* When a graph is looked at: its snapshots, and whether the last one still tells how it
+ * is. */
+#ifndef ATTACH_PICTURE_H
+#define ATTACH_PICTURE_H
+#include "attach/driver/call.h"
+
+enum { ATTACH_IS_CHILD = 1 }; /* flag of a graph: of another one, which owns it */
+
+/* Some graph was changed, or may have been. */
+void attach_picture_edited(void);
+
+/* The graph that a call has given or taken. */
+void attach_picture_take(const attach_call *call, gphi_snapshot_why why, uint64_t exec,
+                         CUresult result);
+#endif

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Snapshots. Nothing is taken from the heap: one room for all arrays of a graph. */
+#define _GNU_SOURCE
+#include "attach/track/snapshot.h"
+#include "attach/driver/find.h"
+#include "attach/peek/memory.h"
+#include "attach/track/function.h"
+#include "attach/track/host.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum {
+    DEPTH_MAX = 16,
+    POINTERS = 256,
+    NODE_WORDS = 14,
+    ARGUMENTS_MAX = 32 << 10,
+    KEPT_BYTES = 1 << 20
+};
+
+static _Atomic uint64_t last_snapshot;
+
+typedef struct snapshot {
+    attach_picture picture;
+    uint64_t number, parent, parent_node;
+    uint32_t depth;
+    bool has_children, has_hosts, is_short;
+    size_t node_count, edge_count;
+    CUgraphNode *nodes;
+    CUgraphNode *from, *to;
+    CUgraphEdgeData *data;
+    uint64_t *index; /* of nodes, by handle: pairs, open addressing */
+    size_t index_mask;
+    char *arguments; /* room for those of a kernel */
+    void *room;
+    size_t room_bytes;
+    uint64_t pointers[POINTERS]; /* told lately */
+} snapshot;
+
+/* ---- pointers ---- */
+
+/* What an address points at, once a snapshot (or so). Legal in captures. */
+static void tell_pointer(snapshot *shot, uint64_t address)
+{
+    uint64_t *told = &shot->pointers[(address >> 4) % POINTERS];
+    if (address < 1 << 16 || address >> 56 != 0 || *told == address)
+        return;
+    *told = address;
+    CUresult (*get)(unsigned int, CUpointer_attribute *, void **, CUdeviceptr) =
+        ATTACH_REAL(cuPointerGetAttributes, unsigned int, CUpointer_attribute *, void **,
+                    CUdeviceptr);
+    uint64_t base = 0, bytes = 0, context = 0, pool = 0, buffer = 0;
+    uint32_t type = 0, is_managed = 0;
+    CUpointer_attribute wanted[] = {
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,      CU_POINTER_ATTRIBUTE_CONTEXT,
+        CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,   CU_POINTER_ATTRIBUTE_BUFFER_ID,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void *values[] = {&base, &bytes, &type, &context, &pool, &buffer, &is_managed};
+    if (get == NULL || get(7, wanted, values, address) != CUDA_SUCCESS || type == 0)
+        return;
+    const uint64_t words[] = {base, bytes, type, context, pool, buffer, is_managed & 1};
+    attach_draft draft = {.head.kind = GPHI_EVENT_POINTER,
+                          .head.id = address,
+                          .words = words,
+                          .word_count = 7};
+    attach_write(&draft);
+}
+
+static void tell_copy(snapshot *shot, const CUDA_MEMCPY3D *copy)
+{
+    if (copy->srcMemoryType != CU_MEMORYTYPE_ARRAY)
+        tell_pointer(shot, copy->srcMemoryType == CU_MEMORYTYPE_HOST
+                               ? (uint64_t)(uintptr_t)copy->srcHost
+                               : copy->srcDevice);
+    if (copy->dstMemoryType != CU_MEMORYTYPE_ARRAY)
+        tell_pointer(shot, copy->dstMemoryType == CU_MEMORYTYPE_HOST
+                               ? (uint64_t)(uintptr_t)copy->dstHost
+                               : copy->dstDevice);
+}
+
+/* Words of a kernel's arguments that may be addresses. */
+static void tell_arguments(snapshot *shot, const attach_layout *layout,
+                           const char *arguments)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        for (uint32_t at = 0; at + 8 <= layout->places[2 * i + 1]; at += 8) {
+            uint64_t word;
+            memcpy(&word, arguments + layout->places[2 * i] + at, sizeof(word));
+            tell_pointer(shot, word);
+        }
+}
+
+/* ---- nodes ---- */
+
+static _Atomic bool has_attributes; /* some kernel's may differ from 0 */
+
+void attach_note_attributes(void)
+{
+    if (!atomic_load_explicit(&has_attributes, memory_order_relaxed))
+        atomic_store_explicit(&has_attributes, true, memory_order_relaxed);
+}
+
+static int attribute_of(CUgraphNode node, CUkernelNodeAttrID which)
+{
+    if (!atomic_load_explicit(&has_attributes, memory_order_relaxed))
+        return 0;
+    CUresult (*get)(CUgraphNode, CUkernelNodeAttrID, CUkernelNodeAttrValue *) =
+        ATTACH_REAL(cuGraphKernelNodeGetAttribute, CUgraphNode, CUkernelNodeAttrID,
+                    CUkernelNodeAttrValue *);
+    CUkernelNodeAttrValue value = {{0}};
+    if (get == NULL || get(node, which, &value) != CUDA_SUCCESS)
+        return 0;
+    return which == CU_LAUNCH_ATTRIBUTE_PRIORITY ? value.priority : value.cooperative;
+}
+
+static void add_kernel(snapshot *shot, attach_draft *draft, uint64_t *words,
+                       CUgraphNode node)
+{
+    CUresult (*get)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *) = ATTACH_REAL(
+        cuGraphKernelNodeGetParams_v2, CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
+    CUDA_KERNEL_NODE_PARAMS kernel = {0};
+    if (get == NULL || get(node, &kernel) != CUDA_SUCCESS)
+        return;
+    words[GPHI_NODE_FUNCTION] = kernel.func != NULL ? (uint64_t)(uintptr_t)kernel.func
+                                                    : (uint64_t)(uintptr_t)kernel.kern;
+    const uint64_t shape[] = {
+        kernel.gridDimX,
+        kernel.gridDimY,
+        kernel.gridDimZ,
+        kernel.blockDimX,
+        kernel.blockDimY,
+        kernel.blockDimZ,
+        kernel.sharedMemBytes,
+        (uint64_t)(uintptr_t)kernel.ctx,
+        (uint64_t)attribute_of(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE),
+        (uint64_t)attribute_of(node, CU_LAUNCH_ATTRIBUTE_PRIORITY)};
+    memcpy(words + GPHI_NODE_FUNCTION + 1, shape, sizeof(shape));
+    draft->word_count = NODE_WORDS;
+    const attach_layout *layout = attach_layout_of(words[GPHI_NODE_FUNCTION]);
+    if (kernel.kernelParams == NULL)
+        attach_add_params(draft, 0, layout, NULL, kernel.extra);
+    if (kernel.kernelParams == NULL || layout == NULL || layout->bytes == 0 ||
+        layout->bytes > ARGUMENTS_MAX)
+        return;
+    /* The node's own memory, which goes if another thread edits the graph. */
+    memset(shot->arguments, 0, layout->bytes);
+    if (!attach_read_params(shot->arguments, layout, kernel.kernelParams))
+        return;
+    attach_add(draft, GPHI_PART_PARAMS, 0, shot->arguments, layout->bytes);
+    tell_arguments(shot, layout, shot->arguments);
+}
+
+typedef union node_struct {
+    CUDA_MEMCPY3D copy;
+    CUDA_MEMSET_NODE_PARAMS fill;
+    CUDA_HOST_NODE_PARAMS host;
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS operations;
+    CUdeviceptr freed;
+    CUevent event;
+    CUgraph child;
+} node_struct;
+
+#define GET(symbol, type, member)                                                        \
+    do {                                                                                 \
+        CUresult (*get_)(CUgraphNode, type *) =                                          \
+            ATTACH_REAL(symbol, CUgraphNode, type *);                                    \
+        if (get_ != NULL && get_(node, &out->member) == CUDA_SUCCESS)                    \
+            return sizeof(out->member);                                                  \
+        return 0;                                                                        \
+    } while (0)
+
+/* The driver's own parameter struct of a node that is no kernel; its bytes. */
+static size_t get_struct(CUgraphNode node, CUgraphNodeType type, node_struct *out)
+{
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_MEMCPY: GET(cuGraphMemcpyNodeGetParams, CUDA_MEMCPY3D, copy);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        GET(cuGraphMemsetNodeGetParams, CUDA_MEMSET_NODE_PARAMS, fill);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        GET(cuGraphHostNodeGetParams, CUDA_HOST_NODE_PARAMS, host);
+    case CU_GRAPH_NODE_TYPE_GRAPH: GET(cuGraphChildGraphNodeGetGraph, CUgraph, child);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: GET(cuGraphEventWaitNodeGetEvent, CUevent, event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        GET(cuGraphEventRecordNodeGetEvent, CUevent, event);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        GET(cuGraphMemAllocNodeGetParams, CUDA_MEM_ALLOC_NODE_PARAMS, alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        GET(cuGraphMemFreeNodeGetParams, CUdeviceptr, freed);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        GET(cuGraphBatchMemOpNodeGetParams, CUDA_BATCH_MEM_OP_NODE_PARAMS, operations);
+    default: return 0;
+    }
+}
+
+static void tell_node(snapshot *shot, size_t index)
+{
+    const CUgraphNode node = shot->nodes[index];
+    CUresult (*get_type)(CUgraphNode, CUgraphNodeType *) =
+        ATTACH_REAL(cuGraphNodeGetType, CUgraphNode, CUgraphNodeType *);
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    if (get_type != NULL)
+        get_type(node, &type);
+    uint64_t words[NODE_WORDS] = {shot->number, index, (uint64_t)type, 0};
+    attach_draft draft;
+    attach_draft_begin(&draft, GPHI_EVENT_NODE, (uint64_t)(uintptr_t)node);
+    attach_draft_words(&draft, words, GPHI_NODE_FUNCTION + 1);
+    node_struct params;
+    shot->has_children |= type == CU_GRAPH_NODE_TYPE_GRAPH;
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+        add_kernel(shot, &draft, words, node);
+    else {
+        memset(&params, 0, sizeof(params));
+        attach_add(&draft, GPHI_PART_STRUCT, 0, &params, get_struct(node, type, &params));
+    }
+    shot->is_short |= !attach_write(&draft);
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        shot->has_hosts = true;
+        tell_copy(shot, &params.copy);
+        attach_host_copy(shot->picture.why == GPHI_SNAPSHOT_UPDATE ? 0
+                                                                   : shot->picture.exec,
+                         &params.copy);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
+        tell_pointer(shot, params.fill.dst);
+}
+
+/* ---- edges ---- */
+
+static void number_nodes(snapshot *shot)
+{
+    for (size_t i = 0; i < shot->node_count; i++) {
+        const uint64_t key = (uint64_t)(uintptr_t)shot->nodes[i];
+        size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+        while (shot->index[2 * (at & shot->index_mask)] != 0)
+            at++;
+        shot->index[2 * (at & shot->index_mask)] = key;
+        shot->index[2 * (at & shot->index_mask) + 1] = i;
+    }
+}
+
+static uint64_t number_of(const snapshot *shot, CUgraphNode node)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)node;
+    size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+    while (shot->index[2 * (at & shot->index_mask)] != key) {
+        if (shot->index[2 * (at & shot->index_mask)] == 0)
+            return UINT32_MAX;
+        at++;
+    }
+    return shot->index[2 * (at & shot->index_mask) + 1];
+}
+
+static void tell_edges(snapshot *shot)
+{
+    uint64_t *words = shot->index + 2 * (shot->index_mask + 1);
+    for (size_t first = 0; first < shot->edge_count; first += GPHI_EDGES_MAX) {
+        const size_t left = shot->edge_count - first;
+        const size_t count = left < GPHI_EDGES_MAX ? left : GPHI_EDGES_MAX;
+        for (size_t i = 0; i < count; i++) {
+            words[2 * i] = number_of(shot, shot->from[first + i]) << 32 |
+                           number_of(shot, shot->to[first + i]);
+            memcpy(&words[2 * i + 1], &shot->data[first + i], sizeof(uint64_t));
+        }
+        attach_draft draft = {.head.kind = GPHI_EVENT_EDGES,
+                              .head.id = shot->number,
+                              .words = words,
+                              .word_count = (uint32_t)(2 * count)};
+        shot->is_short |= !attach_write(&draft);
+    }
+}
+
+/* ---- the graph ---- */
+
+static CUresult get_edges(const snapshot *shot, size_t *count)
+{
+    const CUgraph graph = (CUgraph)(uintptr_t)shot->picture.graph;
+    CUresult (*v2)(CUgraph, CUgraphNode *, CUgraphNode *, CUgraphEdgeData *, size_t *) =
+        ATTACH_REAL(cuGraphGetEdges_v2, CUgraph, CUgraphNode *, CUgraphNode *,
+                    CUgraphEdgeData *, size_t *);
+    if (v2 != NULL)
+        return v2(graph, shot->from, shot->to, shot->data, count);
+    CUresult (*v1)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *) =
+        ATTACH_REAL(cuGraphGetEdges, CUgraph, CUgraphNode *, CUgraphNode *, size_t *);
+    return v1 != NULL ? v1(graph, shot->from, shot->to, count) : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* One room is kept, so that graphs which are captured again and again do not pay for its
+ * pages; who finds it taken maps another. */
+static _Alignas(64) char kept_room[KEPT_BYTES];
+static atomic_flag is_kept_taken = ATOMIC_FLAG_INIT;
+
+static void *take_room(size_t bytes)
+{
+    if (bytes <= sizeof(kept_room) && !atomic_flag_test_and_set(&is_kept_taken))
+        return kept_room;
+    void *room =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED ? room : NULL;
+}
+
+static void give_room(void *room, size_t bytes)
+{
+    if (room == kept_room)
+        atomic_flag_clear(&is_kept_taken);
+    else
+        munmap(room, bytes);
+}
+
+/* Room for all arrays in one piece. */
+static bool make_room(snapshot *shot)
+{
+    size_t slots = 16;
+    while (slots < 2 * shot->node_count)
+        slots *= 2;
+    const size_t words =
+        shot->edge_count < GPHI_EDGES_MAX ? shot->edge_count : GPHI_EDGES_MAX;
+    shot->room_bytes =
+        8 * (shot->node_count + 3 * shot->edge_count + 2 * slots + 2 * words) +
+        ARGUMENTS_MAX;
+    shot->room = take_room(shot->room_bytes);
+    if (shot->room == NULL)
+        return false;
+    shot->nodes = shot->room;
+    shot->from = shot->nodes + shot->node_count;
+    shot->to = shot->from + shot->edge_count;
+    shot->data = (CUgraphEdgeData *)(shot->to + shot->edge_count);
+    shot->index = (uint64_t *)(void *)(shot->data + shot->edge_count);
+    shot->index_mask = slots - 1;
+    memset(shot->index, 0, 2 * slots * sizeof(*shot->index));
+    shot->arguments = (char *)shot->room + shot->room_bytes - ARGUMENTS_MAX;
+    return true;
+}
+
+/* Nodes and edges as they are; false: the driver does not say. */
+static bool load(snapshot *shot)
+{
+    const CUgraph graph = (CUgraph)(uintptr_t)shot->picture.graph;
+    CUresult (*get_nodes)(CUgraph, CUgraphNode *, size_t *) =
+        ATTACH_REAL(cuGraphGetNodes, CUgraph, CUgraphNode *, size_t *);
+    if (get_nodes == NULL || get_nodes(graph, NULL, &shot->node_count) != CUDA_SUCCESS)
+        return false;
+    if (get_edges(shot, &shot->edge_count) != CUDA_SUCCESS)
+        shot->edge_count = 0;
+    if (!make_room(shot))
+        return false;
+    size_t nodes = shot->node_count, edges = shot->edge_count;
+    if (nodes > 0 && get_nodes(graph, shot->nodes, &nodes) != CUDA_SUCCESS)
+        nodes = 0;
+    if (edges > 0 && get_edges(shot, &edges) != CUDA_SUCCESS)
+        edges = 0;
+    shot->node_count = nodes < shot->node_count ? nodes : shot->node_count;
+    shot->edge_count = edges < shot->edge_count ? edges : shot->edge_count;
+    return true;
+}
+
+static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent,
+                           uint64_t parent_node);
+
+static void tell_children(const snapshot *shot)
+{
+    CUresult (*get_type)(CUgraphNode, CUgraphNodeType *) =
+        ATTACH_REAL(cuGraphNodeGetType, CUgraphNode, CUgraphNodeType *);
+    CUresult (*get_child)(CUgraphNode, CUgraph *) =
+        ATTACH_REAL(cuGraphChildGraphNodeGetGraph, CUgraphNode, CUgraph *);
+    for (size_t i = 0; get_type != NULL && get_child != NULL && i < shot->node_count;
+         i++) {
+        CUgraphNodeType type;
+        CUgraph child;
+        if (get_type(shot->nodes[i], &type) != CUDA_SUCCESS ||
+            type != CU_GRAPH_NODE_TYPE_GRAPH ||
+            get_child(shot->nodes[i], &child) != CUDA_SUCCESS)
+            continue;
+        const attach_picture picture = {.graph = (uint64_t)(uintptr_t)child,
+                                        .exec = shot->picture.exec,
+                                        .why = GPHI_SNAPSHOT_CHILD};
+        tell_graph(&picture, shot, (uint64_t)(uintptr_t)shot->nodes[i]);
+    }
+}
+
+static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent,
+                           uint64_t parent_node)
+{
+    snapshot shot = {.picture = *picture,
+                     .parent = parent != NULL ? parent->number : 0,
+                     .parent_node = parent_node,
+                     .depth = parent != NULL ? parent->depth + 1 : 0};
+    if (shot.depth > DEPTH_MAX || !load(&shot))
+        return 0;
+    shot.number = atomic_fetch_add(&last_snapshot, 1) + 1;
+    const uint64_t words[] = {
+        shot.number,   shot.node_count, shot.edge_count, (uint64_t)picture->why,
+        picture->exec, shot.parent,     parent_node,     picture->capture};
+    attach_draft draft = {.head.kind = GPHI_EVENT_GRAPH,
+                          .head.id = picture->graph,
+                          .words = words,
+                          .word_count = 8};
+    shot.is_short = !attach_write(&draft);
+    number_nodes(&shot);
+    for (size_t i = 0; i < shot.node_count; i++)
+        tell_node(&shot, i);
+    tell_edges(&shot);
+    if (shot.has_children)
+        tell_children(&shot);
+    give_room(shot.room, shot.room_bytes);
+    return shot.has_children || shot.has_hosts || shot.is_short ? 0 : shot.number;
+}
+
+static void tell_same(const attach_picture *picture)
+{
+    const uint64_t words[] = {atomic_fetch_add(&last_snapshot, 1) + 1,
+                              0,
+                              0,
+                              (uint64_t)picture->why,
+                              picture->exec,
+                              0,
+                              0,
+                              picture->capture,
+                              picture->same_as};
+    attach_draft draft;
+    attach_draft_begin(&draft, GPHI_EVENT_GRAPH, picture->graph);
+    attach_draft_words(&draft, words, 9);
+    attach_write(&draft);
+}
+
+uint64_t attach_snapshot(const attach_picture *picture)
+{
+    if (picture->why == GPHI_SNAPSHOT_INSTANTIATED)
+        attach_host_forget(picture->exec);
+    if (picture->same_as == 0)
+        return tell_graph(picture, NULL, 0);
+    tell_same(picture);
+    return picture->same_as;
+}
