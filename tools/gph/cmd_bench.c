@@ -39,12 +39,11 @@ struct bench {
     gph_error error;
 };
 
-#define TRY_CUDA(bench, name, arguments)                                                 \
-    do {                                                                                 \
-        const gph_status try_ = (bench)->cu->name arguments;                             \
-        if (try_ != GPH_OK)                                                              \
-            return gph_cuda_check(try_, "cu" #name, &(bench)->error);                    \
-    } while (0)
+/* False: bench->error has what the driver said of the call that is named. */
+static bool worked(struct bench *bench, int result, const char *call)
+{
+    return gph_cuda_check(result, call, &bench->error) == GPH_OK;
+}
 
 static double now_ns(void)
 {
@@ -53,45 +52,42 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static gph_status launch_eager(struct bench *bench)
+static bool launch_eager(struct bench *bench)
 {
-    for (long i = 0; i < bench->nodes; i++)
-        TRY_CUDA(bench, LaunchKernel,
-                 (bench->function, 1, 1, 1, 1, 1, 1, 0, bench->stream, NULL, NULL));
-    return GPH_OK;
+    int result = 0;
+    for (long i = 0; result == 0 && i < bench->nodes; i++)
+        result = bench->cu->LaunchKernel(bench->function, 1, 1, 1, 1, 1, 1, 0,
+                                         bench->stream, NULL, NULL);
+    return worked(bench, result, "cuLaunchKernel");
 }
 
-static gph_status capture_chain(struct bench *bench)
+static bool capture_chain(struct bench *bench)
 {
     gph_capture *capture = NULL;
-    gph_status status =
-        gph_capture_begin(bench->runtime, bench->stream, NULL, &capture, &bench->error);
-    if (status != GPH_OK)
-        return status;
-    status = launch_eager(bench);
-    if (status != GPH_OK) {
-        (void)gph_capture_abort(capture, NULL); /* the launch's failure is the cause */
-        return status;
-    }
-    return gph_capture_end(capture, &bench->graph, &bench->error);
+    if (gph_capture_begin(bench->runtime, bench->stream, NULL, &capture, &bench->error) !=
+        GPH_OK)
+        return false;
+    if (launch_eager(bench))
+        return gph_capture_end(capture, &bench->graph, &bench->error) == GPH_OK;
+    (void)gph_capture_abort(capture, NULL); /* the launch's failure is the cause */
+    return false;
 }
 
-static gph_status set_up(struct bench *bench)
+static bool set_up(struct bench *b)
 {
+    const gph_cuda_calls *cu = b->cu;
     CUdevice device = 0;
-    TRY_CUDA(bench, DeviceGet, (&device, 0));
-    TRY_CUDA(bench, DevicePrimaryCtxRetain, (&bench->context, device));
-    TRY_CUDA(bench, CtxSetCurrent, (bench->context));
-    TRY_CUDA(bench, ModuleLoadData, (&bench->module, kernel_ptx));
-    TRY_CUDA(bench, ModuleGetFunction, (&bench->function, bench->module, "empty"));
-    TRY_CUDA(bench, StreamCreate, (&bench->stream, NON_BLOCKING));
-    gph_status status = launch_eager(bench); /* the first launch loads the kernel */
-    if (status == GPH_OK)
-        status = capture_chain(bench);
-    if (status == GPH_OK)
-        status = gph_exec_create(bench->runtime, bench->graph, NULL, &bench->exec,
-                                 &bench->error);
-    return status;
+    return worked(b, cu->DeviceGet(&device, 0), "cuDeviceGet") &&
+           worked(b, cu->DevicePrimaryCtxRetain(&b->context, device),
+                  "cuDevicePrimaryCtxRetain") &&
+           worked(b, cu->CtxSetCurrent(b->context), "cuCtxSetCurrent") &&
+           worked(b, cu->ModuleLoadData(&b->module, kernel_ptx), "cuModuleLoadData") &&
+           worked(b, cu->ModuleGetFunction(&b->function, b->module, "empty"),
+                  "cuModuleGetFunction") &&
+           worked(b, cu->StreamCreate(&b->stream, NON_BLOCKING), "cuStreamCreate") &&
+           launch_eager(b) && /* the first launch loads the kernel */
+           capture_chain(b) &&
+           gph_exec_create(b->runtime, b->graph, NULL, &b->exec, &b->error) == GPH_OK;
 }
 
 static void tear_down(struct bench *bench)
@@ -111,33 +107,37 @@ static void tear_down(struct bench *bench)
     gph_close(bench->runtime);
 }
 
-static gph_status launch(struct bench *bench, int way)
+static bool launch(struct bench *bench, int way)
 {
     if (way == EAGER)
         return launch_eager(bench);
-    if (way == RAW) {
-        TRY_CUDA(bench, GraphLaunch, (gph_exec_handle(bench->exec), bench->stream));
-        return GPH_OK;
-    }
-    return gph_exec_launch(bench->exec, bench->stream, &bench->error);
+    if (way == RAW)
+        return worked(bench,
+                      bench->cu->GraphLaunch(gph_exec_handle(bench->exec), bench->stream),
+                      "cuGraphLaunch");
+    return gph_exec_launch(bench->exec, bench->stream, &bench->error) == GPH_OK;
 }
 
-static gph_status measure(struct bench *bench)
+static bool wait_for_all(struct bench *bench)
+{
+    return worked(bench, bench->cu->StreamSynchronize(bench->stream),
+                  "cuStreamSynchronize");
+}
+
+static bool measure(struct bench *bench)
 {
     for (long i = 0; i < bench->launches; i++) {
         for (int turn = 0; turn < WAYS; turn++) {
             const int way = (int)((turn + i) % WAYS); /* each goes first as often */
             const double start = now_ns();
-            const gph_status status = launch(bench, way);
+            const bool is_launched = launch(bench, way);
             bench->ns[way][i] = now_ns() - start;
-            if (status != GPH_OK)
-                return status;
-            if (bench->nodes * i % LAUNCHES_BETWEEN_WAITS < bench->nodes)
-                TRY_CUDA(bench, StreamSynchronize, (bench->stream));
+            const bool is_full = bench->nodes * i % LAUNCHES_BETWEEN_WAITS < bench->nodes;
+            if (!is_launched || (is_full && !wait_for_all(bench)))
+                return false;
         }
     }
-    TRY_CUDA(bench, StreamSynchronize, (bench->stream));
-    return GPH_OK;
+    return wait_for_all(bench);
 }
 
 static int by_value(const void *a, const void *b)
@@ -181,7 +181,7 @@ static int bench_launch(struct bench *bench, gph_driver driver)
     int code = EXIT_FAILED;
     if (!has_memory)
         fprintf(stderr, "gph bench: out of memory\n");
-    else if (set_up(bench) != GPH_OK || measure(bench) != GPH_OK)
+    else if (!set_up(bench) || !measure(bench))
         fail(&bench->error);
     else
         code = EXIT_OK;
@@ -198,13 +198,12 @@ int cmd_bench(const command_line *line)
         return EXIT_USAGE;
     }
     struct bench bench = {.nodes = 20, .launches = 10000};
-    const char *nodes = line->values[BENCH_NODES];
-    const char *launches = line->values[BENCH_LAUNCHES];
+    const char *const *values = line->values;
     gph_driver driver;
-    if ((nodes != NULL && !option_number("nodes", nodes, 1, 100000, &bench.nodes)) ||
-        (launches != NULL &&
-         !option_number("launches", launches, 1, 10000000, &bench.launches)) ||
-        !driver_parse(line->values[BENCH_DRIVER], &driver))
+    if (!option_number("nodes", values[BENCH_NODES], 1, 100000, &bench.nodes) ||
+        !option_number("launches", values[BENCH_LAUNCHES], 1, 10000000,
+                       &bench.launches) ||
+        !driver_parse(values[BENCH_DRIVER], &driver))
         return EXIT_USAGE;
     return bench_launch(&bench, driver);
 }

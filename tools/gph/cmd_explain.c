@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph explain: an answer for an error text. As grep(1): 0 found, 1 not found, 2 trouble.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "explain_out.h"
+#include "output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,14 +15,8 @@ enum {
     EXIT_FOUND = 0,
     EXIT_NOT_FOUND = 1,
     EXIT_TROUBLE = 2,
-    READ_FIRST = 1 << 16,
     READ_MOST = 1 << 28 /* a log beyond it is cut there */
 };
-
-typedef struct input {
-    char *text;
-    size_t bytes;
-} input;
 
 static int trouble(const char *what, const char *word)
 {
@@ -28,51 +24,25 @@ static int trouble(const char *what, const char *word)
     return EXIT_TROUBLE;
 }
 
-static bool read_all(FILE *from, input *out)
+/* The words as one text, or standard input; NULL after a message. */
+static char *read_all(const command_line *line, bool is_stdin, size_t *bytes)
 {
-    size_t room = READ_FIRST;
-    char *text = malloc(room);
-    size_t bytes = 0;
-    while (text != NULL) {
-        const size_t got = fread(text + bytes, 1, room - bytes, from);
-        bytes += got;
-        if (bytes < room || room >= READ_MOST)
-            break;
-        char *more = realloc(text, room * 2);
-        if (more == NULL)
+    char *text = NULL;
+    if (is_stdin) {
+        text = read_stream(stdin, READ_MOST, bytes);
+    } else {
+        FILE *words = open_memstream(&text, bytes);
+        for (int i = 0; words != NULL && i < line->operand_count; i++)
+            fprintf(words, "%s%s", i > 0 ? " " : "", line->operands[i]);
+        if (words != NULL && fclose(words) != 0) {
             free(text);
-        text = more;
-        room *= 2;
+            text = NULL;
+        }
     }
-    if (text == NULL || ferror(from)) {
-        fprintf(stderr, "gph explain: standard input: %s\n", strerror(errno));
-        free(text);
-        return false;
-    }
-    *out = (input){.text = text, .bytes = bytes};
-    return true;
-}
-
-static bool join_words(const command_line *line, input *out)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < line->operand_count; i++)
-        bytes += strlen(line->operands[i]) + 1;
-    char *text = malloc(bytes + 1);
-    if (text == NULL) {
-        fprintf(stderr, "gph explain: %s\n", strerror(errno));
-        return false;
-    }
-    size_t at = 0;
-    for (int i = 0; i < line->operand_count; i++) {
-        const size_t word = strlen(line->operands[i]);
-        if (i > 0)
-            text[at++] = ' ';
-        memcpy(text + at, line->operands[i], word);
-        at += word;
-    }
-    *out = (input){.text = text, .bytes = at};
-    return true;
+    if (text == NULL)
+        fprintf(stderr, "gph explain: %s%s\n", is_stdin ? "standard input: " : "",
+                strerror(errno));
+    return text;
 }
 
 /* As every program finds its language. */
@@ -101,19 +71,16 @@ static bool read_language(const char *word, gph_explain_language *out)
     return true;
 }
 
-static int answer_text(const command_line *line, const input *asked,
+static int answer_text(const command_line *line, const char *text, size_t bytes,
                        gph_explain_language language)
 {
-    explain_answer answer = {
-        .text = asked->text, .bytes = asked->bytes, .language = language};
-    answer.count =
-        gph_explain_find(asked->text, asked->bytes, answer.matches, EXPLAIN_MATCHES);
+    explain_answer answer = {.text = text, .bytes = bytes, .language = language};
+    answer.count = gph_explain_find(text, bytes, answer.matches, EXPLAIN_MATCHES);
     if (answer.count == 0 || answer.matches[0].reason == GPH_EXPLAIN_BY_WORDS)
-        answer.missing_bytes = gph_explain_missing(asked->text, asked->bytes,
-                                                   &answer.missing, &answer.nearest);
+        answer.missing_bytes =
+            gph_explain_missing(text, bytes, &answer.missing, &answer.nearest);
     if (answer.count == 0)
-        answer.near_count =
-            gph_explain_near(asked->text, asked->bytes, answer.near, EXPLAIN_NEAR);
+        answer.near_count = gph_explain_near(text, bytes, answer.near, EXPLAIN_NEAR);
     const bool is_answer =
         answer.count > 0 || answer.missing_bytes > 0 || explain_knows(&answer);
     if (line->values[EXPLAIN_JSON] != NULL)
@@ -139,7 +106,7 @@ static int list_all(const command_line *line, gph_explain_language language)
 int cmd_explain(const command_line *line)
 {
     gph_explain_language language;
-    input asked;
+    size_t bytes = 0;
     if (!read_language(line->values[EXPLAIN_LANG], &language))
         return trouble("--lang is en or zh, not ", line->values[EXPLAIN_LANG]);
     if (line->values[EXPLAIN_LIST] != NULL || line->values[EXPLAIN_MARKDOWN] != NULL)
@@ -151,10 +118,11 @@ int cmd_explain(const command_line *line)
         return trouble("nothing to explain: give a code, a name, a text, or a log on "
                        "standard input",
                        "");
-    if (!(is_stdin ? read_all(stdin, &asked) : join_words(line, &asked)))
+    char *text = read_all(line, is_stdin, &bytes);
+    if (text == NULL)
         return EXIT_TROUBLE;
-    int code = answer_text(line, &asked, language);
-    free(asked.text);
+    int code = answer_text(line, text, bytes, language);
+    free(text);
     if (fflush(stdout) != 0) {
         perror("gph explain: standard output");
         code = EXIT_TROUBLE;

@@ -4,7 +4,7 @@
 int cmd_help(const command_line *line)
 {
     if (line->values[HELP_SCDOC] != NULL) {
-        option_scdoc(stdout);
+        option_scdoc(line->commands, stdout);
         return EXIT_OK;
     }
     if (line->operand_count > 1) {
@@ -12,7 +12,7 @@ int cmd_help(const command_line *line)
         return EXIT_USAGE;
     }
     if (line->operand_count == 1) {
-        const command *of = command_find(line->operands[0]);
+        const command *of = command_find(line->commands, line->operands[0]);
         if (of == NULL) {
             fprintf(stderr, "gph help: there is no command %s\n", line->operands[0]);
             return EXIT_USAGE;
@@ -22,7 +22,7 @@ int cmd_help(const command_line *line)
     }
     printf("gph: CUDA graphs, captured once and replayed\n\n"
            "usage: gph COMMAND [--OPTION...] [OPERAND...]\n\n");
-    for (const command *at = commands; at->name != NULL; at++)
+    for (const command *at = line->commands; at->name != NULL; at++)
         printf("  %-9s %s\n", at->name, at->summary);
     printf("\ngph COMMAND --help explains a command.\n");
     return EXIT_OK;

@@ -11,32 +11,20 @@
 
 enum { FILE_BYTES_MAX = 1 << 30 };
 
-/* All of a file; false after a message. */
-static bool read_file(const char *path, char **text, size_t *bytes)
+/* All of a file, `-` is standard input; NULL after a message. */
+static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    size_t room = 0, count = 0;
-    *text = NULL;
-    while (file != NULL && !feof(file) && !ferror(file) && count < FILE_BYTES_MAX) {
-        if (count == room) {
-            room = room ? room * 2 : 65536;
-            char *more = realloc(*text, room);
-            if (more == NULL) {
-                errno = ENOMEM;
-                break;
-            }
-            *text = more;
-        }
-        count += fread(*text + count, 1, room - count, file);
-    }
-    const bool whole = file != NULL && feof(file) && !ferror(file);
-    if (!whole)
+    char *text = file != NULL ? read_stream(file, FILE_BYTES_MAX, bytes) : NULL;
+    const bool is_whole = text != NULL && *bytes < FILE_BYTES_MAX;
+    if (!is_whole) {
         fprintf(stderr, "gph: %s: %s\n", path,
-                count >= FILE_BYTES_MAX ? "larger than 1 GiB" : strerror(errno));
+                text != NULL ? "larger than 1 GiB" : strerror(errno));
+        free(text);
+    }
     if (file != NULL && file != stdin)
         fclose(file);
-    *bytes = count;
-    return whole;
+    return is_whole ? text : NULL;
 }
 
 static int show_progress(void *user, const gph_plan_progress *now)
@@ -47,12 +35,6 @@ static int show_progress(void *user, const gph_plan_progress *now)
             (unsigned long long)now->lower_bound, (unsigned long long)now->steps);
     fflush(stderr);
     return 0;
-}
-
-static gph_status write_to_stdout(void *user, const void *data, size_t bytes)
-{
-    (void)user;
-    return fwrite(data, 1, bytes, stdout) == bytes ? GPH_OK : GPH_E_IO;
 }
 
 /* Writes the rows; true unless that failed, after a message. */
@@ -66,30 +48,23 @@ static bool put_rows(const char *path, const gph_plan_table *table,
         fail(&error);
         return false;
     }
-    return gph_plan_table_write(table, offsets, write_to_stdout, NULL, &error) ==
-               GPH_OK &&
+    return gph_plan_table_write(table, offsets, write_stream, stdout, &error) == GPH_OK &&
            fflush(stdout) == 0;
 }
 
 static bool read_options(const command_line *line, gph_plan_options *options)
 {
-    long number = 0;
+    long capacity = 0, seconds = 60;
     if (line->values[PLAN_BUCKETS] != NULL || line->values[PLAN_MULTIPLE] != NULL) {
         fprintf(stderr, "gph plan: --%s goes with --ladder only\n",
                 line->values[PLAN_BUCKETS] != NULL ? "buckets" : "multiple");
         return false;
     }
-    if (line->values[PLAN_CAPACITY] != NULL) {
-        if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 62, &number))
-            return false;
-        options->capacity = (uint64_t)number;
-    }
-    options->time_limit_s = 60;
-    if (line->values[PLAN_TIME] != NULL) {
-        if (!option_number("time-limit", line->values[PLAN_TIME], 1, 1000000, &number))
-            return false;
-        options->time_limit_s = (double)number;
-    }
+    if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 62, &capacity) ||
+        !option_number("time-limit", line->values[PLAN_TIME], 1, 1000000, &seconds))
+        return false;
+    options->capacity = (uint64_t)capacity;
+    options->time_limit_s = (double)seconds;
     if (isatty(STDERR_FILENO))
         options->progress = show_progress;
     return true;
@@ -144,12 +119,12 @@ int cmd_plan(const command_line *line)
                 line->operand_count);
         return EXIT_USAGE;
     }
-    char *text = NULL;
     size_t bytes = 0;
+    char *text = read_file(line->operands[0], &bytes);
     gph_plan_table *table = NULL;
     gph_error error = {0};
     int code = EXIT_FAILED;
-    if (read_file(line->operands[0], &text, &bytes)) {
+    if (text != NULL) {
         if (line->values[PLAN_LADDER] != NULL)
             code = plan_ladder(line, text, bytes);
         else if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)

@@ -24,12 +24,6 @@ bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_repor
     return false;
 }
 
-static gph_status to_stderr(void *user, const void *data, size_t bytes)
-{
-    (void)user;
-    return fwrite(data, 1, bytes, stderr) == bytes ? GPH_OK : GPH_E_IO;
-}
-
 bool doctor_report_write(const command_line *line, gph_report *report,
                          const gph_advice *advice, int code)
 {
@@ -43,7 +37,7 @@ bool doctor_report_write(const command_line *line, gph_report *report,
     if (report == NULL)
         return true;
     if (values[DOCTOR_SUMMARY] != NULL) {
-        status = gph_report_text(report, to_stderr, NULL, &error);
+        status = gph_report_text(report, write_stream, stderr, &error);
         fputc('\n', stderr);
     }
     if (status == GPH_OK && values[DOCTOR_REPORT] != NULL)

@@ -4,28 +4,8 @@
 
 #include <string.h>
 
-const char *explain_kind_word(gph_explain_kind kind)
-{
-    static const char *const kinds[] = {"rule", "code", "result", "message", "nothing"};
-    return kinds[kind];
-}
-
-const char *explain_reason_word(gph_explain_reason reason)
-{
-    static const char *const reasons[] = {"slug", "name", "code", "message", "words"};
-    return reasons[reason];
-}
-
-void explain_put_shown_by(const gph_explain_entry *entry, FILE *to)
-{
-    const char *what = entry->shown_by;
-    if (strncmp(what, "rule ", 5) == 0)
-        fprintf(to, "%s (docs/conformance.md)", what);
-    else if (strncmp(what, "broken ", 7) == 0)
-        fprintf(to, "tests/doctor/rules/%s.c", what + 7);
-    else
-        fputs(what, to);
-}
+static const char *const kind_words[] = {"rule", "code", "result", "message", "nothing"};
+static const char *const reason_words[] = {"slug", "name", "code", "message", "words"};
 
 /* Bytes that are no UTF-8 become U+FFFD. */
 static void put_string(const char *text, size_t bytes, FILE *to)
@@ -82,7 +62,7 @@ static void put_entry(const gph_explain_entry *entry, gph_explain_language langu
     };
     fputc('{', to);
     put_member("slug", entry->slug, to);
-    put_member("kind", explain_kind_word(entry->kind), to);
+    put_member("kind", kind_words[entry->kind], to);
     put_member("title", text->title, to);
     put_member("cause", text->cause, to);
     put_member("shown_by", entry->shown_by, to);
@@ -99,7 +79,7 @@ static void put_match(const explain_answer *answer, const gph_explain_match *mat
     fputc('{', to);
     put_member("slug", match->entry->slug, to);
     put_member("title", match->entry->text[answer->language].title, to);
-    put_member("by", explain_reason_word(match->reason), to);
+    put_member("by", reason_words[match->reason], to);
     put_member("key", match->key != NULL ? match->key : "", to);
     fprintf(to, "\"line\":%zu,\"text\":", match->line);
     put_string(answer->text + match->line_begin,
@@ -157,10 +137,11 @@ typedef struct page_words {
 
 static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
     {.title = "What goes wrong with CUDA graphs",
-     .about = "All that `gph explain` knows, made by `gph explain --markdown` of "
-              "src/explain/knowledge.json. What is said is shown by a program on "
-              "softcuda (`tests/doctor/rules`), by a rule of docs/conformance.md, which was "
-              "also run on GPUs, or by the measurement or source that is named.",
+     .about =
+         "All that `gph explain` knows, made by `gph explain --markdown` of "
+         "src/explain/knowledge.json. What is said is shown by a program on "
+         "softcuda (`tests/doctor/rules`), by a rule of docs/conformance.md, which was "
+         "also run on GPUs, or by the measurement or source that is named.",
      .kinds = {"Rules of gph doctor", "Error codes",
                "Results of updates and instantiation",
                "Messages of frameworks, libraries and tools", "Names that do not exist"},
@@ -173,10 +154,11 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
      .stop = ".",
      .next = ". "},
     {.title = "CUDA 图会出哪些问题",
-     .about = "`gph explain` 的全部条目，由 `gph explain --lang zh --markdown` 根据 "
-              "src/explain/knowledge.json 生成。每条结论都由 softcuda 上的程序"
-              "（`tests/doctor/rules`）、docs/conformance.md 中的规则（也在 GPU 上运行过），"
-              "或所注明的测量与出处支持。",
+     .about =
+         "`gph explain` 的全部条目，由 `gph explain --lang zh --markdown` 根据 "
+         "src/explain/knowledge.json 生成。每条结论都由 softcuda 上的程序"
+         "（`tests/doctor/rules`）、docs/conformance.md 中的规则（也在 GPU 上运行过），"
+         "或所注明的测量与出处支持。",
      .kinds = {"gph doctor 的规则", "错误码", "更新与实例化的结果",
                "框架、库和工具的报错与提示", "不存在的名称"},
      .keys = "查找依据",

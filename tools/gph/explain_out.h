@@ -33,10 +33,6 @@ void explain_list_text(gph_explain_language language, FILE *to);
 void explain_list_json(gph_explain_language language, FILE *to);
 void explain_list_markdown(gph_explain_language language, FILE *to);
 
-/* "rule", "code", ...: of a kind or a reason. */
-const char *explain_kind_word(gph_explain_kind kind);
-const char *explain_reason_word(gph_explain_reason reason);
-
 /* What shows an entry, for people: "rule R64" is "rule R64 (docs/conformance.md)". */
 void explain_put_shown_by(const gph_explain_entry *entry, FILE *to);
 

@@ -52,27 +52,6 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .reasons = {"条目名", "名称", "错误码", "报错信息", "关键词"}},
 };
 
-size_t explain_character(const char *text, size_t bytes)
-{
-    const unsigned char first = (unsigned char)text[0];
-    const size_t length = first < 0x80                    ? 1
-                          : first >= 0xc2 && first < 0xe0 ? 2
-                          : first >= 0xe0 && first < 0xf0 ? 3
-                          : first >= 0xf0 && first < 0xf5 ? 4
-                                                          : 0;
-    if (length > bytes)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            return 0;
-    const unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
-    const bool is_bad = (first == 0xe0 && second < 0xa0) || /* longer than needed */
-                        (first == 0xed && second > 0x9f) || /* half of a pair */
-                        (first == 0xf0 && second < 0x90) ||
-                        (first == 0xf4 && second > 0x8f);
-    return is_bad ? 0 : length;
-}
-
 /* Three-byte characters from U+2E80 on: Chinese and its punctuation. */
 static int width_of(const char *character, size_t bytes)
 {
@@ -142,11 +121,6 @@ static int text_columns(const char *text)
         left -= bytes;
     }
     return columns;
-}
-
-const char *explain_colon(const char *label)
-{
-    return (unsigned char)label[0] >= 0x80 ? "：" : ": ";
 }
 
 static void put_field(const char *label, const char *text, FILE *to)

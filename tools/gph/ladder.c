@@ -9,27 +9,19 @@ enum { RUNGS_MAX = 65536 };
 
 static bool read_options(const command_line *line, gph_plan_ladder_options *o)
 {
-    long number = 0;
+    long bytes = 0, buckets = 0, multiple = 0; /* 0: no limit, any size */
     if (line->values[PLAN_OUT] != NULL || line->values[PLAN_TIME] != NULL) {
         fprintf(stderr, "gph plan: --%s does not go with --ladder\n",
                 line->values[PLAN_OUT] != NULL ? "out" : "time-limit");
         return false;
     }
-    if (line->values[PLAN_CAPACITY] != NULL) {
-        if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 53, &number))
-            return false;
-        o->byte_budget = (uint64_t)number;
-    }
-    if (line->values[PLAN_BUCKETS] != NULL) {
-        if (!option_number("buckets", line->values[PLAN_BUCKETS], 1, RUNGS_MAX, &number))
-            return false;
-        o->bucket_max = (uint32_t)number;
-    }
-    if (line->values[PLAN_MULTIPLE] != NULL) {
-        if (!option_number("multiple", line->values[PLAN_MULTIPLE], 1, 1L << 32, &number))
-            return false;
-        o->multiple = (uint64_t)number;
-    }
+    if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 53, &bytes) ||
+        !option_number("buckets", line->values[PLAN_BUCKETS], 1, RUNGS_MAX, &buckets) ||
+        !option_number("multiple", line->values[PLAN_MULTIPLE], 1, 1L << 32, &multiple))
+        return false;
+    o->byte_budget = (uint64_t)bytes;
+    o->bucket_max = (uint32_t)buckets;
+    o->multiple = (uint64_t)multiple;
     return true;
 }
 

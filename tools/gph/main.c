@@ -12,7 +12,7 @@
             "GPH_DRIVER, else auto"                                                      \
     }
 
-const command commands[] = {
+static const command commands[] = {
     {.name = "run",
      .operands = "[--] PROGRAM [ARGUMENT...]",
      .summary = "run a program of the CUDA driver API on the chosen driver",
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
         name = "help";
     if (strcmp(name, "--version") == 0)
         name = "version";
-    const command *of = command_find(name);
+    const command *of = command_find(commands, name);
     if (of == NULL) {
         fprintf(stderr, "gph: there is no command %s\ntry: gph help\n", name);
         return EXIT_USAGE;
@@ -192,6 +192,7 @@ int main(int argc, char **argv)
     command_line line;
     if (!option_parse(of, rest, words, &line))
         return EXIT_USAGE;
+    line.commands = commands;
     const int code = of->run(&line);
     if (fflush(stdout) != 0 && code == EXIT_OK) {
         perror("gph: standard output");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const command *command_find(const char *name)
+const command *command_find(const command *commands, const char *name)
 {
     for (const command *at = commands; at->name != NULL; at++)
         if (strcmp(at->name, name) == 0)
@@ -81,6 +81,8 @@ bool option_parse(const command *of, int argc, char **argv, command_line *line)
 bool option_number(const char *option, const char *text, long least, long most, long *out)
 {
     char *end;
+    if (text == NULL)
+        return true;
     errno = 0;
     const long value = strtol(text, &end, 10);
     if (errno == 0 && end != text && *end == '\0' && value >= least && value <= most) {
@@ -150,7 +152,7 @@ static void put_scdoc_text(const char *text, FILE *to)
     }
 }
 
-void option_scdoc(FILE *to)
+void option_scdoc(const command *commands, FILE *to)
 {
     for (const command *of = commands; of->name != NULL; of++) {
         fprintf(to, "## gph %s", of->name);

@@ -21,6 +21,7 @@ typedef struct command_line {
         *values[OPTION_MAX]; /* "" for an option without argument; NULL: not given */
     int operand_count;
     char **operands;
+    const struct command *commands; /* all there are: what gph help lists */
 } command_line;
 
 typedef struct command {
@@ -36,20 +37,20 @@ typedef struct command {
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* All commands; ends with a NULL name. */
-extern const command commands[];
-const command *command_find(const char *name);
+/* A list of commands ends with a NULL name. */
+const command *command_find(const command *commands, const char *name);
 
-/* Fills `line`; the operands are `argv`'s own, moved to its end. False after a message.
+/* Fills `line` but its `commands`; the operands are `argv`'s own, moved to its end. False after a message.
  */
 bool option_parse(const command *of, int argc, char **argv, command_line *line);
 
-/* A whole number from `least` to `most`; false after a message that names the option. */
+/* A whole number from `least` to `most`; text NULL leaves *out. False after a message that
+ * names the option. */
 bool option_number(const char *option, const char *text, long least, long most,
                    long *out);
 
 void option_help(const command *of, FILE *to);
 
 /* The commands' part of the man page, in scdoc's language. */
-void option_scdoc(FILE *to);
+void option_scdoc(const command *commands, FILE *to);
 #endif

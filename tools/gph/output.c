@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all commands print with. */
+/* Messages, drivers, streams and rows: below all commands. */
 #include "output.h"
 #include "option.h"
 
@@ -52,6 +52,32 @@ gph_runtime *driver_open(gph_driver driver)
         return runtime;
     fail(&error);
     return NULL;
+}
+
+char *read_stream(FILE *from, size_t most, size_t *bytes)
+{
+    char *text = NULL;
+    size_t room = 0;
+    *bytes = 0;
+    do {
+        room = room > 0 ? room * 2 : 65536;
+        room = room < most ? room : most;
+        char *more = realloc(text, room);
+        if (more == NULL)
+            goto failed;
+        text = more;
+        *bytes += fread(text + *bytes, 1, room - *bytes, from);
+    } while (*bytes == room && room < most);
+    if (!ferror(from))
+        return text;
+failed:
+    free(text);
+    return NULL;
+}
+
+gph_status write_stream(void *file, const void *data, size_t bytes)
+{
+    return fwrite(data, 1, bytes, file) == bytes ? GPH_OK : GPH_E_IO;
 }
 
 void put_row(FILE *to, const char *left, const char *format, ...)

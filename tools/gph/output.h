@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tables and failures on a terminal. */
+/* What all commands read and print with. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 #include <gph/gph.h>
@@ -17,6 +17,12 @@ bool driver_parse(const char *word, gph_driver *out);
 gph_runtime *driver_open(gph_driver driver);
 
 const char *driver_name(gph_driver driver);
+
+/* At most `most` bytes of a stream, in memory of malloc's; NULL with errno set. */
+char *read_stream(FILE *from, size_t most, size_t *bytes);
+
+/* A gph_write_fn whose `user` is a FILE. */
+gph_status write_stream(void *file, const void *data, size_t bytes);
 
 /* A row of two columns. */
 void put_row(FILE *to, const char *left, const char *format, ...) GPH_PRINTF(3, 4);

@@ -14,31 +14,14 @@ static const size_t BYTES_MAX = (size_t)64 << 20;
 typedef gph_status report_fn(const char *, size_t, uint32_t, char **, gph_error *);
 typedef void free_fn(char *);
 
-/* Doubles the memory until the file ends; NULL if it is too large or memory is short. */
-static char *read_stream(FILE *file, size_t *bytes)
-{
-    char *text = NULL;
-    *bytes = 0;
-    for (size_t room = 65536; room <= BYTES_MAX; room *= 2) {
-        char *larger = realloc(text, room);
-        if (larger == NULL)
-            break;
-        text = larger;
-        *bytes += fread(text + *bytes, 1, room - *bytes, file);
-        if (*bytes < room)
-            return text;
-    }
-    errno = EFBIG;
-    free(text);
-    return NULL;
-}
-
 /* The whole file in memory of malloc's; NULL after a message. */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
-    char *text = file != NULL ? read_stream(file, bytes) : NULL;
-    if (text == NULL || ferror(file)) {
+    char *text = file != NULL ? read_stream(file, BYTES_MAX, bytes) : NULL;
+    const bool is_whole = text != NULL && *bytes < BYTES_MAX;
+    if (!is_whole) {
+        errno = text != NULL ? EFBIG : errno;
         fprintf(stderr, "gph inspect: cannot read %s: %s\n", path, strerror(errno));
         free(text);
         text = NULL;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What both forms of an answer are made with: below explain_text.c and explain_out.c. */
+#include "explain_out.h"
+
+#include <string.h>
+
+size_t explain_character(const char *text, size_t bytes)
+{
+    const unsigned char first = (unsigned char)text[0];
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xc2 && first < 0xe0 ? 2
+                          : first >= 0xe0 && first < 0xf0 ? 3
+                          : first >= 0xf0 && first < 0xf5 ? 4
+                                                          : 0;
+    if (length > bytes)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+    const unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
+    const bool is_bad = (first == 0xe0 && second < 0xa0) || /* longer than needed */
+                        (first == 0xed && second > 0x9f) || /* half of a pair */
+                        (first == 0xf0 && second < 0x90) ||
+                        (first == 0xf4 && second > 0x8f);
+    return is_bad ? 0 : length;
+}
+
+const char *explain_colon(const char *label)
+{
+    return (unsigned char)label[0] >= 0x80 ? "：" : ": ";
+}
+
+void explain_put_shown_by(const gph_explain_entry *entry, FILE *to)
+{
+    const char *what = entry->shown_by;
+    if (strncmp(what, "rule ", 5) == 0)
+        fprintf(to, "%s (docs/conformance.md)", what);
+    else if (strncmp(what, "broken ", 7) == 0)
+        fprintf(to, "tests/doctor/rules/%s.c", what + 7);
+    else
+        fputs(what, to);
+}
