@@ -3,7 +3,7 @@
  * records, for which a head is made that agrees with them. What is accepted is walked to
  * its end, saved, and read again. */
 #define _GNU_SOURCE
-#include "event/log.h"
+#include "event/event_log.h"
 #include "event/log_format.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "doctor/findings/finding.h"
 #include "doctor/listen.h"
 #include "doctor/model/model_feed.h"
-#include "event/log.h"
+#include "event/event_log.h"
 #include "event/ring.h"
 
 enum { GPHI_PROCESSES_MAX = 64, GPHI_STACKS_A_PROCESS = 1 << 26 };

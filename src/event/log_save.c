@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/save.h"
-#include "event/log.h"
+#include "event/event_log.h"
 #include "event/log_format.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
  *     calls of cuCtxGetDevice, and of one process only: for logs that are kept as tests
  */
 #define _GNU_SOURCE
-#include "event/log.h"
+#include "event/event_log.h"
 #include "event/ring.h"
 
 #include <stdio.h>

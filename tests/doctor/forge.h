@@ -3,7 +3,7 @@
  * here can show: libraries that are not there. */
 #ifndef FORGE_H
 #define FORGE_H
-#include "event/log.h"
+#include "event/event_log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See made_log.h. Records are laid out as the attached library does. */
 #include "made_log.h"
-#include "event/log.h"
+#include "event/event_log.h"
 #include "event/note.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Saved logs: what was saved is read; what is damaged is refused, with an offset. */
 #define _GNU_SOURCE
-#include "event/log.h"
+#include "event/event_log.h"
 #include "event/log_format.h"
 #include "fault.h"
 #include "test.h"

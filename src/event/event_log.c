@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads a saved log. All of it is checked before anything of it is given out. */
 #define _GNU_SOURCE
-#include "event/log.h"
+#include "event/event_log.h"
 
 #include "base/fail.h"
 #include "base/heap.h"
