@@ -210,23 +210,23 @@ static void memory_and_uniformity_are_told(void)
 /* What the program names, and what that names, once each. */
 static void library_brings_what_is_used(void)
 {
-    ptx_text text = {0};
-    ptx_text_add(&text,
-                 "define float @k(float %%a) {\n"
-                 "  %%b = call float @x_fma_rz_f32(float %%a, float %%a, float %%a)\n"
-                 "  %%c = call float @llvm.sqrt.f32(float %%b)\n"
-                 "  %%d = call float @llvm.sqrt.f32(float %%c)\n"
-                 "  %%e = call i32 @llvm.fptosi.sat.i32.f32(float %%d)\n"
-                 "  ret float %%d\n}\n");
+    gphi_text text = {0};
+    gphi_text_add(&text,
+                  "define float @k(float %%a) {\n"
+                  "  %%b = call float @x_fma_rz_f32(float %%a, float %%a, float %%a)\n"
+                  "  %%c = call float @llvm.sqrt.f32(float %%b)\n"
+                  "  %%d = call float @llvm.sqrt.f32(float %%c)\n"
+                  "  %%e = call i32 @llvm.fptosi.sat.i32.f32(float %%d)\n"
+                  "  ret float %%d\n}\n");
     ptx_lower_library(&text);
-    CHECK(!text.failed);
+    CHECK(text.status == GPH_OK);
     CHECK(strstr(text.bytes, "define internal float @x_fma_rz_f32(") != NULL);
     CHECK(strstr(text.bytes, "define internal double @x_odd_add_f64(") != NULL);
     CHECK(strstr(text.bytes, "define internal float @x_fma_rp_f32(") == NULL);
     const char *first = strstr(text.bytes, "declare float @llvm.sqrt.f32(float)\n");
     CHECK(first != NULL && strstr(first + 1, "declare float @llvm.sqrt.f32") == NULL);
     CHECK(strstr(text.bytes, "declare i32 @llvm.fptosi.sat.i32.f32(float)\n") != NULL);
-    free(text.bytes);
+    gphi_text_fini(&text);
 }
 
 int main(void)

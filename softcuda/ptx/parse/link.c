@@ -500,8 +500,8 @@ static void write_input(const linker *l, uint32_t input, gphi_text *out)
     for (uint32_t i = 0; i < l->edits[input].count; i++) {
         if (edits[i].begin < at)
             continue;
-        gphi_text_put_bytes(out, text + at, edits[i].begin - at);
-        gphi_text_put(out, edits[i].text);
+        gphi_text_add(out, "%.*s%s", (int)(edits[i].begin - at), text + at,
+                      edits[i].text);
         at = edits[i].end;
     }
     /* A text may end in a NUL, which is not part of the module. */
