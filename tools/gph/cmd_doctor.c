@@ -44,17 +44,31 @@ static void put_number(unsigned count, const char *one, const char *many, bool *
     *is_first = false;
 }
 
-static void put_count(const gph_doctor *doctor)
+/* What all findings are, at one look. */
+typedef struct tally {
+    unsigned of[3]; /* by severity */
+    bool are_many;  /* of several processes, so that each must say of which */
+} tally;
+
+static tally count_findings(const gph_doctor *doctor)
 {
-    unsigned counts[3] = {0, 0, 0};
+    tally out = {.are_many = false};
+    for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
+        const gph_finding *finding = gph_doctor_finding(doctor, i);
+        out.of[finding->severity]++;
+        out.are_many |= finding->process != gph_doctor_finding(doctor, 0)->process;
+    }
+    return out;
+}
+
+static void put_count(const gph_doctor *doctor, const tally *counts)
+{
     uint64_t lost = 0;
     bool is_first = true;
     const uint64_t events = gph_doctor_event_count(doctor, &lost);
-    for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++)
-        counts[gph_doctor_finding(doctor, i)->severity]++;
-    put_number(counts[GPH_SEVERITY_ERROR], "error", "errors", &is_first);
-    put_number(counts[GPH_SEVERITY_WARNING], "warning", "warnings", &is_first);
-    put_number(counts[GPH_SEVERITY_INFO], "info", "infos", &is_first);
+    put_number(counts->of[GPH_SEVERITY_ERROR], "error", "errors", &is_first);
+    put_number(counts->of[GPH_SEVERITY_WARNING], "warning", "warnings", &is_first);
+    put_number(counts->of[GPH_SEVERITY_INFO], "info", "infos", &is_first);
     fprintf(stderr, "%sin %s %s", is_first ? "no findings " : " ", grouped(events),
             events == 1 ? "event" : "events");
     if (lost > 0)
@@ -64,25 +78,14 @@ static void put_count(const gph_doctor *doctor)
     fputc('\n', stderr);
 }
 
-/* Whether findings are of several processes, so that each must say of which. */
-static bool is_of_many(const gph_doctor *doctor)
-{
-    for (uint32_t i = 1; i < gph_doctor_finding_count(doctor); i++)
-        if (gph_doctor_finding(doctor, i)->process !=
-            gph_doctor_finding(doctor, 0)->process)
-            return true;
-    return false;
-}
-
 static bool has_colours(void)
 {
     const char *no_colour = getenv("NO_COLOR");
     return isatty(STDERR_FILENO) && (no_colour == NULL || no_colour[0] == '\0');
 }
 
-static bool put_findings(const gph_doctor *doctor)
+static bool put_findings(const gph_doctor *doctor, bool are_many)
 {
-    const bool are_many = is_of_many(doctor);
     for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
         const gph_finding *finding = gph_doctor_finding(doctor, i);
         char *text = gph_finding_text(finding, has_colours());
@@ -95,14 +98,6 @@ static bool put_findings(const gph_doctor *doctor)
         free(text);
     }
     return true;
-}
-
-static bool has_fault(const gph_doctor *doctor)
-{
-    for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++)
-        if (gph_doctor_finding(doctor, i)->severity != GPH_SEVERITY_INFO)
-            return true;
-    return false;
 }
 
 /* Which parts of the advice are asked for; 0: none. */
@@ -160,15 +155,6 @@ static bool put_advice(const examination *of, const command_line *line)
 
 /* ---- the command ---- */
 
-static bool read_log(gph_doctor *doctor, const char *path)
-{
-    gph_error error = {0};
-    if (gph_doctor_read(doctor, path, &error) == GPH_OK)
-        return true;
-    fail(&error);
-    return false;
-}
-
 /* Reads the program, or a saved log. True: there is something to tell. */
 static bool read_all(const examination *of, const command_line *line, int *code)
 {
@@ -182,7 +168,10 @@ static bool read_all(const examination *of, const command_line *line, int *code)
                       .words = line->operands,
                       .doctor = of->doctor};
     if (values[DOCTOR_EVENTS] != NULL) {
-        *code = read_log(of->doctor, values[DOCTOR_EVENTS]) ? EXIT_OK : EXIT_FAILED;
+        gph_error error = {0};
+        *code = EXIT_OK;
+        if (gph_doctor_read(of->doctor, values[DOCTOR_EVENTS], &error) != GPH_OK)
+            *code = fail(&error);
         return *code == EXIT_OK;
     }
     *code = doctor_run_program(&run);
@@ -202,15 +191,19 @@ static int examine(const examination *of, const command_line *line)
     if (gph_doctor_finish(of->doctor, &error) != GPH_OK ||
         (of->advice != NULL && gph_advice_finish(of->advice, &error) != GPH_OK))
         return fail(&error);
-    bool is_told = values[DOCTOR_QUIET] != NULL || put_findings(of->doctor);
+    const tally counts = count_findings(of->doctor);
+    bool is_told =
+        values[DOCTOR_QUIET] != NULL || put_findings(of->doctor, counts.are_many);
     is_told = put_advice(of, line) && is_told;
     if (values[DOCTOR_JSON] != NULL)
         is_told = put_json(of, line, code) && is_told;
     is_told = doctor_report_write(line, of->report, of->advice, code) && is_told;
-    put_count(of->doctor);
+    put_count(of->doctor, &counts);
     if (code != 0)
         return code;
-    return has_fault(of->doctor) || !is_told ? EXIT_FAILED : EXIT_OK;
+    const bool has_fault =
+        counts.of[GPH_SEVERITY_ERROR] + counts.of[GPH_SEVERITY_WARNING] > 0;
+    return has_fault || !is_told ? EXIT_FAILED : EXIT_OK;
 }
 
 static bool check_usage(const command_line *line)

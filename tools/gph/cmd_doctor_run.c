@@ -37,20 +37,6 @@ static bool find_library(char *out, size_t bytes)
     return true;
 }
 
-/* Ours comes after what is set already. */
-static bool preload(const char *library)
-{
-    const char *old = getenv("LD_PRELOAD");
-    if (old == NULL || old[0] == '\0')
-        return launch_variable(who, "LD_PRELOAD", library);
-    char *list = NULL;
-    if (asprintf(&list, "%s:%s", old, library) < 0)
-        return false;
-    const bool is_set = launch_variable(who, "LD_PRELOAD", list);
-    free(list);
-    return is_set;
-}
-
 /* The driver loads one injected library; ours loads the one that was set. */
 static bool inject(const char *library)
 {
@@ -76,8 +62,10 @@ static bool prepare(const doctor_run *run, const char *folder)
     gph_driver driver;
     char library[PATH_MAX];
     return launch_prepare(who, run->driver, &driver) &&
-           find_library(library, sizeof(library)) && preload(library) &&
-           inject(library) && launch_variable(who, "GPH_DOCTOR_DIR", folder) &&
+           find_library(library, sizeof(library)) &&
+           /* what the user preloads comes first */
+           launch_list(who, "LD_PRELOAD", library, false) && inject(library) &&
+           launch_variable(who, "GPH_DOCTOR_DIR", folder) &&
            launch_variable(who, "GPH_DOCTOR_TIER", run->is_logs_only ? "0" : "1") &&
            ask_cupti(run) &&
            (!run->is_advised || launch_variable(who, "GPH_DOCTOR_ADVISE", "1"));
@@ -87,11 +75,8 @@ static bool prepare(const doctor_run *run, const char *folder)
 
 static bool make_folder(char *out, size_t bytes)
 {
-    const char *folder = getenv("TMPDIR");
-    const bool is_set = folder != NULL && folder[0] != '\0';
-    const int length =
-        snprintf(out, bytes, "%s/gph-doctor-XXXXXX", is_set ? folder : "/tmp");
-    if (length < (int)bytes && mkdtemp(out) != NULL)
+    launch_temporary(out, bytes, "gph-doctor");
+    if (mkdtemp(out) != NULL)
         return true;
     fprintf(stderr, "gph doctor: %s: %s\n", out, strerror(errno));
     return false;

@@ -52,27 +52,25 @@ static void put_driver(const gph_runtime *runtime)
 
 static gph_status put_device(const gph_cuda_calls *cu, int ordinal)
 {
+    enum { MAJOR, MINOR, PROCESSORS, NUMBERS };
+    static const int attributes[NUMBERS] = {CAPABILITY_MAJOR, CAPABILITY_MINOR,
+                                            MULTIPROCESSORS};
     CUdevice device = 0;
-    char name[128] = "";
+    char name[128] = "", left[32];
     size_t bytes = 0;
-    int major = 0, minor = 0, count = 0;
+    int numbers[NUMBERS];
     gph_status status = cu->DeviceGet(&device, ordinal);
     if (status == GPH_OK)
         status = cu->DeviceGetName(name, sizeof(name), device);
     if (status == GPH_OK)
         status = cu->DeviceTotalMem(&bytes, device);
-    if (status == GPH_OK)
-        status = cu->DeviceGetAttribute(&major, CAPABILITY_MAJOR, device);
-    if (status == GPH_OK)
-        status = cu->DeviceGetAttribute(&minor, CAPABILITY_MINOR, device);
-    if (status == GPH_OK)
-        status = cu->DeviceGetAttribute(&count, MULTIPROCESSORS, device);
+    for (int i = 0; i < NUMBERS && status == GPH_OK; i++)
+        status = cu->DeviceGetAttribute(&numbers[i], attributes[i], device);
     if (status != GPH_OK)
         return status;
-    char left[32];
     snprintf(left, sizeof(left), "device %d", ordinal);
     put_row(stdout, left, "%s, compute capability %d.%d, %d multiprocessors, %s", name,
-            major, minor, count, bytes_text(bytes));
+            numbers[MAJOR], numbers[MINOR], numbers[PROCESSORS], bytes_text(bytes));
     return GPH_OK;
 }
 

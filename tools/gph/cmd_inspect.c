@@ -61,51 +61,47 @@ static bool put_texts(const gph_graph *graph, const char *title,
     return true;
 }
 
-/* Scratch of longest_path(): the edges of a node as a list by index, 0 ends it. */
-struct paths {
-    uint32_t *order;
-    uint32_t *length; /* edges on the longest way to a node */
-    size_t *first;    /* 1 + index of a node's first edge */
-    size_t *next;     /* 1 + index of the next edge of the same node */
-};
+/* An edge between places in an order in which each edge points forward. */
+typedef struct hop {
+    uint32_t from, to;
+} hop;
 
-static uint32_t walk(const gph_graph *graph, const struct paths *paths)
+static int by_source(const void *a, const void *b)
 {
-    for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
-        const uint32_t from = gph_graph_edge(graph, i)->from;
-        paths->next[i] = paths->first[from];
-        paths->first[from] = i + 1;
-    }
-    uint32_t longest = 0;
-    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
-        const uint32_t from = paths->order[i], here = paths->length[from] + 1;
-        longest = here > longest ? here : longest;
-        for (size_t at = paths->first[from]; at != 0; at = paths->next[at - 1]) {
-            uint32_t *to = &paths->length[gph_graph_edge(graph, at - 1)->to];
-            *to = here > *to ? here : *to;
-        }
-    }
-    return longest;
+    const uint32_t x = ((const hop *)a)->from, y = ((const hop *)b)->from;
+    return (x > y) - (x < y);
 }
 
 /* Nodes on the longest way through the graph; false if memory is short. The file's reader
- * has seen to it that there is no cycle. */
+ * has seen to it that there is no cycle. Sources in order: a node's own length is final
+ * before it is passed on. */
 static bool longest_path(const gph_graph *graph, uint32_t *out)
 {
-    const size_t nodes = gph_graph_node_count(graph) + (size_t)1;
-    const size_t edges = gph_graph_edge_count(graph) + 1;
-    const struct paths paths = {
-        calloc(nodes, sizeof(*paths.order)), calloc(nodes, sizeof(*paths.length)),
-        calloc(nodes, sizeof(*paths.first)), calloc(edges, sizeof(*paths.next))};
-    const bool is_ready = paths.order != NULL && paths.length != NULL &&
-                          paths.first != NULL && paths.next != NULL &&
-                          gph_graph_order(graph, paths.order, NULL) == GPH_OK;
-    if (is_ready)
-        *out = walk(graph, &paths);
-    free(paths.next);
-    free(paths.first);
-    free(paths.length);
-    free(paths.order);
+    const uint32_t nodes = gph_graph_node_count(graph);
+    const size_t edges = gph_graph_edge_count(graph);
+    uint32_t *order = calloc(3 * ((size_t)nodes + 1), sizeof(*order));
+    hop *hops = calloc(edges + 1, sizeof(*hops));
+    const bool is_ready =
+        order != NULL && hops != NULL && gph_graph_order(graph, order, NULL) == GPH_OK;
+    *out = nodes > 0;
+    if (is_ready) {
+        uint32_t *place = order + nodes, *length = place + nodes;
+        for (uint32_t i = 0; i < nodes; i++)
+            place[order[i]] = i;
+        for (size_t i = 0; i < edges; i++) {
+            const gph_edge *edge = gph_graph_edge(graph, i);
+            hops[i] = (hop){place[edge->from], place[edge->to]};
+        }
+        qsort(hops, edges, sizeof(*hops), by_source);
+        for (size_t i = 0; i < edges; i++) {
+            uint32_t *to = &length[hops[i].to];
+            const uint32_t here = length[hops[i].from] + 1;
+            *to = here > *to ? here : *to;
+            *out = here + 1 > *out ? here + 1 : *out;
+        }
+    }
+    free(hops);
+    free(order);
     return is_ready;
 }
 

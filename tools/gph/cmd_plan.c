@@ -48,7 +48,8 @@ static bool put_rows(const char *path, const gph_plan_table *table,
         fail(&error);
         return false;
     }
-    return gph_plan_table_write(table, offsets, write_stream, stdout, &error) == GPH_OK &&
+    return gph_plan_table_write(table, offsets, gph_write_file, stdout, &error) ==
+               GPH_OK &&
            fflush(stdout) == 0;
 }
 

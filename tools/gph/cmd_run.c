@@ -64,10 +64,8 @@ static void report(const char *path)
 
 static int run_with_summary(char **words)
 {
-    const char *folder = getenv("TMPDIR");
     char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/gph-summary-XXXXXX",
-             folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+    launch_temporary(path, sizeof(path), "gph-summary");
     const int fd = mkstemp(path);
     if (fd < 0) {
         fprintf(stderr, "gph run: %s: %s\n", path, strerror(errno));

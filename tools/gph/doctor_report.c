@@ -37,7 +37,7 @@ bool doctor_report_write(const command_line *line, gph_report *report,
     if (report == NULL)
         return true;
     if (values[DOCTOR_SUMMARY] != NULL) {
-        status = gph_report_text(report, write_stream, stderr, &error);
+        status = gph_report_text(report, gph_write_file, stderr, &error);
         fputc('\n', stderr);
     }
     if (status == GPH_OK && values[DOCTOR_REPORT] != NULL)

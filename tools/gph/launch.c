@@ -24,24 +24,35 @@ bool launch_variable(const char *who, const char *name, const char *value)
     return false;
 }
 
-/* Puts the folder of `path` before all others. */
+bool launch_list(const char *who, const char *name, const char *value, bool is_first)
+{
+    const char *old = getenv(name);
+    char *list = NULL;
+    if (old == NULL || old[0] == '\0')
+        return launch_variable(who, name, value);
+    if (asprintf(&list, "%s:%s", is_first ? value : old, is_first ? old : value) < 0)
+        return false;
+    const bool is_set = launch_variable(who, name, list);
+    free(list);
+    return is_set;
+}
+
+void launch_temporary(char *out, size_t bytes, const char *name)
+{
+    const char *folder = getenv("TMPDIR");
+    const bool is_set = folder != NULL && folder[0] != '\0';
+    snprintf(out, bytes, "%s/%s-XXXXXX", is_set ? folder : "/tmp", name);
+}
+
+/* Puts the folder of softcuda, at `path`, before all others. */
 static bool lead_linker_to(const char *who, const char *path)
 {
-    char folder[PATH_MAX], list[3 * PATH_MAX];
+    char folder[PATH_MAX];
     if (realpath(path, folder) == NULL) {
         fprintf(stderr, "gph %s: %s: %s\n", who, path, strerror(errno));
         return false;
     }
-    const char *old = getenv("LD_LIBRARY_PATH");
-    const bool has_old = old != NULL && old[0] != '\0';
-    const int bytes = snprintf(list, sizeof(list), "%s%s%s", dirname(folder),
-                               has_old ? ":" : "", has_old ? old : "");
-    if (bytes >= (int)sizeof(list)) {
-        fprintf(stderr, "gph %s: LD_LIBRARY_PATH would be longer than %zu bytes\n", who,
-                sizeof(list));
-        return false;
-    }
-    return launch_variable(who, "LD_LIBRARY_PATH", list);
+    return launch_list(who, "LD_LIBRARY_PATH", dirname(folder), true);
 }
 
 bool launch_prepare(const char *who, const char *word, gph_driver *chosen)

@@ -12,6 +12,13 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 /* Sets a variable of the program's, and of ours; false after a message. */
 bool launch_variable(const char *who, const char *name, const char *value);
 
+/* The same of a list with colons: the value comes before or after what is set. */
+bool launch_list(const char *who, const char *name, const char *value, bool is_first);
+
+/* A template for mkstemp() and mkdtemp(), in TMPDIR or /tmp; cut where it is too long, and
+ * then they fail. */
+void launch_temporary(char *out, size_t bytes, const char *name);
+
 /* Chooses the driver (--driver, or NULL), and prepares the environment for it; false
  * after a message. */
 bool launch_prepare(const char *who, const char *driver, gph_driver *chosen);

@@ -75,11 +75,6 @@ failed:
     return NULL;
 }
 
-gph_status write_stream(void *file, const void *data, size_t bytes)
-{
-    return fwrite(data, 1, bytes, file) == bytes ? GPH_OK : GPH_E_IO;
-}
-
 void put_row(FILE *to, const char *left, const char *format, ...)
 {
     fprintf(to, "%-28s ", left);

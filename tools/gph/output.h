@@ -21,9 +21,6 @@ const char *driver_name(gph_driver driver);
 /* At most `most` bytes of a stream, in memory of malloc's; NULL with errno set. */
 char *read_stream(FILE *from, size_t most, size_t *bytes);
 
-/* A gph_write_fn whose `user` is a FILE. */
-gph_status write_stream(void *file, const void *data, size_t bytes);
-
 /* A row of two columns. */
 void put_row(FILE *to, const char *left, const char *format, ...) GPH_PRINTF(3, 4);
 
