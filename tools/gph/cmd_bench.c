@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph bench launch: what launching costs the host. Three ways to run the same chain of
  * empty kernels take turns, launch by launch; what the device does is waited for outside
- * the timed calls, often enough that no queue fills. */
+ * the timed calls, often enough that no queue fills.
+ *
+ * Kernels are empty, so that host time is all there is to see. Medians, since a machine
+ * that does other work adds to some launches and never takes from any. */
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "output.h"
@@ -23,6 +26,7 @@ static const char kernel_ptx[] = ".version 7.0\n"
 enum { LAUNCHES_BETWEEN_WAITS = 64 };
 enum { NON_BLOCKING = 1 };
 
+/* RAW is the graph of LIBRARY, launched past libgph: the difference is what libgph adds. */
 enum { EAGER, RAW, LIBRARY, WAYS };
 
 struct bench {
@@ -35,7 +39,7 @@ struct bench {
     CUgraph graph;
     gph_exec *exec;
     long nodes, launches;
-    double *ns[WAYS]; /* `launches` times each */
+    double *ns[WAYS]; /* `launches` times each; print() sorts them */
     gph_error error;
 };
 
@@ -61,6 +65,7 @@ static bool launch_eager(struct bench *bench)
     return worked(bench, result, "cuLaunchKernel");
 }
 
+/* A capture of the library's own: what is compared is launching, not capturing. */
 static bool capture_chain(struct bench *bench)
 {
     gph_capture *capture = NULL;
@@ -90,6 +95,7 @@ static bool set_up(struct bench *b)
            gph_exec_create(b->runtime, b->graph, NULL, &b->exec, &b->error) == GPH_OK;
 }
 
+/* Takes a bench that is half set up, too: what failed left NULL. */
 static void tear_down(struct bench *bench)
 {
     const gph_cuda_calls *cu = bench->cu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph diff: what differs between two graph files. As diff(1): 0 the same, 1 different, 2
- * trouble. */
+ * trouble; so EXIT_FAILED, which is 1, is never returned here. */
 #include "commands.h"
 #include "output.h"
 
@@ -16,6 +16,7 @@ static bool is_wanted(const command_line *line, const gph_change *change)
     return strcmp(change->field, "handle") != 0 && strcmp(change->field, "context") != 0;
 }
 
+/* --quiet ends at the first change: the status is known. */
 static int put_changes(const command_line *line, const gph_diff *diff)
 {
     int code = EXIT_OK;
@@ -33,6 +34,7 @@ static int put_changes(const command_line *line, const gph_diff *diff)
     return fflush(stdout) == 0 ? code : EXIT_TROUBLE;
 }
 
+/* `path`: the file at fault, NULL where it is not one file's. */
 static int trouble(const char *path, const gph_error *error)
 {
     if (path == NULL)

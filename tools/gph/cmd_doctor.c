@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph doctor: what is wrong with a program's use of CUDA graphs, by libgph's doctor. */
+/* gph doctor: what is wrong with a program's use of CUDA graphs, by libgph's doctor.
+ *
+ * Findings go to standard error, for standard output is the program's. The status is the
+ * program's own where that is not 0; a finding must not hide how the program ended. */
 #define _GNU_SOURCE
 #include "commands.h"
 #include "doctor.h"
@@ -35,6 +38,7 @@ static const char *grouped(unsigned long long value)
     return at;
 }
 
+/* "2 errors", after ", " unless it is the first. */
 static void put_number(unsigned count, const char *one, const char *many, bool *is_first)
 {
     if (count == 0)
@@ -78,6 +82,7 @@ static void put_count(const gph_doctor *doctor, const tally *counts)
     fputc('\n', stderr);
 }
 
+/* no-color.org: any text in the variable turns colors off. */
 static bool has_colours(void)
 {
     const char *no_colour = getenv("NO_COLOR");
@@ -140,6 +145,7 @@ static bool put_json(const examination *of, const command_line *line, int code)
     return is_written;
 }
 
+/* Under the findings, for it is worth reading only once they are put right. */
 static bool put_advice(const examination *of, const command_line *line)
 {
     if (of->advice == NULL)
@@ -178,6 +184,7 @@ static bool read_all(const examination *of, const command_line *line, int *code)
     return run.has_started;
 }
 
+/* The log is saved while the program runs: it is there even if what follows fails. */
 static int examine(const examination *of, const command_line *line)
 {
     gph_error error = {0};
@@ -206,6 +213,7 @@ static int examine(const examination *of, const command_line *line)
     return has_fault || !is_told ? EXIT_FAILED : EXIT_OK;
 }
 
+/* Before anything runs: a program of hours must not end with a word on its options. */
 static bool check_usage(const command_line *line)
 {
     const char *tier = line->values[DOCTOR_TIER], *language = line->values[DOCTOR_LANG];

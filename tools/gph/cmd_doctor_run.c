@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A program under the attached library: LD_PRELOAD and CUDA_INJECTION64_PATH name it, and
- * what it writes into a temporary folder is read while the program runs. */
+ * what it writes into a temporary folder is read while the program runs: rings of
+ * events are small, and a program may run for days. */
 #define _GNU_SOURCE
 #include "doctor.h"
 #include "launch.h"
@@ -82,6 +83,7 @@ static bool make_folder(char *out, size_t bytes)
     return false;
 }
 
+/* Flat: the attached library makes no folders in it. */
 static void remove_folder(const char *folder)
 {
     DIR *list = opendir(folder);
@@ -121,6 +123,8 @@ static bool tell_end(const doctor_run *run, pid_t child, int code, int signal_nu
     return status == GPH_OK;
 }
 
+/* Sleeps only when nothing came: a program that makes events fast must not lose them. A
+ * doctor that cannot read on leaves the program alone, to its end. */
 static int watch(doctor_run *run, pid_t child, const char *folder)
 {
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph env: driver, devices, settings. */
+/* gph env: driver, devices, settings: what a report of a fault has to begin with.
+ *
+ * Settings are shown without a driver, too: one of them may be the reason that there is
+ * none. */
 #include "commands.h"
 #include "output.h"
 #include <gph/softcuda.h>
 
 #include <stdlib.h>
 
-/* CUdevice_attribute */
+/* Of CUdevice_attribute: public headers have no names for them. */
 enum { MULTIPROCESSORS = 16, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
 /* Settings of libgph and the command; softcuda lists its own. */
@@ -25,6 +28,7 @@ static void put_setting(const gph_softcuda_setting *setting)
     printf("%-28s   %s\n", "", setting->meaning);
 }
 
+/* softcuda knows its own settings; NVIDIA's driver has no such call, and none are shown. */
 static void put_softcuda_settings(const gph_runtime *runtime)
 {
     gph_cuda_fn found;
@@ -74,6 +78,7 @@ static gph_status put_device(const gph_cuda_calls *cu, int ordinal)
     return GPH_OK;
 }
 
+/* A device that cannot be asked ends the list with its reason. */
 static int put_devices(const gph_runtime *runtime)
 {
     const gph_cuda_calls *cu = gph_cuda(runtime);

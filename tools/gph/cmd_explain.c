@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph explain: an answer for an error text. As grep(1): 0 found, 1 not found, 2 trouble.
- */
+/* gph explain: an answer for an error text. As grep(1): 0 found, 1 not found, 2
+ * trouble.
+ *
+ * What is asked is one text: the words of the command line joined by spaces, or a log from
+ * standard input, in which the library finds the line that counts. An answer goes to
+ * standard output, that there is none to standard error. */
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "explain_out.h"
@@ -71,6 +75,8 @@ static bool read_language(const char *word, gph_explain_language *out)
     return true;
 }
 
+/* Names that do not exist are looked for only where nothing better was found: a log has
+ * many words that no header has. */
 static int answer_text(const command_line *line, const char *text, size_t bytes,
                        gph_explain_language language)
 {
@@ -90,6 +96,7 @@ static int answer_text(const command_line *line, const char *text, size_t bytes,
     return is_answer ? EXIT_FOUND : EXIT_NOT_FOUND;
 }
 
+/* All entries, in the order of the knowledge base. */
 static int list_all(const command_line *line, gph_explain_language language)
 {
     if (line->operand_count > 0)

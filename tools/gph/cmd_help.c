@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* gph help: the list of commands, one command, or the commands' part of the man page. The
+ * table comes with the command line, so that this file stands below main.c. */
 #include "commands.h"
 
 int cmd_help(const command_line *line)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph inspect: what stands in a graph file or a recipe. */
+/* gph inspect: what stands in a graph file. Recipes are recipe.c's, PTX is ptx.c's: which
+ * of the three a file is decides the option --ptx, or the file's first bytes. */
 #include "commands.h"
 #include "output.h"
 #include <gph/softcuda.h>
@@ -32,12 +33,14 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Regions are names that a recording gave to its nodes. */
 static const char *region_of(const gph_node *node)
 {
     return node->name;
 }
 
-/* A row a text: how many nodes have it. */
+/* A row a text: how many nodes have it. Sorted, so that equal texts stand together and two
+ * files' lists can be compared by eye. */
 static bool put_texts(const gph_graph *graph, const char *title,
                       const char *(*text_of)(const gph_node *))
 {

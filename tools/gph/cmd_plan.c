@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph plan: addresses for buffers of known lifetimes; buckets are ladder.c's. */
+/* gph plan: addresses for buffers of known lifetimes; buckets are ladder.c's.
+ *
+ * The table may come from and go to a pipe, so what is for people never goes to standard
+ * output when rows do, and progress goes to standard error, if that is a terminal. */
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "output.h"
@@ -27,6 +30,7 @@ static char *read_file(const char *path, size_t *bytes)
     return is_whole ? text : NULL;
 }
 
+/* One line that is written over; plan() clears it. */
 static int show_progress(void *user, const gph_plan_progress *now)
 {
     (void)user;
@@ -53,6 +57,8 @@ static bool put_rows(const char *path, const gph_plan_table *table,
            fflush(stdout) == 0;
 }
 
+/* False after a message. Options of the other half of the command are refused, not
+ * ignored: who gives them expects them to do something. */
 static bool read_options(const command_line *line, gph_plan_options *options)
 {
     long capacity = 0, seconds = 60;
@@ -71,6 +77,7 @@ static bool read_options(const command_line *line, gph_plan_options *options)
     return true;
 }
 
+/* The bound is a bound: a plan above it may be the lowest that there is all the same. */
 static void put_result(const gph_plan_table *table, const gph_plan_result *r)
 {
     put_row(stdout, "buffers", "%zu", gph_plan_table_count(table));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph run: a program whose libcuda.so.1 is the chosen driver.
  *
- * Without --summary the program takes this process's place. */
+ * Without --summary the program takes this process's place: signals, terminal and status
+ * are its own. With it, this process waits as a shell does, and reads what softcuda has
+ * counted. */
 #define _GNU_SOURCE
 #include "commands.h"
 #include "launch.h"
@@ -41,6 +43,7 @@ static void print_summary(const unsigned long long *of)
     put_row(stderr, "peak device memory", "%s", bytes_text(of[PEAK_BYTES]));
 }
 
+/* No file, or an empty one: what ends by _exit() or a signal writes no counters. */
 static void report(const char *path)
 {
     char json[4096] = "";

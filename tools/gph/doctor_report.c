@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph doctor --report, --trace, --summary: what happened, beside what is wrong. */
+/* gph doctor --report, --trace, --summary: what happened, beside what is wrong. They read
+ * the events that the doctor reads, so they have to exist before it reads the first. */
 #include "commands.h"
 #include "doctor.h"
 #include "output.h"

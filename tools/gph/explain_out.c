@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Answers of gph explain for programs and for a page of the documentation. */
+/* Answers of gph explain for programs (JSON) and for a page of the documentation.
+ *
+ * JSON members are an interface: they are added to, and never renamed; `version` would
+ * change with a member's meaning. docs/explain.md and explain.zh.md are this file's output,
+ * and a test compares them. */
 #include "explain_out.h"
 
 #include <string.h>
@@ -34,6 +38,7 @@ static void put_member(const char *name, const char *text, FILE *to)
     fputc(',', to);
 }
 
+/* Up to `most` texts, or to the NULL that ends the list. */
 static void put_array(const char *name, const char *const *list, size_t most, FILE *to)
 {
     fprintf(to, "\"%s\":[", name);
@@ -44,6 +49,7 @@ static void put_array(const char *name, const char *const *list, size_t most, FI
     fputc(']', to);
 }
 
+/* All that an entry has, empty lists too: who reads it need not ask whether it is there. */
 static void put_entry(const gph_explain_entry *entry, gph_explain_language language,
                       FILE *to)
 {
@@ -73,6 +79,8 @@ static void put_entry(const gph_explain_entry *entry, gph_explain_language langu
     fputc('}', to);
 }
 
+/* A line of a log may be of any length: what is shown of it is cut, and a character cut
+ * in two becomes U+FFFD. */
 static void put_match(const explain_answer *answer, const gph_explain_match *match,
                       FILE *to)
 {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* LINE_SHOWN: a traceback's line fits, a minified program's does not. */
 enum { COLUMNS = 79, LINE_SHOWN = 160 };
 
 /* The labels of an answer by language. */
@@ -195,6 +196,7 @@ static void put_missing(const explain_answer *answer, const labels *say, FILE *t
         fprintf(to, "  %s %s\n", say->nearest, answer->nearest);
 }
 
+/* A versioned name (_v2) counts as the name: nobody asks for it by its number. */
 bool explain_knows(const explain_answer *answer)
 {
     const size_t bytes = answer->near_count > 0 ? strlen(answer->near[0]) : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What both forms of an answer are made with: below explain_text.c and explain_out.c. */
+/* What both forms of an answer are made with: below explain_text.c and explain_out.c. The
+ * command sees public headers alone, so UTF-8 is read here once more. */
 #include "explain_out.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ size_t explain_character(const char *text, size_t bytes)
         if (((unsigned char)text[i] & 0xc0) != 0x80)
             return 0;
     const unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
+    /* RFC 3629, table 3-7 of the Unicode standard */
     const bool is_bad = (first == 0xe0 && second < 0xa0) || /* longer than needed */
                         (first == 0xed && second > 0x9f) || /* half of a pair */
                         (first == 0xf0 && second < 0x90) ||

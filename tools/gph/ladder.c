@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph plan --ladder: the buckets for a histogram of sizes. */
+/* gph plan --ladder: the buckets for a histogram of sizes, beside the ladders that others
+ * use, judged by the same costs: a plan is worth what it is better than those. */
 #include "commands.h"
 #include "output.h"
 
 #include <stdlib.h>
 
+/* vLLM captures some 70; what a command line may ask for is bounded all the same. */
 enum { RUNGS_MAX = 65536 };
 
 static bool read_options(const command_line *line, gph_plan_ladder_options *o)

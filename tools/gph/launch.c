@@ -55,6 +55,8 @@ static bool lead_linker_to(const char *who, const char *path)
     return launch_list(who, "LD_LIBRARY_PATH", dirname(folder), true);
 }
 
+/* The driver is opened once here, so that a program is never started without one; what it
+ * is goes to the program as variables. */
 bool launch_prepare(const char *who, const char *word, gph_driver *chosen)
 {
     gph_driver driver;
@@ -74,6 +76,7 @@ bool launch_prepare(const char *who, const char *word, gph_driver *chosen)
     return is_ready;
 }
 
+/* Statuses as a shell gives them: scripts know those. */
 int launch_exec(const char *who, char **words)
 {
     execvp(words[0], words);
@@ -82,7 +85,7 @@ int launch_exec(const char *who, char **words)
     return code;
 }
 
-static volatile sig_atomic_t child_pid;
+static volatile sig_atomic_t child_pid; /* of the one program that this process runs */
 
 static void pass_on(int signal_number)
 {

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The command `gph`: the list of commands, and the way to each. */
+/* The command `gph`: the list of commands, and the way to each.
+ *
+ *     main.c      the table, and who runs
+ *     cmd_*.c     a command each; doctor, explain, inspect and plan have helpers beside
+ *     option.c    parser, help and man page of a table
+ *     launch.c    programs of others and their environment
+ *     output.c    messages, rows, streams
+ *
+ * Above stands what calls. Exit status: 0, 1 where something failed, 2 for wrong use; diff,
+ * explain, run and doctor have their own, which their text says. */
 #include "commands.h"
 #include "option.h"
 
@@ -12,6 +21,7 @@
             "GPH_DRIVER, else auto"                                                      \
     }
 
+/* The order is that of gph help; options are indexed by the enums of commands.h. */
 static const command commands[] = {
     {.name = "run",
      .operands = "[--] PROGRAM [ARGUMENT...]",
@@ -183,6 +193,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
 
+    /* `gph COMMAND --help` is asked before the parser, which would miss operands. */
     const int rest = argc > 1 ? argc - 2 : 0;
     char **words = argv + (argc > 1 ? 2 : argc);
     if (rest > 0 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0)) {
@@ -194,6 +205,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     line.commands = commands;
     const int code = of->run(&line);
+    /* A full disk must not look like success. */
     if (fflush(stdout) != 0 && code == EXIT_OK) {
         perror("gph: standard output");
         return EXIT_FAILED;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parser, help and man page from one table. */
+/* Parser, help and man page from one table: what one of them knows, all say.
+ *
+ * Long options only, `--word value` or `--word=value`, given once or more, the last one
+ * counts. `--` ends them; so does the first operand of a command that runs a program. */
 #include "option.h"
 
 #include <errno.h>
@@ -27,6 +30,7 @@ static int find_option(const command *of, const char *word, const char **value)
     return -1;
 }
 
+/* What is wrong, the word at fault, and where help is. */
 static bool fail_usage(const command *of, const char *what, const char *word)
 {
     fprintf(stderr, "gph %s: %s%s\ntry: gph %s --help\n", of->name, what, word, of->name);
@@ -51,6 +55,7 @@ static bool parse_option(const command *of, int argc, char **argv, int *at,
     return true;
 }
 
+/* Operands are moved down in argv itself: there is never more of them than words. */
 bool option_parse(const command *of, int argc, char **argv, command_line *line)
 {
     *line = (command_line){.operands = argv};
@@ -112,6 +117,7 @@ static void put_wrapped(const char *text, int indent, int used, FILE *to)
     fputc('\n', to);
 }
 
+/* The table is our own: all of its commands fit the room. */
 static void put_synopsis(const command *of, FILE *to)
 {
     char text[512];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages, drivers, streams and rows: below all commands. */
+/* Messages, drivers, streams and rows: below all commands.
+ *
+ * Failures go to standard error as `gph: what happened`, in libgph's own words, and what to
+ * try on a line of its own. */
 #include "output.h"
 #include "option.h"
 
@@ -29,6 +32,7 @@ const char *driver_name(gph_driver driver)
 bool driver_parse(const char *word, gph_driver *out)
 {
     const char *variable = getenv("GPH_DRIVER");
+    /* gph_open() alone would take NVIDIA's: a command also serves who has no GPU. */
     const bool is_set = variable != NULL && variable[0] != '\0';
     *out = is_set ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
     if (word == NULL)
@@ -54,6 +58,7 @@ gph_runtime *driver_open(gph_driver driver)
     return NULL;
 }
 
+/* Twice the room each time: pipes do not say how much there is. */
 char *read_stream(FILE *from, size_t most, size_t *bytes)
 {
     char *text = NULL;

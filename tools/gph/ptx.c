@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph inspect --ptx: softcuda's report, which its own library makes. */
+/* gph inspect --ptx: softcuda's report, which its own library makes. It is found by name,
+ * as its driver calls are, so the command links nothing of softcuda; the text is the
+ * library's heap's and goes back to it. */
 #include "commands.h"
 #include "output.h"
 #include <gph/softcuda.h>

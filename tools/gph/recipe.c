@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph inspect of a recipe: what it holds, and what had to be refused. */
+/* gph inspect of a recipe: what it holds, and what had to be refused. Works without a
+ * driver and without the device that it was recorded on: nothing is loaded. */
 #include "commands.h"
 #include "output.h"
 
 #include <string.h>
 
+/* By its first bytes, as the file's reader knows it: names of files mean nothing. */
 bool is_recipe(const char *path)
 {
     char head[4] = "";
@@ -44,6 +46,8 @@ static void put_ranges(const gph_recipe *recipe)
                range.shifted != range.address ? ", may move" : "");
 }
 
+/* An image by the first 8 bytes of its digest: enough to see whether two recipes were made
+ * with the same kernels. */
 static void put_kernels(const gph_recipe *recipe)
 {
     gph_kernel_id kernel;
@@ -57,6 +61,8 @@ static void put_kernels(const gph_recipe *recipe)
     }
 }
 
+/* By node and word where that is known: it is what has to change in the program before the
+ * graph can be kept. */
 static void put_refusals(const gph_recipe *recipe, uint32_t graph)
 {
     gph_recipe_refusal refusal;
