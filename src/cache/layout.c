@@ -7,28 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t gphi_dtype_bytes(uint32_t dtype)
-{
-    switch (dtype) {
-#define X(name, value, bytes, text)                                                      \
-    case name: return bytes;
-        GPH_DTYPE_MAP(X)
-#undef X
-    default: return 0;
-    }
-}
-
-const char *gphi_dtype_name(uint32_t dtype)
-{
-    switch (dtype) {
-#define X(name, value, bytes, text)                                                      \
-    case name: return text;
-        GPH_DTYPE_MAP(X)
-#undef X
-    default: return "no type";
-    }
-}
-
 gph_status gphi_layout_tensor(const gph_cache_tensor *rule, const int64_t *sizes,
                               CUdeviceptr data, gph_tensor *out, gph_error *error)
 {

@@ -11,6 +11,7 @@
  * what serves its successors on the padded axes, so a look-up walks no key. */
 #ifndef GPHI_CACHE_LAYOUT_H
 #define GPHI_CACHE_LAYOUT_H
+#include "callable/signature.h"
 #include <gph/cache.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -84,8 +85,4 @@ void gphi_layout_name(const gphi_layout *layout, const int64_t *values, char *te
 /* The dense tensor that a rule makes of sizes. Too large: GPH_E_INVALID. */
 gph_status gphi_layout_tensor(const gph_cache_tensor *rule, const int64_t *sizes,
                               CUdeviceptr data, gph_tensor *out, gph_error *error);
-
-/* Bytes of one element; 0: no such type. */
-uint32_t gphi_dtype_bytes(uint32_t dtype);
-const char *gphi_dtype_name(uint32_t dtype);
 #endif

@@ -11,8 +11,7 @@
 /* No tensor spans more, so that sums of spans do not overflow. */
 #define SPAN_MAX ((uint64_t)1 << 62)
 
-/* Bytes of an element; 0: no such type. */
-static uint64_t element_bytes(uint32_t dtype)
+uint32_t gphi_dtype_bytes(uint32_t dtype)
 {
     switch (dtype) {
 #define X(name, value, bytes, text)                                                      \
@@ -23,7 +22,7 @@ static uint64_t element_bytes(uint32_t dtype)
     }
 }
 
-static const char *dtype_text(uint32_t dtype)
+const char *gphi_dtype_name(uint32_t dtype)
 {
     switch (dtype) {
 #define X(name, value, bytes, text)                                                      \
@@ -55,7 +54,7 @@ gph_tensor gph_tensor_dense(CUdeviceptr data, gph_dtype dtype, uint32_t rank,
 /* False: a negative shape or stride, or beyond SPAN_MAX. */
 static bool span_of(const gph_tensor *tensor, uint64_t *out)
 {
-    const uint64_t bytes = element_bytes(tensor->dtype);
+    const uint64_t bytes = gphi_dtype_bytes(tensor->dtype);
     uint64_t last = 0; /* index of the last element */
     bool is_empty = false;
     if (bytes == 0 || tensor->rank > GPH_TENSOR_RANK_MAX)
@@ -102,7 +101,7 @@ bool gphi_tensor_is_dense(const gph_tensor *tensor)
 gph_status gphi_tensor_check(const gph_tensor *tensor, const char *what, uint32_t index,
                              gph_error *error)
 {
-    if (element_bytes(tensor->dtype) == 0)
+    if (gphi_dtype_bytes(tensor->dtype) == 0)
         return gphi_fail(error, GPH_E_INVALID, "%s %u: %u is no gph_dtype", what, index,
                          tensor->dtype);
     if (tensor->rank > GPH_TENSOR_RANK_MAX)
@@ -320,8 +319,8 @@ static void list_input(struct list *list, uint32_t index, uint8_t mode,
     gph_mismatch m = {.index = index, .got = got->dtype, .recorded = recorded->dtype};
     if (got->dtype != recorded->dtype) {
         m.kind = GPH_MISMATCH_DTYPE;
-        add(list, m, "input %u: dtype is %s, recorded %s", index, dtype_text(got->dtype),
-            dtype_text(recorded->dtype));
+        add(list, m, "input %u: dtype is %s, recorded %s", index,
+            gphi_dtype_name(got->dtype), gphi_dtype_name(recorded->dtype));
     }
     if (got->rank != recorded->rank) {
         m.kind = GPH_MISMATCH_RANK;

@@ -30,6 +30,11 @@ uint32_t gphi_signature_list(const gphi_signature *signature,
                              const gph_arguments *arguments, gph_mismatch *all,
                              uint32_t capacity);
 
+/* Bytes of an element; 0: no such type. */
+uint32_t gphi_dtype_bytes(uint32_t dtype);
+/* "f32"; "no type" */
+const char *gphi_dtype_name(uint32_t dtype);
+
 /* A tensor that is well formed, or GPH_E_INVALID, "WHAT INDEX: ...". */
 gph_status gphi_tensor_check(const gph_tensor *tensor, const char *what, uint32_t index,
                              gph_error *error);

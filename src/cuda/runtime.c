@@ -58,16 +58,21 @@ static void fill_calls(gph_cuda_calls *calls, const gphi_cuda_table *cu)
 #undef X
 }
 
-bool gphi_relax(const gphi_cuda_table *cu, CUstreamCaptureMode *before)
+/* No mode: the thread's was not changed. */
+#define UNCHANGED ((CUstreamCaptureMode)3)
+
+CUstreamCaptureMode gphi_relax(const gphi_cuda_table *cu)
 {
-    *before = CU_STREAM_CAPTURE_MODE_RELAXED;
-    return cu->cuThreadExchangeStreamCaptureMode(before) == CUDA_SUCCESS;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    const CUresult result = cu->cuThreadExchangeStreamCaptureMode(&mode);
+    return result == CUDA_SUCCESS ? mode : UNCHANGED;
 }
 
 void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before)
 {
-    gphi_ignore((gph_status)cu->cuThreadExchangeStreamCaptureMode(&before),
-                "it takes what it gave");
+    if (before != UNCHANGED)
+        gphi_ignore((gph_status)cu->cuThreadExchangeStreamCaptureMode(&before),
+                    "it takes what it gave");
 }
 
 static gph_status start_driver(gph_runtime *runtime, gph_error *error)

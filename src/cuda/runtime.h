@@ -26,8 +26,9 @@ struct gph_runtime {
 };
 
 /* Makes this thread's unsafe calls allowed during captures of the process, which they
- * then do not spoil (R95, R96); false: the driver cannot. Undone by gphi_unrelax(). */
-bool gphi_relax(const gphi_cuda_table *cu, CUstreamCaptureMode *before);
+ * then do not spoil (R95, R96), until gphi_unrelax() of what it returns. A driver that
+ * cannot refuses such calls by itself. */
+CUstreamCaptureMode gphi_relax(const gphi_cuda_table *cu);
 void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before);
 
 /* gph_open() on a given driver: how tests put theirs underneath. The source is copied;

@@ -8,25 +8,6 @@
 #include "cuda/status.h"
 #include "memory/ledger.h"
 
-/* No mode: the thread's was not changed. */
-#define UNCHANGED ((CUstreamCaptureMode)3)
-
-CUstreamCaptureMode gphi_relax_enter(const gph_arena *arena)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    const CUresult result = arena->runtime->cu.cuThreadExchangeStreamCaptureMode(&mode);
-    /* Calls that are forbidden then say so themselves. */
-    return result == CUDA_SUCCESS ? mode : UNCHANGED;
-}
-
-void gphi_relax_leave(const gph_arena *arena, CUstreamCaptureMode before)
-{
-    if (before != UNCHANGED)
-        gphi_ignore(
-            (gph_status)arena->runtime->cu.cuThreadExchangeStreamCaptureMode(&before),
-            "it gives back what it gave");
-}
-
 /* ---- where ---- */
 
 uint64_t gphi_arena_room(const gph_arena *arena, uint64_t first, uint64_t most)
@@ -192,7 +173,7 @@ static gph_status map_run(gph_arena *arena, uint64_t first, uint64_t count,
 gph_status gphi_arena_take(gph_arena *arena, uint32_t owner, uint64_t first,
                            uint64_t count, gph_error *error)
 {
-    const CUstreamCaptureMode before = gphi_relax_enter(arena);
+    const CUstreamCaptureMode before = gphi_relax(&arena->runtime->cu);
     gph_status status = GPH_OK;
     uint64_t i = 0, from = 0, missing = 0;
     for (i = first; i < first + count; i++) {
@@ -213,7 +194,7 @@ gph_status gphi_arena_take(gph_arena *arena, uint32_t owner, uint64_t first,
         while (i < count && arena->pages[first + i].is_mapped)
             i++;
     }
-    gphi_relax_leave(arena, before);
+    gphi_unrelax(&arena->runtime->cu, before);
     for (i = first; status != GPH_OK && i < first + count; i++)
         if (arena->pages[i].owner == owner) /* not in limbo */
             arena->pages[i].owner = 0;
@@ -300,13 +281,13 @@ static gph_status release_stock(gph_arena *arena, uint64_t keep, uint64_t *relea
 gph_status gphi_arena_release(gph_arena *arena, uint64_t keep, uint64_t *released,
                               gph_error *error)
 {
-    const CUstreamCaptureMode before = gphi_relax_enter(arena);
+    const CUstreamCaptureMode before = gphi_relax(&arena->runtime->cu);
     gph_status status = release_stock(arena, keep, released, error);
     if (status == GPH_OK && gphi_arena_cached(arena) > keep) {
         gphi_arena_unmap(arena, gphi_arena_cached(arena) - keep);
         status = release_stock(arena, keep, released, error);
     }
-    gphi_relax_leave(arena, before);
+    gphi_unrelax(&arena->runtime->cu, before);
     return status;
 }
 
@@ -316,7 +297,7 @@ static void destroy_arena(gph_arena *arena)
 {
     const gph_allocator heap = arena->heap;
     const gphi_cuda_table *cu = &arena->runtime->cu;
-    const CUstreamCaptureMode before = gphi_relax_enter(arena);
+    const CUstreamCaptureMode before = gphi_relax(&arena->runtime->cu);
     gphi_streams_fini(arena);
     for (uint64_t i = 0; arena->pages != NULL && i < arena->page_count; i++)
         if (arena->pages[i].is_mapped)
@@ -333,7 +314,7 @@ static void destroy_arena(gph_arena *arena)
             gphi_log("memory", GPH_LOG_ERROR, "cuMemAddressFree returned %s",
                      gph_status_name((gph_status)result));
     }
-    gphi_relax_leave(arena, before);
+    gphi_unrelax(&arena->runtime->cu, before);
     gphi_vec_fini(&arena->stock);
     gphi_vec_fini(&arena->limbo);
     gphi_heap_free(heap, arena->pages, arena->page_count * sizeof(*arena->pages));

@@ -106,10 +106,6 @@ uint64_t gphi_arena_cached(const gph_arena *arena);
 
 void gphi_arena_pin(gph_arena *arena, CUdeviceptr address, uint64_t bytes, int by);
 
-/* The thread may call what captures forbid, from enter to leave. */
-CUstreamCaptureMode gphi_relax_enter(const gph_arena *arena);
-void gphi_relax_leave(const gph_arena *arena, CUstreamCaptureMode before);
-
 /* ---- fence.c: what is known of the work of streams ---- */
 
 /* The stream's place in `streams`; not for a stream that is captured. */

@@ -107,7 +107,7 @@ gph_status gphi_stream_mark(gph_arena *arena, uint32_t index, CUstream stream,
 
 void gphi_streams_poll(gph_arena *arena)
 {
-    const CUstreamCaptureMode before = gphi_relax_enter(arena);
+    const CUstreamCaptureMode before = gphi_relax(&arena->runtime->cu);
     for (uint32_t i = 0; i < arena->streams.count; i++) {
         struct gphi_stream *s = stream_at(arena, i);
         while (s->count > 0) {
@@ -122,7 +122,7 @@ void gphi_streams_poll(gph_arena *arena)
         if (s->count == 0)
             s->ended = arena->ticket;
     }
-    gphi_relax_leave(arena, before);
+    gphi_unrelax(&arena->runtime->cu, before);
 }
 
 uint64_t gphi_streams_all_ended(const gph_arena *arena)

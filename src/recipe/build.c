@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cuda/status.h"
+#include "graph/convert.h"
 #include "module/module.h"
 
 #include <stdio.h>
@@ -262,25 +263,7 @@ static gph_status add_copy(const struct job *job, uint32_t index, size_t before,
 {
     const gph_memcpy_params *from =
         &job->copies[GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->item];
-    const CUDA_MEMCPY3D copy = {.srcXInBytes = from->src.x_bytes,
-                                .srcY = from->src.y,
-                                .srcZ = from->src.z,
-                                .srcLOD = from->src.lod,
-                                .srcMemoryType = (CUmemorytype)from->src.memory,
-                                .srcDevice = from->src.address,
-                                .srcPitch = from->src.pitch_bytes,
-                                .srcHeight = from->src.height,
-                                .dstXInBytes = from->dst.x_bytes,
-                                .dstY = from->dst.y,
-                                .dstZ = from->dst.z,
-                                .dstLOD = from->dst.lod,
-                                .dstMemoryType = (CUmemorytype)from->dst.memory,
-                                .dstDevice = from->dst.address,
-                                .dstPitch = from->dst.pitch_bytes,
-                                .dstHeight = from->dst.height,
-                                .WidthInBytes = from->width_bytes,
-                                .Height = from->height,
-                                .Depth = from->depth};
+    const CUDA_MEMCPY3D copy = gphi_memcpy_to_cuda(from);
     const CUresult result = job->cu->cuGraphAddMemcpyNode(
         &job->nodes[index], job->out, job->before, before, &copy, context);
     if (result != CUDA_SUCCESS)
@@ -293,12 +276,7 @@ static gph_status add_fill(const struct job *job, uint32_t index, size_t before,
 {
     const gph_memset_params *from =
         &job->fills[GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->item];
-    const CUDA_MEMSET_NODE_PARAMS fill = {.dst = from->address,
-                                          .pitch = from->pitch_bytes,
-                                          .value = from->value,
-                                          .elementSize = from->element_bytes,
-                                          .width = from->width,
-                                          .height = from->height};
+    const CUDA_MEMSET_NODE_PARAMS fill = gphi_memset_to_cuda(from);
     const CUresult result = job->cu->cuGraphAddMemsetNode(
         &job->nodes[index], job->out, job->before, before, &fill, context);
     if (result != CUDA_SUCCESS)

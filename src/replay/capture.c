@@ -280,14 +280,12 @@ free_capture:
 static void wait_for_runs(const gph_capture *capture)
 {
     const gphi_cuda_table *cu = &capture->runtime->cu;
-    CUstreamCaptureMode mode;
     if (!capture->has_run)
         return;
-    const bool is_relaxed = gphi_relax(cu, &mode);
+    const CUstreamCaptureMode mode = gphi_relax(cu);
     gphi_ignore((gph_status)cu->cuStreamSynchronize(capture->stream),
                 "work that failed has ended, too");
-    if (is_relaxed)
-        gphi_unrelax(cu, mode);
+    gphi_unrelax(cu, mode);
 }
 
 /* Throws the whole away. The stream is out of capture. */

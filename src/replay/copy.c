@@ -140,14 +140,12 @@ static bool load(gphi_copier *copier)
 {
     const gphi_cuda_table *cu = &copier->runtime->cu;
     const char *call = NULL;
-    CUstreamCaptureMode mode;
-    const bool is_relaxed = gphi_relax(cu, &mode); /* for captures of other threads */
+    const CUstreamCaptureMode mode = gphi_relax(cu); /* for captures of other threads */
     const CUresult result = load_functions(copier, &call);
     if (result != CUDA_SUCCESS && copier->module != NULL)
         gphi_ignore((gph_status)cu->cuModuleUnload(copier->module),
                     "the first failure counts");
-    if (is_relaxed)
-        gphi_unrelax(cu, mode);
+    gphi_unrelax(cu, mode);
     if (result != CUDA_SUCCESS)
         gphi_log("copy", GPH_LOG_WARN,
                  "%s of the kernel that copies returned %s: inputs are copied by calls",
@@ -234,15 +232,13 @@ static void destroy_now(void *user)
     gphi_copier *copier = user;
     gph_runtime *runtime = copier->runtime;
     const gphi_cuda_table *cu = &runtime->cu;
-    CUstreamCaptureMode mode;
     unsigned long long id = 0;
     CUresult result = CUDA_SUCCESS;
-    const bool is_relaxed = gphi_relax(cu, &mode);
+    const CUstreamCaptureMode mode = gphi_relax(cu);
     /* A context that is gone has taken its modules along. */
     if (cu->cuCtxGetId(copier->context, &id) == CUDA_SUCCESS && id == copier->context_id)
         result = cu->cuModuleUnload(copier->module);
-    if (is_relaxed)
-        gphi_unrelax(cu, mode);
+    gphi_unrelax(cu, mode);
     if (result != CUDA_SUCCESS)
         gphi_log("copy", GPH_LOG_ERROR, "unloading the kernel that copies: %s",
                  gph_status_name((gph_status)result));

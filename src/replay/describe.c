@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "cuda/runtime.h"
 #include "cuda/status.h"
+#include "graph/convert.h"
 #include "replay/capture.h"
 
 #include <string.h>
@@ -125,12 +126,12 @@ static gph_status list_args(const struct survey *survey,
 }
 
 static gph_status find_known(const struct survey *survey,
-                             const CUDA_KERNEL_NODE_PARAMS *params, uintptr_t handle,
+                             const CUDA_KERNEL_NODE_PARAMS *params, uint64_t handle,
                              struct known *out)
 {
     const gphi_cuda_table *cu = &survey->runtime->cu;
     struct functions *functions = survey->functions;
-    const uint64_t key = (uint64_t)handle << 1 | (params->func == NULL);
+    const uint64_t key = handle << 1 | (params->func == NULL);
     const uint64_t *at = gphi_map_get(&functions->index, key);
     if (at != NULL) {
         *out = *(const struct known *)gphi_vec_at(&functions->known, (size_t)*at);
@@ -206,68 +207,29 @@ static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_KERNEL_NODE_PARAMS params = {0};
     QUERY(survey, cuGraphKernelNodeGetParams, (handle, &params));
-    const uintptr_t function =
-        params.func != NULL ? (uintptr_t)params.func : (uintptr_t)params.kern;
+    gph_node node = {.kind = GPH_NODE_KERNEL};
+    gph_kernel_params *kernel = &node.u.kernel;
+    gphi_kernel_from_cuda(&params, kernel);
     struct known known;
-    GPHI_TRY(find_known(survey, &params, function, &known));
+    GPHI_TRY(find_known(survey, &params, kernel->handle, &known));
     const gph_kernel_arg *args =
         known.args > 0 ? gphi_vec_at(&survey->functions->args, known.first) : NULL;
     GPHI_TRY(copy_args(survey, &params, args, known.args));
-    gph_node node = {
-        .kind = GPH_NODE_KERNEL,
-        .u.kernel = {.function = known.name,
-                     .handle = function,
-                     .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
-                     .block = {params.blockDimX, params.blockDimY, params.blockDimZ},
-                     .shared_bytes = params.sharedMemBytes,
-                     .arg_count = (uint32_t)known.args,
-                     .args = args,
-                     .buffer = survey->functions->bytes.items,
-                     .buffer_bytes = survey->functions->bytes.count,
-                     .context = (uintptr_t)params.ctx}};
-    GPHI_TRY(read_attributes(survey, handle, &node.u.kernel));
+    kernel->function = known.name;
+    kernel->arg_count = (uint32_t)known.args;
+    kernel->args = args;
+    kernel->buffer = survey->functions->bytes.items;
+    kernel->buffer_bytes = survey->functions->bytes.count;
+    GPHI_TRY(read_attributes(survey, handle, kernel));
     return add_node(survey, &node);
-}
-
-static uint64_t side_address(CUmemorytype type, const void *host, CUdeviceptr device,
-                             CUarray array)
-{
-    switch (type) {
-    case CU_MEMORYTYPE_HOST: return (uintptr_t)host;
-    case CU_MEMORYTYPE_ARRAY: return (uintptr_t)array;
-    case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED: break;
-    }
-    return device;
 }
 
 static gph_status add_memcpy(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_MEMCPY3D copy = {0};
     QUERY(survey, cuGraphMemcpyNodeGetParams, (handle, &copy));
-    const gph_node node = {
-        .kind = GPH_NODE_MEMCPY,
-        .u.memcpy = {.src = {.memory = copy.srcMemoryType,
-                             .lod = (uint32_t)copy.srcLOD,
-                             .address = side_address(copy.srcMemoryType, copy.srcHost,
-                                                     copy.srcDevice, copy.srcArray),
-                             .x_bytes = copy.srcXInBytes,
-                             .y = copy.srcY,
-                             .z = copy.srcZ,
-                             .pitch_bytes = copy.srcPitch,
-                             .height = copy.srcHeight},
-                     .dst = {.memory = copy.dstMemoryType,
-                             .lod = (uint32_t)copy.dstLOD,
-                             .address = side_address(copy.dstMemoryType, copy.dstHost,
-                                                     copy.dstDevice, copy.dstArray),
-                             .x_bytes = copy.dstXInBytes,
-                             .y = copy.dstY,
-                             .z = copy.dstZ,
-                             .pitch_bytes = copy.dstPitch,
-                             .height = copy.dstHeight},
-                     .width_bytes = copy.WidthInBytes,
-                     .height = copy.Height,
-                     .depth = copy.Depth}};
+    const gph_node node = {.kind = GPH_NODE_MEMCPY,
+                           .u.memcpy = gphi_memcpy_from_cuda(&copy)};
     return add_node(survey, &node);
 }
 
@@ -276,12 +238,7 @@ static gph_status add_memset(const struct survey *survey, CUgraphNode handle)
     CUDA_MEMSET_NODE_PARAMS fill = {0};
     QUERY(survey, cuGraphMemsetNodeGetParams, (handle, &fill));
     const gph_node node = {.kind = GPH_NODE_MEMSET,
-                           .u.memset = {.address = fill.dst,
-                                        .pitch_bytes = fill.pitch,
-                                        .width = fill.width,
-                                        .height = fill.height,
-                                        .value = fill.value,
-                                        .element_bytes = fill.elementSize}};
+                           .u.memset = gphi_memset_from_cuda(&fill)};
     return add_node(survey, &node);
 }
 
@@ -302,31 +259,6 @@ static gph_status add_child(const struct survey *survey, CUgraphNode handle)
     return status;
 }
 
-static gph_mem_op mem_op(const CUstreamBatchMemOpParams *op)
-{
-    gph_mem_op out = {.operation = (uint32_t)op->operation};
-    switch (op->operation) {
-    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        out.flags = op->waitValue.flags;
-        out.address = op->waitValue.address;
-        out.value = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32
-                        ? op->waitValue.value
-                        : op->waitValue.value64;
-        break;
-    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        out.flags = op->writeValue.flags;
-        out.address = op->writeValue.address;
-        out.value = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_32
-                        ? op->writeValue.value
-                        : op->writeValue.value64;
-        break;
-    default: break;
-    }
-    return out;
-}
-
 static gph_status add_batch(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params = {0};
@@ -338,7 +270,7 @@ static gph_status add_batch(const struct survey *survey, CUgraphNode handle)
     if (params.count > 0 && to == NULL)
         status = fail_memory(survey);
     for (unsigned int i = 0; to != NULL && i < params.count; i++)
-        to[i] = mem_op(&params.paramArray[i]);
+        to[i] = gphi_mem_op_from_cuda(&params.paramArray[i]);
     if (status == GPH_OK) {
         const gph_node node = {.kind = GPH_NODE_BATCH_MEM_OP,
                                .u.batch = {.context = (uintptr_t)params.ctx,
@@ -358,8 +290,7 @@ static gph_status add_small(const struct survey *survey, CUgraphNode handle,
     if (type == CU_GRAPH_NODE_TYPE_HOST) {
         CUDA_HOST_NODE_PARAMS host = {0};
         QUERY(survey, cuGraphHostNodeGetParams, (handle, &host));
-        node.u.host.function = (uintptr_t)host.fn;
-        node.u.host.user = (uintptr_t)host.userData;
+        node.u.host = gphi_host_from_cuda(&host);
     } else if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
         CUevent event = NULL;
         QUERY(survey, cuGraphEventRecordNodeGetEvent, (handle, &event));

@@ -129,12 +129,10 @@ static void destroy_now(void *user)
     gph_runtime *runtime = exec->runtime;
     /* Captures that others opened in the process are not known here: a relaxed thread may
      * destroy during any. */
-    CUstreamCaptureMode mode;
-    const bool is_relaxed = gphi_relax(&runtime->cu, &mode);
+    const CUstreamCaptureMode mode = gphi_relax(&runtime->cu);
     gphi_ledger_exec_remove(&exec->ledger);
     const CUresult result = runtime->cu.cuGraphExecDestroy(exec->handle);
-    if (is_relaxed)
-        gphi_unrelax(&runtime->cu, mode);
+    gphi_unrelax(&runtime->cu, mode);
     if (result != CUDA_SUCCESS)
         gphi_log("exec", GPH_LOG_ERROR, "cuGraphExecDestroy of %p returned %s",
                  (void *)exec->handle, gph_status_name((gph_status)result));

@@ -2,55 +2,22 @@
 /* Nodes from records. */
 #include "doctor/model/model_node.h"
 #include "doctor/model/model_state.h"
+#include "graph/convert.h"
 
 #include <string.h>
-
-static uint64_t of_pointer(const void *pointer)
-{
-    return (uint64_t)(uintptr_t)pointer;
-}
 
 void gphi_node_memcpy(const void *params, gph_memcpy_params *out)
 {
     CUDA_MEMCPY3D copy;
     memcpy(&copy, params, sizeof(copy));
-    *out = (gph_memcpy_params){.dst = {.memory = (uint32_t)copy.dstMemoryType,
-                                       .lod = (uint32_t)copy.dstLOD,
-                                       .x_bytes = copy.dstXInBytes,
-                                       .y = copy.dstY,
-                                       .z = copy.dstZ,
-                                       .pitch_bytes = copy.dstPitch,
-                                       .height = copy.dstHeight},
-                               .src = {.memory = (uint32_t)copy.srcMemoryType,
-                                       .lod = (uint32_t)copy.srcLOD,
-                                       .x_bytes = copy.srcXInBytes,
-                                       .y = copy.srcY,
-                                       .z = copy.srcZ,
-                                       .pitch_bytes = copy.srcPitch,
-                                       .height = copy.srcHeight},
-                               .width_bytes = copy.WidthInBytes,
-                               .height = copy.Height,
-                               .depth = copy.Depth};
-    out->dst.address = copy.dstMemoryType == CU_MEMORYTYPE_HOST ? of_pointer(copy.dstHost)
-                       : copy.dstMemoryType == CU_MEMORYTYPE_ARRAY
-                           ? of_pointer(copy.dstArray)
-                           : copy.dstDevice;
-    out->src.address = copy.srcMemoryType == CU_MEMORYTYPE_HOST ? of_pointer(copy.srcHost)
-                       : copy.srcMemoryType == CU_MEMORYTYPE_ARRAY
-                           ? of_pointer(copy.srcArray)
-                           : copy.srcDevice;
+    *out = gphi_memcpy_from_cuda(&copy);
 }
 
 void gphi_node_memset(const void *params, gph_memset_params *out)
 {
     CUDA_MEMSET_NODE_PARAMS fill;
     memcpy(&fill, params, sizeof(fill));
-    *out = (gph_memset_params){.address = fill.dst,
-                               .pitch_bytes = fill.pitch,
-                               .width = fill.width,
-                               .height = fill.height,
-                               .value = fill.value,
-                               .element_bytes = fill.elementSize};
+    *out = gphi_memset_from_cuda(&fill);
 }
 
 static uint32_t word32(const gphi_event *event, uint32_t index)
@@ -130,8 +97,7 @@ static bool read_other(const gphi_event *event, gph_node *out)
         const CUDA_HOST_NODE_PARAMS *host = struct_of(event, sizeof(*host));
         if (host == NULL)
             return false;
-        out->u.host.function = (uint64_t)(uintptr_t)host->fn;
-        out->u.host.user = of_pointer(host->userData);
+        out->u.host = gphi_host_from_cuda(host);
     } else if (out->kind == GPH_NODE_EVENT_RECORD || out->kind == GPH_NODE_EVENT_WAIT) {
         if (word == NULL)
             return false;
