@@ -284,7 +284,7 @@ static double start_together(double hot_share, gph_cache_stats *stats)
         must(GPH_E_STATE, "not all keys are captured", NULL);
     parts[0] = parts[1] = 0;
     for (uint32_t k = 0; k < BUCKETS; k++) {
-        gph_cache_key_info info;
+        gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
         GPH(gph_cache_key_get(cache, k, &info, error));
         parts[0] += info.warmup_ms;
         parts[1] += info.capture_ms;
@@ -301,7 +301,8 @@ static void bench_start(void)
 {
     static double alone[ROUNDS_MAX], together[ROUNDS_MAX], own[ROUNDS_MAX];
     static double quick[ROUNDS_MAX];
-    gph_cache_stats shared = {0}, apart = {0};
+    gph_cache_stats shared = GPH_SIZED(gph_cache_stats);
+    gph_cache_stats apart = GPH_SIZED(gph_cache_stats);
     const uint32_t some = rounds > 5 ? 5 : rounds;
     for (uint32_t r = 0; r < some; r++) {
         alone[r] = start_alone();
@@ -339,7 +340,7 @@ static uint64_t tensor_bytes(const int64_t *values, uint32_t count, bool largest
 {
     gph_pool *pool = make_pool();
     gph_cache *cache = make_cache(pool, values, count, 0);
-    gph_cache_stats stats;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
     const uint32_t last = count - 1;
     GPH(gph_cache_start(cache, stream, largest ? &last : NULL, largest ? 1 : 0, NULL,
                         NULL, error));

@@ -159,7 +159,7 @@ static int report(int rounds)
 static void open_driver(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CUcontext context = NULL;
     CUmodule module = NULL;
     options.driver = getenv("GPH_DRIVER") != NULL ? GPH_DRIVER_DEFAULT : GPH_DRIVER_SOFT;

@@ -153,7 +153,7 @@ static void set_up(void)
     if (getenv("GPH_DRIVER") == NULL)
         options.driver = GPH_DRIVER_AUTO;
     must(gph_open(&options, &runtime, &error), "gph_open");
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     printf("driver: %s (%s)\n", info.path, info.why);
     cu = gph_cuda(runtime);

@@ -77,7 +77,7 @@ static inline gph_status launch_add(CUstream where, CUdeviceptr to, CUdeviceptr 
 static inline void open_chain(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CUcontext context = NULL;
     CUmodule module = NULL;
     if (getenv("GPH_DRIVER") == NULL)

@@ -88,7 +88,7 @@ static void measure(size_t count, size_t bytes, int rounds)
 static void open_driver(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CUcontext context = NULL;
     options.driver = getenv("GPH_DRIVER") != NULL ? GPH_DRIVER_DEFAULT : GPH_DRIVER_SOFT;
     must(gph_open(&options, &gph, &error));

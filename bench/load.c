@@ -346,7 +346,7 @@ static void bench(void)
         close(fd);
     open_driver();
     struct memory first = open_memory(0), second = open_memory(0);
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     long nodes = 0;
     for (int i = 0; i < graph_count; i++)

@@ -135,7 +135,7 @@ static CUgraph build(int count)
 
 static gph_softcuda_memory tell(void)
 {
-    gph_softcuda_memory memory = {0};
+    gph_softcuda_memory memory = GPH_SIZED(gph_softcuda_memory);
     if (ask != NULL && ask(0, &memory) != GPH_OK)
         exit(1);
     return memory;

@@ -54,7 +54,7 @@ struct taken {
 
 static struct taken taken_of(const gph_pool *pool)
 {
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     return (struct taken){stats.peak_bytes, stats.mapped_bytes};
 }

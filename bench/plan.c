@@ -32,7 +32,8 @@ static void row(const char *name, const char *path, uint64_t capacity, double se
     const gph_plan_buffer *buffers = gph_plan_table_buffers(table);
     uint64_t *offsets = calloc(count, sizeof(*offsets));
     gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
-    gph_plan_result greedy = {0}, best = {0};
+    gph_plan_result greedy = GPH_SIZED(gph_plan_result);
+    gph_plan_result best = GPH_SIZED(gph_plan_result);
     gph_error error = {0};
     options.time_limit_s = seconds;
     options.step_limit = 1;

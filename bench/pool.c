@@ -369,7 +369,7 @@ static void play(const struct trace *t, uint64_t part, uint64_t parts)
 
 static uint64_t mapped(void)
 {
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     return stats.mapped_bytes;
 }
@@ -420,7 +420,7 @@ static void bench_buckets(const struct trace *t, uint64_t count)
 int main(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CUdevice device = 0;
     CUcontext context = NULL;
     options.driver = getenv("GPH_DRIVER") != NULL ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;

@@ -188,7 +188,8 @@ static void measure(const program *p)
 {
     static double raw[ROUNDS_MAX], exec[ROUNDS_MAX], hit[ROUNDS_MAX];
     gph_pool *pool;
-    gph_tree_stats before, after;
+    gph_tree_stats before = GPH_SIZED(gph_tree_stats);
+    gph_tree_stats after = GPH_SIZED(gph_tree_stats);
     work.kernels = p->kernels;
     must(gph_pool_create(arena, NULL, &pool, &error));
     record_alone(p, pool);
@@ -249,7 +250,7 @@ static uint64_t eager_peak(CUdeviceptr first)
 {
     CUdeviceptr held[LAYERS];
     gph_pool *pool;
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_callable_options options = GPH_CALLABLE_OPTIONS_INIT;
     gph_tensor in = gph_tensor_dense(first, GPH_DTYPE_U8, 1, (const int64_t[]){LARGE});
     must(gph_pool_create(arena, NULL, &pool, &error));
@@ -280,7 +281,7 @@ static uint64_t callables_peak(CUdeviceptr first, int is_shared)
     static const uint8_t mode = GPH_INPUT_STATIC;
     gph_callable *made[LAYERS];
     gph_pool *pools[LAYERS];
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     uint64_t peak = 0;
     gph_tensor in = gph_tensor_dense(first, GPH_DTYPE_U8, 1, (const int64_t[]){LARGE});
     for (int i = 0; i < LAYERS; i++) {
@@ -316,8 +317,8 @@ static void measure_memory(void)
     gph_tree_function_options one = GPH_TREE_FUNCTION_OPTIONS_INIT;
     gph_tree_options options = GPH_TREE_OPTIONS_INIT;
     gph_pool *pool;
-    gph_pool_stats stats;
-    gph_tree_stats counts;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
+    gph_tree_stats counts = GPH_SIZED(gph_tree_stats);
     CU(MemAlloc, &first, LARGE);
     const uint64_t eager = eager_peak(first);
     options.stream = stream;
@@ -357,7 +358,7 @@ static void open_driver(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
     options.driver = getenv("GPH_DRIVER") ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CUcontext context;
     CUmodule module;
     must(gph_open(&options, &gph, &error));

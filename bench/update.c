@@ -282,7 +282,7 @@ static void known_graphs(unsigned changed)
              MUST(raw.cuGraphExecUpdate(gph_exec_handle(plain), to, &info)));
         TIME(samples[1][i], MUST(gph_exec_update(exec, to, &options, NULL, &error)));
     }
-    gph_update_stats stats;
+    gph_update_stats stats = GPH_SIZED(gph_update_stats);
     gph_exec_update_stats_get(exec, &stats);
     char line[80];
     snprintf(line, sizeof(line), "known graph, %u of %d nodes differ", changed, NODES);

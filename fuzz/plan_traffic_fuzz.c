@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void plan(const gph_plan_traffic *traffic, gph_plan_ladder_options *options)
 {
     const gph_plan_histogram histogram = gph_plan_traffic_histogram(traffic);
-    gph_plan_ladder_result planned, judged;
+    gph_plan_ladder_result planned = GPH_SIZED(gph_plan_ladder_result);
+    gph_plan_ladder_result judged = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     uint64_t rungs[RUNGS];
     if (gph_plan_ladder(&histogram, options, rungs, RUNGS, &planned, &error) != GPH_OK)

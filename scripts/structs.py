@@ -21,6 +21,8 @@ found, faults = collections.defaultdict(list), []
 for header in sorted((root / "include/gph").glob("*.h")):
     text = header.read_text()
     file_comment = re.search(r"/\*\* @file.*?\*/", text, re.S)
+    if header.name in ("gph.h", "gph_doctor.h"):
+        continue  # they include the others
     if not file_comment or not re.search(r"Tier: (stable|experimental)\.", file_comment[0]):
         faults.append(f"{header}: @file names no tier")
     structs = STRUCT.findall(text)

@@ -60,6 +60,7 @@ static gph_status open_all(device *d, const device_options *options, gph_error *
     how.driver = options->driver;
     how.allocator = &d->heap;
     TRY(gph_open(&how, &d->runtime, error));
+    d->info = (gph_driver_info)GPH_SIZED(gph_driver_info);
     gph_driver_info_get(d->runtime, &d->info);
     d->cu = gph_cuda(d->runtime);
     CU(d, DeviceGet, &d->ordinal, 0);

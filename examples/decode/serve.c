@@ -223,6 +223,7 @@ static void clean_up(server *s)
     decoder *m = s->m;
     (void)m->d->cu->StreamSynchronize(m->d->stream); /* after a failure steps may run */
     if (s->cache != NULL) {
+        s->stats->cache.size = sizeof(s->stats->cache);
         gph_cache_stats_get(s->cache, &s->stats->cache);
         gph_cache_dump(s->cache, s->stats->text, sizeof(s->stats->text));
     }
@@ -238,7 +239,7 @@ static gph_status save_trace(server *s, const char *path)
 {
     enum { MOST = 256 };
     gph_plan_buffer buffers[MOST];
-    gph_cache_trace trace;
+    gph_cache_trace trace = GPH_SIZED(gph_cache_trace);
     uint32_t key = gph_cache_key_count(s->cache);
     gph_status status = GPH_E_STATE;
     while (status == GPH_E_STATE && key > 0)

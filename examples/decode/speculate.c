@@ -170,6 +170,7 @@ gph_status speculate_run(decoder *m, sequence *list, size_t count, serve_stats *
         status = run_all(&s, list, count);
     (void)m->d->cu->StreamSynchronize(m->d->stream); /* after a failure work may run */
     if (s.tree != NULL) {
+        stats->tree.size = sizeof(stats->tree);
         gph_tree_stats_get(s.tree, &stats->tree);
         gph_status dumped = gph_tree_dump(s.tree, GPH_TREE_SHORT, stats->text,
                                           sizeof(stats->text), NULL, NULL);

@@ -138,7 +138,7 @@ static gph_status run(engine *e)
     TRY(make_graphs(e));
     for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
         TRY(serve(e, requests[i]));
-    gph_cache_stats now;
+    gph_cache_stats now = GPH_SIZED(gph_cache_stats);
     gph_cache_stats_get(e->cache, &now);
     printf("%u graphs, %u executables of their own and %u shared\n", now.captured_count,
            now.own_count, now.shared_count);

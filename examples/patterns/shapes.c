@@ -51,7 +51,7 @@ static gph_cache *make_cache(common *c, const gph_cache_axis *axis, double overs
 static void say(common *c, const char *word, const gph_cache_axis *axis, double overshoot)
 {
     gph_cache *cache = make_cache(c, axis, overshoot);
-    gph_cache_stats stats;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
     float sum = 0;
     CUdeviceptr x;
     MUST(gph_pool_alloc(c->pool, LONGEST * sizeof(float), c->stream, &x, &c->error));

@@ -354,7 +354,7 @@ static void read_arguments(int argc, char **argv)
 static void open_all(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CUcontext context = NULL;
     const char *asked = getenv("GPH_DRIVER");
     options.driver = asked == NULL ? GPH_DRIVER_AUTO : GPH_DRIVER_DEFAULT;

@@ -80,7 +80,7 @@ static gph_tree_output last_y;
 static void say(char *line, size_t room)
 {
     static const char *const words[] = {"", "replayed", "recorded", "warm-up", "eager"};
-    gph_tree_event event;
+    gph_tree_event event = GPH_SIZED(gph_tree_event);
     gph_tree_event_get(tree, &event);
     const size_t length = strlen(line);
     snprintf(line + length, room - length, "  %s %-8s", event.function,
@@ -188,7 +188,7 @@ static void run(float value, gph_pool *pool, gph_rng *eager_rng)
     CU(MemsetD32Async, x, bits, N, stream);
     run_in_tree(in_tree, line, sizeof(line));
     run_eagerly(eager, pool, eager_rng);
-    gph_tree_stats stats;
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
     gph_tree_stats_get(tree, &stats);
     printf("x = %5.2f: %s  checkpoints restored: %u, as eager: %s\n", (double)value, line,
            (unsigned)stats.restores,
@@ -198,7 +198,7 @@ static void run(float value, gph_pool *pool, gph_rng *eager_rng)
 static void print_tree(void)
 {
     char text[256];
-    gph_tree_stats stats;
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
     must(gph_tree_dump(tree, GPH_TREE_SHORT, text, sizeof(text), NULL, &error));
     gph_tree_stats_get(tree, &stats);
     printf("the tree: %s (%u recordings of %d functions)\n", text, stats.nodes, PARTS);
@@ -210,7 +210,7 @@ int main(void)
     gph_arena *arena;
     gph_pool *pool;
     gph_rng *rng, *eager_rng;
-    gph_tree_event event;
+    gph_tree_event event = GPH_SIZED(gph_tree_event);
     open_driver();
     must(gph_arena_create(gph, NULL, &arena, &error));
     must(gph_pool_create(arena, NULL, &pool, &error));

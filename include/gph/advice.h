@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Would a CUDA graph work here, and would it pay? Looks at what a doctor reads of a
- *  program that runs eagerly: `gph doctor --capturable` and `gph doctor --advise`. */
+ *  program that runs eagerly: `gph doctor --capturable` and `gph doctor --advise`.
+ *  Tier: experimental. */
 #ifndef GPH_ADVICE_H
 #define GPH_ADVICE_H
 
@@ -31,7 +32,7 @@ typedef enum gph_advice_part {
 
 /** A sequence of work that the program repeats, eagerly, and what a graph would make of
  *  it. Texts are lent until gph_advice_destroy(). Times are of one repetition, in
- *  microseconds; negative: not measured. */
+ *  microseconds; negative: not measured. Lent: grows at the end. */
 typedef struct gph_prediction {
     gph_verdict verdict;  /**< see there */
     uint32_t graphs;      /**< that a repetition would be: cut where it must be */
@@ -51,12 +52,11 @@ typedef struct gph_prediction {
 
 /** Settings. */
 typedef struct gph_advice_options {
-    size_t struct_size;             /**< sizeof(gph_advice_options) */
+    uint32_t size;                  /**< sizeof(gph_advice_options) */
     const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
-    uint32_t reserved[16];          /**< zero */
 } gph_advice_options;
 /** Defaults. */
-#define GPH_ADVICE_OPTIONS_INIT GPH_INIT(sizeof(gph_advice_options), 0, GPH_INIT(0))
+#define GPH_ADVICE_OPTIONS_INIT GPH_SIZED(gph_advice_options)
 
 /** Listens to a doctor, from before it has read anything. The program should run with
  *  GPH_DOCTOR_ADVISE=1 in its environment, or no times but the calls' own are known.

@@ -2,7 +2,7 @@
 /** @file
  *  One function, recorded for many shapes: shapes are rounded up to buckets, each bucket
  *  is a graph, and all graphs lie over each other in one pool. A call says whether it was
- *  replayed, and if not, why. */
+ *  replayed, and if not, why. Tier: experimental. */
 #ifndef GPH_CACHE_H
 #define GPH_CACHE_H
 
@@ -31,7 +31,8 @@ typedef enum gph_ladder {
     GPH_LADDER_PLANNED = 4 /**< those that serve the histogram at the least cost */
 } gph_ladder;
 
-/** One axis of the shapes: tokens, requests, a mode. Zero what is not used. */
+/** One axis of the shapes: tokens, requests, a mode. Zero what is not used.
+ *  Stride: gph_cache_options.axis_bytes. */
 typedef struct gph_cache_axis {
     const char *name;       /**< copied */
     uint32_t ladder;        /**< a gph_ladder */
@@ -58,7 +59,8 @@ typedef enum gph_fill_rule {
 } gph_fill_rule;
 
 /** A tensor whose shape depends on the key: row-major, dimension d has
- *  size(axis[d] - 1) * shape[d] + extra[d] elements, or shape[d] where axis[d] is 0. */
+ *  size(axis[d] - 1) * shape[d] + extra[d] elements, or shape[d] where axis[d] is 0.
+ *  Stride: gph_cache_options.tensor_bytes. */
 typedef struct gph_cache_tensor {
     uint32_t dtype;                     /**< a gph_dtype */
     uint32_t rank;                      /**< to GPH_TENSOR_RANK_MAX */
@@ -70,7 +72,7 @@ typedef struct gph_cache_tensor {
     uint64_t value;                     /**< for GPH_FILL_VALUE */
 } gph_cache_tensor;
 
-/** Padding to be written. */
+/** Padding to be written. Lent: grows at the end. */
 typedef struct gph_cache_fill {
     CUstream stream;          /**< put the work here */
     const int64_t *sizes;     /**< real ones; in warm-ups 0, but of discrete axes */
@@ -113,6 +115,9 @@ typedef struct gph_cache_options {
     uint32_t axis_count;             /**< 1 to GPH_CACHE_AXES_MAX */
     uint32_t input_count;            /**< of `inputs` */
     uint32_t output_count;           /**< of `outputs` */
+    uint32_t axis_bytes;             /**< sizeof(gph_cache_axis); 0: as 0.1 has it */
+    uint32_t tensor_bytes;           /**< sizeof(gph_cache_tensor); 0: as 0.1 has it */
+    uint32_t reserved;               /**< zero */
     uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1. Or this: */
 #define GPH_CACHE_WARM_LARGEST UINT32_MAX /**< see gph_cache_start() */
     /** The function. It gets `inputs` and, last, one more: the real sizes, i64, one an
@@ -133,9 +138,7 @@ typedef struct gph_cache_options {
     gph_rng *rng; /**< or NULL; outlives the cache. Replays lock; none beside a call */
 } gph_cache_options;
 /** All defaults. */
-#define GPH_CACHE_OPTIONS_INIT                                                           \
-    GPH_INIT(sizeof(gph_cache_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0,     \
-             NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL)
+#define GPH_CACHE_OPTIONS_INIT GPH_SIZED(gph_cache_options)
 
 /** Makes a cache with no graph yet; allocates its input buffers, one set for all keys.
  *
@@ -165,6 +168,7 @@ GPH_API void gph_cache_destroy(gph_cache *cache);
     X(GPH_CACHE_EVICTED, 9, "the key was evicted")                                       \
     X(GPH_CACHE_FAILED, 10, "the capture of the key failed")
 #define GPH_CACHE_REASON_COUNT 11 /**< how many there are */
+#define GPH_CACHE_REASONS_MAX 32  /**< there will not be more */
 
 /** The reasons. */
 typedef enum gph_cache_reason {
@@ -181,7 +185,7 @@ typedef enum gph_cache_verdict {
     GPH_CACHE_MISS = 4    /**< `wanted` would serve it if it were captured */
 } gph_cache_verdict;
 
-/** An answer. */
+/** An answer. Layout frozen: each call makes one, in some comparisons. */
 typedef struct gph_cache_match {
     gph_cache_verdict verdict; /**< what to do */
     gph_cache_reason reason;   /**< why it is not exact or padded */
@@ -211,7 +215,7 @@ GPH_API const int64_t *gph_cache_ladder(const gph_cache *cache, uint32_t axis,
 /** The key with exactly these values, or GPH_CACHE_NONE. Thread: any. */
 GPH_API uint32_t gph_cache_key(const gph_cache *cache, const int64_t *values);
 
-/** Where a start is. */
+/** Where a start is. Lent: grows at the end. */
 typedef struct gph_cache_progress {
     uint32_t phase;   /**< a gph_phase: GPH_PHASE_WARMUP, then GPH_PHASE_CAPTURE */
     uint32_t done;    /**< keys of this phase that are done */
@@ -275,8 +279,6 @@ GPH_API gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32
 GPH_API GPH_CHECKED gph_status gph_cache_replay(gph_cache *cache, uint32_t key,
                                                 CUstream stream, gph_error *error);
 
-/** No answer yet. */
-#define GPH_CACHE_NO_MATCH GPH_INIT((gph_cache_verdict)0, GPH_CACHE_FITS, 0, 0, 0, 0)
 /** A call. Start from GPH_CACHE_CALL_INIT. */
 typedef struct gph_cache_call_args {
     uint32_t size;            /**< sizeof(gph_cache_call_args) */
@@ -291,8 +293,7 @@ typedef struct gph_cache_call_args {
     gph_cache_match match;    /**< out: what was done, and why; also when it fails */
 } gph_cache_call_args;
 /** Zero. */
-#define GPH_CACHE_CALL_INIT                                                              \
-    GPH_INIT(sizeof(gph_cache_call_args), 0, NULL, NULL, NULL, NULL, GPH_CACHE_NO_MATCH)
+#define GPH_CACHE_CALL_INIT GPH_SIZED(gph_cache_call_args)
 
 /** Calls the function as gph_cache_find() says: replays, with inputs copied and padding
  *  written, or calls it eagerly, or captures the key now.
@@ -312,6 +313,7 @@ typedef enum gph_cache_exec {
 
 /** A key and what became of it. */
 typedef struct gph_cache_key_info {
+    uint32_t size;                      /**< sizeof(gph_cache_key_info) */
     int64_t values[GPH_CACHE_AXES_MAX]; /**< one an axis */
     gph_cache_exec exec;                /**< what replays it */
     gph_cache_reason reason;            /**< why it is not captured */
@@ -333,23 +335,24 @@ typedef struct gph_cache_key_info {
 } gph_cache_key_info;
 /** Reads them. `out`: the caller's. GPH_E_INVALID: no such key. Thread: any. */
 GPH_API gph_status gph_cache_key_get(const gph_cache *cache, uint32_t key,
-                                      gph_cache_key_info *out, gph_error *error);
+                                     gph_cache_key_info *out, gph_error *error);
 
 /** Figures. */
 typedef struct gph_cache_stats {
-    uint64_t verdicts[5]; /**< calls and replays, by gph_cache_verdict */
-    uint64_t reasons[GPH_CACHE_REASON_COUNT]; /**< calls that were not replayed */
-    uint64_t updates;                         /**< of shared executables */
-    uint64_t captures;                        /**< of keys */
-    uint64_t evictions;                       /**< of keys */
-    uint64_t real_units;     /**< of replayed calls: sizes, multiplied over the axes */
-    uint64_t padded_units;   /**< of these calls: values of the keys, multiplied */
+    uint32_t size;           /**< sizeof(gph_cache_stats) */
     uint32_t captured_count; /**< keys */
-    uint32_t own_count;      /**< executables of one key */
-    uint32_t shared_count;   /**< executables of a class */
-    uint64_t exec_bytes;     /**< executables */
-    uint64_t input_bytes;    /**< input buffers */
-    uint64_t tensor_bytes;   /**< input buffers and graphs, overlaid */
+    uint64_t verdicts[8];    /**< calls and replays, by gph_cache_verdict */
+    uint64_t reasons[GPH_CACHE_REASONS_MAX]; /**< calls that were not replayed */
+    uint64_t updates;                        /**< of shared executables */
+    uint64_t captures;                       /**< of keys */
+    uint64_t evictions;                      /**< of keys */
+    uint64_t real_units;   /**< of replayed calls: sizes, multiplied over the axes */
+    uint64_t padded_units; /**< of these calls: values of the keys, multiplied */
+    uint32_t own_count;    /**< executables of one key */
+    uint32_t shared_count; /**< executables of a class */
+    uint64_t exec_bytes;   /**< executables */
+    uint64_t input_bytes;  /**< input buffers */
+    uint64_t tensor_bytes; /**< input buffers and graphs, overlaid */
 } gph_cache_stats;
 /** Reads them. `out`: the caller's. Thread: any. */
 GPH_API void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out);
@@ -357,8 +360,9 @@ GPH_API void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out);
 GPH_API size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes);
 
 /** What one key's recording takes: told by hand, or read from a cache, on softcuda say.
- */
+ *  Of an array, the first one's size is that of all. */
 typedef struct gph_cache_trace {
+    uint32_t size;                      /**< sizeof(gph_cache_trace) */
     int64_t values[GPH_CACHE_AXES_MAX]; /**< of the key */
     const gph_plan_buffer *buffers;     /**< temporaries and outputs: lives in events */
     uint32_t buffer_count;              /**< of `buffers` */
@@ -370,11 +374,12 @@ typedef struct gph_cache_trace {
  *  caller's, `buffers` in it points there. GPH_E_INVALID: no such key, or more buffers
  *  than `capacity`; GPH_E_STATE: not captured. Thread: as gph_cache_start(). */
 GPH_API gph_status gph_cache_trace_get(const gph_cache *cache, uint32_t key,
-                                        gph_plan_buffer *buffers, uint32_t capacity,
-                                        gph_cache_trace *out, gph_error *error);
+                                       gph_plan_buffer *buffers, uint32_t capacity,
+                                       gph_cache_trace *out, gph_error *error);
 
 /** What a cache will take. */
 typedef struct gph_cache_forecast {
+    uint32_t size;              /**< sizeof(gph_cache_forecast) */
     uint32_t key_count;         /**< graphs */
     uint32_t guessed_count;     /**< of them without a trace: fitted to the traces */
     uint64_t input_bytes;       /**< input buffers */
@@ -388,11 +393,9 @@ typedef struct gph_cache_forecast {
  *  may be NULL; `traces`: borrowed, at least one, best the largest key and two that are
  *  measured; `out`: the caller's. Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Thread:
  *  any. */
-GPH_API GPH_CHECKED gph_status gph_cache_forecast_make(const gph_cache_options *options,
-                                              const gph_cache_trace *traces,
-                                              uint32_t trace_count,
-                                              const gph_allocator *allocator,
-                                              gph_cache_forecast *out, gph_error *error);
+GPH_API GPH_CHECKED gph_status gph_cache_forecast_make(
+    const gph_cache_options *options, const gph_cache_trace *traces, uint32_t trace_count,
+    const gph_allocator *allocator, gph_cache_forecast *out, gph_error *error);
 
 #ifdef __cplusplus
 }

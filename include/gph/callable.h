@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  A function over tensors, recorded once for one signature and called again for the
- *  price of a launch. */
+ *  price of a launch. Tier: stable. */
 #ifndef GPH_CALLABLE_H
 #define GPH_CALLABLE_H
 
@@ -44,7 +44,8 @@ typedef enum gph_dtype {
 #undef X
 } gph_dtype;
 
-/** A tensor: a view of device memory. Owns nothing. */
+/** A tensor: a view of device memory. Owns nothing. Layout frozen: each call passes
+ *  arrays of it, and languages pass them on as they are. */
 typedef struct gph_tensor {
     CUdeviceptr data;                    /**< of element 0 */
     uint32_t dtype;                      /**< a gph_dtype */
@@ -105,7 +106,7 @@ typedef gph_status gph_function_fn(void *user, gph_call *call, gph_error *error)
 /** A generator. Taking numbers: any thread; the rest one at a time. */
 typedef struct gph_rng gph_rng;
 
-/** Where it stands. */
+/** Where it stands. Layout frozen: the two words of Philox, passed by value. */
 typedef struct gph_rng_state {
     uint64_t seed;   /**< Philox' key */
     uint64_t offset; /**< numbers taken so far by each thread of a kernel */
@@ -145,20 +146,22 @@ typedef enum gph_output_policy {
     GPH_OUTPUT_INTO = 3    /**< recorded into a buffer that the options give */
 } gph_output_policy;
 
-/** An output as it is wanted. */
+/** An output as it is wanted. Layout frozen: an array of the options; wishes to come
+ *  take `reserved`. */
 typedef struct gph_output {
     uint32_t policy;   /**< a gph_output_policy; 0: GPH_OUTPUT_LENT */
     uint32_t reserved; /**< zero */
     gph_tensor into;   /**< of GPH_OUTPUT_INTO: the caller's buffer */
 } gph_output;
 
-/** An output of another callable of a list. */
+/** An output of another callable of a list. Layout frozen: two indices. */
 typedef struct gph_source {
     uint32_t callable; /**< its index: forward i is i, backward i is `count` + i */
     uint32_t output;   /**< its output */
 } gph_source;
 
-/** What a function is called with. */
+/** What a function is called with. Layout frozen: read at every call; what a call is
+ *  given besides is bound before. */
 typedef struct gph_arguments {
     const gph_tensor *inputs; /**< borrowed for the call. One that is all zeros means
                                  that what lies in the recorded place is right */
@@ -201,9 +204,7 @@ typedef struct gph_callable_options {
     uint32_t reserved;         /**< zero */
 } gph_callable_options;
 /** Nothing. */
-#define GPH_CALLABLE_OPTIONS_INIT                                                        \
-    GPH_INIT(sizeof(gph_callable_options), 0, NULL, NULL, GPH_INIT(NULL, 0, 0, NULL),    \
-             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0)
+#define GPH_CALLABLE_OPTIONS_INIT GPH_SIZED(gph_callable_options)
 
 /** A function recorded for one signature. Calls one at a time; different ones from any
  *  threads. */
@@ -258,7 +259,7 @@ typedef enum gph_mismatch_kind {
     GPH_MISMATCH_DEVICE = 10      /**< the current context is another device's */
 } gph_mismatch_kind;
 
-/** One difference. */
+/** One difference. Layout frozen: the caller's array; `text` says the rest. */
 typedef struct gph_mismatch {
     gph_mismatch_kind kind; /**< what */
     uint32_t index;         /**< of the input, or of the word */

@@ -3,7 +3,8 @@
  *  Which CUDA driver a process uses, and its calls.
  *
  *  Nothing here needs NVIDIA's toolkit, and nothing clashes with it: this header may
- *  stand before or after <cuda.h>. Programs that use it need no libcuda at link time. */
+ *  stand before or after <cuda.h>. Programs that use it need no libcuda at link time.
+ *  Tier: stable. */
 #ifndef GPH_CUDA_H
 #define GPH_CUDA_H
 
@@ -54,7 +55,7 @@ typedef struct gph_options {
     const char *softcuda_path;
 } gph_options;
 /** All defaults. */
-#define GPH_OPTIONS_INIT GPH_INIT(sizeof(gph_options), 0, NULL, NULL)
+#define GPH_OPTIONS_INIT GPH_SIZED(gph_options)
 
 /** What a driver can do beyond CUDA 12.4. */
 enum {
@@ -65,6 +66,7 @@ enum {
 
 /** The driver in use. All text is lent until gph_close(). */
 typedef struct gph_driver_info {
+    uint32_t size;     /**< sizeof(gph_driver_info) */
     gph_driver driver; /**< GPH_DRIVER_CUDA or GPH_DRIVER_SOFT */
     int version;       /**< as cuDriverGetVersion: 12040 is CUDA 12.4 */
     uint32_t features; /**< GPH_FEATURE_ bits */
@@ -159,7 +161,7 @@ typedef struct gph_driver_info {
 
 /** The driver's calls, ready to use: `const gph_cuda_calls *cu = gph_cuda(runtime);
  *  cu->MemAlloc(&address, bytes);`. No entry is NULL: a call that the driver lacks
- *  returns CUDA_ERROR_NOT_SUPPORTED. New ones are appended. */
+ *  returns CUDA_ERROR_NOT_SUPPORTED. New ones are appended. Lent: grows at the end. */
 typedef struct gph_cuda_calls {
 #define X(name, arguments) gph_status(*name) arguments; /**< CUDA's cu<name> */
     GPH_CUDA_CALLS(X)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  The doctor: reads what a process did with CUDA and says what is wrong with its use of
- *  CUDA graphs. `gph doctor` is this and a program started under libgph-attach.so. */
+ *  CUDA graphs. `gph doctor` is this and a program started under libgph-attach.so.
+ *  Tier: experimental. */
 #ifndef GPH_DOCTOR_H
 #define GPH_DOCTOR_H
 
@@ -23,16 +24,16 @@ typedef enum gph_severity {
 
 /** Settings of an examination. */
 typedef struct gph_doctor_options {
-    size_t struct_size;             /**< sizeof(gph_doctor_options) */
+    uint32_t size;                  /**< sizeof(gph_doctor_options) */
+    uint32_t keep_events;           /**< nonzero: keeps all events, for a report */
     const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
-    const char *language;  /**< "en" (NULL) or "zh": texts of the knowledge base */
-    uint32_t keep_events;  /**< nonzero: keeps all events, for a report */
-    uint32_t reserved[15]; /**< zero */
+    const char *language; /**< "en" (NULL) or "zh": texts of the knowledge base */
 } gph_doctor_options;
 /** Defaults. */
-#define GPH_DOCTOR_OPTIONS_INIT GPH_INIT(sizeof(gph_doctor_options), 0, 0, 0, GPH_INIT(0))
+#define GPH_DOCTOR_OPTIONS_INIT GPH_SIZED(gph_doctor_options)
 
-/** A place in the program's source. Texts are lent until gph_doctor_destroy(). */
+/** A place in the program's source. Texts are lent until gph_doctor_destroy(). Layout
+ *  frozen: stacks are arrays of it. */
 typedef struct gph_place {
     const char *function; /**< demangled; NULL if unknown */
     const char *file;     /**< NULL if unknown */
@@ -42,7 +43,8 @@ typedef struct gph_place {
     uint64_t address;     /**< of the call; 0 for Python */
 } gph_place;
 
-/** What a rule has found. All texts are lent until gph_doctor_destroy(); none is NULL. */
+/** What a rule has found. All texts are lent until gph_doctor_destroy(); none is NULL.
+ *  Lent: grows at the end. */
 typedef struct gph_finding {
     const char *id;              /**< of the rule, a slug of gph explain */
     gph_severity severity;       /**< see there */

@@ -3,7 +3,7 @@
  *  The knowledge base: what goes wrong with CUDA graphs, why, what helps and what does
  *  not, in English and Chinese. `gph explain` looks texts up in it, and the doctor takes
  *  the words of its findings from it. It is data of the library: nothing is read, nothing
- *  is allocated, nothing can fail. */
+ *  is allocated, nothing can fail. Tier: experimental. */
 #ifndef GPH_EXPLAIN_H
 #define GPH_EXPLAIN_H
 
@@ -29,7 +29,8 @@ typedef enum gph_explain_language {
     GPH_EXPLAIN_LANGUAGES = 2 /**< how many there are */
 } gph_explain_language;
 
-/** What an entry says, in one language. Lists end with NULL and may be empty. */
+/** What an entry says, in one language. Lists end with NULL and may be empty. Layout
+ *  frozen: entries hold one a language. */
 typedef struct gph_explain_text {
     const char *title;           /**< one line, no full stop */
     const char *cause;           /**< why it happens */
@@ -40,7 +41,8 @@ typedef struct gph_explain_text {
     const char *in_vain_text;    /**< `in_vain` as one paragraph, or empty */
 } gph_explain_text;
 
-/** An entry. All of it is static storage; lists end with NULL and may be empty. */
+/** An entry. All of it is static storage; lists end with NULL and may be empty. Lent:
+ *  grows at the end. */
 typedef struct gph_explain_entry {
     const char *slug;         /**< its stable name: "cuda/904-stream-capture-unjoined" */
     gph_explain_kind kind;    /**< see there */
@@ -74,7 +76,8 @@ typedef enum gph_explain_reason {
     GPH_EXPLAIN_BY_WORDS = 4    /**< words of the text stand in the entry */
 } gph_explain_reason;
 
-/** An entry that a text leads to. */
+/** An entry that a text leads to. Layout frozen: the caller's array; an entry that is
+ *  found says the rest. */
 typedef struct gph_explain_match {
     const gph_explain_entry *entry; /**< static */
     gph_explain_reason reason;      /**< see there */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Graphs in files: JSON to keep them, DOT to draw them. What is read is hostile until it
- *  is parsed: sizes are limited, and an error names the place. */
+ *  is parsed: sizes are limited, and an error names the place. Tier: stable. */
 #ifndef GPH_FILE_H
 #define GPH_FILE_H
 
@@ -22,7 +22,7 @@ typedef struct gph_file_options {
     const gph_allocator *allocator;
 } gph_file_options;
 /** All defaults. */
-#define GPH_FILE_OPTIONS_INIT GPH_INIT(sizeof(gph_file_options), 0, 0, 0, NULL)
+#define GPH_FILE_OPTIONS_INIT GPH_SIZED(gph_file_options)
 
 /** Writes a graph in Graphviz's language.
  *

@@ -2,7 +2,7 @@
 /** @file
  *  A graph as data: nodes, edges, names, parameters. It knows no driver, so it can be
  *  read from a file, compared and drawn anywhere. gph_graph_describe() in <gph/replay.h>
- *  makes one from a CUgraph. */
+ *  makes one from a CUgraph. Tier: stable. */
 #ifndef GPH_GRAPH_H
 #define GPH_GRAPH_H
 
@@ -43,13 +43,14 @@ typedef enum gph_node_kind {
 /** Graphs nest at most this deep, so that nothing recurses on the depth of its input. */
 #define GPH_GRAPH_DEPTH_MAX 16
 
-/** One argument of a kernel: where it lies in the argument buffer. */
+/** One argument of a kernel: where it lies in the argument buffer. Layout frozen:
+ *  kernels have arrays of it. */
 typedef struct gph_kernel_arg {
     uint32_t offset; /**< bytes from the start of the buffer */
     uint32_t bytes;  /**< its size */
 } gph_kernel_arg;
 
-/** A kernel launch. */
+/** A kernel launch. Sized by gph_node. */
 typedef struct gph_kernel_params {
     const char *function;        /**< the kernel's name; NULL if unknown */
     uint64_t handle;             /**< CUfunction or CUkernel, 0 if from a file */
@@ -74,7 +75,7 @@ typedef enum gph_memory_kind {
     GPH_MEMORY_UNIFIED = 4 /**< told by the address */
 } gph_memory_kind;
 
-/** One side of a copy. */
+/** One side of a copy. Layout frozen: the members of CUDA_MEMCPY3D, twice in a copy. */
 typedef struct gph_memcpy_side {
     uint32_t memory;      /**< a gph_memory_kind */
     uint32_t lod;         /**< mip level of an array */
@@ -86,7 +87,7 @@ typedef struct gph_memcpy_side {
     uint64_t height;      /**< rows from slice to slice */
 } gph_memcpy_side;
 
-/** A copy, as CUDA_MEMCPY3D. A linear one has height and depth 1. */
+/** A copy, as CUDA_MEMCPY3D. A linear one has height and depth 1. Sized by gph_node. */
 typedef struct gph_memcpy_params {
     gph_memcpy_side dst;  /**< written */
     gph_memcpy_side src;  /**< read */
@@ -95,7 +96,7 @@ typedef struct gph_memcpy_params {
     uint64_t depth;       /**< slices */
 } gph_memcpy_params;
 
-/** A fill. */
+/** A fill. Sized by gph_node. */
 typedef struct gph_memset_params {
     uint64_t address;       /**< first byte written */
     uint64_t pitch_bytes;   /**< from row to row, if height > 1 */
@@ -105,24 +106,25 @@ typedef struct gph_memset_params {
     uint32_t element_bytes; /**< 1, 2 or 4 */
 } gph_memset_params;
 
-/** A call of a host function. */
+/** A call of a host function. Sized by gph_node. */
 typedef struct gph_host_params {
     uint64_t function; /**< its address */
     uint64_t user;     /**< its argument */
 } gph_host_params;
 
-/** A record of, or a wait for, an event. */
+/** A record of, or a wait for, an event. Sized by gph_node. */
 typedef struct gph_event_params {
     uint64_t event; /**< CUevent */
 } gph_event_params;
 
-/** An allocation (address and bytes) or a free (address). */
+/** An allocation (address and bytes) or a free (address). Sized by gph_node. */
 typedef struct gph_memory_params {
     uint64_t address; /**< device address */
     uint64_t bytes;   /**< 0 for a free */
 } gph_memory_params;
 
-/** One operation of a batch. */
+/** One operation of a batch. Layout frozen: the members of CUstreamBatchMemOpParams, in
+ *  arrays. */
 typedef struct gph_mem_op {
     uint32_t operation; /**< CUstreamBatchMemOpType */
     uint32_t flags;     /**< as CUDA's, of its operation */
@@ -130,20 +132,21 @@ typedef struct gph_mem_op {
     uint64_t value;     /**< written, or waited for */
 } gph_mem_op;
 
-/** A batch of memory operations. */
+/** A batch of memory operations. Sized by gph_node. */
 typedef struct gph_batch_params {
     uint64_t context;      /**< CUcontext, 0 if from a file */
     uint32_t count;        /**< of `ops` */
     const gph_mem_op *ops; /**< in their order */
 } gph_batch_params;
 
-/** Signals of, or waits for, external semaphores. */
+/** Signals of, or waits for, external semaphores. Sized by gph_node. */
 typedef struct gph_semaphore_params {
     uint32_t count; /**< of semaphores */
 } gph_semaphore_params;
 
 /** One node. What `kind` does not name is zero. */
 typedef struct gph_node {
+    uint32_t size;      /**< sizeof(gph_node); 0: as 0.1 has it */
     gph_node_kind kind; /**< says which of the parameters below hold */
     const char *name;   /**< what to call it; NULL: kind and index */
     union {
@@ -160,7 +163,7 @@ typedef struct gph_node {
 } gph_node;
 
 /** One edge: `to` starts after `from`. The rest is CUgraphEdgeData; zero is an ordinary
- *  dependency. */
+ *  dependency. Layout frozen: two indices and CUgraphEdgeData. */
 typedef struct gph_edge {
     uint32_t from;     /**< index of a node */
     uint32_t to;       /**< index of a node */
@@ -249,7 +252,7 @@ GPH_API GPH_CHECKED gph_status gph_graph_check(const gph_graph *graph, gph_error
 /** The word for a kind, such as "kernel"; "unknown" if there is no such kind. */
 GPH_API const char *gph_node_kind_name(gph_node_kind kind);
 
-/** 128 bits that name a class of graphs. */
+/** 128 bits that name a class of graphs. Layout frozen: 128 bits. */
 typedef struct gph_signature {
     uint64_t bits[2]; /**< compare both */
 } gph_signature;
@@ -298,7 +301,7 @@ typedef enum gph_change_kind {
 /** No node of that graph. */
 #define GPH_NODE_NONE UINT32_MAX
 
-/** One difference. Text is lent until gph_diff_destroy(). */
+/** One difference. Text is lent until gph_diff_destroy(). Lent: grows at the end. */
 typedef struct gph_change {
     uint32_t kind; /**< a gph_change_kind */
     uint32_t a;    /**< the node in the first graph, of an edge its start */

@@ -7,7 +7,7 @@
  *  open keeps its address for as long as the recorded graph lives; what is freed during
  *  the capture is used again by later work of the same capture. Graphs recorded in one
  *  pool lie over each other wherever the order of their replays allows, and the pool
- *  knows where it does. */
+ *  knows where it does. Tier: stable. */
 #ifndef GPH_MEMORY_H
 #define GPH_MEMORY_H
 
@@ -89,7 +89,7 @@ typedef struct gph_pool_options {
     uint64_t max_bytes;    /**< pages at most; 0: as the arena */
 } gph_pool_options;
 /** All defaults. */
-#define GPH_POOL_OPTIONS_INIT GPH_INIT(sizeof(gph_pool_options), 0, NULL, 0, 0)
+#define GPH_POOL_OPTIONS_INIT GPH_SIZED(gph_pool_options)
 
 /** Makes a pool with one user.
  *
@@ -159,6 +159,7 @@ GPH_API GPH_CHECKED gph_status gph_pool_use(gph_pool *pool, CUdeviceptr address,
 
 /** Numbers of a pool. Bytes. */
 typedef struct gph_pool_stats {
+    uint32_t size;             /**< sizeof(gph_pool_stats) */
     uint64_t mapped_bytes;     /**< pages */
     uint64_t allocated_bytes;  /**< in live allocations, as rounded */
     uint64_t peak_bytes;       /**< most ever allocated at a time */
@@ -235,7 +236,8 @@ typedef enum gph_range_kind {
     GPH_RANGE_EAGER = 5      /**< allocated outside captures */
 } gph_range_kind;
 
-/** A range of a recording and its life. */
+/** A range of a recording and its life. Layout frozen: arrays of it are read, kept in
+ *  files and given back. */
 typedef struct gph_pool_range {
     CUdeviceptr address;        /**< first byte */
     uint64_t bytes;             /**< as rounded */
@@ -294,6 +296,7 @@ typedef enum gph_replay_order {
 
 /** Two ranges that collide. */
 typedef struct gph_pool_conflict {
+    uint32_t size;         /**< sizeof(gph_pool_conflict) */
     gph_pool_range first;  /**< of the first recording */
     gph_pool_range second; /**< of the second */
     char text[256];        /**< in a sentence */
@@ -362,7 +365,8 @@ typedef enum gph_ledger_kind {
     GPH_LEDGER_EXEC = 3       /**< an executable: the driver's memory, as measured */
 } gph_ledger_kind;
 
-/** A line of the ledger. Bytes. */
+/** A line of the ledger. Bytes. Layout frozen: the caller's array; figures to come take
+ *  `reserved`. */
 typedef struct gph_ledger_entry {
     gph_ledger_kind kind;  /**< what it counts */
     uint32_t id;           /**< of the recording, or 0 */
@@ -372,10 +376,12 @@ typedef struct gph_ledger_entry {
                               allocated; an executable: all */
     uint64_t shared_bytes; /**< a recording: others use them too */
     uint64_t pool_bytes;   /**< a pool: its pages */
+    uint64_t reserved[2];  /**< zero */
 } gph_ledger_entry;
 
 /** The totals. Bytes. */
 typedef struct gph_ledger_total {
+    uint32_t size;          /**< sizeof(gph_ledger_total) */
     uint64_t mapped_bytes;  /**< pages of all pools */
     uint64_t cached_bytes;  /**< pages of the arena that no pool has */
     uint64_t exec_bytes;    /**< of executables, as measured when they were made */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Kernels by names that mean the same in every process: the hash of their module's image
- *  and their name in it. */
+ *  and their name in it. Tier: stable. */
 #ifndef GPH_MODULE_H
 #define GPH_MODULE_H
 
@@ -15,7 +15,8 @@ extern "C" {
 /** Bytes of the hash of an image: SHA-256. */
 #define GPH_IMAGE_HASH_BYTES 32
 
-/** A kernel, the same in every process. */
+/** A kernel, the same in every process. Layout frozen: what a kernel is in every
+ *  process: a hash and a name. */
 typedef struct gph_kernel_id {
     unsigned char image[GPH_IMAGE_HASH_BYTES]; /**< hash of its module's image */
     const char *name;                          /**< its name there */
@@ -67,6 +68,7 @@ GPH_API GPH_CHECKED gph_status gph_kernel_identify(gph_runtime *runtime,
 /** Knows kernels of modules that libgph did not load. Asked after those that it did. Both
  *  may be NULL; a status other than GPH_OK means that the kernel is unknown. */
 typedef struct gph_resolver {
+    uint32_t size; /**< sizeof(gph_resolver) */
     /** Recording: names a function. The name in `out` is lent until the call that asked
      *  returns. */
     gph_status (*identify)(void *user, CUfunction function, gph_kernel_id *out,

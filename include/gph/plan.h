@@ -4,7 +4,7 @@
  *  lifetimes lie in one block of memory, so that two that live at the same time do not
  *  overlap and the block is small. Ladders: for which sizes a graph is recorded, and to
  *  which of them a call is padded. Sharing: which graphs keep an executable of their own.
- *  Fits: what a size that was not measured yet will take. */
+ *  Fits: what a size that was not measured yet will take. Tier: experimental. */
 #ifndef GPH_PLAN_H
 #define GPH_PLAN_H
 
@@ -15,7 +15,8 @@ extern "C" {
 #endif
 
 /** A buffer and its life. Times are any numbers that order events, such as positions of
- *  kernels in a launch order. */
+ *  kernels in a launch order. Layout frozen: planners read arrays of it; wishes to come
+ *  take `reserved`. */
 typedef struct gph_plan_buffer {
     uint64_t lower;     /**< first time at which it lives */
     uint64_t upper;     /**< first time at which it lives no more; > lower */
@@ -26,7 +27,7 @@ typedef struct gph_plan_buffer {
     uint32_t reserved;  /**< zero */
 } gph_plan_buffer;
 
-/** How far a search is. */
+/** How far a search is. Lent: grows at the end. */
 typedef struct gph_plan_progress {
     double elapsed_s;     /**< since the call */
     double limit_s;       /**< when it will end */
@@ -50,16 +51,16 @@ typedef struct gph_plan_options {
     const gph_allocator *allocator; /**< NULL: the C library's heap */
 } gph_plan_options;
 /** Every option at its default. */
-#define GPH_PLAN_OPTIONS_INIT GPH_INIT(sizeof(gph_plan_options), 0, 0, 0, 0, 0, 0, 0)
+#define GPH_PLAN_OPTIONS_INIT GPH_SIZED(gph_plan_options)
 
 /** What came out. */
 typedef struct gph_plan_result {
+    uint32_t size;        /**< sizeof(gph_plan_result) */
+    uint32_t optimal;     /**< nonzero: proven that no plan is lower */
     uint64_t height;      /**< bytes the plan takes: the highest end of a buffer */
     uint64_t lower_bound; /**< no plan takes less: the most bytes that live at a time */
     uint64_t steps;       /**< buffers placed by the search, tries included */
     double elapsed_s;     /**< of the call */
-    uint32_t optimal;     /**< nonzero: proven that no plan is lower */
-    uint32_t reserved;    /**< zero */
 } gph_plan_result;
 
 /** Finds offsets for `count` buffers. First greedy rules (several orders, best fit and
@@ -132,15 +133,15 @@ gph_plan_table_write(const gph_plan_table *table, const uint64_t *offsets,
                      gph_status (*write)(void *user, const void *data, size_t bytes),
                      void *user, gph_error *error);
 
-/** A point of a curve. */
+/** A point of a curve. Layout frozen: two coordinates. */
 typedef struct gph_plan_point {
     uint64_t size; /**< along the axis */
     double value;  /**< there; finite and >= 0 */
 } gph_plan_point;
 
-/** What something is at every size: points in order of size, straight lines between them;
- *  beyond the first and the last the line of the two nearest goes on, but never below 0.
- *  One point: the same everywhere. */
+/** What something is at every size: points in order of size, straight lines between
+ *  them; beyond the first and the last the line of the two nearest goes on, but never
+ *  below 0. One point: the same everywhere. Layout frozen: an array and its length. */
 typedef struct gph_plan_curve {
     const gph_plan_point *points; /**< borrowed; sizes rise */
     size_t count;                 /**< how many; 0: no curve is given */
@@ -160,7 +161,8 @@ typedef enum gph_plan_ladder_kind {
     GPH_PLAN_LADDER_LIST = 3     /**< as given: sizes that rise */
 } gph_plan_ladder_kind;
 
-/** Says a ladder. {0} with `from` and `to` set is one of powers of two. */
+/** Says a ladder. {0} with `from` and `to` set is one of powers of two. Layout frozen:
+ *  {0} is one; a kind to come takes `reserved`. */
 typedef struct gph_plan_ladder_rule {
     uint32_t kind;        /**< gph_plan_ladder_kind */
     uint32_t reserved;    /**< zero */
@@ -184,13 +186,14 @@ GPH_API GPH_CHECKED gph_status gph_plan_ladder_make(const gph_plan_ladder_rule *
                                                     uint64_t *rungs, size_t room,
                                                     size_t *count, gph_error *error);
 
-/** How often a size was asked for. */
+/** How often a size was asked for. Layout frozen: a bar of a histogram. */
 typedef struct gph_plan_size {
     uint64_t size;  /**< > 0 */
     uint64_t count; /**< calls of this size; 0 is allowed */
 } gph_plan_size;
 
-/** Sizes in any order; one may come more than once. */
+/** Sizes in any order; one may come more than once. Layout frozen: an array and its
+ *  length. */
 typedef struct gph_plan_histogram {
     const gph_plan_size *sizes; /**< borrowed */
     size_t count;               /**< of `sizes` */
@@ -213,12 +216,12 @@ typedef struct gph_plan_ladder_options {
     const gph_allocator *allocator; /**< NULL: the C library's heap; borrowed */
 } gph_plan_ladder_options;
 /** Every option at its default. */
-#define GPH_PLAN_LADDER_OPTIONS_INIT                                                     \
-    GPH_INIT(sizeof(gph_plan_ladder_options), 0, {0, 0}, {0, 0}, {0, 0}, {0, 0}, 0, 0,   \
-             0, 0, 0, 0)
+#define GPH_PLAN_LADDER_OPTIONS_INIT GPH_SIZED(gph_plan_ladder_options)
 
 /** What a ladder means for a histogram. */
 typedef struct gph_plan_ladder_result {
+    uint32_t size;         /**< sizeof(gph_plan_ladder_result) */
+    uint32_t exact;        /**< nonzero: proven that no ladder costs less */
     size_t rung_count;     /**< rungs of the ladder */
     double cost;           /**< of all calls, those without a graph included */
     double cost_unbounded; /**< with a rung for every size that was asked for */
@@ -226,8 +229,6 @@ typedef struct gph_plan_ladder_result {
     double bytes;          /**< of all rungs */
     double seconds;        /**< to capture all rungs */
     uint64_t eager_count;  /**< calls above the last rung */
-    uint32_t exact;        /**< nonzero: proven that no ladder costs less */
-    uint32_t reserved;     /**< zero */
 } gph_plan_ladder_result;
 
 /** Plans a ladder for a histogram over one axis: the rungs that make sum(count x cost of
@@ -292,7 +293,8 @@ GPH_API gph_plan_histogram gph_plan_traffic_histogram(const gph_plan_traffic *tr
 GPH_API void gph_plan_traffic_curves(const gph_plan_traffic *traffic,
                                      gph_plan_ladder_options *options);
 
-/** A graph that may have an executable of its own, or use the one of its class. */
+/** A graph that may have an executable of its own, or use the one of its class. Layout
+ *  frozen: planners read arrays of it. */
 typedef struct gph_plan_sharer {
     uint64_t topology;  /**< graphs of one class can update one executable */
     uint64_t bytes;     /**< of an executable for it */
@@ -309,10 +311,11 @@ typedef struct gph_plan_share_options {
     const gph_allocator *allocator; /**< NULL: the C library's heap; borrowed */
 } gph_plan_share_options;
 /** Every option at its default. */
-#define GPH_PLAN_SHARE_OPTIONS_INIT GPH_INIT(sizeof(gph_plan_share_options), 0, 0, 0)
+#define GPH_PLAN_SHARE_OPTIONS_INIT GPH_SIZED(gph_plan_share_options)
 
 /** What came out. */
 typedef struct gph_plan_share_result {
+    uint32_t size;        /**< sizeof(gph_plan_share_result) */
     uint32_t exec_count;  /**< executables: own ones and one a class that shares */
     uint32_t own_count;   /**< graphs with their own */
     uint64_t bytes;       /**< of all executables; a shared one is as its largest user */
@@ -320,7 +323,6 @@ typedef struct gph_plan_share_result {
     double cost;          /**< sum(frequency x cost of a replay) */
     double cost_apart;    /**< with one for each graph */
     uint32_t exact;       /**< nonzero: proven that no choice costs less */
-    uint32_t reserved;    /**< zero */
 } gph_plan_share_result;
 
 /** Chooses which graphs keep an executable of their own (hot) and which share the one of
@@ -346,7 +348,8 @@ GPH_API GPH_CHECKED gph_status gph_plan_share(const gph_plan_sharer *graphs, siz
                                               gph_plan_share_result *result,
                                               gph_error *error);
 
-/** What a bucket of some size took, or will take. */
+/** What a bucket of some size took, or will take. Layout frozen: planners read arrays of
+ *  it and return it by value. */
 typedef struct gph_plan_measure {
     uint64_t size;       /**< of the bucket, > 0 */
     double tensor_bytes; /**< of its tensors, if it were alone */
@@ -354,7 +357,8 @@ typedef struct gph_plan_measure {
     double seconds;      /**< to warm up and capture it */
 } gph_plan_measure;
 
-/** value(size) = base + slope x size, both >= 0. */
+/** value(size) = base + slope x size, both >= 0. Layout frozen: two coefficients and
+ *  their error. */
 typedef struct gph_plan_line {
     double base;     /**< at size 0 */
     double slope;    /**< for each unit of size */
@@ -363,7 +367,7 @@ typedef struct gph_plan_line {
     double reserved; /**< zero */
 } gph_plan_line;
 
-/** Lines through measures. */
+/** Lines through measures. Layout frozen: three lines and where they were measured. */
 typedef struct gph_plan_fit {
     gph_plan_line tensor_bytes; /**< of gph_plan_measure::tensor_bytes */
     gph_plan_line exec_bytes;   /**< of gph_plan_measure::exec_bytes */

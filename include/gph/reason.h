@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Why trees record and run as they do: numbers that stand in statistics, in files and in
- *  what the doctor reads, and so belong to both libraries. */
+ *  what the doctor reads, and so belong to both libraries. Tier: experimental. */
 #ifndef GPH_REASON_H
 #define GPH_REASON_H
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** Why a call of a tree was not replayed, was recorded again or ran eagerly: name, value, word,
- *  meaning. */
+/** Why a call of a tree was not replayed, was recorded again or ran eagerly: name, value,
+ *  word, meaning. */
 #define GPH_TREE_REASON_MAP(X)                                                           \
     X(GPH_TREE_FIRST, 1, "first", "never called in this place")                          \
     X(GPH_TREE_SIGNATURE, 2, "signature", "other types, shapes, strides or key")         \
@@ -27,6 +27,8 @@ extern "C" {
     X(GPH_TREE_DEPTH, 11, "depth", "the path is too long")                               \
     X(GPH_TREE_DECLARED, 12, "declared", "declared eager")                               \
     X(GPH_TREE_OVERLAP, 13, "overlap", "its replay would overwrite memory in use")
+
+#define GPH_TREE_REASONS_MAX 32 /**< there will not be more reasons */
 
 /** The reasons. */
 typedef enum gph_tree_reason {

@@ -7,7 +7,7 @@
  *  loads at the addresses it was recorded at, or, if each graph was captured twice with
  *  its ranges at shifted addresses, anywhere: then exactly the words that moved with a
  *  range are pointers. What cannot be kept is refused, with node and reason, and never
- *  guessed. */
+ *  guessed. Tier: experimental. */
 #ifndef GPH_RECIPE_H
 #define GPH_RECIPE_H
 
@@ -46,6 +46,7 @@ GPH_API void gph_recipe_destroy(gph_recipe *recipe);
 
 /** Device memory that graphs work on. */
 typedef struct gph_recipe_range {
+    uint32_t size;       /**< sizeof(gph_recipe_range) */
     const char *name;    /**< what loading knows it by; no control characters */
     CUdeviceptr address; /**< of its first byte */
     CUdeviceptr shifted; /**< the same in the second captures; `address` if it stays */
@@ -100,9 +101,7 @@ typedef struct gph_recipe_entry {
     uint32_t reserved2;         /**< zero */
 } gph_recipe_entry;
 /** All defaults. */
-#define GPH_RECIPE_ENTRY_INIT                                                            \
-    GPH_INIT(sizeof(gph_recipe_entry), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0,   \
-             0, NULL, NULL, NULL, 0, 0)
+#define GPH_RECIPE_ENTRY_INIT GPH_SIZED(gph_recipe_entry)
 
 /** Adds a graph. One that cannot be kept is added too, as refused: its reasons are told
  *  by gph_recipe_refusal_get(), and by gph_loaded_create() in the new process.
@@ -148,8 +147,7 @@ typedef struct gph_recipe_cache_entry {
     CUstream stream;              /**< of checks */
 } gph_recipe_cache_entry;
 /** All defaults. */
-#define GPH_RECIPE_CACHE_ENTRY_INIT                                                      \
-    GPH_INIT(sizeof(gph_recipe_cache_entry), 0, NULL, NULL, NULL, NULL)
+#define GPH_RECIPE_CACHE_ENTRY_INIT GPH_SIZED(gph_recipe_cache_entry)
 
 /** Adds each captured key of a cache, named after it. Fails as gph_recipe_add(), and with
  *  GPH_E_STATE (a thread captures, a key is captured in one cache only); the keys before
@@ -192,6 +190,7 @@ GPH_API GPH_CHECKED gph_status gph_recipe_load(const char *path,
 
 /** What a recipe holds. Text is lent until the recipe is changed or destroyed. */
 typedef struct gph_recipe_summary {
+    uint32_t size;            /**< sizeof(gph_recipe_summary) */
     uint32_t graph_count;     /**< refused ones too */
     uint32_t refused_count;   /**< of these */
     uint32_t range_count;     /**< of memory */
@@ -218,6 +217,7 @@ GPH_API int gph_recipe_kernel_get(const gph_recipe *recipe, uint32_t index,
 
 /** A graph of a recipe. Text and arrays are lent as above. */
 typedef struct gph_recipe_graph {
+    uint32_t size;          /**< sizeof(gph_recipe_graph) */
     const char *name;       /**< as it was added */
     uint32_t node_count;    /**< 0 if it was refused */
     uint32_t edge_count;    /**< 0 if it was refused */
@@ -247,6 +247,7 @@ GPH_API GPH_CHECKED gph_status gph_recipe_describe(const gph_recipe *recipe,
 
 /** Why a graph is refused. */
 typedef struct gph_recipe_refusal {
+    uint32_t size;      /**< sizeof(gph_recipe_refusal) */
     int64_t node;       /**< its index in cuGraphGetNodes, or -1: the whole graph */
     gph_node_kind kind; /**< of the node */
     int64_t offset;     /**< of the word in the kernel's arguments, or -1 */
@@ -261,7 +262,7 @@ GPH_API int gph_recipe_refusal_get(const gph_recipe *recipe, uint32_t graph,
 /** @name Loading */
 /** @{ */
 
-/** Where a range lies now. */
+/** Where a range lies now. Layout frozen: name, address, length. */
 typedef struct gph_recipe_place {
     const char *range;   /**< its name */
     CUdeviceptr address; /**< of its first byte */
@@ -291,8 +292,7 @@ typedef struct gph_loaded_options {
     gph_pool *pool;
 } gph_loaded_options;
 /** All defaults. */
-#define GPH_LOADED_OPTIONS_INIT                                                          \
-    GPH_INIT(sizeof(gph_loaded_options), 0, NULL, 0, 0, NULL, NULL, NULL)
+#define GPH_LOADED_OPTIONS_INIT GPH_SIZED(gph_loaded_options)
 
 /** Graphs of a recipe, ready to launch. */
 typedef struct gph_loaded gph_loaded;
@@ -320,6 +320,7 @@ GPH_API void gph_loaded_destroy(gph_loaded *loaded);
 
 /** A graph that was loaded, or not. Lent until gph_loaded_destroy(). */
 typedef struct gph_loaded_graph {
+    uint32_t size;              /**< sizeof(gph_loaded_graph) */
     const char *name;           /**< as in the recipe */
     int32_t is_loaded;          /**< nonzero: it may be launched; else: capture it */
     gph_status status;          /**< why not: GPH_E_STATE (its memory lies elsewhere),
@@ -332,7 +333,6 @@ typedef struct gph_loaded_graph {
     uint32_t output_count;      /**< of `outputs` */
     uint32_t is_checked;        /**< nonzero: its check was replayed and was equal */
     gph_recording_id recording; /**< in the pool of the options; 0: none */
-    uint32_t reserved;          /**< zero */
 } gph_loaded_graph;
 
 /** Reads it; graphs have the recipe's indices. False if there is none of that index. */
@@ -352,6 +352,7 @@ GPH_API GPH_CHECKED gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t in
                                                  CUstream stream, gph_error *error);
 /** A cache to make. */
 typedef struct gph_loaded_cache_options {
+    uint32_t size;                  /**< sizeof(gph_loaded_cache_options) */
     const gph_cache_options *cache; /**< as it was made with, in a fresh pool */
     const gph_loaded_options *load; /**< or NULL; `pool` is the cache's */
 } gph_loaded_cache_options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Record work of a stream once, and play it again: capture, recording, executable graph,
- *  launch. */
+ *  launch. Tier: stable. */
 #ifndef GPH_REPLAY_H
 #define GPH_REPLAY_H
 
@@ -66,8 +66,7 @@ typedef struct gph_capture_options {
     uint32_t reserved;     /**< zero */
 } gph_capture_options;
 /** All defaults. */
-#define GPH_CAPTURE_OPTIONS_INIT                                                         \
-    GPH_INIT(sizeof(gph_capture_options), 0, 0, 0, NULL, NULL, NULL, 0, 0)
+#define GPH_CAPTURE_OPTIONS_INIT GPH_SIZED(gph_capture_options)
 
 /** Starts to record what is put into a stream, instead of running it.
  *
@@ -150,7 +149,7 @@ GPH_API GPH_CHECKED gph_status gph_region_push(gph_capture *capture, const char 
  */
 GPH_API GPH_CHECKED gph_status gph_region_pop(gph_capture *capture, gph_error *error);
 
-/** Why a break's function is called. */
+/** Why a break's function is called. Lent: grows at the end. */
 typedef struct gph_break {
     CUstream stream;     /**< not captured; work in it is ordered between the segments */
     uint32_t index;      /**< of the break, from 0 */
@@ -193,7 +192,8 @@ GPH_API GPH_CHECKED gph_status gph_capture_hold(gph_capture *capture,
 GPH_API GPH_CHECKED gph_status gph_capture_output(gph_capture *capture,
                                                   CUdeviceptr address, gph_error *error);
 
-/** The first call that the driver refused during a capture that failed. */
+/** The first call that the driver refused during a capture that failed. Lent: grows at
+ *  the end. */
 typedef struct gph_cause {
     uint64_t thread;    /**< the kernel's number; 0: nothing is known */
     uint64_t time_ns;   /**< after the capture began */
@@ -245,7 +245,7 @@ typedef struct gph_exec_options {
     CUstream upload_stream;
 } gph_exec_options;
 /** All defaults. */
-#define GPH_EXEC_OPTIONS_INIT GPH_INIT(sizeof(gph_exec_options), 0, NULL)
+#define GPH_EXEC_OPTIONS_INIT GPH_SIZED(gph_exec_options)
 
 /** Makes a graph executable and uploads it, so that its first launch costs what all later
  *  ones cost.

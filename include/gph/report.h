@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  What happened in an examined process, to look at: a page (one HTML file that needs no
- *  network), a trace for ui.perfetto.dev, tables for a terminal. */
+ *  network), a trace for ui.perfetto.dev, tables for a terminal. Tier: experimental. */
 #ifndef GPH_REPORT_H
 #define GPH_REPORT_H
 
@@ -26,10 +26,11 @@ typedef struct gph_report_options {
     const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
 } gph_report_options;
 /** All defaults. */
-#define GPH_REPORT_OPTIONS_INIT GPH_INIT(sizeof(gph_report_options), 0, NULL)
+#define GPH_REPORT_OPTIONS_INIT GPH_SIZED(gph_report_options)
 
 /** What the report says of the program. */
 typedef struct gph_report_program {
+    uint32_t size;            /**< sizeof(gph_report_program) */
     const char *const *words; /**< program and arguments; borrowed for the call */
     uint32_t word_count;      /**< of `words`; 0: as the process said */
     int exit_code;            /**< as a shell tells it: 128 + n after signal n */

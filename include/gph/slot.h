@@ -12,7 +12,7 @@
  *      capture: gph_slots_feed(), then work that uses gph_slots_address()
  *      gph_slots_bind(slots, i, ptr);               as often as a buffer changes
  *      gph_slots_launch(slots, &exec, 1, stream);   instead of gph_exec_launch()
- */
+ *  Tier: experimental. */
 #ifndef GPH_SLOT_H
 #define GPH_SLOT_H
 
@@ -37,7 +37,7 @@ typedef enum gph_slot_kind {
     GPH_SLOT_REMAP = 3     /**< mapped */
 } gph_slot_kind;
 
-/** One slot of a table. */
+/** One slot of a table. Stride: gph_slots_options.slot_bytes. */
 typedef struct gph_slot {
     const char *name; /**< copied; NULL: none */
     uint32_t kind;    /**< a gph_slot_kind */
@@ -50,16 +50,16 @@ typedef struct gph_slot {
 
 /** Start from GPH_SLOTS_OPTIONS_INIT. */
 typedef struct gph_slots_options {
-    uint32_t size;     /**< sizeof(gph_slots_options) */
-    uint32_t depth;    /**< INDIRECT: replays that may be queued; 0 means 64 */
-    uint32_t windows;  /**< REMAP: address windows, 1 to 8; 0 means 2 */
-    uint32_t reserved; /**< 0 */
+    uint32_t size;       /**< sizeof(gph_slots_options) */
+    uint32_t depth;      /**< INDIRECT: replays that may be queued; 0 means 64 */
+    uint32_t windows;    /**< REMAP: address windows, 1 to 8; 0 means 2 */
+    uint32_t slot_bytes; /**< sizeof(gph_slot); 0: as 0.1 has it */
     /** INDIRECT, REMAP: how long a launch waits for a replay before it, where the ring is
      *  full or no window is free; 0 means 10 s. */
     uint64_t wait_ns;
 } gph_slots_options;
 /** All defaults. */
-#define GPH_SLOTS_OPTIONS_INIT GPH_INIT(sizeof(gph_slots_options), 0, 0, 0, 0)
+#define GPH_SLOTS_OPTIONS_INIT GPH_SIZED(gph_slots_options)
 
 /** Makes a table in the current context.
  *
@@ -154,6 +154,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_launch(gph_slots *slots, gph_exec *cons
 
 /** What a table did so far. */
 typedef struct gph_slots_stats {
+    uint32_t size;         /**< sizeof(gph_slots_stats) */
     uint64_t launch_count; /**< replays launched */
     uint64_t copy_count;   /**< buffers copied */
     uint64_t copy_bytes;   /**< bytes copied */

@@ -2,7 +2,7 @@
 /** @file
  *  What softcuda, the software CUDA driver, offers beyond CUDA's own calls. Its
  *  libcuda.so.1 exports these names; libgph does not. Find them with dlsym, or with
- *  gph_cuda_find(). */
+ *  gph_cuda_find(). Tier: experimental. */
 #ifndef GPH_SOFTCUDA_H
 #define GPH_SOFTCUDA_H
 
@@ -40,7 +40,8 @@ GPH_API GPH_CHECKED gph_status gph_softcuda_ptx_report(const char *ptx, size_t b
 /** Frees a text of gph_softcuda_ptx_report(). NULL is allowed. */
 GPH_API void gph_softcuda_text_free(char *text);
 
-/** One setting of softcuda: a variable of the environment. All text is static. */
+/** One setting of softcuda: a variable of the environment. All text is static. Layout
+ *  frozen: an array of static storage. */
 typedef struct gph_softcuda_setting {
     const char *name;          /**< the variable, such as "SOFTCUDA_MEMORY" */
     const char *default_value; /**< what holds when it is not set */
@@ -64,6 +65,7 @@ GPH_API int gph_softcuda_has(const char *symbol);
 
 /** What the memory of a device did so far. */
 typedef struct gph_softcuda_memory {
+    uint32_t size;            /**< sizeof(gph_softcuda_memory) */
     uint64_t map_calls;       /**< mapping calls to the system, of all kinds */
     uint64_t graph_map_calls; /**< of them, to put memory behind graphs: a launch that
                                  needs no remap adds none */
@@ -80,7 +82,7 @@ typedef struct gph_softcuda_memory {
  *  Fails with GPH_E_INVALID (no such device; before cuInit there is none). Thread: any.
  */
 GPH_API GPH_CHECKED gph_status gph_softcuda_memory_get(int device,
-                                                        gph_softcuda_memory *out);
+                                                       gph_softcuda_memory *out);
 
 /** softcuda's version as text. Its presence tells softcuda from NVIDIA's driver. */
 GPH_API const char *gph_softcuda_version(void);

@@ -11,7 +11,8 @@
  *
  *  An output lives in the pool and is lent: until it is released, or the next path begins
  *  and writes over it. Which of the two it was, and whose call it was, is told by the
- *  same error, however the call was carried out and however often it was made. */
+ *  same error, however the call was carried out and however often it was made.
+ *  Tier: experimental. */
 #ifndef GPH_TREE_H
 #define GPH_TREE_H
 
@@ -52,8 +53,7 @@ typedef struct gph_tree_options {
                                  again, doubled every time; 0: 1000 */
 } gph_tree_options;
 /** All defaults. */
-#define GPH_TREE_OPTIONS_INIT                                                            \
-    GPH_INIT(sizeof(gph_tree_options), 0, NULL, NULL, 0, 0, 0, 0, 0, 0)
+#define GPH_TREE_OPTIONS_INIT GPH_SIZED(gph_tree_options)
 
 /** Flags of a tree. */
 enum {
@@ -112,8 +112,7 @@ typedef struct gph_tree_function_options {
     uint32_t flags;        /**< GPH_TREE_FUNCTION_ flags */
 } gph_tree_function_options;
 /** A function without inputs and outputs. */
-#define GPH_TREE_FUNCTION_OPTIONS_INIT                                                   \
-    GPH_INIT(sizeof(gph_tree_function_options), 0, NULL, NULL, 0, 0, 0, 0)
+#define GPH_TREE_FUNCTION_OPTIONS_INIT GPH_SIZED(gph_tree_function_options)
 
 /** Flags of a function. */
 enum {
@@ -135,7 +134,8 @@ GPH_API GPH_CHECKED gph_status gph_tree_function_add(
     gph_tree *tree, gph_function_fn *fn, void *user,
     const gph_tree_function_options *options, gph_tree_function **out, gph_error *error);
 
-/** Names an output. A value: copy it freely. {0} is none. */
+/** Names an output. A value: copy it freely. {0} is none. Layout frozen: a name that is
+ *  passed by value. */
 typedef struct gph_tree_output {
     uint64_t call;     /**< number of the call that made it, from 1 */
     uint32_t number;   /**< of the output among the call's, from 0 */
@@ -144,8 +144,9 @@ typedef struct gph_tree_output {
     uint32_t tree;     /**< the library's */
 } gph_tree_output;
 
-/** An input of a call: an output of the tree, or any tensor. Outputs of recorded calls of
- *  the path are read where they lie; all that is neither such nor static is copied. */
+/** An input of a call: an output of the tree, or any tensor. Outputs of recorded calls
+ *  of the path are read where they lie; all that is neither such nor static is copied.
+ *  Layout frozen: each call passes an array of it. */
 typedef struct gph_tree_input {
     gph_tensor tensor;      /**< holds if `output.call` is 0 */
     gph_tree_output output; /**< or this */
@@ -221,6 +222,7 @@ typedef enum gph_tree_action {
 
 /** The last call. Text and names are lent until the next call. */
 typedef struct gph_tree_event {
+    uint32_t size;          /**< sizeof(gph_tree_event) */
     uint64_t call;          /**< its number */
     gph_tree_action action; /**< what was done */
     gph_tree_reason reason; /**< why it was not replayed */
@@ -236,24 +238,25 @@ GPH_API void gph_tree_event_get(const gph_tree *tree, gph_tree_event *out);
 
 /** Counters of a tree. */
 typedef struct gph_tree_stats {
-    uint64_t calls;                               /**< that succeeded */
-    uint64_t steps;                               /**< begun */
-    uint64_t paths;                               /**< begun */
-    uint64_t replays;                             /**< calls that were hits */
-    uint64_t recordings;                          /**< calls that were recorded */
-    uint64_t warmups;                             /**< calls that were warm-ups */
-    uint64_t eager;                               /**< calls that ran beside the tree */
-    uint64_t restores;                            /**< of checkpoints */
-    uint64_t demotions;                           /**< inputs that moved too often */
-    uint64_t promotions;                          /**< inputs that were static again */
-    uint64_t recorded_for[GPH_TREE_REASON_COUNT]; /**< recordings by reason */
-    uint64_t eager_for[GPH_TREE_REASON_COUNT];    /**< eager calls by reason */
-    uint32_t roots;                               /**< recordings without a parent */
-    uint32_t nodes;                               /**< recordings */
-    uint32_t depth;                               /**< calls of the current path */
-    uint32_t live_outputs;                        /**< held */
-    uint32_t live_blocks;                         /**< buffers of the path under them */
-    uint32_t due;                                 /**< forwards whose backward is due */
+    uint32_t size;                               /**< sizeof(gph_tree_stats) */
+    uint64_t calls;                              /**< that succeeded */
+    uint64_t steps;                              /**< begun */
+    uint64_t paths;                              /**< begun */
+    uint64_t replays;                            /**< calls that were hits */
+    uint64_t recordings;                         /**< calls that were recorded */
+    uint64_t warmups;                            /**< calls that were warm-ups */
+    uint64_t eager;                              /**< calls that ran beside the tree */
+    uint64_t restores;                           /**< of checkpoints */
+    uint64_t demotions;                          /**< inputs that moved too often */
+    uint64_t promotions;                         /**< inputs that were static again */
+    uint64_t recorded_for[GPH_TREE_REASONS_MAX]; /**< recordings by reason */
+    uint64_t eager_for[GPH_TREE_REASONS_MAX];    /**< eager calls by reason */
+    uint32_t roots;                              /**< recordings without a parent */
+    uint32_t nodes;                              /**< recordings */
+    uint32_t depth;                              /**< calls of the current path */
+    uint32_t live_outputs;                       /**< held */
+    uint32_t live_blocks;                        /**< buffers of the path under them */
+    uint32_t due;                                /**< forwards whose backward is due */
 } gph_tree_stats;
 /** Reads them. `out`: the caller's, filled in. */
 GPH_API void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  New contents for an executable graph, the cheapest way that is right: nothing, single
- *  nodes, the whole, or a new instantiation; and why. */
+ *  nodes, the whole, or a new instantiation; and why. Tier: stable. */
 #ifndef GPH_UPDATE_H
 #define GPH_UPDATE_H
 
@@ -93,7 +93,7 @@ typedef struct gph_track_options {
     CUcontext context;
 } gph_track_options;
 /** All defaults. */
-#define GPH_TRACK_OPTIONS_INIT GPH_INIT(sizeof(gph_track_options), 0, NULL, NULL)
+#define GPH_TRACK_OPTIONS_INIT GPH_SIZED(gph_track_options)
 
 /** Makes an executable remember what it holds, so that its nodes can be edited by name,
  *  updates be foretold, and refusals name both values.
@@ -153,7 +153,7 @@ typedef struct gph_update_options {
     CUstream upload_stream;
 } gph_update_options;
 /** All defaults. */
-#define GPH_UPDATE_OPTIONS_INIT GPH_INIT(sizeof(gph_update_options), 0, 0, 0, NULL, NULL)
+#define GPH_UPDATE_OPTIONS_INIT GPH_SIZED(gph_update_options)
 
 /** Gives an executable the contents of a graph, the cheapest way that is right. Later
  *  launches have them, those under way do not.
@@ -189,7 +189,8 @@ typedef enum gph_edit_what {
     GPH_EDIT_ENABLED = 12   /**< `value`: 0 switches a kernel, copy or fill off, 1 on */
 } gph_edit_what;
 
-/** One edit of one node. */
+/** One edit of one node. Layout frozen: each step passes an array of it; `what` says how
+ *  it is read. */
 typedef struct gph_edit {
     /** Index among the nodes of the graph that it was made from; those of child graphs
      *  come behind, in the order of their nodes. */
@@ -233,6 +234,7 @@ GPH_API GPH_CHECKED gph_status gph_exec_node_index(const gph_exec *exec, CUgraph
 
 /** What updates did so far. */
 typedef struct gph_update_stats {
+    uint32_t size;                /**< sizeof(gph_update_stats) */
     uint64_t nothing_count;       /**< updates that found nothing to do */
     uint64_t nodes_count;         /**< updates by setters of single nodes */
     uint64_t node_set_count;      /**< those setters, and those of edits */

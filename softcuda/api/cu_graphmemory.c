@@ -4,6 +4,7 @@
 #include <gph/softcuda.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "softcuda/api/describe.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
@@ -76,11 +77,12 @@ gph_status gph_softcuda_memory_get(int ordinal, gph_softcuda_memory *out)
     soft_graph_stats stats;
     soft_memory_get_info(device->memory, &info);
     soft_graph_get_stats(device->memory, &stats);
-    *out = (gph_softcuda_memory){.map_calls = info.map_calls,
-                                 .graph_map_calls = stats.maps,
-                                 .graph_bytes = stats.physical_bytes,
-                                 .graph_peak_bytes = stats.physical_high_bytes,
-                                 .graph_live_bytes = stats.live_bytes};
+    const gph_softcuda_memory memory = {.map_calls = info.map_calls,
+                                        .graph_map_calls = stats.maps,
+                                        .graph_bytes = stats.physical_bytes,
+                                        .graph_peak_bytes = stats.physical_high_bytes,
+                                        .graph_live_bytes = stats.live_bytes};
+    gphi_struct_write(out, &memory, sizeof(memory));
     return GPH_OK;
 }
 

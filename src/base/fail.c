@@ -59,21 +59,10 @@ void gphi_hint(gph_error *error, const char *format, ...)
     va_end(args);
 }
 
-gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
+/* A newer caller may pass fields that this build does not know, if they are zero. */
+static gph_status read_known(void *dst, size_t dst_size, const void *src, size_t src_size,
                              gph_error *error)
 {
-    memset(dst, 0, dst_size);
-    if (src == NULL)
-        return GPH_OK;
-
-    uint32_t src_size;
-    memcpy(&src_size, src, sizeof(src_size));
-    if (src_size < sizeof(src_size) || src_size > OPTIONS_SIZE_MAX)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "options.size is %u: start from the _INIT macro",
-                         (unsigned)src_size);
-
-    /* A newer caller may pass fields that this build does not know, if they are zero. */
     for (size_t i = dst_size; i < src_size; i++)
         if (((const unsigned char *)src)[i] != 0)
             return gphi_fail(
@@ -81,8 +70,32 @@ gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
                 "options byte %zu is set, but this build knows only %zu bytes", i,
                 dst_size);
 
+    memset(dst, 0, dst_size);
     memcpy(dst, src, src_size < dst_size ? src_size : dst_size);
     return GPH_OK;
+}
+
+gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
+                             gph_error *error)
+{
+    uint32_t src_size;
+    memset(dst, 0, dst_size);
+    if (src == NULL)
+        return GPH_OK;
+
+    memcpy(&src_size, src, sizeof(src_size));
+    if (src_size < sizeof(src_size) || src_size > OPTIONS_SIZE_MAX)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.size is %u: start from the _INIT macro",
+                         (unsigned)src_size);
+    return read_known(dst, dst_size, src, src_size, error);
+}
+
+gph_status gphi_element_read(void *dst, size_t dst_size, const void *array,
+                             uint32_t stride, uint32_t index, gph_error *error)
+{
+    const size_t apart = stride != 0 ? stride : dst_size;
+    return read_known(dst, dst_size, (const char *)array + apart * index, apart, error);
 }
 
 void gphi_struct_write(void *out, const void *full, size_t full_size)

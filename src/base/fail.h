@@ -33,6 +33,11 @@ static inline void gphi_ignore(gph_status status, const char *why)
 gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
                              gph_error *error);
 
+/* The same for element `index` of an array of the caller's, whose elements are `stride`
+ * bytes apart; 0: as in the first version of the header, which is this one so far. */
+gph_status gphi_element_read(void *dst, size_t dst_size, const void *array,
+                             uint32_t stride, uint32_t index, gph_error *error);
+
 /* Fills in the caller's sized struct `out`, of any version of the header, from the current
  * version `full`. Members that the caller's is too short for are left out, those that this
  * build does not know are zero. Nothing happens where its size was never set. */

@@ -119,7 +119,7 @@ static gph_status read_plan(struct gphi_axis *out, const gph_cache_axis *axis,
     const uint32_t room = wanted < axis->value_count ? wanted : axis->value_count;
     gph_plan_size *sizes = gphi_heap_array(heap, axis->value_count, sizeof(*sizes));
     uint64_t *rungs = gphi_heap_array(heap, room, sizeof(*rungs));
-    gph_plan_ladder_result result = {0};
+    gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
     gph_plan_ladder_options options = GPH_PLAN_LADDER_OPTIONS_INIT;
     options.bucket_max = room;
     options.allocator = &heap;

@@ -290,19 +290,22 @@ static gph_status read_traces(struct forecast *self, const gph_cache_trace *trac
     for (uint32_t i = 0; i < count && status == GPH_OK; i++) {
         struct known *known = &self->known[i];
         uint64_t height = 0;
-        status = check_trace(self->layout, &traces[i], i, &known->key, error);
+        gph_cache_trace trace;
+        status = gphi_element_read(&trace, sizeof(trace), traces, traces->size, i, error);
         if (status == GPH_OK)
-            status = lay_out(&traces[i], self->heap, &height, error);
+            status = check_trace(self->layout, &trace, i, &known->key, error);
+        if (status == GPH_OK)
+            status = lay_out(&trace, self->heap, &height, error);
         if (status != GPH_OK)
             break;
-        known->node_count = traces[i].node_count;
+        known->node_count = trace.node_count;
         known->is = (gph_plan_measure){.size = (uint64_t)self->layout->volume[known->key],
                                        .tensor_bytes = (double)height,
-                                       .exec_bytes = traces[i].exec_bytes != 0
-                                                         ? (double)traces[i].exec_bytes
-                                                         : (double)traces[i].node_count *
+                                       .exec_bytes = trace.exec_bytes != 0
+                                                         ? (double)trace.exec_bytes
+                                                         : (double)trace.node_count *
                                                                (double)NODE_BYTES,
-                                       .seconds = traces[i].seconds};
+                                       .seconds = trace.seconds};
         self->known_count = i + 1;
     }
     if (status == GPH_OK)
@@ -333,7 +336,7 @@ gph_status gph_cache_forecast_make(const gph_cache_options *options,
     gphi_heap_free(heap, self.known, trace_count * sizeof(*self.known));
     gphi_layout_fini(&layout);
     if (status == GPH_OK)
-        *out = result;
+        gphi_struct_write(out, &result, sizeof(result));
     return status;
 }
 
@@ -397,7 +400,7 @@ gph_status gph_cache_trace_get(const gph_cache *cache, uint32_t key,
         if (trace.exec_bytes == 0 && entry->class_index != GPHI_CLASS_NONE)
             trace.exec_bytes = gphi_class_at(cache, entry->class_index)->bytes;
         trace.seconds = (bucket->warmup_ms + bucket->capture_ms) * 1e-3;
-        *out = trace;
+        gphi_struct_write(out, &trace, sizeof(trace));
     }
     gphi_mutex_unlock(&self->mutex);
     return status;

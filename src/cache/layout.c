@@ -87,8 +87,11 @@ static gph_status read_tensors(gphi_layout *out, const gph_cache_options *option
         return gphi_fail(error, GPH_E_NO_MEMORY, "%u tensors of a cache", count);
     out->tensor_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        out->tensors[i] = i < out->input_count ? options->inputs[i]
-                                               : options->outputs[i - out->input_count];
+        const bool is_input = i < out->input_count;
+        GPHI_TRY(gphi_element_read(&out->tensors[i], sizeof(*out->tensors),
+                                   is_input ? options->inputs : options->outputs,
+                                   options->tensor_bytes,
+                                   is_input ? i : i - out->input_count, error));
         GPHI_TRY(check_tensor(out, i, error));
     }
     return GPH_OK;
@@ -104,8 +107,11 @@ static gph_status read_axes(gphi_layout *out, const gph_cache_options *options,
                          GPH_CACHE_AXES_MAX);
     uint64_t keys = 1;
     for (uint32_t a = 0; a < options->axis_count; a++) {
+        gph_cache_axis axis;
+        GPHI_TRY(gphi_element_read(&axis, sizeof(axis), options->axes,
+                                   options->axis_bytes, a, error));
         out->axis_count = a + 1;
-        GPHI_TRY(gphi_axis_init(&out->axes[a], &options->axes[a], out->heap, error));
+        GPHI_TRY(gphi_axis_init(&out->axes[a], &axis, out->heap, error));
         keys *= out->axes[a].count;
         if (keys > GPH_CACHE_KEYS_MAX)
             return gphi_fail(error, GPH_E_INVALID, "more than %d keys with axis %s",

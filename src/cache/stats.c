@@ -52,14 +52,17 @@ gph_status gph_cache_key_get(const gph_cache *cache, uint32_t key,
     if (cache == NULL || out == NULL || key >= cache->layout.key_count)
         return gphi_fail(error, GPH_E_INVALID, "key %u: there is none", key);
     gph_cache *self = (gph_cache *)cache; /* for the lock, and for what is counted */
+    gph_cache_key_info info;
     uint64_t bytes = 0;
     gphi_mutex_lock(&self->mutex);
     const gph_status status = cache->buckets[key].entry != NULL
                                   ? gphi_cache_count(self, &bytes, error)
                                   : GPH_OK;
     if (status == GPH_OK)
-        read_key(self, key, out);
+        read_key(self, key, &info);
     gphi_mutex_unlock(&self->mutex);
+    if (status == GPH_OK)
+        gphi_struct_write(out, &info, sizeof(info));
     return status;
 }
 
@@ -95,14 +98,15 @@ static void read_stats(gph_cache *cache, gph_cache_stats *out)
 void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out)
 {
     gph_cache *self = (gph_cache *)cache; /* for the lock */
+    gph_cache_stats stats = {0};
     if (out == NULL)
         return;
-    *out = (gph_cache_stats){0};
-    if (cache == NULL)
-        return;
-    gphi_mutex_lock(&self->mutex);
-    read_stats(self, out);
-    gphi_mutex_unlock(&self->mutex);
+    if (cache != NULL) {
+        gphi_mutex_lock(&self->mutex);
+        read_stats(self, &stats);
+        gphi_mutex_unlock(&self->mutex);
+    }
+    gphi_struct_write(out, &stats, sizeof(stats));
 }
 
 /* ---- text ---- */
@@ -174,7 +178,7 @@ size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes)
 {
     struct text out = {text, text != NULL ? bytes : 0, 0};
     gph_cache *self = (gph_cache *)cache; /* for the lock */
-    gph_cache_stats stats;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
     if (out.capacity > 0)
         text[0] = '\0';
     if (cache == NULL)
@@ -185,7 +189,7 @@ size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes)
         cache->name, cache->layout.key_count, "key", "exec", "nodes", "warm ms",
         "capt ms", "tensors", "exec", "exact", "padded", "missed", "waste");
     for (uint32_t k = 0; k < cache->layout.key_count; k++) {
-        gph_cache_key_info info;
+        gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
         read_key(self, k, &info);
         if (info.reason != GPH_CACHE_NOT_WANTED)
             put_key(&out, cache, &info);

@@ -110,7 +110,7 @@ static gph_status make_one(struct making *m, uint32_t step, gph_error *error)
  * pool also refuses what spoils inputs of the writer: that is another question. */
 static bool overwrites(const gphi_record *reader, const gphi_record *writer)
 {
-    gph_pool_conflict conflict;
+    gph_pool_conflict conflict = GPH_SIZED(gph_pool_conflict);
     return reader->pool == writer->pool && reader != writer &&
            gph_pool_may_replay(reader->pool, reader->id, writer->id, GPH_REPLAY_AFTER,
                                &conflict, NULL) == GPH_E_STATE &&

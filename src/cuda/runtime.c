@@ -176,7 +176,8 @@ void gph_close(gph_runtime *runtime)
 
 void gph_driver_info_get(const gph_runtime *runtime, gph_driver_info *out)
 {
-    *out = runtime != NULL ? runtime->info : (gph_driver_info){0};
+    const gph_driver_info none = {0};
+    gphi_struct_write(out, runtime != NULL ? &runtime->info : &none, sizeof(none));
 }
 
 const gph_cuda_calls *gph_cuda(const gph_runtime *runtime)

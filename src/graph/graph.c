@@ -191,9 +191,11 @@ gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node, uint32_t *
 {
     if (graph == NULL || node == NULL)
         return gphi_fail(error, GPH_E_INVALID, "graph or node is NULL");
-    GPHI_TRY(check_node(graph, node, error));
-    gph_node copy;
-    if (!node_copy(graph->heap, node, &copy))
+    gph_node read, copy;
+    GPHI_TRY(gphi_element_read(&read, sizeof(read), node, node->size, 0, error));
+    read.size = sizeof(read); /* of the library's own nodes, which it lends */
+    GPHI_TRY(check_node(graph, &read, error));
+    if (!node_copy(graph->heap, &read, &copy))
         goto free_copy;
     gph_node *place = gphi_vec_add(&graph->nodes, 1);
     if (place == NULL)

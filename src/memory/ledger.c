@@ -274,6 +274,6 @@ gph_status gph_ledger_get(gph_arena *arena, gph_ledger_entry *entries, uint32_t 
     read_execs(arena->device, &reader);
     *count = reader.count;
     if (total != NULL)
-        *total = read;
+        gphi_struct_write(total, &read, sizeof(read));
     return GPH_OK;
 }

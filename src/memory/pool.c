@@ -548,7 +548,7 @@ void gph_pool_stats_get(const gph_pool *pool, gph_pool_stats *out)
     if (pool == NULL || out == NULL)
         return;
     gphi_mutex_lock(&pool->arena->mutex);
-    *out = (gph_pool_stats){
+    const gph_pool_stats stats = {
         .mapped_bytes = pool->mapped_pages * pool->arena->page_bytes,
         .allocated_bytes = pool->blocks.live_bytes,
         .peak_bytes = pool->blocks.peak_bytes,
@@ -559,6 +559,7 @@ void gph_pool_stats_get(const gph_pool *pool, gph_pool_stats *out)
         .users = pool->users,
     };
     gphi_mutex_unlock(&pool->arena->mutex);
+    gphi_struct_write(out, &stats, sizeof(stats));
 }
 
 /* A live block as the header shows it. */

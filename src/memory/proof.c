@@ -566,9 +566,9 @@ static void tell(const gph_pool *pool, const gph_pool_range *x, const gph_pool_r
              name_of(pool, y->recording), kinds[y->kind], y->bytes, y->address, why,
              name_of(pool, x->recording), kinds[x->kind], x->bytes, x->address);
     if (conflict != NULL) {
-        conflict->first = *x;
-        conflict->second = *y;
-        memcpy(conflict->text, text, sizeof(text));
+        gph_pool_conflict full = {.first = *x, .second = *y};
+        memcpy(full.text, text, sizeof(text));
+        gphi_struct_write(conflict, &full, sizeof(full));
     }
     gphi_fail(error, GPH_E_STATE, "%s", text);
 }

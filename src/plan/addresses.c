@@ -215,13 +215,15 @@ gph_status gph_plan_addresses(const gph_plan_buffer *buffers, size_t count,
         status = check_plan(buffers, count, job.offsets, heap, &job.height, error);
     if (status == GPH_OK && count != 0)
         memcpy(offsets, job.offsets, count * sizeof(*offsets));
-    if (status == GPH_OK && result != NULL)
-        *result = (gph_plan_result){
+    if (status == GPH_OK && result != NULL) {
+        const gph_plan_result full = {
             .height = job.height,
             .lower_bound = job.problem.bound,
             .steps = job.clock.steps,
             .elapsed_s = (double)(gphi_clock_ns() - job.clock.begin_ns) / 1e9,
             .optimal = job.height <= job.floor};
+        gphi_struct_write(result, &full, sizeof(full));
+    }
     gphi_heap_free(heap, job.offsets, count * sizeof(uint64_t));
     gphi_heap_free(heap, job.trial, count * sizeof(uint64_t));
     if (job.problem.count != 0)

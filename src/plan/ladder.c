@@ -358,8 +358,11 @@ gph_status gph_plan_ladder_judge(const gph_plan_histogram *histogram,
             return gphi_fail(error, GPH_E_INVALID, "rung %zu is %llu: rungs must rise", i,
                              (unsigned long long)rungs[i]);
     gph_status status = read_traffic(&t, histogram, options, error);
+    gph_plan_ladder_result full;
     if (status == GPH_OK)
-        status = judge(&t, rungs, rung_count, result, error);
+        status = judge(&t, rungs, rung_count, &full, error);
+    if (status == GPH_OK)
+        gphi_struct_write(result, &full, sizeof(full));
     end_traffic(&t);
     return status;
 }
@@ -382,10 +385,10 @@ static gph_status hand_over(const gphi_ladder *l, const struct traffic *t,
 {
     for (uint32_t i = 0; i < l->chosen_count; i++)
         rungs[i] = l->rungs[l->chosen[i]].size;
-    gph_plan_ladder_result r;
+    gph_plan_ladder_result r = {0};
     GPHI_TRY(judge(t, rungs, l->chosen_count, &r, error));
     r.exact = l->exact;
-    *result = r;
+    gphi_struct_write(result, &r, sizeof(r));
     return GPH_OK;
 }
 

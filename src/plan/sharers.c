@@ -307,7 +307,7 @@ gph_status gph_plan_share(const gph_plan_sharer *graphs, size_t count,
         hand_over(&s, own, owners, &r);
         r.exact = exact;
         if (result != NULL)
-            *result = r;
+            gphi_struct_write(result, &r, sizeof(r));
     }
     gphi_heap_free(heap, own, count * sizeof(*own));
     gphi_heap_free(heap, s.order, count * sizeof(*s.order));

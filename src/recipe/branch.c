@@ -330,7 +330,7 @@ static gph_status attach(struct growing *growing, struct sprout *sprout,
 {
     gph_tree *tree = growing->tree;
     const uint32_t parent = sprout->graft.parent;
-    gph_loaded_graph graph;
+    gph_loaded_graph graph = GPH_SIZED(gph_loaded_graph);
     if (gph_loaded_get(loaded, sprout->index, &graph) == 0 || !graph.is_loaded ||
         (parent != 0 && sprout_at(growing, parent - 1)->node == 0))
         return GPH_OK;

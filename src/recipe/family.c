@@ -88,7 +88,7 @@ gph_status gph_recipe_add_cache(gph_recipe *recipe, const gph_recipe_cache_entry
 /* The graphs of a recipe that are keys of a cache: their names begin with its own. */
 static uint32_t key_of(const gph_cache *cache, const gph_recipe *recipe, uint32_t index)
 {
-    gph_recipe_graph graph;
+    gph_recipe_graph graph = GPH_SIZED(gph_recipe_graph);
     char name[NAME_BYTES];
     int64_t values[GPH_CACHE_AXES_MAX];
     if (gph_recipe_graph_get(recipe, index, &graph) == 0 ||
@@ -146,7 +146,7 @@ static gph_status adopt(gph_cache *cache, gph_loaded *loaded, uint32_t index,
                         uint32_t key, CUstream stream, gph_error *error)
     GPHI_REQUIRES(&cache->call)
 {
-    gph_loaded_graph graph;
+    gph_loaded_graph graph = GPH_SIZED(gph_loaded_graph);
     if (gph_loaded_get(loaded, index, &graph) == 0 || !graph.is_loaded ||
         gphi_layout_state(&cache->layout, key) == GPH_CACHE_NOT_WANTED)
         return GPH_OK;

@@ -580,7 +580,7 @@ int gph_loaded_get(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *o
     if (loaded == NULL || index >= loaded->count)
         return 0;
     const struct loaded_graph *graph = &loaded->graphs[index];
-    *out = (gph_loaded_graph){
+    const gph_loaded_graph full = {
         .name = graph->name,
         .is_loaded = graph->why == NULL,
         .status = graph->status,
@@ -591,6 +591,7 @@ int gph_loaded_get(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *o
         .output_count = graph->tensor_count - graph->input_count,
         .is_checked = graph->is_checked,
         .recording = graph->recording};
+    gphi_struct_write(out, &full, sizeof(full));
     return 1;
 }
 

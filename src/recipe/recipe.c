@@ -66,21 +66,23 @@ static gph_status check_range(const gphi_bundle *bundle, const gph_recipe_range 
 gph_status gph_recipe_range_add(gph_recipe *recipe, const gph_recipe_range *range,
                                 uint32_t *index, gph_error *error)
 {
+    gph_recipe_range read;
     if (recipe == NULL || range == NULL)
         return gphi_fail(error, GPH_E_INVALID, "recipe or range is NULL");
+    GPHI_TRY(gphi_options_read(&read, sizeof(read), range, error));
     gphi_bundle *bundle = &recipe->bundle;
-    GPHI_TRY(check_range(bundle, range, error));
+    GPHI_TRY(check_range(bundle, &read, error));
     if (bundle->ranges.count >= GPHI_BUNDLE_RANGES_MAX)
         return gphi_fail(error, GPH_E_INVALID, "more than %d ranges",
                          GPHI_BUNDLE_RANGES_MAX);
     struct gphi_bundle_range added = {
-        .address = range->address, .shifted = range->shifted, .bytes = range->bytes};
+        .address = read.address, .shifted = read.shifted, .bytes = read.bytes};
     struct gphi_bundle_range *kept = NULL;
     if (gphi_vec_reserve(&bundle->ranges, 1) == GPH_OK &&
-        gphi_bundle_text_add(bundle, range->name, &added.name) == GPH_OK)
+        gphi_bundle_text_add(bundle, read.name, &added.name) == GPH_OK)
         kept = gphi_vec_add(&bundle->ranges, 1);
     if (kept == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "adding range %.100s", range->name);
+        return gphi_fail(error, GPH_E_NO_MEMORY, "adding range %.100s", read.name);
     *kept = added;
     if (index != NULL)
         *index = (uint32_t)bundle->ranges.count - 1;
@@ -93,7 +95,7 @@ gph_status gph_recipe_arena_add(gph_recipe *recipe, const char *name,
 {
     if (arena == NULL)
         return gphi_fail(error, GPH_E_INVALID, "arena is NULL");
-    gph_recipe_range range = {.name = name};
+    gph_recipe_range range = {.size = sizeof(gph_recipe_range), .name = name};
     uint64_t bytes = 0;
     gph_arena_range(arena, &range.address, &range.bytes);
     range.shifted = range.address;
@@ -178,23 +180,26 @@ static uint32_t count_images(const gphi_bundle *bundle)
 
 void gph_recipe_summary_get(const gph_recipe *recipe, gph_recipe_summary *out)
 {
-    *out = (gph_recipe_summary){.device = ""};
-    if (recipe == NULL)
+    if (recipe == NULL) {
+        gphi_struct_write(out, &(gph_recipe_summary){.device = ""}, sizeof(*out));
         return;
+    }
     const gphi_bundle *bundle = &recipe->bundle;
-    out->graph_count = (uint32_t)bundle->graphs.count;
-    out->range_count = (uint32_t)bundle->ranges.count;
-    out->kernel_count = (uint32_t)bundle->kernels.count;
-    out->image_count = count_images(bundle);
-    out->driver_version = (int32_t)bundle->driver_version;
-    out->library_version = bundle->library_version;
-    out->capability = bundle->capability;
-    out->device = gphi_bundle_text(bundle, bundle->device);
+    gph_recipe_summary full = {0};
+    full.graph_count = (uint32_t)bundle->graphs.count;
+    full.range_count = (uint32_t)bundle->ranges.count;
+    full.kernel_count = (uint32_t)bundle->kernels.count;
+    full.image_count = count_images(bundle);
+    full.driver_version = (int32_t)bundle->driver_version;
+    full.library_version = bundle->library_version;
+    full.capability = bundle->capability;
+    full.device = gphi_bundle_text(bundle, bundle->device);
     for (size_t i = 0; i < bundle->graphs.count; i++) {
         const struct gphi_bundle_graph *graph = GPHI_BUNDLE_AT(&bundle->graphs, graph, i);
-        out->refused_count += graph->refusals.count > 0;
-        out->node_count += graph->nodes.count;
+        full.refused_count += graph->refusals.count > 0;
+        full.node_count += graph->nodes.count;
     }
+    gphi_struct_write(out, &full, sizeof(full));
 }
 
 int gph_recipe_range_get(const gph_recipe *recipe, uint32_t index, gph_recipe_range *out)
@@ -202,10 +207,11 @@ int gph_recipe_range_get(const gph_recipe *recipe, uint32_t index, gph_recipe_ra
     if (recipe == NULL || index >= recipe->bundle.ranges.count)
         return 0;
     const struct gphi_bundle_range *range = gphi_recipe_range(&recipe->bundle, index);
-    *out = (gph_recipe_range){.name = gphi_bundle_text(&recipe->bundle, range->name),
-                              .address = range->address,
-                              .shifted = range->shifted,
-                              .bytes = range->bytes};
+    const gph_recipe_range full = {.name = gphi_bundle_text(&recipe->bundle, range->name),
+                                   .address = range->address,
+                                   .shifted = range->shifted,
+                                   .bytes = range->bytes};
+    gphi_struct_write(out, &full, sizeof(full));
     return 1;
 }
 
@@ -237,18 +243,19 @@ int gph_recipe_graph_get(const gph_recipe *recipe, uint32_t index, gph_recipe_gr
     const struct gphi_bundle_graph *graph = graph_at(recipe, index);
     if (graph == NULL)
         return 0;
-    *out = (gph_recipe_graph){.name = gphi_bundle_text(&recipe->bundle, graph->name),
-                              .node_count = (uint32_t)graph->nodes.count,
-                              .edge_count = (uint32_t)graph->edges.count,
-                              .pointer_count = (uint32_t)graph->words.count,
-                              .is_movable = graph->is_movable,
-                              .has_check = graph->has_check,
-                              .refusal_count = (uint32_t)graph->refusals.count,
-                              .input_count = graph->input_count,
-                              .output_count =
-                                  (uint32_t)graph->tensors.count - graph->input_count,
-                              .key = graph->keys.items,
-                              .key_count = (uint32_t)graph->keys.count};
+    const gph_recipe_graph full = {.name = gphi_bundle_text(&recipe->bundle, graph->name),
+                                   .node_count = (uint32_t)graph->nodes.count,
+                                   .edge_count = (uint32_t)graph->edges.count,
+                                   .pointer_count = (uint32_t)graph->words.count,
+                                   .is_movable = graph->is_movable,
+                                   .has_check = graph->has_check,
+                                   .refusal_count = (uint32_t)graph->refusals.count,
+                                   .input_count = graph->input_count,
+                                   .output_count = (uint32_t)graph->tensors.count -
+                                                   graph->input_count,
+                                   .key = graph->keys.items,
+                                   .key_count = (uint32_t)graph->keys.count};
+    gphi_struct_write(out, &full, sizeof(full));
     return 1;
 }
 
@@ -270,10 +277,12 @@ int gph_recipe_refusal_get(const gph_recipe *recipe, uint32_t graph, uint32_t in
         return 0;
     const struct gphi_bundle_refusal *refusal =
         GPHI_BUNDLE_AT(&at->refusals, refusal, index);
-    *out = (gph_recipe_refusal){.node = refusal->node,
-                                .kind = (gph_node_kind)refusal->kind,
-                                .offset = refusal->offset,
-                                .why = gphi_bundle_text(&recipe->bundle, refusal->why)};
+    const gph_recipe_refusal full = {.node = refusal->node,
+                                     .kind = (gph_node_kind)refusal->kind,
+                                     .offset = refusal->offset,
+                                     .why =
+                                         gphi_bundle_text(&recipe->bundle, refusal->why)};
+    gphi_struct_write(out, &full, sizeof(full));
     return 1;
 }
 

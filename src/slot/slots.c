@@ -36,13 +36,16 @@ static gph_status read_options(const gph_slots_options *options, gph_slots_optio
     return GPH_OK;
 }
 
-static gph_status check_slots(const gph_slot *slots, uint32_t count, gph_error *error)
+static gph_status check_slots(const gph_slot *slots, uint32_t count, uint32_t stride,
+                              gph_error *error)
 {
+    gph_slot read;
+    const gph_slot *slot = &read;
     if (count == 0 || count > GPHI_SLOTS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "%u slots: 1 to %d are possible", count,
                          GPHI_SLOTS_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        const gph_slot *slot = &slots[i];
+        GPHI_TRY(gphi_element_read(&read, sizeof(read), slots, stride, i, error));
         if (slot->kind < GPH_SLOT_COPY || slot->kind > GPH_SLOT_REMAP || slot->flags != 0)
             return gphi_fail(error, GPH_E_INVALID, "slot %u: kind %u, flags 0x%x", i,
                              slot->kind, slot->flags);
@@ -54,21 +57,25 @@ static gph_status check_slots(const gph_slot *slots, uint32_t count, gph_error *
     return GPH_OK;
 }
 
-static bool fill_slots(gph_slots *table, const gph_slot *from)
+/* After check_slots() has read all of them. */
+static bool fill_slots(gph_slots *table, const gph_slot *slots, uint32_t stride)
 {
+    gph_slot from;
     const gph_allocator heap = table->runtime->heap;
     table->slots = gphi_heap_array(heap, table->count, sizeof(*table->slots));
     if (table->slots == NULL)
         return false;
     for (uint32_t i = 0; i < table->count; i++) {
         struct gphi_slot *slot = &table->slots[i];
-        slot->kind = (gph_slot_kind)from[i].kind;
-        slot->bytes = from[i].bytes;
-        slot->name = gphi_heap_text(heap, from[i].name);
-        if (from[i].name != NULL && slot->name == NULL)
+        if (gphi_element_read(&from, sizeof(from), slots, stride, i, NULL) != GPH_OK)
+            return false;
+        slot->kind = (gph_slot_kind)from.kind;
+        slot->bytes = from.bytes;
+        slot->name = gphi_heap_text(heap, from.name);
+        if (from.name != NULL && slot->name == NULL)
             return false;
         if (slot->kind == GPH_SLOT_COPY)
-            slot->address = from[i].address;
+            slot->address = from.address;
         uint32_t *counter = slot->kind == GPH_SLOT_COPY       ? &table->copy_count
                             : slot->kind == GPH_SLOT_INDIRECT ? &table->word_count
                                                               : &table->range_count;
@@ -162,7 +169,7 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
     if (runtime == NULL || slots == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "runtime, slots or out is NULL");
     GPHI_TRY(read_options(options, &opt, error));
-    GPHI_TRY(check_slots(slots, count, error));
+    GPHI_TRY(check_slots(slots, count, opt.slot_bytes, error));
     gph_slots *table = gphi_heap_alloc(runtime->heap, sizeof(*table));
     if (table == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %u slots", count);
@@ -172,7 +179,7 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
     table->window_count = opt.windows;
     table->wait_ns = opt.wait_ns;
     gph_status status = GPH_OK;
-    if (!fill_slots(table, slots) || !allocate_arrays(table))
+    if (!fill_slots(table, slots, opt.slot_bytes) || !allocate_arrays(table))
         status = gphi_fail(error, GPH_E_NO_MEMORY, "a table of %u slots", count);
     else
         status = make_driver_side(table, error);
@@ -225,7 +232,8 @@ gph_status gph_slots_window_set(gph_slots *slots, uint32_t window, gph_error *er
 
 void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out)
 {
-    *out = slots != NULL ? slots->stats : (gph_slots_stats){0};
+    const gph_slots_stats none = {0};
+    gphi_struct_write(out, slots != NULL ? &slots->stats : &none, sizeof(none));
 }
 
 /* ---- binding ------------------------------------------------------------------------

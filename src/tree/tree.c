@@ -414,23 +414,25 @@ void gph_tree_output_release(gph_tree *tree, gph_tree_output output)
 
 void gph_tree_event_get(const gph_tree *tree, gph_tree_event *out)
 {
-    if (tree != NULL && out != NULL) {
-        *out = tree->event;
-        if (out->action == GPH_TREE_REPLAYED) {
-            out->input = -1;
-            out->was = out->is = 0;
-            out->text = "";
-        }
+    if (tree == NULL || out == NULL)
+        return;
+    gph_tree_event event = tree->event;
+    if (event.action == GPH_TREE_REPLAYED) { /* a hit writes no more than it must */
+        event.input = -1;
+        event.was = event.is = 0;
+        event.text = "";
     }
+    gphi_struct_write(out, &event, sizeof(event));
 }
 
 void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out)
 {
     if (tree == NULL || out == NULL)
         return;
-    *out = tree->stats;
-    out->depth = tree->depth;
-    out->live_outputs = tree->held;
-    out->live_blocks = tree->alive;
-    out->due = tree->due;
+    gph_tree_stats stats = tree->stats;
+    stats.depth = tree->depth;
+    stats.live_outputs = tree->held;
+    stats.live_blocks = tree->alive;
+    stats.due = tree->due;
+    gphi_struct_write(out, &stats, sizeof(stats));
 }

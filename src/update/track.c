@@ -247,9 +247,10 @@ gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node, uint32_t 
 void gph_exec_update_stats_get(const gph_exec *exec, gph_update_stats *out)
 {
     const gphi_track *track = exec != NULL ? gphi_track_of(exec) : NULL;
-    *out = (gph_update_stats){0};
-    if (track == NULL)
-        return;
-    *out = track->stats;
-    out->crossover = out->node_ns > 0 ? (uint32_t)(out->whole_ns / out->node_ns) : 0;
+    gph_update_stats stats = {0};
+    if (track != NULL)
+        stats = track->stats;
+    if (stats.node_ns > 0)
+        stats.crossover = (uint32_t)(stats.whole_ns / stats.node_ns);
+    gphi_struct_write(out, &stats, sizeof(stats));
 }

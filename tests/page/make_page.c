@@ -17,7 +17,8 @@ static gph_status to_stdout(void *user, const void *data, size_t bytes)
 static gph_status write_all(gph_doctor *doctor, gph_report *report, char **argv, int argc,
                             gph_error *error)
 {
-    const gph_report_program program = {.exit_code = 0};
+    const gph_report_program program = {.size = sizeof(gph_report_program),
+                                        .exit_code = 0};
     gph_status status = gph_doctor_finish(doctor, error);
     if (status == GPH_OK)
         status = gph_report_page_save(report, &program, argv[4], error);

@@ -137,7 +137,7 @@ static uint64_t seed_first = 1, trees;
 
 static void check_arena_is_empty(void)
 {
-    gph_ledger_total total = {0};
+    gph_ledger_total total = GPH_SIZED(gph_ledger_total);
     uint32_t count = 0;
     CHECK_OK(gph_ledger_get(device_arena, NULL, 0, &count, &total, &error), error);
     CHECK(total.mapped_bytes == 0 && total.exec_bytes == 0);

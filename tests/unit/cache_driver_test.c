@@ -24,7 +24,7 @@ static void every_size_gives_what_an_eager_call_gives(void)
             fprintf(stderr, "  %lld tokens\n", (long long)tokens);
         CHECK(outputs[0].stride[0] == WIDTH && outputs[1].rank == 0);
     }
-    gph_cache_stats stats;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
     gph_cache_stats_get(cache, &stats);
     CHECK(stats.verdicts[GPH_CACHE_EXACT] == 7);
     CHECK(stats.verdicts[GPH_CACHE_PADDED] == 64 - 7);
@@ -127,7 +127,7 @@ static void all_keys_are_run_where_a_capture_keeps_memory_or_fails(void)
     for (int way = 0; way < 2; way++) {
         model m = {.workspace_at = way == 0 ? 64 : 0, .sync_at = way == 0 ? 0 : 8};
         gph_cache_options options = model_options(&m);
-        gph_cache_stats stats;
+        gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
         options.warmup = GPH_CACHE_WARM_LARGEST;
         gph_cache *cache = make_cache(&options);
         if (cache == NULL)
@@ -176,7 +176,7 @@ static void a_key_that_fails_does_not_stop_the_others(void)
     model m = {.fail_at = 8, .sync_at = 32, .short_at = 2};
     gph_cache_options options = model_options(&m);
     gph_cache *cache = make_cache(&options);
-    gph_cache_key_info info;
+    gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
     if (cache == NULL)
         return;
     CHECK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error) != GPH_OK);
@@ -227,7 +227,7 @@ static void tensor_bytes_of(uint32_t rungs, uint64_t *all, uint64_t *largest)
         CHECK_OK(gph_cache_start(cache, stream, alone ? &last : NULL, (uint32_t)alone,
                                  NULL, NULL, &error),
                  error);
-        gph_cache_stats stats;
+        gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
         gph_cache_stats_get(cache, &stats);
         CHECK(stats.captured_count == (alone ? 1 : last + 1));
         CHECK(stats.shared_count == 1 && stats.own_count == 0);
@@ -611,10 +611,10 @@ static void a_forecast_is_within_a_tenth(void)
                            .last = TOKENS_MAX};
     options.axes = &axis;
     gph_cache *cache = make_cache(&options);
-    gph_cache_trace traces[2];
+    gph_cache_trace traces[2] = {GPH_SIZED(gph_cache_trace), GPH_SIZED(gph_cache_trace)};
     gph_plan_buffer buffers[2][64];
-    gph_cache_stats stats;
-    gph_cache_forecast forecast;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
+    gph_cache_forecast forecast = GPH_SIZED(gph_cache_forecast);
     if (cache == NULL)
         return;
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);

@@ -74,10 +74,10 @@ static void wrap_driver(bool on)
 static gph_status use_figures(gph_cache *cache)
 {
     static char text[4096];
-    gph_cache_key_info info;
-    gph_cache_stats stats;
-    gph_cache_trace trace;
-    gph_cache_forecast forecast;
+    gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
+    gph_cache_trace trace = GPH_SIZED(gph_cache_trace);
+    gph_cache_forecast forecast = GPH_SIZED(gph_cache_forecast);
     gph_plan_buffer buffers[16];
     model m = {0};
     gph_cache_options options = model_options(&m);

@@ -249,7 +249,7 @@ static inline void end_cache(gph_cache *cache)
 /* Nothing of a cache that is gone is left in the pool. */
 static inline void check_pool_is_empty(void)
 {
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0);
 }

@@ -137,7 +137,7 @@ static bool replays(gph_cache *cache, uint32_t key)
 
 static gph_cache_exec exec_of(gph_cache *cache, uint32_t key)
 {
-    gph_cache_key_info info = {0};
+    gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
     CHECK_OK(gph_cache_key_get(cache, key, &info, &error), error);
     return info.exec;
 }
@@ -349,7 +349,7 @@ static gph_status do_it_all(long allocation, long call)
     gph_cache_destroy(cache);
     gph_rng_destroy(twin);
     gph_rng_destroy(rng);
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     /* Where a free itself had no memory, the pool keeps what was to go. */
     const bool is_kept =

@@ -8,8 +8,8 @@ static void graphs_of_one_topology_share_an_executable(void)
     model m = {.longer_at = 16};
     gph_cache_options options = model_options(&m);
     gph_cache *cache = make_cache(&options);
-    gph_cache_key_info info;
-    gph_cache_stats stats;
+    gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
     if (cache == NULL)
         return;
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
@@ -39,8 +39,9 @@ static void a_hot_key_gets_its_own_executable_and_loses_it(void)
     options.own_max = 1;
     gph_cache *cache = make_cache(&options);
     gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
-    gph_cache_key_info info;
-    gph_cache_stats before, after;
+    gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
+    gph_cache_stats before = GPH_SIZED(gph_cache_stats);
+    gph_cache_stats after = GPH_SIZED(gph_cache_stats);
     uint32_t key = 0;
     if (cache == NULL)
         return;
@@ -90,7 +91,7 @@ static void what_is_missed_most_is_captured_first(void)
     options.lazy_misses = 2;
     gph_cache *cache = make_cache(&options);
     gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
-    gph_cache_key_info info;
+    gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
     uint32_t key = 0;
     if (cache == NULL)
         return;
@@ -135,7 +136,7 @@ static void what_is_missed_most_is_captured_first(void)
 
 static void a_budget_evicts_what_was_not_used_for_longest(void)
 {
-    gph_driver_info driver;
+    gph_driver_info driver = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &driver);
     if (driver.driver != GPH_DRIVER_SOFT)
         SKIP("a GPU's driver takes memory for executables in lumps");
@@ -143,8 +144,8 @@ static void a_budget_evicts_what_was_not_used_for_longest(void)
     gph_cache_options options = model_options(&m);
     options.hot_share = -1; /* an executable each, so that each key weighs something */
     gph_cache *cache = make_cache(&options);
-    gph_cache_stats stats;
-    gph_cache_key_info info;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
+    gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
     if (cache == NULL)
         return;
     CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);

@@ -53,8 +53,8 @@ static void change_all(gph_cache *cache)
     static char text[8192];
     for (uint32_t i = 0; i < 60; i++) {
         const uint32_t key = i * 5 % 7;
-        gph_cache_key_info info;
-        gph_cache_stats stats;
+        gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
+        gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
         gph_cache_work_kind kind;
         if (i % 3 == 0)
             (void)gph_cache_evict(cache, key, NULL);
@@ -142,7 +142,7 @@ static void calls_of_several_threads_follow_each_other(void)
     gph_cache *cache = make_cache(&options);
     struct caller all[THREADS];
     pthread_t threads[THREADS];
-    gph_cache_stats stats;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
     CUcontext context = NULL;
     if (cache == NULL)
         return;

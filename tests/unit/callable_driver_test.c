@@ -252,7 +252,7 @@ static void outputs_may_be_views(void)
         CHECK(out[2].data == gph_callable_input(callable, 0).data);
         gph_callable_destroy(callable);
 
-        gph_pool_stats stats;
+        gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
         CHECK_OK(gph_function_call(runtime, &options, &arguments, stream, out, &error),
                  error);
         CHECK(out[2].data == x && first_float(out[0].data) == 12);
@@ -361,7 +361,8 @@ static void a_failed_recording_gives_everything_back(void)
     gph_rng *rng = NULL;
     CHECK_OK(gph_rng_create(runtime, 1, &rng, &error), error);
     gph_rng_take(rng, 5);
-    gph_pool_stats before, after;
+    gph_pool_stats before = GPH_SIZED(gph_pool_stats);
+    gph_pool_stats after = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &before);
     for (int kind = 0; kind < FAIL_KINDS; kind++) {
         gph_callable_options options = options_for(failing, inputs, 2, 1);
@@ -512,7 +513,7 @@ static void a_capture_that_runs_out_of_memory_ends_cleanly(void)
     gph_pool_options small = GPH_POOL_OPTIONS_INIT;
     gph_pool *scarce = NULL;
     gph_callable *callable = NULL;
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     int capturing = 1;
     small.max_bytes = 8 << 20;
     CHECK_OK(gph_pool_create(arena, &small, &scarce, &error), error);
@@ -530,7 +531,8 @@ static void a_capture_that_runs_out_of_memory_ends_cleanly(void)
 static void recording_again_takes_no_more_memory(void)
 {
     const gph_tensor inputs[] = {floats(new_floats(1)), floats(new_floats(10))};
-    gph_pool_stats first, last;
+    gph_pool_stats first = GPH_SIZED(gph_pool_stats);
+    gph_pool_stats last = GPH_SIZED(gph_pool_stats);
     for (int i = 0; i < 100; i++) {
         gph_callable *callable = make_twice(inputs);
         CHECK_OK(gph_callable_call(callable, NULL, stream, NULL, &error), error);

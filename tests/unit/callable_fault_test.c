@@ -282,7 +282,7 @@ static gph_status with_pool(gph_runtime *runtime, gph_pool *pool, gph_error *err
     const gph_status status = use_list(runtime, pool, rng, error);
     soft.cuStreamSynchronize(stream);
     gph_rng_destroy(rng);
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     CHECK(stats.recording_count == 0 && stats.users == 1);
     /* What could not be given back failed the call. */

@@ -169,7 +169,7 @@ static void a_wrong_order_is_refused(void)
 /* As the pool proves it: a replay of `writer` overwrites what `reader` left. */
 static bool overwrites(const struct chain *c, int reader, int writer)
 {
-    gph_pool_conflict conflict;
+    gph_pool_conflict conflict = GPH_SIZED(gph_pool_conflict);
     return gph_pool_may_replay(pool, gph_callable_recording(c->list[reader]),
                                gph_callable_recording(c->list[writer]), GPH_REPLAY_AFTER,
                                &conflict, NULL) != GPH_OK &&
@@ -219,7 +219,8 @@ static void bad_lists_are_named(void)
     for (int i = 0; i < LAYERS; i++)
         c.grad[i] = new_floats(0);
     fill_options(&c, fore, back, fore_from, back_from, 0);
-    gph_pool_stats before, after;
+    gph_pool_stats before = GPH_SIZED(gph_pool_stats);
+    gph_pool_stats after = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &before);
 
     fore_from[1][0].callable = 2; /* of later */

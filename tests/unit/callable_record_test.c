@@ -139,7 +139,7 @@ static void shared_buffers_lie_over_each_other(void)
     enum { RECORDS = 6 };
     const gph_tensor inputs[] = {floats(new_floats(1)), floats(new_floats(10))};
     gphi_record *records[RECORDS];
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     for (int is_shared = 0; is_shared < 2; is_shared++) {
         const gphi_record_spec spec =
             spec_for(twice_plus, inputs, 2, 1,
@@ -198,7 +198,7 @@ static void a_warm_up_leaves_nothing(void)
     const gph_tensor inputs[] = {floats(new_floats(1)), floats(new_floats(10))};
     gphi_record_spec spec = spec_for(twice_plus, inputs, 2, 1, 0);
     gph_tensor out = {0};
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     spec.user = calls;
     CHECK_OK(gphi_function_run(runtime, &spec, GPH_PHASE_WARMUP, stream, &out, &error),
              error);

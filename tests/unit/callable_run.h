@@ -52,7 +52,7 @@ static inline bool set_up(void)
 /* Everything is given back: the pool is empty but for us. */
 static inline int tear_down(void)
 {
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     if (stats.allocation_count != 0 || stats.recording_count != 0 || stats.users != 1) {
         fprintf(stderr, "left over: %u allocations, %u recordings, %u users\n",

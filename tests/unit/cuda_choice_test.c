@@ -22,7 +22,7 @@ static void auto_falls_to_softcuda_where_there_is_no_device(void)
 {
     setenv("FAKE_DEVICES", "0", 1);
     gph_error error = {0};
-    gph_driver_info info = {0};
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     for (int i = 0; i < 2; i++) { /* the second time both are loaded */
         CHECK_OK(open_as(GPH_DRIVER_AUTO, &info, &error), error);
         CHECK(info.driver == GPH_DRIVER_SOFT);
@@ -36,7 +36,7 @@ static void auto_takes_the_driver_that_has_a_device(void)
 {
     setenv("FAKE_DEVICES", "1", 1);
     gph_error error = {0};
-    gph_driver_info info = {0};
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CHECK_OK(open_as(GPH_DRIVER_AUTO, &info, &error), error);
     CHECK(info.driver == GPH_DRIVER_CUDA);
     CHECK(strcmp(info.why, "auto: it has a device") == 0);
@@ -45,7 +45,7 @@ static void auto_takes_the_driver_that_has_a_device(void)
 static void the_default_is_the_driver_of_the_system(void)
 {
     gph_error error = {0};
-    gph_driver_info info = {0};
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CHECK_OK(open_as(GPH_DRIVER_DEFAULT, &info, &error), error);
     CHECK(info.driver == GPH_DRIVER_CUDA && strcmp(info.why, "default") == 0);
     CHECK((info.features & GPH_FEATURE_SOFTCUDA) == 0);
@@ -55,7 +55,7 @@ static void a_driver_without_device_passes_its_code_on(void)
 {
     setenv("FAKE_INIT", "100", 1);
     gph_error error = {0};
-    gph_driver_info info = {0};
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     CHECK(open_as(GPH_DRIVER_CUDA, &info, &error) == 100);
     CHECK(strstr(error.message, "cuInit returned CUDA_ERROR_NO_DEVICE") != NULL);
     CHECK(strstr(error.hint, "GPH_DRIVER=soft") != NULL);

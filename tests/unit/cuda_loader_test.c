@@ -24,7 +24,7 @@ static void two_runtimes_share_the_driver(void)
     CHECK_OK(open_as(GPH_DRIVER_SOFT, &first, &error), error);
     if (first == NULL)
         return;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(first, &info);
     CHECK(info.driver == GPH_DRIVER_SOFT && strcmp(info.why, "option") == 0);
     CHECK(info.features == GPH_FEATURE_SOFTCUDA);
@@ -51,7 +51,7 @@ static void the_variable_chooses_unless_an_option_does(void)
     gph_runtime *runtime = NULL;
     setenv("GPH_DRIVER", "soft", 1);
     CHECK_OK(open_as(GPH_DRIVER_DEFAULT, &runtime, &error), error);
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     CHECK(strcmp(info.why, "GPH_DRIVER") == 0);
     gph_close(runtime);
@@ -86,7 +86,7 @@ static void the_default_never_falls_to_the_cpu(void)
     CHECK(strstr(error.message, "no NVIDIA driver: libcuda.so.1") != NULL);
     CHECK(strstr(error.hint, "GPH_DRIVER=soft") != NULL);
     CHECK_OK(open_as(GPH_DRIVER_AUTO, &runtime, &error), error);
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     CHECK(strcmp(info.why, "auto: no usable GPU") == 0);
     gph_close(runtime);

@@ -28,7 +28,7 @@ static void a_driver_is_described(void)
 {
     fake_reset();
     gph_runtime *runtime = open_fake();
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     CHECK(info.driver == GPH_DRIVER_CUDA && info.version == 13000);
     CHECK(info.features == GPH_FEATURE_LOGS);
@@ -84,7 +84,7 @@ static void a_missing_call_says_so(void)
     fake_reset();
     fake.version = 12040;
     gph_runtime *runtime = open_fake();
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     CHECK((info.features & GPH_FEATURE_LOGS) == 0); /* 12.9 */
     CHECK(gph_cuda(runtime)->CtxSynchronize() == CUDA_ERROR_NOT_SUPPORTED);

@@ -279,7 +279,7 @@ static inline void give(gph_pool *pool, CUdeviceptr address, CUstream stream)
 
 static inline gph_pool_stats stats_of(const gph_pool *pool)
 {
-    gph_pool_stats stats = {0};
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     CHECK(gphi_blocks_check(&pool->blocks));
     return stats;

@@ -164,7 +164,7 @@ static bool use_pool(gph_arena *arena, gph_pool *pool)
     gph_recording_id id = 0;
     uint32_t count = 0;
     gph_ledger_entry entries[4];
-    gph_ledger_total total;
+    gph_ledger_total total = GPH_SIZED(gph_ledger_total);
     gph_arena_range(arena, &base, NULL);
     TRY(gph_pool_alloc(pool, MiB, streams[0], &a, &error));
     TRY(gph_pool_alloc(pool, MiB, streams[2], &b, &error));

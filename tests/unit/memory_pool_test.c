@@ -467,7 +467,8 @@ static void checkpoints_absorb_what_came_after(void)
 static void the_ledger_is_what_the_driver_says(void)
 {
     gph_arena *arena = open_arena(64 * MiB);
-    gph_ledger_total first = {0}, total = {0};
+    gph_ledger_total first = GPH_SIZED(gph_ledger_total);
+    gph_ledger_total total = GPH_SIZED(gph_ledger_total);
     gph_ledger_entry entries[16];
     uint32_t count = 0;
     CHECK_OK(gph_ledger_get(arena, NULL, 0, &count, &first, &error), error);
@@ -521,7 +522,7 @@ static void grow_meanwhile(void)
 static void executables_are_measured_without_our_own_pages(void)
 {
     gph_ledger_entry entries[8];
-    gph_ledger_total total = {0};
+    gph_ledger_total total = GPH_SIZED(gph_ledger_total);
     uint32_t count = 0;
     CUgraph graph = NULL;
     gph_exec *small = NULL, *large = NULL;

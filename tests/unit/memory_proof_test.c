@@ -76,8 +76,7 @@ static void the_order_of_capture_is_right_and_others_are_refused(void)
     CHECK(g2.temporary == g0.temporary && g2.out == g0.out);
     CHECK_OK(gph_pool_may_replay(pool, g0.id, g1.id, GPH_REPLAY_AFTER, NULL, &error),
              error);
-    gph_pool_conflict conflict;
-    memset(&conflict, 0, sizeof(conflict));
+    gph_pool_conflict conflict = GPH_SIZED(gph_pool_conflict);
     CHECK(gph_pool_may_replay(pool, g2.id, g1.id, GPH_REPLAY_AFTER, &conflict, &error) ==
           GPH_E_STATE);
     CHECK(strcmp(conflict.text, error.message) == 0);
@@ -143,7 +142,7 @@ static void separate_pools_may_run_at_once(void)
     CHECK(gph_pool_may_replay(pool, a, b, GPH_REPLAY_AFTER, NULL, &error) == GPH_OK);
     /* b reads what a makes: no longer at once, still one after the other. */
     CHECK_OK(gph_pool_record_input(pool, b, x, 512, &error), error);
-    gph_pool_conflict conflict;
+    gph_pool_conflict conflict = GPH_SIZED(gph_pool_conflict);
     CHECK(gph_pool_may_replay(pool, a, b, GPH_REPLAY_AT_ONCE, &conflict, &error) ==
           GPH_E_STATE);
     CHECK(conflict.first.recording == a && conflict.first.kind == GPH_RANGE_OUTPUT);

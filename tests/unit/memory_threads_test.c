@@ -145,8 +145,8 @@ static void *look(void *user)
     gph_error failure = {0};
     CHECK(cu->CtxSetCurrent(context) == GPH_OK);
     while (!atomic_load(&is_over)) {
-        gph_pool_stats stats;
-        gph_ledger_total total;
+        gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
+        gph_ledger_total total = GPH_SIZED(gph_ledger_total);
         uint32_t count = 0;
         gph_pool_stats_get(pools[1], &stats);
         CHECK(stats.allocated_bytes <= stats.mapped_bytes);

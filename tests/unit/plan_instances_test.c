@@ -43,7 +43,7 @@ static void public_instances_fit(void)
         char name[64];
         uint64_t offsets[600], height = 0;
         gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
-        gph_plan_result result = {0};
+        gph_plan_result result = GPH_SIZED(gph_plan_result);
         gph_error error = {0};
         snprintf(name, sizeof(name), "minimalloc/%c.1048576", *c);
         gph_plan_table *table = load(name);
@@ -72,7 +72,7 @@ static void traces_are_planned_near_their_bounds(void)
                                         "examples/train"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         gph_plan_table *table = load(names[i]);
-        gph_plan_result result = {0};
+        gph_plan_result result = GPH_SIZED(gph_plan_result);
         gph_error error = {0};
         if (table == NULL)
             continue;

@@ -228,7 +228,8 @@ static double judge_subset(const struct instance *in, uint32_t subset)
 static void check_instance(const struct instance *in)
 {
     uint64_t rungs[RUNGS];
-    gph_plan_ladder_result got, judged;
+    gph_plan_ladder_result got = GPH_SIZED(gph_plan_ladder_result);
+    gph_plan_ladder_result judged = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     double least = INFINITY;
     for (uint32_t subset = 0; subset < 1u << in->rung_count; subset++)
@@ -300,7 +301,7 @@ static void many_sizes_take_the_recurrence(void)
                                                           (double)sizes[j].size);
         }
     const gph_plan_histogram histogram = {sizes, MANY};
-    gph_plan_ladder_result result;
+    gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     for (uint32_t k = 1; k <= MOST; k++) {
         CHECK_OK(gph_plan_ladder(&histogram, NULL, rungs, k, &result, &error), error);
@@ -319,7 +320,8 @@ static void budgets_over_many_sizes_are_kept(void)
     const gph_plan_point bytes[] = {{1, 1e6}, {4000, 5e6}},
                          seconds[] = {{1, .2}, {4000, 1}};
     gph_plan_ladder_options options = GPH_PLAN_LADDER_OPTIONS_INIT;
-    gph_plan_ladder_result result, fewer;
+    gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
+    gph_plan_ladder_result fewer = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     for (uint32_t i = 0; i < MANY; i++)
         sizes[i] = (gph_plan_size){1 + 10 * i, 1 + below(1000)};
@@ -341,7 +343,7 @@ static void padding_is_the_share_of_what_is_replayed(void)
     const gph_plan_size sizes[] = {{3, 10}, {8, 5}, {3, 10}};
     const gph_plan_histogram histogram = {sizes, 3};
     const uint64_t rungs[] = {4, 8};
-    gph_plan_ladder_result r;
+    gph_plan_ladder_result r = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     CHECK_OK(gph_plan_ladder_judge(&histogram, NULL, rungs, 2, &r, &error), error);
     CHECK(r.cost == 120 && r.cost_unbounded == 100 && r.rung_count == 2);
@@ -360,7 +362,7 @@ static void refused(const gph_plan_histogram *histogram,
                     const char *what)
 {
     uint64_t rungs[2] = {77, 77};
-    gph_plan_ladder_result result = {.cost = 77};
+    gph_plan_ladder_result result = {.size = sizeof(gph_plan_ladder_result), .cost = 77};
     gph_error error = {0};
     CHECK(gph_plan_ladder(histogram, options, rungs, 2, &result, &error) == code);
     if (!CHECK(strstr(error.message, what) != NULL))
@@ -402,7 +404,7 @@ static void wrong_input_is_refused(void)
     o.byte_budget = 4;
     refused(&h, &o, GPH_E_STATE, "at least 5 bytes and 0 seconds");
     gph_error error = {0};
-    gph_plan_ladder_result r = {.cost = 77};
+    gph_plan_ladder_result r = {.size = sizeof(gph_plan_ladder_result), .cost = 77};
     const uint64_t falling[] = {8, 8};
     CHECK(gph_plan_ladder(&h, NULL, NULL, 0, &r, &error) == GPH_E_INVALID);
     CHECK(gph_plan_ladder_judge(&h, NULL, falling, 2, &r, &error) == GPH_E_INVALID);
@@ -481,7 +483,7 @@ static gph_status plan_with(fault_heap *heap)
     const gph_plan_point points[] = {{4, 3}, {16, 9}};
     const gph_plan_histogram h = {sizes, 5};
     gph_plan_ladder_options o = GPH_PLAN_LADDER_OPTIONS_INIT;
-    gph_plan_ladder_result result = {.cost = 77};
+    gph_plan_ladder_result result = {.size = sizeof(gph_plan_ladder_result), .cost = 77};
     uint64_t rungs[5] = {77};
     gph_error error = {0};
     o.allocator = &allocator;
@@ -500,7 +502,7 @@ static gph_status judge_with(fault_heap *heap)
     const gph_plan_histogram h = {sizes, 2};
     const uint64_t rungs[] = {9};
     gph_plan_ladder_options o = GPH_PLAN_LADDER_OPTIONS_INIT;
-    gph_plan_ladder_result result = {.cost = 77};
+    gph_plan_ladder_result result = {.size = sizeof(gph_plan_ladder_result), .cost = 77};
     gph_error error = {0};
     o.allocator = &allocator;
     const gph_status status = gph_plan_ladder_judge(&h, &o, rungs, 1, &result, &error);

@@ -91,7 +91,7 @@ static void compare_with_all(bool alike)
         uint32_t owners[8];
         const uint32_t count = 1 + below(8);
         gph_plan_share_options o = GPH_PLAN_SHARE_OPTIONS_INIT;
-        gph_plan_share_result r;
+        gph_plan_share_result r = GPH_SIZED(gph_plan_share_result);
         gph_error error = {0};
         uint64_t bytes = 0;
         double least = INFINITY;
@@ -134,7 +134,7 @@ static void without_limits_all_have_their_own(void)
 {
     gph_plan_sharer g[20];
     uint32_t owners[20];
-    gph_plan_share_result r;
+    gph_plan_share_result r = GPH_SIZED(gph_plan_share_result);
     gph_error error = {0};
     random_graphs(g, 20, false);
     CHECK_OK(gph_plan_share(g, 20, NULL, owners, &r, &error), error);
@@ -168,7 +168,7 @@ static void hot_buckets_keep_their_own(void)
     gph_plan_sharer g[67];
     uint32_t owners[67];
     gph_plan_share_options o = GPH_PLAN_SHARE_OPTIONS_INIT;
-    gph_plan_share_result r;
+    gph_plan_share_result r = GPH_SIZED(gph_plan_share_result);
     gph_error error = {0};
     for (uint32_t i = 0; i < 67; i++)
         g[i] = (gph_plan_sharer){.topology = 1,
@@ -191,7 +191,7 @@ static void thousands_are_planned_within_the_limits(void)
     gph_plan_sharer *g = calloc(MANY, sizeof(*g));
     uint32_t *owners = calloc(MANY, sizeof(*owners));
     gph_plan_share_options o = GPH_PLAN_SHARE_OPTIONS_INIT;
-    gph_plan_share_result r;
+    gph_plan_share_result r = GPH_SIZED(gph_plan_share_result);
     gph_error error = {0};
     for (uint32_t i = 0; i < MANY; i++)
         g[i] = (gph_plan_sharer){.topology = i % 100,
@@ -213,7 +213,7 @@ static void refused(const gph_plan_sharer *g, size_t count,
                     const gph_plan_share_options *o, gph_status code, const char *what)
 {
     uint32_t owners[3] = {77, 77, 77};
-    gph_plan_share_result r = {.cost = 77};
+    gph_plan_share_result r = {.size = sizeof(gph_plan_share_result), .cost = 77};
     gph_error error = {0};
     CHECK(gph_plan_share(g, count, o, owners, &r, &error) == code);
     if (!CHECK(strstr(error.message, what) != NULL))

@@ -87,7 +87,7 @@ static void small_plans_are_the_lowest(bool aligned)
         struct orders all = {.buffers = buffers, .count = count, .best = UINT64_MAX};
         try_orders(&all, 0, 0);
         gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
-        gph_plan_result result;
+        gph_plan_result result = GPH_SIZED(gph_plan_result);
         gph_error error = {0};
         options.time_limit_s = 20;
         CHECK_OK(gph_plan_addresses(buffers, count, &options, offsets, &result, &error),
@@ -120,7 +120,7 @@ static void upper_ends_are_exclusive(void)
 {
     const gph_plan_buffer buffers[] = {buffer(0, 5, 100), buffer(5, 9, 100)};
     uint64_t offsets[2];
-    gph_plan_result result;
+    gph_plan_result result = GPH_SIZED(gph_plan_result);
     gph_error error = {0};
     CHECK_OK(gph_plan_addresses(buffers, 2, NULL, offsets, &result, &error), error);
     CHECK(offsets[0] == 0 && offsets[1] == 0 && result.height == 100);
@@ -196,7 +196,7 @@ static void many_buffers_are_planned_greedily(void)
     enum { MANY = 20000 };
     gph_plan_buffer *buffers = calloc(MANY, sizeof(*buffers));
     uint64_t *offsets = calloc(MANY, sizeof(*offsets));
-    gph_plan_result result;
+    gph_plan_result result = GPH_SIZED(gph_plan_result);
     gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
     gph_error error = {0};
     for (uint32_t i = 0; i < MANY; i++) {
@@ -215,7 +215,7 @@ static void many_buffers_are_planned_greedily(void)
 
 static void no_buffers_take_no_bytes(void)
 {
-    gph_plan_result result = {.height = 77};
+    gph_plan_result result = {.size = sizeof(gph_plan_result), .height = 77};
     gph_error error = {0};
     CHECK_OK(gph_plan_addresses(NULL, 0, NULL, NULL, &result, &error), error);
     CHECK(result.height == 0 && result.optimal);
@@ -227,7 +227,7 @@ static void refused(const gph_plan_buffer *buffers, size_t count,
                     const gph_plan_options *options, const char *what)
 {
     uint64_t offsets[2] = {77, 77};
-    gph_plan_result result = {.height = 77};
+    gph_plan_result result = {.size = sizeof(gph_plan_result), .height = 77};
     gph_error error = {0};
     CHECK(gph_plan_addresses(buffers, count, options, offsets, &result, &error) ==
           GPH_E_INVALID);

@@ -109,7 +109,7 @@ static void close_setting(struct setting *setting)
 {
     gph_cache_destroy(setting->cache);
     gph_loaded_destroy(setting->loaded);
-    gph_pool_stats stats = {0};
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(setting->pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0);
     gph_pool_release(setting->pool);
@@ -188,7 +188,7 @@ static void a_cache_is_loaded_in_another_process(void)
     entry.check = 1;
     entry.stream = stream;
     CHECK_OK(gph_recipe_add_cache(recipe, &entry, &error), error);
-    gph_recipe_graph graph = {0};
+    gph_recipe_graph graph = GPH_SIZED(gph_recipe_graph);
     CHECK(gph_recipe_graph_get(recipe, 0, &graph) && graph.refusal_count == 0 &&
           graph.has_check && graph.key_count == 1 && graph.key[0] == 4 &&
           graph.input_count == 2 && graph.output_count == 1);
@@ -263,12 +263,12 @@ static void use_cache(struct setting *setting)
     CHECK(captures == 1); /* the one that was not in the file */
     call(cache, 16, GPH_CACHE_EXACT);
     call(cache, 4, GPH_CACHE_EXACT);
-    gph_cache_stats stats;
+    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
     gph_cache_stats_get(cache, &stats);
     CHECK(stats.captured_count == 3 && stats.captures == 1);
     CHECK_OK(gph_cache_evict(cache, 0, &error), error); /* as any other key */
     call(cache, 8, GPH_CACHE_EXACT);
-    gph_loaded_graph graph = {0};
+    gph_loaded_graph graph = GPH_SIZED(gph_loaded_graph);
     CHECK(gph_loaded_get(setting->loaded, 0, &graph) && graph.is_loaded);
     CHECK(gph_loaded_launch(setting->loaded, 0, stream, &error) == GPH_E_STATE);
 }
@@ -283,7 +283,8 @@ static void survive_failed_allocations(const gph_recipe *recipe, gph_pool *pool,
         gph_cache *cache = NULL;
         gph_loaded *loaded = NULL;
         atomic_store(&heap.fail_at, nth);
-        const gph_loaded_cache_options plain = {both->cache, NULL};
+        const gph_loaded_cache_options plain = {sizeof(gph_loaded_cache_options),
+                                                both->cache, NULL};
         const gph_status status = gph_loaded_create_cache(
             runtime, recipe, nth % 2 == 0 ? both : &plain, &cache, &loaded, &error);
         const bool is_done = atomic_load(&heap.fail_at) >= 0;
@@ -293,7 +294,7 @@ static void survive_failed_allocations(const gph_recipe *recipe, gph_pool *pool,
               (cache != NULL) == (loaded != NULL));
         gph_cache_destroy(cache);
         gph_loaded_destroy(loaded);
-        gph_pool_stats stats = {0};
+        gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
         gph_pool_stats_get(pool, &stats);
         if (!CHECK(stats.allocation_count == 0 && stats.recording_count == 0))
             fprintf(stderr, "  allocation %ld: %u allocations, %u recordings\n", nth,
@@ -307,7 +308,7 @@ static void survive_failed_allocations(const gph_recipe *recipe, gph_pool *pool,
 static int load_here(const char *path, CUdeviceptr base)
 {
     gph_recipe *recipe = NULL;
-    gph_recipe_range range = {0};
+    gph_recipe_range range = GPH_SIZED(gph_recipe_range);
     CHECK_OK(gph_recipe_load(path, NULL, &recipe, &error), error);
     CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     struct setting setting = {0};
@@ -318,12 +319,14 @@ static int load_here(const char *path, CUdeviceptr base)
     load.flags = GPH_RECIPE_CHECK;
     load.stream = stream;
     const gph_cache_options options = cache_options(setting.pool);
-    const gph_loaded_cache_options both = {&options, &load};
+    const gph_loaded_cache_options both = {sizeof(gph_loaded_cache_options), &options,
+                                           &load};
     gph_rng *rng = NULL;
     CHECK_OK(gph_rng_create(runtime, 1, &rng, &error), error);
     gph_cache_options draws = options;
     draws.rng = rng;
-    const gph_loaded_cache_options with_rng = {&draws, &load};
+    const gph_loaded_cache_options with_rng = {sizeof(gph_loaded_cache_options), &draws,
+                                               &load};
     CHECK(gph_loaded_create_cache(runtime, recipe, &with_rng, &setting.cache,
                                   &setting.loaded, &error) == GPH_E_UNSUPPORTED &&
           setting.cache == NULL && strstr(error.message, "rng") != NULL);
@@ -333,7 +336,7 @@ static int load_here(const char *path, CUdeviceptr base)
                                      &setting.loaded, &error),
              error);
     gph_recipe_destroy(recipe);
-    gph_loaded_graph graph;
+    gph_loaded_graph graph = GPH_SIZED(gph_loaded_graph);
     for (uint32_t i = 0; gph_loaded_get(setting.loaded, i, &graph); i++)
         if (!CHECK(graph.is_loaded && graph.is_checked))
             fprintf(stderr, "  %s: %s\n", graph.name, graph.why);

@@ -29,8 +29,8 @@ static gph_tensor floats(CUdeviceptr data)
 static gph_recipe *new_recipe(bool moves)
 {
     gph_recipe *recipe = NULL;
-    const gph_recipe_range range = {"arena", first_base, moves ? second_base : first_base,
-                                    PLACE};
+    const gph_recipe_range range = {sizeof(gph_recipe_range), "arena", first_base,
+                                    moves ? second_base : first_base, PLACE};
     CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
     CHECK_OK(gph_recipe_range_add(recipe, &range, NULL, &error), error);
     return recipe;
@@ -56,7 +56,7 @@ static void add_work(gph_recipe *recipe, const char *name, float factor, bool wi
     entry.input_count = entry.output_count = 1;
     entry.check = with_check;
     entry.stream = stream;
-    gph_recipe_range range = {0};
+    gph_recipe_range range = GPH_SIZED(gph_recipe_range);
     CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     captured_factor = factor;
     if (range.shifted != range.address) {
@@ -72,7 +72,7 @@ static void add_work(gph_recipe *recipe, const char *name, float factor, bool wi
 
 static void print_refusals(const gph_recipe *recipe, uint32_t graph)
 {
-    gph_recipe_refusal refusal;
+    gph_recipe_refusal refusal = GPH_SIZED(gph_recipe_refusal);
     for (uint32_t i = 0; gph_recipe_refusal_get(recipe, graph, i, &refusal); i++)
         fprintf(stderr, "  node %lld (%s) offset %lld: %s\n", (long long)refusal.node,
                 gph_node_kind_name(refusal.kind), (long long)refusal.offset, refusal.why);
@@ -149,7 +149,7 @@ static void one_captured_twice_loads_anywhere(void)
 {
     gph_recipe *recipe = new_recipe(true);
     add_work(recipe, "a", 5.0f, true);
-    gph_recipe_graph graph;
+    gph_recipe_graph graph = GPH_SIZED(gph_recipe_graph);
     CHECK(gph_recipe_graph_get(recipe, 0, &graph) && graph.is_movable && graph.has_check);
     CHECK(graph.pointer_count == 2 + 2 * 2 + 2 * 2); /* fills, kernels, copies */
     save(recipe);
@@ -238,13 +238,14 @@ static void expect_refusal(CUgraph graph, CUgraph shifted, const gph_resolver *r
     entry.check = 1; /* not replayed: it is refused before */
     uint32_t index = 7;
     CHECK_OK(gph_recipe_add(recipe, runtime, &entry, &index, &error), error);
-    gph_recipe_refusal refusal = {.why = "it was not refused"};
+    gph_recipe_refusal refusal = {.size = sizeof(gph_recipe_refusal),
+                                  .why = "it was not refused"};
     CHECK(index == 0 && gph_recipe_refusal_get(recipe, 0, 0, &refusal));
     if (!CHECK(strstr(refusal.why, words) != NULL && refusal.kind == kind &&
                refusal.offset == offset))
         fprintf(stderr, "  %s, offset %lld: %s\n", gph_node_kind_name(refusal.kind),
                 (long long)refusal.offset, refusal.why);
-    gph_recipe_graph info;
+    gph_recipe_graph info = GPH_SIZED(gph_recipe_graph);
     CHECK(gph_recipe_graph_get(recipe, 0, &info) && info.node_count == 0 &&
           info.refusal_count > 0 && !info.has_check);
     CHECK_OK(gph_recipe_save(recipe, file, &error), error);
@@ -252,7 +253,7 @@ static void expect_refusal(CUgraph graph, CUgraph shifted, const gph_resolver *r
 
     gph_recipe *again = NULL;
     gph_loaded *loaded = NULL;
-    gph_loaded_graph state = {0};
+    gph_loaded_graph state = GPH_SIZED(gph_loaded_graph);
     CHECK_OK(gph_recipe_load(file, NULL, &again, &error), error);
     CHECK_OK(gph_loaded_create(runtime, again, NULL, &loaded, &error), error);
     CHECK(gph_loaded_get(loaded, 0, &state) && !state.is_loaded &&
@@ -422,7 +423,7 @@ static void an_unknown_module_is_refused_unless_it_is_resolved(void)
     CU(ModuleGetFunction, &function, foreign, "axpy");
     axpy = function;
     CUgraph graph = capture_work(first_base, 2.0f);
-    gph_resolver resolver = {.identify = identify_foreign};
+    gph_resolver resolver = {.size = sizeof(gph_resolver), .identify = identify_foreign};
     expect_refusal(graph, NULL, NULL, GPH_NODE_KERNEL, -1,
                    "kernel axpy is of a module that gph_module_load() did not load");
     expect_refusal(graph, NULL, &resolver, GPH_NODE_KERNEL, -1,
@@ -477,7 +478,7 @@ static void bad_arguments_are_refused_and_change_nothing(void)
     REFUSE(output_count, 1, "its tensors are NULL");
     good.outputs = &far;
     REFUSE(output_count, 1, "output 0: 4000 bytes at 0x");
-    gph_recipe_summary summary;
+    gph_recipe_summary summary = GPH_SIZED(gph_recipe_summary);
     gph_recipe_summary_get(recipe, &summary);
     CHECK(summary.graph_count == 0 && summary.kernel_count == 0);
     CHECK_OK(gph_recipe_add(recipe, runtime, &good, NULL, &error), error);
@@ -496,9 +497,10 @@ static void bad_arguments_are_refused_and_change_nothing(void)
 static void bad_ranges_places_and_paths_are_refused(void)
 {
     gph_recipe *recipe = new_recipe(true);
-    const gph_recipe_range same = {"arena", 4096, 4096, 64};
-    const gph_recipe_range over = {"over", first_base + 64, first_base + 64, 64};
-    const gph_recipe_range none = {"none", 4096, 4096, 0};
+    const gph_recipe_range same = {sizeof(gph_recipe_range), "arena", 4096, 4096, 64};
+    const gph_recipe_range over = {sizeof(gph_recipe_range), "over", first_base + 64,
+                                   first_base + 64, 64};
+    const gph_recipe_range none = {sizeof(gph_recipe_range), "none", 4096, 4096, 0};
     CHECK(gph_recipe_range_add(recipe, &same, NULL, &error) == GPH_E_INVALID);
     CHECK(gph_recipe_range_add(recipe, &over, NULL, &error) == GPH_E_INVALID);
     CHECK(strcmp(error.message, "range over overlaps range arena") == 0);
@@ -575,7 +577,7 @@ static void a_recipe_describes_its_graphs(void)
     CHECK(gph_recipe_kernel_get(recipe, 0, &kernel, &nodes) && nodes == 2);
     CHECK(strcmp(kernel.name, "axpy") == 0);
     CHECK(!gph_recipe_kernel_get(recipe, 1, &kernel, NULL));
-    gph_recipe_summary summary;
+    gph_recipe_summary summary = GPH_SIZED(gph_recipe_summary);
     gph_recipe_summary_get(recipe, &summary);
     CHECK(summary.graph_count == 1 && summary.refused_count == 0 &&
           summary.node_count == 6 && summary.image_count == 1 &&
@@ -603,7 +605,7 @@ static void a_graph_that_keeps_state_is_kept_without_a_check(void)
     CU(MemsetD32Async, first_base + OUT, 0, COUNT, stream);
     CU(StreamSynchronize, stream);
     CHECK_OK(gph_recipe_add(recipe, runtime, &entry, NULL, &error), error);
-    gph_recipe_graph info = {0};
+    gph_recipe_graph info = GPH_SIZED(gph_recipe_graph);
     print_refusals(recipe, 0);
     CHECK(gph_recipe_graph_get(recipe, 0, &info) && !info.has_check &&
           info.refusal_count == 0);
@@ -696,7 +698,7 @@ static int load_here(const char *path, CUdeviceptr base, const char *what, float
     const char *foreign = strcmp(what, "resolve-other") == 0 ? other_ptx
                           : strcmp(what, "check-twice") == 0 ? double_ptx
                                                              : work_ptx;
-    const gph_resolver resolver = {.find = find_foreign};
+    const gph_resolver resolver = {.size = sizeof(gph_resolver), .find = find_foreign};
     CU(ModuleLoadData, &foreign_module, foreign);
 
     gph_recipe *recipe = NULL;
@@ -719,7 +721,7 @@ static int load_here(const char *path, CUdeviceptr base, const char *what, float
     uint32_t count = 0, execs = 0;
     gph_loaded_count(loaded, &count, &execs);
     printf("%u loaded, %u executables\n", count, execs);
-    gph_loaded_graph state;
+    gph_loaded_graph state = GPH_SIZED(gph_loaded_graph);
     int code = 0;
     for (uint32_t i = 0; gph_loaded_get(loaded, i, &state); i++) {
         printf("%s%s%s\n", state.name, state.is_checked ? ": checked" : ": ", state.why);

@@ -111,7 +111,7 @@ static bool end_window(gph_status status, bool may_work, const char *what, long 
 static uint32_t count_refused(const gph_loaded *loaded)
 {
     uint32_t refused = 0;
-    gph_loaded_graph graph;
+    gph_loaded_graph graph = GPH_SIZED(gph_loaded_graph);
     for (uint32_t i = 0; loaded != NULL && gph_loaded_get(loaded, i, &graph); i++) {
         CHECK(graph.is_loaded == (graph.status == GPH_OK));
         CHECK(graph.is_loaded ||
@@ -125,7 +125,7 @@ static uint32_t count_refused(const gph_loaded *loaded)
 static void check_same_recipe(const gph_recipe *recipe, const gph_recipe_summary *before,
                               long nth)
 {
-    gph_recipe_summary now;
+    gph_recipe_summary now = GPH_SIZED(gph_recipe_summary);
     gph_recipe_summary_get(recipe, &now);
     if (!CHECK(now.graph_count == before->graph_count &&
                now.kernel_count == before->kernel_count &&
@@ -198,7 +198,7 @@ static gph_cache *capture_cache(gph_pool *pool)
 
 static void check_pool_is_empty(const gph_pool *pool, long nth)
 {
-    gph_pool_stats stats = {0};
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     if (!CHECK(stats.allocation_count == 0 && stats.recording_count == 0 &&
                stats.allocated_bytes == 0))
@@ -220,7 +220,7 @@ static void a_cache_is_added(void)
     long nth = 0;
     for (bool is_done = false; !is_done && nth < 3000; nth++) {
         gph_recipe *recipe = make_recipe(arena);
-        gph_recipe_summary summary;
+        gph_recipe_summary summary = GPH_SIZED(gph_recipe_summary);
         shim.fail_at = nth;
         const gph_status status = gph_recipe_add_cache(recipe, &entry, &error);
         is_done = end_window(status, false, "adding a cache", nth);
@@ -252,7 +252,8 @@ static bool load_cache(const gph_recipe *recipe, long nth, uint32_t flags)
     load.flags = flags;
     load.stream = stream;
     const gph_cache_options options = cache_options(pool);
-    const gph_loaded_cache_options both = {&options, &load};
+    const gph_loaded_cache_options both = {sizeof(gph_loaded_cache_options), &options,
+                                           &load};
     shim.fail_at = nth;
     const gph_status status =
         gph_loaded_create_cache(runtime, recipe, &both, &cache, &loaded, &error);
@@ -264,7 +265,7 @@ static bool load_cache(const gph_recipe *recipe, long nth, uint32_t flags)
     CHECK(!is_done || refused == 0);
     if (cache != NULL) {
         CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
-        gph_cache_stats stats;
+        gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
         gph_cache_stats_get(cache, &stats);
         CHECK(stats.captures == refused);
         use_cache(cache);
@@ -345,7 +346,7 @@ static void walk(const struct grown *grown, bool is_replayed)
     float factor = 1.0f;
     CHECK_OK(gph_tree_step_begin(grown->tree, &error), error);
     for (int i = 0; i < 2; i++) {
-        gph_tree_event event;
+        gph_tree_event event = GPH_SIZED(gph_tree_event);
         CUdeviceptr data = 0;
         CHECK_OK(gph_tree_call(grown->tree, grown->functions[i], NULL, &input,
                                &outputs[i], &error),
@@ -372,7 +373,7 @@ static void a_tree_is_added(void)
     long nth = 0;
     for (bool is_done = false; !is_done && nth < 3000; nth++) {
         gph_recipe *recipe = make_recipe(arena);
-        gph_recipe_summary summary;
+        gph_recipe_summary summary = GPH_SIZED(gph_recipe_summary);
         gph_recipe_summary_get(recipe, &summary);
         shim.fail_at = nth;
         const gph_status status =

@@ -85,7 +85,8 @@ static gph_status add(gph_recipe *recipe, gph_runtime *runtime, CUfunction funct
                       const char *name, unsigned int n)
 {
     const gph_tensor input = words(first), output = words(first + 1024);
-    gph_recipe_summary before, after;
+    gph_recipe_summary before = GPH_SIZED(gph_recipe_summary);
+    gph_recipe_summary after = GPH_SIZED(gph_recipe_summary);
     gph_recipe_entry entry = GPH_RECIPE_ENTRY_INIT;
     gph_error error = {0};
     entry.name = name;
@@ -112,7 +113,8 @@ static gph_status record(gph_runtime *runtime, CUfunction function,
 {
     gph_recipe *recipe = NULL;
     gph_error error = {0};
-    const gph_recipe_range range = {"memory", first, second, BYTES};
+    const gph_recipe_range range = {sizeof(gph_recipe_range), "memory", first, second,
+                                    BYTES};
     GPHI_TRY(gph_recipe_create(allocator, &recipe, &error));
     gph_status status = gph_recipe_range_add(recipe, &range, NULL, &error);
     if (status == GPH_OK)
@@ -152,7 +154,7 @@ static gph_status load_and_launch(gph_runtime *runtime, const gph_allocator *all
     gph_status status = gph_loaded_create(runtime, recipe, &options, &loaded, &error);
     gph_recipe_destroy(recipe);
     CHECK((status == GPH_OK) == (loaded != NULL));
-    gph_loaded_graph graph;
+    gph_loaded_graph graph = GPH_SIZED(gph_loaded_graph);
     for (uint32_t i = 0; status == GPH_OK && gph_loaded_get(loaded, i, &graph); i++) {
         CHECK(graph.is_loaded == (graph.status == GPH_OK));
         CHECK(graph.is_loaded || graph.why[0] != '\0');

@@ -149,7 +149,7 @@ static void a_pool_is_laid_out_again_in_another_process(void)
              error);
     add(recipe, "second", false); /* any order */
     add(recipe, "first", true);
-    gph_recipe_refusal refusal;
+    gph_recipe_refusal refusal = GPH_SIZED(gph_recipe_refusal);
     for (uint32_t i = 0; i < 2; i++)
         if (!CHECK(!gph_recipe_refusal_get(recipe, i, 0, &refusal)))
             fprintf(stderr, "  %s\n", refusal.why);
@@ -179,7 +179,8 @@ static void check_out(CUdeviceptr out)
 static void play(gph_loaded *loaded, gph_pool *pool)
 {
     const uint32_t first = 1, second = 0;
-    gph_loaded_graph one = {0}, two = {0};
+    gph_loaded_graph one = GPH_SIZED(gph_loaded_graph);
+    gph_loaded_graph two = GPH_SIZED(gph_loaded_graph);
     CHECK(gph_loaded_get(loaded, first, &one) && gph_loaded_get(loaded, second, &two));
     if (!CHECK(one.is_loaded && two.is_loaded)) {
         fprintf(stderr, "  %s; %s\n", one.why, two.why);
@@ -204,7 +205,7 @@ static int load_here(const char *path, CUdeviceptr base)
     gph_recipe *recipe = NULL;
     gph_loaded *loaded = NULL;
     gph_pool *pool = NULL;
-    gph_recipe_range range = {0};
+    gph_recipe_range range = GPH_SIZED(gph_recipe_range);
     CHECK_OK(gph_recipe_load(path, NULL, &recipe, &error), error);
     CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     const bool is_same = base == 0;
@@ -221,7 +222,7 @@ static int load_here(const char *path, CUdeviceptr base)
     if (loaded != NULL)
         play(loaded, pool);
     gph_loaded_destroy(loaded);
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0 && stats.users == 1);
     gph_pool_release(pool);

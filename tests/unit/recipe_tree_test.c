@@ -107,7 +107,7 @@ static void walk(struct setting *setting, int second, gph_tree_action first_acti
     const gph_tree_input x = {.tensor =
                                   gph_tensor_dense(setting->x, GPH_DTYPE_F32, 1, shape)};
     gph_tree_output middle = {0}, last = {0};
-    gph_tree_event event;
+    gph_tree_event event = GPH_SIZED(gph_tree_event);
     CHECK_OK(gph_tree_step_begin(setting->tree, &error), error);
     CHECK_OK(
         gph_tree_call(setting->tree, setting->functions[0], NULL, &x, &middle, &error),
@@ -150,7 +150,7 @@ static void save_tree(struct setting *setting)
     CHECK_OK(gph_recipe_arena_add(recipe, "arena", setting->arena, NULL, NULL, &error),
              error);
     CHECK_OK(gph_recipe_add_tree(recipe, setting->tree, 1, NULL, &error), error);
-    gph_recipe_graph graph;
+    gph_recipe_graph graph = GPH_SIZED(gph_recipe_graph);
     uint32_t count = 0;
     for (; gph_recipe_graph_get(recipe, count, &graph); count++)
         CHECK(graph.refusal_count == 0 && graph.has_check);
@@ -199,7 +199,7 @@ static void a_tree_without_graphs_or_with_held_outputs_is_refused(void)
     CHECK(gph_recipe_add_tree(recipe, setting.tree, 0, NULL, &error) == GPH_E_STATE);
     CHECK(strstr(error.message, "1 outputs of the path are held") != NULL);
     gph_tree_output_release(setting.tree, held);
-    gph_recipe_summary summary;
+    gph_recipe_summary summary = GPH_SIZED(gph_recipe_summary);
     gph_recipe_summary_get(recipe, &summary);
     CHECK(summary.graph_count == 0);
     gph_loaded *loaded = NULL;
@@ -254,8 +254,9 @@ static void a_recording_that_draws_is_refused_and_the_others_are_not(void)
         gph_tree_output_release(tree, out);
     }
     gph_recipe *recipe = NULL;
-    gph_recipe_refusal why = {0};
-    gph_recipe_graph first, second;
+    gph_recipe_refusal why = GPH_SIZED(gph_recipe_refusal);
+    gph_recipe_graph first = GPH_SIZED(gph_recipe_graph);
+    gph_recipe_graph second = GPH_SIZED(gph_recipe_graph);
     CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
     CHECK_OK(gph_recipe_arena_add(recipe, "arena", arena, NULL, NULL, &error), error);
     CHECK_OK(gph_recipe_add_tree(recipe, tree, 0, NULL, &error), error);
@@ -329,7 +330,7 @@ static void survive_failed_allocations(const gph_recipe *recipe, CUdeviceptr bas
 static int load_here(const char *path, CUdeviceptr base)
 {
     gph_recipe *recipe = NULL;
-    gph_recipe_range range = {0};
+    gph_recipe_range range = GPH_SIZED(gph_recipe_range);
     CHECK_OK(gph_recipe_load(path, NULL, &recipe, &error), error);
     CHECK(gph_recipe_range_get(recipe, 0, &range) != 0);
     struct setting setting;

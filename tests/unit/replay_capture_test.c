@@ -280,7 +280,7 @@ static void wrong_regions_are_refused(void)
 
 static bool names_refusals(void)
 {
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     return (info.features & GPH_FEATURE_LOGS) != 0;
 }

@@ -244,7 +244,7 @@ static void a_captured_graph_is_described(void)
 
 static bool names_refusals(void)
 {
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     return (info.features & GPH_FEATURE_LOGS) != 0;
 }
@@ -414,7 +414,7 @@ static int use_in_child(gph_exec *exec)
 
 static void the_child_of_a_fork_is_refused(void)
 {
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     if (info.driver != GPH_DRIVER_SOFT)
         SKIP("this driver's rules about fork are its own");

@@ -223,7 +223,7 @@ static void check_nothing_is_left(long nth)
                       CHECK(shim.live_graphs == 0 && shim.live_execs == 0) &&
                       CHECK(shim.live_events == 0) &&
                       CHECK(gphi_capture_open_count() == 0);
-    gph_pool_stats stats = {0};
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     if (pool != NULL)
         gph_pool_stats_get(pool, &stats);
     CHECK(stats.allocation_count == 0 && stats.recording_count == 0);

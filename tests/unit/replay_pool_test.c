@@ -32,7 +32,7 @@ static gph_capture *begin(uint32_t flags)
 
 static gph_pool_stats stats(void)
 {
-    gph_pool_stats out;
+    gph_pool_stats out = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &out);
     return out;
 }

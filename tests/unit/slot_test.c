@@ -114,7 +114,7 @@ static unsigned below(unsigned limit)
 
 static gph_slots_stats stats_of(const gph_slots *table)
 {
-    gph_slots_stats stats;
+    gph_slots_stats stats = GPH_SIZED(gph_slots_stats);
     gph_slots_stats_get(table, &stats);
     return stats;
 }

@@ -16,7 +16,7 @@ static gph_status world_tree(const gph_tree_options *options, gph_tree **out)
 /* Nothing is left: no page, no executable. */
 static void check_device_is_empty(void)
 {
-    gph_ledger_total total = {0};
+    gph_ledger_total total = GPH_SIZED(gph_ledger_total);
     gph_error why;
     uint32_t count = 0;
     CHECK_OK(gph_ledger_get(device_arena, NULL, 0, &count, &total, &why), why);
@@ -57,7 +57,7 @@ static bool world_disarm(void)
 static void world_check(const gph_tree_stats *stats)
 {
     gph_pool *pool = NULL;
-    gph_pool_stats books;
+    gph_pool_stats books = GPH_SIZED(gph_pool_stats);
     gph_tree_objects(tree, NULL, &pool);
     gph_pool_stats_get(pool, &books);
     const uint32_t blocks = tree->is_fresh ? stats->live_blocks : 0;
@@ -235,7 +235,7 @@ static uint64_t eager_peak(CUdeviceptr x)
 {
     const int64_t shape[] = {LARGE};
     gph_pool *pool = NULL;
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     CHECK_OK(gph_pool_create(device_arena, NULL, &pool, &error), error);
     gph_callable_options opt = GPH_CALLABLE_OPTIONS_INIT;
     opt.function = layer;
@@ -264,7 +264,7 @@ static void a_tree_takes_no_more_than_the_eager_program(void)
     const int64_t shape[] = {LARGE};
     CUdeviceptr x = 0;
     gph_pool *pool = NULL;
-    gph_pool_stats stats;
+    gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     CHECK(below.cuMemAlloc(&x, LARGE) == 0);
     const uint64_t eager = eager_peak(x);
     gph_tree *one = new_tree();
@@ -303,7 +303,7 @@ static void a_synchronizing_function_runs_eagerly(void)
     gph_tree *one = new_tree();
     gph_tree_function *fn = add(one, &s, NULL, 1);
     for (int i = 0; i < 4; i++) {
-        gph_tree_event event;
+        gph_tree_event event = GPH_SIZED(gph_tree_event);
         is_of(one, call(one, fn, (gph_tree_input){.tensor = in}), &s, &v);
         gph_tree_event_get(one, &event);
         CHECK(event.action == (i == 0 ? GPH_TREE_WARMED : GPH_TREE_EAGER));
@@ -370,7 +370,7 @@ static void keep_from(int late)
         const value kept = device_value(&workspace);
         CHECK(kept.unit[3] == spec_mix(hash, 3));
     }
-    gph_tree_stats stats;
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
     gph_tree_stats_get(one, &stats);
     CHECK(stats.eager == stats.eager_for[GPH_TREE_OVERLAP]);
     CHECK((stats.eager != 0) == (late != 0));
@@ -430,7 +430,7 @@ static void a_seed_gives_the_same_numbers_again(void)
         }
         CHECK(gph_rng_state_get(rng).offset == 9);
     }
-    gph_tree_stats stats;
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
     gph_tree_stats_get(one, &stats);
     CHECK(stats.warmups == 1 && stats.recordings == 1 && stats.replays == 10);
     gph_tree_destroy(one);
@@ -476,7 +476,7 @@ static void *use_a_tree(void *user)
         v = spec_value(&s[1], 0, NULL, 0, &v, 1, 3);
         CHECK(word[0] == v.unit[0] && word[1] == v.unit[0] + 1);
     }
-    gph_tree_stats stats;
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
     gph_tree_stats_get(one, &stats);
     CHECK(stats.replays == 76 && stats.eager == 0);
     gph_tree_destroy(one);

@@ -155,7 +155,7 @@ static void check_handle(const handle *h)
 
 static void check_all(void)
 {
-    gph_tree_stats stats;
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
     gph_tree_stats_get(tree, &stats);
     CHECK(stats.live_outputs == held());
     CHECK(stats.due == due);
@@ -327,7 +327,7 @@ static void do_call(void)
         gph_tree_call(tree, a.fn->fn, &a.key, a.inputs, a.outputs, &error);
     const uint64_t spent = gphi_clock_ns() - start;
     const bool has_failed = world_disarm();
-    gph_tree_event event;
+    gph_tree_event event = GPH_SIZED(gph_tree_event);
     gph_tree_event_get(tree, &event);
     if (status == GPH_OK && event.action == GPH_TREE_REPLAYED)
         world_timed(spent);
@@ -409,7 +409,7 @@ static void run_seed(uint64_t seed, uint32_t actions)
             do_release();
         check_all();
     }
-    gph_tree_stats stats;
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
     gph_tree_stats_get(tree, &stats);
     total_replays += stats.replays;
     total_calls += stats.calls;

@@ -106,14 +106,14 @@ static inline void step(void)
 
 static inline gph_tree_stats stats(void)
 {
-    gph_tree_stats out;
+    gph_tree_stats out = GPH_SIZED(gph_tree_stats);
     gph_tree_stats_get(tree, &out);
     return out;
 }
 
 static inline gph_tree_event last(void)
 {
-    gph_tree_event out;
+    gph_tree_event out = GPH_SIZED(gph_tree_event);
     gph_tree_event_get(tree, &out);
     return out;
 }

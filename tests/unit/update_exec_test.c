@@ -103,7 +103,7 @@ static struct tracked track(spec what)
 
 static gph_update_stats stats_of(const gph_exec *exec)
 {
-    gph_update_stats stats;
+    gph_update_stats stats = GPH_SIZED(gph_update_stats);
     gph_exec_update_stats_get(exec, &stats);
     return stats;
 }

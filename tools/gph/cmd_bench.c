@@ -157,7 +157,7 @@ static void print(const struct bench *bench)
     static const char *const names[WAYS] = {"kernels one by one", "cuGraphLaunch",
                                             "gph_exec_launch"};
     double median[WAYS];
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(bench->runtime, &info);
     printf("%s, chain of %ld empty kernels, medians of %ld launches\n\n",
            info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's driver", bench->nodes,

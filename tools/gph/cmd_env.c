@@ -44,7 +44,7 @@ static void put_softcuda_settings(const gph_runtime *runtime)
 
 static void put_driver(const gph_runtime *runtime)
 {
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     put_row(stdout, "driver", "%s, CUDA %d.%d (%s)",
             info.driver == GPH_DRIVER_SOFT ? "softcuda" : "NVIDIA's", info.version / 1000,

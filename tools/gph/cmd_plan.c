@@ -95,7 +95,7 @@ static void put_result(const gph_plan_table *table, const gph_plan_result *r)
 static int plan(const command_line *line, const gph_plan_table *table)
 {
     gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
-    gph_plan_result result;
+    gph_plan_result result = GPH_SIZED(gph_plan_result);
     gph_error error = {0};
     if (!read_options(line, &options))
         return EXIT_USAGE;

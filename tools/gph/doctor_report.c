@@ -29,7 +29,8 @@ bool doctor_report_write(const command_line *line, gph_report *report,
                          const gph_advice *advice, int code)
 {
     const char *const *values = line->values;
-    const gph_report_program program = {.words = (const char *const *)line->operands,
+    const gph_report_program program = {.size = sizeof(gph_report_program),
+                                        .words = (const char *const *)line->operands,
                                         .word_count = (uint32_t)line->operand_count,
                                         .exit_code = code,
                                         .advice = advice};

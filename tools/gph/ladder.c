@@ -42,7 +42,7 @@ static void put_usual(const char *name, uint32_t kind, uint64_t top,
 {
     static uint64_t rungs[RUNGS_MAX];
     const gph_plan_ladder_rule rule = {.kind = kind, .from = 1, .to = top};
-    gph_plan_ladder_result result;
+    gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     size_t count = 0;
     if (gph_plan_ladder_make(&rule, rungs, RUNGS_MAX, &count, &error) == GPH_OK &&
@@ -97,7 +97,7 @@ int plan_ladder(const command_line *line, const char *text, size_t bytes)
 {
     gph_plan_ladder_options options = GPH_PLAN_LADDER_OPTIONS_INIT;
     gph_plan_traffic *traffic = NULL;
-    gph_plan_ladder_result result;
+    gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     if (!read_options(line, &options))
         return EXIT_USAGE;

@@ -65,7 +65,7 @@ bool launch_prepare(const char *who, const char *word, gph_driver *chosen)
     gph_runtime *runtime = driver_open(driver);
     if (runtime == NULL)
         return false;
-    gph_driver_info info;
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
     *chosen = info.driver;
     const bool is_ready = launch_variable(who, "GPH_DRIVER", driver_name(info.driver)) &&

@@ -21,7 +21,7 @@ bool is_recipe(const char *path)
 
 static void put_summary(const gph_recipe *recipe)
 {
-    gph_recipe_summary summary;
+    gph_recipe_summary summary = GPH_SIZED(gph_recipe_summary);
     gph_recipe_summary_get(recipe, &summary);
     const uint32_t library = summary.library_version;
     put_row(stdout, "recipe", "%u graphs, %u of them refused", summary.graph_count,
@@ -39,7 +39,7 @@ static void put_summary(const gph_recipe *recipe)
 
 static void put_ranges(const gph_recipe *recipe)
 {
-    gph_recipe_range range;
+    gph_recipe_range range = GPH_SIZED(gph_recipe_range);
     for (uint32_t i = 0; gph_recipe_range_get(recipe, i, &range); i++)
         printf("%s  %-20s 0x%llx, %s%s\n", i == 0 ? "\nranges\n" : "", range.name,
                (unsigned long long)range.address, bytes_text(range.bytes),
@@ -65,7 +65,7 @@ static void put_kernels(const gph_recipe *recipe)
  * graph can be kept. */
 static void put_refusals(const gph_recipe *recipe, uint32_t graph)
 {
-    gph_recipe_refusal refusal;
+    gph_recipe_refusal refusal = GPH_SIZED(gph_recipe_refusal);
     for (uint32_t i = 0; gph_recipe_refusal_get(recipe, graph, i, &refusal); i++) {
         printf("    ");
         if (refusal.node >= 0)
@@ -81,7 +81,7 @@ static void put_refusals(const gph_recipe *recipe, uint32_t graph)
 
 static void put_graphs(const gph_recipe *recipe)
 {
-    gph_recipe_graph graph;
+    gph_recipe_graph graph = GPH_SIZED(gph_recipe_graph);
     for (uint32_t i = 0; gph_recipe_graph_get(recipe, i, &graph); i++) {
         printf("%s  %-20s ", i == 0 ? "\ngraphs\n" : "", graph.name);
         if (graph.refusal_count > 0)

@@ -196,7 +196,7 @@ static void graphs_remember_what_was_tried(void)
 
 static uint64_t maps_of(gph_status (*ask)(int, gph_softcuda_memory *))
 {
-    gph_softcuda_memory memory = {0};
+    gph_softcuda_memory memory = GPH_SIZED(gph_softcuda_memory);
     CHECK(ask(0, &memory) == GPH_OK);
     return memory.graph_map_calls;
 }
