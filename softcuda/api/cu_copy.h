@@ -17,7 +17,7 @@ struct how {
 
 CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
                               struct how how);
-/* What a batch of copies may be sent to: not the legacy stream (1), and no stream that
- * captures (900, and the capture stays valid: graph-errors C12). */
+/* What a batch of copies may be sent to: not the legacy stream (INVALID_VALUE), and no
+ * stream that captures (STREAM_CAPTURE_UNSUPPORTED, and the capture stays valid, C12). */
 CUresult soft_api_copy_batch_stream(soft_context *context, struct how how);
 #endif

@@ -116,7 +116,7 @@ CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
     soft_context *context;
     soft_event *event;
     SOFT_TRY(find_both(handle, event_handle, &context, &event));
-    return soft_streams_record(context, event);
+    return soft_event_record_all(event, context);
 }
 
 CUresult cuCtxWaitEvent(CUcontext handle, CUevent event_handle)
@@ -125,5 +125,5 @@ CUresult cuCtxWaitEvent(CUcontext handle, CUevent event_handle)
     soft_context *context;
     soft_event *event;
     SOFT_TRY(find_both(handle, event_handle, &context, &event));
-    return soft_streams_wait_event(context, event);
+    return soft_event_wait_all(event, context);
 }

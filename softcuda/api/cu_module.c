@@ -15,7 +15,7 @@ static CUresult load(soft_context *context, const void *image, size_t bytes,
     soft_code *code;
     SOFT_TRY(soft_image_compile(image, bytes, jit, &code));
     soft_module *module;
-    const CUresult status = soft_module_create(context, code, NULL, &module);
+    const CUresult status = soft_module_create(context, code, NULL, NULL, &module);
     soft_code_release(code); /* the module holds it */
     if (status == CUDA_SUCCESS)
         *out = (CUmodule)module;

@@ -90,7 +90,7 @@ static inline bool order_has(const struct order *order, uint32_t a, uint32_t b)
 /* One a node: not 0 where all others with a column come before or after it. */
 bool order_find_total(const struct order *order, gph_allocator heap, uint8_t *out);
 
-/* race.c: the windows [*first, *end) are all that may have a byte of [start, end). */
+/* window.c: the windows [*first, *end) are all that may have a byte of [start, end). */
 void race_find_windows(const struct soft_race *race, uint64_t start, uint64_t end,
                        uint32_t *first, uint32_t *last);
 

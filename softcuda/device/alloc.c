@@ -58,3 +58,23 @@ char *soft_new_string(const char *text)
     char *copy = soft_new(bytes);
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
+
+/* softcuda/memory, softcuda/engine and softcuda/kernel allocate through this one. */
+static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
+{
+    (void)user;
+    if (bytes == 0) {
+        soft_delete(old);
+        return NULL;
+    }
+    char *fresh = soft_renew(old, bytes);
+    if (fresh != NULL && bytes > old_bytes)
+        memset(fresh + old_bytes, 0, bytes - old_bytes);
+    return fresh;
+}
+
+const gph_allocator *soft_allocator(void)
+{
+    static const gph_allocator heap = {.realloc = heap_realloc};
+    return &heap;
+}

@@ -17,6 +17,9 @@ void soft_delete(void *block);
 /* A copy of a string. */
 char *soft_new_string(const char *text) GPH_CHECKED;
 
+/* The same as an allocator: of the folders below and of src/base. */
+const gph_allocator *soft_allocator(void);
+
 /* Exported. nth < 0: none fails (the start value); 0: the next one. Returns the value as
  * it stands: below 0 once the failing allocation was reached. */
 GPH_API long gph_softcuda_fail_allocation(long nth);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Contexts, the stack of current ones that each thread has, and the checks that every
- * entry point begins with.
- *
- *   soft_thread (one a thread)     soft_context
- *   stack [ c0 | c1 | c1 ]  ---->  references: creator 1 + one a place on a stack
+/* Birth and death of contexts, the primary ones among them.
  *
  * A context dies with its creator's reference (alive = false, streams and modules gone);
- * its struct goes with the last reference. Primary contexts are never freed. */
+ * its struct goes with the last reference, which a thread's stack may hold (enter.c).
+ * Primary contexts are never freed. */
 #include "softcuda/device/context.h"
 
 #include <stdio.h>
@@ -25,129 +22,6 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
 static atomic_uint_fast64_t next_id = 1;
-static _Thread_local soft_thread self;
-static pthread_key_t self_key;
-static pthread_once_t self_once = PTHREAD_ONCE_INIT;
-
-static void let_go(soft_context *context)
-{
-    if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) == 1)
-        soft_delete(context);
-}
-
-static void thread_ends(void *record)
-{
-    soft_thread *thread = record;
-    while (thread->depth > 0)
-        let_go(thread->stack[--thread->depth]);
-    soft_delete(thread->stack);
-    thread->stack = NULL;
-    thread->capacity = 0;
-}
-
-static void make_key(void)
-{
-    pthread_key_create(&self_key, thread_ends);
-}
-
-soft_thread *soft_thread_self(void)
-{
-    return &self;
-}
-
-static CUresult enter(const char *call)
-{
-    self.call = call;
-    const enum soft_phase phase = soft_driver_phase();
-    if (phase != SOFT_PHASE_READY)
-        return soft_driver_refuse(phase);
-    if (self.in_callback)
-        return soft_fail(CUDA_ERROR_NOT_PERMITTED,
-                         "a host function of a stream may not call the driver");
-    return CUDA_SUCCESS;
-}
-
-/* Some calls are forbidden while something captures. */
-static CUresult check_captures(const char *call)
-{
-    return soft_capture_is_open() ? soft_capture_get_hooks()->entered(call)
-                                  : CUDA_SUCCESS;
-}
-
-CUresult soft_enter(const char *call)
-{
-    SOFT_TRY(enter(call));
-    return check_captures(call);
-}
-
-CUresult soft_context_check(soft_context *context)
-{
-    if (!atomic_load_explicit(&context->alive, memory_order_acquire))
-        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
-                         (void *)context);
-    const int error = atomic_load_explicit(&context->error, memory_order_acquire);
-    if (error != 0)
-        return soft_fail((CUresult)error,
-                         "context %p is dead, destroy it or reset the device: %s",
-                         (void *)context, context->cause);
-    return CUDA_SUCCESS;
-}
-
-CUresult soft_enter_context(const char *call, soft_context **out)
-{
-    SOFT_TRY(enter(call));
-    if (self.depth == 0)
-        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
-                         "no context is current on this thread");
-    soft_context *context = self.stack[self.depth - 1];
-    SOFT_TRY(soft_context_check(context));
-    SOFT_TRY(check_captures(call));
-    if (out != NULL)
-        *out = context;
-    return CUDA_SUCCESS;
-}
-
-soft_context *soft_context_current(void)
-{
-    return self.depth ? self.stack[self.depth - 1] : NULL;
-}
-
-CUresult soft_context_find(CUcontext handle, soft_context **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_CONTEXT))
-        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is no context", (void *)handle);
-    soft_context *context = (soft_context *)handle;
-    if (!atomic_load_explicit(&context->alive, memory_order_acquire))
-        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
-                         (void *)context);
-    *out = context;
-    return CUDA_SUCCESS;
-}
-
-void soft_context_fail(soft_context *context, CUresult error, const char *cause)
-{
-    static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&failing);
-    if (atomic_load_explicit(&context->error, memory_order_relaxed) == 0) {
-        snprintf(context->cause, sizeof(context->cause), "%s", cause);
-        /* Pairs with the acquire in soft_context_check(): who sees it may read `cause`.
-         */
-        atomic_store_explicit(&context->error, (int)error, memory_order_release);
-    }
-    pthread_mutex_unlock(&failing);
-}
-
-void soft_context_fail_at(soft_context *context, CUresult error, const char *cause,
-                          uint64_t address)
-{
-    char place[256] = "";
-    const soft_device *device = address ? soft_device_holding(address) : NULL;
-    if (device != NULL)
-        soft_memory_describe(device->memory, address, place, sizeof(place));
-    soft_log(CU_LOG_LEVEL_ERROR, "%s%s%s", cause, place[0] ? "; the address is " : "",
-             place);
-    soft_context_fail(context, error, cause);
-}
 
 /* ---- birth and death ---- */
 
@@ -260,7 +134,8 @@ static void die_locked(soft_context *context)
     soft_modules_destroy(context);
     soft_kernel_env_destroy(context->kernels);
     context->kernels = NULL;
-    soft_context_free_memory(context);
+    soft_memory_free_owner(context->device->memory, context);
+    soft_host_free_owner(context);
 }
 
 CUresult soft_context_create(soft_device *device, uint32_t flags, soft_context **out)
@@ -299,63 +174,10 @@ CUresult soft_context_destroy(soft_context *context)
     die_locked(context);
     pthread_mutex_unlock(&lock);
     if (soft_rule(R115) && soft_context_current() == context) {
-        self.depth--;
-        let_go(context);
+        soft_thread_self()->depth--;
+        soft_context_release(context);
     }
-    let_go(context);
-    return CUDA_SUCCESS;
-}
-
-/* ---- the stack of current contexts ---- */
-
-CUresult soft_context_push(soft_context *context)
-{
-    if (self.depth == self.capacity) {
-        const uint32_t more = self.capacity ? self.capacity * 2 : 8;
-        soft_context **stack = soft_renew(self.stack, more * sizeof(*stack));
-        if (stack == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                             "no memory for %u current contexts", more);
-        pthread_once(&self_once, make_key);
-        pthread_setspecific(self_key, &self);
-        self.stack = stack;
-        self.capacity = more;
-    }
-    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
-    self.stack[self.depth++] = context;
-    return CUDA_SUCCESS;
-}
-
-CUresult soft_context_pop(soft_context **out)
-{
-    if (self.depth == 0)
-        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
-                         "no context is current on this thread");
-    soft_context *context = self.stack[--self.depth];
-    const bool alive = atomic_load_explicit(&context->alive, memory_order_acquire);
-    let_go(context);
-    *out = context;
-    return alive ? CUDA_SUCCESS
-                 : soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
-                             (void *)context);
-}
-
-CUresult soft_context_set(soft_context *context)
-{
-    if (context != NULL && self.depth == 0)
-        return soft_context_push(context);
-    if (self.depth == 0)
-        return CUDA_SUCCESS;
-    soft_context **top = &self.stack[self.depth - 1];
-    if (*top == context)
-        return CUDA_SUCCESS;
-    let_go(*top);
-    if (context == NULL) {
-        self.depth--;
-        return CUDA_SUCCESS;
-    }
-    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
-    *top = context;
+    soft_context_release(context);
     return CUDA_SUCCESS;
 }
 

@@ -65,7 +65,11 @@ typedef struct soft_thread {
 } soft_thread;
 
 /* This thread's record; never NULL. Its stack is released when the thread ends. */
-soft_thread *soft_thread_self(void);
+extern _Thread_local soft_thread soft_self;
+static inline soft_thread *soft_thread_self(void)
+{
+    return &soft_self;
+}
 
 /* The first line of every entry point but cuInit() and those that work without it: names
  * the call for the log and fails with NOT_INITIALIZED (before cuInit, and in a forked
@@ -76,6 +80,9 @@ CUresult soft_enter(const char *call);
 /* soft_enter(), and the current context, alive and without a sticky error; `out` may be
  * NULL. Fails with INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky error. */
 CUresult soft_enter_context(const char *call, soft_context **out);
+
+/* Lets a reference go. */
+void soft_context_release(soft_context *context);
 
 /* The context that is current, or NULL; it may be destroyed. */
 soft_context *soft_context_current(void);
@@ -107,7 +114,7 @@ bool soft_check_memory_wanted(void);
 /* Whether CUDA_LAUNCH_BLOCKING asks each launch to be waited for. */
 bool soft_launch_blocking(void);
 
-/* Context calls behind the entry points of softcuda/api/context.c. */
+/* Context calls behind the entry points of softcuda/api/cu_context.c. */
 CUresult soft_context_create(soft_device *device, uint32_t flags, soft_context **out);
 CUresult soft_context_destroy(soft_context *context);
 CUresult soft_context_push(soft_context *context);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a device consists of: its memory, its pools, and the engine that all share. */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "softcuda/device/alloc.h"
@@ -12,26 +11,6 @@
 #include "softcuda/rules/rules.h"
 
 static soft_engine *engine; /* one for all devices: their work shares the CPU anyway */
-
-/* softcuda/memory, softcuda/engine and softcuda/kernel allocate through this one. */
-static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
-{
-    (void)user;
-    if (bytes == 0) {
-        soft_delete(old);
-        return NULL;
-    }
-    char *fresh = soft_renew(old, bytes);
-    if (fresh != NULL && bytes > old_bytes)
-        memset(fresh + old_bytes, 0, bytes - old_bytes);
-    return fresh;
-}
-
-const gph_allocator *soft_allocator(void)
-{
-    static const gph_allocator heap = {.realloc = heap_realloc};
-    return &heap;
-}
 
 static CUresult start_engine(uint32_t workers, uint32_t seed)
 {
@@ -87,6 +66,15 @@ CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
     return CUDA_SUCCESS;
 }
 
+CUresult soft_device_find(int ordinal, soft_device **out)
+{
+    *out = soft_device_at(ordinal);
+    if (*out == NULL)
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
+                         ordinal, soft_device_count());
+    return CUDA_SUCCESS;
+}
+
 soft_device *soft_device_holding(uint64_t address)
 {
     for (int i = 0; i < soft_device_count(); i++)
@@ -101,12 +89,6 @@ void *soft_device_reach(uint64_t address)
     if (device != NULL)
         address = soft_memory_reach(device->memory, address);
     return (void *)(uintptr_t)address;
-}
-
-void soft_context_free_memory(soft_context *context)
-{
-    soft_memory_free_owner(context->device->memory, context);
-    soft_host_free_owner(context);
 }
 
 /* ---- pools ---- */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The life of the driver in a process: settings, devices, fork, exit. */
+/* The life of the driver in a process: what cuInit() makes, fork, exit. The top of this
+ * folder: it calls all others, none of them calls it. */
 #include "softcuda/device/driver.h"
 
 #include <dlfcn.h>
@@ -8,37 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "softcuda/device/alloc.h"
-#include "softcuda/device/settings.h"
+#include "softcuda/device/process.h"
 
-static _Atomic enum soft_phase phase = SOFT_PHASE_NEW;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static soft_device devices[SOFT_DEVICE_MAX];
-static int device_count; /* written before phase becomes READY */
-static soft_settings settings;
-
-enum soft_phase soft_driver_phase(void)
-{
-    return atomic_load_explicit(&phase, memory_order_acquire);
-}
-
-CUresult soft_driver_refuse(enum soft_phase now)
-{
-    switch (now) {
-    case SOFT_PHASE_ENDING:
-        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the process is ending");
-    case SOFT_PHASE_FORKED:
-        return soft_fail(CUDA_ERROR_NOT_INITIALIZED,
-                         "process %ld is a fork of one that uses the driver: only a new "
-                         "program can use it again",
-                         (long)getpid());
-    default: return soft_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() was not called");
-    }
-}
 
 static void after_fork_in_child(void)
 {
-    atomic_store(&phase, SOFT_PHASE_FORKED);
+    soft_driver_set_phase(SOFT_PHASE_FORKED);
 }
 
 static void at_exit(void)
@@ -46,7 +23,7 @@ static void at_exit(void)
     if (soft_driver_phase() != SOFT_PHASE_READY)
         return;
     soft_summary_write();
-    atomic_store_explicit(&phase, SOFT_PHASE_ENDING, memory_order_release);
+    soft_driver_set_phase(SOFT_PHASE_ENDING);
 }
 
 /* A tool named by the environment is loaded into the process, as NVIDIA's driver does. */
@@ -71,14 +48,15 @@ static void inject(void)
 
 static CUresult make_devices(void)
 {
-    for (int i = 0; i < settings.device_count; i++) {
-        soft_device *device = &devices[i];
+    for (int i = 0; i < soft_process.settings.device_count; i++) {
+        soft_device *device = &soft_process.devices[i];
         if (device->primary != NULL)
             continue; /* an earlier cuInit() failed half way */
         device->ordinal = i;
-        device->physical = settings.physical[i];
-        device->total_bytes = settings.memory_bytes;
-        SOFT_TRY(soft_device_start(device, settings.workers, settings.schedule_seed));
+        device->physical = soft_process.settings.physical[i];
+        device->total_bytes = soft_process.settings.memory_bytes;
+        SOFT_TRY(soft_device_start(device, soft_process.settings.workers,
+                                   soft_process.settings.schedule_seed));
         SOFT_TRY(soft_primary_prepare(device));
     }
     return CUDA_SUCCESS;
@@ -86,20 +64,20 @@ static CUresult make_devices(void)
 
 static CUresult init_locked(void)
 {
-    SOFT_TRY(soft_settings_read(&settings));
-    if (settings.device_count == 0)
+    SOFT_TRY(soft_settings_read(&soft_process.settings));
+    if (soft_process.settings.device_count == 0)
         return soft_fail(CUDA_ERROR_NO_DEVICE, "no device is visible: "
                                                "SOFTCUDA_DEVICES or CUDA_VISIBLE_DEVICES "
                                                "leaves none");
     SOFT_TRY(make_devices());
-    device_count = settings.device_count;
+    soft_process.device_count = soft_process.settings.device_count;
     static bool hooked;
     if (!hooked) {
         if (pthread_atfork(NULL, NULL, after_fork_in_child) != 0 || atexit(at_exit) != 0)
             return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for exit handlers");
         hooked = true;
     }
-    atomic_store_explicit(&phase, SOFT_PHASE_READY, memory_order_release);
+    soft_driver_set_phase(SOFT_PHASE_READY);
     return CUDA_SUCCESS;
 }
 
@@ -117,40 +95,4 @@ CUresult soft_driver_init(void)
     if (first && status == CUDA_SUCCESS)
         inject();
     return status;
-}
-
-soft_device *soft_device_at(int ordinal)
-{
-    return ordinal >= 0 && ordinal < device_count ? &devices[ordinal] : NULL;
-}
-
-CUresult soft_device_find(int ordinal, soft_device **out)
-{
-    *out = soft_device_at(ordinal);
-    if (*out == NULL)
-        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
-                         ordinal, device_count);
-    return CUDA_SUCCESS;
-}
-
-int soft_device_count(void)
-{
-    return device_count;
-}
-
-int soft_compute_capability(void)
-{
-    return settings.compute_capability;
-}
-bool soft_check_memory_wanted(void)
-{
-    return settings.check.memory;
-}
-soft_check_mode soft_check_wanted(void)
-{
-    return settings.check;
-}
-bool soft_launch_blocking(void)
-{
-    return settings.launch_blocking;
 }

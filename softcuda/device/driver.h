@@ -15,7 +15,7 @@ enum soft_phase {
 
 enum soft_phase soft_driver_phase(void);
 
-/* The code that every call gives in a phase but READY, and its sentence. */
+/* enter.c: the code that every call gives in a phase but READY, and its sentence. */
 CUresult soft_driver_refuse(enum soft_phase phase);
 
 /* cuInit(): reads the settings, makes the devices; repeated calls do nothing. */
@@ -35,15 +35,6 @@ void soft_primary_set_flags(soft_device *device, uint32_t flags);
  */
 CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed);
 
-/* device.c: the allocator of the folders below, which fails when soft_new() does. */
-const gph_allocator *soft_allocator(void);
-
 /* summary.c: what SOFTCUDA_SUMMARY names is written, when the process ends. */
 void soft_summary_write(void);
-
-/* module.c: unloads every module of a context that ends. */
-void soft_modules_destroy(soft_context *context);
-
-/* device.c: frees what cuMemAlloc() and its like gave out in a context that ends. */
-void soft_context_free_memory(soft_context *context);
 #endif

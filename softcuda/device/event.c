@@ -194,3 +194,16 @@ CUresult soft_event_elapsed(soft_event *start, soft_event *end, float *out_ms)
     *out_ms = (float)((double)((int64_t)(to - from)) / 1e6);
     return CUDA_SUCCESS;
 }
+
+CUresult soft_event_record_all(soft_event *event, soft_context *context)
+{
+    soft_stream *gather;
+    SOFT_TRY(soft_streams_gather(context, &gather));
+    return soft_event_record(event, gather);
+}
+
+CUresult soft_event_wait_all(soft_event *event, soft_context *context)
+{
+    SOFT_TRY(soft_capture_check_context(context));
+    return soft_streams_wait_point(context, soft_event_point(event));
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Libraries: code that belongs to no context, and its module in each context that uses
  * it. */
+#include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/module.h"
 
@@ -121,16 +122,14 @@ static soft_module *loaded_locked(const soft_library *library,
 static CUresult load_locked(soft_library *library, soft_context *context,
                             soft_module **out)
 {
-    if (library->module_count == library->module_capacity) {
-        const uint32_t more = library->module_capacity ? library->module_capacity * 2 : 4;
-        soft_module **grown =
-            soft_renew(library->modules, more * sizeof(*library->modules));
-        if (grown == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u modules", more);
-        library->modules = grown;
-        library->module_capacity = more;
-    }
-    SOFT_TRY(soft_module_create(context, library->code, library, out));
+    soft_module **modules =
+        gphi_array_room(*soft_allocator(), library->modules, &library->module_capacity,
+                        library->module_count + 1, sizeof(*modules));
+    if (modules == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u modules",
+                         library->module_count + 1);
+    library->modules = modules;
+    SOFT_TRY(soft_module_create(context, library->code, library, library->kernels, out));
     library->modules[library->module_count++] = *out;
     return CUDA_SUCCESS;
 }
@@ -149,13 +148,40 @@ CUresult soft_library_module(soft_library *library, soft_context *context,
     return status;
 }
 
-void soft_library_forget(soft_library *library, const soft_module *module)
+/* A module of a library ends with its context. */
+static void forget(soft_library *library, const soft_module *module)
 {
     pthread_mutex_lock(&library->lock);
     for (uint32_t i = 0; i < library->module_count; i++)
         if (library->modules[i] == module)
             library->modules[i] = library->modules[--library->module_count];
     pthread_mutex_unlock(&library->lock);
+}
+
+void soft_modules_destroy(soft_context *context)
+{
+    soft_module *module;
+    while ((module = soft_module_take(context)) != NULL) {
+        if (module->library != NULL)
+            forget(module->library, module);
+        soft_module_drop(module);
+    }
+}
+
+CUresult soft_function_find(soft_context *context, CUfunction handle, soft_function **out)
+{
+    if (soft_handle_is(handle, SOFT_KIND_FUNCTION)) {
+        *out = (soft_function *)handle;
+        return CUDA_SUCCESS;
+    }
+    if (!soft_handle_is(handle, SOFT_KIND_KERNEL))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no function and no kernel",
+                         (void *)handle);
+    soft_kernel *kernel = (soft_kernel *)handle;
+    soft_module *module;
+    SOFT_TRY(soft_library_module(kernel->library, context, &module));
+    *out = &module->functions[kernel->index];
+    return CUDA_SUCCESS;
 }
 
 CUresult soft_kernel_find(CUkernel handle, soft_kernel **out)

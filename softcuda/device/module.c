@@ -90,7 +90,7 @@ static void remove_handles(soft_module *module, uint32_t count)
         soft_handle_remove(&module->functions[i], SOFT_KIND_FUNCTION);
 }
 
-static void set_up_function(soft_module *module, uint32_t index)
+static void set_up_function(soft_module *module, soft_kernel *kernels, uint32_t index)
 {
     soft_function *function = &module->functions[index];
     function->module = module;
@@ -100,17 +100,17 @@ static void set_up_function(soft_module *module, uint32_t index)
                 fixed < SOFT_SHARED_BYTES ? SOFT_SHARED_BYTES - fixed : 0);
     atomic_init(&function->carveout, -1);
     atomic_init(&function->cache_config, CU_FUNC_CACHE_PREFER_NONE);
-    if (module->library == NULL)
+    if (kernels == NULL)
         return;
     const int device = module->context->device->ordinal;
-    function->kernel = soft_library_kernel(module->library, index);
+    function->kernel = &kernels[index];
     const int wanted = atomic_load(&function->kernel->dynamic_shared_max[device]);
     if (wanted >= 0)
         atomic_store(&function->dynamic_shared_max, wanted);
     atomic_store(&function->carveout, atomic_load(&function->kernel->carveout[device]));
 }
 
-static CUresult make_functions(soft_module *module)
+static CUresult make_functions(soft_module *module, soft_kernel *kernels)
 {
     const uint32_t count = soft_code_kernel_count(module->code);
     if (count == 0)
@@ -119,7 +119,7 @@ static CUresult make_functions(soft_module *module)
     if (module->functions == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u functions", count);
     for (uint32_t i = 0; i < count; i++) {
-        set_up_function(module, i);
+        set_up_function(module, kernels, i);
         const CUresult added = soft_handle_add(&module->functions[i], SOFT_KIND_FUNCTION);
         if (added != CUDA_SUCCESS) {
             remove_handles(module, i);
@@ -151,7 +151,7 @@ static void take_out_locked(soft_module *module)
 }
 
 CUresult soft_module_create(soft_context *context, soft_code *code, soft_library *library,
-                            soft_module **out)
+                            soft_kernel *kernels, soft_module **out)
 {
     soft_module *module = soft_new(sizeof(*module));
     if (module == NULL)
@@ -167,7 +167,7 @@ CUresult soft_module_create(soft_context *context, soft_code *code, soft_library
     if (status == CUDA_SUCCESS)
         status = bind(module);
     if (status == CUDA_SUCCESS)
-        status = make_functions(module);
+        status = make_functions(module, kernels);
     if (status == CUDA_SUCCESS) {
         status = soft_handle_add(module, SOFT_KIND_MODULE);
         if (status != CUDA_SUCCESS)
@@ -206,22 +206,21 @@ CUresult soft_module_unload(soft_module *module)
     return waited;
 }
 
-void soft_modules_destroy(soft_context *context)
+soft_module *soft_module_take(soft_context *context)
 {
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        soft_module *module = context->modules;
-        if (module != NULL)
-            take_out_locked(module);
-        pthread_mutex_unlock(&lock);
-        if (module == NULL)
-            return;
-        if (module->library != NULL)
-            soft_library_forget(module->library, module);
-        soft_handle_remove(module, SOFT_KIND_MODULE);
-        remove_handles(module, module->function_count);
-        release(module);
-    }
+    pthread_mutex_lock(&lock);
+    soft_module *module = context->modules;
+    if (module != NULL)
+        take_out_locked(module);
+    pthread_mutex_unlock(&lock);
+    return module;
+}
+
+void soft_module_drop(soft_module *module)
+{
+    soft_handle_remove(module, SOFT_KIND_MODULE);
+    remove_handles(module, module->function_count);
+    release(module);
 }
 
 soft_function *soft_module_function(soft_module *module, const char *name)
@@ -244,20 +243,4 @@ bool soft_module_global(const soft_module *module, const char *name, uint64_t *a
         return true;
     }
     return false;
-}
-
-CUresult soft_function_find(soft_context *context, CUfunction handle, soft_function **out)
-{
-    if (soft_handle_is(handle, SOFT_KIND_FUNCTION)) {
-        *out = (soft_function *)handle;
-        return CUDA_SUCCESS;
-    }
-    if (!soft_handle_is(handle, SOFT_KIND_KERNEL))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no function and no kernel",
-                         (void *)handle);
-    soft_kernel *kernel = (soft_kernel *)handle;
-    soft_module *module;
-    SOFT_TRY(soft_library_module(kernel->library, context, &module));
-    *out = &module->functions[kernel->index];
-    return CUDA_SUCCESS;
 }

@@ -49,7 +49,7 @@ typedef struct soft_kernel {
     atomic_int dynamic_shared_max[SOFT_DEVICE_MAX], carveout[SOFT_DEVICE_MAX];
 } soft_kernel;
 
-/* Resolves a CUfunction, or a CUkernel in `context`. INVALID_HANDLE for what is none. */
+/* library.c: resolves a CUfunction, or a CUkernel in `context`. INVALID_HANDLE for what is none. */
 CUresult soft_function_find(soft_context *context, CUfunction handle,
                             soft_function **out);
 
@@ -57,9 +57,13 @@ CUresult soft_function_find(soft_context *context, CUfunction handle,
 void soft_function_retain(soft_function *function);
 void soft_function_release(soft_function *function);
 
-/* Loads compiled code into a context. `library` may be NULL. Retains `code`. */
+/* Loads compiled code into a context; of a library, with its kernels, or with NULL for
+ * both. Retains `code`. */
 CUresult soft_module_create(soft_context *context, soft_code *code, soft_library *library,
-                            soft_module **out);
+                            soft_kernel *kernels, soft_module **out);
+/* Takes a module out of a context that ends, or NULL; soft_module_drop() it. */
+soft_module *soft_module_take(soft_context *context);
+void soft_module_drop(soft_module *module);
 /* Waits for the context's work. INVALID_HANDLE if another thread was first. */
 CUresult soft_module_unload(soft_module *module);
 /* INVALID_HANDLE for what is no module. */
@@ -81,8 +85,8 @@ soft_kernel *soft_library_kernel(const soft_library *library, uint32_t index);
 /* The library as a module of a context; loaded at the first call. */
 CUresult soft_library_module(soft_library *library, soft_context *context,
                              soft_module **out);
-/* A module of a library ends with its context. */
-void soft_library_forget(soft_library *library, const soft_module *module);
+/* Unloads every module of a context that ends. */
+void soft_modules_destroy(soft_context *context);
 CUresult soft_kernel_find(CUkernel handle, soft_kernel **out);
 /* Sets an attribute of a kernel on a device: in its functions there, now and later. */
 void soft_kernel_set(soft_kernel *kernel, int device, bool carveout, int value);

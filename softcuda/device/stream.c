@@ -10,19 +10,7 @@
 #include "softcuda/device/summary.h"
 #include "softcuda/rules/rules.h"
 
-static const soft_capture_hooks *hooks;
-atomic_uint soft_captures_open;
 static atomic_ullong last_id;
-
-void soft_capture_set_hooks(const soft_capture_hooks *set)
-{
-    hooks = set;
-}
-
-const soft_capture_hooks *soft_capture_get_hooks(void)
-{
-    return hooks;
-}
 
 /* ---- life -----------------------------------------------------------------------------
  */
@@ -112,8 +100,8 @@ void soft_stream_destroy(soft_stream *stream)
 {
     if (!soft_handle_remove(stream, SOFT_KIND_STREAM))
         return;
-    if (hooks)
-        hooks->stream_gone(stream);
+    if (soft_capture_get_hooks())
+        soft_capture_get_hooks()->stream_gone(stream);
     unlink_stream(stream->context->streams, stream);
     free_stream(stream);
 }
@@ -205,7 +193,7 @@ CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_threa
     soft_stream *found;
     SOFT_TRY(find(context, handle, per_thread, &found));
     if (soft_capture_is_open())
-        SOFT_TRY(hooks->stream(found));
+        SOFT_TRY(soft_capture_get_hooks()->stream(found));
     *out = found;
     return CUDA_SUCCESS;
 }
@@ -300,7 +288,7 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
     if (captured)
         *captured = soft_stream_captures(stream);
     if (soft_stream_captures(stream))
-        return hooks->task(stream, task);
+        return soft_capture_get_hooks()->task(stream, task);
     if ((task->kind == SOFT_TASK_COPY || task->kind == SOFT_TASK_FILL) &&
         task->names_idle && soft_rule(M_idle_address))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -338,7 +326,7 @@ void soft_capture_spoil(soft_context *context, CUstream handle, bool per_thread,
         return;
     if (find(context, handle, per_thread, &stream) == CUDA_SUCCESS &&
         soft_stream_captures(stream))
-        hooks->spoil(stream, code);
+        soft_capture_get_hooks()->spoil(stream, code);
 }
 
 CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
@@ -476,18 +464,14 @@ static CUresult gather_of(soft_streams *streams, soft_stream **out)
     return result;
 }
 
-CUresult soft_streams_record(soft_context *context, soft_event *event)
+CUresult soft_streams_gather(soft_context *context, soft_stream **out)
 {
     SOFT_TRY(soft_capture_check_context(context));
-    soft_stream *gather;
-    SOFT_TRY(gather_of(context->streams, &gather));
-    return soft_event_record(event, gather);
+    return gather_of(context->streams, out);
 }
 
-CUresult soft_streams_wait_event(soft_context *context, soft_event *event)
+CUresult soft_streams_wait_point(soft_context *context, soft_point point)
 {
-    SOFT_TRY(soft_capture_check_context(context));
-    const soft_point point = soft_event_point(event);
     soft_streams *streams = context->streams;
     gph_status status = GPH_OK;
     pthread_mutex_lock(&streams->mutex);
@@ -509,7 +493,8 @@ CUresult soft_capture_check_stream(soft_context *context, CUstream handle,
 
 CUresult soft_capture_check_context(soft_context *context)
 {
-    return soft_capture_is_open() ? hooks->context(context) : CUDA_SUCCESS;
+    return soft_capture_is_open() ? soft_capture_get_hooks()->context(context)
+                                  : CUDA_SUCCESS;
 }
 
 CUresult soft_stream_queue(soft_context *context, CUstream handle, bool per_thread,

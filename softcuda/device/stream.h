@@ -19,6 +19,7 @@
 #define SOFT_RECORD_PARAM_BYTES 512u /* larger parameters are allocated */
 
 struct soft_capture; /* softcuda/graph */
+struct soft_graph;
 typedef struct soft_event soft_event;
 
 /* What one submission reads while it runs. */
@@ -50,7 +51,7 @@ typedef enum soft_stream_kind {
     SOFT_STREAM_CREATED,
     SOFT_STREAM_LEGACY,
     SOFT_STREAM_PER_THREAD,
-    SOFT_STREAM_GATHER /* of no program: behind all others, for soft_streams_record() */
+    SOFT_STREAM_GATHER /* of no program: behind all others, for soft_event_record_all() */
 } soft_stream_kind;
 
 typedef struct soft_stream {
@@ -138,6 +139,8 @@ typedef struct soft_capture_hooks {
     CUresult (*context)(soft_context *context);
     /* The stream is destroyed. */
     void (*stream_gone)(soft_stream *stream);
+    /* A graph with a capture is destroyed, with the graph mutex held. */
+    void (*graph_gone)(struct soft_graph *graph);
 } soft_capture_hooks;
 void soft_capture_set_hooks(const soft_capture_hooks *hooks);
 const soft_capture_hooks *soft_capture_get_hooks(void);
@@ -184,10 +187,9 @@ soft_point soft_stream_tail(soft_stream *stream);
 /* The stream's next work waits for a point. */
 CUresult soft_stream_wait_point(soft_stream *stream, soft_point point);
 
-/* The event stands for all work of the context so far; all streams of the context wait
- * for the event. 900 while one of them captures. */
-CUresult soft_streams_record(soft_context *context, soft_event *event);
-CUresult soft_streams_wait_event(soft_context *context, soft_event *event);
+/* The stream behind all work of a context so far, and an order to all of its streams. */
+CUresult soft_streams_gather(soft_context *context, soft_stream **out);
+CUresult soft_streams_wait_point(soft_context *context, soft_point point);
 
 /* event.c */
 CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **out);
@@ -196,6 +198,10 @@ void soft_event_retain(soft_event *event);
 void soft_event_release(soft_event *event);
 CUresult soft_event_destroy(soft_event *event);
 CUresult soft_event_record(soft_event *event, soft_stream *stream);
+/* The event stands for all work of a context so far; all of its streams wait for the
+ * event. STREAM_CAPTURE_UNSUPPORTED while one of them captures. */
+CUresult soft_event_record_all(soft_event *event, soft_context *context);
+CUresult soft_event_wait_all(soft_event *event, soft_context *context);
 /* A record in pieces, for event nodes of graphs: begin before the launch is submitted,
  * the point that the launch will reach after that, the stamp when the node runs. */
 void soft_event_begin_record(soft_event *event);

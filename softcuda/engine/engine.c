@@ -10,11 +10,7 @@
  * thread that waits runs what its point depends on and nothing else: other work may wait
  * for what that thread does next. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <linux/futex.h>
 #include <sched.h>
-#include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,52 +26,6 @@ enum {
     LINGER_ROUNDS = 200,
     YIELD_ROUNDS = 1000
 };
-
-/* ---- small parts ------------------------------------------------------------------- */
-
-void *soft_line_alloc(gph_allocator heap, size_t bytes)
-{
-    char *raw = gphi_heap_alloc(heap, bytes + CACHE_LINE + sizeof(void *));
-    if (raw == NULL)
-        return NULL;
-    const uintptr_t from = (uintptr_t)raw + sizeof(void *);
-    char *line = raw + sizeof(void *) + (CACHE_LINE - from % CACHE_LINE) % CACHE_LINE;
-    memcpy(line - sizeof(void *), &raw, sizeof(raw));
-    return line;
-}
-
-void soft_line_free(gph_allocator heap, void *ptr, size_t bytes)
-{
-    if (ptr == NULL)
-        return;
-    void *raw;
-    memcpy(&raw, (char *)ptr - sizeof(raw), sizeof(raw));
-    gphi_heap_free(heap, raw, bytes + CACHE_LINE + sizeof(void *));
-}
-
-void soft_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
-{
-    struct timespec limit = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
-                             .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
-            timeout_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
-}
-
-void soft_futex_wake(_Atomic uint32_t *word, int count)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-}
-
-/* xorshift64* (Vigna 2016). */
-uint64_t soft_random(soft_worker *worker)
-{
-    if (worker->random == 0)
-        return 0;
-    worker->random ^= worker->random >> 12;
-    worker->random ^= worker->random << 25;
-    worker->random ^= worker->random >> 27;
-    return worker->random * UINT64_C(0x2545f4914f6cdd1d) >> 32;
-}
 
 static uint32_t word_count(const soft_engine *engine)
 {
@@ -102,42 +52,12 @@ static void spin_once(const soft_engine *engine, uint32_t round)
         soft_relax();
 }
 
-/* ---- sleep ------------------------------------------------------------------------- */
-
-static bool is_last(const soft_worker *worker)
-{
-    return worker->slot + 1 == worker->engine->worker_count;
-}
-
-/* Whether a sleeping worker could work if woken. */
-static bool wakeable(soft_engine *engine, soft_worker *worker)
-{
-    return atomic_load(&worker->asleep) == 1 &&
-           (!is_last(worker) || atomic_load(&engine->place) == PLACE_FREE);
-}
-
-void soft_engine_wake(soft_engine *engine)
-{
-    if (atomic_load(&engine->sleeping) == 0)
-        return;
-    for (uint32_t i = 0; i < engine->worker_count; i++) {
-        soft_worker *worker = &engine->workers[i];
-        uint32_t asleep = 1;
-        if (!wakeable(engine, worker) ||
-            !atomic_compare_exchange_strong(&worker->asleep, &asleep, 0))
-            continue;
-        atomic_fetch_sub(&engine->sleeping, 1);
-        soft_futex_wake(&worker->asleep, 1);
-        return;
-    }
-}
-
 static bool must_stay_up(soft_worker *worker)
 {
     soft_engine *engine = worker->engine;
     if (atomic_load(&engine->stop) != 0)
         return true;
-    if (is_last(worker) && atomic_load(&engine->place) != PLACE_FREE)
+    if (soft_worker_is_last(worker) && atomic_load(&engine->place) != PLACE_FREE)
         return false;
     return any_pending(engine);
 }
@@ -314,7 +234,8 @@ static bool work_once(soft_worker *worker)
     do {
         if (soft_queue_join(queue, worker))
             soft_queue_advance(queue, worker, UINT64_MAX);
-    } while (linger(worker, queue) && !(is_last(worker) && helper_waits(engine)));
+    } while (linger(worker, queue) &&
+             !(soft_worker_is_last(worker) && helper_waits(engine)));
     atomic_fetch_add(&engine->idle, 1);
     return true;
 }
@@ -346,7 +267,7 @@ static void work_and_spin(soft_worker *worker)
             from = soft_ticks();
             round = 0;
         }
-        if (is_last(worker) && helper_waits(engine))
+        if (soft_worker_is_last(worker) && helper_waits(engine))
             break;
         if (round % 16 == 15 &&
             (soft_ticks() - from > engine->spin_ticks ||
@@ -362,7 +283,7 @@ static void *worker_main(void *argument)
     soft_worker *worker = argument;
     soft_engine *engine = worker->engine;
     while (atomic_load_explicit(&engine->stop, memory_order_acquire) == 0) {
-        if (!is_last(worker)) {
+        if (!soft_worker_is_last(worker)) {
             work_and_spin(worker);
         } else if (place_take(engine, PLACE_WORKER)) {
             work_and_spin(worker);

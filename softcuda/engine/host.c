@@ -4,9 +4,10 @@
 #include "base/fail.h"
 #include "softcuda/engine/state.h"
 
-void soft_host_post(soft_queue *queue)
+void soft_host_post(soft_queue *queue, const soft_work *work)
 {
     soft_host *host = &queue->engine->host;
+    queue->host_work = work;
     atomic_store_explicit(&queue->next, NULL, memory_order_relaxed);
     pthread_mutex_lock(&host->mutex);
     if (host->last != NULL)
@@ -39,9 +40,9 @@ static void *host_main(void *argument)
     soft_engine *engine = argument;
     soft_queue *queue;
     while ((queue = take(&engine->host)) != NULL) {
-        const soft_work *work = soft_queue_host_work(queue);
+        const soft_work *work = queue->host_work;
         work->run(work->argument, NULL);
-        soft_queue_host_done(queue);
+        soft_queue_let_go(queue);
     }
     return NULL;
 }

@@ -44,12 +44,6 @@ static bool is_ready(const soft_program *program, uint32_t place)
     return true;
 }
 
-const soft_work *soft_polled_host_work(const soft_program *program,
-                                       const soft_work *works)
-{
-    return &works[soft_program_node_at(program, program->host_place)];
-}
-
 /* One pass. False if the queue was handed to the host thread. */
 static bool run_pass(soft_queue *queue, soft_worker *worker, soft_program *program,
                      const soft_work *works)
@@ -63,7 +57,7 @@ static bool run_pass(soft_queue *queue, soft_worker *worker, soft_program *progr
             program->host_place = place;
             program->host_runs = true;
             soft_queue_close(queue);
-            soft_host_post(queue);
+            soft_host_post(queue, work);
             return false;
         }
         if (work->kind == SOFT_WORK_POLL && !work->poll(work->argument)) {
@@ -126,7 +120,7 @@ static soft_queue *ask_all(soft_queue *list, bool *any)
         list = atomic_load_explicit(&queue->next, memory_order_relaxed);
         if (may_go_on(queue)) {
             *any = true;
-            soft_queue_host_done(queue);
+            soft_queue_let_go(queue);
         } else {
             atomic_store_explicit(&queue->next, left, memory_order_relaxed);
             left = queue;
@@ -191,7 +185,7 @@ void soft_park_post(soft_queue *queue)
     /* No thread: the workers ask again, which costs their time. */
     if (soft_queue_head(queue)->kind == SUBMIT_WORK)
         queue->position = 0;
-    soft_queue_host_done(queue);
+    soft_queue_let_go(queue);
 }
 
 void soft_park_init(soft_engine *engine)

@@ -65,9 +65,16 @@ static bool planner_alloc(planner *p)
            p->by_below && p->scratch && p->item && p->rank;
 }
 
+/* A cost from 1 to 2048 ns, in ns: short ones as likely as long ones. */
+static uint32_t drawn_cost(uint64_t draws, uint32_t place)
+{
+    const uint64_t draw = soft_draw_next(draws + place);
+    return 1 + (uint32_t)(draw >> 32) % (1u << draw % 12);
+}
+
 /* Costs by place. Returns their sum. A cost is at least 1, so that time moves along every
  * edge. */
-static uint64_t read_costs(planner *p)
+static uint64_t read_costs(planner *p, uint64_t draws)
 {
     const soft_program *program = p->program;
     uint32_t position = 0;
@@ -83,7 +90,7 @@ static uint64_t read_costs(planner *p)
             p->position[i] = position++;
         }
         if (program->shuffle != NULL) /* other costs, another plan */
-            p->cost[i] = soft_shuffle_cost(program, i);
+            p->cost[i] = drawn_cost(draws, i);
         sum += p->cost[i];
     }
     return sum;
@@ -354,7 +361,7 @@ static soft_plan *make_plan(planner *p, uint64_t item_ns)
     return plan;
 }
 
-soft_plan *soft_plan_create(soft_program *program)
+soft_plan *soft_plan_create(soft_program *program, uint64_t draws)
 {
     soft_engine *engine = program->engine;
     planner p = {.program = program,
@@ -364,7 +371,7 @@ soft_plan *soft_plan_create(soft_program *program)
     soft_plan *plan = NULL;
     uint64_t *available = gphi_heap_array(p.heap, p.workers, sizeof(uint64_t));
     if (available != NULL && planner_alloc(&p)) {
-        const uint64_t sum = read_costs(&p);
+        const uint64_t sum = read_costs(&p, draws);
         longest_paths(&p);
         sort_by_below(&p);
         const uint64_t end = schedule(&p, available);
@@ -374,7 +381,7 @@ soft_plan *soft_plan_create(soft_program *program)
                                           : item_ns;
         program->serial_ns = sum;
         if (engine->seed != 0)
-            plan = make_plan(&p, soft_shuffle_cost(program, p.n));
+            plan = make_plan(&p, drawn_cost(draws, p.n));
         else if (sum >= PLAN_MIN_NS && sum / p.n >= NODE_MIN_NS && end < sum - sum / 8)
             plan = make_plan(&p, item_ns);
         if (plan != NULL)

@@ -355,26 +355,6 @@ void soft_program_destroy(soft_program *program)
         soft_program_finished(program);
 }
 
-soft_point soft_program_enqueue(soft_program *program, soft_point point)
-{
-    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
-    pthread_mutex_lock(&program->mutex);
-    const soft_point before = program->last;
-    program->last = point;
-    pthread_mutex_unlock(&program->mutex);
-    return before;
-}
-
-/* ---- running ----------------------------------------------------------------------- */
-
-const soft_work *soft_program_node(const soft_queue *queue, const soft_submission *launch)
-{
-    const soft_program *program = launch->u.launch.program;
-    if (program->has_poll || program->shuffled)
-        return soft_polled_host_work(program, launch->u.launch.works);
-    return &launch->u.launch.works[program->order[queue->position - 1]];
-}
-
 /* What the node that is a few places on reads first: in a large graph it is in no near
  * cache, and nothing but this program knows where it is. */
 static inline void fetch_ahead(const soft_program *program, uint32_t position,
@@ -475,7 +455,7 @@ static uint64_t sum_of_costs(const soft_program *program)
 static void make_plan(soft_program *program)
 {
     soft_plan_destroy(program->engine, program->plan);
-    program->plan = is_narrow(program) ? soft_plan_create(program) : NULL;
+    program->plan = is_narrow(program) ? soft_plan_create(program, 0) : NULL;
     program->plan_launches = 0;
     program->plan_rest = PLAN_TRIAL;
     /* Time stamps make short nodes look longer: what one thread takes is seen first. */
@@ -563,13 +543,13 @@ static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *p
         if (queue->position == program->count)
             break;
         const uint32_t position = queue->position++;
+        const soft_work *work = &works[program->order[position]];
         if (program->mode[position] == MODE_HOST) {
             soft_queue_close(queue);
-            soft_host_post(queue);
+            soft_host_post(queue, work);
             return false;
         }
-        if (!soft_step_run(queue, worker, &works[program->order[position]],
-                           &program->cost[position]))
+        if (!soft_step_run(queue, worker, work, &program->cost[position]))
             return false;
     }
     return true;

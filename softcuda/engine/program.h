@@ -118,8 +118,9 @@ static inline uint32_t soft_program_node_at(const soft_program *program, uint32_
     return program->topo == NULL ? place : program->topo[place];
 }
 
-/* plan.c: a plan for the costs measured so far; NULL if none pays, or memory is short. */
-soft_plan *soft_plan_create(soft_program *program);
+/* plan.c: a plan for the costs measured so far, or with a seed for costs drawn from
+ * `draws`; NULL if none pays, or memory is short. */
+soft_plan *soft_plan_create(soft_program *program, uint64_t draws);
 /* Waits for workers that still look at it. Takes NULL. */
 void soft_plan_destroy(soft_engine *engine, soft_plan *plan);
 
@@ -132,8 +133,6 @@ gph_status soft_polled_create(soft_program *program, gph_error *error);
 void soft_polled_destroy(soft_program *program);
 bool soft_polled_run(soft_queue *queue, soft_worker *worker, soft_program *program,
                      const soft_work *works);
-const soft_work *soft_polled_host_work(const soft_program *program,
-                                       const soft_work *works);
 
 /* random.c: launches in an order drawn from the engine's seed. The first fails with
  * GPH_E_NO_MEMORY; the second decides how the launch that begins is run. */
@@ -142,7 +141,4 @@ void soft_shuffle_destroy(soft_program *program);
 void soft_shuffle_begin(soft_program *program);
 bool soft_shuffle_run(soft_queue *queue, soft_worker *worker, soft_program *program,
                       const soft_work *works);
-/* A cost, in ns, for the planner to believe in this launch. */
-uint32_t soft_shuffle_cost(const soft_program *program, uint32_t place);
-
 #endif

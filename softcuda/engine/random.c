@@ -25,26 +25,6 @@ struct soft_shuffle {
     uint32_t in_hand; /* runs; done when the owner comes back */
 };
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t z)
-{
-    z += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-uint64_t soft_draw(const soft_engine *engine, uint64_t a, uint64_t b, uint64_t c)
-{
-    return mix(mix(mix(mix(engine->seed) + a) + b) + c);
-}
-
-uint32_t soft_shuffle_cost(const soft_program *program, uint32_t place)
-{
-    const uint64_t draw = mix(program->shuffle->state + place);
-    return 1 + (uint32_t)(draw >> 32) % (1u << draw % 12);
-}
-
 /* ---- life -------------------------------------------------------------------------- */
 
 void soft_shuffle_destroy(soft_program *program)
@@ -109,7 +89,7 @@ void soft_shuffle_begin(soft_program *program)
     program->planned = false;
     if (program->may_plan && draw % 2 == 0) {
         soft_plan_destroy(program->engine, program->plan);
-        program->plan = soft_plan_create(program);
+        program->plan = soft_plan_create(program, shuffle->state);
         program->planned = program->plan != NULL;
     }
     program->shuffled = !program->planned;
@@ -157,7 +137,7 @@ static void come_back(soft_program *program, const soft_work *works)
 
 static uint32_t draw_ready(soft_shuffle *shuffle)
 {
-    shuffle->state = mix(shuffle->state);
+    shuffle->state = soft_draw_next(shuffle->state);
     const uint32_t at = (uint32_t)(shuffle->state >> 32) % shuffle->ready_count;
     const uint32_t place = shuffle->ready[at];
     shuffle->ready[at] = shuffle->ready[--shuffle->ready_count];
@@ -177,7 +157,7 @@ static bool run_place(soft_queue *queue, soft_worker *worker, soft_program *prog
     if (work->kind == SOFT_WORK_HOST) {
         program->host_place = place;
         soft_queue_close(queue);
-        soft_host_post(queue);
+        soft_host_post(queue, work);
         return false;
     }
     if ((work->kind == SOFT_WORK_CALL || work->kind == SOFT_WORK_PARTS) &&

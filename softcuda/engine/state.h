@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of the engine share.
  *
- *   engine.c   threads: workers, places, sleep and wake, waiting and helping
- *   queue.c    rings of submissions, what starts when, completion of points
- *   parts.c    one piece of work split over the team (the step of a queue)
+ * From the top; each calls only what stands below it:
+ *
+ *   engine.c   threads: workers, places, sleep, waiting and helping
+ *   queue.c    what the owner of a queue runs
  *   program.c  compiling a graph; running its nodes in order
- *   host.c     the thread for host functions
- *   park.c     work that waits for the world outside
  *   random.c   orders drawn from a seed
+ *   planrun.c  running a plan
+ *   plan.c     making one
+ *   park.c     work that waits for the world outside
+ *   parts.c    one piece of work split over the team (the step of a queue)
+ *   host.c     the thread for host functions
+ *   ring.c     rings of submissions, ownership, completion of points
+ *   wake.c     lines, futexes, draws, the wake of a worker
+ *   tick.c     time stamps
  *
  * Who may touch a queue's run: its owner, that is who moved `state` from QUEUE_IDLE to
  * QUEUE_RUNNING. Ownership passes from thread to thread without a lock: to whoever
@@ -138,12 +145,13 @@ struct soft_queue {
     /* The run of the head submission: the owner's. */
     uint32_t waits_met;
     bool started;
-    uint32_t position;   /* node of the program's order */
-    bool measure;        /* this launch takes a time stamp a node */
-    bool is_open;        /* its bit in queue_bits.open is set */
-    _Atomic bool calls;  /* who was woken and takes part wakes another one */
-    uint32_t *step_cost; /* of the node that the step runs; may be NULL */
-    uint32_t tickets;    /* runs of plans so far */
+    uint32_t position;          /* node of the program's order */
+    bool measure;               /* this launch takes a time stamp a node */
+    bool is_open;               /* its bit in queue_bits.open is set */
+    _Atomic bool calls;         /* who was woken and takes part wakes another one */
+    uint32_t *step_cost;        /* of the node that the step runs; may be NULL */
+    const soft_work *host_work; /* that the host thread was given */
+    uint32_t tickets;           /* runs of plans so far */
     /* Not 0: the plan that runs has items to claim. A number never used again << 32 | the
      * epoch of the launch: all that a thread needs to know that it is not too late. */
     _Atomic uint64_t plan_ticket;
@@ -243,24 +251,31 @@ static inline uint64_t soft_span_ns(const soft_engine *engine, uint64_t ticks)
 
 enum { PLACE_FREE, PLACE_WORKER, PLACE_HELPER };
 
-/* engine.c: zeroed memory that starts on a cache line, or NULL. */
+/* wake.c: zeroed memory that starts on a cache line, or NULL. */
 void *soft_line_alloc(gph_allocator heap, size_t bytes);
 void soft_line_free(gph_allocator heap, void *ptr, size_t bytes);
-/* A queue wants an owner (or hands); wakes a worker if nobody looks. */
-void soft_queue_pend(soft_queue *queue);
 void soft_engine_wake(soft_engine *engine);
 uint64_t soft_random(soft_worker *worker); /* 0 unless the engine has a seed */
 void soft_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
 void soft_futex_wake(_Atomic uint32_t *word, int count);
-
-/* random.c: a number for what three others name, the same in each run with this seed. */
+/* A number for what three others name, the same in each run with this seed; and the next
+ * of a row of numbers. */
 uint64_t soft_draw(const soft_engine *engine, uint64_t a, uint64_t b, uint64_t c);
+uint64_t soft_draw_next(uint64_t state);
+/* Whether its place may be a waiting thread's (engine.c). */
+static inline bool soft_worker_is_last(const soft_worker *worker)
+{
+    return worker->slot + 1 == worker->engine->worker_count;
+}
 
-/* queue.c */
+/* ring.c: a queue wants an owner (or hands); wakes a worker if nobody looks. */
+void soft_queue_pend(soft_queue *queue);
 bool soft_queue_own(soft_queue *queue); /* QUEUE_IDLE to QUEUE_RUNNING */
-/* Runs the submissions of an owned queue until it is empty, blocked, handed to another
- * thread, or past `limit`. Ownership is gone when it returns. */
-void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit);
+/* Gives ownership up: to whoever comes, or until the point may have been reached. */
+void soft_queue_let_go(soft_queue *queue);
+void soft_queue_block_on(soft_queue *queue, soft_point point);
+/* The head is done: those who wait for it look again. */
+void soft_queue_complete(soft_queue *queue);
 /* The step of an owned queue wants hands, until the owner lets go of the queue. */
 void soft_queue_open(soft_queue *queue);
 void soft_queue_close(soft_queue *queue);
@@ -268,6 +283,21 @@ void soft_queue_close(soft_queue *queue);
  * wakes one, and each that is woken the next. */
 void soft_queue_call(soft_queue *queue);
 void soft_queue_fini(soft_queue *queue);
+static inline soft_submission *soft_queue_place(soft_queue *queue, uint64_t sequence)
+{
+    return &queue->ring[sequence & (RING_PLACES - 1)];
+}
+static inline const soft_submission *soft_queue_head(soft_queue *queue)
+{
+    return soft_queue_place(queue,
+                            atomic_load_explicit(&queue->done, memory_order_relaxed) + 1);
+}
+
+/* host.c */
+gph_status soft_host_start(soft_engine *engine, gph_error *error);
+void soft_host_stop(soft_engine *engine);
+/* Of an owned queue: the host thread has it now, runs the function and lets go. */
+void soft_host_post(soft_queue *queue, const soft_work *work);
 
 /* parts.c: runs one piece of work. True if it is done and the caller still (or now) owns
  * the queue; false if the queue has gone to another thread. */
@@ -276,39 +306,30 @@ bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work
 /* Takes part in the open step of a queue. True if this thread finished the step and so
  * owns the queue now. */
 bool soft_step_join(soft_queue *queue, soft_worker *worker);
-/* planrun.c: the same for the plan that runs in it. */
-bool soft_plan_join(soft_queue *queue, soft_worker *worker);
-/* parts.c: whether its step has units to claim, as far as this worker can see. */
+/* Whether its step has units to claim, as far as this worker can see. */
 bool soft_step_wants_hands(const soft_queue *queue, soft_worker *worker);
-/* queue.c: whether what runs in a queue can use another thread; and one takes part. */
-bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker);
-bool soft_queue_join(soft_queue *queue, soft_worker *worker);
 void soft_work_inline(const soft_work *work, soft_worker *worker);
 void soft_cost_update(uint32_t *cost_ns, uint64_t ns);
+
+/* park.c */
+void soft_park_init(soft_engine *engine);
+void soft_park_stop(soft_engine *engine);
+void soft_park_post(soft_queue *queue); /* owned; the head is asked until it may go on */
+
+/* planrun.c: soft_step_join() for the plan that runs in a queue. */
+bool soft_plan_join(soft_queue *queue, soft_worker *worker);
 
 /* program.c: like soft_step_run(), for a launch. */
 bool soft_program_run(soft_queue *queue, soft_worker *worker,
                       const soft_submission *launch);
 /* A launch is over: its program may be gone afterwards. */
 void soft_program_finished(soft_program *program);
-/* Gives the launch that is being submitted as `point` the point it has to wait for. */
-soft_point soft_program_enqueue(soft_program *program, soft_point point);
 
-/* host.c */
-gph_status soft_host_start(soft_engine *engine, gph_error *error);
-void soft_host_stop(soft_engine *engine);
-void soft_host_post(soft_queue *queue); /* owned; the host thread has it now */
-/* park.c */
-void soft_park_init(soft_engine *engine);
-void soft_park_stop(soft_engine *engine);
-void soft_park_post(soft_queue *queue); /* owned; the head is asked until it may go on */
-const soft_submission *soft_queue_head(soft_queue *queue);
-
-/* The node of a launch that its queue is at. */
-const soft_work *soft_program_node(const soft_queue *queue,
-                                   const soft_submission *launch);
-/* The host function that the queue's head is at; it has run. */
-const soft_work *soft_queue_host_work(soft_queue *queue);
-void soft_queue_host_done(soft_queue *queue);
+/* queue.c: runs the submissions of an owned queue until it is empty, blocked, handed to
+ * another thread, or past `limit`. Ownership is gone when it returns. */
+void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit);
+/* Whether what runs in a queue can use another thread; and one takes part. */
+bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker);
+bool soft_queue_join(soft_queue *queue, soft_worker *worker);
 
 #endif

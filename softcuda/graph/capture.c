@@ -416,11 +416,10 @@ CUresult soft_capture_set_frontier(soft_stream *stream, bool replace,
     return CUDA_SUCCESS;
 }
 
-/* ---- hooks
- * -------------------------------------------------------------------------------- */
+/* ---- what befalls streams -------------------------------------------------------- */
 
 /* A capture without its origin can never be ended: it is dropped. */
-static void hook_stream_gone(soft_stream *stream)
+void soft_capture_stream_gone(soft_stream *stream)
 {
     soft_graph_lock();
     struct soft_capture *capture = soft_capture_of(stream);
@@ -443,50 +442,11 @@ static void hook_stream_gone(soft_stream *stream)
     soft_graph_unlock();
 }
 
-static CUresult hook_task(soft_stream *stream, const soft_task *task)
-{
-    soft_graph_lock();
-    const CUresult result = soft_capture_task(stream, task);
-    soft_graph_unlock();
-    return result;
-}
-
-static CUresult hook_record(soft_stream *stream, soft_event *event, uint32_t flags)
-{
-    soft_graph_lock();
-    const CUresult result = soft_capture_record(stream, event, flags);
-    soft_graph_unlock();
-    return result;
-}
-
-static CUresult hook_wait(soft_stream *stream, soft_event *event, uint32_t flags)
-{
-    soft_graph_lock();
-    const CUresult result = soft_capture_wait(stream, event, flags);
-    soft_graph_unlock();
-    return result;
-}
-
-static void hook_spoil(soft_stream *stream, CUresult code)
+void soft_capture_spoil_stream(soft_stream *stream, CUresult code)
 {
     soft_graph_lock();
     struct soft_capture *capture = soft_capture_of(stream);
     if (capture && soft_rule(M_C13_spoilt))
         soft_capture_invalidate(capture, code);
     soft_graph_unlock();
-}
-
-void soft_capture_install(void)
-{
-    static const soft_capture_hooks hooks = {.task = hook_task,
-                                             .record_event = hook_record,
-                                             .wait_event = hook_wait,
-                                             .spoil = hook_spoil,
-                                             .entered = soft_capture_entered,
-                                             .stream = soft_capture_asks_stream,
-                                             .event = soft_capture_asks_event,
-                                             .context = soft_capture_asks_context,
-                                             .stream_gone = hook_stream_gone};
-    soft_capture_calls_install();
-    soft_capture_set_hooks(&hooks);
 }

@@ -352,3 +352,45 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
         return CUDA_SUCCESS; /* nothing to wait for, as outside of a capture */
     return refuse_foreign(mine);
 }
+
+/* ---- hooks ------------------------------------------------------------------------- */
+
+static CUresult hook_task(soft_stream *stream, const soft_task *task)
+{
+    soft_graph_lock();
+    const CUresult result = soft_capture_task(stream, task);
+    soft_graph_unlock();
+    return result;
+}
+
+static CUresult hook_record(soft_stream *stream, soft_event *event, uint32_t flags)
+{
+    soft_graph_lock();
+    const CUresult result = soft_capture_record(stream, event, flags);
+    soft_graph_unlock();
+    return result;
+}
+
+static CUresult hook_wait(soft_stream *stream, soft_event *event, uint32_t flags)
+{
+    soft_graph_lock();
+    const CUresult result = soft_capture_wait(stream, event, flags);
+    soft_graph_unlock();
+    return result;
+}
+
+void soft_capture_install(void)
+{
+    static const soft_capture_hooks hooks = {.task = hook_task,
+                                             .record_event = hook_record,
+                                             .wait_event = hook_wait,
+                                             .spoil = soft_capture_spoil_stream,
+                                             .entered = soft_capture_entered,
+                                             .stream = soft_capture_asks_stream,
+                                             .event = soft_capture_asks_event,
+                                             .context = soft_capture_asks_context,
+                                             .stream_gone = soft_capture_stream_gone,
+                                             .graph_gone = soft_capture_graph_gone};
+    soft_capture_calls_install();
+    soft_capture_set_hooks(&hooks);
+}

@@ -60,6 +60,12 @@ static inline soft_edge_list *soft_frontier_of(const soft_stream *stream)
 void soft_capture_join(struct soft_capture *capture, soft_stream *stream,
                        soft_edge_list *frontier);
 
+/* Hooks of capture.c, which take the mutex. */
+void soft_capture_stream_gone(soft_stream *stream);
+void soft_capture_spoil_stream(soft_stream *stream, CUresult code);
+/* The graph, which has a capture, is destroyed: that capture is invalid. Mutex held. */
+void soft_capture_graph_gone(soft_graph *graph);
+
 /* capture_work.c */
 CUresult soft_capture_task(soft_stream *stream, const soft_task *task);
 CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t flags);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Graphs as a whole: the lock, life, clones. Nodes: node.c; edges: edge.c. */
+/* What all of graphs stand on: the lock, numbers, handles, and empty graphs. Edges:
+ * edge.c; nodes, clones and the end of graphs: node.c. */
 #include "softcuda/device/alloc.h"
-#include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
+#include "softcuda/rules/rules.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_id;     /* of graphs and nodes */
@@ -48,17 +49,29 @@ CUresult soft_graph_find(CUgraph handle, soft_graph **out)
     return CUDA_SUCCESS;
 }
 
-void soft_graph_destroy(soft_graph *graph)
+/* Copies come first and in the order of their originals, by rising id; what was added to
+ * the clone later has origin 0. */
+CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
+                                 soft_node **out)
 {
-    if (graph->capture)
-        soft_capture_graph_gone(graph);
-    soft_handle_remove(graph, SOFT_KIND_GRAPH);
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        soft_handle_remove(graph->nodes[i], SOFT_KIND_GRAPH_NODE);
-        soft_node_free(graph->nodes[i]);
+    if (clone->origin != node->graph->id || !soft_rule(R24))
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE, "graph %llu is no clone of the node's graph %llu",
+            (unsigned long long)clone->id, (unsigned long long)node->graph->id);
+    uint32_t low = 0, high = clone->node_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const uint64_t origin = clone->nodes[middle]->origin;
+        if (origin != 0 && origin < node->id)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    soft_objects_drop(&graph->objects);
-    soft_graph_memory_release(graph->memory);
-    soft_delete(graph->nodes);
-    soft_delete(graph);
+    if (low == clone->node_count || clone->nodes[low]->origin != node->id)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the node has no copy in graph %llu: it came later, or the copy "
+                         "was destroyed",
+                         (unsigned long long)clone->id);
+    *out = clone->nodes[low];
+    return CUDA_SUCCESS;
 }

@@ -2,8 +2,9 @@
 /* CUgraph and its nodes, as the program edits them; and CUgraphExec, what is launched.
  *
  *   soft_graph ── nodes in creation order
- *      node ── dependencies (incoming edges), dependents (outgoing), in the order they
- * came ├─ kernel, memcpy, memset, host: a soft_task with its own copy of what it borrows
+ *      node ── dependencies (incoming edges), dependents (outgoing), in the order in
+ *           │  which they came
+ *           ├─ kernel, memcpy, memset, host: a soft_task with its own copy of what it borrows
  *           ├─ event record, event wait:      the event, retained
  *           └─ child graph:                   a soft_graph of its own, owned by the node
  *
@@ -100,7 +101,7 @@ struct soft_graph {
 void soft_graph_lock(void);
 void soft_graph_unlock(void);
 
-/* graph.c, node.c, edge.c, clone.c: all with the mutex held. */
+/* graph.c, edge.c, node.c: all with the mutex held. */
 CUresult soft_graph_create(soft_graph **out);
 void soft_graph_destroy(soft_graph *graph); /* its nodes and child graphs too */
 CUresult soft_graph_find(CUgraph handle, soft_graph **out);
@@ -201,9 +202,7 @@ CUresult soft_exec_get_enabled(soft_exec *exec, soft_node *node, bool *out);
 /* dot.c */
 CUresult soft_graph_write_dot(const soft_graph *graph, const char *path, uint32_t flags);
 
-/* capture.c */
+/* capture_work.c */
 void soft_capture_install(void); /* the hooks of device/stream.h */
-/* The graph, which has a capture, is destroyed: that capture is invalid. */
-void soft_capture_graph_gone(soft_graph *graph);
 
 #endif

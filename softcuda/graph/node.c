@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Nodes: what they hold, how they come and go. */
+/* Nodes: what they hold, how they come and go, and whole graphs of them: a node may hold
+ * a child graph, so both are cloned and destroyed by each other. */
 #include <string.h>
 
 #include "softcuda/device/alloc.h"
@@ -366,4 +367,80 @@ void soft_node_destroy(soft_node *node)
     for (uint32_t i = node->place; i < graph->node_count; i++)
         graph->nodes[i]->place = i;
     soft_node_free(node);
+}
+
+/* ---- graphs of nodes: a node may have a graph of its own --------------------------- */
+
+void soft_graph_destroy(soft_graph *graph)
+{
+    if (graph->capture)
+        soft_capture_get_hooks()->graph_gone(graph);
+    soft_handle_remove(graph, SOFT_KIND_GRAPH);
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        soft_handle_remove(graph->nodes[i], SOFT_KIND_GRAPH_NODE);
+        soft_node_free(graph->nodes[i]);
+    }
+    soft_objects_drop(&graph->objects);
+    soft_graph_memory_release(graph->memory);
+    soft_delete(graph->nodes);
+    soft_delete(graph);
+}
+
+static CUresult clone_node(const soft_node *node, soft_graph *into)
+{
+    soft_memory_params memory; /* refused before, unless R23 or R62 are switched off */
+    if (node->memory)
+        memory = (soft_memory_params){.alloc = *soft_memnode_params(node),
+                                      .free = soft_memnode_address(node)};
+    const soft_node_params params = {.type = node->type,
+                                     .context = node->context,
+                                     .task = &node->task,
+                                     .copy = &node->copy,
+                                     .fill = &node->fill,
+                                     .event = node->event,
+                                     .child = node->child,
+                                     .memory = node->memory ? &memory : NULL,
+                                     .by_extra = node->arguments.by_extra,
+                                     .attributes = node->attributes};
+    soft_node *fresh;
+    SOFT_TRY(soft_node_add(into, &params, NULL, 0, &fresh));
+    fresh->origin = node->id;
+    return CUDA_SUCCESS;
+}
+
+/* Edges may go to later nodes, so they come when all nodes are there. Dependencies keep
+ * their order, which means something at updates (R67); dependents come in the order of
+ * the nodes that have them, as in clones on an H100. */
+static CUresult clone_edges(const soft_graph *graph, soft_graph *into)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const soft_node *node = graph->nodes[i];
+        if (!soft_rule(M_clone_roots)) /* else they are as old as the nodes */
+            into->nodes[i]->root_serial = node->root_serial;
+        into->nodes[i]->sink_serial = node->sink_serial; /* keep their order */
+        for (uint32_t k = 0; k < node->dependencies.count; k++) {
+            const soft_edge_end *end = &node->dependencies.ends[k];
+            SOFT_TRY(soft_nodes_link(into->nodes[end->node->place], into->nodes[i],
+                                     soft_rule(M_clone_whole) ? &end->data : NULL));
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_graph_clone(const soft_graph *graph, soft_graph **out)
+{
+    soft_graph *fresh;
+    SOFT_TRY(soft_graph_create(&fresh));
+    fresh->origin = graph->id;
+    CUresult result = soft_objects_hold(&fresh->objects, graph, false);
+    for (uint32_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++)
+        result = clone_node(graph->nodes[i], fresh);
+    if (result == CUDA_SUCCESS)
+        result = clone_edges(graph, fresh);
+    if (result != CUDA_SUCCESS) {
+        soft_graph_destroy(fresh);
+        return result;
+    }
+    *out = fresh;
+    return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of a graph (graph.c, node.c, edge.c, clone.c) keep between them. All
+/* What the files of a graph (graph.c, edge.c, node.c) keep between them. All
  * with the graph mutex held. */
 #ifndef SOFT_GRAPH_NODE_H
 #define SOFT_GRAPH_NODE_H

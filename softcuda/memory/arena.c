@@ -101,7 +101,8 @@ static gph_status reserve(soft_memory *memory, uint64_t bytes, bool with_alias,
                      (unsigned long long)(asked >> 20));
         return GPH_OK;
     }
-    return gphi_fail(error, 2, "the system refuses to reserve even %llu MiB of addresses",
+    return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                     "the system refuses to reserve even %llu MiB of addresses",
                      (unsigned long long)(RANGE_LEAST >> 20));
 }
 
@@ -140,7 +141,8 @@ gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *optio
     if (memory->file < 0 ||
         ftruncate(memory->file, (off_t)(memory->chunk_count * SOFT_CHUNK_BYTES)) != 0)
         return gphi_fail(
-            error, 2, "the system refuses a memory file of %llu MiB",
+            error, CUDA_ERROR_OUT_OF_MEMORY,
+            "the system refuses a memory file of %llu MiB",
             (unsigned long long)(memory->chunk_count * SOFT_CHUNK_BYTES >> 20));
     return make_tables(memory, error);
 }
@@ -333,4 +335,28 @@ bool soft_slots_protect(soft_memory *memory, uint32_t slot, uint32_t count, int 
 {
     memory->map_calls++;
     return mprotect(soft_slot_mapped(memory, slot), count * SOFT_CHUNK_BYTES, prot) == 0;
+}
+
+/* ---- the book of allocations ------------------------------------------------------- */
+
+uint64_t soft_next_buffer_id(void)
+{
+    static atomic_uint_fast64_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+void soft_memory_count(soft_memory *memory, int64_t bytes)
+{
+    memory->used_bytes += (uint64_t)bytes;
+    if (memory->used_bytes > memory->peak_bytes)
+        memory->peak_bytes = memory->used_bytes;
+}
+
+void soft_memory_note_freed(soft_memory *memory, uint64_t base, uint64_t bytes)
+{
+    /* Partner: the acquire loads in check.c. */
+    atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
+    const uint64_t at = memory->freed_count++ % SOFT_FREED_KEPT;
+    memory->freed[at].base = base;
+    memory->freed[at].bytes = bytes;
 }

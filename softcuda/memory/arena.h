@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/map.h"
+#include "cuda/abi.h"
 #include "softcuda/memory/memory.h"
 
 #define SOFT_SLOT_GRANULES (SOFT_CHUNK_BYTES / SOFT_GRANULE_BYTES)
@@ -160,7 +161,7 @@ void soft_heap_trim(struct soft_heap *heap, uint64_t keep_slots);
 struct soft_block *soft_block_at(const soft_memory *memory, uint64_t address);
 uint64_t soft_block_address(const struct soft_block *block);
 
-/* memory.c */
+/* arena.c: counters, and what is said of addresses that were freed. */
 void soft_memory_count(soft_memory *memory, int64_t bytes); /* used and peak */
 void soft_memory_note_freed(soft_memory *memory, uint64_t base, uint64_t bytes);
 uint64_t soft_next_buffer_id(void);

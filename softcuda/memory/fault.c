@@ -3,6 +3,8 @@
  * the worker, and the guard against use in a forked child. */
 #include "softcuda/memory/fault.h"
 
+#include "cuda/abi.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -164,7 +166,8 @@ static gph_status install(gph_error *error)
                                    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
         sigemptyset(&action.sa_mask);
         if (sigaction(caught[i], &action, &previous[i]) != 0)
-            status = gphi_fail(error, 304, "cannot catch signal %d", caught[i]);
+            status = gphi_fail(error, CUDA_ERROR_OPERATING_SYSTEM,
+                               "cannot catch signal %d", caught[i]);
     }
     atomic_store_explicit(&installed, status == GPH_OK, memory_order_release);
     pthread_mutex_unlock(&once);

@@ -103,7 +103,14 @@ struct graph_pool {
     uint64_t segment_high_before, used_high_before;
 };
 
-/* graphmem.c */
+/* grapharena.c */
+void soft_graph_use_drop_reached(struct graph_use *use);
+bool soft_graph_use_reached(struct graph_use *use);
+void soft_graph_use_fini(soft_memory *memory, struct graph_use *use);
+gph_status soft_graph_pool_create(soft_memory *memory); /* once, at the first arena */
+void soft_arena_unbind(soft_graph_arena *arena);        /* from all segments; unmaps */
+/* Takes the slots [16 index, 16 index + 16) out of their segment. */
+void soft_arena_unbind_segment(soft_graph_arena *arena, uint32_t index);
 void soft_arena_drop_reference(soft_graph_arena *arena);
 static inline uint32_t soft_arena_segments(const soft_graph_arena *arena)
 {
@@ -113,6 +120,8 @@ static inline uint32_t soft_arena_segments(const soft_graph_arena *arena)
 uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *needed);
 /* The segments [*first, *end) that an allocation stands on. */
 void soft_alloc_segments(const soft_graph_alloc *alloc, uint32_t *first, uint32_t *end);
+
+/* graphmem.c */
 /* The youngest live allocation that holds an address. */
 bool soft_graph_find_live(const soft_memory *memory, uint64_t address,
                           soft_allocation *out);
@@ -124,11 +133,7 @@ bool soft_graph_find_open(soft_memory *memory, uint64_t address, bool *is_graph,
 bool soft_graph_describe(const soft_memory *memory, uint64_t address, char *text,
                          size_t bytes);
 
-/* graphpool.c */
-gph_status soft_graph_pool_create(soft_memory *memory); /* once, at the first arena */
-void soft_graph_pool_drop(soft_memory *memory);         /* arenas too; at the end */
-void soft_arena_unbind(soft_graph_arena *arena);        /* from all segments; unmaps */
-void soft_graph_use_fini(soft_memory *memory, struct graph_use *use);
-bool soft_graph_use_reached(struct graph_use *use);
+/* graphpool.c: arenas too; at the end. */
+void soft_graph_pool_drop(soft_memory *memory);
 
 #endif

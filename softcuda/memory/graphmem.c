@@ -14,122 +14,6 @@
 #define FEW_ARENAS 256u
 #define ROOM_SLOTS (4 * SOFT_SEGMENT_CHUNKS)
 
-/* ---- arenas
- * --------------------------------------------------------------------------------- */
-
-gph_status soft_graph_arena_create(soft_memory *memory, soft_graph_arena **out,
-                                   gph_error *error)
-{
-    pthread_mutex_lock(&memory->mutex);
-    gph_status status = soft_graph_pool_create(memory);
-    soft_graph_arena *arena =
-        status == GPH_OK ? gphi_heap_alloc(memory->heap, sizeof(*arena)) : NULL;
-    if (arena) {
-        arena->memory = memory;
-        arena->references = 1;
-        arena->behind = memory->graphs->arenas;
-        if (arena->behind)
-            arena->behind->before = arena;
-        memory->graphs->arenas = arena;
-        memory->graphs->arena_count++;
-        *out = arena;
-    }
-    pthread_mutex_unlock(&memory->mutex);
-    if (arena == NULL)
-        return gphi_fail(error, 2, "no host memory for the memory of a graph");
-    return GPH_OK;
-}
-
-void soft_graph_arena_retain(soft_graph_arena *arena)
-{
-    pthread_mutex_lock(&arena->memory->mutex);
-    arena->references++;
-    pthread_mutex_unlock(&arena->memory->mutex);
-}
-
-static void keep_hole(struct graph_pool *pool, uint32_t slot)
-{
-    if (pool->hole_count == GRAPH_HOLES_MAX)
-        memmove(&pool->holes[0], &pool->holes[1], --pool->hole_count * sizeof(slot));
-    pool->holes[pool->hole_count++] = slot;
-}
-
-static void free_arena(soft_graph_arena *arena)
-{
-    soft_memory *memory = arena->memory;
-    const gph_allocator heap = memory->heap;
-    soft_arena_unbind(arena);
-    for (uint32_t r = arena->region_count; r-- > 0;) {
-        const struct graph_region *region = &arena->regions[r];
-        soft_slots_give(memory, region->slot, region->count);
-        if (r == 0)
-            keep_hole(memory->graphs, region->slot);
-    }
-    memory->graphs->arena_count--;
-    if (arena->before)
-        arena->before->behind = arena->behind;
-    else
-        memory->graphs->arenas = arena->behind;
-    if (arena->behind)
-        arena->behind->before = arena->before;
-    while (arena->allocs) {
-        soft_graph_alloc *alloc = arena->allocs;
-        arena->allocs = alloc->next;
-        gphi_heap_free(heap, alloc, sizeof(*alloc));
-    }
-    soft_graph_use_fini(memory, &arena->use);
-    gphi_heap_free(heap, arena->regions,
-                   arena->region_capacity * sizeof(*arena->regions));
-    gphi_heap_free(heap, arena->blocks, arena->block_capacity * sizeof(*arena->blocks));
-    gphi_heap_free(heap, arena->segments,
-                   arena->segment_capacity * sizeof(struct graph_segment *));
-    gphi_heap_free(heap, arena->holds, arena->segment_capacity);
-    gphi_heap_free(heap, arena->growths, arena->segment_capacity * sizeof(uint32_t));
-    gphi_heap_free(heap, arena, sizeof(*arena));
-}
-
-void soft_arena_drop_reference(soft_graph_arena *arena)
-{
-    if (--arena->references == 0)
-        free_arena(arena);
-}
-
-void soft_graph_arena_release(soft_graph_arena *arena)
-{
-    if (arena == NULL)
-        return;
-    soft_memory *memory = arena->memory;
-    pthread_mutex_lock(&memory->mutex);
-    soft_arena_drop_reference(arena);
-    pthread_mutex_unlock(&memory->mutex);
-}
-
-soft_memory *soft_graph_arena_memory(const soft_graph_arena *arena)
-{
-    return arena->memory;
-}
-
-uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *needed)
-{
-    uint32_t r = 0;
-    while (at - arena->regions[r].first >= arena->regions[r].count)
-        r++;
-    const struct graph_region *region = &arena->regions[r];
-    *needed = at - region->first < region->needed;
-    return region->slot + (at - region->first);
-}
-
-void soft_alloc_segments(const soft_graph_alloc *alloc, uint32_t *first, uint32_t *end)
-{
-    const soft_graph_arena *arena = alloc->arena;
-    const struct graph_region *region = &arena->regions[alloc->region];
-    const uint64_t offset =
-        alloc->info.base - soft_slot_address(arena->memory, region->slot);
-    const uint64_t last = offset + (alloc->info.bytes ? alloc->info.bytes - 1 : 0);
-    *first = (uint32_t)(region->first + offset / SOFT_CHUNK_BYTES) / SOFT_SEGMENT_CHUNKS;
-    *end = (uint32_t)(region->first + last / SOFT_CHUNK_BYTES) / SOFT_SEGMENT_CHUNKS + 1;
-}
-
 /* ---- growing
  * -------------------------------------------------------------------------------- */
 
@@ -417,7 +301,8 @@ gph_status soft_graph_alloc_add(soft_graph_arena *arena, uint64_t bytes, uint32_
         alloc->info.flags = alloc->access = access;
     pthread_mutex_unlock(&memory->mutex);
     if (alloc == NULL)
-        return gphi_fail(error, 2, "no addresses for %llu bytes are left on device %u",
+        return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                         "no addresses for %llu bytes are left on device %u",
                          (unsigned long long)bytes, memory->device);
     *out = alloc;
     return GPH_OK;

@@ -14,41 +14,17 @@
 #include <sys/mman.h>
 
 #include "base/heap.h"
+#include "base/vec.h"
 #include "softcuda/memory/grapharena.h"
-
-/* ---- points
- * --------------------------------------------------------------------------------- */
-
-static void drop_reached(struct graph_use *use)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < use->count; i++)
-        if (!soft_point_reached(use->points[i].point))
-            use->points[kept++] = use->points[i];
-    use->count = kept;
-}
-
-bool soft_graph_use_reached(struct graph_use *use)
-{
-    drop_reached(use);
-    return use->count == 0;
-}
 
 static bool reserve_use(const soft_memory *memory, struct graph_use *use, uint32_t more)
 {
-    drop_reached(use);
-    if (use->capacity - use->count >= more)
-        return true;
-    const uint32_t capacity = 2 * (use->count + more);
-    const size_t item = sizeof(*use->points);
-    void *fresh = gphi_heap_array(memory->heap, capacity, item);
+    soft_graph_use_drop_reached(use);
+    void *fresh = gphi_array_room(memory->heap, use->points, &use->capacity,
+                                  (size_t)use->count + more, sizeof(*use->points));
     if (fresh == NULL)
         return false;
-    if (use->count)
-        memcpy(fresh, use->points, use->count * item);
-    gphi_heap_free(memory->heap, use->points, use->capacity * item);
     use->points = fresh;
-    use->capacity = capacity;
     return true;
 }
 
@@ -56,7 +32,7 @@ static bool reserve_use(const soft_memory *memory, struct graph_use *use, uint32
  * it leaves. */
 static void add_use(struct graph_use *use, soft_point point, uint64_t owner)
 {
-    drop_reached(use);
+    soft_graph_use_drop_reached(use);
     if (soft_point_reached(point))
         return;
     for (uint32_t i = 0; i < use->count; i++)
@@ -71,12 +47,6 @@ static void add_use(struct graph_use *use, soft_point point, uint64_t owner)
     use->points[use->count++].owner = owner;
 }
 
-void soft_graph_use_fini(soft_memory *memory, struct graph_use *use)
-{
-    gphi_heap_free(memory->heap, use->points, use->capacity * sizeof(*use->points));
-    *use = (struct graph_use){0};
-}
-
 void soft_graph_waits_fini(soft_graph_waits *waits)
 {
     if (waits->capacity)
@@ -87,33 +57,14 @@ void soft_graph_waits_fini(soft_graph_waits *waits)
 
 static bool add_wait(const soft_memory *memory, soft_graph_waits *waits, soft_point point)
 {
-    if (waits->count == waits->capacity) {
-        const uint32_t capacity = waits->capacity ? 2 * waits->capacity : 4;
-        soft_point *fresh = gphi_heap_array(memory->heap, capacity, sizeof(*fresh));
-        if (fresh == NULL)
-            return false;
-        if (waits->count)
-            memcpy(fresh, waits->points, waits->count * sizeof(*fresh));
-        const uint32_t count = waits->count;
-        soft_graph_waits_fini(waits);
-        *waits = (soft_graph_waits){fresh, count, capacity, memory->heap};
-    }
+    soft_point *fresh = gphi_array_room(memory->heap, waits->points, &waits->capacity,
+                                        waits->count + 1, sizeof(*fresh));
+    if (fresh == NULL)
+        return false;
+    waits->points = fresh;
+    waits->heap = memory->heap;
     waits->points[waits->count++] = point;
     return true;
-}
-
-/* ---- segments
- * ------------------------------------------------------------------------------- */
-
-gph_status soft_graph_pool_create(soft_memory *memory)
-{
-    if (memory->graphs)
-        return GPH_OK;
-    memory->graphs = gphi_heap_alloc(memory->heap, sizeof(*memory->graphs));
-    if (memory->graphs == NULL)
-        return 2;
-    memory->graphs->top = memory->slot_count / 2; /* the heaps grow from below */
-    return GPH_OK;
 }
 
 static struct graph_segment *new_segment(soft_memory *memory)
@@ -131,43 +82,6 @@ static struct graph_segment *new_segment(soft_memory *memory)
     if (pool->segment_count > pool->segment_high)
         pool->segment_high = pool->segment_count;
     return segment;
-}
-
-/* Takes the slots [16 index, 16 index + 16) of an arena out of its segment. */
-static void unbind(soft_graph_arena *arena, uint32_t index)
-{
-    soft_memory *memory = arena->memory;
-    if (arena->segments[index] == NULL)
-        return;
-    uint32_t first = 0, run = 0; /* mapped slots that follow each other */
-    for (uint32_t i = 0; i <= SOFT_SEGMENT_CHUNKS; i++) {
-        const uint32_t at = index * SOFT_SEGMENT_CHUNKS + i;
-        uint32_t slot = SOFT_NO_CHUNK;
-        bool needed;
-        if (i < SOFT_SEGMENT_CHUNKS && at < arena->slot_count)
-            slot = soft_arena_slot(arena, at, &needed);
-        const bool mapped =
-            slot != SOFT_NO_CHUNK && memory->slots[slot].chunk != SOFT_NO_CHUNK;
-        if (run > 0 && mapped && slot == first + run) {
-            run++;
-            continue;
-        }
-        if (run > 0)
-            soft_slots_unmap(memory, first, run);
-        first = slot;
-        run = mapped;
-    }
-    arena->segments[index]->binders--;
-    arena->segments[index] = NULL;
-    arena->ready = false;
-    /* Partner: the acquire loads in check.c. */
-    atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
-}
-
-void soft_arena_unbind(soft_graph_arena *arena)
-{
-    for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
-        unbind(arena, i);
 }
 
 static void give_chunks(soft_memory *memory, struct graph_segment *segment)
@@ -206,7 +120,7 @@ static bool evict_others(const soft_memory *memory, const struct graph_segment *
             if (a->segments[i] != segment)
                 continue;
             if (soft_graph_use_reached(&a->use))
-                unbind(a, i);
+                soft_arena_unbind_segment(a, i);
             else
                 all = false;
         }
@@ -257,7 +171,7 @@ struct bind {
 /* Whether work that goes to the queue now comes behind every use of a segment. */
 static bool ordered(const struct bind *bind, struct graph_segment *segment)
 {
-    drop_reached(&segment->use);
+    soft_graph_use_drop_reached(&segment->use);
     for (uint32_t i = 0; i < segment->use.count; i++)
         if (segment->use.points[i].point.queue != bind->queue &&
             segment->use.points[i].owner != bind->user->id)
@@ -300,7 +214,7 @@ static void take(const struct bind *bind, soft_graph_arena *arena, uint32_t inde
 {
     segment->stamp = bind->memory->graphs->stamp;
     if (arena->segments[index] != segment) {
-        unbind(arena, index);
+        soft_arena_unbind_segment(arena, index);
         arena->segments[index] = segment;
         segment->binders++;
     }
@@ -486,7 +400,7 @@ static void undo(const struct bind *bind)
         for (uint32_t i = 0; i < soft_arena_segments(arena); i++)
             if (arena->segments[i] && (arena->segments[i]->made == pool->stamp ||
                                        arena->segments[i]->used == pool->stamp))
-                unbind(arena, i);
+                soft_arena_unbind_segment(arena, i);
     }
     pool->segment_high = pool->segment_high_before;
     pool->used_high = pool->used_high_before;

@@ -42,14 +42,14 @@ static void remove_locked(size_t at)
     registry.capacity = 0;
 }
 
-/* 0, 712 on overlap or GPH_E_NO_MEMORY. */
+/* HOST_MEMORY_ALREADY_REGISTERED on overlap, or GPH_E_NO_MEMORY. */
 static gph_status add(const soft_allocation *entry)
 {
     gph_status status = GPH_OK;
     pthread_rwlock_wrlock(&registry.lock);
     const size_t at = find_locked(entry->base);
     if (at < registry.count && registry.entries[at].base < entry->base + entry->bytes) {
-        status = 712;
+        status = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
         goto unlock;
     }
     if (registry.count == registry.capacity) {
@@ -76,13 +76,14 @@ gph_status soft_host_alloc(uint64_t bytes, uint32_t flags, void *owner, uint64_t
                            gph_error *error)
 {
     if (bytes == 0)
-        return gphi_fail(error, 1, "a host allocation of 0 bytes");
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE, "a host allocation of 0 bytes");
     void *fresh = bytes > SIZE_MAX / 2
                       ? MAP_FAILED
                       : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh == MAP_FAILED)
-        return gphi_fail(error, 2, "the system has no %llu bytes of host memory",
+        return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                         "the system has no %llu bytes of host memory",
                          (unsigned long long)bytes);
     const soft_allocation entry = {.base = (uint64_t)(uintptr_t)fresh,
                                    .bytes = bytes,
@@ -93,7 +94,8 @@ gph_status soft_host_alloc(uint64_t bytes, uint32_t flags, void *owner, uint64_t
     const gph_status status = add(&entry);
     if (status != GPH_OK) {
         munmap(fresh, bytes);
-        return gphi_fail(error, 2, "no memory to note a host allocation of %llu bytes",
+        return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                         "no memory to note a host allocation of %llu bytes",
                          (unsigned long long)bytes);
     }
     *out = entry.base;
@@ -113,7 +115,8 @@ gph_status soft_host_free(uint64_t address, gph_error *error)
     pthread_rwlock_unlock(&registry.lock);
     if (ours)
         return GPH_OK;
-    return gphi_fail(error, 1, "0x%llx is not the start of a host allocation",
+    return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                     "0x%llx is not the start of a host allocation",
                      (unsigned long long)address);
 }
 
@@ -121,7 +124,8 @@ gph_status soft_host_register(uint64_t address, uint64_t bytes, uint32_t flags,
                               void *owner, gph_error *error)
 {
     if (address == 0 || bytes == 0 || address + bytes < address)
-        return gphi_fail(error, 1, "cannot register %llu bytes at 0x%llx",
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "cannot register %llu bytes at 0x%llx",
                          (unsigned long long)bytes, (unsigned long long)address);
     const soft_allocation entry = {.base = address,
                                    .bytes = bytes,
@@ -130,8 +134,8 @@ gph_status soft_host_register(uint64_t address, uint64_t bytes, uint32_t flags,
                                    .buffer_id = soft_next_buffer_id(),
                                    .owner = owner};
     const gph_status status = add(&entry);
-    if (status == 712)
-        return gphi_fail(error, 712,
+    if (status == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
+        return gphi_fail(error, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
                          "part of the %llu bytes at 0x%llx is registered already",
                          (unsigned long long)bytes, (unsigned long long)address);
     if (status != GPH_OK)
@@ -150,7 +154,8 @@ gph_status soft_host_unregister(uint64_t address, gph_error *error)
     pthread_rwlock_unlock(&registry.lock);
     if (ours)
         return GPH_OK;
-    return gphi_fail(error, 713, "0x%llx is not the start of registered host memory",
+    return gphi_fail(error, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                     "0x%llx is not the start of registered host memory",
                      (unsigned long long)address);
 }
 

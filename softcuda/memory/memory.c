@@ -10,53 +10,6 @@
 #include "base/heap.h"
 #include "softcuda/memory/grapharena.h"
 
-uint64_t soft_next_buffer_id(void)
-{
-    static atomic_uint_fast64_t last;
-    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
-}
-
-gph_status soft_memory_create(const soft_memory_options *options, soft_memory **out,
-                              gph_error *error)
-{
-    const gph_allocator heap = gphi_heap(options->allocator);
-    soft_memory *memory = gphi_heap_alloc(heap, sizeof(*memory));
-    if (memory == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "memory of device %u", options->device);
-
-    memory->heap = heap;
-    memory->device = options->device;
-    pthread_mutex_init(&memory->mutex, NULL);
-    gphi_map_init(&memory->blocks, heap);
-    soft_heap_init(&memory->device_heap, memory, NULL, 1, false);
-    soft_heap_init(&memory->managed_heap, memory, NULL, 1, false);
-    memory->managed_heap.is_shown = true;
-    const gph_status status = soft_arena_init(memory, options, error);
-    if (status != GPH_OK) {
-        soft_memory_destroy(memory);
-        return status;
-    }
-    *out = memory;
-    return GPH_OK;
-}
-
-void soft_memory_destroy(soft_memory *memory)
-{
-    if (memory == NULL)
-        return;
-
-    const gph_allocator heap = memory->heap;
-    soft_pools_drop(memory);
-    soft_graph_pool_drop(memory);
-    soft_ranges_drop(memory);
-    soft_heap_fini(&memory->device_heap);
-    soft_heap_fini(&memory->managed_heap);
-    soft_arena_fini(memory);
-    gphi_map_fini(&memory->blocks);
-    pthread_mutex_destroy(&memory->mutex);
-    gphi_heap_free(heap, memory, sizeof(*memory));
-}
-
 void soft_memory_get_info(soft_memory *memory, soft_memory_info *out)
 {
     pthread_mutex_lock(&memory->mutex);
@@ -92,22 +45,6 @@ uint64_t soft_memory_unreach(const soft_memory *memory, uint64_t address)
     return soft_memory_contains(memory, own) ? own : address;
 }
 
-void soft_memory_count(soft_memory *memory, int64_t bytes)
-{
-    memory->used_bytes += (uint64_t)bytes;
-    if (memory->used_bytes > memory->peak_bytes)
-        memory->peak_bytes = memory->used_bytes;
-}
-
-void soft_memory_note_freed(soft_memory *memory, uint64_t base, uint64_t bytes)
-{
-    /* Partner: the acquire loads in check.c. */
-    atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
-    const uint64_t at = memory->freed_count++ % SOFT_FREED_KEPT;
-    memory->freed[at].base = base;
-    memory->freed[at].bytes = bytes;
-}
-
 /* Where the host is kept out, pages are either the host's, too, or not. */
 static struct soft_heap *heap_of(soft_memory *memory, soft_memory_kind kind)
 {
@@ -119,7 +56,7 @@ gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_
                              uint32_t flags, void *owner, uint64_t *out, gph_error *error)
 {
     if (bytes == 0)
-        return gphi_fail(error, 1, "an allocation of 0 bytes");
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
 
     pthread_mutex_lock(&memory->mutex);
     struct soft_heap *heap = heap_of(memory, kind);
@@ -128,7 +65,7 @@ gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_
         const uint64_t left = memory->free_chunk_count * SOFT_CHUNK_BYTES;
         pthread_mutex_unlock(&memory->mutex);
         return gphi_fail(
-            error, 2,
+            error, CUDA_ERROR_OUT_OF_MEMORY,
             "no room for %llu bytes: %llu MiB of %llu MiB are left on device "
             "%u (SOFTCUDA_MEMORY)",
             (unsigned long long)bytes, (unsigned long long)(left >> 20),
@@ -171,7 +108,7 @@ gph_status soft_memory_free(soft_memory *memory, uint64_t address, gph_error *er
 
     char text[256];
     soft_memory_describe(memory, address, text, sizeof(text));
-    return gphi_fail(error, 1, "0x%llx cannot be freed: it is %s",
+    return gphi_fail(error, CUDA_ERROR_INVALID_VALUE, "0x%llx cannot be freed: it is %s",
                      (unsigned long long)address, text);
 }
 

@@ -118,10 +118,10 @@ bool soft_check_access(soft_memory *const *memories, uint32_t count, uint64_t ad
 GPH_CHECKED gph_status soft_host_alloc(uint64_t bytes, uint32_t flags, void *owner,
                                        uint64_t *out, gph_error *error);
 GPH_CHECKED gph_status soft_host_free(uint64_t address, gph_error *error);
-/* Fails with 712 (HOST_MEMORY_ALREADY_REGISTERED) on overlap. */
+/* Fails with HOST_MEMORY_ALREADY_REGISTERED on overlap. */
 GPH_CHECKED gph_status soft_host_register(uint64_t address, uint64_t bytes,
                                           uint32_t flags, void *owner, gph_error *error);
-/* Fails with 713 (HOST_MEMORY_NOT_REGISTERED). */
+/* Fails with HOST_MEMORY_NOT_REGISTERED. */
 GPH_CHECKED gph_status soft_host_unregister(uint64_t address, gph_error *error);
 bool soft_host_find(uint64_t address, soft_allocation *out);
 void soft_host_free_owner(void *owner);
@@ -200,7 +200,7 @@ GPH_CHECKED gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_que
                                        void *user, uint64_t *out, soft_point *wait,
                                        gph_error *error);
 /* The memory is free for others once `freed` is reached. Another pool's address, or one
- * freed already, fails with 1. */
+ * freed already, fails with INVALID_VALUE. */
 GPH_CHECKED gph_status soft_pool_free(soft_memory *memory, uint64_t address,
                                       soft_point freed, gph_error *error);
 /* Gives reserved memory that nothing uses back, down to keep_bytes. */

@@ -201,7 +201,7 @@ gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_queue *queue,
                            uint64_t *out, soft_point *wait, gph_error *error)
 {
     if (bytes == 0)
-        return gphi_fail(error, 1, "an allocation of 0 bytes");
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     soft_memory *memory = pool->heap.memory;
     const struct request request = {.bytes = bytes,
                                     .granules = bytes / SOFT_GRANULE_BYTES +
@@ -231,7 +231,7 @@ gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_queue *queue,
     pthread_mutex_unlock(&memory->mutex);
     if (block == NULL)
         return gphi_fail(
-            error, 2,
+            error, CUDA_ERROR_OUT_OF_MEMORY,
             "no room for %llu bytes in the pool: %llu MiB are left on the device",
             (unsigned long long)bytes, (unsigned long long)(left >> 20));
     return GPH_OK;
@@ -263,7 +263,8 @@ gph_status soft_pool_free(soft_memory *memory, uint64_t address, soft_point free
 
     char text[256];
     soft_memory_describe(memory, address, text, sizeof(text));
-    return gphi_fail(error, 1, "0x%llx cannot be freed in stream order: it is %s",
+    return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                     "0x%llx cannot be freed in stream order: it is %s",
                      (unsigned long long)address, text);
 }
 

@@ -49,10 +49,11 @@ gph_status soft_physical_create(soft_memory *memory, uint64_t bytes, soft_physic
                                 gph_error *error)
 {
     if (!whole_chunks(bytes))
-        return gphi_fail(error, 1, "%llu bytes are no multiple of the granularity, 2 MiB",
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "%llu bytes are no multiple of the granularity, 2 MiB",
                          (unsigned long long)bytes);
     const uint64_t count = bytes / SOFT_CHUNK_BYTES;
-    gph_status status = 2;
+    gph_status status = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&memory->mutex);
     soft_physical *physical = NULL;
     if (count <= memory->free_chunk_count)
@@ -120,10 +121,12 @@ gph_status soft_range_reserve(soft_memory *memory, uint64_t bytes, uint64_t alig
                               uint64_t wanted, uint64_t *out, gph_error *error)
 {
     if (!whole_chunks(bytes))
-        return gphi_fail(error, 1, "%llu bytes are no multiple of the granularity, 2 MiB",
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "%llu bytes are no multiple of the granularity, 2 MiB",
                          (unsigned long long)bytes);
     if (alignment & (alignment - 1))
-        return gphi_fail(error, 1, "alignment %llu is no power of two",
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "alignment %llu is no power of two",
                          (unsigned long long)alignment);
     const uint64_t count = bytes / SOFT_CHUNK_BYTES;
     const uint64_t step = alignment > SOFT_CHUNK_BYTES ? alignment : SOFT_CHUNK_BYTES;
@@ -139,7 +142,8 @@ gph_status soft_range_reserve(soft_memory *memory, uint64_t bytes, uint64_t alig
     }
     pthread_mutex_unlock(&memory->mutex);
     if (slot == SOFT_NO_CHUNK)
-        return gphi_fail(error, 2, "no %llu MiB of addresses are left on device %u",
+        return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                         "no %llu MiB of addresses are left on device %u",
                          (unsigned long long)(bytes >> 20), memory->device);
     *out = soft_slot_address(memory, slot);
     return GPH_OK;
@@ -177,7 +181,8 @@ gph_status soft_range_free(soft_memory *memory, uint64_t address, uint64_t bytes
         soft_slots_give(memory, slot, count);
     pthread_mutex_unlock(&memory->mutex);
     if (why)
-        return gphi_fail(error, 1, "the range of %llu bytes at 0x%llx %s",
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "the range of %llu bytes at 0x%llx %s",
                          (unsigned long long)bytes, (unsigned long long)address, why);
     return GPH_OK;
 }
@@ -187,7 +192,7 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
 {
     uint32_t slot, count;
     const char *why = NULL;
-    gph_status status = 1;
+    gph_status status = CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&memory->mutex);
     if (!reserved_locked(memory, address, bytes, &slot, &count))
         why = "is not reserved";
@@ -195,7 +200,7 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
         why = "is on another device than the handle";
     else if (count != physical->chunk_count) {
         why = "differs in size from the handle";
-        status = 801;
+        status = CUDA_ERROR_NOT_SUPPORTED;
     }
     for (uint32_t i = 0; why == NULL && i < count; i++)
         if (memory->slots[slot + i].mapping)
@@ -207,7 +212,7 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
             !soft_slots_map(memory, slot, count, physical->chunks, PROT_NONE)) {
             gphi_heap_free(memory->heap, mapping, sizeof(*mapping));
             why = "cannot be mapped: the system is out of memory";
-            status = 2;
+            status = CUDA_ERROR_OUT_OF_MEMORY;
         }
     }
     if (why == NULL) {
@@ -271,7 +276,8 @@ gph_status soft_range_unmap(soft_memory *memory, uint64_t address, uint64_t byte
     pthread_mutex_unlock(&memory->mutex);
     if (!whole)
         return gphi_fail(
-            error, 1, "%llu bytes at 0x%llx are reserved in part or end within a mapping",
+            error, CUDA_ERROR_INVALID_VALUE,
+            "%llu bytes at 0x%llx are reserved in part or end within a mapping",
             (unsigned long long)bytes, (unsigned long long)address);
     return GPH_OK;
 }
@@ -313,10 +319,11 @@ gph_status soft_range_set_access_of(soft_memory *memory, uint64_t address, uint6
                                     uint32_t device, uint32_t access, gph_error *error)
 {
     if (access != 0 && access != 1 && access != 3)
-        return gphi_fail(error, 1, "access %u is none of 0, 1 (read), 3 (read and write)",
-                         access);
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "access %u is none of 0, 1 (read), 3 (read and write)", access);
     if (device >= DEVICES)
-        return gphi_fail(error, 1, "there is no device %u", device);
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE, "there is no device %u",
+                         device);
     uint32_t slot, count;
     pthread_mutex_lock(&memory->mutex);
     const bool whole = reserved_locked(memory, address, bytes, &slot, &count) &&
@@ -327,11 +334,13 @@ gph_status soft_range_set_access_of(soft_memory *memory, uint64_t address, uint6
     atomic_fetch_add_explicit(&memory->changes, 1, memory_order_release);
     pthread_mutex_unlock(&memory->mutex);
     if (!whole)
-        return gphi_fail(error, 1, "%llu bytes at 0x%llx are not exactly what was mapped",
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "%llu bytes at 0x%llx are not exactly what was mapped",
                          (unsigned long long)bytes, (unsigned long long)address);
     if (!done)
-        return gphi_fail(error, 2, "the system refuses access %u to %llu bytes at 0x%llx",
-                         access, (unsigned long long)bytes, (unsigned long long)address);
+        return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                         "the system refuses access %u to %llu bytes at 0x%llx", access,
+                         (unsigned long long)bytes, (unsigned long long)address);
     return GPH_OK;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Device memory without an engine: points are reached when the test says so. */
+#include "cuda/abi.h"
 #include "fault.h"
 #include "softcuda/memory/memory.h"
 #include "test.h"
@@ -65,24 +66,25 @@ static void refusals_say_what_the_address_is(void)
     soft_memory *memory = make(16 * MIB, NULL);
     gph_error error = {0};
     uint64_t at = 0;
-    CHECK(soft_memory_alloc(memory, SOFT_MEMORY_DEVICE, 0, 0, NULL, &at, &error) == 1);
+    CHECK(soft_memory_alloc(memory, SOFT_MEMORY_DEVICE, 0, 0, NULL, &at, &error) ==
+          CUDA_ERROR_INVALID_VALUE);
     CHECK(soft_memory_alloc(memory, SOFT_MEMORY_DEVICE, 17 * MIB, 0, NULL, &at, &error) ==
           2);
     CHECK(strstr(error.message, "17825792 bytes") != NULL);
     CHECK(soft_memory_alloc(memory, SOFT_MEMORY_DEVICE, UINT64_MAX, 0, NULL, &at,
-                            &error) == 2);
+                            &error) == CUDA_ERROR_OUT_OF_MEMORY);
     CHECK(at == 0);
     CHECK_OK(soft_memory_alloc(memory, SOFT_MEMORY_DEVICE, 100, 0, NULL, &at, &error),
              error);
-    CHECK(soft_memory_free(memory, at + 8, &error) == 1);
+    CHECK(soft_memory_free(memory, at + 8, &error) == CUDA_ERROR_INVALID_VALUE);
     CHECK(strstr(error.message, "8 bytes into the allocation of 100 bytes") != NULL);
     char text[256];
     soft_memory_describe(memory, at + 116, text, sizeof(text));
     CHECK(strstr(text, "16 bytes past the end of the allocation of 100 bytes") != NULL);
     CHECK_OK(soft_memory_free(memory, at, &error), error);
-    CHECK(soft_memory_free(memory, at, &error) == 1);
+    CHECK(soft_memory_free(memory, at, &error) == CUDA_ERROR_INVALID_VALUE);
     CHECK(strstr(error.message, "that was freed") != NULL);
-    CHECK(soft_memory_free(memory, 64, &error) == 1);
+    CHECK(soft_memory_free(memory, 64, &error) == CUDA_ERROR_INVALID_VALUE);
     CHECK(strstr(error.message, "not in the memory of device 0") != NULL);
     soft_memory_destroy(memory);
 }
@@ -112,7 +114,7 @@ static void random_traffic_keeps_contents(void)
         const uint64_t bytes = 1 + (seed >> 40) % (step % 7 == 0 ? 3 * MIB : 60000);
         const gph_status status = soft_memory_alloc(memory, SOFT_MEMORY_DEVICE, bytes, 0,
                                                     NULL, &live[i].at, &error);
-        CHECK(status == GPH_OK || status == 2);
+        CHECK(status == GPH_OK || status == CUDA_ERROR_OUT_OF_MEMORY);
         if (status != GPH_OK)
             continue;
         live[i].bytes = bytes;
@@ -158,11 +160,13 @@ static void one_handle_shows_at_two_addresses(void)
     CHECK_OK(soft_range_reserve(memory, 4 * MIB, 0, 0, &a, &error), error);
     CHECK_OK(soft_range_reserve(memory, 4 * MIB, 32 * MIB, 0, &b, &error), error);
     CHECK(b % (32 * MIB) == 0);
-    CHECK(soft_physical_create(memory, 3 * MIB, &physical, &error) == 1);
+    CHECK(soft_physical_create(memory, 3 * MIB, &physical, &error) ==
+          CUDA_ERROR_INVALID_VALUE);
     CHECK_OK(soft_physical_create(memory, 4 * MIB, &physical, &error), error);
     CHECK(soft_range_map(memory, a, 2 * MIB, physical, &error) == 801);
     CHECK_OK(soft_range_map(memory, a, 4 * MIB, physical, &error), error);
-    CHECK(soft_range_map(memory, a, 4 * MIB, physical, &error) == 1);
+    CHECK(soft_range_map(memory, a, 4 * MIB, physical, &error) ==
+          CUDA_ERROR_INVALID_VALUE);
     CHECK_OK(soft_range_map(memory, b, 4 * MIB, physical, &error), error);
     CHECK_OK(soft_range_set_access(memory, a, 4 * MIB, 3, &error), error);
     CHECK_OK(soft_range_set_access(memory, b, 4 * MIB, 1, &error), error);
@@ -176,8 +180,8 @@ static void one_handle_shows_at_two_addresses(void)
     soft_physical_release(again);
     soft_allocation found;
     CHECK(soft_memory_find(memory, b + 1, &found) && found.kind == SOFT_MEMORY_VMM);
-    CHECK(soft_range_free(memory, a, 4 * MIB, &error) == 1);
-    CHECK(soft_range_unmap(memory, a, 2 * MIB, &error) == 1);
+    CHECK(soft_range_free(memory, a, 4 * MIB, &error) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(soft_range_unmap(memory, a, 2 * MIB, &error) == CUDA_ERROR_INVALID_VALUE);
     CHECK_OK(soft_range_unmap(memory, a, 4 * MIB, &error), error);
     CHECK_OK(soft_range_unmap(memory, b, 4 * MIB, &error), error);
     CHECK_OK(soft_range_free(memory, a, 4 * MIB, &error), error);
@@ -213,7 +217,8 @@ static void a_pool_reuses_in_stream_order(void)
     soft_pool_get_stats(pool, &stats);
     CHECK(stats.reserved_bytes == 32 * MIB && stats.used_bytes == 5 * MIB);
     CHECK_OK(soft_pool_free(memory, first, (soft_point){a, 1}, &error), error);
-    CHECK(soft_pool_free(memory, first, (soft_point){a, 1}, &error) == 1);
+    CHECK(soft_pool_free(memory, first, (soft_point){a, 1}, &error) ==
+          CUDA_ERROR_INVALID_VALUE);
     CHECK_OK(
         soft_pool_alloc(pool, 5 * MIB, b, follows_all, &follows, &other, &wait, &error),
         error);
@@ -253,7 +258,8 @@ static void a_full_pool_waits_for_what_is_freed(void)
     CHECK_OK(soft_pool_create(memory, &policy, &pool, &error), error);
     CHECK_OK(soft_pool_alloc(pool, 30 * MIB, a, NULL, NULL, &first, &wait, &error),
              error);
-    CHECK(soft_pool_alloc(pool, 30 * MIB, b, NULL, NULL, &second, &wait, &error) == 2);
+    CHECK(soft_pool_alloc(pool, 30 * MIB, b, NULL, NULL, &second, &wait, &error) ==
+          CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_OK(soft_pool_free(memory, first, (soft_point){a, 7}, &error), error);
     CHECK_OK(soft_pool_alloc(pool, 30 * MIB, b, NULL, NULL, &second, &wait, &error),
              error);
@@ -285,7 +291,7 @@ static void host_memory_is_registered_once(void)
     uint64_t pinned;
     CHECK_OK(soft_host_alloc(100, 0, buffer, &pinned, &error), error);
     bytes_of(pinned)[99] = 1;
-    CHECK(soft_host_free(pinned + 1, &error) == 1);
+    CHECK(soft_host_free(pinned + 1, &error) == CUDA_ERROR_INVALID_VALUE);
     soft_host_free_owner(buffer);
     CHECK(!soft_host_find(pinned, &found));
 }

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The checks that every entry point begins with, and the contexts that each thread has
+ * current.
+ *
+ *   soft_thread (one a thread)     soft_context
+ *   stack [ c0 | c1 | c1 ]  ---->  references: creator 1 + one a place on a stack     */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "softcuda/device/alloc.h"
+#include "softcuda/device/device.h"
+#include "softcuda/device/driver.h"
+#include "softcuda/device/stream.h"
+#include "softcuda/memory/memory.h"
+
+static pthread_key_t self_key;
+static pthread_once_t self_once = PTHREAD_ONCE_INIT;
+
+/* What graph/ does for streams that capture; set once, before any capture. */
+static const soft_capture_hooks *hooks;
+atomic_uint soft_captures_open;
+
+void soft_capture_set_hooks(const soft_capture_hooks *set)
+{
+    hooks = set;
+}
+
+const soft_capture_hooks *soft_capture_get_hooks(void)
+{
+    return hooks;
+}
+
+void soft_context_release(soft_context *context)
+{
+    if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) == 1)
+        soft_delete(context);
+}
+
+static void thread_ends(void *record)
+{
+    soft_thread *thread = record;
+    while (thread->depth > 0)
+        soft_context_release(thread->stack[--thread->depth]);
+    soft_delete(thread->stack);
+    thread->stack = NULL;
+    thread->capacity = 0;
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&self_key, thread_ends);
+}
+
+CUresult soft_driver_refuse(enum soft_phase now)
+{
+    switch (now) {
+    case SOFT_PHASE_ENDING:
+        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the process is ending");
+    case SOFT_PHASE_FORKED:
+        return soft_fail(CUDA_ERROR_NOT_INITIALIZED,
+                         "process %ld is a fork of one that uses the driver: only a new "
+                         "program can use it again",
+                         (long)getpid());
+    default: return soft_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() was not called");
+    }
+}
+
+static CUresult enter(const char *call)
+{
+    soft_self.call = call;
+    const enum soft_phase phase = soft_driver_phase();
+    if (phase != SOFT_PHASE_READY)
+        return soft_driver_refuse(phase);
+    if (soft_self.in_callback)
+        return soft_fail(CUDA_ERROR_NOT_PERMITTED,
+                         "a host function of a stream may not call the driver");
+    return CUDA_SUCCESS;
+}
+
+/* Some calls are forbidden while something captures. */
+static CUresult check_captures(const char *call)
+{
+    return soft_capture_is_open() ? hooks->entered(call) : CUDA_SUCCESS;
+}
+
+CUresult soft_enter(const char *call)
+{
+    SOFT_TRY(enter(call));
+    return check_captures(call);
+}
+
+CUresult soft_context_check(soft_context *context)
+{
+    if (!atomic_load_explicit(&context->alive, memory_order_acquire))
+        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                         (void *)context);
+    const int error = atomic_load_explicit(&context->error, memory_order_acquire);
+    if (error != 0)
+        return soft_fail((CUresult)error,
+                         "context %p is dead, destroy it or reset the device: %s",
+                         (void *)context, context->cause);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_enter_context(const char *call, soft_context **out)
+{
+    SOFT_TRY(enter(call));
+    if (soft_self.depth == 0)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                         "no context is current on this thread");
+    soft_context *context = soft_self.stack[soft_self.depth - 1];
+    SOFT_TRY(soft_context_check(context));
+    SOFT_TRY(check_captures(call));
+    if (out != NULL)
+        *out = context;
+    return CUDA_SUCCESS;
+}
+
+soft_context *soft_context_current(void)
+{
+    return soft_self.depth ? soft_self.stack[soft_self.depth - 1] : NULL;
+}
+
+CUresult soft_context_find(CUcontext handle, soft_context **out)
+{
+    if (!soft_handle_is(handle, SOFT_KIND_CONTEXT))
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is no context", (void *)handle);
+    soft_context *context = (soft_context *)handle;
+    if (!atomic_load_explicit(&context->alive, memory_order_acquire))
+        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                         (void *)context);
+    *out = context;
+    return CUDA_SUCCESS;
+}
+
+void soft_context_fail(soft_context *context, CUresult error, const char *cause)
+{
+    static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&failing);
+    if (atomic_load_explicit(&context->error, memory_order_relaxed) == 0) {
+        snprintf(context->cause, sizeof(context->cause), "%s", cause);
+        /* Pairs with the acquire in soft_context_check(): who sees it may read `cause`.
+         */
+        atomic_store_explicit(&context->error, (int)error, memory_order_release);
+    }
+    pthread_mutex_unlock(&failing);
+}
+
+void soft_context_fail_at(soft_context *context, CUresult error, const char *cause,
+                          uint64_t address)
+{
+    char place[256] = "";
+    const soft_device *device = address ? soft_device_holding(address) : NULL;
+    if (device != NULL)
+        soft_memory_describe(device->memory, address, place, sizeof(place));
+    soft_log(CU_LOG_LEVEL_ERROR, "%s%s%s", cause, place[0] ? "; the address is " : "",
+             place);
+    soft_context_fail(context, error, cause);
+}
+
+/* ---- the stack of current contexts ---- */
+
+CUresult soft_context_push(soft_context *context)
+{
+    soft_context **stack =
+        gphi_array_room(*soft_allocator(), soft_self.stack, &soft_self.capacity,
+                        soft_self.depth + 1, sizeof(*stack));
+    if (stack == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u current contexts",
+                         soft_self.depth + 1);
+    if (stack != soft_self.stack) {
+        pthread_once(&self_once, make_key);
+        pthread_setspecific(self_key, &soft_self);
+        soft_self.stack = stack;
+    }
+    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+    soft_self.stack[soft_self.depth++] = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_context_pop(soft_context **out)
+{
+    if (soft_self.depth == 0)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                         "no context is current on this thread");
+    soft_context *context = soft_self.stack[--soft_self.depth];
+    const bool alive = atomic_load_explicit(&context->alive, memory_order_acquire);
+    soft_context_release(context);
+    *out = context;
+    return alive ? CUDA_SUCCESS
+                 : soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                             (void *)context);
+}
+
+CUresult soft_context_set(soft_context *context)
+{
+    if (context != NULL && soft_self.depth == 0)
+        return soft_context_push(context);
+    if (soft_self.depth == 0)
+        return CUDA_SUCCESS;
+    soft_context **top = &soft_self.stack[soft_self.depth - 1];
+    if (*top == context)
+        return CUDA_SUCCESS;
+    soft_context_release(*top);
+    if (context == NULL) {
+        soft_self.depth--;
+        return CUDA_SUCCESS;
+    }
+    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+    *top = context;
+    return CUDA_SUCCESS;
+}

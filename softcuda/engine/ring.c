@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Queues: a ring of submissions each, their owners, and who waits for what. What an owner
+ * does with its queue stands in queue.c.
+ *
+ *   tail   the last submitted          written by submitters, under `submit`
+ *   done   the last completed          written by the owner
+ *
+ * A submission's number is its place in the ring, counted for ever; the number is also
+ * the sequence of the point that the caller gets. Nobody waits in here for a lock that is
+ * held for long: an owner that has nothing to do lets go, and a submitter that finds the
+ * queue idle sets its bit in the engine's list of queues that want an owner. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/heap.h"
+#include "softcuda/engine/program.h"
+
+static uint64_t bit_of(const soft_queue *queue)
+{
+    return UINT64_C(1) << (queue->index % 64);
+}
+
+static struct queue_bits *bits_of(soft_queue *queue)
+{
+    return &queue->engine->bits[queue->index / 64];
+}
+
+void soft_queue_pend(soft_queue *queue)
+{
+    /* Sequentially consistent, here and where workers go to sleep: either the worker
+     * sees the bit, or this thread sees the worker asleep. */
+    atomic_fetch_or(&bits_of(queue)->pending, bit_of(queue));
+    if (atomic_load(&queue->engine->idle) == 0)
+        soft_engine_wake(queue->engine);
+}
+
+void soft_queue_open(soft_queue *queue)
+{
+    if (queue->is_open)
+        return;
+    queue->is_open = true;
+    atomic_fetch_or(&bits_of(queue)->open, bit_of(queue));
+}
+
+void soft_queue_close(soft_queue *queue)
+{
+    /* Relaxed: a hint. */
+    if (atomic_load_explicit(&queue->calls, memory_order_relaxed))
+        atomic_store_explicit(&queue->calls, false, memory_order_relaxed);
+    if (!queue->is_open)
+        return;
+    queue->is_open = false;
+    /* Relaxed: a hint; what is open is said by the step's claim word. */
+    atomic_fetch_and_explicit(&bits_of(queue)->open, ~bit_of(queue),
+                              memory_order_relaxed);
+}
+
+void soft_queue_call(soft_queue *queue)
+{
+    atomic_store_explicit(&queue->calls, true, memory_order_relaxed);
+    soft_engine_wake(queue->engine);
+}
+
+/* ---- creation ---------------------------------------------------------------------- */
+
+static size_t queue_bytes(const soft_engine *engine)
+{
+    return sizeof(soft_queue) + engine->share_count * sizeof(soft_share);
+}
+
+static gph_status new_queue(soft_engine *engine, soft_queue **out, gph_error *error)
+{
+    const uint32_t index = atomic_load(&engine->queue_count);
+    if (index == QUEUE_MAX)
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "%u queues exist already", index);
+    soft_queue *queue = soft_line_alloc(engine->heap, queue_bytes(engine));
+    if (queue == NULL)
+        goto out_of_memory;
+    /* Not zeroed: pages of the ring that are never used are never there. */
+    queue->ring = engine->heap.realloc(engine->heap.user, NULL, 0,
+                                       RING_PLACES * sizeof(*queue->ring));
+    if (queue->ring == NULL)
+        goto free_queue;
+    queue->engine = engine;
+    queue->index = index;
+    pthread_mutex_init(&queue->submit, NULL);
+    atomic_store(&engine->queues[index], queue);
+    atomic_store(&engine->queue_count, index + 1);
+    *out = queue;
+    return GPH_OK;
+
+free_queue:
+    soft_line_free(engine->heap, queue, queue_bytes(engine));
+out_of_memory:
+    return gphi_fail(error, GPH_E_NO_MEMORY, "making queue %u", index);
+}
+
+void soft_queue_set_priority(soft_queue *queue, int priority)
+{
+    atomic_store(&queue->priority, priority);
+    if (priority != 0)
+        atomic_store(&queue->engine->many_priorities, 1);
+}
+
+gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out,
+                             gph_error *error)
+{
+    gph_status status = GPH_OK;
+    pthread_mutex_lock(&engine->mutex);
+    soft_queue *queue = engine->free_queues;
+    if (queue != NULL)
+        engine->free_queues = queue->next_free;
+    else
+        status = new_queue(engine, &queue, error);
+    if (status == GPH_OK) {
+        soft_queue_set_priority(queue, priority);
+        atomic_store(&queue->released, 0);
+        *out = queue;
+    }
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}
+
+/* Puts a released queue that is idle on the list of free ones, once. */
+static void recycle_if_idle(soft_queue *queue)
+{
+    if (atomic_load(&queue->done) != atomic_load(&queue->tail))
+        return;
+    uint32_t released = 1;
+    if (!atomic_compare_exchange_strong(&queue->released, &released, 2))
+        return;
+    soft_engine *engine = queue->engine;
+    pthread_mutex_lock(&engine->mutex);
+    queue->next_free = engine->free_queues;
+    engine->free_queues = queue;
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+void soft_queue_release(soft_queue *queue)
+{
+    /* Sequentially consistent: either the owner that completes the last submission sees
+     * the release, or this thread sees that it is done. */
+    atomic_store(&queue->released, 1);
+    recycle_if_idle(queue);
+}
+
+void soft_queue_fini(soft_queue *queue)
+{
+    soft_engine *engine = queue->engine;
+    pthread_mutex_destroy(&queue->submit);
+    gphi_heap_free(engine->heap, queue->ring, RING_PLACES * sizeof(*queue->ring));
+    soft_line_free(engine->heap, queue, queue_bytes(engine));
+}
+
+/* ---- submission -------------------------------------------------------------------- */
+
+soft_point soft_queue_tail(const soft_queue *queue)
+{
+    return (soft_point){(soft_queue *)(uintptr_t)queue,
+                        atomic_load_explicit(&queue->tail, memory_order_acquire)};
+}
+
+bool soft_point_reached(soft_point point)
+{
+    /* Acquire: pairs with the store in soft_queue_complete(), for all that the work wrote. */
+    return point.queue == NULL ||
+           atomic_load_explicit(&point.queue->done, memory_order_acquire) >=
+               point.sequence;
+}
+
+/* Sleeps, after a while of spinning, until the queue has completed `sequence`. */
+static void wait_done(soft_queue *queue, uint64_t sequence)
+{
+    const soft_point point = {queue, sequence};
+    const uint64_t from = soft_ticks();
+    while (!soft_point_reached(point)) {
+        soft_relax();
+        if (soft_ticks() - from < queue->engine->spin_ticks)
+            continue;
+        atomic_fetch_add(&queue->sleepers, 1);
+        const uint32_t signal = atomic_load(&queue->signal);
+        if (!soft_point_reached(point))
+            soft_futex_wait(&queue->signal, signal, UINT64_MAX);
+        atomic_fetch_sub(&queue->sleepers, 1);
+    }
+}
+
+/* The next place of the ring, waited for if there is none. Under `submit`. */
+static soft_submission *next_place(soft_queue *queue, uint64_t sequence)
+{
+    if (sequence > RING_PLACES)
+        wait_done(queue, sequence - RING_PLACES);
+    soft_submission *place = soft_queue_place(queue, sequence);
+    place->wait_count = 0;
+    return place;
+}
+
+static void publish(soft_queue *queue, uint64_t sequence)
+{
+    /* Sequentially consistent, as soft_queue_let_go(): either the owner that goes sees the new
+     * tail, or this thread sees the queue idle. */
+    atomic_store(&queue->tail, sequence);
+    if (atomic_load(&queue->state) == QUEUE_IDLE)
+        soft_queue_pend(queue);
+}
+
+/* Room for one more wait: a full place becomes a submission that does nothing but wait.
+ */
+static soft_submission *wait_place(soft_queue *queue, uint64_t *sequence,
+                                   soft_submission *place)
+{
+    if (place->wait_count < RING_WAITS)
+        return place;
+    place->kind = SUBMIT_WORK;
+    place->u.work = (soft_work){.kind = SOFT_WORK_EMPTY};
+    publish(queue, *sequence);
+    return next_place(queue, ++*sequence);
+}
+
+static bool needs_wait(const soft_queue *queue, soft_point point)
+{
+    return point.queue != queue && !soft_point_reached(point);
+}
+
+/* Gives the launch that is being submitted as `point` the point it has to wait for. */
+static soft_point enqueue(soft_program *program, soft_point point)
+{
+    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
+    pthread_mutex_lock(&program->mutex);
+    const soft_point before = program->last;
+    program->last = point;
+    pthread_mutex_unlock(&program->mutex);
+    return before;
+}
+
+/* Appends `what` (its kind and union). */
+static gph_status submit(soft_queue *queue, const soft_submission *what,
+                         const soft_point *waits, uint32_t wait_count, soft_point *out)
+{
+    if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
+        return GPH_E_STATE;
+    pthread_mutex_lock(&queue->submit);
+    uint64_t sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
+    soft_submission *place = next_place(queue, sequence);
+    for (uint32_t i = 0; i < wait_count; i++)
+        if (needs_wait(queue, waits[i])) {
+            place = wait_place(queue, &sequence, place);
+            place->waits[place->wait_count++] = waits[i];
+        }
+    if (what->kind == SUBMIT_LAUNCH) {
+        /* R33: after the launch before it. `sequence` must not change after this. */
+        place = wait_place(queue, &sequence, place);
+        const soft_point before =
+            enqueue(what->u.launch.program, (soft_point){queue, sequence});
+        if (needs_wait(queue, before))
+            place->waits[place->wait_count++] = before;
+    }
+    place->kind = what->kind;
+    place->u = what->u;
+    publish(queue, sequence);
+    pthread_mutex_unlock(&queue->submit);
+    if (out != NULL)
+        *out = (soft_point){queue, sequence};
+    return GPH_OK;
+}
+
+gph_status soft_queue_submit(soft_queue *queue, const soft_work *work,
+                             const soft_point *waits, uint32_t wait_count,
+                             soft_point *out)
+{
+    const soft_submission what = {.kind = SUBMIT_WORK, .u.work = *work};
+    return submit(queue, &what, waits, wait_count, out);
+}
+
+gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
+                             const soft_work *works, soft_run_fn *done, void *argument,
+                             const soft_point *waits, uint32_t wait_count,
+                             soft_point *out)
+{
+    const soft_submission what = {
+        .kind = SUBMIT_LAUNCH,
+        .u.launch = {
+            .program = program, .works = works, .done = done, .argument = argument}};
+    return submit(queue, &what, waits, wait_count, out);
+}
+
+/* ---- ownership --------------------------------------------------------------------- */
+
+bool soft_queue_own(soft_queue *queue)
+{
+    uint32_t idle = QUEUE_IDLE;
+    /* Acquire: pairs with whoever made it idle, for the run's fields. */
+    return atomic_load_explicit(&queue->state, memory_order_relaxed) == QUEUE_IDLE &&
+           atomic_compare_exchange_strong(&queue->state, &idle, QUEUE_RUNNING);
+}
+
+void soft_queue_let_go(soft_queue *queue)
+{
+    soft_queue_close(queue);
+    atomic_store(&queue->state, QUEUE_IDLE);
+    if (atomic_load(&queue->tail) != atomic_load(&queue->done))
+        soft_queue_pend(queue);
+    else if (atomic_load(&queue->released) == 1)
+        recycle_if_idle(queue);
+}
+
+/* Every queue that was blocked on this one looks again. */
+static void pop_waiters(soft_queue *queue)
+{
+    soft_queue *blocked = atomic_exchange(&queue->waiters, NULL);
+    while (blocked != NULL) {
+        soft_queue *const next =
+            atomic_load_explicit(&blocked->next, memory_order_relaxed);
+        soft_queue_let_go(blocked);
+        blocked = next;
+    }
+}
+
+/* The point may now be waited for by threads and queues: both look at `done` after they
+ * have said so, and this looks for them after it has written `done`. */
+void soft_queue_complete(soft_queue *queue)
+{
+    const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed) + 1;
+    queue->started = false;
+    atomic_store(&queue->done, done);
+    if (atomic_load(&queue->waiters) != NULL)
+        pop_waiters(queue);
+    if (atomic_load(&queue->sleepers) != 0) {
+        atomic_fetch_add(&queue->signal, 1);
+        soft_futex_wake(&queue->signal, INT32_MAX);
+    }
+}
+
+/* Gives up ownership until the point may have been reached. */
+void soft_queue_block_on(soft_queue *queue, soft_point point)
+{
+    soft_queue *on = point.queue;
+    soft_queue_close(queue);
+    atomic_store(&queue->blocked_until, point.sequence);
+    atomic_store(&queue->blocked_on, on);
+    atomic_store(&queue->state, QUEUE_BLOCKED);
+    soft_queue *first = atomic_load(&on->waiters);
+    do
+        atomic_store_explicit(&queue->next, first, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&on->waiters, &first, queue));
+    if (soft_point_reached(
+            point)) /* too late for soft_queue_complete() to see us, perhaps */
+        pop_waiters(on);
+}
+
+/* ---- fences: owned for ever, so that nobody else is ------------------------------- */
+
+gph_status soft_fence_create(soft_engine *engine, soft_queue **out, gph_error *error)
+{
+    GPHI_TRY(soft_queue_create(engine, 0, out, error));
+    while (!soft_queue_own(*out)) /* a recycled one: its last owner is just leaving */
+        soft_relax();
+    return GPH_OK;
+}
+
+soft_point soft_fence_arm(soft_queue *fence)
+{
+    return (soft_point){fence, atomic_fetch_add(&fence->tail, 1) + 1};
+}
+
+void soft_fence_reach(soft_queue *fence)
+{
+    soft_queue_complete(fence);
+}
+
+void soft_fence_release(soft_queue *fence)
+{
+    if (fence == NULL)
+        return;
+    atomic_store(&fence->state, QUEUE_IDLE);
+    soft_queue_release(fence);
+}

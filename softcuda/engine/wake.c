@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What all files of the engine stand on: memory on cache lines, futexes, draws from the
+ * seed, and the wake of a worker that sleeps. */
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/heap.h"
+#include "softcuda/engine/state.h"
+
+void *soft_line_alloc(gph_allocator heap, size_t bytes)
+{
+    char *raw = gphi_heap_alloc(heap, bytes + CACHE_LINE + sizeof(void *));
+    if (raw == NULL)
+        return NULL;
+    const uintptr_t from = (uintptr_t)raw + sizeof(void *);
+    char *line = raw + sizeof(void *) + (CACHE_LINE - from % CACHE_LINE) % CACHE_LINE;
+    memcpy(line - sizeof(void *), &raw, sizeof(raw));
+    return line;
+}
+
+void soft_line_free(gph_allocator heap, void *ptr, size_t bytes)
+{
+    if (ptr == NULL)
+        return;
+    void *raw;
+    memcpy(&raw, (char *)ptr - sizeof(raw), sizeof(raw));
+    gphi_heap_free(heap, raw, bytes + CACHE_LINE + sizeof(void *));
+}
+
+void soft_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+    struct timespec limit = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+                             .tv_nsec = (long)(timeout_ns % 1000000000u)};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
+            timeout_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
+}
+
+void soft_futex_wake(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+/* xorshift64* (Vigna 2016). */
+uint64_t soft_random(soft_worker *worker)
+{
+    if (worker->random == 0)
+        return 0;
+    worker->random ^= worker->random >> 12;
+    worker->random ^= worker->random << 25;
+    worker->random ^= worker->random >> 27;
+    return worker->random * UINT64_C(0x2545f4914f6cdd1d) >> 32;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014), as a number for each state. */
+uint64_t soft_draw_next(uint64_t state)
+{
+    return gphi_hash_mix(state + UINT64_C(0x9e3779b97f4a7c15));
+}
+
+uint64_t soft_draw(const soft_engine *engine, uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t first = soft_draw_next(soft_draw_next(engine->seed) + a);
+    return soft_draw_next(soft_draw_next(first + b) + c);
+}
+
+/* Whether a sleeping worker could work if woken. */
+static bool wakeable(soft_engine *engine, soft_worker *worker)
+{
+    return atomic_load(&worker->asleep) == 1 &&
+           (!soft_worker_is_last(worker) || atomic_load(&engine->place) == PLACE_FREE);
+}
+
+void soft_engine_wake(soft_engine *engine)
+{
+    if (atomic_load(&engine->sleeping) == 0)
+        return;
+    for (uint32_t i = 0; i < engine->worker_count; i++) {
+        soft_worker *worker = &engine->workers[i];
+        uint32_t asleep = 1;
+        if (!wakeable(engine, worker) ||
+            !atomic_compare_exchange_strong(&worker->asleep, &asleep, 0))
+            continue;
+        atomic_fetch_sub(&engine->sleeping, 1);
+        soft_futex_wake(&worker->asleep, 1);
+        return;
+    }
+}
