@@ -212,16 +212,8 @@ static void every_driver_call_fails_in_turn(void)
 
 static bool set_up_faults(void)
 {
-    gph_options options = GPH_OPTIONS_INIT;
     const gph_allocator own = {fault_realloc, &heap};
-    options.driver = GPH_DRIVER_SOFT; /* a GPU's calls are too slow for so many */
-    options.allocator = &own;
-    const gph_status status = gph_open(&options, &runtime, &error);
-    if (status != GPH_OK) {
-        printf("%s: %s\n", status == GPH_E_UNSUPPORTED ? "skipped" : "failed",
-               error.message);
-        exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
-    }
+    runtime_open(GPH_DRIVER_SOFT, &own); /* a GPU's calls are too slow for so many */
     real = runtime->cu;
     return use_runtime();
 }

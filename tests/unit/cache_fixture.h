@@ -6,10 +6,7 @@
  *   s = sum of y         output 1, a scalar; over the real tokens alone */
 #ifndef CACHE_FIXTURE_H
 #define CACHE_FIXTURE_H
-#include "test.h"
-#include <gph/gph.h>
-
-#include <stdbool.h>
+#include "runtime.h"
 #include <stdlib.h>
 
 static const char fixture_ptx[] =
@@ -46,17 +43,11 @@ static const char fixture_ptx[] =
 
 enum { WIDTH = 4, TOKENS_MAX = 1024 };
 
-static gph_runtime *runtime;
-static const gph_cuda_calls *cu;
 static CUfunction kernel_line, kernel_total;
 static CUstream stream;
 static gph_arena *arena;
 static gph_pool *pool;
-static gph_error error;
 static CUdeviceptr device_x, device_bias, device_y, device_s;
-
-#define CU(name, ...)                                                                    \
-    CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
 
 /* What the model is told beside its inputs. */
 typedef struct model {
@@ -284,14 +275,7 @@ static bool use_runtime(void)
 #ifndef FIXTURE_WITHOUT_SET_UP
 static bool set_up(void)
 {
-    gph_options options = GPH_OPTIONS_INIT;
-    options.driver = GPH_DRIVER_AUTO;
-    const gph_status status = gph_open(&options, &runtime, &error);
-    if (status != GPH_OK) {
-        printf("%s: %s\n", status == GPH_E_UNSUPPORTED ? "skipped" : "failed",
-               error.message);
-        exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
-    }
+    runtime_open(GPH_DRIVER_AUTO, NULL);
     return use_runtime();
 }
 

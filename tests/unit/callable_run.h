@@ -3,37 +3,20 @@
  * softcuda, or on a GPU where there is one. Public headers only. */
 #ifndef CALLABLE_RUN_H
 #define CALLABLE_RUN_H
-#include "test.h"
-#include <gph/gph.h>
-
-#include <stdbool.h>
+#include "runtime.h"
 #include <stdlib.h>
 
-static gph_runtime *runtime;
-static const gph_cuda_calls *cu;
 static gph_arena *arena;
 static gph_pool *pool;
 static CUstream stream, other_stream;
 static CUcontext context;
 static CUfunction scale_add, philox_fill;
-static gph_error error;
-
-#define CU(name, ...)                                                                    \
-    CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
 
 enum { N = 256 }; /* elements of most tensors */
 
 static inline bool open_driver(void)
 {
-    gph_options options = GPH_OPTIONS_INIT;
-    options.driver = GPH_DRIVER_AUTO;
-    const gph_status status = gph_open(&options, &runtime, &error);
-    if (status != GPH_OK) {
-        printf("%s: %s\n", status == GPH_E_UNSUPPORTED ? "skipped" : "failed",
-               error.message);
-        exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
-    }
-    cu = gph_cuda(runtime);
+    runtime_open(GPH_DRIVER_AUTO, NULL);
     CUmodule hello = NULL, train = NULL;
     return CU(DevicePrimaryCtxRetain, &context, 0) && CU(CtxSetCurrent, context) &&
            CU(ModuleLoad, &hello, HELLO_PTX) && CU(ModuleLoad, &train, TRAIN_PTX) &&

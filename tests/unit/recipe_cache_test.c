@@ -5,17 +5,12 @@
  *   recipe_cache_test FILE BASE   the other process: an arena at BASE (0: as recorded) */
 #define _GNU_SOURCE
 #include "fault.h"
-#include "recipe_work.h"
+#include "recipe_child.h"
 
 #include <stdbool.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { WIDTH = 16, ROWS_MAX = 16 };
 
-static char folder[] = "/tmp/recipe-cache-XXXXXX";
-static char file[64];
-static gph_module *module;
 static int captures;       /* of the function, in this process */
 static gph_rng *generator; /* of caches made here, or NULL */
 
@@ -155,20 +150,6 @@ static void capture_keys(struct setting *setting, uint32_t count)
     CHECK_OK(gph_cache_start(setting->cache, stream, keys, count, NULL, NULL, &error),
              error);
     call(setting->cache, 8, GPH_CACHE_EXACT);
-}
-
-static int run_other(CUdeviceptr base)
-{
-    char address[32];
-    snprintf(address, sizeof(address), "%llx", (unsigned long long)base);
-    const pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "recipe_cache_test", file, address, (char *)NULL);
-        _exit(99);
-    }
-    int status = 0;
-    CHECK(waitpid(child, &status, 0) == child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 static void a_cache_is_loaded_in_another_process(void)
@@ -346,27 +327,15 @@ static int load_here(const char *path, CUdeviceptr base)
     return atomic_load(&test_failures) != 0;
 }
 
+static void run_all(void)
+{
+    RUN(a_cache_is_loaded_in_another_process);
+    RUN(keys_of_one_cache_only_are_refused);
+    RUN(keys_that_draw_are_refused);
+}
+
 int main(int argc, char **argv)
 {
     const gph_allocator allocator = {fault_realloc, &heap};
-    if (!work_begin(&allocator))
-        return 77;
-    CHECK_OK(gph_module_load(runtime, work_ptx, strlen(work_ptx), &module, &error),
-             error);
-    CHECK_OK(gph_module_function(module, "axpy", &axpy, &error), error);
-    int code = 0;
-    if (argc == 3) {
-        code = load_here(argv[1], strtoull(argv[2], NULL, 16));
-    } else if (mkdtemp(folder) != NULL) {
-        snprintf(file, sizeof(file), "%s/recipe.gphr", folder);
-        RUN(a_cache_is_loaded_in_another_process);
-        RUN(keys_of_one_cache_only_are_refused);
-        RUN(keys_that_draw_are_refused);
-        unlink(file);
-        rmdir(folder);
-        code = test_done();
-    }
-    gph_module_unload(module);
-    work_end();
-    return code;
+    return recipe_main(argc, argv, &allocator, load_here, run_all);
 }

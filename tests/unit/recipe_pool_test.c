@@ -5,15 +5,9 @@
  *   recipe_pool_test             records, and starts the other process
  *   recipe_pool_test FILE BASE   the other process: an arena at BASE (0: as recorded) */
 #define _GNU_SOURCE
-#include "recipe_work.h"
+#include "recipe_child.h"
 
 #include <stdbool.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/recipe-pool-XXXXXX";
-static char file[64];
-static gph_module *module;
 
 /* Arena, pool and the works in it, once for each place. */
 struct place_of_work {
@@ -124,20 +118,6 @@ static void add(gph_recipe *recipe, const char *name, bool is_first)
     CHECK(strstr(error.message, "is another graph's") != NULL);
 }
 
-static int run_other(CUdeviceptr base)
-{
-    char address[32];
-    snprintf(address, sizeof(address), "%llx", (unsigned long long)base);
-    const pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "recipe_pool_test", file, address, (char *)NULL);
-        _exit(99);
-    }
-    int status = 0;
-    CHECK(waitpid(child, &status, 0) == child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
 static void a_pool_is_laid_out_again_in_another_process(void)
 {
     record_both(&places[0]);
@@ -230,24 +210,12 @@ static int load_here(const char *path, CUdeviceptr base)
     return atomic_load(&test_failures) != 0;
 }
 
+static void run_all(void)
+{
+    RUN(a_pool_is_laid_out_again_in_another_process);
+}
+
 int main(int argc, char **argv)
 {
-    if (!work_begin(NULL))
-        return 77;
-    CHECK_OK(gph_module_load(runtime, work_ptx, strlen(work_ptx), &module, &error),
-             error);
-    CHECK_OK(gph_module_function(module, "axpy", &axpy, &error), error);
-    int code = 0;
-    if (argc == 3) {
-        code = load_here(argv[1], strtoull(argv[2], NULL, 16));
-    } else if (mkdtemp(folder) != NULL) {
-        snprintf(file, sizeof(file), "%s/recipe.gphr", folder);
-        RUN(a_pool_is_laid_out_again_in_another_process);
-        unlink(file);
-        rmdir(folder);
-        code = test_done();
-    }
-    gph_module_unload(module);
-    work_end();
-    return code;
+    return recipe_main(argc, argv, NULL, load_here, run_all);
 }

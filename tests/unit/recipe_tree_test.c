@@ -6,15 +6,10 @@
  *   recipe_tree_test FILE BASE   the other process: an arena at BASE (0: as recorded) */
 #define _GNU_SOURCE
 #include "fault.h"
-#include "recipe_work.h"
+#include "recipe_child.h"
 
 #include <stdbool.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/recipe-tree-XXXXXX";
-static char file[64];
-static gph_module *module;
 static int captures, eager_calls; /* of functions, in this process */
 
 /* y = (factor + 1) x, over a temporary; `user` is the factor. */
@@ -127,20 +122,6 @@ static void walk(struct setting *setting, int second, gph_tree_action first_acti
     check_result(setting->tree, middle, 2.0f); /* not overwritten */
     gph_tree_output_release(setting->tree, last);
     gph_tree_output_release(setting->tree, middle);
-}
-
-static int run_other(CUdeviceptr base)
-{
-    char address[32];
-    snprintf(address, sizeof(address), "%llx", (unsigned long long)base);
-    const pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "recipe_tree_test", file, address, (char *)NULL);
-        _exit(99);
-    }
-    int status = 0;
-    CHECK(waitpid(child, &status, 0) == child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 static void save_tree(struct setting *setting)
@@ -359,27 +340,15 @@ static int load_here(const char *path, CUdeviceptr base)
     return atomic_load(&test_failures) != 0;
 }
 
+static void run_all(void)
+{
+    RUN(a_tree_is_loaded_in_another_process);
+    RUN(a_tree_without_graphs_or_with_held_outputs_is_refused);
+    RUN(a_recording_that_draws_is_refused_and_the_others_are_not);
+}
+
 int main(int argc, char **argv)
 {
     const gph_allocator allocator = {fault_realloc, &heap};
-    if (!work_begin(&allocator))
-        return 77;
-    CHECK_OK(gph_module_load(runtime, work_ptx, strlen(work_ptx), &module, &error),
-             error);
-    CHECK_OK(gph_module_function(module, "axpy", &axpy, &error), error);
-    int code = 0;
-    if (argc == 3) {
-        code = load_here(argv[1], strtoull(argv[2], NULL, 16));
-    } else if (mkdtemp(folder) != NULL) {
-        snprintf(file, sizeof(file), "%s/recipe.gphr", folder);
-        RUN(a_tree_is_loaded_in_another_process);
-        RUN(a_tree_without_graphs_or_with_held_outputs_is_refused);
-        RUN(a_recording_that_draws_is_refused_and_the_others_are_not);
-        unlink(file);
-        rmdir(folder);
-        code = test_done();
-    }
-    gph_module_unload(module);
-    work_end();
-    return code;
+    return recipe_main(argc, argv, &allocator, load_here, run_all);
 }

@@ -8,8 +8,7 @@
 #ifndef RECIPE_WORK_H
 #define RECIPE_WORK_H
 #include "cuda/abi.h"
-#include "test.h"
-#include <gph/gph.h>
+#include "runtime.h"
 
 enum {
     COUNT = 1000,
@@ -57,15 +56,9 @@ static const char changed_ptx[] = PTX_HEAD "// changed\n" AXPY_ENTRY AXPY_BODY;
 static const char other_ptx[] =
     PTX_HEAD ".visible .entry axpy(.param .u64 py, .param .u32 pn) { ret; }\n";
 
-static gph_runtime *runtime;
-static const gph_cuda_calls *cu;
-static gph_error error;
 static CUfunction axpy;
 static CUstream stream, side;
 static CUevent forked, joined;
-
-#define CU(name, ...)                                                                    \
-    CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
 
 static inline gph_status launch_axpy(CUstream where, CUdeviceptr to, CUdeviceptr from,
                                      float factor)

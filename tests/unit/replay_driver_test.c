@@ -2,8 +2,7 @@
 /* libgph from end to end, on a real driver: softcuda, or NVIDIA's where there is a GPU.
  * Public headers only, and the shared library. */
 #define _GNU_SOURCE
-#include "test.h"
-#include <gph/gph.h>
+#include "runtime.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -41,16 +40,10 @@ static const char ptx[] =
 enum { COUNT = 1000, BYTES = COUNT * 4 };
 enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
-static gph_runtime *runtime;
-static const gph_cuda_calls *cu;
 static CUfunction axpy;
 static CUstream stream, side;
 static CUevent forked, joined;
 static CUdeviceptr x, y;
-static gph_error error;
-
-#define CU(name, ...)                                                                    \
-    CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
 
 static gph_status launch_axpy(CUstream where, CUdeviceptr to, float factor)
 {
@@ -457,15 +450,7 @@ static void the_driver_may_run_out_of_memory_anywhere(void)
 
 static bool set_up(void)
 {
-    gph_options options = GPH_OPTIONS_INIT;
-    options.driver = GPH_DRIVER_AUTO;
-    const gph_status status = gph_open(&options, &runtime, &error);
-    if (status != GPH_OK) {
-        printf("%s: %s\n", status == GPH_E_UNSUPPORTED ? "skipped" : "failed",
-               error.message);
-        exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
-    }
-    cu = gph_cuda(runtime);
+    runtime_open(GPH_DRIVER_AUTO, NULL);
     static float host[COUNT];
     for (int i = 0; i < COUNT; i++)
         host[i] = (float)i;

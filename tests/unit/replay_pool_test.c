@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Captures that are bound to a pool: what they allocate is the recording's, and comes
  * back when they fail. On softcuda, or NVIDIA's driver where there is a GPU. */
-#include "test.h"
-#include <gph/gph.h>
+#include "runtime.h"
 
-#include <stdbool.h>
-
-static gph_runtime *runtime;
-static const gph_cuda_calls *cu;
 static CUstream stream, side;
 static gph_arena *arena;
 static gph_pool *pool;
-static gph_error error;
 
 enum { BYTES = 1 << 16, CAPTURE_INVALIDATED = 901 };
-
-#define CU(name, ...)                                                                    \
-    CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
 
 static gph_capture *begin(uint32_t flags)
 {
@@ -43,14 +34,6 @@ static CUdeviceptr allocate(CUstream where)
     CHECK_OK(gph_pool_alloc(pool, BYTES, where, &address, &error), error);
     CU(MemsetD32Async, address, 7, BYTES / 4, where);
     return address;
-}
-
-static bool says(const char *what)
-{
-    const bool is_there = strstr(error.message, what) != NULL;
-    if (!is_there)
-        fprintf(stderr, "  no \"%s\" in: %s\n", what, error.message);
-    return is_there;
 }
 
 /* A temporary, and an output made of it in a forked stream and a second segment. */
@@ -214,15 +197,7 @@ static void a_recording_that_runs_is_noted_by_the_pool(void)
 
 static bool set_up(void)
 {
-    gph_options options = GPH_OPTIONS_INIT;
-    options.driver = GPH_DRIVER_AUTO;
-    const gph_status status = gph_open(&options, &runtime, &error);
-    if (status != GPH_OK) {
-        printf("%s: %s\n", status == GPH_E_UNSUPPORTED ? "skipped" : "failed",
-               error.message);
-        exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
-    }
-    cu = gph_cuda(runtime);
+    runtime_open(GPH_DRIVER_AUTO, NULL);
     CUcontext context = NULL;
     return CU(DevicePrimaryCtxRetain, &context, 0) && CU(CtxSetCurrent, context) &&
            CU(StreamCreate, &stream, 1) && CU(StreamCreate, &side, 1) &&

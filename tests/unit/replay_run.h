@@ -3,10 +3,7 @@
  * a GPU; a kernel, three streams, some words of memory. */
 #ifndef REPLAY_RUN_H
 #define REPLAY_RUN_H
-#include "test.h"
-#include <gph/gph.h>
-
-#include <stdbool.h>
+#include "runtime.h"
 
 /* *p = *p * a + b: the order of two shows in the result. */
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -26,16 +23,10 @@ static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 enum { WORDS = 8 };
 enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
-static gph_runtime *runtime;
-static const gph_cuda_calls *cu;
 static CUfunction step;
 static CUstream stream, side, third;
 static CUevent forked, joined;
 static CUdeviceptr words; /* WORDS of 32 bits */
-static gph_error error;
-
-#define CU(name, ...)                                                                    \
-    CHECK_OK(gph_cuda_check(cu->name(__VA_ARGS__), #name, &error), error)
 
 static gph_status launch(CUstream where, int word, unsigned int a, unsigned int b)
 {
@@ -93,25 +84,9 @@ static void check_streams_are_usable(void)
         CU(GraphDestroy, graph);
 }
 
-static bool says(const char *what)
-{
-    const bool is_there = strstr(error.message, what) != NULL;
-    if (!is_there)
-        fprintf(stderr, "  no \"%s\" in: %s\n", what, error.message);
-    return is_there;
-}
-
 static bool set_up(void)
 {
-    gph_options options = GPH_OPTIONS_INIT;
-    options.driver = GPH_DRIVER_AUTO;
-    const gph_status status = gph_open(&options, &runtime, &error);
-    if (status != GPH_OK) {
-        printf("%s: %s\n", status == GPH_E_UNSUPPORTED ? "skipped" : "failed",
-               error.message);
-        exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
-    }
-    cu = gph_cuda(runtime);
+    runtime_open(GPH_DRIVER_AUTO, NULL);
     CUcontext context = NULL;
     CUmodule module = NULL;
     return CU(DevicePrimaryCtxRetain, &context, 0) && CU(CtxSetCurrent, context) &&
