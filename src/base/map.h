@@ -33,6 +33,13 @@ gph_status gphi_map_reserve(gphi_map *map, size_t more);
 /* The value's place, valid until the map changes, or NULL. */
 uint64_t *gphi_map_get(const gphi_map *map, uint64_t key);
 
+/* The value as the pointer that was set as one; NULL: the key is not there. */
+static inline void *gphi_map_pointer(const gphi_map *map, uint64_t key)
+{
+    const uint64_t *value = gphi_map_get(map, key);
+    return value != NULL ? (void *)(uintptr_t)*value : NULL;
+}
+
 /* Whether the key was there. Never allocates. */
 bool gphi_map_remove(gphi_map *map, uint64_t key);
 #endif

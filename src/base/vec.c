@@ -50,6 +50,22 @@ void *gphi_vec_add(gphi_vec *vec, size_t count)
     return first;
 }
 
+gph_status gphi_vec_push(gphi_vec *vec, const void *item)
+{
+    void *place = gphi_vec_add(vec, 1);
+    if (place == NULL)
+        return GPH_E_NO_MEMORY;
+    memcpy(place, item, vec->item_bytes);
+    return GPH_OK;
+}
+
+void gphi_vec_remove(gphi_vec *vec, size_t index)
+{
+    memmove(gphi_vec_at(vec, index), gphi_vec_at(vec, index + 1),
+            (vec->count - index - 1) * vec->item_bytes);
+    vec->count--;
+}
+
 void *gphi_array_room(gph_allocator heap, void *items, uint32_t *capacity, size_t count,
                       size_t item_bytes)
 {

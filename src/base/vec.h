@@ -22,11 +22,23 @@ gph_status gphi_vec_reserve(gphi_vec *vec, size_t more);
 /* `count` zeroed items at the end: the first of them, or NULL, with nothing changed. */
 void *gphi_vec_add(gphi_vec *vec, size_t count);
 
+/* A copy of one item at the end. GPH_E_NO_MEMORY leaves the array as it was. */
+gph_status gphi_vec_push(gphi_vec *vec, const void *item);
+
+/* Takes an item out; those after it move up. */
+void gphi_vec_remove(gphi_vec *vec, size_t index);
+
 /* The item of that index; the end of the items for `index` == count, which may be NULL.
  */
 static inline void *gphi_vec_at(const gphi_vec *vec, size_t index)
 {
     return vec->items != NULL ? (char *)vec->items + index * vec->item_bytes : NULL;
+}
+
+/* The pointer of that index, of an array of pointers. */
+static inline void *gphi_vec_pointer(const gphi_vec *vec, size_t index)
+{
+    return *(void **)gphi_vec_at(vec, index);
 }
 
 /* Room for `count` items in an array that somebody keeps by hand, where a gphi_vec for

@@ -16,7 +16,7 @@
 
 static gphi_process *process_at(const gph_doctor *doctor, size_t index)
 {
-    return *(gphi_process **)gphi_vec_at(&doctor->processes, index);
+    return gphi_vec_pointer(&doctor->processes, index);
 }
 
 /* ---- life ---- */
@@ -320,13 +320,10 @@ static int by_weight(const void *a, const void *b)
 static gph_status gather(gph_doctor *doctor, const gphi_findings *of)
 {
     for (size_t i = 0; i < of->drafts.count; i++) {
-        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&of->drafts, i);
+        gphi_draft *draft = gphi_vec_pointer(&of->drafts, i);
         if (draft->is_withdrawn)
             continue;
-        gphi_draft **place = gphi_vec_add(&doctor->findings, 1);
-        if (place == NULL)
-            return GPH_E_NO_MEMORY;
-        *place = draft;
+        GPHI_TRY(gphi_vec_push(&doctor->findings, &draft));
     }
     return GPH_OK;
 }
@@ -363,7 +360,8 @@ const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index)
 {
     if (index >= gph_doctor_finding_count(doctor))
         return NULL;
-    return &(*(gphi_draft **)gphi_vec_at(&doctor->findings, index))->out;
+    const gphi_draft *draft = gphi_vec_pointer(&doctor->findings, index);
+    return &draft->out;
 }
 
 uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost)

@@ -35,7 +35,7 @@ static void forget(gphi_repeats *repeats, kept *item)
 void gphi_repeats_fini(gphi_repeats *repeats)
 {
     for (size_t i = 0; i < repeats->list.count; i++)
-        forget(repeats, *(kept **)gphi_vec_at(&repeats->list, i));
+        forget(repeats, gphi_vec_pointer(&repeats->list, i));
     gphi_vec_fini(&repeats->list);
     gphi_map_fini(&repeats->by_number);
     gphi_map_fini(&repeats->by_graph);
@@ -98,7 +98,7 @@ static void make_room(gphi_repeats *repeats)
 {
     size_t gone = 0;
     while (repeats->bytes > KEPT_BYTES && gone + 1 < repeats->list.count)
-        forget(repeats, *(kept **)gphi_vec_at(&repeats->list, gone++));
+        forget(repeats, gphi_vec_pointer(&repeats->list, gone++));
     if (gone == 0)
         return;
     kept **items = repeats->list.items;

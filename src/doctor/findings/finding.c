@@ -2,6 +2,7 @@
 /* Findings: told once a place, with what follows from them folded under them. */
 #include "doctor/findings/finding.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
 
 #include <gph/explain.h>
@@ -28,14 +29,21 @@ void gphi_findings_init(gphi_findings *findings, gphi_model *model, gphi_stacks 
 static void texts_fini(gph_allocator heap, gphi_vec *texts)
 {
     for (size_t i = 0; i < texts->count; i++)
-        gphi_heap_text_free(heap, *(char **)gphi_vec_at(texts, i));
+        gphi_heap_text_free(heap, gphi_vec_pointer(texts, i));
     gphi_vec_fini(texts);
+}
+
+static void lines_drop(gph_allocator heap, gphi_draft *draft)
+{
+    gphi_line *lines = draft->evidence.items;
+    for (size_t i = 0; i < draft->evidence.count; i++)
+        gphi_heap_text_free(heap, lines[i].text);
+    draft->evidence.count = 0;
 }
 
 static void draft_free(gph_allocator heap, gphi_draft *draft)
 {
-    for (size_t i = 0; i < draft->evidence.count; i++)
-        gphi_heap_text_free(heap, ((gphi_line *)gphi_vec_at(&draft->evidence, i))->text);
+    lines_drop(heap, draft);
     gphi_vec_fini(&draft->evidence);
     gphi_vec_fini(&draft->consequences);
     texts_fini(heap, &draft->evidence_texts);
@@ -49,7 +57,7 @@ static void draft_free(gph_allocator heap, gphi_draft *draft)
 void gphi_findings_fini(gphi_findings *findings)
 {
     for (size_t i = 0; i < findings->drafts.count; i++)
-        draft_free(findings->heap, *(gphi_draft **)gphi_vec_at(&findings->drafts, i));
+        draft_free(findings->heap, gphi_vec_pointer(&findings->drafts, i));
     gphi_vec_fini(&findings->drafts);
     gphi_map_fini(&findings->by_key);
     gphi_map_fini(&findings->told);
@@ -74,21 +82,13 @@ bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call)
     return call->number != 0 && gphi_map_get(&run->findings->told, call->number) != NULL;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    for (int i = 0; i < 8; i++)
-        hash = (hash ^ (value >> (8 * i) & 0xFF)) * UINT64_C(1099511628211);
-    return hash;
-}
-
 static uint64_t key_of(const gphi_rule *rule, const gphi_call *at, uint64_t key)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (const char *id = rule->id; *id != '\0'; id++)
-        hash = mix(hash, (unsigned char)*id);
     /* Without a stack calls of one name and thread are one place. */
-    hash = mix(hash, at->stack != 0 ? at->stack : (uint64_t)at->call << 40 | at->thread);
-    return mix(hash, key);
+    const uint64_t place =
+        at->stack != 0 ? at->stack : (uint64_t)at->call << 40 | at->thread;
+    const uint64_t hash = gphi_hash_text(GPHI_HASH_START, rule->id);
+    return gphi_hash_word(gphi_hash_word(hash, place), key);
 }
 
 static gphi_draft *new_draft(gphi_rule_run *run, const gphi_call *at, uint64_t hash)
@@ -121,14 +121,11 @@ static gphi_draft *new_draft(gphi_rule_run *run, const gphi_call *at, uint64_t h
 /* What was taken back is told after all, with what is written now. */
 static void revive(gphi_draft *draft, const gphi_call *at)
 {
-    for (size_t i = 0; i < draft->evidence.count; i++)
-        gphi_heap_text_free(draft->of->heap,
-                            ((gphi_line *)gphi_vec_at(&draft->evidence, i))->text);
+    lines_drop(draft->of->heap, draft);
     gphi_heap_text_free(draft->of->heap, draft->cause);
     gphi_heap_text_free(draft->of->heap, draft->fix);
     draft->cause = NULL;
     draft->fix = NULL;
-    draft->evidence.count = 0;
     draft->consequences.count = 0;
     draft->consequence_count = 0;
     draft->is_withdrawn = false;
@@ -142,12 +139,11 @@ gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint
                                    bool *is_new)
 {
     const uint64_t hash = key_of(run->rule, at, key);
-    const uint64_t *known = gphi_map_get(&run->findings->by_key, hash);
+    gphi_draft *draft = gphi_map_pointer(&run->findings->by_key, hash);
     tell(run->findings, at);
     *is_new = true;
-    if (known == NULL)
+    if (draft == NULL)
         return new_draft(run, at, hash);
-    gphi_draft *draft = (gphi_draft *)(uintptr_t)*known;
     if (draft->is_withdrawn) {
         revive(draft, at);
         return draft;
@@ -244,7 +240,7 @@ void gphi_evidence(gphi_draft *draft, const char *format, ...)
 
 void gphi_evidence_call(gphi_draft *draft, const gphi_call *call, const char *format, ...)
 {
-    if (draft == NULL)
+    if (draft == NULL || call->number == 0)
         return;
     va_list values;
     va_start(values, format);
@@ -270,17 +266,13 @@ void gphi_consequence(gphi_draft *draft, const gphi_call *call)
     draft->consequence_count++;
     if (draft->consequences.count >= AFTERMATHS_MAX)
         return;
-    gphi_aftermath *place = gphi_vec_add(&draft->consequences, 1);
-    if (place == NULL) {
+    const gphi_aftermath new = {.call = *call, .last = call->number, .count = 1};
+    if (gphi_vec_push(&draft->consequences, &new) != GPH_OK)
         draft->of->is_short = true;
-        return;
-    }
-    *place = (gphi_aftermath){.call = *call, .last = call->number, .count = 1};
 }
 
-void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft)
+void gphi_withdraw(gphi_draft *draft)
 {
-    (void)run;
     if (draft != NULL)
         draft->is_withdrawn = true;
 }
@@ -307,28 +299,18 @@ void gphi_short(gphi_rule_run *run)
 /* Takes the text, also on failure. */
 static gph_status take_text(gphi_findings *findings, gphi_vec *texts, char *text)
 {
-    char **place = text != NULL ? gphi_vec_add(texts, 1) : NULL;
-    if (place == NULL) {
-        gphi_heap_text_free(findings->heap, text);
-        return GPH_E_NO_MEMORY;
-    }
-    *place = text;
-    return GPH_OK;
+    if (text != NULL && gphi_vec_push(texts, &text) == GPH_OK)
+        return GPH_OK;
+    gphi_heap_text_free(findings->heap, text);
+    return GPH_E_NO_MEMORY;
 }
 
 /* " at function (file:line), thread 7 "name"" of a call. */
-static void where(gphi_findings *findings, const gphi_call *call, char *out, size_t bytes)
+static const char *where(gphi_findings *findings, const gphi_call *call)
 {
-    uint32_t count = 0;
-    char place[400] = "";
-    const gph_place *frames = gphi_stacks_frames(findings->stacks, call->stack, &count);
-    const gphi_thread *thread = gphi_model_thread(findings->model, call->thread);
-    if (count > 0)
-        gphi_place_text(&frames[0], place, sizeof(place));
-    snprintf(out, bytes, "%s%s, thread %u%s%s%s", count > 0 ? " at " : "", place,
-             (unsigned)call->thread, thread != NULL && thread->name[0] ? " \"" : "",
-             thread != NULL ? thread->name : "",
-             thread != NULL && thread->name[0] ? "\"" : "");
+    const char *place = gphi_say_place(findings->model, call);
+    const char *thread = gphi_say_thread(findings->model, call->thread);
+    return gphi_say("%s%.400s, %s", place[0] != '\0' ? " at " : "", place, thread);
 }
 
 static gph_status say_line(gphi_findings *findings, gphi_draft *draft,
@@ -338,11 +320,10 @@ static gph_status say_line(gphi_findings *findings, gphi_draft *draft,
     gphi_vec *texts = &draft->evidence_texts;
     if (line->call.number == 0)
         return take_text(findings, texts, new_text(findings, "%s", text));
-    char at[512];
-    where(findings, &line->call, at, sizeof(at));
-    GPHI_TRY(take_text(
-        findings, texts,
-        new_text(findings, "%s: %s%s", text, gphi_call_name(line->call.call), at)));
+    GPHI_TRY(
+        take_text(findings, texts,
+                  new_text(findings, "%s: %s%s", text, gphi_call_name(line->call.call),
+                           where(findings, &line->call))));
     uint32_t count = 0;
     const gph_place *frames =
         gphi_stacks_frames(findings->stacks, line->call.stack, &count);
@@ -359,18 +340,15 @@ static gph_status say_consequences(gphi_findings *findings, gphi_draft *draft)
     const gphi_aftermath *of = draft->consequences.items;
     uint64_t told = 0;
     for (size_t i = 0; i < draft->consequences.count; i++) {
-        char at[512], times[32] = "";
-        where(findings, &of[i].call, at, sizeof(at));
-        if (of[i].count > 1)
-            snprintf(times, sizeof(times), ", %llu times",
-                     (unsigned long long)of[i].count);
-        told += of[i].count;
+        const unsigned long long count = of[i].count;
+        const char *why =
+            of[i].call.result != 0 ? gphi_say_result(of[i].call.result) : "not as wanted";
+        told += count;
         GPHI_TRY(
             take_text(findings, &draft->consequence_texts,
                       new_text(findings, "%s: %s%s%s", gphi_call_name(of[i].call.call),
-                               of[i].call.result != 0 ? gphi_say_result(of[i].call.result)
-                                                      : "not as wanted",
-                               at, times)));
+                               why, where(findings, &of[i].call),
+                               count > 1 ? gphi_say(", %llu times", count) : "")));
     }
     if (told < draft->consequence_count)
         GPHI_TRY(
@@ -388,7 +366,8 @@ static gph_status say_knowledge(gphi_findings *findings, gphi_draft *draft,
     const gph_explain_text *text = entry != NULL ? &entry->text[language] : NULL;
     const char *known = text != NULL ? text->fix_text : "";
     gph_finding *out = &draft->out;
-    draft->docs_text = new_text(findings, "docs/doctor-rules.md#%s, gph explain %s", id, id);
+    draft->docs_text =
+        new_text(findings, "docs/doctor-rules.md#%s, gph explain %s", id, id);
     draft->fix_text = draft->fix == NULL
                           ? new_text(findings, "%s", known)
                           : new_text(findings, "%s%s%s", draft->fix,
@@ -438,7 +417,7 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
 gph_status gphi_findings_finish(gphi_findings *findings, uint32_t language)
 {
     for (size_t i = 0; i < findings->drafts.count; i++) {
-        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&findings->drafts, i);
+        gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);
         if (!draft->is_withdrawn)
             GPHI_TRY(say_draft(findings, draft, language));
     }

@@ -53,7 +53,4 @@ void gphi_findings_fini(gphi_findings *findings);
 
 /* Puts all into words. `language`: a gph_explain_language. */
 gph_status gphi_findings_finish(gphi_findings *findings, uint32_t language);
-
-/* The next of eight buffers of the thread. */
-char *gphi_say_room(size_t *bytes);
 #endif

@@ -57,9 +57,15 @@ gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint
 /* All NULL-safe. */
 void gphi_cause(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
 void gphi_evidence(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
-/* "TEXT: cuX at function (file:line), thread 7 "name"", and its stack below. */
+/* "TEXT: cuX at function (file:line), thread 7 "name"", and its stack below. Nothing of a
+ * call that was not seen (number 0). */
 void gphi_evidence_call(gphi_draft *draft, const gphi_call *call, const char *format, ...)
     GPH_PRINTF(3, 4);
+/* "WHAT: node 3 (memcpy), made by: cuX at ...", of a node of a snapshot. */
+void gphi_evidence_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
+                        const char *what);
+/* "the driver says: SAID"; nothing if that is empty. */
+void gphi_evidence_said(gphi_draft *draft, const char *said);
 /* A later failure that follows from it: told under it, and no other rule tells it. */
 void gphi_consequence(gphi_draft *draft, const gphi_call *call);
 /* Whether a call's failure is told already (as a cause or a consequence). */
@@ -67,7 +73,7 @@ bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call);
 /* Adds to the knowledge base's fix a sentence of this case. */
 void gphi_fix(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
 /* Takes a finding back (a benign 910 that is followed by an instantiation). */
-void gphi_withdraw(gphi_rule_run *run, gphi_draft *draft);
+void gphi_withdraw(gphi_draft *draft);
 /* Tells it as info: the program has coped with it. */
 void gphi_soften(gphi_draft *draft);
 /* Tells it as an error: it is certain that what is computed is wrong. */
@@ -75,18 +81,17 @@ void gphi_harden(gphi_draft *draft);
 /* The rule is short of memory: gph_doctor_finish() says so. */
 void gphi_short(gphi_rule_run *run);
 
-/* Words for a message, in static storage of the thread, good for the next 8 calls:
+/* Words for a message, in storage of the thread, good for the next 16 of these calls:
  * "stream 0x55.. (cuStreamCreate at file:line)", "cuMemAlloc", "kernel scale_add", ... */
+const char *gphi_say(const char *format, ...) GPH_PRINTF(1, 2);
 const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);
 const char *gphi_say_call(const gphi_call *call);
 const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index);
 const char *gphi_say_result(int32_t result); /* "904 CUDA_ERROR_STREAM_CAPTURE_..." */
+const char *gphi_say_thread(const gphi_model *model, uint32_t thread);
+const char *gphi_say_bytes(uint64_t bytes); /* "1.5 MiB" */
 /* "1 node", "3 nodes". */
 const char *gphi_say_count(uint64_t count, const char *what);
 /* "function (file:line)" of a call, or "". */
 const char *gphi_say_place(const gphi_model *model, const gphi_call *call);
-
-/* The STRUCT, PARAMS or ARRAY of argument `arg` if it has at least `bytes`, else NULL. */
-const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
-                          size_t bytes);
 #endif

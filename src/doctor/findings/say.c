@@ -1,51 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Words for messages. */
+/* Words for messages, each in one of a thread's rooms: a sentence is put together of a
+ * few of them and copied at once, so that nobody has to free any. */
 #include "doctor/findings/finding.h"
 
+#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-char *gphi_say_room(size_t *bytes)
+/* More rooms than any one sentence takes words. */
+enum { ROOMS = 16, ROOM_BYTES = 512 };
+
+static char *next_room(void)
 {
-    enum { ROOMS = 8, ROOM = 512 };
-    static _Thread_local char rooms[ROOMS][ROOM];
+    static _Thread_local char rooms[ROOMS][ROOM_BYTES];
     static _Thread_local unsigned next;
-    *bytes = ROOM;
     return rooms[next++ % ROOMS];
+}
+
+const char *gphi_say(const char *format, ...)
+{
+    char *out = next_room();
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(out, ROOM_BYTES, format, values);
+    va_end(values);
+    return out;
 }
 
 const char *gphi_say_place(const gphi_model *model, const gphi_call *call)
 {
-    size_t bytes;
     uint32_t count = 0;
-    char *out = gphi_say_room(&bytes);
+    char *out = next_room();
     const gph_place *frames = gphi_stacks_frames(model->stacks, call->stack, &count);
     out[0] = '\0';
     if (count > 0)
-        gphi_place_text(&frames[0], out, bytes);
+        gphi_place_text(&frames[0], out, ROOM_BYTES);
     return out;
 }
 
 const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream)
 {
-    size_t bytes;
     if (stream == NULL)
         return "no stream";
     if (stream->is_legacy)
         return "the legacy stream (0)";
+    if (stream->is_per_thread)
+        return gphi_say("the per-thread stream of thread %u", (unsigned)stream->thread);
+    const unsigned long long handle = stream->handle;
     const char *place =
         stream->created.number != 0 ? gphi_say_place(model, &stream->created) : "";
-    char *out = gphi_say_room(&bytes);
-    if (stream->is_per_thread)
-        snprintf(out, bytes, "the per-thread stream of thread %u",
-                 (unsigned)stream->thread);
-    else if (place[0] != '\0')
-        snprintf(out, bytes, "stream 0x%llx (%s in %s)",
-                 (unsigned long long)stream->handle, gphi_call_name(stream->created.call),
-                 place);
-    else
-        snprintf(out, bytes, "stream 0x%llx", (unsigned long long)stream->handle);
-    return out;
+    if (place[0] == '\0')
+        return gphi_say("stream 0x%llx", handle);
+    return gphi_say("stream 0x%llx (%s in %s)", handle,
+                    gphi_call_name(stream->created.call), place);
 }
 
 const char *gphi_say_call(const gphi_call *call)
@@ -53,37 +59,61 @@ const char *gphi_say_call(const gphi_call *call)
     return call->number == 0 ? "a call that was not seen" : gphi_call_name(call->call);
 }
 
+const char *gphi_say_thread(const gphi_model *model, uint32_t thread)
+{
+    const gphi_thread *known = gphi_model_thread(model, thread);
+    if (known == NULL || known->name[0] == '\0')
+        return gphi_say("thread %u", (unsigned)thread);
+    return gphi_say("thread %u \"%.15s\"", (unsigned)thread, known->name);
+}
+
 const char *gphi_say_result(int32_t result)
 {
-    size_t bytes;
-    char *out = gphi_say_room(&bytes);
-    snprintf(out, bytes, "%d %s", (int)result, gph_status_name(result));
-    return out;
+    return gphi_say("%d %s", (int)result, gph_status_name(result));
 }
 
 const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index)
 {
-    size_t bytes;
-    char *out = gphi_say_room(&bytes);
-    const gph_node *node = snapshot != NULL && snapshot->data != NULL
-                               ? gph_graph_node(snapshot->data, index)
-                               : NULL;
+    const gph_node *node = gph_graph_node(gphi_snapshot_graph(snapshot), index);
     if (node == NULL)
-        snprintf(out, bytes, "node %u", (unsigned)index);
-    else if (node->kind == GPH_NODE_KERNEL && node->u.kernel.function != NULL)
-        snprintf(out, bytes, "node %u (kernel %.200s)", (unsigned)index,
-                 node->u.kernel.function);
-    else
-        snprintf(out, bytes, "node %u (%s)", (unsigned)index,
-                 gph_node_kind_name(node->kind));
-    return out;
+        return gphi_say("node %u", (unsigned)index);
+    if (node->kind == GPH_NODE_KERNEL && node->u.kernel.function != NULL)
+        return gphi_say("node %u (kernel %.200s)", (unsigned)index,
+                        node->u.kernel.function);
+    return gphi_say("node %u (%s)", (unsigned)index, gph_node_kind_name(node->kind));
 }
 
 const char *gphi_say_count(uint64_t count, const char *what)
 {
-    size_t bytes;
-    char *out = gphi_say_room(&bytes);
-    snprintf(out, bytes, "%llu %s%s", (unsigned long long)count, what,
-             count == 1 ? "" : "s");
-    return out;
+    return gphi_say("%llu %s%s", (unsigned long long)count, what, count == 1 ? "" : "s");
+}
+
+const char *gphi_say_bytes(uint64_t bytes)
+{
+    if (bytes >= UINT64_C(10) << 30)
+        return gphi_say("%.1f GiB", (double)bytes / (1 << 30));
+    if (bytes >= 1U << 20)
+        return gphi_say("%.4g MiB", (double)bytes / (1 << 20));
+    if (bytes >= 10U << 10)
+        return gphi_say("%.4g KiB", (double)bytes / (1 << 10));
+    return gphi_say("%llu bytes", (unsigned long long)bytes);
+}
+
+/* ---- evidence that many rules give ---- */
+
+void gphi_evidence_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
+                        const char *what)
+{
+    const gphi_call *made = gphi_snapshot_made(snapshot, index);
+    if (made->number != 0)
+        gphi_evidence_call(draft, made, "%s: %s, made by", what,
+                           gphi_say_node(snapshot, index));
+    else
+        gphi_evidence(draft, "%s: %s", what, gphi_say_node(snapshot, index));
+}
+
+void gphi_evidence_said(gphi_draft *draft, const char *said)
+{
+    if (said[0] != '\0')
+        gphi_evidence(draft, "the driver says: %s", said);
 }

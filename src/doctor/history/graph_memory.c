@@ -2,8 +2,6 @@
 /* Memory that nodes of graphs allocate: who allocated it, who frees it, who uses it. */
 #include "doctor/history/history.h"
 
-#include <string.h>
-
 gphi_graph_memory *gphi_history_graph_memory(const gphi_history *history,
                                              uint64_t address)
 {
@@ -19,11 +17,8 @@ gphi_graph_memory *gphi_history_graph_memory(const gphi_history *history,
 static void add_memory(gphi_history *history, uint64_t address, uint64_t bytes,
                        const gphi_call *made)
 {
-    gphi_graph_memory *one =
-        address != 0 ? gphi_vec_add(&history->graph_memories, 1) : NULL;
-    if (one != NULL)
-        *one = (gphi_graph_memory){.address = address, .bytes = bytes, .made = *made};
-    else if (address != 0)
+    const gphi_graph_memory new = {.address = address, .bytes = bytes, .made = *made};
+    if (address != 0 && gphi_vec_push(&history->graph_memories, &new) != GPH_OK)
         history->is_short = true;
 }
 
@@ -99,7 +94,7 @@ static void note_uses(gphi_history *history, const gphi_seen *seen)
 {
     gphi_touch touches[64];
     gphi_call_ranges ranges;
-    if (gphi_is_kernel_launch(seen)) {
+    if (gphi_call_is_kernel(seen->call.call)) {
         const uint32_t count = gphi_call_pointers(history->model, seen, touches, 64);
         for (uint32_t i = 0; i < count; i++)
             note_use(history, seen, touches[i].address);
@@ -107,36 +102,6 @@ static void note_uses(gphi_history *history, const gphi_seen *seen)
         note_use(history, seen, ranges.write);
         note_use(history, seen, ranges.read);
     }
-}
-
-/* The struct that argument `arg` points at; NULL: it is not there. */
-static const void *struct_of(const gphi_event *event, uint32_t arg, size_t bytes)
-{
-    const gphi_part *part = NULL;
-    for (uint32_t i = 0; (part = gphi_event_part(event, GPHI_PART_STRUCT, i)) != NULL;
-         i++)
-        if (part->arg == arg && part->bytes >= bytes)
-            return part + 1;
-    return NULL;
-}
-
-/* A node that is added by hand. */
-static void note_node(gphi_history *history, const gphi_seen *seen)
-{
-    CUDA_MEM_ALLOC_NODE_PARAMS params;
-    const void *own = NULL;
-    if (seen->call.call == GPHI_CALL_cuGraphAddMemAllocNode)
-        own = struct_of(seen->event, 4, sizeof(params));
-    if (seen->call.call == GPHI_CALL_cuGraphAddNode) {
-        const CUgraphNodeParams *any =
-            struct_of(seen->event, 5, sizeof(CUgraphNodeParams));
-        if (any != NULL && any->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-            own = &any->alloc;
-    }
-    if (own == NULL)
-        return;
-    memcpy(&params, own, sizeof(params));
-    add_memory(history, params.dptr, params.bytesize, &seen->call);
 }
 
 void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
@@ -149,13 +114,13 @@ void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
     if (exec != NULL && gphi_is_launch(seen))
         note_launch(history, seen, exec);
     const uint64_t address = gphi_event_word(seen->event, 0);
-    if (worked && seen->capture != NULL &&
-        (call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync))
+    if (worked && seen->capture != NULL && gphi_call_is_pool_alloc(call))
         add_memory(history, address, gphi_event_word(seen->event, 1), &seen->call);
-    if (worked)
-        note_node(history, seen);
-    if (worked && seen->capture == NULL &&
-        (call == GPHI_CALL_cuMemFree || call == GPHI_CALL_cuMemFreeAsync)) {
+    const CUDA_MEM_ALLOC_NODE_PARAMS *added =
+        worked ? gphi_added_allocation(seen->event) : NULL;
+    if (added != NULL)
+        add_memory(history, added->dptr, added->bytesize, &seen->call);
+    if (worked && seen->capture == NULL && gphi_call_is_free(call)) {
         gphi_graph_memory *one = find_exact(history, address);
         if (one != NULL) {
             one->is_live = false;

@@ -39,8 +39,7 @@ void gphi_history_destroy(gphi_history *history)
         gphi_heap_free(heap, one, sizeof(*one));
     }
     for (size_t i = 0; i < history->memories.count; i++) {
-        gphi_memory_history *one =
-            *(gphi_memory_history **)gphi_vec_at(&history->memories, i);
+        gphi_memory_history *one = gphi_vec_pointer(&history->memories, i);
         gphi_vec_fini(&one->written);
         gphi_vec_fini(&one->read);
         gphi_vec_fini(&one->pointers);
@@ -58,31 +57,40 @@ void gphi_history_destroy(gphi_history *history)
 
 /* ---- executables ---- */
 
-static gphi_exec_history *exec_add(gphi_history *history, gphi_exec_state *exec)
+/* A zeroed object in its list, and found by `key` from now on (where the key had another,
+ * that one is of a past life); NULL, and is_short, without memory. */
+static void *add_object(gphi_history *history, gphi_vec *list, gphi_map *by_key,
+                        const void *key, size_t bytes)
 {
     const gph_allocator heap = history->model->heap;
-    gphi_exec_history *new = gphi_heap_alloc(heap, sizeof(*new));
-    gphi_exec_history **place = gphi_vec_add(&history->execs, 1);
-    if (new == NULL || place == NULL ||
-        gphi_map_set(&history->by_exec, (uintptr_t)exec, (uintptr_t) new) != GPH_OK) {
-        history->execs.count -= place != NULL;
-        gphi_heap_free(heap, new, sizeof(*new));
-        history->is_short = true;
-        return NULL;
+    void *new = gphi_heap_alloc(heap, bytes);
+    if (new != NULL && gphi_vec_push(list, &new) == GPH_OK) {
+        if (gphi_map_set(by_key, (uintptr_t)key, (uintptr_t) new) == GPH_OK)
+            return new;
+        list->count--;
     }
-    *new = (gphi_exec_history){.exec = exec, .created = exec->created.number};
-    gphi_vec_init(&new->touches, heap, sizeof(gphi_touch));
-    gphi_vec_init(&new->allocations, heap, sizeof(gphi_touch));
-    *place = new;
+    gphi_heap_free(heap, new, bytes);
+    history->is_short = true;
+    return NULL;
+}
+
+static gphi_exec_history *exec_add(gphi_history *history, gphi_exec_state *exec)
+{
+    gphi_exec_history *new =
+        add_object(history, &history->execs, &history->by_exec, exec, sizeof(*new));
+    if (new == NULL)
+        return NULL;
+    new->exec = exec;
+    new->created = exec->created.number;
+    gphi_vec_init(&new->touches, history->model->heap, sizeof(gphi_touch));
+    gphi_vec_init(&new->allocations, history->model->heap, sizeof(gphi_touch));
     return new;
 }
 
 gphi_exec_history *gphi_history_exec(const gphi_history *history,
                                      const gphi_exec_state *exec)
 {
-    const uint64_t *found = gphi_map_get(&history->by_exec, (uintptr_t)exec);
-    gphi_exec_history *one =
-        found != NULL ? (gphi_exec_history *)(uintptr_t)*found : NULL;
+    gphi_exec_history *one = gphi_map_pointer(&history->by_exec, (uintptr_t)exec);
     return one != NULL && one->created == exec->created.number ? one : NULL;
 }
 
@@ -151,29 +159,22 @@ static void note_launch(gphi_history *history, gphi_exec_history *one,
 static gphi_memory_history *memory_add(gphi_history *history, gphi_allocation *memory)
 {
     const gph_allocator heap = history->model->heap;
-    gphi_memory_history *new = gphi_heap_alloc(heap, sizeof(*new));
-    gphi_memory_history **place = gphi_vec_add(&history->memories, 1);
-    if (new == NULL || place == NULL ||
-        gphi_map_set(&history->by_memory, (uintptr_t)memory, (uintptr_t) new) != GPH_OK) {
-        history->memories.count -= place != NULL;
-        gphi_heap_free(heap, new, sizeof(*new));
-        history->is_short = true;
+    gphi_memory_history *new = add_object(history, &history->memories,
+                                          &history->by_memory, memory, sizeof(*new));
+    if (new == NULL)
         return NULL;
-    }
-    *new = (gphi_memory_history){.memory = memory, .number = memory->allocated.number};
+    new->memory = memory;
+    new->number = memory->allocated.number;
     gphi_vec_init(&new->written, heap, sizeof(gphi_range_history));
     gphi_vec_init(&new->read, heap, sizeof(gphi_range_history));
     gphi_vec_init(&new->pointers, heap, sizeof(gphi_touch));
-    *place = new;
     return new;
 }
 
 gphi_memory_history *gphi_history_memory(const gphi_history *history,
                                          const gphi_allocation *memory)
 {
-    const uint64_t *found = gphi_map_get(&history->by_memory, (uintptr_t)memory);
-    gphi_memory_history *one =
-        found != NULL ? (gphi_memory_history *)(uintptr_t)*found : NULL;
+    gphi_memory_history *one = gphi_map_pointer(&history->by_memory, (uintptr_t)memory);
     return one != NULL && one->number == memory->allocated.number ? one : NULL;
 }
 
@@ -228,12 +229,9 @@ static void note_pointer(gphi_history *history, const gphi_touch *touch)
             return;
         }
     }
-    gphi_touch *new =
-        one->pointers.count < POINTERS_MAX ? gphi_vec_add(&one->pointers, 1) : NULL;
-    if (new == NULL)
+    if (one->pointers.count >= POINTERS_MAX ||
+        gphi_vec_push(&one->pointers, touch) != GPH_OK)
         one->overflows = true;
-    else
-        *new = *touch;
 }
 
 static void note_kernel(gphi_history *history, const gphi_seen *seen)
@@ -268,7 +266,7 @@ static void note_work(gphi_history *history, const gphi_seen *seen)
     gphi_call_ranges ranges;
     if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0)
         return;
-    if (gphi_is_kernel_launch(seen)) {
+    if (gphi_call_is_kernel(seen->call.call)) {
         note_kernel(history, seen);
     } else if (gphi_call_ranges_of(seen, &ranges)) {
         note_range(history, ranges.write, ranges.write_bytes, seen, true, &ranges);
@@ -353,7 +351,7 @@ static gphi_exec_history *add_exec(gphi_history *history, const gphi_seen *seen,
     gphi_exec_history *one = exec_seen(history, exec);
     if (one != NULL && *is_new)
         note_cuts(history, one);
-    if (one != NULL && gphi_is_instantiation(seen->call.call))
+    if (one != NULL && gphi_call_is_instantiation(seen->call.call))
         note_made(history, one, seen);
     if (one != NULL && gphi_is_launch(seen))
         note_launch(history, one, seen);
@@ -365,7 +363,7 @@ void gphi_history_note(gphi_history *history, const gphi_seen *seen)
     history->launched = NULL;
     history->now.time_ns = seen->call.time_ns;
     history->now.number = seen->call.number;
-    if (gphi_is_wait(seen->call.call) && seen->capture == NULL) {
+    if (gphi_call_is_wait(seen->call.call) && seen->capture == NULL) {
         history->now.waits++;
         history->now.wait_ns += seen->call.duration_ns;
     }
@@ -381,16 +379,11 @@ void gphi_history_note(gphi_history *history, const gphi_seen *seen)
 
 /* ---- questions ---- */
 
-static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
-{
-    return a < b + b_bytes && b < a + a_bytes;
-}
-
 bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
                       uint64_t address, uint64_t bytes)
 {
     if (touch->bytes != 0)
-        return overlap(touch->address, touch->bytes, address, bytes);
+        return gphi_ranges_meet(touch->address, touch->bytes, address, bytes);
     if (touch->address - address < bytes)
         return true;
     const gphi_allocation *memory = touch->memory;
@@ -456,7 +449,7 @@ static bool is_own_work(const gphi_history *history, const gphi_exec_history *ex
          * base need not work on all. */
         if (!range->is_fill &&
             (address > touch->address ||
-             overlap(range->start, range->end - range->start, address, bytes)))
+             gphi_ranges_meet(range->start, range->end - range->start, address, bytes)))
             return false;
     }
     for (size_t i = 0; i < one->pointers.count; i++) {

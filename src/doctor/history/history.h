@@ -10,7 +10,9 @@
  * touches, and whether it writes, is not known */
 #ifndef GPHI_DOCTOR_HISTORY_H
 #define GPHI_DOCTOR_HISTORY_H
+#include "base/hash.h"
 #include "doctor/findings/rule.h"
+#include "doctor/model/call_kinds.h"
 
 /* A node of a graph and an address in it. */
 typedef struct gphi_touch {
@@ -127,7 +129,7 @@ void gphi_history_note(gphi_history *history, const gphi_seen *seen);
 static inline gphi_exec_history *gphi_history_exec_at(const gphi_history *history,
                                                       size_t index)
 {
-    return *(gphi_exec_history **)gphi_vec_at(&history->execs, index);
+    return gphi_vec_pointer(&history->execs, index);
 }
 
 gphi_exec_history *gphi_history_exec(const gphi_history *history,
@@ -163,17 +165,15 @@ const gphi_touch *gphi_history_touches(const gphi_history *history,
 bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
                       uint64_t address, uint64_t bytes);
 
-/* "node 3 (kernel scale_add), argument 1", in storage of the thread for 4 calls. */
+/* "node 3 (kernel scale_add), argument 1". */
 const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touch);
 /* Which of the 256 bits of gphi_exec_history.memories stands for an allocation. */
 static inline uint32_t gphi_memory_bit(const gphi_allocation *memory)
 {
-    return (uint32_t)((uint64_t)(uintptr_t)memory * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+    return (uint32_t)(gphi_hash_mix((uint64_t)(uintptr_t)memory) >> 56);
 }
 /* Of a node in an executable, or (NULL) in a graph. */
 uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node);
-/* "1.5 MiB". */
-const char *gphi_say_bytes(uint64_t bytes);
 
 /* Pointers that an eager kernel launch has been given: words of its arguments that are
  * addresses of allocations. At most `capacity`. */
@@ -186,13 +186,6 @@ typedef struct gphi_call_ranges {
     bool from_host, to_host, is_fill;
 } gphi_call_ranges;
 bool gphi_call_ranges_of(const gphi_seen *seen, gphi_call_ranges *out);
-
-bool gphi_is_launch(const gphi_seen *seen);        /* of a graph, that worked */
-bool gphi_is_kernel_launch(const gphi_seen *seen); /* of a kernel; worked or not */
-bool gphi_is_wait(uint32_t call);                  /* the host waits in it */
-bool gphi_is_instantiation(uint32_t call);
-/* Of a kernel's launch: the kernel's number. */
-uint64_t gphi_launched_function(const gphi_model *model, const gphi_seen *seen);
 /* Whether the name of a kernel has one of the words, letters of either case. */
 bool gphi_name_has(const char *name, const char *const *words);
 /* "scale_add" of a function handle; "?" if unknown. */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Addresses in graphs and calls. */
 #include "doctor/history/touch.h"
+#include "base/hash.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -67,7 +66,7 @@ gphi_allocation *gphi_memory_at(const gphi_model *model, uint64_t address, uint6
     if (dead != NULL && was_alive(dead, at))
         return dead;
     for (size_t i = model->allocations.count; i-- > 0;) {
-        gphi_allocation *one = *(gphi_allocation **)gphi_vec_at(&model->allocations, i);
+        gphi_allocation *one = gphi_vec_pointer(&model->allocations, i);
         if (address - one->address < one->bytes && was_alive(one, at))
             return one;
     }
@@ -86,16 +85,7 @@ typedef struct collect {
 
 static void mix(uint64_t *hash, uint64_t value)
 {
-    *hash = (*hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    *hash ^= *hash >> 29;
-}
-
-static uint64_t name_hash(const char *name)
-{
-    uint64_t hash = 14695981039346656037U;
-    for (; name != NULL && *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211U;
-    return hash;
+    *hash = gphi_hash_word(*hash, value);
 }
 
 static void add(collect *c, gphi_vec *to, gphi_touch touch)
@@ -145,8 +135,9 @@ static void add_kernel(collect *c, const gph_kernel_params *kernel)
     history->kernels++;
     history->random_kernels += is_random_name(kernel->function);
     history->nccl_kernels += is_nccl_name(kernel->function);
-    mix(&history->class_hash,
-        kernel->function != NULL ? name_hash(kernel->function) : kernel->handle);
+    mix(&history->class_hash, kernel->function != NULL
+                                  ? gphi_hash_text(GPHI_HASH_START, kernel->function)
+                                  : kernel->handle);
     for (int i = 0; i < 3; i++)
         mix(&history->shape_hash, (uint64_t)kernel->grid[i] << 32 | kernel->block[i]);
     mix(&history->shape_hash, kernel->shared_bytes);
@@ -179,15 +170,9 @@ static void add_range(collect *c, uint64_t address, uint64_t bytes, bool writes)
 static void add_side(collect *c, const gph_memcpy_params *copy,
                      const gph_memcpy_side *side, bool writes)
 {
-    if (side->memory != GPH_MEMORY_DEVICE && side->memory != GPH_MEMORY_UNIFIED)
-        return;
-    const uint64_t height = copy->height != 0 ? copy->height : 1;
-    const uint64_t depth = copy->depth != 0 ? copy->depth : 1;
-    const uint64_t rows = (depth - 1) * side->height + height - 1;
-    add_range(c,
-              side->address + side->x_bytes +
-                  (side->y + side->z * side->height) * side->pitch_bytes,
-              rows * side->pitch_bytes + copy->width_bytes, writes);
+    const gphi_range range = gphi_copy_range(copy, side);
+    if (side->memory == GPH_MEMORY_DEVICE || side->memory == GPH_MEMORY_UNIFIED)
+        add_range(c, range.start, range.bytes, writes);
 }
 
 static void add_copy(collect *c, const gph_memcpy_params *copy)
@@ -202,14 +187,12 @@ static void add_copy(collect *c, const gph_memcpy_params *copy)
 
 static void add_fill(collect *c, const gph_memset_params *fill)
 {
-    const uint64_t row = fill->width * fill->element_bytes;
-    mix(&c->into->shape_hash, row);
+    const gphi_range range = gphi_fill_range(fill);
+    mix(&c->into->shape_hash, fill->width * fill->element_bytes);
     mix(&c->into->shape_hash, fill->height);
     mix(&c->into->values_hash, fill->address);
     mix(&c->into->values_hash, fill->value);
-    add_range(c, fill->address,
-              fill->height > 1 ? (fill->height - 1) * fill->pitch_bytes + row : row,
-              true);
+    add_range(c, range.start, range.bytes, true);
 }
 
 /* A graph may allocate an address again that it has freed: each free is of one. */
@@ -259,7 +242,7 @@ static void add_graph(collect *c, const gph_graph *graph, uint32_t depth)
 
 uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node)
 {
-    return node ^ (uint64_t)(uintptr_t)exec * UINT64_C(0x9e3779b97f4a7c15);
+    return gphi_hash_word(node, (uint64_t)(uintptr_t)exec);
 }
 
 /* The call that put a node's parameters where they are. */
@@ -268,7 +251,7 @@ static uint64_t node_since(const gphi_history *all, const gphi_exec_history *his
 {
     const gphi_snapshot *source = history->source;
     const gphi_exec_state *exec = history->exec;
-    uint64_t since = source->made != NULL ? source->made[node].number : 0;
+    uint64_t since = gphi_snapshot_made(source, node)->number;
     if (since == 0)
         since = exec->updated.number != 0 ? exec->updated.number : exec->created.number;
     const uint64_t handle = source->handles != NULL ? source->handles[node] : 0;
@@ -308,52 +291,11 @@ bool gphi_touches_collect(const gphi_history *all, gphi_exec_history *history)
 
 /* ---- calls ---- */
 
-bool gphi_is_launch(const gphi_seen *seen)
-{
-    return seen->call.call == GPHI_CALL_cuGraphLaunch && seen->call.result == 0 &&
-           seen->exec != NULL && seen->capture == NULL;
-}
-
-bool gphi_is_kernel_launch(const gphi_seen *seen)
-{
-    switch (seen->call.call) {
-    case GPHI_CALL_cuLaunchKernel:
-    case GPHI_CALL_cuLaunchKernelEx:
-    case GPHI_CALL_cuLaunchCooperativeKernel: return true;
-    default: return false;
-    }
-}
-
-bool gphi_is_wait(uint32_t call)
-{
-    switch (call) {
-    case GPHI_CALL_cuStreamSynchronize:
-    case GPHI_CALL_cuCtxSynchronize:
-    case GPHI_CALL_cuEventSynchronize:
-    case GPHI_CALL_cuMemcpyDtoH:
-    case GPHI_CALL_cuMemcpy:
-    case GPHI_CALL_cuMemcpyHtoD: return true;
-    default: return false;
-    }
-}
-
-bool gphi_is_instantiation(uint32_t call)
-{
-    return call == GPHI_CALL_cuGraphInstantiateWithFlags ||
-           call == GPHI_CALL_cuGraphInstantiateWithParams;
-}
-
-uint64_t gphi_launched_function(const gphi_model *model, const gphi_seen *seen)
-{
-    const uint32_t word = seen->call.call == GPHI_CALL_cuLaunchKernelEx ? 1 : 0;
-    return gphi_model_kernel(model, gphi_event_word(seen->event, word));
-}
-
 uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
                             gphi_touch *out, uint32_t capacity)
 {
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_PARAMS, 0);
-    const uint64_t kernel = gphi_launched_function(model, seen);
+    const uint64_t kernel = gphi_launched_kernel(model, seen->event);
     const gphi_function *function = gphi_model_kernel_function(model, kernel);
     const bool has_args =
         function != NULL && function->args != NULL && function->arg_count != 0;
@@ -376,17 +318,6 @@ uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
                                         .arg = has_args ? arg : at / 8};
     }
     return count;
-}
-
-static bool is_host_call(uint32_t call, bool *to_host)
-{
-    switch (call) {
-    case GPHI_CALL_cuMemcpyHtoD:
-    case GPHI_CALL_cuMemcpyHtoDAsync: *to_host = false; return true;
-    case GPHI_CALL_cuMemcpyDtoH:
-    case GPHI_CALL_cuMemcpyDtoHAsync: *to_host = true; return true;
-    default: return false;
-    }
 }
 
 /* Bytes of an element of a linear fill; 0: it is none. */
@@ -444,7 +375,6 @@ static bool linear_ranges(const gphi_seen *seen, gphi_call_ranges *out)
 bool gphi_call_ranges_of(const gphi_seen *seen, gphi_call_ranges *out)
 {
     const gphi_work *work = seen->work;
-    bool to_host = false;
     if (work == NULL || (work->write_bytes == 0 && work->read_bytes == 0))
         return linear_ranges(seen, out);
     *out = (gphi_call_ranges){.write = work->write,
@@ -452,47 +382,22 @@ bool gphi_call_ranges_of(const gphi_seen *seen, gphi_call_ranges *out)
                               .read = work->read,
                               .read_bytes = work->read_bytes};
     out->is_fill = strncmp(gphi_call_name(seen->call.call), "cuMemset", 8) == 0;
-    if (is_host_call(seen->call.call, &to_host) || work->host != 0 || !out->is_fill) {
-        out->to_host = out->write_bytes == 0;
-        out->from_host = out->read_bytes == 0;
-    }
+    out->to_host = !out->is_fill && out->write_bytes == 0;
+    out->from_host = !out->is_fill && out->read_bytes == 0;
     return true;
 }
 
 /* ---- words ---- */
 
-const char *gphi_say_bytes(uint64_t bytes)
-{
-    static _Thread_local char text[4][32];
-    static _Thread_local unsigned next;
-    char *out = text[next++ % 4];
-    if (bytes >= UINT64_C(10) << 30)
-        snprintf(out, sizeof(text[0]), "%.1f GiB", (double)bytes / (1 << 30));
-    else if (bytes >= 1U << 20)
-        snprintf(out, sizeof(text[0]), "%.4g MiB", (double)bytes / (1 << 20));
-    else if (bytes >= 10U << 10)
-        snprintf(out, sizeof(text[0]), "%.4g KiB", (double)bytes / (1 << 10));
-    else
-        snprintf(out, sizeof(text[0]), "%" PRIu64 " bytes", bytes);
-    return out;
-}
-
 const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touch)
 {
-    static _Thread_local char text[4][200];
-    static _Thread_local unsigned next;
-    char *out = text[next++ % 4];
     const char *node = gphi_say_node(exec->source, touch->node);
-    const gph_node *of = exec->source != NULL && exec->source->data != NULL
-                             ? gph_graph_node(exec->source->data, touch->node)
-                             : NULL;
-    if (touch->bytes == 0 && of != NULL && of->kind == GPH_NODE_CHILD)
-        snprintf(out, sizeof(text[0]), "kernel %.80s inside of %s, argument %u",
-                 touch->name != NULL ? touch->name : "?", node, touch->arg);
-    else if (touch->bytes == 0)
-        snprintf(out, sizeof(text[0]), "%s, argument %u", node, touch->arg);
-    else
-        snprintf(out, sizeof(text[0]), "%s, which %s %s", node,
-                 touch->writes ? "writes" : "reads", gphi_say_bytes(touch->bytes));
-    return out;
+    const gph_node *of = gph_graph_node(gphi_snapshot_graph(exec->source), touch->node);
+    if (touch->bytes != 0)
+        return gphi_say("%s, which %s %s", node, touch->writes ? "writes" : "reads",
+                        gphi_say_bytes(touch->bytes));
+    if (of != NULL && of->kind == GPH_NODE_CHILD)
+        return gphi_say("kernel %.80s inside of %s, argument %u",
+                        touch->name != NULL ? touch->name : "?", node, touch->arg);
+    return gphi_say("%s, argument %u", node, touch->arg);
 }

@@ -211,9 +211,9 @@ void gphi_model_destroy(gphi_model *model)
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         gphi_table_fini(model, tables[i]);
     for (size_t i = 0; i < own->function_list.count; i++)
-        free_function(model, *(gphi_function **)gphi_vec_at(&own->function_list, i));
+        free_function(model, gphi_vec_pointer(&own->function_list, i));
     for (size_t i = 0; i < own->thread_list.count; i++)
-        gphi_heap_free(model->heap, *(void **)gphi_vec_at(&own->thread_list, i),
+        gphi_heap_free(model->heap, gphi_vec_pointer(&own->thread_list, i),
                        sizeof(gphi_thread));
     gphi_vec *const vecs[] = {&own->function_list, &own->thread_list, &own->live,
                               &own->dead,          &own->pending,     &own->contexts,

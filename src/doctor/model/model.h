@@ -246,6 +246,31 @@ typedef struct gphi_dead {
 } gphi_dead;
 bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead *out);
 
+/* The snapshot's graph; NULL, which has no nodes, of none or of one that is not whole. */
+static inline const gph_graph *gphi_snapshot_graph(const gphi_snapshot *snapshot)
+{
+    return snapshot != NULL ? snapshot->data : NULL;
+}
+
+/* The call that made a node, never NULL: number 0 if it is not known. */
+const gphi_call *gphi_snapshot_made(const gphi_snapshot *snapshot, uint32_t index);
+
+/* The node with that handle, and the first of a kind with an address (of memory that it
+ * allocates or frees): GPH_NODE_NONE if there is none, of a NULL snapshot as well. */
+uint32_t gphi_snapshot_index(const gphi_snapshot *snapshot, uint64_t handle);
+uint32_t gphi_snapshot_find(const gphi_snapshot *snapshot, gph_node_kind kind,
+                            uint64_t address);
+
+/* The call of the last launch that is known, never NULL: number 0 if there was none. */
+const gphi_call *gphi_last_launch(const gphi_exec_state *exec);
+
+/* What its nodes allocate, in bytes. */
+uint64_t gphi_snapshot_allocated(const gphi_snapshot *snapshot);
+
+/* The STRUCT, PARAMS or ARRAY of argument `arg` if it has at least `bytes`, else NULL. */
+const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
+                          size_t bytes);
+
 /* What ends a context. Others of these numbers are of peers, of registrations. */
 bool gphi_is_sticky(int32_t result);
 

@@ -56,7 +56,7 @@ void gphi_capture_clear(gphi_model *model, void *item)
     for (size_t i = 0; i < model->own->open.count; i++) {
         void **at = gphi_vec_at(&model->own->open, i);
         if (*at == item)
-            *at = *(void **)gphi_vec_at(&model->own->open, --model->own->open.count);
+            *at = gphi_vec_pointer(&model->own->open, --model->own->open.count);
     }
     gphi_vec_fini(&capture->seen.members);
     gphi_vec_fini(&capture->seen.calls);
@@ -137,7 +137,7 @@ static void close_capture(gphi_model *model, gphi_capture *capture)
     gphi_vec *open = &model->own->open;
     for (size_t i = 0; i < open->count; i++)
         if (*(void **)gphi_vec_at(open, i) == (void *)capture)
-            *(void **)gphi_vec_at(open, i) = *(void **)gphi_vec_at(open, --open->count);
+            *(void **)gphi_vec_at(open, i) = gphi_vec_pointer(open, --open->count);
 }
 
 /* ---- nodes ---- */
@@ -384,7 +384,7 @@ static gph_status note_failure(gphi_capture *capture, const gphi_seen *seen)
 static gph_status note_failures(gphi_model *model, const gphi_seen *seen)
 {
     for (size_t i = 0; i < model->own->open.count; i++) {
-        gphi_capture *capture = *(gphi_capture **)gphi_vec_at(&model->own->open, i);
+        gphi_capture *capture = gphi_vec_pointer(&model->own->open, i);
         if (concerns(seen, capture) && capture->failures.count < 4096)
             GPHI_TRY(note_failure(capture, seen));
     }

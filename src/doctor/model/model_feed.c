@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The way of a record through the model. */
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "doctor/model/model_state.h"
 
@@ -177,12 +178,10 @@ static bool same_function(const gphi_function *known, const gphi_event *event)
 /* Of name and arguments. */
 static uint64_t alike_hash(const gphi_function *function)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *at = function->name; *at != '\0'; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    uint64_t hash = gphi_hash_text(GPHI_HASH_START, function->name);
     for (uint32_t i = 0; i < function->arg_count; i++) {
-        hash = (hash ^ function->args[i].offset) * UINT64_C(0x100000001b3);
-        hash = (hash ^ function->args[i].bytes) * UINT64_C(0x100000001b3);
+        hash = gphi_hash_word(hash, function->args[i].offset);
+        hash = gphi_hash_word(hash, function->args[i].bytes);
     }
     return hash;
 }

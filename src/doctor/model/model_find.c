@@ -9,14 +9,9 @@
 
 /* ---- tables ---- */
 
-static void *pointer_of(const uint64_t *value)
-{
-    return value != NULL ? (void *)(uintptr_t)*value : NULL;
-}
-
 void *gphi_table_find(const model_table *table, uint64_t handle)
 {
-    return pointer_of(gphi_map_get(&table->by_handle, handle));
+    return gphi_map_pointer(&table->by_handle, handle);
 }
 
 gph_status gphi_table_name(model_table *table, uint64_t handle, void *item)
@@ -59,7 +54,7 @@ void *gphi_table_add(gphi_model *model, model_table *table)
     if (gphi_vec_reserve(table->list, 1) != GPH_OK)
         return NULL;
     if (table->spare.count > 0)
-        item = *(void **)gphi_vec_at(&table->spare, --table->spare.count);
+        item = gphi_vec_pointer(&table->spare, --table->spare.count);
     else
         item = gphi_heap_alloc(model->heap, table->item_bytes);
     if (item != NULL)
@@ -90,7 +85,7 @@ static model_stream *find_stream(const gphi_model *model, uint64_t handle,
                                  uint32_t thread, bool per_thread)
 {
     if (handle == PER_THREAD || (handle == 0 && per_thread))
-        return pointer_of(gphi_map_get(&model->own->per_thread, thread));
+        return gphi_map_pointer(&model->own->per_thread, thread);
     return gphi_table_find(&model->own->streams, handle == 0 ? LEGACY : handle);
 }
 
@@ -153,7 +148,7 @@ gphi_capture *gphi_model_capture(const gphi_model *model, uint64_t id)
 
 const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handle)
 {
-    return pointer_of(gphi_map_get(&model->own->functions, handle));
+    return gphi_map_pointer(&model->own->functions, handle);
 }
 
 uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle)
@@ -164,17 +159,17 @@ uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle)
 
 const gphi_function *gphi_model_kernel_function(const gphi_model *model, uint64_t kernel)
 {
-    return pointer_of(gphi_map_get(&model->own->kernels, kernel));
+    return gphi_map_pointer(&model->own->kernels, kernel);
 }
 
 const gphi_thread *gphi_model_thread(const gphi_model *model, uint32_t id)
 {
-    return pointer_of(gphi_map_get(&model->own->threads, id));
+    return gphi_map_pointer(&model->own->threads, id);
 }
 
 gphi_thread *gphi_thread_of(gphi_model *model, uint32_t id)
 {
-    gphi_thread *thread = pointer_of(gphi_map_get(&model->own->threads, id));
+    gphi_thread *thread = gphi_map_pointer(&model->own->threads, id);
     if (thread != NULL)
         return thread;
     if (gphi_vec_reserve(&model->own->thread_list, 1) != GPH_OK)
@@ -218,6 +213,55 @@ bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead
             return true;
     }
     return false;
+}
+
+static const gphi_call nobody = {.number = 0};
+
+const gphi_call *gphi_last_launch(const gphi_exec_state *exec)
+{
+    const gphi_launch *launches = exec->launches.items;
+    const size_t count = exec->launches.count;
+    return count > 0 ? &launches[count - 1].call : &nobody;
+}
+
+const gphi_call *gphi_snapshot_made(const gphi_snapshot *snapshot, uint32_t index)
+{
+    return snapshot != NULL && snapshot->made != NULL && index < snapshot->node_count
+               ? &snapshot->made[index]
+               : &nobody;
+}
+
+uint32_t gphi_snapshot_index(const gphi_snapshot *snapshot, uint64_t handle)
+{
+    const bool has_handles = snapshot != NULL && snapshot->handles != NULL && handle != 0;
+    for (uint32_t i = 0; has_handles && i < snapshot->node_count; i++)
+        if (snapshot->handles[i] == handle)
+            return i;
+    return GPH_NODE_NONE;
+}
+
+uint32_t gphi_snapshot_find(const gphi_snapshot *snapshot, gph_node_kind kind,
+                            uint64_t address)
+{
+    const gph_graph *graph = gphi_snapshot_graph(snapshot);
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == kind && node->u.memory.address == address)
+            return i;
+    }
+    return GPH_NODE_NONE;
+}
+
+uint64_t gphi_snapshot_allocated(const gphi_snapshot *snapshot)
+{
+    const gph_graph *graph = gphi_snapshot_graph(snapshot);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind == GPH_NODE_MEM_ALLOC)
+            bytes += node->u.memory.bytes;
+    }
+    return bytes;
 }
 
 const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,

@@ -3,6 +3,7 @@
  * without overlap: `live`, and `dead`, where a later death hides an earlier one. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "doctor/model/call_kinds.h"
 #include "doctor/model/model_state.h"
 
 #include <string.h>
@@ -24,13 +25,6 @@ static size_t range_find(const gphi_vec *ranges, uint64_t address)
             high = middle;
     }
     return low;
-}
-
-static void range_remove(gphi_vec *ranges, size_t index)
-{
-    model_range *at = ranges->items;
-    memmove(&at[index], &at[index + 1], (ranges->count - index - 1) * sizeof(*at));
-    ranges->count--;
 }
 
 static void range_insert(gphi_vec *ranges, size_t index, const model_range *range)
@@ -65,7 +59,7 @@ static gph_status range_put(gphi_vec *ranges, const model_range *range)
             at->start = range->end;
             break;
         } else {
-            range_remove(ranges, i);
+            gphi_vec_remove(ranges, i);
         }
     }
     range_insert(ranges, i, range);
@@ -79,7 +73,7 @@ static void range_drop(gphi_vec *ranges, const gphi_allocation *of)
         if (at->start >= of->address + of->bytes)
             return;
         if (at->of == of)
-            range_remove(ranges, i);
+            gphi_vec_remove(ranges, i);
         else
             i++;
     }
@@ -244,16 +238,7 @@ static gph_status freed(gphi_model *model, const gphi_seen *seen)
 
 static gph_status added_node(gphi_model *model, const gphi_seen *seen)
 {
-    const CUDA_MEM_ALLOC_NODE_PARAMS *params = NULL;
-    const gphi_event *event = seen->event;
-    if (seen->call.call == GPHI_CALL_cuGraphAddMemAllocNode)
-        params = gphi_bytes_of(event, GPHI_PART_STRUCT, 4, sizeof(*params));
-    if (seen->call.call == GPHI_CALL_cuGraphAddNode) {
-        const CUgraphNodeParams *any =
-            gphi_bytes_of(event, GPHI_PART_STRUCT, 5, sizeof(*any));
-        if (any != NULL && any->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-            params = (const CUDA_MEM_ALLOC_NODE_PARAMS *)&any->alloc;
-    }
+    const CUDA_MEM_ALLOC_NODE_PARAMS *params = gphi_added_allocation(seen->event);
     if (params == NULL || params->dptr == 0)
         return GPH_OK;
     gphi_allocation *allocation =
@@ -277,11 +262,7 @@ static gph_status context_seen(gphi_model *model, uint64_t context)
             return GPH_OK;
     if (context == 0 || model->own->contexts.count >= 64)
         return GPH_OK;
-    uint64_t *place = gphi_vec_add(&model->own->contexts, 1);
-    if (place == NULL)
-        return GPH_E_NO_MEMORY;
-    *place = context;
-    return GPH_OK;
+    return gphi_vec_push(&model->own->contexts, &context);
 }
 
 gph_status gphi_memory_call(gphi_model *model, gphi_seen *seen)

@@ -15,7 +15,7 @@ enum { NODES_KEPT = 400000 };
 
 static model_snapshot *at(const gphi_vec *list, size_t index)
 {
-    return *(model_snapshot **)gphi_vec_at(list, index);
+    return gphi_vec_pointer(list, index);
 }
 
 /* ---- life ---- */

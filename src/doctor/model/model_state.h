@@ -240,9 +240,6 @@ void gphi_memory_forget(gphi_model *model, gphi_allocation *allocation);
  * that made it. After it, as the call has changed what is current in its thread. */
 gph_status gphi_context_call(gphi_model *model, gphi_seen *seen);
 
-/* See doctor/rule.h. */
-const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
-                          size_t bytes);
 /* Of a call's name. */
 static inline bool gphi_name_begins(const char *name, const char *with)
 {

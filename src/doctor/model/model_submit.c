@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a call puts on its stream, and what the host waits for. */
 #include "base/fail.h"
+#include "doctor/model/call_kinds.h"
 #include "doctor/model/model_state.h"
 
 #include <string.h>
 
 /* ---- what it reads and writes ---- */
 
-static void read_side(const CUDA_MEMCPY2D *copy, gphi_work *out)
+/* From the first byte of a side to behind its last; 0 where nothing is copied. */
+static uint64_t span_of(const CUDA_MEMCPY2D *copy, size_t pitch)
+{
+    return copy->Height > 0 ? (copy->Height - 1) * pitch + copy->WidthInBytes : 0;
+}
+
+static void read_copy_2d(const CUDA_MEMCPY2D *copy, gphi_work *out)
 {
     if (copy->srcMemoryType == CU_MEMORYTYPE_HOST)
         out->host = (uint64_t)(uintptr_t)copy->srcHost;
     else if (copy->srcMemoryType != CU_MEMORYTYPE_ARRAY) {
         out->read = copy->srcDevice + copy->srcY * copy->srcPitch + copy->srcXInBytes;
-        out->read_bytes = copy->Height > 0
-                              ? (copy->Height - 1) * copy->srcPitch + copy->WidthInBytes
-                              : 0;
+        out->read_bytes = span_of(copy, copy->srcPitch);
     }
-}
-
-static void write_side(const CUDA_MEMCPY2D *copy, gphi_work *out)
-{
     if (copy->dstMemoryType == CU_MEMORYTYPE_HOST)
         out->host = (uint64_t)(uintptr_t)copy->dstHost;
     else if (copy->dstMemoryType != CU_MEMORYTYPE_ARRAY) {
         out->write = copy->dstDevice + copy->dstY * copy->dstPitch + copy->dstXInBytes;
-        out->write_bytes = copy->Height > 0
-                               ? (copy->Height - 1) * copy->dstPitch + copy->WidthInBytes
-                               : 0;
+        out->write_bytes = span_of(copy, copy->dstPitch);
     }
 }
 
@@ -38,10 +37,8 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
     if (gphi_name_begins(name, "cuMemcpy2D")) {
         const CUDA_MEMCPY2D *copy =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*copy));
-        if (copy != NULL) {
-            read_side(copy, out);
-            write_side(copy, out);
-        }
+        if (copy != NULL)
+            read_copy_2d(copy, out);
         return;
     }
     if (gphi_name_begins(name, "cuMemcpy3D") || gphi_name_begins(name, "cuMemcpyBatch") ||
@@ -86,11 +83,8 @@ static void read_work(const gphi_model *model, const gphi_seen *seen, gphi_work 
         read_copy(name, seen->event, out);
     else if (gphi_name_begins(name, "cuMemset"))
         read_fill(name, seen->event, out);
-    else if (seen->call.call == GPHI_CALL_cuLaunchKernel ||
-             seen->call.call == GPHI_CALL_cuLaunchCooperativeKernel)
-        out->function = gphi_model_kernel(model, gphi_event_word(seen->event, 0));
-    else if (seen->call.call == GPHI_CALL_cuLaunchKernelEx)
-        out->function = gphi_model_kernel(model, gphi_event_word(seen->event, 1));
+    else if (gphi_call_is_kernel(seen->call.call))
+        out->function = gphi_launched_kernel(model, seen->event);
 }
 
 /* ---- graphs on a stream ---- */

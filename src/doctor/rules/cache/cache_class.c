@@ -25,7 +25,7 @@ typedef struct class_of {
 
 static gphi_exec_history *member(const class_of *class, size_t index)
 {
-    return *(gphi_exec_history **)gphi_vec_at(&class->members, index);
+    return gphi_vec_pointer(&class->members, index);
 }
 
 static int by_number(const void *a, const void *b)

@@ -74,8 +74,10 @@ static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
             add_functions(state, seen->exec->source->data);
         return;
     }
-    if (state->refused == 0 || !gphi_is_kernel_launch(seen) || seen->capture != NULL ||
-        gphi_map_get(&state->functions, gphi_launched_function(run->model, seen)) == NULL)
+    if (state->refused == 0 || !gphi_call_is_kernel(seen->call.call) ||
+        seen->capture != NULL ||
+        gphi_map_get(&state->functions, gphi_launched_kernel(run->model, seen->event)) ==
+            NULL)
         return;
     if (state->eager++ == 0)
         state->first_eager = seen->call;
@@ -320,8 +322,8 @@ static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
     choices *state = run->state;
     if (seen->call.result != 0 || seen->capture != NULL)
         return;
-    if (gphi_is_kernel_launch(seen)) {
-        const uint64_t function = gphi_launched_function(run->model, seen);
+    if (gphi_call_is_kernel(seen->call.call)) {
+        const uint64_t function = gphi_launched_kernel(run->model, seen->event);
         choice *one = is_chosen(run->model, function) ? choice_of(state, function) : NULL;
         if (one == NULL)
             return;

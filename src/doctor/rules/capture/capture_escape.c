@@ -3,8 +3,6 @@
  * while it captures something else, and that most likely was meant for the graph. */
 #include "doctor/rules/capture/rules_capture.h"
 
-#include <stdio.h>
-
 enum { KEEP_ESCAPED = 64, TOUCHED = 8, MAX_TOLD = 5 };
 
 static bool is_kernel(const gphi_seen *seen)
@@ -145,14 +143,15 @@ static void tell_empty(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *s
     gphi_draft *draft =
         foreign ? gphi_capture_find(run, GPHI_RULE_WRONG_DEVICE, &first->call, 0)
                 : gphi_capture_find(run, GPHI_RULE_EMPTY_GRAPH, &seen->call, 0);
-    gphi_cause(draft,
-               "Nothing was recorded on %s, while %s ran %zu piece%s of work on %s%s: "
-               "the graph is empty.",
-               gphi_say_stream(run->model, watch->capture->origin),
-               gphi_say_thread(run->model, watch->capture->thread), watch->escaped.count,
-               watch->escaped.count == 1 ? "" : "s",
-               gphi_say_stream(run->model, first->stream),
-               foreign ? ", of another context" : "");
+    gphi_cause(
+        draft,
+        "Nothing was recorded on %s, while %s ran %s of work on %s%s: the graph is "
+        "empty.",
+        gphi_say_stream(run->model, watch->capture->origin),
+        gphi_say_thread(run->model, watch->capture->thread),
+        gphi_say_count(watch->escaped.count, "piece"),
+        gphi_say_stream(run->model, first->stream),
+        foreign ? ", of another context" : "");
     if (!foreign)
         gphi_evidence_call(draft, &first->call, "this ran at once instead");
     tell_each(run, draft, watch, first);
@@ -169,11 +168,9 @@ static void tell_escape(gphi_rule_run *run, gphi_watch *watch,
     const uint64_t memory = shared(run->model, watch, escaped);
     gphi_draft *draft = gphi_capture_find(
         run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_ESCAPE, &escaped->call, 0);
-    char also[96] = "";
-    if (memory)
-        (void)snprintf(also, sizeof(also),
-                       "; it uses memory at 0x%llx, as the graph does",
-                       (unsigned long long)memory);
+    const char *also = memory ? gphi_say("; it uses memory at 0x%llx, as the graph does",
+                                         (unsigned long long)memory)
+                              : "";
     gphi_cause(draft,
                "%s on %s%s ran at once while %s captured %s, %s%s. Replays of the graph "
                "will not do it.",

@@ -84,20 +84,19 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
     }
     gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_NEVER_ENDED, &capture->begin, 0);
     if (in) {
-        gphi_withdraw(run, in->draft);
+        gphi_withdraw(in->draft);
         in->draft = draft;
         gphi_consequence(draft, &in->root);
         for (uint32_t i = 0; i < in->noticed && i < 16; i++)
             gphi_consequence(draft, &in->later[i]);
     }
-    gphi_cause(draft,
-               "The capture that %s begins here on %s is not ended%s; %zu node%s "
-               "recorded.",
-               gphi_say_thread(run->model, capture->thread),
-               gphi_say_stream(run->model, capture->origin),
-               again ? " when the same stream is to begin another"
-                     : " when the program ends",
-               capture->calls.count, capture->calls.count == 1 ? " was" : "s were");
+    gphi_cause(
+        draft, "The capture that %s begins here on %s is not ended%s; %s %s recorded.",
+        gphi_say_thread(run->model, capture->thread),
+        gphi_say_stream(run->model, capture->origin),
+        again ? " when the same stream is to begin another" : " when the program ends",
+        gphi_say_count(capture->calls.count, "node"),
+        capture->calls.count == 1 ? "was" : "were");
     gphi_tell_capture(run->model, draft, capture);
     if (again)
         gphi_consequence(draft, again);
@@ -128,11 +127,10 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
     }
     if (first)
         gphi_cause(draft,
-                   "%s captured %llu node%s after it had waited for an event of the "
-                   "capture, and %s never waited for it again%s.",
+                   "%s captured %s after it had waited for an event of the capture, and "
+                   "%s never waited for it again%s.",
                    gphi_say_stream(run->model, first->stream),
-                   (unsigned long long)first->node_count,
-                   first->node_count == 1 ? "" : "s",
+                   gphi_say_count(first->node_count, "node"),
                    gphi_say_stream(run->model, capture->origin),
                    loose > 1 ? "; other streams, below, alike" : "");
     else
@@ -244,7 +242,7 @@ void gphi_tell_control(gphi_rule_run *run, const gphi_seen *seen)
     }
     gphi_incident *begin = state->refused_begin;
     for (size_t i = state->incidents.count; is_end && begin == NULL && i-- > 0;) {
-        gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
+        gphi_incident *in = gphi_vec_pointer(&state->incidents, i);
         if (in->rule == GPHI_RULE_BEGIN_ON_LEGACY && in->root.thread == seen->call.thread)
             begin = in;
     }
@@ -309,7 +307,7 @@ static void tell_isolation(gphi_rule_run *run, const gphi_seen *seen, gphi_watch
                gphi_say_stream(run->model, seen->stream),
                on ? "was recorded on " : "no capture recorded",
                on ? gphi_say_stream(run->model, on) : "");
-    if (event && event->recorded.number) {
+    if (event) {
         const bool is_before =
             watch && event->recorded.number < watch->capture->begin.number;
         gphi_evidence_call(draft, &event->recorded, "the event was recorded %s",
@@ -378,8 +376,7 @@ void gphi_tell_event_after(gphi_rule_run *run, const gphi_seen *seen,
                gphi_say_call(&seen->call));
     gphi_evidence_call(draft, &event->recorded, "the event was recorded, for the graph");
     gphi_evidence_call(draft, &event->recorded_in->begin, "that capture began");
-    if (event->recorded_in->end.number)
-        gphi_evidence_call(draft, &event->recorded_in->end, "and ended");
+    gphi_evidence_call(draft, &event->recorded_in->end, "and ended");
     if (watch)
         gphi_tell_capture(run->model, draft, watch->capture);
 }
@@ -410,16 +407,13 @@ static uint64_t foreign_context(const gphi_rule_run *run, const gphi_seen *seen,
                                 const gphi_watch *watch)
 {
     const gphi_capture_state *state = run->state;
-    uint64_t touched[8];
+    uint64_t about[9] = {gphi_work_signature(seen)};
     bool unknown = false;
-    const uint64_t signature = gphi_work_signature(seen);
-    const uint64_t *owner = signature ? gphi_map_get(&state->owners, signature) : NULL;
-    if (owner && *owner && watch->context && *owner != watch->context)
-        return *owner;
-    const uint32_t count = gphi_call_touches(run->model, seen, touched, 8, &unknown);
-    for (uint32_t i = 0; i < count; i++) {
-        owner = gphi_map_get(&state->owners, touched[i]);
-        if (owner && *owner && watch->context && *owner != watch->context)
+    const uint32_t count =
+        1 + gphi_call_touches(run->model, seen, about + 1, 8, &unknown);
+    for (uint32_t i = 0; i < count && watch->context; i++) {
+        const uint64_t *owner = about[i] ? gphi_map_get(&state->owners, about[i]) : NULL;
+        if (owner && *owner && *owner != watch->context)
             return *owner;
     }
     return 0;

@@ -25,16 +25,14 @@ static void note_copy(gphi_rule_run *run, const gphi_seen *seen,
     gphi_capture_state *state = run->state;
     if (state->hosts.count >= KEEP_HOSTS)
         return;
-    gphi_host_copy *copy = gphi_vec_add(&state->hosts, 1);
-    if (copy == NULL) {
+    const gphi_host_copy copy = {.call = seen->call,
+                                 .capture = seen->capture,
+                                 .begun = seen->capture->begin.number,
+                                 .first = *host,
+                                 .memory =
+                                     gphi_model_memory(run->model, host->address, false)};
+    if (gphi_vec_push(&state->hosts, &copy) != GPH_OK)
         state->is_short = true;
-        return;
-    }
-    copy->call = seen->call;
-    copy->capture = seen->capture;
-    copy->begun = seen->capture->begin.number;
-    copy->first = *host;
-    copy->memory = gphi_model_memory(run->model, host->address, false);
 }
 
 static bool is_pinned(const gphi_host_copy *copy)

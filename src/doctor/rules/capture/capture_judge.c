@@ -11,29 +11,6 @@ static uint32_t caller_mode(const gphi_call *call)
     return ((uint32_t)call->flags >> GPHI_CALL_MODE_SHIFT) & 3U;
 }
 
-static bool is_one_of(uint32_t call, const uint32_t *calls, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (calls[i] == call)
-            return true;
-    return false;
-}
-#define IS_ONE_OF(call, ...)                                                             \
-    is_one_of((call), (const uint32_t[]){__VA_ARGS__},                                   \
-              sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-
-static bool is_begin(uint32_t call)
-{
-    return IS_ONE_OF(call, GPHI_CALL_cuStreamBeginCapture,
-                     GPHI_CALL_cuStreamBeginCaptureToGraph);
-}
-
-static bool is_instantiate(uint32_t call)
-{
-    return IS_ONE_OF(call, GPHI_CALL_cuGraphInstantiateWithFlags,
-                     GPHI_CALL_cuGraphInstantiateWithParams);
-}
-
 /* Events that the call waits for, asks or compares; 0: none. */
 static uint64_t event_of(const gphi_seen *seen, uint32_t nth)
 {
@@ -191,9 +168,9 @@ static void say_cell_of(gphi_rule_run *run, gphi_capture_rule rule, const gphi_s
                           "as pthread_once does");
     } else if (rule == GPHI_RULE_UNSAFE_CALL && before)
         gphi_evidence(draft,
-                      "the same place made the call %llu time%s before without a "
-                      "capture: a warm-up does not help",
-                      (unsigned long long)*before, *before == 1 ? "" : "s");
+                      "the same place made the call %s before without a capture: a "
+                      "warm-up does not help",
+                      gphi_say_count(*before, "time"));
     else if (rule == GPHI_RULE_UNSAFE_CALL && site)
         gphi_fix(draft, "If the call is made only the first time (this place had not run "
                         "before), run the region once before the capture.");
@@ -257,7 +234,7 @@ static gphi_capture_rule unsafe_rule(const gphi_rule_run *run, const gphi_seen *
     if (seen->call.call == GPHI_CALL_cuCtxSynchronize ||
         (seen->capture && (class == GPHI_CLASS_WAIT || class == GPHI_CLASS_SYNC)))
         return GPHI_RULE_SYNCHRONIZE;
-    if (is_instantiate(seen->call.call))
+    if (gphi_call_is_instantiation(seen->call.call))
         return GPHI_RULE_DURING_CAPTURE;
     if (capture->thread != seen->call.thread && seen->capture != capture)
         return is_watchdog(run, seen) ? GPHI_RULE_WATCHDOG : GPHI_RULE_OTHER_THREAD;
@@ -275,7 +252,7 @@ static uint64_t call_key(const gphi_call *call)
 static void judge_unsupported(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
-    if (is_begin(seen->call.call)) {
+    if (gphi_call_is_begin(seen->call.call)) {
         gphi_tell_begin_on_legacy(run, seen);
         return;
     }
@@ -383,6 +360,6 @@ void gphi_capture_judge(gphi_rule_run *run, const gphi_seen *seen)
         else
             judge_other(run, seen);
     }
-    if (is_instantiate(seen->call.call))
+    if (gphi_call_is_instantiation(seen->call.call))
         gphi_tell_misuse(run, seen);
 }

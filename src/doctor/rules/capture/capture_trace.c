@@ -232,16 +232,10 @@ bool gphi_call_is_work(uint32_t call)
     }
 }
 
-static bool is_kernel(uint32_t call)
-{
-    return call == GPHI_CALL_cuLaunchKernel || call == GPHI_CALL_cuLaunchKernelEx ||
-           call == GPHI_CALL_cuLaunchCooperativeKernel;
-}
-
 uint64_t gphi_work_signature(const gphi_seen *seen)
 {
     const uint32_t call = seen->call.call;
-    if (is_kernel(call))
+    if (gphi_call_is_kernel(call))
         return gphi_event_word(seen->event, call == GPHI_CALL_cuLaunchKernelEx);
     const gphi_call_class class = gphi_capture_class(call);
     if (class == GPHI_CLASS_DROPPED) {
@@ -301,7 +295,7 @@ uint32_t gphi_call_touches(const gphi_model *model, const gphi_seen *seen,
                            uint64_t *touched, uint32_t room, bool *unknown)
 {
     touch_list list = {model, touched, 0, room, false};
-    if (is_kernel(seen->call.call))
+    if (gphi_call_is_kernel(seen->call.call))
         touch_arguments(&list, seen->event);
     if (seen->work) {
         touch(&list, seen->work->write);

@@ -3,6 +3,7 @@
  * them, as all the others use them. */
 #include "doctor/rules/capture/rules_capture.h"
 
+#include "base/fail.h"
 #include "base/heap.h"
 #include "doctor/rules/rules.h"
 #include <string.h>
@@ -11,7 +12,7 @@ enum { KEEP_EARLY = 32 };
 
 gphi_watch *gphi_watch_at(const gphi_capture_state *state, size_t index)
 {
-    return *(gphi_watch **)gphi_vec_at(&state->watches, index);
+    return gphi_vec_pointer(&state->watches, index);
 }
 
 gphi_watch *gphi_watch_of(const gphi_capture_state *state, const gphi_capture *capture)
@@ -51,7 +52,7 @@ static gphi_incident *same_incident(const gphi_capture_state *state,
                                     gphi_capture_rule rule, const gphi_call *root)
 {
     for (size_t i = 0; i < state->incidents.count; i++) {
-        gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
+        gphi_incident *in = gphi_vec_pointer(&state->incidents, i);
         if (in->rule == rule && in->root.stack == root->stack &&
             in->root.call == root->call)
             return in;
@@ -71,13 +72,11 @@ gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
     gphi_draft *draft = gphi_finding_begin_any(&as, root, root->call, &is_new);
     if (incident == NULL) {
         incident = gphi_heap_alloc(run->model->heap, sizeof(*incident));
-        gphi_incident **at = incident ? gphi_vec_add(&state->incidents, 1) : NULL;
-        if (at == NULL) {
+        if (incident == NULL || gphi_vec_push(&state->incidents, &incident) != GPH_OK) {
             gphi_heap_free(run->model->heap, incident, sizeof(*incident));
             gphi_short(run);
             return NULL;
         }
-        *at = incident;
         incident->rule = rule;
         incident->root = *root;
         incident->site = gphi_call_site(state, root);
@@ -123,8 +122,6 @@ void gphi_watch_noticed(gphi_watch *watch, const gphi_call *call)
         gphi_incident_noticed(watch->incident, call);
         return;
     }
-    gphi_call *at =
-        watch->early.count < KEEP_EARLY ? gphi_vec_add(&watch->early, 1) : NULL;
-    if (at)
-        *at = *call;
+    if (watch->early.count < KEEP_EARLY)
+        gphi_ignore(gphi_vec_push(&watch->early, call), "one consequence less is shown");
 }

@@ -1,29 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules capture.*: what findings say of captures, and of the cell of the matrix. */
+#include "base/text.h"
 #include "doctor/rules/capture/rules_capture.h"
-
-#include <stdio.h>
-#include <string.h>
-
-enum { RING = 4, WORDS = 256 };
-
-static char *next_words(void)
-{
-    static _Thread_local char ring[RING][WORDS];
-    static _Thread_local unsigned at;
-    return ring[at++ % RING];
-}
-
-const char *gphi_say_thread(const gphi_model *model, uint32_t thread)
-{
-    const gphi_thread *known = gphi_model_thread(model, thread);
-    char *out = next_words();
-    if (known && known->name[0] != '\0')
-        (void)snprintf(out, WORDS, "thread %u \"%.15s\"", thread, known->name);
-    else
-        (void)snprintf(out, WORDS, "thread %u", thread);
-    return out;
-}
 
 bool gphi_capture_is_blocking(const gphi_capture *capture)
 {
@@ -37,14 +15,12 @@ bool gphi_capture_is_blocking(const gphi_capture *capture)
 const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture,
                              uint32_t caller)
 {
-    char *out = next_words();
     const bool is_own = capture->thread == caller;
-    (void)snprintf(out, WORDS, "%s %s capture of a %s stream%s%s",
-                   is_own ? "its own" : "the", gphi_capture_mode_name(capture->mode),
-                   gphi_capture_is_blocking(capture) ? "blocking" : "non-blocking",
-                   is_own ? "" : " by ",
-                   is_own ? "" : gphi_say_thread(model, capture->thread));
-    return out;
+    return gphi_say("%s %s capture of a %s stream%s%s", is_own ? "its own" : "the",
+                    gphi_capture_mode_name(capture->mode),
+                    gphi_capture_is_blocking(capture) ? "blocking" : "non-blocking",
+                    is_own ? "" : " by ",
+                    is_own ? "" : gphi_say_thread(model, capture->thread));
 }
 
 void gphi_tell_capture(const gphi_model *model, gphi_draft *draft,
@@ -54,9 +30,9 @@ void gphi_tell_capture(const gphi_model *model, gphi_draft *draft,
     gphi_evidence_call(draft, &capture->begin, "the capture began (%s mode, %s stream)",
                        gphi_capture_mode_name(capture->mode),
                        gphi_capture_is_blocking(capture) ? "blocking" : "non-blocking");
-    gphi_evidence(draft, "captured: %s, until then %zu node%s",
-                  gphi_say_stream(model, capture->origin), capture->calls.count,
-                  capture->calls.count == 1 ? "" : "s");
+    gphi_evidence(draft, "captured: %s, until then %s",
+                  gphi_say_stream(model, capture->origin),
+                  gphi_say_count(capture->calls.count, "node"));
     if (capture->calls.count)
         gphi_evidence_call(draft, &calls[capture->calls.count - 1],
                            "the last that was captured");
@@ -69,22 +45,17 @@ static bool allowed(gphi_capture_cell cell)
     return gphi_capture_verdict(&cell) == CUDA_SUCCESS;
 }
 
-static gphi_capture_cell with_mode(gphi_capture_cell cell, uint32_t mode)
+/* Whether it would be, in a capture of another mode, by a thread of another mode. */
+static bool allowed_in(gphi_capture_cell cell, uint32_t mode)
 {
     cell.mode = mode;
-    return cell;
+    return allowed(cell);
 }
 
-static gphi_capture_cell with_caller(gphi_capture_cell cell, uint32_t mode)
+static bool allowed_by(gphi_capture_cell cell, uint32_t caller)
 {
-    cell.caller = mode;
-    return cell;
-}
-
-static gphi_capture_cell with_blocking(gphi_capture_cell cell, bool is_blocking)
-{
-    cell.is_blocking = is_blocking;
-    return cell;
+    cell.caller = caller;
+    return allowed(cell);
 }
 
 static const char *target_words(const gphi_capture_cell *cell)
@@ -98,30 +69,35 @@ static const char *target_words(const gphi_capture_cell *cell)
     return has_stream ? " on what is not captured" : "";
 }
 
-static void add(char *text, const char *word)
-{
-    const size_t have = strlen(text);
-    (void)snprintf(text + have, WORDS - have, "%s%s", have ? ", " : "", word);
-}
-
+/* The cells next to it, and what they would allow. */
 static void tell_neighbours(gphi_draft *draft, const gphi_capture_cell *cell)
 {
-    char yes[WORDS] = "", no[WORDS] = "";
-    if (cell->mode != GPHI_MODE_THREAD_LOCAL)
-        add(allowed(with_mode(*cell, GPHI_MODE_THREAD_LOCAL)) ? yes : no,
-            "in a thread-local capture");
-    if (cell->mode != GPHI_MODE_RELAXED)
-        add(allowed(with_mode(*cell, GPHI_MODE_RELAXED)) ? yes : no,
-            "in a relaxed capture");
-    if (cell->caller != GPHI_MODE_RELAXED)
-        add(allowed(with_caller(*cell, GPHI_MODE_RELAXED)) ? yes : no,
-            "by a thread that exchanged its own mode to relaxed");
-    if (cell->is_blocking)
-        add(allowed(with_blocking(*cell, false)) ? yes : no,
-            "while a non-blocking stream captures");
+    gphi_capture_cell free_stream = *cell;
+    free_stream.is_blocking = false;
+    const struct {
+        bool is_other, is_allowed;
+        const char *words;
+    } rows[] = {
+        {cell->mode != GPHI_MODE_THREAD_LOCAL, allowed_in(*cell, GPHI_MODE_THREAD_LOCAL),
+         "in a thread-local capture"},
+        {cell->mode != GPHI_MODE_RELAXED, allowed_in(*cell, GPHI_MODE_RELAXED),
+         "in a relaxed capture"},
+        {cell->caller != GPHI_MODE_RELAXED, allowed_by(*cell, GPHI_MODE_RELAXED),
+         "by a thread that exchanged its own mode to relaxed"},
+        {cell->is_blocking, allowed(free_stream), "while a non-blocking stream captures"},
+    };
+    char words[2][256]; /* what is refused, what is allowed */
+    gphi_text texts[2];
+    for (int i = 0; i < 2; i++)
+        gphi_text_fix(&texts[i], words[i], sizeof(words[i]));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        gphi_text *text = &texts[rows[i].is_allowed];
+        if (rows[i].is_other)
+            gphi_text_add(text, "%s%s", text->length > 0 ? ", " : "", rows[i].words);
+    }
     gphi_evidence(draft, "the same call would be allowed %s%s%s",
-                  yes[0] ? yes : "in none of the modes",
-                  no[0] ? "; refused as well: " : "", no);
+                  texts[1].length > 0 ? words[1] : "in none of the modes",
+                  texts[0].length > 0 ? "; refused as well: " : "", words[0]);
 }
 
 static bool is_allocation(uint32_t call)
@@ -150,7 +126,7 @@ static void fix_same_thread(gphi_draft *draft, const gphi_capture_cell *cell,
                  "Here: make the call of %s before the capture begins, or after "
                  "it has ended.",
                  name);
-    if (allowed(with_caller(*cell, GPHI_MODE_RELAXED)))
+    if (allowed_by(*cell, GPHI_MODE_RELAXED))
         gphi_fix(
             draft,
             "If it cannot disturb what is captured, "
@@ -160,11 +136,11 @@ static void fix_same_thread(gphi_draft *draft, const gphi_capture_cell *cell,
 
 static void fix_other_thread(gphi_draft *draft, const gphi_capture_cell *cell)
 {
-    if (allowed(with_mode(*cell, GPHI_MODE_THREAD_LOCAL)))
+    if (allowed_in(*cell, GPHI_MODE_THREAD_LOCAL))
         gphi_fix(draft,
                  "Here: begin the capture with CU_STREAM_CAPTURE_MODE_THREAD_LOCAL; it "
                  "then leaves calls of other threads alone.");
-    if (allowed(with_caller(*cell, GPHI_MODE_THREAD_LOCAL)))
+    if (allowed_by(*cell, GPHI_MODE_THREAD_LOCAL))
         gphi_fix(draft,
                  "Or let the other thread exchange its own mode to thread-local or "
                  "relaxed around the call (cuThreadExchangeStreamCaptureMode).");
@@ -202,7 +178,7 @@ void gphi_tell_cell(gphi_draft *draft, const gphi_capture_cell *cell,
                                                            : "",
                   (int)code);
     tell_neighbours(draft, cell);
-    const bool depends_on_mode = allowed(with_mode(*cell, GPHI_MODE_RELAXED));
+    const bool depends_on_mode = allowed_in(*cell, GPHI_MODE_RELAXED);
     if (code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         gphi_fix(draft, "Here: put this work on a stream of its own, or on the capturing "
                         "stream if it belongs into the graph; a non-blocking capturing "

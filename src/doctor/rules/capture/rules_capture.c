@@ -24,10 +24,7 @@ static void watch_drop(gphi_capture_state *state, size_t index)
     gphi_vec_fini(&watch->escaped);
     gphi_map_fini(&watch->touched);
     gphi_heap_free(heap, watch, sizeof(*watch));
-    gphi_watch **all = state->watches.items;
-    for (size_t i = index; i + 1 < state->watches.count; i++)
-        all[i] = all[i + 1];
-    state->watches.count--;
+    gphi_vec_remove(&state->watches, index);
 }
 
 /* Of those that are over the oldest is forgotten when there are many: nobody runs its
@@ -52,13 +49,11 @@ static void watch_begin(gphi_rule_run *run, const gphi_seen *seen)
     if (capture == NULL || gphi_watch_of(state, capture))
         return;
     gphi_watch *watch = gphi_heap_alloc(heap, sizeof(*watch));
-    gphi_watch **at = watch ? gphi_vec_add(&state->watches, 1) : NULL;
-    if (at == NULL) {
+    if (watch == NULL || gphi_vec_push(&state->watches, &watch) != GPH_OK) {
         gphi_heap_free(heap, watch, sizeof(*watch));
         gphi_short(run);
         return;
     }
-    *at = watch;
     watch->capture = capture;
     watch->begun = capture->begin.number;
     watch->work_before = run->model->work_count;
@@ -75,12 +70,6 @@ static void watch_begin(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- eager instead ---- */
 
-static bool is_begin(uint32_t call)
-{
-    return call == GPHI_CALL_cuStreamBeginCapture ||
-           call == GPHI_CALL_cuStreamBeginCaptureToGraph;
-}
-
 static void note_tried(gphi_capture_state *state, gphi_watch *watch,
                        const gphi_seen *seen)
 {
@@ -91,10 +80,8 @@ static void note_tried(gphi_capture_state *state, gphi_watch *watch,
     for (size_t i = 0; i < watch->tried.count; i++)
         if (tried[i].signature == signature)
             return;
-    gphi_tried *at = gphi_vec_add(&watch->tried, 1);
-    if (at)
-        at->signature = signature;
-    else
+    const gphi_tried new = {.signature = signature};
+    if (gphi_vec_push(&watch->tried, &new) != GPH_OK)
         state->is_short = true;
 }
 
@@ -206,7 +193,7 @@ static void note_refused_begin(gphi_capture_state *state, const gphi_seen *seen)
 {
     gphi_incident *begin = state->refused_begin;
     if (begin == NULL || begin->root.thread != seen->call.thread ||
-        (seen->work == NULL && !is_begin(seen->call.call)))
+        (seen->work == NULL && !gphi_call_is_begin(seen->call.call)))
         return;
     begin->handled++;
     state->refused_begin = NULL;
@@ -227,7 +214,7 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
     gphi_capture_state *state = run->state;
     gphi_watch *watch = gphi_watch_of(state, seen->capture);
     note_refused_begin(state, seen);
-    if (is_begin(seen->call.call))
+    if (gphi_call_is_begin(seen->call.call))
         watch_begin(run, seen);
     else if (watch && !watch->is_over) {
         if (gphi_call_is_work(seen->call.call)) {
@@ -333,11 +320,11 @@ static void on_end(gphi_rule_run *run)
             gphi_tell_never_ended(run, watch, NULL);
     }
     for (size_t i = 0; i < state->incidents.count; i++) {
-        gphi_incident *in = *(gphi_incident **)gphi_vec_at(&state->incidents, i);
+        gphi_incident *in = gphi_vec_pointer(&state->incidents, i);
         if (!is_probe(in))
             continue;
         if (in->rule == GPHI_RULE_SILENT_DROP) {
-            gphi_withdraw(run, in->draft); /* the graph has it, in other calls */
+            gphi_withdraw(in->draft); /* the graph has it, in other calls */
             continue;
         }
         gphi_soften(in->draft);
@@ -353,8 +340,7 @@ static void on_fini(gphi_rule_run *run)
     while (state->watches.count)
         watch_drop(state, state->watches.count - 1);
     for (size_t i = 0; i < state->incidents.count; i++)
-        gphi_heap_free(state->incidents.heap,
-                       *(gphi_incident **)gphi_vec_at(&state->incidents, i),
+        gphi_heap_free(state->incidents.heap, gphi_vec_pointer(&state->incidents, i),
                        sizeof(gphi_incident));
     gphi_vec_fini(&state->watches);
     gphi_vec_fini(&state->incidents);

@@ -8,6 +8,7 @@
 #ifndef GPHI_DOCTOR_RULES_CAPTURE_H
 #define GPHI_DOCTOR_RULES_CAPTURE_H
 #include "doctor/findings/rule.h"
+#include "doctor/model/call_kinds.h"
 
 /* ---- the matrix ---- */
 
@@ -225,7 +226,6 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
 /* "its own global capture of a blocking stream", "the global capture ... by thread 7". */
 const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture,
                              uint32_t caller);
-const char *gphi_say_thread(const gphi_model *model, uint32_t thread);
 bool gphi_capture_is_blocking(const gphi_capture *capture);
 /* Begin site, thread, what was captured until the call. */
 void gphi_tell_capture(const gphi_model *model, gphi_draft *draft,

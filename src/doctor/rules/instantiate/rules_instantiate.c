@@ -3,12 +3,12 @@
  * cut to become one. All are failures of one call, told where it is made; launches of the
  * executable that is not there follow from it. One rule of the table looks for all. */
 #include "doctor/findings/finding.h"
+#include "doctor/model/call_kinds.h"
 #include "doctor/rules/rules.h"
 #include "doctor/rules/said.h"
 #include "graph/topology.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -56,31 +56,13 @@ static gphi_draft *find(const gphi_rule_run *run, uint32_t rule, const gphi_call
     return gphi_finding_begin(&as, at, 0);
 }
 
-static void tell_said(gphi_draft *draft, const char *said)
-{
-    if (said[0] != '\0')
-        gphi_evidence(draft, "the driver says: %s", said);
-}
-
-static void tell_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
-                      const char *what)
-{
-    if (snapshot->made != NULL && index < snapshot->node_count &&
-        snapshot->made[index].number != 0)
-        gphi_evidence_call(draft, &snapshot->made[index], "%s: %s, made by", what,
-                           gphi_say_node(snapshot, index));
-    else
-        gphi_evidence(draft, "%s: %s", what, gphi_say_node(snapshot, index));
-}
-
 /* ---- what a graph is made of ---- */
 
 static bool captured_memory(const gphi_capture *capture, gphi_call *out)
 {
     for (size_t i = 0; capture != NULL && i < capture->calls.count; i++) {
         const gphi_call *call = gphi_vec_at(&capture->calls, i);
-        if (call->call == GPHI_CALL_cuMemAllocAsync ||
-            call->call == GPHI_CALL_cuMemAllocFromPoolAsync ||
+        if (gphi_call_is_pool_alloc(call->call) ||
             call->call == GPHI_CALL_cuMemFreeAsync) {
             *out = *call;
             return true;
@@ -105,8 +87,7 @@ static bool memory_call(const gphi_rule_run *run, uint64_t handle, gphi_call *ou
         const gph_node_kind kind = gph_graph_node(snapshot->data, i)->kind;
         if (kind != GPH_NODE_MEM_ALLOC && kind != GPH_NODE_MEM_FREE)
             continue;
-        if (snapshot->made != NULL && i < snapshot->node_count)
-            *out = snapshot->made[i];
+        *out = *gphi_snapshot_made(snapshot, i);
         return true;
     }
     return snapshot->has_memory;
@@ -114,8 +95,8 @@ static bool memory_call(const gphi_rule_run *run, uint64_t handle, gphi_call *ou
 
 static bool has_kind(const gphi_snapshot *snapshot, gph_node_kind kind)
 {
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++)
+    const gph_graph *graph = gphi_snapshot_graph(snapshot);
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++)
         if (gph_graph_node(graph, i)->kind == kind)
             return true;
     return false;
@@ -124,7 +105,7 @@ static bool has_kind(const gphi_snapshot *snapshot, gph_node_kind kind)
 static void tell_memory(const gphi_rule_run *run, gphi_draft *draft, uint64_t graph)
 {
     gphi_call made;
-    if (memory_call(run, graph, &made) && made.number != 0)
+    if (memory_call(run, graph, &made))
         gphi_evidence_call(draft, &made, "a memory node of the graph was made by");
 }
 
@@ -183,8 +164,9 @@ static uint32_t find_cycle(const gphi_rule_run *run, const gph_graph *graph,
 static gphi_draft *tell_cycle(gphi_rule_run *run, const struct wish *wish)
 {
     uint32_t cycle[CYCLE_MAX] = {0}, length = 0;
-    if (wish->snapshot != NULL && wish->snapshot->data != NULL)
-        length = find_cycle(run, wish->snapshot->data, cycle);
+    const gph_graph *graph = gphi_snapshot_graph(wish->snapshot);
+    if (graph != NULL)
+        length = find_cycle(run, graph, cycle);
     if (wish->result != STRUCTURE && length == 0 && !gphi_said_has(wish->said, "cycle"))
         return NULL;
     gphi_draft *draft = find(run, RULE_CYCLE, &wish->seen->call);
@@ -192,7 +174,7 @@ static gphi_draft *tell_cycle(gphi_rule_run *run, const struct wish *wish)
                wish->graph, length > 0 ? " through " : "",
                length > 0 ? gphi_say_node(wish->snapshot, cycle[0]) : "");
     for (uint32_t i = 0; draft != NULL && i < length; i++)
-        tell_node(draft, wish->snapshot, cycle[i], "on the circle");
+        gphi_evidence_node(draft, wish->snapshot, cycle[i], "on the circle");
     return draft;
 }
 
@@ -219,8 +201,7 @@ static gphi_draft *tell_second(gphi_rule_run *run, const struct wish *wish)
 {
     const gphi_exec_state *other = NULL;
     for (size_t i = 0; i < run->model->execs.count; i++) {
-        const gphi_exec_state *exec =
-            *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i);
+        const gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
         if (exec->is_alive && exec->source != NULL && exec->source->graph == wish->graph)
             other = exec;
     }
@@ -251,17 +232,20 @@ static bool is_for_hosts(gph_node_kind kind)
            kind == GPH_NODE_MEM_FREE || kind == GPH_NODE_BATCH_MEM_OP;
 }
 
+static uint32_t first_for_hosts(const gph_graph *graph)
+{
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++)
+        if (is_for_hosts(gph_graph_node(graph, i)->kind))
+            return i;
+    return GPH_NODE_NONE;
+}
+
 static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
 {
     const gphi_snapshot *snapshot = wish->snapshot;
-    const uint32_t count = snapshot != NULL ? gph_graph_node_count(snapshot->data) : 0;
-    uint32_t found = GPH_NODE_NONE;
-    for (uint32_t i = 0; i < count && found == GPH_NODE_NONE; i++)
-        if (wish->error_node != 0
-                ? snapshot->handles != NULL && i < snapshot->node_count &&
-                      snapshot->handles[i] == wish->error_node
-                : is_for_hosts(gph_graph_node(snapshot->data, i)->kind))
-            found = i;
+    const uint32_t found = wish->error_node != 0
+                               ? gphi_snapshot_index(snapshot, wish->error_node)
+                               : first_for_hosts(gphi_snapshot_graph(snapshot));
     gphi_draft *draft = find(run, RULE_NODE, &wish->seen->call);
     gphi_cause(draft, "%s may not stand in %s",
                found != GPH_NODE_NONE ? gphi_say_node(snapshot, found) : "a node of it",
@@ -269,7 +253,7 @@ static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
                    ? "a graph that is to be launched from the device"
                    : "the body of a conditional node");
     if (draft != NULL && found != GPH_NODE_NONE)
-        tell_node(draft, snapshot, found, "not allowed");
+        gphi_evidence_node(draft, snapshot, found, "not allowed");
     return draft;
 }
 
@@ -286,10 +270,7 @@ static uint64_t context_of(const gphi_snapshot *snapshot, uint32_t index)
     case GPH_NODE_MEMSET: break;
     default: return 0;
     }
-    return snapshot->made != NULL && index < snapshot->node_count &&
-                   snapshot->made[index].number != 0
-               ? snapshot->made[index].context
-               : 0;
+    return gphi_snapshot_made(snapshot, index)->context;
 }
 
 /* Two nodes that work in different contexts. */
@@ -314,9 +295,8 @@ static bool find_contexts(const gphi_snapshot *snapshot, uint32_t *first,
 
 static void tell_context(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index)
 {
-    char what[48];
-    snprintf(what, sizeof(what), "in context 0x%" PRIx64, context_of(snapshot, index));
-    tell_node(draft, snapshot, index, what);
+    gphi_evidence_node(draft, snapshot, index,
+                       gphi_say("in context 0x%" PRIx64, context_of(snapshot, index)));
 }
 
 static gphi_draft *tell_contexts(gphi_rule_run *run, const struct wish *wish)
@@ -334,10 +314,9 @@ static gphi_draft *tell_contexts(gphi_rule_run *run, const struct wish *wish)
         tell_context(draft, wish->snapshot, other);
         return draft;
     }
-    for (uint32_t i = 0;
-         wish->snapshot->handles != NULL && i < wish->snapshot->node_count; i++)
-        if (wish->error_node != 0 && wish->snapshot->handles[i] == wish->error_node)
-            tell_node(draft, wish->snapshot, i, "of another context");
+    const uint32_t index = gphi_snapshot_index(wish->snapshot, wish->error_node);
+    if (index != GPH_NODE_NONE)
+        gphi_evidence_node(draft, wish->snapshot, index, "of another context");
     return draft;
 }
 
@@ -355,6 +334,7 @@ static gphi_draft *tell_flags(gphi_rule_run *run, const struct wish *wish,
 /* Which flags cannot be, or NULL. */
 static const char *wrong_flags(const struct wish *wish)
 {
+    const gph_graph *graph = gphi_snapshot_graph(wish->snapshot);
     if ((wish->flags & ~(uint64_t)FLAGS_ALL) != 0)
         return "there are no such flags";
     if ((wish->flags & DEVICE_LAUNCH) != 0 && (wish->flags & AUTO_FREE) != 0)
@@ -366,8 +346,7 @@ static const char *wrong_flags(const struct wish *wish)
     if ((wish->flags & DEVICE_LAUNCH) != 0 &&
         (gphi_said_has(wish->said, "at least one non-empty node") ||
          gphi_said_has(wish->said, "a device graph needs a node") ||
-         (wish->snapshot != NULL && wish->snapshot->data != NULL &&
-          gph_graph_node_count(wish->snapshot->data) == 0)))
+         (graph != NULL && gph_graph_node_count(graph) == 0)))
         return "a graph that is launched from the device needs a node";
     return NULL;
 }
@@ -393,13 +372,10 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
     if (draft == NULL && (wish->flags & DEVICE_LAUNCH) != 0 && wish->said[0] == '\0' &&
         find_contexts(wish->snapshot, &one, &other))
         return tell_contexts(run, wish);
-    if (draft != NULL || (wish->flags & DEVICE_LAUNCH) == 0 || wish->snapshot == NULL ||
-        wish->said[0] != '\0' || wish->snapshot->data == NULL)
+    if (draft != NULL || (wish->flags & DEVICE_LAUNCH) == 0 || wish->said[0] != '\0' ||
+        first_for_hosts(gphi_snapshot_graph(wish->snapshot)) == GPH_NODE_NONE)
         return draft;
-    for (uint32_t i = 0; i < gph_graph_node_count(wish->snapshot->data); i++)
-        if (is_for_hosts(gph_graph_node(wish->snapshot->data, i)->kind))
-            return tell_node_kind(run, wish);
-    return NULL;
+    return tell_node_kind(run, wish);
 }
 
 /* The rules of captures know what was open and what follows; where they saw no capture
@@ -408,7 +384,7 @@ static gphi_draft *tell_during_capture(gphi_rule_run *run, const struct wish *wi
 {
     const gphi_call *call = &wish->seen->call;
     for (size_t i = run->findings->drafts.count; i-- > 0;) {
-        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&run->findings->drafts, i);
+        gphi_draft *draft = gphi_vec_pointer(&run->findings->drafts, i);
         if (draft->rule == &gphi_rules_instantiate[RULE_CAPTURE] &&
             draft->at.stack == call->stack && draft->at.thread == call->thread)
             return draft;
@@ -461,7 +437,7 @@ static void look_at_instantiate(gphi_rule_run *run, struct look *look,
                                                       : NULL;
     if (draft == NULL)
         return;
-    tell_said(draft, wish.said);
+    gphi_evidence_said(draft, wish.said);
     look->failed[look->failed_count++ % FAILED_MAX] =
         (struct failed){seen->call.thread, draft};
 }
@@ -477,7 +453,7 @@ static void look_at_clone(gphi_rule_run *run, const gphi_seen *seen, const char 
         gphi_cause(draft,
                    "graph 0x%" PRIx64 " has conditional nodes: it cannot be cloned",
                    graph);
-        tell_said(draft, said);
+        gphi_evidence_said(draft, said);
         return;
     }
     if (!memory_call(run, graph, &made) && !gphi_said_has(said, "memory"))
@@ -486,7 +462,7 @@ static void look_at_clone(gphi_rule_run *run, const gphi_seen *seen, const char 
     gphi_cause(draft, "graph 0x%" PRIx64 " has memory nodes: it cannot be cloned", graph);
     if (draft != NULL)
         tell_memory(run, draft, graph);
-    tell_said(draft, said);
+    gphi_evidence_said(draft, said);
 }
 
 static void look_at_child(gphi_rule_run *run, const gphi_seen *seen, const char *said,
@@ -502,7 +478,7 @@ static void look_at_child(gphi_rule_run *run, const gphi_seen *seen, const char 
                child, conditional ? "conditional" : "memory");
     if (draft != NULL && !conditional)
         tell_memory(run, draft, child);
-    tell_said(draft, said);
+    gphi_evidence_said(draft, said);
 }
 
 static void look_at_add(gphi_rule_run *run, const gphi_seen *seen, const char *said)
@@ -521,15 +497,11 @@ static const gphi_snapshot *snapshot_with(const gphi_model *model, uint64_t node
                                           uint32_t *index)
 {
     for (size_t i = model->graphs.count; i-- > 0;) {
-        const gphi_graph_state *graph =
-            *(gphi_graph_state **)gphi_vec_at(&model->graphs, i);
+        const gphi_graph_state *graph = gphi_vec_pointer(&model->graphs, i);
         const gphi_snapshot *last = graph->is_alive ? graph->last : NULL;
-        for (uint32_t n = 0;
-             last != NULL && last->handles != NULL && n < last->node_count; n++)
-            if (last->handles[n] == node) {
-                *index = n;
-                return last;
-            }
+        *index = gphi_snapshot_index(last, node);
+        if (*index != GPH_NODE_NONE)
+            return last;
     }
     return NULL;
 }
@@ -544,10 +516,10 @@ static void look_at_remove(gphi_rule_run *run, const gphi_seen *seen, const char
                "%s cannot be taken out: its graph has nodes that allocate or free memory",
                snapshot != NULL ? gphi_say_node(snapshot, index) : "the node");
     if (draft != NULL && snapshot != NULL) {
-        tell_node(draft, snapshot, index, "to be taken out");
+        gphi_evidence_node(draft, snapshot, index, "to be taken out");
         tell_memory(run, draft, snapshot->graph);
     }
-    tell_said(draft, said);
+    gphi_evidence_said(draft, said);
 }
 
 /* ---- the rule ---- */

@@ -58,16 +58,15 @@ void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event)
 static void tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
 {
     for (size_t i = run->model->execs.count; i-- > 0;) {
-        const gphi_exec_state *exec =
-            *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i);
+        const gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
         const gph_graph *graph =
             exec->is_alive && exec->launch_count > 0 && exec->source != NULL
                 ? exec->source->data
                 : NULL;
-        for (uint32_t n = 0; graph != NULL && n < gph_graph_node_count(graph); n++)
+        for (uint32_t n = 0; n < gph_graph_node_count(graph); n++)
             if (gph_graph_node(graph, n)->kind == GPH_NODE_HOST) {
-                gphi_launch_node(draft, exec->source, n,
-                                 "a launched graph has a host function");
+                gphi_evidence_node(draft, exec->source, n,
+                                   "a launched graph has a host function");
                 return;
             }
     }

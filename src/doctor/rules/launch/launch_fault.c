@@ -26,40 +26,6 @@ void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event)
 
 /* ---- which node ---- */
 
-static bool is_gone(const gphi_model *model, uint64_t address)
-{
-    return address != 0 && gphi_model_memory(model, address, false) == NULL &&
-           gphi_model_memory(model, address, true) != NULL;
-}
-
-static uint64_t argument_of(const gph_kernel_params *kernel, uint32_t index)
-{
-    uint64_t value = 0;
-    if (kernel->args[index].bytes == sizeof(value) &&
-        kernel->args[index].offset + sizeof(value) <= kernel->buffer_bytes)
-        memcpy(&value, kernel->buffer + kernel->args[index].offset, sizeof(value));
-    return value;
-}
-
-/* An operand that was memory and is none any more. */
-static uint64_t gone_operand(const gphi_model *model, const gph_node *node)
-{
-    if (node->kind == GPH_NODE_MEMSET)
-        return is_gone(model, node->u.memset.address) ? node->u.memset.address : 0;
-    if (node->kind == GPH_NODE_MEMCPY)
-        return is_gone(model, node->u.memcpy.dst.address)   ? node->u.memcpy.dst.address
-               : is_gone(model, node->u.memcpy.src.address) ? node->u.memcpy.src.address
-                                                            : 0;
-    if (node->kind != GPH_NODE_KERNEL)
-        return 0;
-    for (uint32_t i = 0; i < node->u.kernel.arg_count; i++) {
-        const uint64_t value = argument_of(&node->u.kernel, i);
-        if (is_gone(model, value))
-            return value;
-    }
-    return 0;
-}
-
 /* Whether the driver's sentence can be of this node: the kernel's name, the copy's or
  * fill's word. */
 static bool is_named(const char *said, const gph_node *node)
@@ -81,7 +47,7 @@ static bool has_wild(const gphi_model *model, const gph_node *node)
 {
     for (uint32_t i = 0; node->kind == GPH_NODE_KERNEL && i < node->u.kernel.arg_count;
          i++) {
-        const uint64_t value = argument_of(&node->u.kernel, i);
+        const uint64_t value = gphi_launch_operand_at(node, i);
         if (value >= 0x100 && gphi_model_memory(model, value, false) == NULL)
             return true;
     }
@@ -113,7 +79,8 @@ static uint32_t score_of(const gphi_rule_run *run, const char *said, const gph_n
                        (node->kind != GPH_NODE_KERNEL || has_block(said, node));
     if (said[0] != '\0' && !named)
         return 0;
-    return (named ? 4U : 0U) + (gone_operand(run->model, node) != 0 ? 2U : 0U) +
+    return (named ? 4U : 0U) +
+           (gphi_launch_gone_operand(run->model, node) != 0 ? 2U : 0U) +
            (has_wild(run->model, node) ? 1U : 0U);
 }
 
@@ -144,14 +111,6 @@ static void look_at_graph(const gphi_rule_run *run, const char *said,
 
 /* ---- telling ---- */
 
-static const gphi_launch_use *launch_at(const gphi_launch_faults *faults, uint32_t back)
-{
-    const gphi_launch_uses *uses = &faults->uses;
-    return back < uses->next && back < GPHI_LAUNCH_USES
-               ? &uses->recent[(uses->next - 1 - back) % GPHI_LAUNCH_USES]
-               : NULL;
-}
-
 static bool is_candidate(const gphi_rule_run *run, const gphi_launch_use *use)
 {
     return use->exec->created.number == use->made &&
@@ -164,7 +123,7 @@ static gphi_draft *root_of(const gphi_rule_run *run)
     static const char *const roots[] = {"memory.stale-address", "memory.freed-input",
                                         "launch.dead-operand", "capture.host-pointer"};
     for (size_t i = 0; i < run->findings->drafts.count; i++) {
-        gphi_draft *draft = *(gphi_draft **)gphi_vec_at(&run->findings->drafts, i);
+        gphi_draft *draft = gphi_vec_pointer(&run->findings->drafts, i);
         for (size_t r = 0; r < sizeof(roots) / sizeof(roots[0]); r++)
             if (!draft->is_withdrawn && !draft->is_mild &&
                 strcmp(draft->rule->id, roots[r]) == 0)
@@ -177,17 +136,17 @@ static void tell_suspect(gphi_rule_run *run, gphi_draft *draft, const char *said
                          const struct suspect *suspect)
 {
     const gphi_snapshot *snapshot = suspect->use->exec->source;
-    const uint64_t gone = gone_operand(run->model, suspect->inner);
+    const uint64_t gone = gphi_launch_gone_operand(run->model, suspect->inner);
     const gphi_allocation *memory =
         gone != 0 ? gphi_model_memory(run->model, gone, true) : NULL;
     gphi_cause(draft, "%s%s of executable 0x%" PRIx64 "%s%s",
                said[0] == '\0' && gone == 0 ? "perhaps " : "",
                gphi_say_node(snapshot, suspect->node), suspect->use->exec->handle,
                said[0] != '\0' ? ": " : "", said);
-    gphi_launch_node(draft, snapshot, suspect->node, "the node");
+    gphi_evidence_node(draft, snapshot, suspect->node, "the node");
     if (gone != 0)
         gphi_evidence(draft, "its operand 0x%" PRIx64 " was freed", gone);
-    if (memory != NULL && memory->freed.number != 0)
+    if (memory != NULL)
         gphi_evidence_call(draft, &memory->freed, "freed by");
     if (suspect->equals > 0)
         gphi_evidence(draft, "as likely: %u other nodes of what was in flight",
@@ -203,7 +162,8 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     uint32_t count = 0;
     const bool is_eager =
         faults->said[0] != '\0' && strstr(faults->said, "(node ") == NULL;
-    for (uint32_t i = 0; !is_eager && (use = launch_at(faults, i)) != NULL; i++) {
+    for (uint32_t i = 0; !is_eager && (use = gphi_launch_at(&faults->uses, i)) != NULL;
+         i++) {
         if (!is_candidate(run, use))
             continue;
         count++;
@@ -232,8 +192,8 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
                    seen->call.result, (unsigned)count,
                    faults->said[0] != '\0' ? ": " : "", faults->said);
     uint32_t told = 0;
-    for (uint32_t i = 0; (use = launch_at(faults, i)) != NULL && told < CANDIDATES_MAX;
-         i++)
+    for (uint32_t i = 0;
+         (use = gphi_launch_at(&faults->uses, i)) != NULL && told < CANDIDATES_MAX; i++)
         if (is_candidate(run, use) && use != best.use) {
             told++;
             gphi_evidence_call(faults->draft, &use->call,
@@ -253,13 +213,8 @@ static bool ends_context(uint32_t call)
 void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_faults *faults = run->state;
-    if (gphi_launch_is_good(seen) && seen->work != NULL) {
-        faults->uses.recent[faults->uses.next++ % GPHI_LAUNCH_USES] =
-            (gphi_launch_use){.call = seen->call,
-                              .exec = seen->exec,
-                              .stream = seen->stream,
-                              .made = seen->exec->created.number,
-                              .work = seen->work->number};
+    if (gphi_is_launch(seen) && seen->work != NULL) {
+        gphi_launch_keep(&faults->uses, seen);
     } else if (ends_context(seen->call.call) && seen->call.result == 0) {
         memset(faults, 0, sizeof(*faults));
     } else if (gphi_is_sticky(seen->call.result)) {

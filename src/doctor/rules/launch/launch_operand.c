@@ -15,42 +15,22 @@ static bool in_range(const gphi_launch_gone *gone, uint64_t address)
     return address >= gone->start && address < gone->end;
 }
 
-static bool uses_memory(const gphi_launch_gone *gone, const gph_node *node)
-{
-    if (node->kind == GPH_NODE_MEMCPY)
-        return (node->u.memcpy.dst.memory != GPH_MEMORY_ARRAY &&
-                in_range(gone, node->u.memcpy.dst.address)) ||
-               (node->u.memcpy.src.memory != GPH_MEMORY_ARRAY &&
-                in_range(gone, node->u.memcpy.src.address));
-    if (node->kind == GPH_NODE_MEMSET)
-        return in_range(gone, node->u.memset.address);
-    if (node->kind != GPH_NODE_KERNEL)
-        return false;
-    for (uint32_t i = 0; i < node->u.kernel.arg_count; i++) {
-        const gph_kernel_arg *arg = &node->u.kernel.args[i];
-        uint64_t value = 0;
-        if (arg->bytes != sizeof(value) ||
-            arg->offset + sizeof(value) > node->u.kernel.buffer_bytes)
-            continue;
-        memcpy(&value, node->u.kernel.buffer + arg->offset, sizeof(value));
-        if (in_range(gone, value))
-            return true;
-    }
-    return false;
-}
-
 static bool uses(const gphi_launch_gone *gone, const gph_node *node)
 {
-    if (gone->end != 0)
-        return uses_memory(gone, node);
-    return (node->kind == GPH_NODE_EVENT_RECORD || node->kind == GPH_NODE_EVENT_WAIT) &&
-           node->u.event.event == gone->start;
+    if (gone->end == 0)
+        return (node->kind == GPH_NODE_EVENT_RECORD ||
+                node->kind == GPH_NODE_EVENT_WAIT) &&
+               node->u.event.event == gone->start;
+    for (uint32_t i = 0; i < gphi_launch_operand_count(node); i++)
+        if (in_range(gone, gphi_launch_operand_at(node, i)))
+            return true;
+    return false;
 }
 
 /* The node of the top graph; child graphs nest no deeper than GPH_GRAPH_DEPTH_MAX. */
 static uint32_t find_user(const gphi_launch_gone *gone, const gph_graph *graph)
 {
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         if (node->kind == GPH_NODE_CHILD ? find_user(gone, node->u.child) != GPH_NODE_NONE
                                          : uses(gone, node))
@@ -63,7 +43,7 @@ static void note(gphi_rule_run *run, gphi_launch_gone gone)
 {
     gphi_vec *all = run->state;
     for (size_t i = 0; i < run->model->execs.count; i++) {
-        gphi_exec_state *exec = *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i);
+        gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
         if (!exec->is_alive || exec->source == NULL || all->count >= GONE_MAX ||
             (gone.end == 0 && !exec->source->has_events))
             continue;
@@ -72,9 +52,8 @@ static void note(gphi_rule_run *run, gphi_launch_gone gone)
             continue;
         gone.exec = exec;
         gone.made = exec->created.number;
-        gphi_launch_gone *place = gphi_vec_add(all, 1);
-        if (place != NULL) /* without memory less is told */
-            *place = gone;
+        if (gphi_vec_push(all, &gone) != GPH_OK)
+            gphi_short(run);
     }
 }
 
@@ -110,10 +89,9 @@ static void tell(gphi_rule_run *run, const gphi_launch_gone *gone, const gphi_ca
                gphi_say_node(snapshot, gone->node), gone->exec->handle, how,
                (at->flags & GPHI_CALL_UNRETURNED) != 0 ? ", in which the process ended"
                                                        : "");
-    gphi_launch_node(draft, snapshot, gone->node, "the node");
+    gphi_evidence_node(draft, snapshot, gone->node, "the node");
     gphi_evidence_call(draft, &gone->call, "%s by", how);
-    if (gone->exec->created.number != 0)
-        gphi_evidence_call(draft, &gone->exec->created, "the executable was made by");
+    gphi_evidence_call(draft, &gone->exec->created, "the executable was made by");
 }
 
 static void on_launch(gphi_rule_run *run, const gphi_seen *seen)

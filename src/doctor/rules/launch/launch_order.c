@@ -11,23 +11,6 @@ enum {
     BYTES_WORTH = 1 << 20, /* of allocations: less is not worth a word */
 };
 
-static void keep(gphi_launch_uses *uses, const gphi_seen *seen)
-{
-    uses->recent[uses->next++ % GPHI_LAUNCH_USES] =
-        (gphi_launch_use){.call = seen->call,
-                          .exec = seen->exec,
-                          .stream = seen->stream,
-                          .made = seen->exec->created.number,
-                          .work = seen->work != NULL ? seen->work->number : 0};
-}
-
-static const gphi_launch_use *at(const gphi_launch_uses *uses, uint32_t back)
-{
-    return back < uses->next && back < GPHI_LAUNCH_USES
-               ? &uses->recent[(uses->next - 1 - back) % GPHI_LAUNCH_USES]
-               : NULL;
-}
-
 /* Its place may be another's by now. */
 static bool is_there(const gphi_launch_use *use)
 {
@@ -38,13 +21,7 @@ static bool is_there(const gphi_launch_use *use)
 
 static bool is_change(const gphi_call *call)
 {
-    return call->call != GPHI_CALL_cuGraphLaunch && call->call != GPHI_CALL_cuGraphUpload;
-}
-
-static bool is_instantiation(const gphi_call *call)
-{
-    return call->call == GPHI_CALL_cuGraphInstantiateWithFlags ||
-           call->call == GPHI_CALL_cuGraphInstantiateWithParams;
+    return !gphi_call_is_start(call->call);
 }
 
 /* Both clocks are read next to the call, so what a lock keeps apart does not meet. */
@@ -58,10 +35,10 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_uses *uses = run->state;
     const gphi_launch_use *other;
-    if (seen->exec == NULL || is_instantiation(&seen->call) ||
+    if (seen->exec == NULL || gphi_call_is_instantiation(seen->call.call) ||
         (seen->call.flags & GPHI_CALL_NESTED) != 0)
         return;
-    for (uint32_t i = 0; (other = at(uses, i)) != NULL; i++) {
+    for (uint32_t i = 0; (other = gphi_launch_at(uses, i)) != NULL; i++) {
         if (other->exec != seen->exec || other->made != seen->exec->created.number ||
             other->call.thread == seen->call.thread || !meet(&other->call, &seen->call))
             continue;
@@ -82,10 +59,9 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
             continue;
         gphi_evidence_call(draft, second, "meanwhile, in thread %u",
                            (unsigned)second->thread);
-        if (seen->exec->created.number != 0)
-            gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
+        gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
     }
-    keep(uses, seen);
+    gphi_launch_keep(uses, seen);
 }
 
 /* ---- launch.same-executable-serialised ---- */
@@ -110,7 +86,7 @@ static bool is_habit(uint32_t waits, const gphi_exec_state *exec)
 void gphi_launch_serialised(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_waits *waits = run->state;
-    if (!gphi_launch_is_good(seen) || seen->work == NULL || seen->work->waits_for == 0 ||
+    if (!gphi_is_launch(seen) || seen->work == NULL || seen->work->waits_for == 0 ||
         !is_habit(count_wait(waits, seen->exec->created.number), seen->exec))
         return;
     const gphi_work *other = gphi_model_work(run->model, seen->work->waits_for);
@@ -125,55 +101,32 @@ void gphi_launch_serialised(gphi_rule_run *run, const gphi_seen *seen)
                              : "another stream");
     if (other != NULL)
         gphi_evidence_call(draft, &other->call, "it waited for the launch by");
-    if (seen->exec->created.number != 0)
-        gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
+    gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
 }
 
 /* ---- launch.aliased-overlap ---- */
 
-struct range {
-    uint64_t start, end;
+struct access {
+    gphi_range range;
     bool is_write;
 };
 
-static uint64_t start_of(const gph_memcpy_side *side)
-{
-    return side->address + side->x_bytes +
-           side->pitch_bytes * (side->y + side->height * side->z);
-}
-
-static uint64_t span_of(const gph_memcpy_side *side, const gph_memcpy_params *copy)
-{
-    const uint64_t rows = copy->height > 0 ? copy->height - 1 : 0;
-    const uint64_t planes = copy->depth > 0 ? copy->depth - 1 : 0;
-    return copy->width_bytes + side->pitch_bytes * (rows + planes * side->height);
-}
-
 /* What copies and fills touch. Memory that the graph allocates itself is another's only
  * by the driver's doing. */
-static uint32_t read_ranges(const gph_graph *graph, struct range *out)
+static uint32_t read_accesses(const gph_graph *graph, struct access *out)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < gph_graph_node_count(graph) && count + 2 < RANGES_MAX; i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_MEMSET) {
-            const gph_memset_params *fill = &node->u.memset;
-            const uint64_t rows = fill->height > 1 ? fill->height - 1 : 0;
-            out[count++] = (struct range){fill->address,
-                                          fill->address + rows * fill->pitch_bytes +
-                                              fill->width * fill->element_bytes,
-                                          true};
-        } else if (node->kind == GPH_NODE_MEMCPY) {
-            const gph_memcpy_params *copy = &node->u.memcpy;
-            if (copy->dst.memory != GPH_MEMORY_ARRAY)
-                out[count++] = (struct range){
-                    start_of(&copy->dst),
-                    start_of(&copy->dst) + span_of(&copy->dst, copy), true};
-            if (copy->src.memory != GPH_MEMORY_ARRAY)
-                out[count++] = (struct range){
-                    start_of(&copy->src),
-                    start_of(&copy->src) + span_of(&copy->src, copy), false};
-        }
+        const gph_memcpy_params *copy = &node->u.memcpy;
+        if (node->kind == GPH_NODE_MEMSET)
+            out[count++] = (struct access){gphi_fill_range(&node->u.memset), true};
+        if (node->kind != GPH_NODE_MEMCPY)
+            continue;
+        if (copy->dst.memory != GPH_MEMORY_ARRAY)
+            out[count++] = (struct access){gphi_copy_range(copy, &copy->dst), true};
+        if (copy->src.memory != GPH_MEMORY_ARRAY)
+            out[count++] = (struct access){gphi_copy_range(copy, &copy->src), false};
     }
     return count;
 }
@@ -181,25 +134,17 @@ static uint32_t read_ranges(const gph_graph *graph, struct range *out)
 /* An address that both use and one of them writes; 0: none. */
 static uint64_t common_address(const gph_graph *a, const gph_graph *b)
 {
-    struct range left[RANGES_MAX], right[RANGES_MAX];
-    const uint32_t left_count = read_ranges(a, left), right_count = read_ranges(b, right);
+    struct access left[RANGES_MAX], right[RANGES_MAX];
+    const uint32_t left_count = read_accesses(a, left);
+    const uint32_t right_count = read_accesses(b, right);
     for (uint32_t i = 0; i < left_count; i++)
-        for (uint32_t k = 0; k < right_count; k++)
-            if ((left[i].is_write || right[k].is_write) && left[i].start < right[k].end &&
-                right[k].start < left[i].end)
-                return left[i].start > right[k].start ? left[i].start : right[k].start;
+        for (uint32_t k = 0; k < right_count; k++) {
+            const gphi_range x = left[i].range, y = right[k].range;
+            if ((left[i].is_write || right[k].is_write) &&
+                gphi_ranges_meet(x.start, x.bytes, y.start, y.bytes))
+                return x.start > y.start ? x.start : y.start;
+        }
     return 0;
-}
-
-static uint64_t allocated_bytes(const gphi_snapshot *snapshot)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < gph_graph_node_count(snapshot->data); i++) {
-        const gph_node *node = gph_graph_node(snapshot->data, i);
-        if (node->kind == GPH_NODE_MEM_ALLOC)
-            bytes += node->u.memory.bytes;
-    }
-    return bytes;
 }
 
 static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec_state *a,
@@ -249,15 +194,13 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
             " KiB in the graph and were in flight at once: the driver could not let "
             "them share memory",
             seen->exec->handle, other->exec->handle,
-            allocated_bytes(seen->exec->source) >> 10,
-            allocated_bytes(other->exec->source) >> 10);
+            gphi_snapshot_allocated(seen->exec->source) >> 10,
+            gphi_snapshot_allocated(other->exec->source) >> 10);
     gphi_evidence(draft, "launched into %s", gphi_say_stream(run->model, seen->stream));
     gphi_evidence_call(draft, &other->call, "the other one, into %s, by",
                        gphi_say_stream(run->model, other->stream));
-    if (seen->exec->created.number != 0)
-        gphi_evidence_call(draft, &seen->exec->created, "the first was made by");
-    if (other->exec->created.number != 0)
-        gphi_evidence_call(draft, &other->exec->created, "the other one was made by");
+    gphi_evidence_call(draft, &seen->exec->created, "the first was made by");
+    gphi_evidence_call(draft, &other->exec->created, "the other one was made by");
 }
 
 static bool holds_data(const gphi_exec_state *exec)
@@ -269,9 +212,9 @@ void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_overlaps *overlaps = run->state;
     const gphi_launch_use *other;
-    if (!gphi_launch_is_good(seen) || seen->work == NULL || !holds_data(seen->exec))
+    if (!gphi_is_launch(seen) || seen->work == NULL || !holds_data(seen->exec))
         return;
-    for (uint32_t i = 0; (other = at(&overlaps->uses, i)) != NULL; i++) {
+    for (uint32_t i = 0; (other = gphi_launch_at(&overlaps->uses, i)) != NULL; i++) {
         if (other->exec == seen->exec || other->stream == seen->stream ||
             !is_there(other) || !holds_data(other->exec) ||
             gphi_model_ordered(run->model, other->work, seen->work->number))
@@ -279,12 +222,12 @@ void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen)
         gphi_launch_pair *pair = pair_of(overlaps, seen->exec, other->exec);
         const bool both = seen->exec->source->has_memory &&
                           other->exec->source->has_memory &&
-                          allocated_bytes(seen->exec->source) >= BYTES_WORTH &&
-                          allocated_bytes(other->exec->source) >= BYTES_WORTH;
+                          gphi_snapshot_allocated(seen->exec->source) >= BYTES_WORTH &&
+                          gphi_snapshot_allocated(other->exec->source) >= BYTES_WORTH;
         if ((pair->address == 0 && !both) || ++pair->count < OVERLAPS_WANTED)
             continue;
         tell_overlap(run, seen, other, pair);
         break; /* once a launch */
     }
-    keep(&overlaps->uses, seen);
+    gphi_launch_keep(&overlaps->uses, seen);
 }

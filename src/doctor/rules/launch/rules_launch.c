@@ -12,12 +12,6 @@ enum { AUTO_FREE = 1 };
 
 /* ---- what several rules want ---- */
 
-static bool is_launch(const gphi_seen *seen)
-{
-    return seen->call.call == GPHI_CALL_cuGraphLaunch ||
-           seen->call.call == GPHI_CALL_cuGraphUpload;
-}
-
 static bool is_dead(const gphi_seen *seen)
 {
     return seen->exec == NULL || !seen->exec->is_alive;
@@ -31,17 +25,10 @@ static bool is_called_dead(const char *said)
            gphi_said_has(said, "not a valid executable graph");
 }
 
-static void tell_said(gphi_draft *draft, const char *said)
-{
-    if (said[0] != '\0')
-        gphi_evidence(draft, "the driver says: %s", said);
-}
-
 static void tell_made(gphi_draft *draft, const gphi_exec_state *exec)
 {
-    if (exec->created.number != 0)
-        gphi_evidence_call(draft, &exec->created, "executable 0x%" PRIx64 " made by",
-                           exec->handle);
+    gphi_evidence_call(draft, &exec->created, "executable 0x%" PRIx64 " made by",
+                       exec->handle);
 }
 
 /* The last address in a sentence, or 0. */
@@ -68,11 +55,11 @@ static const char *said_of(const gphi_rule_run *run, const gphi_seen *seen)
 /* An allocation that the graph makes, does not free, and that lives. */
 static uint32_t live_allocation(const gphi_rule_run *run, const gphi_snapshot *snapshot)
 {
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+    const gph_graph *graph = gphi_snapshot_graph(snapshot);
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         if (node->kind != GPH_NODE_MEM_ALLOC ||
-            gphi_launch_find(snapshot, GPH_NODE_MEM_FREE, node->u.memory.address) !=
+            gphi_snapshot_find(snapshot, GPH_NODE_MEM_FREE, node->u.memory.address) !=
                 GPH_NODE_NONE)
             continue;
         const gphi_allocation *memory =
@@ -85,15 +72,16 @@ static uint32_t live_allocation(const gphi_rule_run *run, const gphi_snapshot *s
 
 static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
 {
-    if (!is_launch(seen) || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
-        is_dead(seen) || (seen->exec->flags & AUTO_FREE) != 0)
+    if (!gphi_call_is_start(seen->call.call) ||
+        seen->call.result != CUDA_ERROR_INVALID_VALUE || is_dead(seen) ||
+        (seen->exec->flags & AUTO_FREE) != 0)
         return;
     const char *said = said_of(run, seen);
     const gphi_snapshot *snapshot = seen->exec->source;
     uint32_t node = GPH_NODE_NONE;
     if (gphi_said_has(said, "unfreed allocation") ||
         gphi_said_has(said, "that an earlier launch made is not freed"))
-        node = gphi_launch_find(snapshot, GPH_NODE_MEM_ALLOC, address_in(said));
+        node = gphi_snapshot_find(snapshot, GPH_NODE_MEM_ALLOC, address_in(said));
     else if (said[0] != '\0')
         return;
     if (node == GPH_NODE_NONE)
@@ -109,26 +97,23 @@ static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
                    "%" PRIu64 " bytes at 0x%" PRIx64
                    " that an earlier launch allocated are not freed",
                    memory->bytes, memory->address);
-        gphi_launch_node(draft, snapshot, node, "the allocation");
+        gphi_evidence_node(draft, snapshot, node, "the allocation");
     } else {
         gphi_cause(draft, "memory that an earlier launch allocated is not freed");
     }
-    if (seen->exec->launches.count > 0) {
-        const gphi_launch *last =
-            gphi_vec_at(&seen->exec->launches, seen->exec->launches.count - 1);
-        gphi_evidence_call(draft, &last->call,
-                           "launch %" PRIu64 ", that allocated it, by",
-                           seen->exec->launch_count);
-    }
+    gphi_evidence_call(draft, gphi_last_launch(seen->exec),
+                       "launch %" PRIu64 ", that allocated it, by",
+                       seen->exec->launch_count);
     tell_made(draft, seen->exec);
-    tell_said(draft, said);
+    gphi_evidence_said(draft, said);
 }
 
 /* ---- launch.dead-executable ---- */
 
 static bool takes_executable(const gphi_seen *seen)
 {
-    return is_launch(seen) || seen->call.call == GPHI_CALL_cuGraphExecUpdate;
+    return gphi_call_is_start(seen->call.call) ||
+           seen->call.call == GPHI_CALL_cuGraphExecUpdate;
 }
 
 static void dead_call(gphi_rule_run *run, const gphi_seen *seen)
@@ -149,11 +134,10 @@ static void dead_call(gphi_rule_run *run, const gphi_seen *seen)
         gphi_cause(draft, "0x%" PRIx64 " is no executable that was ever instantiated",
                    handle);
     if (draft != NULL && seen->exec != NULL) {
-        if (seen->exec->destroyed.number != 0)
-            gphi_evidence_call(draft, &seen->exec->destroyed, "destroyed by");
+        gphi_evidence_call(draft, &seen->exec->destroyed, "destroyed by");
         tell_made(draft, seen->exec);
     }
-    tell_said(draft, said_of(run, seen));
+    gphi_evidence_said(draft, said_of(run, seen));
 }
 
 /* ---- launch.host-function-calls-cuda ---- */
@@ -166,24 +150,24 @@ static void host_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     gphi_cause(draft, "a host function of a stream or graph called %s",
                gphi_call_name(seen->call.call));
-    tell_said(draft, said_of(run, seen));
+    gphi_evidence_said(draft, said_of(run, seen));
 }
 
 /* ---- launch.out-of-memory ---- */
 
 static void memory_call(gphi_rule_run *run, const gphi_seen *seen)
 {
-    const bool makes = seen->call.call == GPHI_CALL_cuGraphInstantiateWithParams ||
-                       seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags;
+    const bool makes = gphi_call_is_instantiation(seen->call.call);
     const gphi_snapshot *snapshot = seen->snapshot;
-    if (seen->call.result != CUDA_ERROR_OUT_OF_MEMORY || (!is_launch(seen) && !makes))
+    if (seen->call.result != CUDA_ERROR_OUT_OF_MEMORY ||
+        (!gphi_call_is_start(seen->call.call) && !makes))
         return;
-    if (is_launch(seen) && seen->exec != NULL)
+    if (gphi_call_is_start(seen->call.call) && seen->exec != NULL)
         snapshot = seen->exec->source;
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    const gph_graph *graph = gphi_snapshot_graph(snapshot);
     uint32_t largest = GPH_NODE_NONE, count = 0;
     uint64_t all = 0, most = 0;
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         if (node->kind != GPH_NODE_MEM_ALLOC)
             continue;
@@ -204,26 +188,19 @@ static void memory_call(gphi_rule_run *run, const gphi_seen *seen)
     else
         gphi_cause(draft, "no memory is left for the executable itself");
     if (draft != NULL && largest != GPH_NODE_NONE)
-        gphi_launch_node(draft, snapshot, largest, "the largest");
+        gphi_evidence_node(draft, snapshot, largest, "the largest");
     if (draft != NULL && seen->exec != NULL)
         tell_made(draft, seen->exec);
-    tell_said(draft, said_of(run, seen));
+    gphi_evidence_said(draft, said_of(run, seen));
 }
 
 /* ---- launch.invalid-argument ---- */
 
-static bool is_gone(const gphi_rule_run *run, uint64_t address)
-{
-    return address != 0 && gphi_model_memory(run->model, address, false) == NULL &&
-           gphi_model_memory(run->model, address, true) != NULL;
-}
-
+/* Of kernels nobody knows which arguments they use: only copies and fills are refused. */
 static bool uses_gone(const gphi_rule_run *run, const gph_node *node)
 {
-    if (node->kind == GPH_NODE_MEMSET)
-        return is_gone(run, node->u.memset.address);
-    return node->kind == GPH_NODE_MEMCPY && (is_gone(run, node->u.memcpy.dst.address) ||
-                                             is_gone(run, node->u.memcpy.src.address));
+    return node->kind != GPH_NODE_KERNEL &&
+           gphi_launch_gone_operand(run->model, node) != 0;
 }
 
 /* Frees what no launch has allocated, or what was freed since. */
@@ -231,7 +208,7 @@ static bool frees_nothing(const gphi_rule_run *run, const gphi_snapshot *snapsho
                           const gph_node *node)
 {
     if (node->kind != GPH_NODE_MEM_FREE ||
-        gphi_launch_find(snapshot, GPH_NODE_MEM_ALLOC, node->u.memory.address) !=
+        gphi_snapshot_find(snapshot, GPH_NODE_MEM_ALLOC, node->u.memory.address) !=
             GPH_NODE_NONE)
         return false;
     const gphi_allocation *memory =
@@ -241,17 +218,18 @@ static bool frees_nothing(const gphi_rule_run *run, const gphi_snapshot *snapsho
 
 static void invalid_call(gphi_rule_run *run, const gphi_seen *seen)
 {
-    if (!is_launch(seen) || seen->call.result != CUDA_ERROR_INVALID_VALUE ||
-        is_dead(seen) || gphi_is_told(run, &seen->call))
+    if (!gphi_call_is_start(seen->call.call) ||
+        seen->call.result != CUDA_ERROR_INVALID_VALUE || is_dead(seen) ||
+        gphi_is_told(run, &seen->call))
         return;
     const char *said = said_of(run, seen);
     const gphi_snapshot *snapshot = seen->exec->source;
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    const gph_graph *graph = gphi_snapshot_graph(snapshot);
     const uint64_t address = address_in(said);
-    uint32_t found = address != 0 ? gphi_launch_find(snapshot, GPH_NODE_MEM_FREE, address)
-                                  : GPH_NODE_NONE;
-    for (uint32_t i = 0;
-         found == GPH_NODE_NONE && graph != NULL && i < gph_graph_node_count(graph); i++)
+    uint32_t found = address != 0
+                         ? gphi_snapshot_find(snapshot, GPH_NODE_MEM_FREE, address)
+                         : GPH_NODE_NONE;
+    for (uint32_t i = 0; found == GPH_NODE_NONE && i < gph_graph_node_count(graph); i++)
         if (frees_nothing(run, snapshot, gph_graph_node(graph, i)) ||
             uses_gone(run, gph_graph_node(graph, i)))
             found = i;
@@ -271,10 +249,10 @@ static void invalid_call(gphi_rule_run *run, const gphi_seen *seen)
         else
             gphi_cause(draft, "%s uses memory that was freed",
                        gphi_say_node(snapshot, found));
-        gphi_launch_node(draft, snapshot, found, "refused");
+        gphi_evidence_node(draft, snapshot, found, "refused");
     }
     tell_made(draft, seen->exec);
-    tell_said(draft, said);
+    gphi_evidence_said(draft, said);
 }
 
 /* ---- launch.result-ignored ---- */
@@ -363,14 +341,8 @@ static int compare_times(const void *a, const void *b)
 
 static bool is_large(const gphi_snapshot *snapshot)
 {
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
-        const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_MEM_ALLOC)
-            bytes += node->u.memory.bytes;
-    }
-    return bytes >= BYTES_WORTH || gph_graph_node_count_deep(graph) >= NODES_WORTH;
+    return gphi_snapshot_allocated(snapshot) >= BYTES_WORTH ||
+           gph_graph_node_count_deep(gphi_snapshot_graph(snapshot)) >= NODES_WORTH;
 }
 
 static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
@@ -401,7 +373,7 @@ static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
 static void upload_end(gphi_rule_run *run)
 {
     for (size_t i = 0; i < run->model->execs.count && i < ALREADY_TOLD; i++)
-        upload_look(run, *(gphi_exec_state **)gphi_vec_at(&run->model->execs, i));
+        upload_look(run, gphi_vec_pointer(&run->model->execs, i));
 }
 
 /* ---- the table ---- */

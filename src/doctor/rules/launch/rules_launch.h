@@ -5,21 +5,9 @@
 #ifndef GPHI_DOCTOR_RULES_LAUNCH_H
 #define GPHI_DOCTOR_RULES_LAUNCH_H
 #include "doctor/findings/rule.h"
+#include "doctor/model/call_kinds.h"
 
-/* The node that stands for an executable in a message: its label, and where it was made.
- * `what` leads the line. */
-void gphi_launch_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
-                      const char *what);
-
-/* A node of a kind that has this address; GPH_NODE_NONE: none. Of a NULL snapshot, too.
- */
-uint32_t gphi_launch_find(const gphi_snapshot *snapshot, gph_node_kind kind,
-                          uint64_t address);
-
-/* Whether a call launches; its exec is running afterwards. */
-bool gphi_launch_is_good(const gphi_seen *seen);
-
-/* ---- launch_order.c ---- */
+/* ---- launch_common.c ---- */
 
 /* A launch, or another use of an executable; `made` tells executables apart that have
  * the same place one after the other. */
@@ -36,6 +24,22 @@ typedef struct gphi_launch_uses {
     gphi_launch_use recent[GPHI_LAUNCH_USES];
     uint32_t next;
 } gphi_launch_uses;
+
+/* Notes a use; the one that lies `back` uses behind the last, or NULL. */
+void gphi_launch_keep(gphi_launch_uses *uses, const gphi_seen *seen);
+const gphi_launch_use *gphi_launch_at(const gphi_launch_uses *uses, uint32_t back);
+
+/* Whether the address was memory and is none any more. */
+bool gphi_launch_is_gone(const gphi_model *model, uint64_t address);
+
+/* Addresses that a node may use: of a copy both sides, of a kernel each argument of 8
+ * bytes. 0 where the nth is none. */
+uint32_t gphi_launch_operand_count(const gph_node *node);
+uint64_t gphi_launch_operand_at(const gph_node *node, uint32_t nth);
+/* The first of them that is gone; 0: none. */
+uint64_t gphi_launch_gone_operand(const gphi_model *model, const gph_node *node);
+
+/* ---- launch_order.c ---- */
 
 /* What is known of two executables: whether they write into each other. */
 typedef struct gphi_launch_pair {

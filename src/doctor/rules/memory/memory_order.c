@@ -51,7 +51,7 @@ static const gphi_touch *early_touch(const gphi_history *history, const gphi_see
 {
     gphi_touch touches[64];
     gphi_call_ranges ranges;
-    if (gphi_is_kernel_launch(seen)) {
+    if (gphi_call_is_kernel(seen->call.call)) {
         const uint32_t count = gphi_call_pointers(history->model, seen, touches, 64);
         for (uint32_t i = 0; i < count; i++) {
             *address = touches[i].address;

@@ -455,7 +455,7 @@ static void tell_workspace(gphi_rule_run *run, const gphi_seen *seen,
 static gphi_call begin_of(const gphi_model *model, uint32_t thread)
 {
     for (size_t i = model->captures.count; i-- > 0;) {
-        const gphi_capture *capture = *(gphi_capture **)gphi_vec_at(&model->captures, i);
+        const gphi_capture *capture = gphi_vec_pointer(&model->captures, i);
         if (capture->is_open && capture->thread == thread)
             return capture->begin;
     }
@@ -527,7 +527,8 @@ void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen)
         return;
     if (history->launched != NULL)
         look_at_launch(run, history, seen);
-    if (!gphi_is_kernel_launch(seen) || seen->capture != NULL || seen->call.result != 0)
+    if (!gphi_call_is_kernel(seen->call.call) || seen->capture != NULL ||
+        seen->call.result != 0)
         return;
     const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
     for (uint32_t i = 0; i < count; i++) {

@@ -155,7 +155,7 @@ static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
     gphi_touch touches[64];
     uint64_t address = 0;
     const gphi_graph_memory *memory = NULL;
-    if (gphi_is_kernel_launch(seen)) {
+    if (gphi_call_is_kernel(seen->call.call)) {
         const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
         for (uint32_t i = 0; i < count && memory == NULL; i++) {
             address = touches[i].address;

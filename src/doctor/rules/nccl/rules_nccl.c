@@ -105,7 +105,7 @@ static bool is_idle_call(uint32_t call)
     case GPHI_CALL_cuStreamQuery:
     case GPHI_CALL_cuEventQuery:
     case GPHI_CALL_cuThreadExchangeStreamCaptureMode: return true;
-    default: return gphi_is_wait(call);
+    default: return gphi_call_is_wait(call);
     }
 }
 
@@ -137,7 +137,7 @@ static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
     if (wait->first.number == 0)
         wait->first = seen->call;
     wait->is_busy |= !is_idle_call(seen->call.call) || seen->capture != NULL;
-    if (gphi_is_wait(seen->call.call) && seen->call.result == 0)
+    if (gphi_call_is_wait(seen->call.call) && seen->call.result == 0)
         wait->wait = seen->call;
 }
 
@@ -192,7 +192,7 @@ bool gphi_is_nccl_thread(const gphi_model *model, uint32_t id)
 static const gphi_capture *disturbed(const gphi_model *model, const gphi_call *call)
 {
     for (size_t i = model->captures.count; i-- > 0;) {
-        const gphi_capture *capture = *(gphi_capture **)gphi_vec_at(&model->captures, i);
+        const gphi_capture *capture = gphi_vec_pointer(&model->captures, i);
         if (capture->thread != call->thread &&
             (capture->is_open || capture->end.number > call->number))
             return capture;
@@ -205,7 +205,7 @@ static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
     nccl *state = run->state;
     const bool is_query = seen->call.call == GPHI_CALL_cuEventQuery ||
                           seen->call.call == GPHI_CALL_cuStreamQuery ||
-                          gphi_is_wait(seen->call.call);
+                          gphi_call_is_wait(seen->call.call);
     if (!is_query || seen->call.result < CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ||
         seen->call.result > CUDA_ERROR_CAPTURED_EVENT || gphi_is_told(run, &seen->call) ||
         (!gphi_is_nccl_thread(run->model, seen->call.thread) &&

@@ -25,10 +25,12 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     eager *state = run->state;
     const gphi_history *history = run->history;
-    if (!gphi_is_kernel_launch(seen) || seen->call.result != 0 || seen->capture != NULL)
+    if (!gphi_call_is_kernel(seen->call.call) || seen->call.result != 0 ||
+        seen->capture != NULL)
         return;
-    const uint64_t key = seen->call.stack != 0 ? seen->call.stack
-                                               : gphi_launched_function(run->model, seen);
+    const uint64_t key = seen->call.stack != 0
+                             ? seen->call.stack
+                             : gphi_launched_kernel(run->model, seen->event);
     uint64_t *known = gphi_map_get(&state->stacks, key);
     if (known != NULL)
         ++*known;
@@ -100,12 +102,12 @@ static void giant_call(gphi_rule_run *run, const gphi_seen *seen)
     giant *state = run->state;
     if (seen->capture != NULL || seen->call.result != 0)
         return;
-    if (gphi_is_kernel_launch(seen) || gphi_is_launch(seen)) {
+    if (gphi_call_is_kernel(seen->call.call) || gphi_is_launch(seen)) {
         state->since++;
         state->launch = seen->call;
         return;
     }
-    if (!gphi_is_wait(seen->call.call) || state->since == 0)
+    if (!gphi_call_is_wait(seen->call.call) || state->since == 0)
         return;
     state->last_ns = seen->call.time_ns + seen->call.duration_ns;
     if (state->first_ns == 0) { /* kernels are loaded in the first step */
@@ -185,7 +187,7 @@ static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
         state->run++;
         state->nodes += exec->nodes;
         state->last = seen->call;
-    } else if (exec != NULL || gphi_is_wait(seen->call.call)) {
+    } else if (exec != NULL || gphi_call_is_wait(seen->call.call)) {
         end_run(state);
         if (state->first_ns != 0)
             state->last_ns = seen->call.time_ns + seen->call.duration_ns;

@@ -11,6 +11,7 @@
  *
  * One rule of the table does the watching for all. */
 #include "base/heap.h"
+#include "doctor/model/call_kinds.h"
 #include "doctor/rules/rules.h"
 #include "doctor/rules/said.h"
 #include "doctor/rules/update/update_why.h"
@@ -60,16 +61,13 @@ static void update_init(gphi_rule_run *run)
 
 static struct refusal *refusal_at(const struct watch *watch, size_t index)
 {
-    return *(struct refusal **)gphi_vec_at(&watch->refusals, index);
+    return gphi_vec_pointer(&watch->refusals, index);
 }
 
 static void drop(gphi_rule_run *run, struct watch *watch, size_t index)
 {
     gphi_heap_free(run->model->heap, refusal_at(watch, index), sizeof(struct refusal));
-    memmove(gphi_vec_at(&watch->refusals, index),
-            gphi_vec_at(&watch->refusals, index + 1),
-            (watch->refusals.count - index - 1) * sizeof(struct refusal *));
-    watch->refusals.count--;
+    gphi_vec_remove(&watch->refusals, index);
 }
 
 /* ---- telling ---- */
@@ -97,8 +95,7 @@ static void tell_nodes(gphi_draft *draft, const struct refusal *refusal)
             gphi_evidence(draft, "%s", verdict->nodes[i].text);
     if (verdict->rule != NULL)
         gphi_evidence(draft, "rule of the driver: %s", verdict->rule);
-    if (refusal->said[0] != '\0')
-        gphi_evidence(draft, "the driver says: %s", refusal->said);
+    gphi_evidence_said(draft, refusal->said);
 }
 
 static void tell_class(gphi_rule_run *run, const struct refusal *refusal)
@@ -163,7 +160,7 @@ static bool is_refused(int32_t result)
 static void read_functions(const gphi_snapshot *snapshot, struct refusal *out)
 {
     const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         if (node->kind != GPH_NODE_KERNEL)
             continue;
@@ -188,12 +185,10 @@ static void note_refusal(gphi_rule_run *run, struct watch *watch, const gphi_see
     if (watch->refusals.count >= REFUSALS_MAX)
         drop(run, watch, 0);
     struct refusal *refusal = gphi_heap_alloc(run->model->heap, sizeof(*refusal));
-    struct refusal **place = refusal != NULL ? gphi_vec_add(&watch->refusals, 1) : NULL;
-    if (place == NULL) { /* told less of, no more */
+    if (refusal == NULL || gphi_vec_push(&watch->refusals, &refusal) != GPH_OK) {
         gphi_heap_free(run->model->heap, refusal, sizeof(*refusal));
-        return;
+        return; /* reported less of, no more */
     }
-    *place = refusal;
     refusal->exec = seen->exec;
     refusal->graph = whole ? gphi_event_word(seen->event, 1) : 0;
     refusal->node = whole ? 0 : gphi_event_word(seen->event, 1);
@@ -288,17 +283,6 @@ static void on_destroyed(struct watch *watch, const gphi_seen *seen)
 
 /* ---- allocations that an update leaves behind ---- */
 
-static bool allocates(const gphi_snapshot *snapshot, uint64_t address)
-{
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
-    for (uint32_t i = 0; graph != NULL && i < gph_graph_node_count(graph); i++) {
-        const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_MEM_ALLOC && node->u.memory.address == address)
-            return true;
-    }
-    return false;
-}
-
 static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
                              const gphi_seen *seen)
 {
@@ -306,11 +290,11 @@ static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
     if (seen->exec == NULL || seen->snapshot == NULL || !seen->snapshot->has_memory)
         return;
     for (size_t i = 0; i < run->model->allocations.count; i++) {
-        const gphi_allocation *memory =
-            *(gphi_allocation **)gphi_vec_at(&run->model->allocations, i);
+        const gphi_allocation *memory = gphi_vec_pointer(&run->model->allocations, i);
         if (memory->kind != GPHI_MEM_GRAPH || memory->exec != seen->exec ||
             memory->is_pending || memory->freed.number != 0 ||
-            allocates(seen->snapshot, memory->address))
+            gphi_snapshot_find(seen->snapshot, GPH_NODE_MEM_ALLOC, memory->address) !=
+                GPH_NODE_NONE)
             continue;
         gphi_draft *draft = gphi_finding_begin(&as, &seen->call, 0);
         gphi_cause(draft,
@@ -321,25 +305,20 @@ static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
         if (draft == NULL)
             continue;
         gphi_evidence_call(draft, &memory->allocated, "allocated by");
-        if (seen->exec->launches.count > 0) {
-            const gphi_launch *last =
-                gphi_vec_at(&seen->exec->launches, seen->exec->launches.count - 1);
-            gphi_evidence_call(draft, &last->call, "last launched by");
-        }
-        struct orphan *orphan = gphi_vec_add(&watch->orphans, 1);
-        if (orphan != NULL)
-            *orphan = (struct orphan){memory->address, draft};
+        gphi_evidence_call(draft, gphi_last_launch(seen->exec), "last launched by");
+        const struct orphan orphan = {memory->address, draft};
+        if (gphi_vec_push(&watch->orphans, &orphan) != GPH_OK)
+            gphi_short(run);
     }
 }
 
-static void on_freed(gphi_rule_run *run, struct watch *watch, uint64_t address)
+static void on_freed(struct watch *watch, uint64_t address)
 {
-    gphi_rule_run as = as_rule(run, RULE_LEAKS);
     struct orphan *orphans = watch->orphans.items;
     for (size_t i = 0; i < watch->orphans.count; i++) {
         if (orphans[i].address != address)
             continue;
-        gphi_withdraw(&as, orphans[i].draft);
+        gphi_withdraw(orphans[i].draft);
         orphans[i] = orphans[--watch->orphans.count];
         return;
     }
@@ -355,8 +334,7 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
     if (call == GPHI_CALL_cuGraphLaunch) {
         if (good)
             on_launch(run, watch, seen);
-    } else if (call == GPHI_CALL_cuGraphInstantiateWithFlags ||
-               call == GPHI_CALL_cuGraphInstantiateWithParams) {
+    } else if (gphi_call_is_instantiation(call)) {
         if (good)
             on_instantiated(run, watch, seen);
     } else if (call == GPHI_CALL_cuGraphExecUpdate || is_setter(call)) {
@@ -370,9 +348,8 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
     } else if (call == GPHI_CALL_cuGraphExecDestroy) {
         if (good)
             on_destroyed(watch, seen);
-    } else if ((call == GPHI_CALL_cuMemFree || call == GPHI_CALL_cuMemFreeAsync) &&
-               good) {
-        on_freed(run, watch, gphi_event_word(seen->event, 0));
+    } else if (gphi_call_is_free(call) && good) {
+        on_freed(watch, gphi_event_word(seen->event, 0));
     }
 }
 

@@ -406,8 +406,7 @@ static bool is_foreign(const gphi_ask *ask, uint64_t node)
         index_of(ask->held, node) != GPH_NODE_NONE)
         return false;
     for (size_t i = 0; i < ask->model->snapshots.count; i++) { /* of its children? */
-        const gphi_snapshot *child =
-            *(gphi_snapshot **)gphi_vec_at(&ask->model->snapshots, i);
+        const gphi_snapshot *child = gphi_vec_pointer(&ask->model->snapshots, i);
         for (const gphi_snapshot *up = child->parent; up != NULL; up = up->parent)
             if (up == ask->held && index_of(child, node) != GPH_NODE_NONE)
                 return false;
