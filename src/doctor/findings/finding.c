@@ -248,6 +248,23 @@ void gphi_evidence_call(gphi_draft *draft, const gphi_call *call, const char *fo
     va_end(values);
 }
 
+void gphi_evidence_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
+                        const char *what)
+{
+    const gphi_call *made = gphi_snapshot_made(snapshot, index);
+    if (made->number != 0)
+        gphi_evidence_call(draft, made, "%s: %s, made by", what,
+                           gphi_say_node(snapshot, index));
+    else
+        gphi_evidence(draft, "%s: %s", what, gphi_say_node(snapshot, index));
+}
+
+void gphi_evidence_said(gphi_draft *draft, const char *said)
+{
+    if (said[0] != '\0')
+        gphi_evidence(draft, "the driver says: %s", said);
+}
+
 void gphi_consequence(gphi_draft *draft, const gphi_call *call)
 {
     if (draft == NULL)

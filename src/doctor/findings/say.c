@@ -98,22 +98,3 @@ const char *gphi_say_bytes(uint64_t bytes)
         return gphi_say("%.4g KiB", (double)bytes / (1 << 10));
     return gphi_say("%llu bytes", (unsigned long long)bytes);
 }
-
-/* ---- evidence that many rules give ---- */
-
-void gphi_evidence_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index,
-                        const char *what)
-{
-    const gphi_call *made = gphi_snapshot_made(snapshot, index);
-    if (made->number != 0)
-        gphi_evidence_call(draft, made, "%s: %s, made by", what,
-                           gphi_say_node(snapshot, index));
-    else
-        gphi_evidence(draft, "%s: %s", what, gphi_say_node(snapshot, index));
-}
-
-void gphi_evidence_said(gphi_draft *draft, const char *said)
-{
-    if (said[0] != '\0')
-        gphi_evidence(draft, "the driver says: %s", said);
-}
