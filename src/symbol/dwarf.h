@@ -1,49 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Function, file and line of an address, by libdw.so.1 (elfutils) where there is one.
- * libdw does not promise threads: hold gphi_dwarf_mutex over all calls and over the
- * texts. libgph and libgph-doctor have one each: what libdw keeps hangs on a Dwfl, which
- * never crosses from one to the other, and a program's own use of libdw takes neither. */
+/* Function, file and line of an address of an ELF file, from its symbols and DWARF. It needs
+ * no library, so that whoever reads a stack sees the same everywhere. A gphi_dwarf is one
+ * thread's at a time. */
 #ifndef GPHI_SYMBOL_DWARF_H
 #define GPHI_SYMBOL_DWARF_H
-#include "base/thread.h"
+#include <gph/base.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-typedef struct Dwfl Dwfl;
+typedef struct gphi_dwarf gphi_dwarf;
 
-/* Texts are lent until gphi_dwarf_end(). */
+/* Texts are lent until gphi_dwarf_close(). */
 typedef struct gphi_dwarf_place {
-    const char *function; /* mangled; left as it was if unknown */
-    const char *file;     /* likewise */
+    const char *function; /* as the linker has it; NULL: not known */
+    const char *file;     /* with its directory; NULL: not known */
     int line;
 } gphi_dwarf_place;
 
-extern gphi_mutex gphi_dwarf_mutex;
+/* The file at `path`, or NULL: it cannot be read. `is_same`: whether its build id (hex;
+ * empty: not known) is the given one. */
+gphi_dwarf *gphi_dwarf_open(gph_allocator heap, const char *path, const char *build_id,
+                            bool *is_same);
+void gphi_dwarf_close(gphi_dwarf *dwarf);
 
-/* This process as it is now, or NULL: no libdw. */
-Dwfl *gphi_dwarf_self(void) GPHI_REQUIRES(&gphi_dwarf_mutex);
+/* What is known of an address of the file (that in the process less the difference with
+ * which it was loaded), which lies in a call: the return address - 1. First the functions
+ * that were inlined there, innermost first, then the function that holds the address; how
+ * many of `room`, at least 1. With a room of 1 the function has the innermost line. */
+uint32_t gphi_dwarf_frames(gphi_dwarf *dwarf, uint64_t at, gphi_dwarf_place *out,
+                           uint32_t room);
 
-/* An empty one, to which files are reported with the difference between where they were
- * loaded and what they say; or NULL: no libdw. */
-Dwfl *gphi_dwarf_begin(void) GPHI_REQUIRES(&gphi_dwarf_mutex);
-void gphi_dwarf_end(Dwfl *dwfl) GPHI_REQUIRES(&gphi_dwarf_mutex);
+/* Whether the file says lines at all. */
+bool gphi_dwarf_has_lines(const gphi_dwarf *dwarf);
 
-/* False if the file cannot be read. `is_same`: whether its build id (hex; empty: unknown)
- * is the given one. */
-bool gphi_dwarf_report(Dwfl *dwfl, const char *path, uint64_t bias, const char *build_id,
-                       bool *is_same) GPHI_REQUIRES(&gphi_dwarf_mutex);
-bool gphi_dwarf_report_end(Dwfl *dwfl) GPHI_REQUIRES(&gphi_dwarf_mutex);
-
-/* What is known of an address in a call (the return address - 1). NULL finds nothing. */
-void gphi_dwarf_find(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out)
-    GPHI_REQUIRES(&gphi_dwarf_mutex);
-
-/* The same with the functions that were inlined there, innermost first, the function that
- * holds the address last; how many. */
-uint32_t gphi_dwarf_frames(Dwfl *dwfl, uint64_t at, gphi_dwarf_place *out, uint32_t room)
-    GPHI_REQUIRES(&gphi_dwarf_mutex);
-
-/* The name as C++ writes it, owned by the caller (free()); NULL: it is none of C++, or
- * there is no libstdc++. Takes the mutex itself. */
+/* The name as C++ writes it, owned by the caller (free()); NULL: it is not one of C++, or
+ * there is no libstdc++. Thread: any. */
 char *gphi_demangle(const char *name);
 #endif

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Return addresses, and what they mean: by libdw where it is there, else by dladdr(). */
+/* Return addresses of this process, and what they mean. */
 #define _GNU_SOURCE
 #include "symbol/stack.h"
+#include "base/heap.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "symbol/dwarf.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,34 +51,53 @@ void gphi_stack_take(gphi_stack *out, unsigned skip)
 /* ---- words ---- */
 
 struct frame {
-    uintptr_t at; /* in the call, not behind it */
-    const char *module;
-    const void *base;     /* of the module */
-    const char *function; /* or NULL */
-    const char *file;     /* or NULL */
+    uintptr_t at; /* in the call: the return address may be that of the next line */
+    uintptr_t bias;
+    const char *module, *path; /* as it calls itself; where it can be opened */
+    const char *function;      /* or NULL */
+    const char *file;          /* or NULL */
     int line;
 };
 
-/* What the dynamic linker knows. */
-static void look_up(void *address, struct frame *out)
+/* Which file it is, as the dynamic linker knows. */
+static void find_module(void *address, struct frame *out)
 {
-    *out = (struct frame){.at = (uintptr_t)address - 1, .module = ""};
     Dl_info info;
-    if (dladdr((void *)out->at, &info) == 0)
+    struct link_map *map = NULL;
+    *out = (struct frame){.at = (uintptr_t)address - 1, .module = "", .path = ""};
+    if (dladdr1((void *)out->at, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
+        map == NULL)
         return;
     out->module = info.dli_fname != NULL ? info.dli_fname : "";
-    out->base = info.dli_fbase;
+    out->bias = map->l_addr;
     out->function = info.dli_sname;
+    /* The program itself has no name in the map, and maybe a relative one in `info`. */
+    out->path = map->l_name[0] != '\0' ? map->l_name : "/proc/self/exe";
 }
 
-/* What libdw knows; `dwfl` may be NULL. */
-static void look_up_line(Dwfl *dwfl, struct frame *out) GPHI_REQUIRES(&gphi_dwarf_mutex)
+/* The file of the frame before, since the next one is mostly of the same. */
+struct open_file {
+    const char *path;
+    gphi_dwarf *dwarf; /* NULL: it cannot be read */
+};
+
+/* Function and line, until another file is opened. */
+static void look_up(struct open_file *file, struct frame *frame)
 {
-    gphi_dwarf_place place = {.function = out->function};
-    gphi_dwarf_find(dwfl, out->at, &place);
-    out->function = place.function;
-    out->file = place.file;
-    out->line = place.line;
+    gphi_dwarf_place place;
+    bool is_same;
+    if (file->path == NULL || strcmp(file->path, frame->path) != 0) {
+        gphi_dwarf_close(file->dwarf);
+        file->dwarf = gphi_dwarf_open(gphi_heap(NULL), frame->path, "", &is_same);
+        file->path = frame->path;
+    }
+    if (file->dwarf == NULL)
+        return;
+    (void)gphi_dwarf_frames(file->dwarf, frame->at - frame->bias, &place, 1);
+    if (place.function != NULL)
+        frame->function = place.function;
+    frame->file = place.file;
+    frame->line = place.line;
 }
 
 /* Whether a frame lies between the program and the driver. */
@@ -95,7 +117,7 @@ static void put_caller(const struct frame *frame, char *out, size_t bytes)
                  function);
     else
         snprintf(out, bytes, "%s+0x%zx (%s)", gphi_path_name(frame->module),
-                 (size_t)(frame->at - (uintptr_t)frame->base), function);
+                 (size_t)(frame->at - frame->bias), function);
 }
 
 static void put_line(const struct frame *frame, unsigned index, char *out, size_t bytes)
@@ -106,59 +128,39 @@ static void put_line(const struct frame *frame, unsigned index, char *out, size_
                  frame->line, frame->module);
     else
         snprintf(out, bytes, "#%u %s (%s+0x%zx)\n", index, function, frame->module,
-                 (size_t)(frame->at - (uintptr_t)frame->base));
-}
-
-/* Whole lines only. */
-static bool append(char *text, size_t bytes, const char *line)
-{
-    const size_t used = strlen(text), more = strlen(line);
-    if (used + more >= bytes)
-        return false;
-    memcpy(text + used, line, more + 1);
-    return true;
+                 (size_t)(frame->at - frame->bias));
 }
 
 void gphi_stack_describe(const gphi_stack *stack, char *out, size_t bytes)
 {
-    out[0] = '\0';
-    if (stack->count == 0)
-        return;
-
-    gphi_mutex_lock(&gphi_dwarf_mutex);
-    Dwfl *dwfl = gphi_dwarf_self();
-    bool has_room = true;
-    for (unsigned i = 0; i < stack->count && has_room; i++) {
+    gphi_text text;
+    struct open_file file = {NULL, NULL};
+    gphi_text_fix(&text, out, bytes);
+    for (unsigned i = 0; i < stack->count; i++) {
         struct frame frame;
         char line[512];
-        look_up(stack->frames[i], &frame);
-        look_up_line(dwfl, &frame);
+        find_module(stack->frames[i], &frame);
+        look_up(&file, &frame);
         put_line(&frame, i, line, sizeof(line));
-        has_room = append(out, bytes, line);
+        if (strlen(line) >= text.room - text.length)
+            break; /* whole lines only */
+        gphi_text_put(&text, line);
     }
-    if (dwfl == NULL && has_room)
-        append(out, bytes, "(files and lines need libdw.so.1 of elfutils)\n");
-    gphi_dwarf_end(dwfl);
-    gphi_mutex_unlock(&gphi_dwarf_mutex);
+    gphi_dwarf_close(file.dwarf);
 }
 
 void gphi_stack_caller(const gphi_stack *stack, char *out, size_t bytes)
 {
-    out[0] = '\0';
+    struct open_file file = {NULL, NULL};
     struct frame frame;
-    unsigned i = 0;
-    for (; i < stack->count; i++) {
-        look_up(stack->frames[i], &frame);
-        if (!is_below(&frame))
-            break;
+    out[0] = '\0';
+    for (unsigned i = 0; i < stack->count; i++) {
+        find_module(stack->frames[i], &frame);
+        if (is_below(&frame))
+            continue;
+        look_up(&file, &frame);
+        put_caller(&frame, out, bytes);
+        break;
     }
-    if (i == stack->count)
-        return;
-
-    gphi_mutex_lock(&gphi_dwarf_mutex);
-    Dwfl *dwfl = gphi_dwarf_self();
-    look_up_line(dwfl, &frame);
-    put_caller(&frame, out, bytes);
-    gphi_dwarf_end(dwfl); /* the texts in `frame` were its */
-    gphi_mutex_unlock(&gphi_dwarf_mutex);
+    gphi_dwarf_close(file.dwarf);
 }

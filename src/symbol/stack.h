@@ -20,9 +20,9 @@ void gphi_stack_prepare(void);
  * ours. Count 0 where the platform cannot tell. */
 __attribute__((noinline)) void gphi_stack_take(gphi_stack *out, unsigned skip);
 
-/* Puts it into words. Files and lines come from libdw.so.1 (elfutils), where there is
- * one; else functions that the dynamic linker knows, and offsets in their files. Thread:
- * any; slow: milliseconds, and more where a frame's file has much debug information.
+/* Puts it into words: functions, files and lines from the loaded files themselves, as far
+ * as they have them. Thread: any; slow: milliseconds a frame, and more where its file has
+ * much debug information.
  *
  * A line a frame, "#3 prefetch, offload.c:77 (/path/program)"; the end of what does not
  * fit is left out. */

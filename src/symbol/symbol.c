@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Addresses of another process: the loaded files in order of loading, each with libdw's
- * view of it once it is asked for; answers are remembered by address.
+/* Addresses of another process: the loaded files in order of loading, each opened once it
+ * is asked for; answers are remembered by address.
  *
- *   address ──> newest file that spans it ──> Dwfl of that file alone ──> words
+ *   address ──> newest file that spans it ──> its symbols and lines ──> words
  *
- * One Dwfl a file, since a file may be loaded where another was before. */
+ * A file may be loaded where another was before: the later one hides it. */
 #include "symbol/symbol.h"
 #include "base/fail.h"
 #include "base/heap.h"
@@ -19,7 +19,7 @@
 struct module {
     uint64_t start, end, bias;
     char *path, *build_id;
-    Dwfl *dwfl; /* of this file, or NULL */
+    gphi_dwarf *dwarf; /* what the file says, or NULL */
     bool is_tried;
 };
 
@@ -60,14 +60,12 @@ void gphi_symbols_destroy(gphi_symbols *symbols)
         for (uint32_t k = 0; k < found->count; k++)
             free(found->demangled[k]);
     }
-    gphi_mutex_lock(&gphi_dwarf_mutex);
     for (size_t i = 0; i < symbols->modules.count; i++) {
         struct module *module = gphi_vec_at(&symbols->modules, i);
-        gphi_dwarf_end(module->dwfl);
+        gphi_dwarf_close(module->dwarf);
         gphi_heap_text_free(symbols->heap, module->path);
         gphi_heap_text_free(symbols->heap, module->build_id);
     }
-    gphi_mutex_unlock(&gphi_dwarf_mutex);
     gphi_vec_fini(&symbols->modules);
     gphi_vec_fini(&symbols->found);
     gphi_map_fini(&symbols->by_place);
@@ -90,23 +88,19 @@ gph_status gphi_symbols_module(gphi_symbols *symbols, uint64_t start, uint64_t e
     return GPH_OK;
 }
 
-/* The file's debug information, if it is still the file that was loaded. */
-static void open_module_locked(struct module *module) GPHI_REQUIRES(&gphi_dwarf_mutex)
+/* What the file says, if it is still the one that was loaded. */
+static void open_module(const gphi_symbols *symbols, struct module *module)
 {
+    bool is_same = false;
     if (module->is_tried)
         return;
     module->is_tried = true;
-    bool is_same = false;
-    Dwfl *dwfl = gphi_dwarf_begin();
-    if (dwfl == NULL)
+    module->dwarf =
+        gphi_dwarf_open(symbols->heap, module->path, module->build_id, &is_same);
+    if (module->dwarf == NULL || is_same)
         return;
-    const bool is_there =
-        gphi_dwarf_report(dwfl, module->path, module->bias, module->build_id, &is_same) &&
-        gphi_dwarf_report_end(dwfl);
-    if (is_there && is_same)
-        module->dwfl = dwfl;
-    else
-        gphi_dwarf_end(dwfl);
+    gphi_dwarf_close(module->dwarf);
+    module->dwarf = NULL;
 }
 
 static struct module *module_of(const gphi_symbols *symbols, uint64_t at, size_t *index)
@@ -121,15 +115,15 @@ static struct module *module_of(const gphi_symbols *symbols, uint64_t at, size_t
     return NULL;
 }
 
-static void look_up(struct module *module, uint64_t at, struct found *out)
+static void look_up(const gphi_symbols *symbols, struct module *module, uint64_t at,
+                    struct found *out)
 {
     gphi_dwarf_place places[GPHI_SYMBOL_FRAMES] = {{0}};
-    gphi_mutex_lock(&gphi_dwarf_mutex);
-    open_module_locked(module);
-    const uint32_t count =
-        gphi_dwarf_frames(module->dwfl, at, places, GPHI_SYMBOL_FRAMES);
-    gphi_mutex_unlock(&gphi_dwarf_mutex);
-    out->count = count > 0 ? count : 1;
+    open_module(symbols, module);
+    out->count = 1;
+    if (module->dwarf != NULL)
+        out->count = gphi_dwarf_frames(module->dwarf, at - module->bias, places,
+                                       GPHI_SYMBOL_FRAMES);
     for (uint32_t i = 0; i < out->count; i++) {
         const char *name = places[i].function;
         out->demangled[i] = name != NULL ? gphi_demangle(name) : NULL;
@@ -160,7 +154,7 @@ uint32_t gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address,
                                   : NULL;
         if (fresh == NULL)
             return 0;
-        look_up(module, at, fresh);
+        look_up(symbols, module, at, fresh);
         if (gphi_map_set(&symbols->by_place, key, symbols->found.count - 1) != GPH_OK)
             return 0;
         known = gphi_map_get(&symbols->by_place, key);

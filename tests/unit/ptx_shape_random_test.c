@@ -404,7 +404,7 @@ static void check_seed(uint32_t seed)
         fputs(m.text, stdout);
     if (!run_kernel(m.text, KERNEL_SLOW, block, seed, &slow) ||
         !run_kernel(m.text, KERNEL_FAST, block, seed, &fast) ||
-        !CHECK(memcmp(&fast, &slow, sizeof(ptx_fast)) == 0))
+        !CHECK(memcmp(&fast, &slow, sizeof(fast)) == 0))
         fprintf(stderr, "seed %u, block %u x %u x %u\n", seed, block[0], block[1],
                 block[2]);
 }
