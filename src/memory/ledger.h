@@ -31,6 +31,10 @@ void gphi_ledger_exec_remove(gphi_ledger_exec *entry);
 /* The driver's memory changes its owner, as when handles are swapped. */
 void gphi_ledger_exec_swap(gphi_ledger_exec *a, gphi_ledger_exec *b);
 
+/* Each executable of a device; the list is locked meanwhile. */
+typedef void gphi_ledger_see(void *user, const gphi_ledger_exec *entry);
+void gphi_ledger_exec_each(int device, gphi_ledger_see *see, void *user);
+
 /* Of all executables of a device. */
 uint64_t gphi_ledger_exec_bytes(int device);
 #endif

@@ -285,13 +285,6 @@ static gph_status find_block(gph_pool *pool, const struct gphi_route *route,
     return *out != GPHI_NIL ? GPH_OK : gphi_pool_exhausted(pool, bytes, error);
 }
 
-gph_status gphi_pool_reserve(gph_pool *pool, uint32_t blocks)
-{
-    const struct gphi_recording *r = pool->open;
-    return gphi_blocks_reserve(&pool->blocks,
-                               blocks + (r != NULL ? 2 * (uint32_t)r->saved.count : 0));
-}
-
 /* Room in the books for one allocation or one free. */
 static gph_status reserve_books(gph_pool *pool, const struct gphi_route *route,
                                 gph_error *error)
@@ -348,46 +341,6 @@ gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
             asked == OOM_ROUNDS || arena->oom(arena->oom_user, bytes) == 0)
             return status;
     }
-}
-
-static gph_status check_range(const gph_arena *arena, CUdeviceptr address, uint64_t bytes,
-                              gph_error *error)
-{
-    const uint64_t size = arena->page_count * arena->page_bytes;
-    if (bytes == 0 || address < arena->base || bytes > size ||
-        address - arena->base > size - bytes || (address - arena->base) % GPHI_GRAIN != 0)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "%" PRIu64 " bytes at 0x%llx are no place in the arena, "
-                         "0x%" PRIx64 " bytes from 0x%llx",
-                         bytes, address, size, arena->base);
-    return GPH_OK;
-}
-
-gph_status gphi_pool_place(gph_pool *pool, CUdeviceptr address, uint64_t bytes,
-                           uint32_t *out, gph_error *error)
-{
-    struct gphi_blocks *b = &pool->blocks;
-    const uint64_t rounded = (bytes + GPHI_GRAIN - 1) / GPHI_GRAIN * GPHI_GRAIN;
-    GPHI_TRY(check_range(pool->arena, address, bytes, error));
-    GPHI_TRY(gphi_pool_claim(pool, address, rounded, error));
-    gphi_pool_drain(pool);
-    if (gphi_pool_reserve(pool, 4) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "the books of pool %s", pool->name);
-    const uint32_t i = gphi_blocks_holding(b, address);
-    for (uint32_t k = i;
-         k != GPHI_NIL && gphi_block_at(b, k)->address < address + rounded;
-         k = gphi_block_at(b, k)->next) {
-        const struct gphi_block *block = gphi_block_at(b, k);
-        if (block->state == GPHI_BLOCK_LIVE || block->lane != GPHI_LANE_FREE)
-            return gphi_fail(error, GPH_E_STATE,
-                             "0x%llx lies in pool %s's %s block of %" PRIu64
-                             " bytes at 0x%" PRIx64,
-                             address, pool->name,
-                             block->state == GPHI_BLOCK_LIVE ? "allocated" : "waiting",
-                             block->bytes, block->address);
-    }
-    *out = gphi_blocks_take_at(b, i, address, rounded, bytes);
-    return GPH_OK;
 }
 
 static gph_status alloc_at_locked(gph_pool *pool, CUdeviceptr address, uint64_t bytes,

@@ -137,16 +137,19 @@ uint64_t gphi_walk_joined(const struct gphi_recording *r, uint32_t stream,
                           uint32_t other);
 void gphi_walk_fini(struct gphi_recording *r);
 
-/* ---- pool.c ---- */
+static inline struct gphi_recording *gphi_recording_at(const gph_pool *pool, size_t i)
+{
+    return *(struct gphi_recording **)gphi_vec_at(&pool->recordings, i);
+}
+struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_id id);
+
+/* ---- grow.c ---- */
 
 /* Room for so many blocks, beside what throwing the open recording away needs. */
 gph_status gphi_pool_reserve(gph_pool *pool, uint32_t blocks);
 /* Makes exactly these bytes live, outside captures. */
 gph_status gphi_pool_place(gph_pool *pool, CUdeviceptr address, uint64_t bytes,
                            uint32_t *out, gph_error *error);
-
-/* ---- grow.c ---- */
-
 /* Frees of eager memory that have ended: free for all. */
 void gphi_pool_drain(gph_pool *pool);
 /* Pages for `bytes` in one piece, usable by the route, along the chain of what may be
@@ -164,9 +167,8 @@ uint64_t gphi_pool_shed(gph_pool *pool);
 /* "out of memory", with who holds what. */
 gph_status gphi_pool_exhausted(gph_pool *pool, uint64_t bytes, gph_error *error);
 
-/* ---- record.c ---- */
+/* ---- pool_record.c ---- */
 
-struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_id id);
 /* Room for what an allocation or a free in the open recording, and its abort, need. */
 gph_status gphi_recording_reserve(gph_pool *pool, struct gphi_recording *r);
 void gphi_recording_allocated(gph_pool *pool, struct gphi_recording *r, uint32_t block,

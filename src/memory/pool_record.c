@@ -14,23 +14,6 @@ static gph_pool_range *range_at(const struct gphi_recording *r, size_t i)
     return gphi_vec_at(&r->ranges, i);
 }
 
-struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_id id)
-{
-    size_t low = 0, high = pool->recordings.count; /* ids rise */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        struct gphi_recording *r =
-            *(struct gphi_recording **)gphi_vec_at(&pool->recordings, middle);
-        if (r->id == id)
-            return r;
-        if (r->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
 static void destroy_recording(gph_pool *pool, struct gphi_recording *r)
 {
     const gph_allocator heap = pool->arena->heap;

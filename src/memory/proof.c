@@ -58,11 +58,6 @@ static struct gphi_input *input_at(const struct gphi_proof *proof, uint32_t i)
     return gphi_vec_at(&proof->inputs, i);
 }
 
-static struct gphi_recording *recording_at(const gph_pool *pool, size_t i)
-{
-    return *(struct gphi_recording **)gphi_vec_at(&pool->recordings, i);
-}
-
 bool gphi_spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end)
 {
     size_t low = 0, high = spans->count; /* the first span that ends behind `first` */
@@ -122,14 +117,14 @@ static gph_status widen(gph_pool *pool, uint32_t places)
         fine = gphi_vec_add(&fresh, pool->recordings.count) != NULL;
     uint64_t **rows = fresh.items;
     for (size_t i = 0; fine && i < fresh.count; i++)
-        if (recording_at(pool, i)->bits != NULL) {
-            rows[i] = wider(pool, recording_at(pool, i)->bits, words, ROWS);
+        if (gphi_recording_at(pool, i)->bits != NULL) {
+            rows[i] = wider(pool, gphi_recording_at(pool, i)->bits, words, ROWS);
             fine = rows[i] != NULL;
         }
     if (fine) {
         lock_bits(proof);
         for (size_t i = 0; i < fresh.count; i++) {
-            struct gphi_recording *r = recording_at(pool, i);
+            struct gphi_recording *r = gphi_recording_at(pool, i);
             uint64_t *old = r->bits;
             r->bits = rows[i];
             rows[i] = old;
@@ -250,7 +245,7 @@ static void add_place(gph_pool *pool, struct gphi_recording *r,
     uint64_t made = 0, overwritten = 0;
     bool is_made_here = false;
     for (size_t i = 0; i < pool->recordings.count; i++) {
-        struct gphi_recording *q = recording_at(pool, i);
+        struct gphi_recording *q = gphi_recording_at(pool, i);
         if (q->bits == NULL)
             continue;
         if (q->id == range->maker) {
@@ -346,8 +341,8 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     unlock_bits(proof);
     const bool matters = pool->users > 0 && last > 0;
     for (size_t i = 0; matters && i < pool->recordings.count; i++)
-        if (recording_at(pool, i) != r && recording_at(pool, i)->bits != NULL)
-            spoil(pool, recording_at(pool, i), &r->writes, last);
+        if (gphi_recording_at(pool, i) != r && gphi_recording_at(pool, i)->bits != NULL)
+            spoil(pool, gphi_recording_at(pool, i), &r->writes, last);
     lock_bits(proof);
     for (uint32_t place = 0; place < proof->inputs.count; place++) {
         if (input_at(proof, place)->reader != r->id)
@@ -355,7 +350,7 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
         input_at(proof, place)->reader = 0;
         clear_bit(proof->bad, place);
         for (size_t i = 0; i < pool->recordings.count; i++) {
-            uint64_t *other = recording_at(pool, i)->bits;
+            uint64_t *other = gphi_recording_at(pool, i)->bits;
             for (int k = 0; other != NULL && k < ROWS; k++)
                 clear_bit(row(proof, other, k), place);
         }
@@ -373,7 +368,7 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
         return; /* nothing has been recorded */
     lock_bits(proof);
     for (size_t i = 0; i < pool->recordings.count; i++) {
-        struct gphi_recording *r = recording_at(pool, i);
+        struct gphi_recording *r = gphi_recording_at(pool, i);
         if (r->bits != NULL && gphi_spans_touch(&r->writes, address, address + bytes))
             r->blocked += (uint32_t)by;
     }
@@ -388,7 +383,7 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
     struct gphi_span span = {address, address + bytes};
     const gphi_vec spans = {.item_bytes = sizeof(span), .count = 1, .items = &span};
     for (size_t i = 0; is_new && i < pool->recordings.count; i++) {
-        struct gphi_recording *r = recording_at(pool, i);
+        struct gphi_recording *r = gphi_recording_at(pool, i);
         if (r->bits != NULL && gphi_spans_touch(&r->writes, address, address + bytes))
             spoil(pool, r, &spans, when);
     }
@@ -441,7 +436,7 @@ static const struct gphi_recording *last_writer(const gph_pool *pool, uint32_t p
 {
     const struct gphi_recording *last = NULL;
     for (size_t i = 0; i < pool->recordings.count; i++) {
-        const struct gphi_recording *q = recording_at(pool, i);
+        const struct gphi_recording *q = gphi_recording_at(pool, i);
         if (q->bits != NULL && q->last_replay > 0 &&
             has_bit(row(&pool->proof, q->bits, OVERWRITES), place) &&
             (last == NULL || q->last_replay > last->last_replay))

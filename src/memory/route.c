@@ -122,3 +122,19 @@ gph_status gphi_route_find(gph_pool *pool, CUstream stream, struct gphi_route *o
                          out->recording->name, (void *)stream);
     return GPH_OK;
 }
+
+struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_id id)
+{
+    size_t low = 0, high = pool->recordings.count; /* ids rise */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        struct gphi_recording *r = gphi_recording_at(pool, middle);
+        if (r->id == id)
+            return r;
+        if (r->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}

@@ -50,18 +50,3 @@ void gphi_bind_forget(gph_recording *recording)
     gph_pool_release(recording->pool);
     recording->pool = NULL;
 }
-
-gph_status gph_capture_output(gph_capture *capture, CUdeviceptr address, gph_error *error)
-{
-    GPHI_TRY(gphi_capture_check(capture, error));
-    if (address == 0)
-        return gphi_fail(error, GPH_E_INVALID, "address is 0");
-    if (capture->recording->pool == NULL)
-        return gphi_fail(error, GPH_E_STATE, "the capture of stream %p has no pool",
-                         (void *)capture->stream);
-    CUdeviceptr *place = gphi_vec_add(&capture->recording->outputs, 1);
-    if (place == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "noting output 0x%llx", address);
-    *place = address;
-    return GPH_OK;
-}

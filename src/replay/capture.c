@@ -58,36 +58,6 @@ static gph_status read_options(const gph_capture_options *options,
     return GPH_OK;
 }
 
-static gph_status check_thread(const gph_capture *capture, gph_error *error)
-{
-    const uint64_t thread = gphi_thread_id();
-    if (capture->mode != GPH_CAPTURE_RELAXED && capture->thread != thread)
-        return gphi_fail(error, GPH_E_STATE,
-                         "thread %llu began the capture of stream %p, thread %llu cannot "
-                         "end it or take part",
-                         (unsigned long long)capture->thread, (void *)capture->stream,
-                         (unsigned long long)thread);
-    return GPH_OK;
-}
-
-gph_status gphi_capture_check(const gph_capture *capture, gph_error *error)
-{
-    if (capture == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "capture is NULL");
-    GPHI_TRY(check_thread(capture, error));
-    switch (capture->state) {
-    case GPHI_CAPTURE_OPEN: break;
-    case GPHI_CAPTURE_BREAK:
-        return gphi_fail(error, GPH_E_STATE, "stream %p is in a break of its capture",
-                         (void *)capture->stream);
-    case GPHI_CAPTURE_BROKEN:
-        return gphi_fail(error, GPH_E_STATE,
-                         "the capture of stream %p failed: it can only be aborted",
-                         (void *)capture->stream);
-    }
-    return GPH_OK;
-}
-
 /* ---- the object ---- */
 
 /* Everything of it but the stream and the watch. What it holds is released when no
@@ -381,7 +351,7 @@ gph_status gph_capture_abort(gph_capture *capture, gph_error *error)
 {
     if (capture == NULL)
         return GPH_OK;
-    GPHI_TRY(check_thread(capture, error));
+    GPHI_TRY(gphi_capture_check_thread(capture, error));
     if (capture->state == GPHI_CAPTURE_BREAK)
         return gphi_fail(error, GPH_E_STATE, "stream %p is in a break of its capture",
                          (void *)capture->stream);
@@ -443,5 +413,20 @@ gph_status gph_capture_hold(gph_capture *capture, gph_defer_fn *release, void *u
     if (hold == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "holding an object");
     *hold = (gphi_hold){release, user};
+    return GPH_OK;
+}
+
+gph_status gph_capture_output(gph_capture *capture, CUdeviceptr address, gph_error *error)
+{
+    GPHI_TRY(gphi_capture_check(capture, error));
+    if (address == 0)
+        return gphi_fail(error, GPH_E_INVALID, "address is 0");
+    if (capture->recording->pool == NULL)
+        return gphi_fail(error, GPH_E_STATE, "the capture of stream %p has no pool",
+                         (void *)capture->stream);
+    CUdeviceptr *place = gphi_vec_add(&capture->recording->outputs, 1);
+    if (place == NULL)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "noting output 0x%llx", address);
+    *place = address;
     return GPH_OK;
 }

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "cuda/refusal.h"
 #include "cuda/runtime.h"
+#include "replay/query.h"
 #include <gph/replay.h>
 #include <stdatomic.h>
 
@@ -91,21 +92,10 @@ struct gph_capture {
     char forgotten[GPHI_FORGOTTEN_BYTES];
 };
 
-/* What the driver says of the captured stream; the arrays are valid until the next call
- * with it. */
-typedef struct gphi_capture_info {
-    CUstreamCaptureStatus status;
-    cuuint64_t id;
-    CUgraph graph; /* NULL if it is not active */
-    const CUgraphNode *dependencies;
-    const CUgraphEdgeData *edges; /* NULL: all are ordinary */
-    size_t count;
-} gphi_capture_info;
-CUresult gphi_capture_info_read(const gphi_cuda_table *cu, CUstream stream,
-                                gphi_capture_info *out);
-
 /* Refuses calls of other threads, and in states other than open. */
 gph_status gphi_capture_check(const gph_capture *capture, gph_error *error);
+/* Refuses calls of other threads alone. */
+gph_status gphi_capture_check_thread(const gph_capture *capture, gph_error *error);
 
 /* ---- parts of it ---- */
 
@@ -126,15 +116,6 @@ typedef struct gphi_capture_event {
 
 /* Destroys the events of forks and joins. */
 void gphi_fork_fini(gph_capture *capture);
-
-/* All nodes of a graph, in the driver's order, which is the order in which they were
- * added (measured). `out` is empty at first. */
-gph_status gphi_nodes_read(const gph_runtime *runtime, CUgraph graph, gphi_vec *out,
-                           gph_error *error);
-
-/* "node 17 (kernel axpy, region layer.3/attn)", for a sentence. `region` may be NULL. */
-void gphi_node_describe(const gph_runtime *runtime, CUgraphNode node, size_t index,
-                        const char *region, char *out, size_t bytes);
 
 /* Binds the stream to the pool of the options before the driver captures; all of these do
  * nothing where there is none. After the driver's end it is made final or undone;

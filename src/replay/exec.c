@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "cuda/runtime.h"
 #include "cuda/status.h"
-#include "replay/capture.h"
+#include "replay/query.h"
 
 /* CUDA_GRAPH_INSTANTIATE_FLAG_ bits that are defined. */
 static const uint32_t FLAGS_KNOWN = 1 | 2 | 4 | 8;
@@ -28,32 +28,11 @@ static const char *instantiate_text(CUgraphInstantiateResult result)
     return "";
 }
 
-/* The index of a node among cuGraphGetNodes, or -1. */
-static int64_t index_of(const gph_runtime *runtime, CUgraph graph, CUgraphNode node)
-{
-    const gphi_cuda_table *cu = &runtime->cu;
-    size_t count = 0;
-    if (node == NULL || cu->cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS ||
-        count == 0)
-        return -1;
-    CUgraphNode *nodes = gphi_heap_array(runtime->heap, count, sizeof(*nodes));
-    if (nodes == NULL)
-        return -1;
-    int64_t found = -1;
-    size_t filled = count;
-    if (cu->cuGraphGetNodes(graph, nodes, &filled) == CUDA_SUCCESS)
-        for (size_t i = 0; i < filled && i < count && found < 0; i++)
-            if (nodes[i] == node)
-                found = (int64_t)i;
-    gphi_heap_free(runtime->heap, nodes, count * sizeof(*nodes));
-    return found;
-}
-
 static gph_status fail_instantiate(const gph_runtime *runtime, CUgraph graph,
                                    const CUDA_GRAPH_INSTANTIATE_PARAMS *params,
                                    CUresult result, gph_error *error)
 {
-    const int64_t node = index_of(runtime, graph, params->hErrNode_out);
+    const int64_t node = gphi_node_index(runtime, graph, params->hErrNode_out);
     const char *text = instantiate_text(params->result_out);
     if (node < 0)
         gphi_cuda_fail(error, (gph_status)result, "cuGraphInstantiateWithParams",

@@ -130,24 +130,6 @@ gph_status gph_capture_join(gph_capture *capture, CUstream stream, gph_error *er
 
 /* ---- what was forgotten ---- */
 
-CUresult gphi_capture_info_read(const gphi_cuda_table *cu, CUstream stream,
-                                gphi_capture_info *out)
-{
-    *out = (gphi_capture_info){0};
-    CUresult result =
-        cu->cuStreamGetCaptureInfo(stream, &out->status, &out->id, &out->graph,
-                                   &out->dependencies, &out->edges, &out->count);
-    if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) {
-        out->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
-        result = CUDA_SUCCESS;
-    }
-    if (result != CUDA_SUCCESS || out->status != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
-        const CUstreamCaptureStatus status = out->status;
-        *out = (gphi_capture_info){.status = status};
-    }
-    return result;
-}
-
 /* An edge, or half of one, that waits until the node has ended. */
 static bool is_full(const CUgraphEdgeData *edge)
 {
@@ -311,32 +293,6 @@ static void name_loose(gph_capture *capture, const struct leaves *leaves)
         memcpy(capture->forgotten + used, one, (size_t)length + 1);
         used += (size_t)length;
     }
-}
-
-/* The kernel's name, or NULL. */
-static const char *kernel_name(const gphi_cuda_table *cu, CUgraphNode node)
-{
-    CUDA_KERNEL_NODE_PARAMS params = {0};
-    const char *name = NULL;
-    if (cu->cuGraphKernelNodeGetParams(node, &params) != CUDA_SUCCESS)
-        return NULL;
-    const CUresult result = params.func != NULL ? cu->cuFuncGetName(&name, params.func)
-                                                : cu->cuKernelGetName(&name, params.kern);
-    return result == CUDA_SUCCESS ? name : NULL;
-}
-
-void gphi_node_describe(const gph_runtime *runtime, CUgraphNode node, size_t index,
-                        const char *region, char *out, size_t bytes)
-{
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    const char *kernel = NULL;
-    const bool is_known = runtime->cu.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS;
-    if (is_known && type == CU_GRAPH_NODE_TYPE_KERNEL)
-        kernel = kernel_name(&runtime->cu, node);
-    snprintf(out, bytes, "node %zu (%s%s%.60s%s%.60s)", index,
-             is_known ? gph_node_kind_name((gph_node_kind)type) : "?",
-             kernel != NULL ? " " : "", kernel != NULL ? kernel : "",
-             region != NULL ? ", region " : "", region != NULL ? region : "");
 }
 
 /* ---- at the end ---- */

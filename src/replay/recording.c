@@ -87,6 +87,15 @@ void gph_recording_destroy(gph_recording *recording)
 
 /* ---- what is in it ---- */
 
+const char *gphi_segment_region(const gph_recording *recording,
+                                const gphi_segment *segment, size_t node)
+{
+    if (node >= segment->regions.count)
+        return NULL;
+    const uint32_t region = *(uint32_t *)gphi_vec_at(&segment->regions, node);
+    return region > 0 ? *(char **)gphi_vec_at(&recording->names, region - 1) : NULL;
+}
+
 uint32_t gph_recording_segment_count(const gph_recording *recording)
 {
     return recording != NULL ? (uint32_t)recording->segments.count : 0;

@@ -13,25 +13,6 @@
 
 #include <string.h>
 
-gph_status gphi_nodes_read(const gph_runtime *runtime, CUgraph graph, gphi_vec *out,
-                           gph_error *error)
-{
-    size_t count = 0;
-    CUresult result = runtime->cu.cuGraphGetNodes(graph, NULL, &count);
-    if (result == CUDA_SUCCESS && count > 0) {
-        CUgraphNode *nodes = gphi_vec_add(out, count);
-        if (nodes == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "reading %zu nodes", count);
-        size_t filled = count;
-        result = runtime->cu.cuGraphGetNodes(graph, nodes, &filled);
-        out->count = filled < count ? filled : count;
-    }
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuGraphGetNodes", "graph %p",
-                              (void *)graph);
-    return GPH_OK;
-}
-
 static uint32_t open_region(const gph_capture *capture)
 {
     const gphi_vec *stack = &capture->region_stack;
@@ -180,13 +161,4 @@ gph_status gph_region_pop(gph_capture *capture, gph_error *error)
     GPHI_TRY(sync(capture, error));
     capture->region_stack.count--;
     return GPH_OK;
-}
-
-const char *gphi_segment_region(const gph_recording *recording,
-                                const gphi_segment *segment, size_t node)
-{
-    if (node >= segment->regions.count)
-        return NULL;
-    const uint32_t region = *(uint32_t *)gphi_vec_at(&segment->regions, node);
-    return region > 0 ? *(char **)gphi_vec_at(&recording->names, region - 1) : NULL;
 }

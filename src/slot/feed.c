@@ -127,7 +127,7 @@ gph_status gphi_ring_create(gph_slots *slots, gph_error *error)
     CUresult result = allocate(slots, &call);
     if (result == CUDA_SUCCESS)
         result = load(slots, &call);
-    return result == CUDA_SUCCESS ? GPH_OK : gphi_slots_fail(result, call, error);
+    return gphi_slots_check(result, call, error);
 }
 
 void gphi_ring_destroy(gph_slots *slots)
@@ -174,7 +174,7 @@ static gph_status wait_for_row(gph_slots *slots, gph_error *error)
         if (result == CUDA_SUCCESS && is_full(slots))
             return fail_no_feed(slots, error);
         if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
-            return gphi_slots_fail(result, "cuStreamQuery", error);
+            return gphi_slots_check(result, "cuStreamQuery", error);
         if (!gphi_slots_pause(slots, from, &round))
             return gphi_fail(error, GPH_E_STATE,
                              "all %u rows of the ring belong to queued replays, and none "
@@ -220,8 +220,8 @@ gph_status gphi_ring_feed(gph_slots *slots, CUstream stream, gph_error *error)
     uint32_t depth = slots->depth, count = slots->word_count;
     void *arguments[] = {&slots->ring_there, &slots->words, &depth, &count};
     const unsigned threads = count < THREADS_MAX ? (count + 31) / 32 * 32 : THREADS_MAX;
-    const CUresult result = slots->runtime->cu.cuLaunchKernel(
-        slots->feed, 1, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
-    return result == CUDA_SUCCESS ? GPH_OK
-                                  : gphi_slots_fail(result, "cuLaunchKernel", error);
+    return gphi_slots_check(slots->runtime->cu.cuLaunchKernel(slots->feed, 1, 1, 1,
+                                                              threads, 1, 1, 0, stream,
+                                                              arguments, NULL),
+                            "cuLaunchKernel", error);
 }

@@ -1,27 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Launching with what is bound: copies, the ring's row, the window; then the graph. */
-#define _GNU_SOURCE
-#include "base/clock.h"
 #include "base/fail.h"
 #include "slot/slots.h"
-
-#include <sched.h>
-#include <time.h>
-
-enum { SPINS = 64 };
-
-bool gphi_slots_pause(const gph_slots *slots, uint64_t from_ns, uint32_t *round)
-{
-    if (gphi_clock_ns() - from_ns > slots->wait_ns)
-        return false;
-    if ((*round)++ < SPINS) {
-        sched_yield();
-    } else {
-        const struct timespec nap = {.tv_nsec = 50000};
-        nanosleep(&nap, NULL);
-    }
-    return true;
-}
 
 /* ---- copies -------------------------------------------------------------------------
  */
@@ -73,12 +53,10 @@ __attribute__((noinline, cold)) static gph_status
 order_behind(gph_slots *slots, CUstream stream, gph_error *error)
 {
     const gphi_cuda_table *cu = &slots->runtime->cu;
-    CUresult result = cu->cuEventRecord(slots->order, slots->stream);
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, "cuEventRecord", error);
-    result = cu->cuStreamWaitEvent(stream, slots->order, 0);
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, "cuStreamWaitEvent", error);
+    GPHI_TRY(gphi_slots_check(cu->cuEventRecord(slots->order, slots->stream),
+                              "cuEventRecord", error));
+    GPHI_TRY(gphi_slots_check(cu->cuStreamWaitEvent(stream, slots->order, 0),
+                              "cuStreamWaitEvent", error));
     slots->stream = stream; /* whatever happens: the order holds from now on */
     return GPH_OK;
 }
@@ -140,9 +118,8 @@ gph_status gph_slots_feed(gph_slots *slots, CUstream stream, gph_error *error)
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (slots == NULL)
         return gphi_fail(error, GPH_E_INVALID, "slots is NULL");
-    const CUresult result = slots->runtime->cu.cuStreamIsCapturing(stream, &status);
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, "cuStreamIsCapturing", error);
+    GPHI_TRY(gphi_slots_check(slots->runtime->cu.cuStreamIsCapturing(stream, &status),
+                              "cuStreamIsCapturing", error));
     if (status != CU_STREAM_CAPTURE_STATUS_NONE)
         return slots->word_count > 0 ? gphi_ring_feed(slots, stream, error) : GPH_OK;
 

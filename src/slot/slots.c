@@ -11,11 +11,6 @@
 static const uint64_t WAIT_NS = UINT64_C(10000000000);
 enum { DEPTH = 64, WINDOWS = 2 };
 
-gph_status gphi_slots_fail(CUresult result, const char *call, gph_error *error)
-{
-    return gphi_cuda_fail(error, (gph_status)result, call, "slots of a graph");
-}
-
 /* ---- making -------------------------------------------------------------------------
  */
 
@@ -102,23 +97,20 @@ static bool allocate_arrays(gph_slots *table)
 static gph_status make_driver_side(gph_slots *table, gph_error *error)
 {
     const gphi_cuda_table *cu = &table->runtime->cu;
-    CUresult result = cu->cuCtxGetDevice(&table->device);
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, "cuCtxGetDevice", error);
-    result = cu->cuEventCreate(&table->order, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS) {
-        table->order = NULL;
-        return gphi_slots_fail(result, "cuEventCreate", error);
-    }
+    GPHI_TRY(
+        gphi_slots_check(cu->cuCtxGetDevice(&table->device), "cuCtxGetDevice", error));
+    CUevent order = NULL;
+    GPHI_TRY(gphi_slots_check(cu->cuEventCreate(&order, CU_EVENT_DISABLE_TIMING),
+                              "cuEventCreate", error));
+    table->order = order;
     for (uint32_t i = 0; i < table->count; i++) {
         struct gphi_slot *slot = &table->slots[i];
         if (slot->kind != GPH_SLOT_COPY || slot->address != 0)
             continue;
-        result = cu->cuMemAlloc(&slot->address, (size_t)slot->bytes);
-        if (result != CUDA_SUCCESS) {
-            slot->address = 0;
-            return gphi_slots_fail(result, "cuMemAlloc", error);
-        }
+        CUdeviceptr address = 0;
+        GPHI_TRY(gphi_slots_check(cu->cuMemAlloc(&address, (size_t)slot->bytes),
+                                  "cuMemAlloc", error));
+        slot->address = address;
         slot->owns_address = true;
     }
     if (table->copy_count > 1)

@@ -94,8 +94,8 @@ struct gph_slots {
     gphi_deferred end;
 };
 
-/* What the driver refused, of a table. */
-gph_status gphi_slots_fail(CUresult result, const char *call, gph_error *error);
+/* What the driver said to a call of a table. */
+gph_status gphi_slots_check(CUresult result, const char *call, gph_error *error);
 
 /* feed.c: the ring. */
 gph_status gphi_ring_create(gph_slots *slots, gph_error *error);

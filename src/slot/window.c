@@ -40,10 +40,11 @@ static gph_status round_up(gph_slots *slots, gph_error *error)
     size_t granularity = 0;
     int can_map = 0;
     const gphi_cuda_table *cu = &slots->runtime->cu;
-    CUresult result = cu->cuDeviceGetAttribute(
-        &can_map, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, slots->device);
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, "cuDeviceGetAttribute", error);
+    GPHI_TRY(gphi_slots_check(
+        cu->cuDeviceGetAttribute(&can_map,
+                                 CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                                 slots->device),
+        "cuDeviceGetAttribute", error));
     if (!can_map)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "device %d cannot map memory: no slot can be REMAP",
@@ -51,10 +52,9 @@ static gph_status round_up(gph_slots *slots, gph_error *error)
     const CUmemAllocationProp props = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = slots->device}};
-    result = cu->cuMemGetAllocationGranularity(&granularity, &props,
-                                               CU_MEM_ALLOC_GRANULARITY_MINIMUM);
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, "cuMemGetAllocationGranularity", error);
+    GPHI_TRY(gphi_slots_check(cu->cuMemGetAllocationGranularity(
+                                  &granularity, &props, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+                              "cuMemGetAllocationGranularity", error));
     for (uint32_t i = 0; i < slots->count; i++)
         if (slots->slots[i].kind == GPH_SLOT_REMAP)
             slots->slots[i].bytes =
@@ -77,8 +77,7 @@ gph_status gphi_windows_create(gph_slots *slots, gph_error *error)
         if (window->ranges == NULL)
             return gphi_fail(error, GPH_E_NO_MEMORY, "%u windows", slots->window_count);
         const CUresult result = create_window(slots, window, &call);
-        if (result != CUDA_SUCCESS)
-            return gphi_slots_fail(result, call, error);
+        GPHI_TRY(gphi_slots_check(result, call, error));
     }
     return GPH_OK;
 }
@@ -144,14 +143,11 @@ static gph_status wait_for(gph_slots *slots, struct gphi_window *window, gph_err
     const gphi_cuda_table *cu = &slots->runtime->cu;
     const uint64_t from = gphi_clock_ns();
     uint32_t round = 0;
-    CUresult result = CUDA_ERROR_NOT_READY;
+    CUresult result = CUDA_SUCCESS;
     if (!window->is_used)
         return GPH_OK;
-    if (window->is_unsure) { /* all that could have been in its place */
-        result = cu->cuCtxSynchronize();
-        if (result != CUDA_SUCCESS)
-            return gphi_slots_fail(result, "cuCtxSynchronize", error);
-    }
+    if (window->is_unsure) /* all that could have been in its place */
+        GPHI_TRY(gphi_slots_check(cu->cuCtxSynchronize(), "cuCtxSynchronize", error));
     while (!window->is_unsure &&
            (result = cu->cuEventQuery(window->event)) == CUDA_ERROR_NOT_READY) {
         slots->stats.wait_count += round == 0;
@@ -161,8 +157,7 @@ static gph_status wait_for(gph_slots *slots, struct gphi_window *window, gph_err
                              "window did not end within %.3f s",
                              (double)slots->wait_ns / 1e9);
     }
-    if (result != CUDA_SUCCESS)
-        return gphi_slots_fail(result, "cuEventQuery", error);
+    GPHI_TRY(gphi_slots_check(result, "cuEventQuery", error));
     window->is_used = window->is_unsure = false;
     return GPH_OK;
 }
@@ -202,8 +197,7 @@ gph_status gphi_window_map(gph_slots *slots, uint32_t index, gph_error *error)
             continue;
         const CUresult result =
             map(slots, &window->ranges[slot->place], slot->buffer, &call);
-        if (result != CUDA_SUCCESS)
-            return gphi_slots_fail(result, call, error);
+        GPHI_TRY(gphi_slots_check(result, call, error));
         slots->stats.map_count++;
     }
     return GPH_OK;

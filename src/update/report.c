@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reports of updates. */
 #include "base/fail.h"
-#include "base/heap.h"
+#include "replay/query.h"
 #include "update/track.h"
 
 #include <stdio.h>
@@ -78,26 +78,6 @@ static const char *result_text(CUgraphExecUpdateResult result)
     return "an error";
 }
 
-/* The index of a node among those of the graph itself, or -1. */
-static int64_t index_of(const gph_runtime *runtime, CUgraph graph, CUgraphNode node)
-{
-    size_t count = 0;
-    if (node == NULL ||
-        runtime->cu.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS || count == 0)
-        return -1;
-    CUgraphNode *nodes = gphi_heap_array(runtime->heap, count, sizeof(*nodes));
-    if (nodes == NULL)
-        return -1;
-    int64_t found = -1;
-    size_t filled = count;
-    if (runtime->cu.cuGraphGetNodes(graph, nodes, &filled) == CUDA_SUCCESS)
-        for (size_t i = 0; i < filled && i < count && found < 0; i++)
-            if (nodes[i] == node)
-                found = (int64_t)i;
-    gphi_heap_free(runtime->heap, nodes, count * sizeof(*nodes));
-    return found;
-}
-
 void gphi_report_driver(gph_update_report *report, const gph_runtime *runtime,
                         CUgraph graph, const CUgraphExecUpdateResultInfo *info)
 {
@@ -106,8 +86,8 @@ void gphi_report_driver(gph_update_report *report, const gph_runtime *runtime,
     report->is_certain = 1;
     report->handle = info->errorNode;
     report->handle_from = info->errorFromNode;
-    report->node = index_of(runtime, graph, info->errorNode);
-    report->node_from = index_of(runtime, graph, info->errorFromNode);
+    report->node = gphi_node_index(runtime, graph, info->errorNode);
+    report->node_from = gphi_node_index(runtime, graph, info->errorFromNode);
     char node[40] = "";
     if (report->node >= 0)
         snprintf(node, sizeof(node), "node %lld: ", (long long)report->node);

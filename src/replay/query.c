@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the driver is asked of captures, graphs and nodes; the lowest file of the room. */
+#include "replay/query.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "cuda/status.h"
+#include <gph/graph.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+CUresult gphi_capture_info_read(const gphi_cuda_table *cu, CUstream stream,
+                                gphi_capture_info *out)
+{
+    *out = (gphi_capture_info){0};
+    CUresult result =
+        cu->cuStreamGetCaptureInfo(stream, &out->status, &out->id, &out->graph,
+                                   &out->dependencies, &out->edges, &out->count);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) {
+        out->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+        result = CUDA_SUCCESS;
+    }
+    if (result != CUDA_SUCCESS || out->status != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
+        const CUstreamCaptureStatus status = out->status;
+        *out = (gphi_capture_info){.status = status};
+    }
+    return result;
+}
+
+gph_status gphi_nodes_read(const gph_runtime *runtime, CUgraph graph, gphi_vec *out,
+                           gph_error *error)
+{
+    size_t count = 0;
+    CUresult result = runtime->cu.cuGraphGetNodes(graph, NULL, &count);
+    if (result == CUDA_SUCCESS && count > 0) {
+        CUgraphNode *nodes = gphi_vec_add(out, count);
+        if (nodes == NULL)
+            return gphi_fail(error, GPH_E_NO_MEMORY, "reading %zu nodes", count);
+        size_t filled = count;
+        result = runtime->cu.cuGraphGetNodes(graph, nodes, &filled);
+        out->count = filled < count ? filled : count;
+    }
+    if (result != CUDA_SUCCESS)
+        return gphi_cuda_fail(error, (gph_status)result, "cuGraphGetNodes", "graph %p",
+                              (void *)graph);
+    return GPH_OK;
+}
+
+int64_t gphi_node_index(const gph_runtime *runtime, CUgraph graph, CUgraphNode node)
+{
+    const gphi_cuda_table *cu = &runtime->cu;
+    size_t count = 0;
+    if (node == NULL || cu->cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS ||
+        count == 0)
+        return -1;
+    CUgraphNode *nodes = gphi_heap_array(runtime->heap, count, sizeof(*nodes));
+    if (nodes == NULL)
+        return -1;
+    int64_t found = -1;
+    size_t filled = count;
+    if (cu->cuGraphGetNodes(graph, nodes, &filled) == CUDA_SUCCESS)
+        for (size_t i = 0; i < filled && i < count && found < 0; i++)
+            if (nodes[i] == node)
+                found = (int64_t)i;
+    gphi_heap_free(runtime->heap, nodes, count * sizeof(*nodes));
+    return found;
+}
+
+/* The kernel's name, or NULL. */
+static const char *kernel_name(const gphi_cuda_table *cu, CUgraphNode node)
+{
+    CUDA_KERNEL_NODE_PARAMS params = {0};
+    const char *name = NULL;
+    if (cu->cuGraphKernelNodeGetParams(node, &params) != CUDA_SUCCESS)
+        return NULL;
+    const CUresult result = params.func != NULL ? cu->cuFuncGetName(&name, params.func)
+                                                : cu->cuKernelGetName(&name, params.kern);
+    return result == CUDA_SUCCESS ? name : NULL;
+}
+
+void gphi_node_describe(const gph_runtime *runtime, CUgraphNode node, size_t index,
+                        const char *region, char *out, size_t bytes)
+{
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    const char *kernel = NULL;
+    const bool is_known = runtime->cu.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS;
+    if (is_known && type == CU_GRAPH_NODE_TYPE_KERNEL)
+        kernel = kernel_name(&runtime->cu, node);
+    snprintf(out, bytes, "node %zu (%s%s%.60s%s%.60s)", index,
+             is_known ? gph_node_kind_name((gph_node_kind)type) : "?",
+             kernel != NULL ? " " : "", kernel != NULL ? kernel : "",
+             region != NULL ? ", region " : "", region != NULL ? region : "");
+}

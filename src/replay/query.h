@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Questions to the driver that captures, executables and updates share. */
+#ifndef GPHI_REPLAY_QUERY_H
+#define GPHI_REPLAY_QUERY_H
+#include "base/vec.h"
+#include "cuda/runtime.h"
+
+/* What the driver says of the captured stream; the arrays are valid until the next call
+ * with it. */
+typedef struct gphi_capture_info {
+    CUstreamCaptureStatus status;
+    cuuint64_t id;
+    CUgraph graph; /* NULL if it is not active */
+    const CUgraphNode *dependencies;
+    const CUgraphEdgeData *edges; /* NULL: all are ordinary */
+    size_t count;
+} gphi_capture_info;
+CUresult gphi_capture_info_read(const gphi_cuda_table *cu, CUstream stream,
+                                gphi_capture_info *out);
+
+/* All nodes of a graph, in the driver's order, which is the order in which they were
+ * added (measured). `out` is empty at first. */
+gph_status gphi_nodes_read(const gph_runtime *runtime, CUgraph graph, gphi_vec *out,
+                           gph_error *error);
+
+/* "node 17 (kernel axpy, region layer.3/attn)", for a sentence. `region` may be NULL. */
+void gphi_node_describe(const gph_runtime *runtime, CUgraphNode node, size_t index,
+                        const char *region, char *out, size_t bytes);
+
+/* The index of a node in that order; -1: it is not one of the graph's own, or the driver
+ * does not say. */
+int64_t gphi_node_index(const gph_runtime *runtime, CUgraph graph, CUgraphNode node);
+#endif
