@@ -39,25 +39,36 @@ ptx_value ptx_fresh(ptx_emit *emit)
     return value;
 }
 
+void ptx_linev(ptx_emit *emit, const char *format, va_list args)
+{
+    gphi_text_put(emit->out, "  ");
+    gphi_text_addv(emit->out, format, args);
+    gphi_text_put(emit->out, "\n");
+}
+
 void ptx_line(ptx_emit *emit, const char *format, ...)
 {
     va_list args;
-    gphi_text_put(emit->out, "  ");
     va_start(args, format);
-    gphi_text_addv(emit->out, format, args);
+    ptx_linev(emit, format, args);
     va_end(args);
+}
+
+ptx_value ptx_letv(ptx_emit *emit, const char *format, va_list args)
+{
+    const ptx_value value = ptx_fresh(emit);
+    gphi_text_add(emit->out, "  %s = ", value.name);
+    gphi_text_addv(emit->out, format, args);
     gphi_text_put(emit->out, "\n");
+    return value;
 }
 
 ptx_value ptx_let(ptx_emit *emit, const char *format, ...)
 {
-    const ptx_value value = ptx_fresh(emit);
     va_list args;
-    gphi_text_add(emit->out, "  %s = ", value.name);
     va_start(args, format);
-    gphi_text_addv(emit->out, format, args);
+    const ptx_value value = ptx_letv(emit, format, args);
     va_end(args);
-    gphi_text_put(emit->out, "\n");
     return value;
 }
 

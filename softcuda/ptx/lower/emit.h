@@ -106,6 +106,8 @@ bool ptx_insn_keeps_uniformity(const ptx_function *function, const ptx_insn *ins
 void ptx_line(ptx_emit *emit, const char *format, ...) GPH_PRINTF(2, 3);
 /* "%v12 = format" */
 ptx_value ptx_let(ptx_emit *emit, const char *format, ...) GPH_PRINTF(2, 3);
+void ptx_linev(ptx_emit *emit, const char *format, va_list args);
+ptx_value ptx_letv(ptx_emit *emit, const char *format, va_list args);
 uint32_t ptx_new_label(ptx_emit *emit);
 /* Loads the field at `offset` of the structure `base` points to. */
 ptx_value ptx_load_field(ptx_emit *emit, const char *type, const char *base,

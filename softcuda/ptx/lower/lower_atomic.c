@@ -6,7 +6,6 @@
  * at one address. Global and generic ones are atomic instructions. */
 #include "softcuda/ptx/lower/lower.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct operation {
@@ -53,7 +52,7 @@ static const char *word_for(ptx_low *l, ptx_type type)
         const bool counts = o->modifier == PTX_MOD_INC || o->modifier == PTX_MOD_DEC;
         if (counts && type != PTX_U32)
             return NULL;
-        if (type == PTX_F32 || type == PTX_F64)
+        if (ptx_is_float(type))
             return o->modifier == PTX_MOD_ADD ? "fadd" : NULL;
         if (o->on_signed == NULL && ptx_is_signed(type))
             return NULL;
@@ -71,17 +70,14 @@ static ptx_value plain_result(ptx_low *l, const atomic *a, ptx_value old, ptx_va
     const size_t length = strlen(word);
     if (length > 5) { /* uinc_wrap, udec_wrap */
         const ptx_arg args[] = {{llvm, old}, {llvm, b}};
-        ptx_value result = {""};
-        (void)ptx_call_library(l, word[1] == 'i' ? "wrap_inc_u32" : "wrap_dec_u32", llvm,
-                               args, 2, &result);
-        return result;
+        return ptx_call_library(l, word[1] == 'i' ? "wrap_inc_u32" : "wrap_dec_u32", llvm,
+                                args, 2);
     }
+    const ptx_value both[] = {old, b};
     if (strcmp(word, "min") == 0 || strcmp(word, "max") == 0)
-        return ptx_op(l, "call %s @llvm.s%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
-                      old.name, llvm, b.name);
-    if (strcmp(word, "umin") == 0 || strcmp(word, "umax") == 0)
-        return ptx_op(l, "call %s @llvm.%s.%s(%s %s, %s %s)", llvm, word, llvm, llvm,
-                      old.name, llvm, b.name);
+        return ptx_call_llvm(l, ptx_name("s%s", word).name, a->type, both, 2);
+    if (word[0] == 'u')
+        return ptx_call_llvm(l, word, a->type, both, 2);
     return ptx_op(l, "%s %s %s, %s", word, llvm, old.name, b.name);
 }
 
@@ -97,9 +93,7 @@ static ptx_value exchange_or_modify(ptx_low *l, const atomic *a, const ptx_place
             keeps = ptx_resize(l, ptx_in_shared(l, address), 1, 32, false);
         }
         const ptx_arg args[] = {{"ptr", place->pointer}, {"float", b}, {"i32", keeps}};
-        ptx_value old_sum = {""};
-        (void)ptx_call_library(l, "atom_add_f32", "float", args, 3, &old_sum);
-        return old_sum;
+        return ptx_call_library(l, "atom_add_f32", "float", args, 3);
     }
     if (!place->is_shared)
         return ptx_op(l, "atomicrmw %s ptr %s, %s %s %s, align %u", a->word, at, llvm,
@@ -133,7 +127,7 @@ static ptx_value compare_and_swap(ptx_low *l, const atomic *a, const ptx_place *
 
 /* atom.add.noftz.f16x2, red.min.noftz.v4.bf16 and so on: the library's name, which tries
  * compare-and-swap in a loop; f32 flushes. */
-static bool float_name(ptx_low *l, const atomic *a, char *name, size_t bytes)
+static bool float_name(ptx_low *l, const atomic *a, ptx_value *name)
 {
     const bool half = ptx_is_half(a->type);
     const char *word = ptx_mod(l, PTX_MOD_ADD)                       ? "add"
@@ -143,36 +137,22 @@ static bool float_name(ptx_low *l, const atomic *a, char *name, size_t bytes)
     if (word == NULL || (half && !ptx_mod(l, PTX_MOD_NOFTZ)) ||
         (!half && (a->type != PTX_F32 || word[0] != 'a')))
         return false;
-    snprintf(name, bytes, "atom_%s_%s", word, ptx_type_name(a->type));
-    return ptx_has_library(name);
-}
-
-static bool check_elements(ptx_low *l, uint32_t nth, const atomic *a, bool is_out)
-{
-    const ptx_operand *vector = l->operands[nth];
-    if (vector->kind != PTX_OPERAND_VECTOR || vector->index != a->elements)
-        return ptx_refuse(l, "the vector has another length than the instruction");
-    for (uint32_t i = 0; i < a->elements; i++) {
-        ptx_low one = {.function = l->function, .module = l->module, .count = 1};
-        one.operands[0] = vector + 1 + i;
-        if (is_out ? !ptx_check_out(&one, 0, a->type) : !ptx_check_in(&one, 0, a->type))
-            return ptx_refuse(l, one.reason);
-    }
-    return true;
+    *name = ptx_name("atom_%s_%s", word, ptx_type_name(a->type));
+    return ptx_has_library(name->name);
 }
 
 /* One element after the other: PTX asks for no more. */
 static bool modify_floats(ptx_low *l, const atomic *a)
 {
-    char name[48];
+    ptx_value name;
     const uint32_t n = a->elements ? a->elements : 1, value = a->address + 1;
     const uint32_t bytes = ptx_type_bytes(a->type);
     const bool global =
         l->insn->space == PTX_SPACE_GLOBAL || l->insn->space == PTX_SPACE_GENERIC;
-    if (!float_name(l, a, name, sizeof(name)) || (a->elements != 0 && !global) ||
-        (a->elements == 0 && !ptx_check_in(l, value, a->type)) ||
-        (a->elements != 0 && !check_elements(l, value, a, false)) ||
-        (a->elements != 0 && a->returns && !check_elements(l, 0, a, true)))
+    if (!float_name(l, a, &name) || (a->elements != 0 && !global) ||
+        !ptx_check_vector(l, value, a->elements, a->type, false) ||
+        (a->elements != 0 && a->returns &&
+         !ptx_check_vector(l, 0, a->elements, a->type, true)))
         return false;
     ptx_place place;
     l->is_strong = true;
@@ -190,28 +170,17 @@ static bool modify_floats(ptx_low *l, const atomic *a)
             {"ptr", at},
             {llvm, ptx_operand_value(l->emit, l->operands[value] + skip + i, a->type)},
             {"i32", ptx_name("0")}};
-        (void)ptx_call_library(l, name, llvm, args, a->type == PTX_F32 ? 3 : 2, &old[i]);
+        old[i] = ptx_call_library(l, name.name, llvm, args, a->type == PTX_F32 ? 3 : 2);
     }
     for (uint32_t i = 0; i < n && a->returns; i++)
         ptx_store_operand(l->emit, l->operands[0] + skip + i, a->type, old[i]);
     return true;
 }
 
-static uint32_t vector_length(ptx_low *l, ptx_type type)
-{
-    if (ptx_mod(l, PTX_MOD_V2))
-        return 2;
-    if (ptx_mod(l, PTX_MOD_V4))
-        return 4;
-    return (type == PTX_F16 || type == PTX_BF16) && ptx_mod(l, PTX_MOD_V8) ? 8 : 0;
-}
-
 static bool skip_scope(ptx_low *l)
 {
-    static const ptx_modifier scopes[] = {PTX_MOD_CTA, PTX_MOD_CLUSTER, PTX_MOD_GPU,
-                                          PTX_MOD_SYS, PTX_MOD_SHARED_CLUSTER};
-    for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
-        (void)ptx_mod(l, scopes[i]);
+    ptx_skip(l, PTX_MOD_CTA, PTX_MOD_SYS);
+    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
     return ptx_mod(l, PTX_MOD_L2_CACHE_HINT);
 }
 
@@ -221,18 +190,18 @@ static bool modify(ptx_low *l)
     a.address = a.returns ? 1 : 0;
     const bool hint = skip_scope(l);
     a.order = ordering(l);
-    a.elements = vector_length(l, a.type);
+    a.elements = ptx_vector_length(l);
     const bool cas = ptx_mod(l, PTX_MOD_CAS);
     if (l->insn->type_count != 1 || l->count != a.address + 2u + cas + hint ||
         (a.returns && a.elements == 0 && !ptx_check_out(l, 0, a.type)) ||
+        (a.elements == 8 && a.type != PTX_F16 && a.type != PTX_BF16) ||
         l->insn->space == PTX_SPACE_LOCAL || l->insn->space == PTX_SPACE_PARAM)
         return false;
     if (ptx_is_half(a.type) || a.elements != 0)
         return modify_floats(l, &a);
     const bool wide =
         a.type == PTX_B128 && a.returns && (cas || ptx_has(l->insn, PTX_MOD_EXCH));
-    const bool known = ptx_is_int(a.type) || ptx_is_bits(a.type) || wide ||
-                       (!cas && (a.type == PTX_F32 || a.type == PTX_F64));
+    const bool known = ptx_is_number(a.type) || wide || (!cas && ptx_is_float(a.type));
     if (!known || ptx_bits(a.type) < (cas ? 16u : 32u) ||
         !ptx_check_in(l, a.address + 1, a.type) ||
         (cas && !ptx_check_in(l, a.address + 2, a.type)))
@@ -260,9 +229,7 @@ static bool fence(ptx_low *l)
     const bool weak = ptx_mod(l, PTX_MOD_ACQ_REL);
     (void)ptx_mod(l, PTX_MOD_SC);
     (void)ptx_mod(l, PTX_MOD_GL);
-    (void)ptx_mod(l, PTX_MOD_SYS);
-    (void)ptx_mod(l, PTX_MOD_GPU);
-    (void)ptx_mod(l, PTX_MOD_CLUSTER);
+    ptx_skip(l, PTX_MOD_CLUSTER, PTX_MOD_SYS);
     if (l->count != 0)
         return false;
     ptx_do(l, "fence %s%s", block ? "syncscope(\"singlethread\") " : "",
@@ -270,13 +237,9 @@ static bool fence(ptx_low *l)
     return true;
 }
 
-bool ptx_low_atomic(ptx_low *l)
-{
-    switch ((ptx_opcode)l->insn->opcode) {
-    case PTX_OP_ATOM:
-    case PTX_OP_RED: return modify(l);
-    case PTX_OP_MEMBAR:
-    case PTX_OP_FENCE: return fence(l);
-    default: return false;
-    }
-}
+ptx_family ptx_low_atomic = {
+    [PTX_OP_ATOM] = modify,
+    [PTX_OP_RED] = modify,
+    [PTX_OP_MEMBAR] = fence,
+    [PTX_OP_FENCE] = fence,
+};

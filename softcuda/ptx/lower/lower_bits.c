@@ -3,31 +3,28 @@
  * shift poison, which a select may discard. */
 #include "softcuda/ptx/lower/lower.h"
 
-#include <stdio.h>
 #include <string.h>
 
-static bool logic(ptx_low *l, const char *word)
+static bool logic(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
-    const bool known = type == PTX_PRED ||
-                       ((ptx_is_bits(type) || ptx_is_int(type)) && ptx_bits(type) >= 16);
-    if (!known || !ptx_check_all(l, type, 2))
+    if ((type != PTX_PRED && !(ptx_is_number(type) && ptx_bits(type) >= 16)) ||
+        !ptx_check_all(l, type, 2))
         return false;
     const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
-    ptx_out(
-        l, 0, type,
-        ptx_op(l, "%s %s %s, %s", word, ptx_int_name(ptx_bits(type)), a.name, b.name));
+    ptx_out(l, 0, type,
+            ptx_op(l, "%s %s %s, %s", l->word, ptx_llvm_type(type), a.name, b.name));
     return true;
 }
 
 static bool complement(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
-    if ((type != PTX_PRED && !ptx_is_bits(type) && !ptx_is_int(type)) ||
-        ptx_bits(type) == 8 || !ptx_check_all(l, type, 1))
+    if ((type != PTX_PRED && !ptx_is_number(type)) || ptx_bits(type) == 8 ||
+        !ptx_check_all(l, type, 1))
         return false;
     const ptx_value a = ptx_in(l, 1, type);
-    ptx_out(l, 0, type, ptx_op(l, "xor %s %s, -1", ptx_int_name(ptx_bits(type)), a.name));
+    ptx_out(l, 0, type, ptx_op(l, "xor %s %s, -1", ptx_llvm_type(type), a.name));
     return true;
 }
 
@@ -37,15 +34,15 @@ static bool is_zero(ptx_low *l)
     if (!ptx_is_bits(type) || ptx_bits(type) == 8 || !ptx_check_all(l, type, 1))
         return false;
     const ptx_value a = ptx_in(l, 1, type);
-    const ptx_value zero =
-        ptx_op(l, "icmp eq %s %s, 0", ptx_int_name(ptx_bits(type)), a.name);
+    const ptx_value zero = ptx_op(l, "icmp eq %s %s, 0", ptx_llvm_type(type), a.name);
     ptx_out(l, 0, type, ptx_resize(l, zero, 1, ptx_bits(type), false));
     return true;
 }
 
 /* The amount is 32 bits wide whatever the type. */
-static bool shift(ptx_low *l, bool left)
+static bool shift(ptx_low *l)
 {
+    const bool left = l->insn->opcode == PTX_OP_SHL;
     const ptx_type type = ptx_type_at(l, 0);
     const uint32_t bits = ptx_bits(type);
     if ((!ptx_is_bits(type) && !(!left && ptx_is_int(type))) || bits == 8 ||
@@ -57,10 +54,9 @@ static bool shift(ptx_low *l, bool left)
     const char *llvm = ptx_int_name(bits);
     const ptx_value a = ptx_in(l, 1, type);
     ptx_value amount = ptx_in(l, 2, PTX_U32), result;
-    const bool is_signed = ptx_is_signed(type);
-    if (is_signed) {
-        amount =
-            ptx_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", amount.name, bits - 1);
+    if (ptx_is_signed(type)) {
+        const ptx_value most = ptx_name("%u", bits - 1);
+        amount = ptx_call_llvm(l, "umin", PTX_U32, (ptx_value[]){amount, most}, 2);
         amount = ptx_resize(l, amount, 32, bits, false);
         result = ptx_op(l, "ashr %s %s, %s", llvm, a.name, amount.name);
     } else {
@@ -85,8 +81,8 @@ static bool funnel(ptx_low *l)
         return false;
     const ptx_value a = ptx_in(l, 1, PTX_B32), b = ptx_in(l, 2, PTX_B32);
     const ptx_value c = ptx_in(l, 3, PTX_B32);
-    ptx_value result = ptx_op(l, "call i32 @llvm.fsh%c.i32(i32 %s, i32 %s, i32 %s)",
-                              left ? 'l' : 'r', b.name, a.name, c.name);
+    ptx_value result =
+        ptx_call_llvm(l, left ? "fshl" : "fshr", PTX_B32, (ptx_value[]){b, a, c}, 3);
     if (clamp) {
         const ptx_value fits = ptx_op(l, "icmp ult i32 %s, 32", c.name);
         result = ptx_op(l, "select i1 %s, i32 %s, i32 %s", fits.name, result.name,
@@ -150,19 +146,24 @@ static bool logic3(ptx_low *l)
     return true;
 }
 
-/* Counting: the result is 32 bits wide. `intrinsic` has a flag for ctlz. */
-static bool count_bits(ptx_low *l, bool leading)
+static bool check_word(const ptx_low *l)
+{
+    return ptx_type_at(l, 0) == PTX_B32 || ptx_type_at(l, 0) == PTX_B64;
+}
+
+/* popc and clz: the result is 32 bits wide. */
+static bool count_bits(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
-    if ((type != PTX_B32 && type != PTX_B64) || l->count != 2 ||
-        !ptx_check_out(l, 0, PTX_U32) || !ptx_check_in(l, 1, type))
+    if (!check_word(l) || l->count != 2 || !ptx_check_out(l, 0, PTX_U32) ||
+        !ptx_check_in(l, 1, type))
         return false;
-    const char *llvm = ptx_int_name(ptx_bits(type));
+    const char *llvm = ptx_llvm_type(type);
     const ptx_value a = ptx_in(l, 1, type);
-    const ptx_value n =
-        leading ? ptx_op(l, "call %s @llvm.ctlz.%s(%s %s, i1 false)", llvm, llvm, llvm,
-                         a.name)
-                : ptx_op(l, "call %s @llvm.ctpop.%s(%s %s)", llvm, llvm, llvm, a.name);
+    const ptx_value n = l->insn->opcode == PTX_OP_POPC
+                            ? ptx_call_llvm(l, "ctpop", type, &a, 1)
+                            : ptx_op(l, "call %s @llvm.ctlz.%s(%s %s, i1 false)", llvm,
+                                     llvm, llvm, a.name);
     ptx_out(l, 0, PTX_U32, ptx_resize(l, n, ptx_bits(type), 32, false));
     return true;
 }
@@ -170,19 +171,16 @@ static bool count_bits(ptx_low *l, bool leading)
 static bool reverse(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
-    if ((type != PTX_B32 && type != PTX_B64) || !ptx_check_all(l, type, 1))
+    if (!check_word(l) || !ptx_check_all(l, type, 1))
         return false;
-    const char *llvm = ptx_int_name(ptx_bits(type));
     const ptx_value a = ptx_in(l, 1, type);
-    ptx_out(l, 0, type,
-            ptx_op(l, "call %s @llvm.bitreverse.%s(%s %s)", llvm, llvm, llvm, a.name));
+    ptx_out(l, 0, type, ptx_call_llvm(l, "bitreverse", type, &a, 1));
     return true;
 }
 
 /* A library function of the instruction's name, `mode` and type; the operands' types by
  * letter: t the type, u 32 bits. The first letter is the result. */
-static bool by_library(ptx_low *l, const char *stem, const char *mode,
-                       const char *letters)
+static bool by_library(ptx_low *l, const char *mode, const char *letters)
 {
     const ptx_type type = ptx_type_at(l, 0);
     const uint32_t count = (uint32_t)strlen(letters);
@@ -196,62 +194,58 @@ static bool by_library(ptx_low *l, const char *stem, const char *mode,
         if (i > 0)
             args[i - 1] = (ptx_arg){ptx_llvm_type(held), ptx_in(l, i, held)};
     }
-    char name[48];
-    snprintf(name, sizeof(name), "%s%s_%s", stem, mode, ptx_type_name(type));
+    const ptx_value name = ptx_name("%s%s_%s", l->word, mode, ptx_type_name(type));
     const ptx_type out = letters[0] == 't' ? type : PTX_U32;
-    ptx_value result;
-    if (!ptx_call_library(l, name, ptx_llvm_type(out), args, count - 1, &result))
-        return false;
-    ptx_out(l, 0, out, result);
+    ptx_out(l, 0, out,
+            ptx_call_library(l, name.name, ptx_llvm_type(out), args, count - 1));
     return true;
 }
 
 static bool permute(ptx_low *l)
 {
-    static const struct {
-        ptx_modifier modifier;
-        const char *name;
-    } modes[] = {{PTX_MOD_F4E, "_f4e"}, {PTX_MOD_B4E, "_b4e"}, {PTX_MOD_RC8, "_rc8"},
-                 {PTX_MOD_ECL, "_ecl"}, {PTX_MOD_ECR, "_ecr"}, {PTX_MOD_RC16, "_rc16"}};
-    const char *mode = "";
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-        if (ptx_mod(l, modes[i].modifier))
-            mode = modes[i].name;
-    return by_library(l, "prmt", mode, "tttt");
+    const ptx_modifier mode = ptx_one_of(l, PTX_MOD_F4E, PTX_MOD_RC16);
+    return by_library(l, mode ? ptx_name("_%s", ptx_modifier_name(mode)).name : "",
+                      "tttt");
 }
 
-static const char *clamp_or_wrap(ptx_low *l)
+static bool find_bit(ptx_low *l)
+{
+    return by_library(l, ptx_mod(l, PTX_MOD_SHIFTAMT) ? "_shiftamt" : "", "ut");
+}
+
+static bool find_nth_bit(ptx_low *l)
+{
+    return by_library(l, "", "ttut");
+}
+
+static bool extract(ptx_low *l)
+{
+    return by_library(l, "", "ttuu");
+}
+
+static bool insert(ptx_low *l)
+{
+    return by_library(l, "", "tttuu");
+}
+
+/* bmsk and szext. */
+static bool clamp_or_wrap(ptx_low *l)
 {
     const bool clamp = ptx_mod(l, PTX_MOD_CLAMP);
-    if (clamp == ptx_mod(l, PTX_MOD_WRAP))
-        return "?"; /* no library function is called so */
-    return clamp ? "_clamp" : "_wrap";
+    return clamp != ptx_mod(l, PTX_MOD_WRAP) &&
+           by_library(l, clamp ? "_clamp" : "_wrap",
+                      l->insn->opcode == PTX_OP_BMSK ? "tuu" : "ttu");
 }
 
-bool ptx_low_bits_family(ptx_low *l)
-{
-    switch ((ptx_opcode)l->insn->opcode) {
-    case PTX_OP_AND: return logic(l, "and");
-    case PTX_OP_OR: return logic(l, "or");
-    case PTX_OP_XOR: return logic(l, "xor");
-    case PTX_OP_NOT: return complement(l);
-    case PTX_OP_CNOT: return is_zero(l);
-    case PTX_OP_SHL: return shift(l, true);
-    case PTX_OP_SHR: return shift(l, false);
-    case PTX_OP_SHF: return funnel(l);
-    case PTX_OP_LOP3: return logic3(l);
-    case PTX_OP_POPC: return count_bits(l, false);
-    case PTX_OP_CLZ: return count_bits(l, true);
-    case PTX_OP_BREV: return reverse(l);
-    case PTX_OP_PRMT: return permute(l);
-    case PTX_OP_BFIND:
-        return by_library(l, "bfind", ptx_mod(l, PTX_MOD_SHIFTAMT) ? "_shiftamt" : "",
-                          "ut");
-    case PTX_OP_FNS: return by_library(l, "fns", "", "ttut");
-    case PTX_OP_BFE: return by_library(l, "bfe", "", "ttuu");
-    case PTX_OP_BFI: return by_library(l, "bfi", "", "tttuu");
-    case PTX_OP_BMSK: return by_library(l, "bmsk", clamp_or_wrap(l), "tuu");
-    case PTX_OP_SZEXT: return by_library(l, "szext", clamp_or_wrap(l), "ttu");
-    default: return false;
-    }
-}
+ptx_family ptx_low_bits = {
+    [PTX_OP_AND] = logic,           [PTX_OP_OR] = logic,
+    [PTX_OP_XOR] = logic,           [PTX_OP_NOT] = complement,
+    [PTX_OP_CNOT] = is_zero,        [PTX_OP_SHL] = shift,
+    [PTX_OP_SHR] = shift,           [PTX_OP_SHF] = funnel,
+    [PTX_OP_LOP3] = logic3,         [PTX_OP_POPC] = count_bits,
+    [PTX_OP_CLZ] = count_bits,      [PTX_OP_BREV] = reverse,
+    [PTX_OP_PRMT] = permute,        [PTX_OP_BFIND] = find_bit,
+    [PTX_OP_FNS] = find_nth_bit,    [PTX_OP_BFE] = extract,
+    [PTX_OP_BFI] = insert,          [PTX_OP_BMSK] = clamp_or_wrap,
+    [PTX_OP_SZEXT] = clamp_or_wrap,
+};

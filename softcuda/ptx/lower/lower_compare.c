@@ -2,9 +2,6 @@
 /* setp, set, selp, slct. */
 #include "softcuda/ptx/lower/lower.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* A comparison: IR's predicate for signed, unsigned (and bits) and floating operands. */
 static const struct comparison {
     ptx_modifier modifier;
@@ -21,9 +18,9 @@ static const struct comparison {
     {PTX_MOD_NUM, NULL, NULL, "ord"},  {PTX_MOD_ISNAN, NULL, NULL, "uno"},
 };
 
-static bool is_float_type(ptx_type type)
+static bool is_any_float(ptx_type type)
 {
-    return type == PTX_F32 || type == PTX_F64 || ptx_is_half(type);
+    return ptx_is_float(type) || ptx_is_half(type);
 }
 
 /* The IR predicate of the one comparison written, for `type`; NULL if there is none. */
@@ -36,7 +33,7 @@ static const char *predicate(ptx_low *l, ptx_type type)
             continue;
         if (found != NULL)
             return NULL;
-        if (is_float_type(type))
+        if (is_any_float(type))
             found = c->on_float;
         else
             found = ptx_is_signed(type) ? c->on_signed : c->on_unsigned;
@@ -52,25 +49,19 @@ static ptx_value comparable(ptx_low *l, uint32_t nth, ptx_type type, uint32_t pa
                             bool ftz)
 {
     ptx_value x = ptx_in(l, nth, type);
-    const bool is_bf16 = type == PTX_BF16 || type == PTX_BF16X2;
-    char name[32];
-    if (ptx_is_half(type)) {
-        if (ptx_bits(type) == 32) {
-            if (part)
-                x = ptx_op(l, "lshr i32 %s, 16", x.name);
-            x = ptx_resize(l, x, 32, 16, false);
-        }
-        ptx_arg arg = {"i16", x};
-        if (ftz)
-            (void)ptx_call_library(l, is_bf16 ? "ftz_bf16" : "ftz_f16", "i16", &arg, 1,
-                                   &arg.value);
-        snprintf(name, sizeof(name), "cvt_f32_%s", is_bf16 ? "bf16" : "f16");
-        (void)ptx_call_library(l, name, "float", &arg, 1, &x);
-    } else if (ftz) {
-        const ptx_arg arg = {"float", x};
-        (void)ptx_call_library(l, "ftz_f32", "float", &arg, 1, &x);
+    if (!ptx_is_half(type))
+        return ftz ? ptx_call_library(l, "ftz_f32", "float", &(ptx_arg){"float", x}, 1)
+                   : x;
+    const char *suffix = type == PTX_BF16 || type == PTX_BF16X2 ? "bf16" : "f16";
+    if (ptx_bits(type) == 32) {
+        if (part)
+            x = ptx_op(l, "lshr i32 %s, 16", x.name);
+        x = ptx_resize(l, x, 32, 16, false);
     }
-    return x;
+    ptx_arg arg = {"i16", x};
+    if (ftz)
+        arg.value = ptx_call_library(l, ptx_name("ftz_%s", suffix).name, "i16", &arg, 1);
+    return ptx_call_library(l, ptx_name("cvt_f32_%s", suffix).name, "float", &arg, 1);
 }
 
 static ptx_value compare(ptx_low *l, const char *word, ptx_type type, uint32_t first,
@@ -79,25 +70,22 @@ static ptx_value compare(ptx_low *l, const char *word, ptx_type type, uint32_t f
     const ptx_value a = comparable(l, first, type, part, ftz);
     const ptx_value b = comparable(l, first + 1, type, part, ftz);
     const char *llvm = ptx_is_half(type) ? "float" : ptx_llvm_type(type);
-    return ptx_op(l, "%s %s %s %s, %s", is_float_type(type) ? "fcmp" : "icmp", word, llvm,
+    return ptx_op(l, "%s %s %s %s, %s", is_any_float(type) ? "fcmp" : "icmp", word, llvm,
                   a.name, b.name);
 }
 
 /* .and .or .xor with a predicate; NULL: none written. */
 static const char *combination(ptx_low *l)
 {
-    if (ptx_mod(l, PTX_MOD_AND))
-        return "and";
-    if (ptx_mod(l, PTX_MOD_OR))
-        return "or";
-    return ptx_mod(l, PTX_MOD_XOR) ? "xor" : NULL;
+    const ptx_modifier word = ptx_one_of(l, PTX_MOD_AND, PTX_MOD_XOR);
+    return word != PTX_MOD_UNKNOWN ? ptx_modifier_name(word) : NULL;
 }
 
 static bool check_compared(ptx_low *l, ptx_type type, uint32_t first, bool ftz)
 {
     if (ftz && type != PTX_F32 && type != PTX_F16 && type != PTX_F16X2)
         return false;
-    if (!is_float_type(type) && !ptx_is_int(type) && !ptx_is_bits(type))
+    if (!is_any_float(type) && !ptx_is_number(type))
         return false;
     return ptx_bits(type) >= 16 && ptx_check_in(l, first, type) &&
            ptx_check_in(l, first + 1, type);
@@ -180,29 +168,36 @@ static bool set_value(ptx_low *l)
     }
     /* set.eq.u32.f16x2 writes 0xffff for true in each half. */
     const ptx_type half = ptx_is_half(to) ? to : PTX_U16;
-    const ptx_value low_part = truth(l, condition, half);
-    const ptx_value high_part = truth(l, compare(l, word, type, 1, 1, ftz), half);
-    const ptx_value lo = ptx_resize(l, low_part, 16, 32, false);
-    const ptx_value hi = ptx_resize(l, high_part, 16, 32, false);
-    const ptx_value up = ptx_op(l, "shl i32 %s, 16", hi.name);
-    ptx_out(l, 0, to, ptx_op(l, "or i32 %s, %s", lo.name, up.name));
+    const ptx_value low = truth(l, condition, half);
+    ptx_out(l, 0, to,
+            ptx_join(l, low, truth(l, compare(l, word, type, 1, 1, ftz), half)));
     return true;
+}
+
+/* A type of selp and slct, and their operands but the third. */
+static bool check_selected(ptx_low *l, ptx_type type)
+{
+    return (ptx_is_number(type) || ptx_is_float(type)) && l->count == 4 &&
+           ptx_bits(type) >= 16 && ptx_check_out(l, 0, type) &&
+           ptx_check_in(l, 1, type) && ptx_check_in(l, 2, type);
+}
+
+static void write_select(ptx_low *l, ptx_type type, ptx_value a, ptx_value b,
+                         ptx_value chosen)
+{
+    const char *llvm = ptx_llvm_type(type);
+    ptx_out(
+        l, 0, type,
+        ptx_op(l, "select i1 %s, %s %s, %s %s", chosen.name, llvm, a.name, llvm, b.name));
 }
 
 static bool select_by_predicate(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
-    const bool known =
-        ptx_is_int(type) || ptx_is_bits(type) || type == PTX_F32 || type == PTX_F64;
-    if (!known || l->count != 4 || ptx_bits(type) < 16 || !ptx_check_out(l, 0, type) ||
-        !ptx_check_in(l, 1, type) || !ptx_check_in(l, 2, type) ||
-        !ptx_check_in(l, 3, PTX_PRED))
+    if (!check_selected(l, type) || !ptx_check_in(l, 3, PTX_PRED))
         return false;
-    const char *llvm = ptx_llvm_type(type);
     const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
-    const ptx_value p = ptx_in(l, 3, PTX_PRED);
-    ptx_out(l, 0, type,
-            ptx_op(l, "select i1 %s, %s %s, %s %s", p.name, llvm, a.name, llvm, b.name));
+    write_select(l, type, a, b, ptx_in(l, 3, PTX_PRED));
     return true;
 }
 
@@ -211,31 +206,20 @@ static bool select_by_sign(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0), by = ptx_type_at(l, 1);
     const bool ftz = ptx_mod(l, PTX_MOD_FTZ);
-    const bool known =
-        ptx_is_int(type) || ptx_is_bits(type) || type == PTX_F32 || type == PTX_F64;
-    if (!known || l->count != 4 || ptx_bits(type) < 16 ||
-        (by != PTX_S32 && by != PTX_F32) || (ftz && by != PTX_F32) ||
-        !ptx_check_out(l, 0, type) || !ptx_check_in(l, 1, type) ||
-        !ptx_check_in(l, 2, type) || !ptx_check_in(l, 3, by))
+    if ((by != PTX_S32 && by != PTX_F32) || (ftz && by != PTX_F32) ||
+        !check_selected(l, type) || !ptx_check_in(l, 3, by))
         return false;
-    const char *llvm = ptx_llvm_type(type);
     const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
     const ptx_value c = comparable(l, 3, by, 0, ftz);
-    const ptx_value chosen = by == PTX_S32 ? ptx_op(l, "icmp sge i32 %s, 0", c.name)
-                                           : ptx_op(l, "fcmp oge float %s, 0.0", c.name);
-    ptx_out(
-        l, 0, type,
-        ptx_op(l, "select i1 %s, %s %s, %s %s", chosen.name, llvm, a.name, llvm, b.name));
+    write_select(l, type, a, b,
+                 by == PTX_S32 ? ptx_op(l, "icmp sge i32 %s, 0", c.name)
+                               : ptx_op(l, "fcmp oge float %s, 0.0", c.name));
     return true;
 }
 
-bool ptx_low_compare(ptx_low *l)
-{
-    switch ((ptx_opcode)l->insn->opcode) {
-    case PTX_OP_SETP: return set_predicate(l);
-    case PTX_OP_SET: return set_value(l);
-    case PTX_OP_SELP: return select_by_predicate(l);
-    case PTX_OP_SLCT: return select_by_sign(l);
-    default: return false;
-    }
-}
+ptx_family ptx_low_compare = {
+    [PTX_OP_SETP] = set_predicate,
+    [PTX_OP_SET] = set_value,
+    [PTX_OP_SELP] = select_by_predicate,
+    [PTX_OP_SLCT] = select_by_sign,
+};

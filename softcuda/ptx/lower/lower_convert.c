@@ -4,19 +4,17 @@
  * s64 -> f64 (odd) -> f32 (odd) -> f16. */
 #include "softcuda/ptx/lower/lower.h"
 
-#include <stdio.h>
-
 /* What the modifiers say. */
 typedef struct conversion {
     ptx_type to, from;
-    ptx_round round;      /* .rn .rz .rm .rp */
+    ptx_modifier round;   /* .rn .rz .rm .rp, or PTX_MOD_UNKNOWN */
     const char *integral; /* .rni .rzi .rmi .rpi: the intrinsic's stem, or NULL */
     bool ftz, sat, satfinite, relu;
 } conversion;
 
 static bool is_float_type(ptx_type type)
 {
-    return type == PTX_F32 || type == PTX_F64 || type == PTX_F16 || type == PTX_BF16;
+    return ptx_is_float(type) || type == PTX_F16 || type == PTX_BF16;
 }
 
 static bool is_half_type(ptx_type type)
@@ -26,29 +24,24 @@ static bool is_half_type(ptx_type type)
 
 static const char *integral_rounding(ptx_low *l)
 {
-    if (ptx_mod(l, PTX_MOD_RNI))
-        return "roundeven";
-    if (ptx_mod(l, PTX_MOD_RZI))
-        return "trunc";
-    if (ptx_mod(l, PTX_MOD_RMI))
-        return "floor";
-    return ptx_mod(l, PTX_MOD_RPI) ? "ceil" : NULL;
+    switch (ptx_one_of(l, PTX_MOD_RNI, PTX_MOD_RPI)) {
+    case PTX_MOD_RNI: return "roundeven";
+    case PTX_MOD_RZI: return "trunc";
+    case PTX_MOD_RMI: return "floor";
+    case PTX_MOD_RPI: return "ceil";
+    default: return NULL;
+    }
 }
 
-static const char *word_of(ptx_round round)
+static const char *word_of(ptx_modifier round)
 {
-    static const char *const words[] = {
-        [LOW_RN] = "rn", [LOW_RZ] = "rz", [LOW_RM] = "rm", [LOW_RP] = "rp"};
-    return round == LOW_NO_ROUND ? "rn" : words[round];
+    return ptx_modifier_name(round == PTX_MOD_UNKNOWN ? PTX_MOD_RN : round);
 }
 
 static ptx_value convert_call(ptx_low *l, const char *name, const char *result,
                               const char *type, ptx_value x)
 {
-    const ptx_arg arg = {type, x};
-    ptx_value out = {""};
-    (void)ptx_call_library(l, name, result, &arg, 1, &out);
-    return out;
+    return ptx_call_library(l, name, result, &(ptx_arg){type, x}, 1);
 }
 
 /* ---- to integers ---------------------------------------------------------------------
@@ -59,18 +52,14 @@ static ptx_value clamp_int(ptx_low *l, ptx_value x, ptx_type from, ptx_type to)
 {
     const uint32_t bits = ptx_bits(from), out = ptx_bits(to);
     const bool from_signed = ptx_is_signed(from), to_signed = ptx_is_signed(to);
-    const char *llvm = ptx_int_name(bits);
     if (from_signed && (!to_signed || out < bits)) {
         const long long least = to_signed ? -(1ll << (out - 1)) : 0;
-        x = ptx_op(l, "call %s @llvm.smax.%s(%s %s, %s %lld)", llvm, llvm, llvm, x.name,
-                   llvm, least);
+        x = ptx_call_llvm(l, "smax", from, (ptx_value[]){x, ptx_name("%lld", least)}, 2);
     }
-    const bool upper = out < bits || (out == bits && !from_signed && to_signed);
-    if (upper) {
-        const uint32_t value_bits = to_signed ? out - 1 : out;
-        const unsigned long long most = (1ull << value_bits) - 1;
-        x = ptx_op(l, "call %s @llvm.%cmin.%s(%s %s, %s %llu)", llvm,
-                   from_signed ? 's' : 'u', llvm, llvm, x.name, llvm, most);
+    if (out < bits || (out == bits && !from_signed && to_signed)) {
+        const unsigned long long most = (1ull << (to_signed ? out - 1 : out)) - 1;
+        x = ptx_call_llvm(l, from_signed ? "smin" : "umin", from,
+                          (ptx_value[]){x, ptx_name("%llu", most)}, 2);
     }
     return x;
 }
@@ -105,18 +94,14 @@ static ptx_value widened(ptx_low *l, const conversion *c, ptx_type *held)
 static ptx_value make_integral(ptx_low *l, const conversion *c, ptx_value x,
                                ptx_type held)
 {
-    if (c->integral == NULL)
-        return x;
-    const char *llvm = ptx_llvm_type(held);
-    return ptx_op(l, "call %s @llvm.%s.%s(%s %s)", llvm, c->integral, ptx_type_name(held),
-                  llvm, x.name);
+    return c->integral != NULL ? ptx_call_llvm(l, c->integral, held, &x, 1) : x;
 }
 
 /* Saturates. A NaN gives 0, or the bit pattern 100...0 where the source or the result is
  * 64 bits wide (PTX ISA, cvt). */
 static bool float_to_int(ptx_low *l, const conversion *c)
 {
-    if (c->integral == NULL || c->round != LOW_NO_ROUND)
+    if (c->integral == NULL || c->round != PTX_MOD_UNKNOWN)
         return false;
     ptx_type held;
     ptx_value x = widened(l, c, &held);
@@ -142,24 +127,24 @@ static bool float_to_int(ptx_low *l, const conversion *c)
 static ptx_value to_half(ptx_low *l, const conversion *c, ptx_value x, ptx_type held)
 {
     const char *to = c->to == PTX_F16 || c->to == PTX_F16X2 ? "f16" : "bf16";
-    char name[48];
     if (held == PTX_F64)
         x = convert_call(l, "odd_f32_f64", "float", "double", x);
-    snprintf(name, sizeof(name), "cvt_%s_%s_f32", word_of(c->round), to);
-    x = convert_call(l, name, "i16", "float", x);
-    if (c->sat) {
-        snprintf(name, sizeof(name), "sat_%s", to);
-        x = convert_call(l, name, "i16", "i16", x);
-    }
-    if (c->satfinite) {
-        snprintf(name, sizeof(name), "satfinite_%s", to);
-        x = convert_call(l, name, "i16", "i16", x);
-    }
-    if (c->relu) {
-        snprintf(name, sizeof(name), "relu_%s", to);
-        x = convert_call(l, name, "i16", "i16", x);
-    }
+    x = convert_call(l, ptx_name("cvt_%s_%s_f32", word_of(c->round), to).name, "i16",
+                     "float", x);
+    if (c->sat)
+        x = convert_call(l, ptx_name("sat_%s", to).name, "i16", "i16", x);
+    if (c->satfinite)
+        x = convert_call(l, ptx_name("satfinite_%s", to).name, "i16", "i16", x);
+    if (c->relu)
+        x = convert_call(l, ptx_name("relu_%s", to).name, "i16", "i16", x);
     return x;
+}
+
+/* From f64 to f32, rounding as written. */
+static ptx_value to_single(ptx_low *l, const conversion *c, ptx_value x)
+{
+    return convert_call(l, ptx_name("cvt_%s_f32_f64", word_of(c->round)).name, "float",
+                        "double", x);
 }
 
 static void store_float(ptx_low *l, const conversion *c, ptx_value x)
@@ -174,13 +159,12 @@ static void store_float(ptx_low *l, const conversion *c, ptx_value x)
 
 static bool int_to_float(ptx_low *l, const conversion *c)
 {
-    if (c->round == LOW_NO_ROUND || c->integral != NULL || c->ftz)
+    if (c->round == PTX_MOD_UNKNOWN || c->integral != NULL || c->ftz)
         return false;
     const bool is_signed = ptx_is_signed(c->from);
     const uint32_t bits = ptx_bits(c->from);
     const ptx_value x = ptx_in(l, 1, c->from);
-    char name[48];
-    if (!is_half_type(c->to) && c->round == LOW_RN) {
+    if (!is_half_type(c->to) && c->round == PTX_MOD_RN) {
         store_float(l, c,
                     ptx_op(l, "%citofp %s %s to %s", is_signed ? 's' : 'u',
                            ptx_int_name(bits), x.name, ptx_llvm_type(c->to)));
@@ -189,18 +173,16 @@ static bool int_to_float(ptx_low *l, const conversion *c)
     const ptx_value wide = ptx_resize(l, x, bits, 64, is_signed);
     const char *sign = is_signed ? "s64" : "u64";
     if (c->to == PTX_F64) {
-        snprintf(name, sizeof(name), "cvt_%s_f64_%s", word_of(c->round), sign);
-        store_float(l, c, convert_call(l, name, "double", "i64", wide));
+        const ptx_value name = ptx_name("cvt_%s_f64_%s", word_of(c->round), sign);
+        store_float(l, c, convert_call(l, name.name, "double", "i64", wide));
         return true;
     }
-    snprintf(name, sizeof(name), "odd_f64_%s", sign);
-    const ptx_value odd = convert_call(l, name, "double", "i64", wide);
-    if (is_half_type(c->to)) {
+    const ptx_value odd =
+        convert_call(l, ptx_name("odd_f64_%s", sign).name, "double", "i64", wide);
+    if (is_half_type(c->to))
         ptx_out(l, 0, c->to, to_half(l, c, odd, PTX_F64));
-        return true;
-    }
-    snprintf(name, sizeof(name), "cvt_%s_f32_f64", word_of(c->round));
-    store_float(l, c, convert_call(l, name, "float", "double", odd));
+    else
+        store_float(l, c, to_single(l, c, odd));
     return true;
 }
 
@@ -209,7 +191,7 @@ static bool float_to_float(ptx_low *l, const conversion *c)
     const bool same = c->to == c->from;
     const bool narrows = ptx_bits(c->to) < ptx_bits(c->from) ||
                          (is_half_type(c->to) && is_half_type(c->from) && !same);
-    if (narrows == (c->round == LOW_NO_ROUND) || (c->integral != NULL && !same))
+    if (narrows == (c->round == PTX_MOD_UNKNOWN) || (c->integral != NULL && !same))
         return false;
     ptx_type held;
     ptx_value x = widened(l, c, &held);
@@ -225,13 +207,8 @@ static bool float_to_float(ptx_low *l, const conversion *c)
     if (c->to == PTX_F64 && held == PTX_F32) {
         x = ptx_op(l, "fpext float %s to double", x.name);
     } else if (c->to == PTX_F32 && held == PTX_F64) {
-        if (c->round == LOW_RN) {
-            x = ptx_op(l, "fptrunc double %s to float", x.name);
-        } else {
-            char name[48];
-            snprintf(name, sizeof(name), "cvt_%s_f32_f64", word_of(c->round));
-            x = convert_call(l, name, "float", "double", x);
-        }
+        x = c->round == PTX_MOD_RN ? ptx_op(l, "fptrunc double %s to float", x.name)
+                                   : to_single(l, c, x);
     }
     store_float(l, c, x);
     return true;
@@ -240,8 +217,8 @@ static bool float_to_float(ptx_low *l, const conversion *c)
 /* cvt.rn.f16x2.f32 d, a, b: a becomes the upper half. */
 static bool pack_pair(ptx_low *l, const conversion *c)
 {
-    if (c->from != PTX_F32 || (c->round != LOW_RN && c->round != LOW_RZ) || c->ftz ||
-        c->sat || c->integral != NULL || l->count != 3)
+    if (c->from != PTX_F32 || (c->round != PTX_MOD_RN && c->round != PTX_MOD_RZ) ||
+        c->ftz || c->sat || c->integral != NULL || l->count != 3)
         return false;
     if (!ptx_check_out(l, 0, c->to) || !ptx_check_in(l, 1, PTX_F32) ||
         !ptx_check_in(l, 2, PTX_F32))
@@ -255,14 +232,14 @@ static bool pack_pair(ptx_low *l, const conversion *c)
     return true;
 }
 
-bool ptx_low_convert(ptx_low *l)
+static bool convert(ptx_low *l)
 {
     conversion c = {.to = ptx_type_at(l, 0), .from = ptx_type_at(l, 1)};
     if (ptx_has(l->insn, PTX_MOD_PACK))
         return ptx_low_pack(l);
     if (l->insn->type_count != 2)
         return false;
-    c.round = ptx_rounding(l);
+    c.round = ptx_one_of(l, PTX_MOD_RN, PTX_MOD_RP);
     c.integral = integral_rounding(l);
     c.ftz = ptx_mod(l, PTX_MOD_FTZ);
     c.sat = ptx_mod(l, PTX_MOD_SAT);
@@ -281,8 +258,10 @@ bool ptx_low_convert(ptx_low *l)
         return to_float ? float_to_float(l, &c) : float_to_int(l, &c);
     if (to_float)
         return int_to_float(l, &c);
-    if (c.round != LOW_NO_ROUND || c.integral != NULL || c.ftz)
+    if (c.round != PTX_MOD_UNKNOWN || c.integral != NULL || c.ftz)
         return false;
     int_to_int(l, &c);
     return true;
 }
+
+ptx_family ptx_low_convert = {[PTX_OP_CVT] = convert};

@@ -3,13 +3,6 @@
  * the library, because IR leaves division by zero and INT_MIN / -1 undefined. */
 #include "softcuda/ptx/lower/lower.h"
 
-#include <stdio.h>
-
-static bool is_float_type(ptx_type type)
-{
-    return type == PTX_F32 || type == PTX_F64 || type == PTX_F32X2 || ptx_is_half(type);
-}
-
 static bool is_pair(ptx_type type)
 {
     return type == PTX_U16X2 || type == PTX_S16X2;
@@ -26,39 +19,39 @@ static ptx_type widened(ptx_type type)
     return (ptx_type)(type + 1);
 } /* u16 -> u32 */
 
+static bool carry_chain(ptx_low *l); /* add.cc, sub.cc, mad.cc too */
+
 /* A library call whose result and arguments have the instruction's type. */
 static bool same_call(ptx_low *l, const char *stem, ptx_type type, uint32_t inputs)
 {
-    char name[48];
-    snprintf(name, sizeof(name), "%s_%s", stem, ptx_type_name(type));
     if (!ptx_check_all(l, type, inputs))
         return false;
+    const char *llvm = ptx_llvm_type(type);
     ptx_arg args[4];
     for (uint32_t i = 0; i < inputs; i++)
-        args[i] = (ptx_arg){ptx_llvm_type(type), ptx_in(l, i + 1, type)};
-    ptx_value result;
-    if (!ptx_call_library(l, name, ptx_llvm_type(type), args, inputs, &result))
-        return false;
-    ptx_out(l, 0, type, result);
+        args[i] = (ptx_arg){llvm, ptx_in(l, i + 1, type)};
+    ptx_out(l, 0, type,
+            ptx_call_library(l, ptx_name("%s_%s", stem, ptx_type_name(type)).name, llvm,
+                             args, inputs));
     return true;
 }
 
 /* add and sub. */
-static bool sum(ptx_low *l, const char *word)
+static bool sum(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
+    if (ptx_has(l->insn, PTX_MOD_CC))
+        return carry_chain(l);
     if (is_pair(type))
-        return same_call(l, word, type, 2);
+        return same_call(l, l->word, type, 2);
     const bool saturate = ptx_mod(l, PTX_MOD_SAT);
     if (!is_word(type) || (saturate && type != PTX_S32) || !ptx_check_all(l, type, 2))
         return false;
-    const char *llvm = ptx_int_name(ptx_bits(type));
-    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
-    const ptx_value result = saturate
-                                 ? ptx_op(l, "call i32 @llvm.s%s.sat.i32(i32 %s, i32 %s)",
-                                          word, a.name, b.name)
-                                 : ptx_op(l, "%s %s %s, %s", word, llvm, a.name, b.name);
-    ptx_out(l, 0, type, result);
+    const ptx_value args[] = {ptx_in(l, 1, type), ptx_in(l, 2, type)};
+    ptx_out(l, 0, type,
+            saturate ? ptx_call_llvm(l, ptx_name("s%s.sat", l->word).name, type, args, 2)
+                     : ptx_op(l, "%s %s %s, %s", l->word, ptx_llvm_type(type),
+                              args[0].name, args[1].name));
     return true;
 }
 
@@ -111,11 +104,17 @@ static bool product24(ptx_low *l, ptx_type type, ptx_value *result)
     return true;
 }
 
-static bool multiply(ptx_low *l, bool is24, bool adds)
+/* mul, mad, mul24, mad24. */
+static bool multiply(ptx_low *l)
 {
+    const ptx_opcode opcode = (ptx_opcode)l->insn->opcode;
+    const bool is24 = opcode == PTX_OP_MUL24 || opcode == PTX_OP_MAD24;
+    const bool adds = opcode == PTX_OP_MAD || opcode == PTX_OP_MAD24;
     const ptx_type type = ptx_type_at(l, 0);
     ptx_type out = type;
     ptx_value result;
+    if (ptx_has(l->insn, PTX_MOD_CC))
+        return carry_chain(l);
     if (!(is24 ? product24(l, type, &result) : product(l, type, &out, &result)))
         return false;
     if (l->count != (adds ? 4u : 3u) || !ptx_check_out(l, 0, out))
@@ -124,22 +123,19 @@ static bool multiply(ptx_low *l, bool is24, bool adds)
         if (!ptx_check_in(l, 3, out))
             return false;
         const ptx_value c = ptx_in(l, 3, out);
-        if (ptx_mod(l, PTX_MOD_SAT)) {
-            if (type != PTX_S32 || out != PTX_S32 || ptx_has(l->insn, PTX_MOD_LO))
-                return false;
-            result = ptx_op(l, "call i32 @llvm.sadd.sat.i32(i32 %s, i32 %s)", result.name,
-                            c.name);
-        } else {
-            result = ptx_op(l, "add %s %s, %s", ptx_int_name(ptx_bits(out)), result.name,
-                            c.name);
-        }
+        if (!ptx_mod(l, PTX_MOD_SAT))
+            result = ptx_op(l, "add %s %s, %s", ptx_llvm_type(out), result.name, c.name);
+        else if (type == PTX_S32 && out == PTX_S32 && !ptx_has(l->insn, PTX_MOD_LO))
+            result = ptx_call_llvm(l, "sadd.sat", PTX_S32, (ptx_value[]){result, c}, 2);
+        else
+            return false;
     }
     ptx_out(l, 0, out, result);
     return true;
 }
 
 /* A divisor known not to be 0 or -1 lets LLVM turn the division into a multiplication. */
-static bool divide(ptx_low *l, bool remainder)
+static bool divide(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
     if (!is_word(type) || !ptx_check_all(l, type, 2))
@@ -149,49 +145,59 @@ static bool divide(ptx_low *l, bool remainder)
                        divisor->imm != -1 && (int32_t)divisor->imm == divisor->imm &&
                        (int16_t)divisor->imm != 0 && (int16_t)divisor->imm != -1;
     if (!plain)
-        return same_call(l, remainder ? "rem" : "div", type, 2);
+        return same_call(l, l->word, type, 2);
     const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
     ptx_out(l, 0, type,
-            ptx_op(l, "%c%s %s %s, %s", ptx_is_signed(type) ? 's' : 'u',
-                   remainder ? "rem" : "div", ptx_int_name(ptx_bits(type)), a.name,
-                   b.name));
+            ptx_op(l, "%c%s %s %s, %s", ptx_is_signed(type) ? 's' : 'u', l->word,
+                   ptx_int_name(ptx_bits(type)), a.name, b.name));
     return true;
 }
 
-static bool absolute(ptx_low *l, bool negate)
+static bool check_signed(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
-    if (!ptx_is_signed(type) || ptx_bits(type) < 16 || !ptx_check_all(l, type, 1))
+    return is_word(type) && ptx_is_signed(type) && ptx_check_all(l, type, 1);
+}
+
+static bool absolute(ptx_low *l)
+{
+    const ptx_type type = ptx_type_at(l, 0);
+    const char *llvm = ptx_llvm_type(type);
+    if (!check_signed(l))
         return false;
-    const char *llvm = ptx_int_name(ptx_bits(type));
     const ptx_value a = ptx_in(l, 1, type);
     ptx_out(l, 0, type,
-            negate ? ptx_op(l, "sub %s 0, %s", llvm, a.name)
-                   : ptx_op(l, "call %s @llvm.abs.%s(%s %s, i1 false)", llvm, llvm, llvm,
-                            a.name));
+            ptx_op(l, "call %s @llvm.abs.%s(%s %s, i1 false)", llvm, llvm, llvm, a.name));
     return true;
 }
 
-static bool extreme(ptx_low *l, const char *word)
+static bool negate(ptx_low *l)
+{
+    const ptx_type type = ptx_type_at(l, 0);
+    if (!check_signed(l))
+        return false;
+    const ptx_value a = ptx_in(l, 1, type);
+    ptx_out(l, 0, type, ptx_op(l, "sub %s 0, %s", ptx_llvm_type(type), a.name));
+    return true;
+}
+
+/* min and max. */
+static bool extreme(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
     const bool relu = ptx_mod(l, PTX_MOD_RELU);
     if (relu && type != PTX_S32 && type != PTX_S16X2)
         return false;
-    if (is_pair(type)) {
-        char stem[16];
-        snprintf(stem, sizeof(stem), "%s%s", word, relu ? "_relu" : "");
-        return same_call(l, stem, type, 2);
-    }
+    if (is_pair(type))
+        return same_call(l, ptx_name("%s%s", l->word, relu ? "_relu" : "").name, type, 2);
     if (!is_word(type) || !ptx_check_all(l, type, 2))
         return false;
-    const char *llvm = ptx_int_name(ptx_bits(type));
-    const ptx_value a = ptx_in(l, 1, type), b = ptx_in(l, 2, type);
+    const ptx_value args[] = {ptx_in(l, 1, type), ptx_in(l, 2, type)};
+    const char sign = ptx_is_signed(type) ? 's' : 'u';
     ptx_value result =
-        ptx_op(l, "call %s @llvm.%c%s.%s(%s %s, %s %s)", llvm,
-               ptx_is_signed(type) ? 's' : 'u', word, llvm, llvm, a.name, llvm, b.name);
+        ptx_call_llvm(l, ptx_name("%c%s", sign, l->word).name, type, args, 2);
     if (relu)
-        result = ptx_op(l, "call i32 @llvm.smax.i32(i32 %s, i32 0)", result.name);
+        result = ptx_call_llvm(l, "smax", type, (ptx_value[]){result, ptx_name("0")}, 2);
     ptx_out(l, 0, type, result);
     return true;
 }
@@ -215,7 +221,7 @@ static bool absolute_difference(ptx_low *l)
 }
 
 /* dp4a.u32.s32, dp2a.lo.s32.u32: signedness of a and of b. */
-static bool dot_product(ptx_low *l, const char *stem)
+static bool dot_product(ptx_low *l)
 {
     const ptx_type a = ptx_type_at(l, 0), b = ptx_type_at(l, 1);
     if ((a != PTX_U32 && a != PTX_S32) || (b != PTX_U32 && b != PTX_S32))
@@ -230,49 +236,19 @@ static bool dot_product(ptx_low *l, const char *stem)
             return false;
         part = hi ? "_hi" : "_lo";
     }
-    char name[48];
-    snprintf(name, sizeof(name), "%s%s_%s_%s", stem, part, ptx_type_name(a),
-             ptx_type_name(b));
+    const ptx_value name =
+        ptx_name("%s%s_%s_%s", l->word, part, ptx_type_name(a), ptx_type_name(b));
     const ptx_arg args[] = {
         {"i32", ptx_in(l, 1, a)}, {"i32", ptx_in(l, 2, b)}, {"i32", ptx_in(l, 3, out)}};
-    ptx_value result;
-    if (!ptx_call_library(l, name, "i32", args, 3, &result))
-        return false;
-    ptx_out(l, 0, out, result);
+    ptx_out(l, 0, out, ptx_call_library(l, name.name, "i32", args, 3));
     return true;
-}
-
-bool ptx_low_integer(ptx_low *l)
-{
-    if (is_float_type(ptx_type_at(l, 0)))
-        return ptx_low_float(l);
-    if (ptx_has(l->insn, PTX_MOD_CC))
-        return ptx_low_carry(l);
-    switch ((ptx_opcode)l->insn->opcode) {
-    case PTX_OP_ADD: return sum(l, "add");
-    case PTX_OP_SUB: return sum(l, "sub");
-    case PTX_OP_MUL: return multiply(l, false, false);
-    case PTX_OP_MAD: return multiply(l, false, true);
-    case PTX_OP_MUL24: return multiply(l, true, false);
-    case PTX_OP_MAD24: return multiply(l, true, true);
-    case PTX_OP_DIV: return divide(l, false);
-    case PTX_OP_REM: return divide(l, true);
-    case PTX_OP_ABS: return absolute(l, false);
-    case PTX_OP_NEG: return absolute(l, true);
-    case PTX_OP_MIN: return extreme(l, "min");
-    case PTX_OP_MAX: return extreme(l, "max");
-    case PTX_OP_SAD: return absolute_difference(l);
-    case PTX_OP_DP4A: return dot_product(l, "dp4a");
-    case PTX_OP_DP2A: return dot_product(l, "dp2a");
-    default: return false;
-    }
 }
 
 /* ---- carry chains: add.cc, addc, sub.cc, subc, mad.cc, madc --------------------------
  */
 
 /* Computes in one bit more than the type and keeps that bit: carry or borrow. */
-bool ptx_low_carry(ptx_low *l)
+static bool carry_chain(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
     const ptx_opcode opcode = (ptx_opcode)l->insn->opcode;
@@ -316,3 +292,24 @@ bool ptx_low_carry(ptx_low *l)
     ptx_out(l, 0, type, ptx_resize(l, result, 2 * bits, bits, false));
     return true;
 }
+
+ptx_family ptx_low_integer = {
+    [PTX_OP_ADD] = sum,
+    [PTX_OP_SUB] = sum,
+    [PTX_OP_MUL] = multiply,
+    [PTX_OP_MAD] = multiply,
+    [PTX_OP_MUL24] = multiply,
+    [PTX_OP_MAD24] = multiply,
+    [PTX_OP_DIV] = divide,
+    [PTX_OP_REM] = divide,
+    [PTX_OP_ABS] = absolute,
+    [PTX_OP_NEG] = negate,
+    [PTX_OP_MIN] = extreme,
+    [PTX_OP_MAX] = extreme,
+    [PTX_OP_SAD] = absolute_difference,
+    [PTX_OP_DP4A] = dot_product,
+    [PTX_OP_DP2A] = dot_product,
+    [PTX_OP_ADDC] = carry_chain,
+    [PTX_OP_SUBC] = carry_chain,
+    [PTX_OP_MADC] = carry_chain,
+};

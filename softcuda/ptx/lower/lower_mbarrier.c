@@ -4,16 +4,12 @@
  * what sends the kernel to the slow path. */
 #include "softcuda/ptx/lower/lower.h"
 
-#include <stdio.h>
-
 /* Scopes and orders: one host thread sees everything in order. */
 static void skip_order(ptx_low *l)
 {
-    static const ptx_modifier words[] = {PTX_MOD_RELEASE, PTX_MOD_ACQUIRE,
-                                         PTX_MOD_RELAXED, PTX_MOD_CTA,
-                                         PTX_MOD_CLUSTER, PTX_MOD_SHARED_CLUSTER};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        (void)ptx_mod(l, words[i]);
+    ptx_skip(l, PTX_MOD_RELAXED, PTX_MOD_RELEASE);
+    ptx_skip(l, PTX_MOD_CTA, PTX_MOD_CLUSTER);
+    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
 }
 
 /* The object at operand `nth`, in shared memory or by a generic address. */
@@ -34,7 +30,8 @@ static bool change(ptx_low *l, const char *name, bool has_value)
     ptx_arg args[2] = {{"ptr", place.pointer}};
     if (has_value)
         args[1] = (ptx_arg){"i32", ptx_in(l, 1, PTX_U32)};
-    return ptx_call_library(l, name, "void", args, 1u + has_value, NULL);
+    (void)ptx_call_library(l, name, "void", args, 1u + has_value);
+    return true;
 }
 
 /* arrive{_drop}{.expect_tx}{.noComplete} state, [a]{, count or bytes} */
@@ -48,15 +45,11 @@ static bool arrive(ptx_low *l, bool drops)
         !ptx_check_out(l, 0, PTX_B64) || (has_value && !ptx_check_in(l, 2, PTX_U32)) ||
         !object_at(l, 1, &place))
         return false;
-    char name[40];
-    snprintf(name, sizeof(name), "mbarrier_arrive%s%s", drops ? "_drop" : "",
-             bytes ? "_expect_tx" : "");
+    const ptx_value name =
+        ptx_name("mbarrier_arrive%s%s", drops ? "_drop" : "", bytes ? "_expect_tx" : "");
     const ptx_arg args[] = {{"ptr", place.pointer},
                             {"i32", has_value ? ptx_in(l, 2, PTX_U32) : ptx_name("1")}};
-    ptx_value state;
-    if (!ptx_call_library(l, name, "i64", args, 2, &state))
-        return false;
-    ptx_out(l, 0, PTX_B64, state);
+    ptx_out(l, 0, PTX_B64, ptx_call_library(l, name.name, "i64", args, 2));
     return true;
 }
 
@@ -72,10 +65,8 @@ static bool wait_for(ptx_low *l, bool has_hint)
         return false;
     const ptx_arg args[] = {{"ptr", place.pointer},
                             {ptx_llvm_type(type), ptx_in(l, 2, type)}};
-    ptx_value done;
-    if (!ptx_call_library(l, parity ? "mbarrier_wait_parity" : "mbarrier_wait", "i32",
-                          args, 2, &done))
-        return false;
+    const ptx_value done = ptx_call_library(
+        l, parity ? "mbarrier_wait_parity" : "mbarrier_wait", "i32", args, 2);
     ptx_out(l, 0, PTX_PRED, ptx_op(l, "icmp ne i32 %s, 0", done.name));
     return true;
 }
@@ -85,14 +76,11 @@ static bool pending_count(ptx_low *l)
     if (l->count != 2 || !ptx_check_out(l, 0, PTX_U32) || !ptx_check_in(l, 1, PTX_B64))
         return false;
     const ptx_arg arg = {"i64", ptx_in(l, 1, PTX_B64)};
-    ptx_value count;
-    if (!ptx_call_library(l, "mbarrier_pending_count", "i32", &arg, 1, &count))
-        return false;
-    ptx_out(l, 0, PTX_U32, count);
+    ptx_out(l, 0, PTX_U32, ptx_call_library(l, "mbarrier_pending_count", "i32", &arg, 1));
     return true;
 }
 
-bool ptx_low_mbarrier(ptx_low *l)
+static bool mbarrier(ptx_low *l)
 {
     skip_order(l);
     const bool counted = l->insn->type_count == 1 && ptx_type_at(l, 0) == PTX_B64;
@@ -129,6 +117,8 @@ bool ptx_low_copy_arrive(ptx_low *l)
     if (!arrives)
         return true;
     const ptx_arg args[] = {{"ptr", place.pointer}, {"i32", ptx_name("1")}};
-    ptx_value state;
-    return ptx_call_library(l, "mbarrier_arrive", "i64", args, 2, &state);
+    (void)ptx_call_library(l, "mbarrier_arrive", "i64", args, 2);
+    return true;
 }
+
+ptx_family ptx_low_mbarrier = {[PTX_OP_MBARRIER] = mbarrier};

@@ -4,8 +4,6 @@
 #include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/lower/lower.h"
 
-#include <string.h>
-
 /* ---- mov
  * -------------------------------------------------------------------------------- */
 
@@ -21,27 +19,15 @@ static ptx_type bits_type(uint32_t bits)
     }
 }
 
-/* An operand alone, so that the checks can be asked about a vector's element. */
-static ptx_low element_of(const ptx_low *l, const ptx_operand *vector, uint32_t nth)
-{
-    ptx_low one = {.function = l->function, .module = l->module, .count = 1};
-    one.operands[0] = vector + 1 + nth;
-    return one;
-}
-
 /* mov.b32 d, {a, b}: the first element is the lowest. */
 static bool pack(ptx_low *l, ptx_type type)
 {
     const ptx_operand *vector = l->operands[1];
     const uint32_t n = vector->index, total = ptx_bits(type);
     const ptx_type part = n ? bits_type(total / n) : PTX_NONE;
-    if (part == PTX_NONE || total % n != 0 || !ptx_check_out(l, 0, type))
+    if (part == PTX_NONE || total % n != 0 || !ptx_check_out(l, 0, type) ||
+        !ptx_check_vector(l, 1, n, part, false))
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        ptx_low one = element_of(l, vector, i);
-        if (!ptx_check_in(&one, 0, part))
-            return ptx_refuse(l, one.reason);
-    }
     if (l->emit == NULL)
         return true;
     ptx_value whole = ptx_name("0");
@@ -62,13 +48,9 @@ static bool unpack(ptx_low *l, ptx_type type)
     const ptx_operand *vector = l->operands[0];
     const uint32_t n = vector->index, total = ptx_bits(type);
     const ptx_type part = n ? bits_type(total / n) : PTX_NONE;
-    if (part == PTX_NONE || total % n != 0 || !ptx_check_in(l, 1, type))
+    if (part == PTX_NONE || total % n != 0 || !ptx_check_in(l, 1, type) ||
+        !ptx_check_vector(l, 0, n, part, true))
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        ptx_low one = element_of(l, vector, i);
-        if (!ptx_check_out(&one, 0, part))
-            return ptx_refuse(l, one.reason);
-    }
     if (l->emit == NULL)
         return true;
     const ptx_value whole = ptx_in(l, 1, type);
@@ -93,9 +75,8 @@ static bool move(ptx_low *l)
             return false;
         return packs ? pack(l, type) : unpack(l, type);
     }
-    const bool known = type == PTX_PRED || type == PTX_F32 || type == PTX_F64 ||
-                       type == PTX_B128 ||
-                       ((ptx_is_int(type) || ptx_is_bits(type)) && ptx_bits(type) >= 16);
+    const bool known = type == PTX_PRED || ptx_is_float(type) || type == PTX_B128 ||
+                       (ptx_is_number(type) && ptx_bits(type) >= 16);
     if (!known || !ptx_check_all(l, type, 1))
         return false;
     ptx_out(l, 0, type, ptx_in(l, 1, type));
@@ -132,20 +113,6 @@ static bool convert_address(ptx_low *l)
     return true;
 }
 
-ptx_value ptx_in_shared(ptx_low *l, ptx_value address)
-{
-    const ptx_value base = ptx_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
-    const ptx_value offset = ptx_op(l, "sub i64 %s, %s", address.name, base.name);
-    const ptx_value at = ptx_op(l, "getelementptr i8, ptr %s, i64 %zu",
-                                l->emit->block.name, offsetof(ptx_block, grid));
-    const ptx_value grid = ptx_op(l, "load ptr, ptr %s", at.name);
-    const ptx_value field = ptx_op(l, "getelementptr i8, ptr %s, i64 %zu", grid.name,
-                                   offsetof(ptx_grid, shared_bytes));
-    const ptx_value bytes = ptx_op(l, "load i32, ptr %s", field.name);
-    const ptx_value limit = ptx_resize(l, bytes, 32, 64, false);
-    return ptx_op(l, "icmp ult i64 %s, %s", offset.name, limit.name);
-}
-
 #define CONSTANTS_MAX 64u   /* of a module, to ask about each */
 #define FRAMES_BYTES 262144 /* of device functions on one stack */
 
@@ -155,19 +122,15 @@ static ptx_value in_range(ptx_low *l, ptx_value address, ptx_value base, ptx_val
     return ptx_op(l, "icmp ult i64 %s, %s", offset.name, bytes.name);
 }
 
-static ptx_value field_of(ptx_low *l, const char *type, const char *base, size_t offset)
-{
-    const ptx_value at = ptx_op(l, "getelementptr i8, ptr %s, i64 %zu", base, offset);
-    return ptx_op(l, "load %s, ptr %s", type, at.name);
-}
-
 /* Local memory of a block's threads lies below its scratch memory; that of a device
  * function in its frame, and in those of its callers above. */
 static ptx_value in_local(ptx_low *l, ptx_value address)
 {
     const char *block = l->emit->block.name;
-    const ptx_value from = field_of(l, "i64", block, offsetof(ptx_block, local));
-    const ptx_value to = field_of(l, "i64", block, offsetof(ptx_block, scratch));
+    const ptx_value from =
+        ptx_load_field(l->emit, "i64", block, offsetof(ptx_block, local));
+    const ptx_value to =
+        ptx_load_field(l->emit, "i64", block, offsetof(ptx_block, scratch));
     const ptx_value bytes = ptx_op(l, "sub i64 %s, %s", to.name, from.name);
     const ptx_value kernels = in_range(l, address, from, bytes);
     if (l->function->is_entry)
@@ -180,10 +143,11 @@ static ptx_value in_local(ptx_low *l, ptx_value address)
 static ptx_value in_params(ptx_low *l, ptx_value address)
 {
     const ptx_value grid =
-        field_of(l, "ptr", l->emit->block.name, offsetof(ptx_block, grid));
-    const ptx_value params = field_of(l, "i64", grid.name, offsetof(ptx_grid, params));
+        ptx_load_field(l->emit, "ptr", l->emit->block.name, offsetof(ptx_block, grid));
+    const ptx_value params =
+        ptx_load_field(l->emit, "i64", grid.name, offsetof(ptx_grid, params));
     const ptx_value bytes =
-        field_of(l, "i32", grid.name, offsetof(ptx_grid, param_bytes));
+        ptx_load_field(l->emit, "i32", grid.name, offsetof(ptx_grid, param_bytes));
     return in_range(l, address, params, ptx_resize(l, bytes, 32, 64, false));
 }
 
@@ -302,23 +266,19 @@ static bool make_policy(ptx_low *l)
     return true;
 }
 
-bool ptx_low_misc(ptx_low *l)
-{
-    switch ((ptx_opcode)l->insn->opcode) {
-    case PTX_OP_MOV: return move(l);
-    case PTX_OP_CVTA: return convert_address(l);
-    case PTX_OP_ISSPACEP: return is_in_space(l);
-    case PTX_OP_MAPA:
-    case PTX_OP_GETCTARANK: return map_cluster(l);
-    case PTX_OP_TRAP:
-    case PTX_OP_BRKPT: return trap(l);
-    case PTX_OP_NANOSLEEP: return sleep_for(l);
-    case PTX_OP_CREATEPOLICY: return make_policy(l);
-    case PTX_OP_PMEVENT:
-    case PTX_OP_GRIDDEPCONTROL:
-    case PTX_OP_DISCARD:
-    case PTX_OP_APPLYPRIORITY:
-    case PTX_OP_SETMAXNREG: return ignore(l);
-    default: return false;
-    }
-}
+ptx_family ptx_low_misc = {
+    [PTX_OP_MOV] = move,
+    [PTX_OP_CVTA] = convert_address,
+    [PTX_OP_ISSPACEP] = is_in_space,
+    [PTX_OP_MAPA] = map_cluster,
+    [PTX_OP_GETCTARANK] = map_cluster,
+    [PTX_OP_TRAP] = trap,
+    [PTX_OP_BRKPT] = trap,
+    [PTX_OP_NANOSLEEP] = sleep_for,
+    [PTX_OP_CREATEPOLICY] = make_policy,
+    [PTX_OP_PMEVENT] = ignore,
+    [PTX_OP_GRIDDEPCONTROL] = ignore,
+    [PTX_OP_DISCARD] = ignore,
+    [PTX_OP_APPLYPRIORITY] = ignore,
+    [PTX_OP_SETMAXNREG] = ignore,
+};

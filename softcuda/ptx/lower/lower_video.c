@@ -5,34 +5,25 @@
 #include "softcuda/ptx/lower/lower.h"
 
 typedef struct video {
-    ptx_opcode opcode;
     uint8_t operation; /* as of the library */
     uint8_t elements;  /* 1, 2 or 4 */
 } video;
 
 enum { ADD, SUB, ABSDIFF, MIN, MAX, SHL, SHR, AVRG, SET };
 
-static const video known[] = {
-    {PTX_OP_VADD, ADD, 1},         {PTX_OP_VADD2, ADD, 2},
-    {PTX_OP_VADD4, ADD, 4},        {PTX_OP_VSUB, SUB, 1},
-    {PTX_OP_VSUB2, SUB, 2},        {PTX_OP_VSUB4, SUB, 4},
-    {PTX_OP_VMIN, MIN, 1},         {PTX_OP_VMIN2, MIN, 2},
-    {PTX_OP_VMIN4, MIN, 4},        {PTX_OP_VMAX, MAX, 1},
-    {PTX_OP_VMAX2, MAX, 2},        {PTX_OP_VMAX4, MAX, 4},
-    {PTX_OP_VSET, SET, 1},         {PTX_OP_VSET2, SET, 2},
-    {PTX_OP_VSET4, SET, 4},        {PTX_OP_VSHL, SHL, 1},
-    {PTX_OP_VAVRG2, AVRG, 2},      {PTX_OP_VAVRG4, AVRG, 4},
-    {PTX_OP_VSHR, SHR, 1},         {PTX_OP_VABSDIFF2, ABSDIFF, 2},
-    {PTX_OP_VABSDIFF, ABSDIFF, 1}, {PTX_OP_VABSDIFF4, ABSDIFF, 4},
+static const video known[PTX_OP_COUNT] = {
+    [PTX_OP_VADD] = {ADD, 1},         [PTX_OP_VADD2] = {ADD, 2},
+    [PTX_OP_VADD4] = {ADD, 4},        [PTX_OP_VSUB] = {SUB, 1},
+    [PTX_OP_VSUB2] = {SUB, 2},        [PTX_OP_VSUB4] = {SUB, 4},
+    [PTX_OP_VMIN] = {MIN, 1},         [PTX_OP_VMIN2] = {MIN, 2},
+    [PTX_OP_VMIN4] = {MIN, 4},        [PTX_OP_VMAX] = {MAX, 1},
+    [PTX_OP_VMAX2] = {MAX, 2},        [PTX_OP_VMAX4] = {MAX, 4},
+    [PTX_OP_VSET] = {SET, 1},         [PTX_OP_VSET2] = {SET, 2},
+    [PTX_OP_VSET4] = {SET, 4},        [PTX_OP_VSHL] = {SHL, 1},
+    [PTX_OP_VAVRG2] = {AVRG, 2},      [PTX_OP_VAVRG4] = {AVRG, 4},
+    [PTX_OP_VSHR] = {SHR, 1},         [PTX_OP_VABSDIFF2] = {ABSDIFF, 2},
+    [PTX_OP_VABSDIFF] = {ABSDIFF, 1}, [PTX_OP_VABSDIFF4] = {ABSDIFF, 4},
 };
-
-static const video *find(ptx_opcode opcode)
-{
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (known[i].opcode == opcode)
-            return &known[i];
-    return NULL;
-}
 
 /* .b0 ... .b3 are 1 to 4, .h0 and .h1 5 and 6, nothing is 0. */
 static uint32_t selection(const ptx_low *l, uint32_t nth)
@@ -46,15 +37,6 @@ static uint32_t selection(const ptx_low *l, uint32_t nth)
 static bool is_word(ptx_type type)
 {
     return type == PTX_U32 || type == PTX_S32;
-}
-
-/* Which of `words` stands there, counted from 1; 0: none. */
-static uint32_t which(ptx_low *l, const ptx_modifier *words, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (ptx_mod(l, words[i]))
-            return i + 1;
-    return 0;
 }
 
 /* The bits of types and saturation; vset has no type of its own for d. */
@@ -76,26 +58,13 @@ static bool read_types(ptx_low *l, bool has_result, uint32_t *traits)
 /* The comparison of vset, or how shifts take large counts. */
 static bool read_mode(ptx_low *l, uint32_t operation, uint32_t *traits)
 {
-    static const ptx_modifier comparisons[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_LT,
-                                               PTX_MOD_LE, PTX_MOD_GT, PTX_MOD_GE};
-    static const ptx_modifier modes[] = {PTX_MOD_CLAMP, PTX_MOD_WRAP};
     if (operation != SET && operation != SHL && operation != SHR)
         return true;
-    const uint32_t mode =
-        operation == SET ? which(l, comparisons, 6) : which(l, modes, 2);
-    *traits |= (mode - 1) << 4;
-    return mode != 0;
-}
-
-/* Checks d, a, b and, where there is one, c. */
-static bool check_operands(ptx_low *l, uint32_t count)
-{
-    if (l->count != count || !ptx_check_out(l, 0, PTX_U32))
-        return false;
-    for (uint32_t i = 1; i < count; i++)
-        if (!ptx_check_in(l, i, PTX_U32))
-            return false;
-    return true;
+    const ptx_modifier first = operation == SET ? PTX_MOD_EQ : PTX_MOD_CLAMP;
+    const ptx_modifier mode =
+        ptx_one_of(l, first, operation == SET ? PTX_MOD_GE : PTX_MOD_WRAP);
+    *traits |= (uint32_t)(mode - first) << 4;
+    return mode != PTX_MOD_UNKNOWN;
 }
 
 static bool call(ptx_low *l, const char *name, uint32_t count, uint32_t traits,
@@ -108,10 +77,7 @@ static bool call(ptx_low *l, const char *name, uint32_t count, uint32_t traits,
     args[3] = (ptx_arg){"i32", ptx_name("%d", (int)traits)};
     if (more != NULL)
         args[4] = (ptx_arg){"i32", ptx_name("%d", (int)*more)};
-    ptx_value result;
-    if (!ptx_call_library(l, name, "i32", args, more != NULL ? 5 : 4, &result))
-        return false;
-    ptx_out(l, 0, PTX_U32, result);
+    ptx_out(l, 0, PTX_U32, ptx_call_library(l, name, "i32", args, more != NULL ? 5 : 4));
     return true;
 }
 
@@ -138,17 +104,25 @@ static bool is_usual(uint32_t operation, uint32_t traits)
     }
 }
 
+/* .add .min .max as 1, 2, 3. */
+static uint32_t second_operation(ptx_low *l)
+{
+    if (ptx_mod(l, PTX_MOD_ADD))
+        return 1;
+    const ptx_modifier word = ptx_one_of(l, PTX_MOD_MIN, PTX_MOD_MAX);
+    return word != PTX_MOD_UNKNOWN ? 2u + (word - PTX_MOD_MIN) : 0;
+}
+
 /* d{.sel}, a{.sel}, b{.sel}{, c}: c where d is merged into it, or a second operation. */
 static bool scalar(ptx_low *l, const video *v)
 {
-    static const ptx_modifier seconds[] = {PTX_MOD_ADD, PTX_MOD_MIN, PTX_MOD_MAX};
     uint32_t traits = v->operation;
     if (!read_types(l, v->operation != SET, &traits) ||
         !read_mode(l, v->operation, &traits) || l->count < 3)
         return false;
-    const uint32_t second = which(l, seconds, 3), into = selection(l, 0);
+    const uint32_t second = second_operation(l), into = selection(l, 0);
     const bool has_third = second != 0 || into != 0;
-    if ((second != 0 && into != 0) || !check_operands(l, has_third ? 4 : 3))
+    if ((second != 0 && into != 0) || !ptx_check_all(l, PTX_U32, has_third ? 3 : 2))
         return false;
     traits |= into << 7 | selection(l, 1) << 10 | selection(l, 2) << 13 | second << 20;
     return is_usual(v->operation, traits) && call(l, "video", l->count, traits, NULL);
@@ -158,8 +132,8 @@ static bool scalar(ptx_low *l, const video *v)
 static bool multiply_add(ptx_low *l)
 {
     uint32_t traits = 0;
-    if (!read_types(l, true, &traits) || !check_operands(l, 4) || selection(l, 0) != 0 ||
-        selection(l, 3) != 0)
+    if (!read_types(l, true, &traits) || !ptx_check_all(l, PTX_U32, 3) ||
+        selection(l, 0) != 0 || selection(l, 3) != 0)
         return false;
     const bool product = l->operands[1]->negate != l->operands[2]->negate;
     const bool third = l->operands[3]->negate != 0;
@@ -211,7 +185,7 @@ static bool parallel(ptx_low *l, const video *v)
     uint32_t traits = v->operation, a, b, mask;
     const uint32_t n = v->elements;
     if (!read_types(l, v->operation != SET, &traits) ||
-        !read_mode(l, v->operation, &traits) || !check_operands(l, 4) ||
+        !read_mode(l, v->operation, &traits) || !ptx_check_all(l, PTX_U32, 3) ||
         l->operands[3]->select != 0 || !mask_of(l, n, &mask) ||
         !digits(l, 1, n, n == 2 ? 0x10 : 0x3210, &a) ||
         !digits(l, 2, n, n == 2 ? 0x32 : 0x7654, &b))
@@ -221,20 +195,18 @@ static bool parallel(ptx_low *l, const video *v)
     return call(l, n == 2 ? "video_two" : "video_four", 4, traits, &selections);
 }
 
-bool ptx_low_video(ptx_low *l)
+static bool video_form(ptx_low *l)
 {
-    if (l->insn->opcode == PTX_OP_VMAD)
-        return multiply_add(l);
-    const video *v = find((ptx_opcode)l->insn->opcode);
-    return v != NULL && (v->elements == 1 ? scalar(l, v) : parallel(l, v));
+    const video *v = &known[l->insn->opcode];
+    return v->elements == 1 ? scalar(l, v) : parallel(l, v);
 }
 
 /* cvt.pack.sat.s16.s32 d, a, b; cvt.pack.sat.u4.s32.b32 d, a, b, c */
 bool ptx_low_pack(ptx_low *l)
 {
-    static const ptx_modifier narrow[] = {PTX_MOD_U2, PTX_MOD_S2, PTX_MOD_U4, PTX_MOD_S4};
     const ptx_type to = ptx_type_at(l, 0);
-    const uint32_t sub = which(l, narrow, 4);
+    const ptx_modifier narrow = ptx_one_of(l, PTX_MOD_U2, PTX_MOD_S4);
+    const uint32_t sub = narrow != PTX_MOD_UNKNOWN ? 1u + (narrow - PTX_MOD_U2) : 0;
     const uint32_t bits = sub != 0 ? (sub <= 2 ? 2 : 4) : ptx_bits(to);
     const bool is_signed = sub != 0 ? sub % 2 == 0 : ptx_is_signed(to);
     const bool narrows =
@@ -242,16 +214,29 @@ bool ptx_low_pack(ptx_low *l)
     const bool has_third = bits != 16;
     if (!ptx_mod(l, PTX_MOD_PACK) || !ptx_mod(l, PTX_MOD_SAT) || !narrows ||
         ptx_type_at(l, 1) != PTX_S32 || l->insn->type_count != 2u + has_third ||
-        (has_third && ptx_type_at(l, 2) != PTX_B32) || !check_operands(l, 3u + has_third))
+        (has_third && ptx_type_at(l, 2) != PTX_B32) ||
+        !ptx_check_all(l, PTX_U32, 2u + has_third))
         return false;
     const ptx_arg args[] = {{"i32", ptx_in(l, 1, PTX_S32)},
                             {"i32", ptx_in(l, 2, PTX_S32)},
                             {"i32", has_third ? ptx_in(l, 3, PTX_B32) : ptx_name("0")},
                             {"i32", ptx_name("%u", bits)},
                             {"i32", ptx_name("%d", is_signed)}};
-    ptx_value result;
-    if (!ptx_call_library(l, "cvt_pack", "i32", args, 5, &result))
-        return false;
-    ptx_out(l, 0, PTX_B32, result);
+    ptx_out(l, 0, PTX_B32, ptx_call_library(l, "cvt_pack", "i32", args, 5));
     return true;
 }
+
+ptx_family ptx_low_video = {
+    [PTX_OP_VMAD] = multiply_add,    [PTX_OP_VADD] = video_form,
+    [PTX_OP_VADD2] = video_form,     [PTX_OP_VADD4] = video_form,
+    [PTX_OP_VSUB] = video_form,      [PTX_OP_VSUB2] = video_form,
+    [PTX_OP_VSUB4] = video_form,     [PTX_OP_VABSDIFF] = video_form,
+    [PTX_OP_VABSDIFF2] = video_form, [PTX_OP_VABSDIFF4] = video_form,
+    [PTX_OP_VMIN] = video_form,      [PTX_OP_VMIN2] = video_form,
+    [PTX_OP_VMIN4] = video_form,     [PTX_OP_VMAX] = video_form,
+    [PTX_OP_VMAX2] = video_form,     [PTX_OP_VMAX4] = video_form,
+    [PTX_OP_VAVRG2] = video_form,    [PTX_OP_VAVRG4] = video_form,
+    [PTX_OP_VSET] = video_form,      [PTX_OP_VSET2] = video_form,
+    [PTX_OP_VSET4] = video_form,     [PTX_OP_VSHL] = video_form,
+    [PTX_OP_VSHR] = video_form,
+};
