@@ -5,6 +5,7 @@
  * counts. */
 #include "doctor/rules/update/update_why.h"
 #include "base/heap.h"
+#include "base/text.h"
 #include "doctor/model/model_node.h"
 #include "doctor/rules/said.h"
 #include "graph/match.h"
@@ -15,7 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UPDATE_ERROR = 1, TOPOLOGY = 2, NODE_TYPE = 3, PARAMETERS = 5, ATTRIBUTES = 8 };
+enum {
+    TOPOLOGY = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+    NODE_TYPE = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+    PARAMETERS = CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
+    ATTRIBUTES = CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
+};
 
 /* ---- words ---- */
 
@@ -42,8 +48,7 @@ static void add_node(gphi_verdict *out, const gphi_snapshot *snapshot, uint32_t 
     gphi_why_node *node = &out->nodes[out->node_count++];
     label_of(snapshot->data, index, label, sizeof(label));
     snprintf(node->text, sizeof(node->text), "%s: %s", what, label);
-    if (snapshot->made != NULL && index < snapshot->node_count)
-        node->made = snapshot->made[index];
+    node->made = *gphi_snapshot_made(snapshot, index);
 }
 
 static void add_pair(gphi_verdict *out, const gphi_ask *ask, uint32_t a, uint32_t b)
@@ -217,15 +222,6 @@ static void say_clash(const gphi_ask *ask, const struct walk *walk, gphi_verdict
 
 /* ---- whole updates ---- */
 
-static uint32_t index_of(const gphi_snapshot *snapshot, uint64_t node)
-{
-    for (uint32_t i = 0;
-         node != 0 && snapshot->handles != NULL && i < snapshot->node_count; i++)
-        if (snapshot->handles[i] == node)
-            return i;
-    return GPH_NODE_NONE;
-}
-
 /* The rule that the driver's result names, where our own look found another or none. */
 static gphi_why why_by_result(const gphi_ask *ask, const gph_node *node)
 {
@@ -274,27 +270,18 @@ static bool agrees(uint32_t result, gphi_why why)
 }
 
 /* What fields of the pair differ, for a refusal that we cannot foretell. */
-struct fields {
-    char text[240];
-};
-
 static bool add_field(void *user, const char *field, const char *before,
                       const char *after)
 {
-    struct fields *to = user;
-    const size_t used = strlen(to->text);
-    snprintf(to->text + used, sizeof(to->text) - used, "%s%s %s -> %s",
-             used > 0 ? ", " : "", field, before, after);
-    return strlen(to->text) + 60 < sizeof(to->text);
+    gphi_text *to = user;
+    gphi_text_add(to, "%s%s %s -> %s", to->length > 0 ? ", " : "", field, before, after);
+    return to->length + 60 < to->room;
 }
 
 static void say_unforetold(const gphi_ask *ask, gphi_verdict *out)
 {
-    const uint32_t b =
-        ask->wanted != NULL ? index_of(ask->wanted, ask->error_node) : GPH_NODE_NONE;
-    const gph_node *node = b != GPH_NODE_NONE && ask->wanted->data != NULL
-                               ? gph_graph_node(ask->wanted->data, b)
-                               : NULL;
+    const uint32_t b = gphi_snapshot_index(ask->wanted, ask->error_node);
+    const gph_node *node = gph_graph_node(gphi_snapshot_graph(ask->wanted), b);
     out->why = why_by_result(ask, node);
     out->rule = why_rule(out->why);
     out->node_count = 0;
@@ -308,7 +295,9 @@ static void say_unforetold(const gphi_ask *ask, gphi_verdict *out)
     uint32_t *partner = NULL, a = GPH_NODE_NONE;
     bool is_exact = false;
     const uint32_t count = ask->held != NULL ? gph_graph_node_count(ask->held->data) : 0;
-    struct fields fields = {{0}};
+    char fields[240];
+    gphi_text differ;
+    gphi_text_fix(&differ, fields, sizeof(fields));
     if (count > 0)
         partner = gphi_heap_array(ask->model->heap, count, sizeof(*partner));
     if (partner != NULL &&
@@ -317,12 +306,12 @@ static void say_unforetold(const gphi_ask *ask, gphi_verdict *out)
             a = partner[i] == b ? i : GPH_NODE_NONE;
     if (a != GPH_NODE_NONE && gph_graph_node(ask->held->data, a)->kind == node->kind)
         (void)gphi_node_compare(gph_graph_node(ask->held->data, a), node, add_field,
-                                &fields);
+                                &differ);
     gphi_heap_free(ask->model->heap, partner, count * sizeof(*partner));
     snprintf(out->cause, sizeof(out->cause),
              "the driver names %s of the new graph (result %" PRIu32 "%s%s)%s%s", label,
              ask->result, ask->said[0] != '\0' ? ": " : "", ask->said,
-             fields.text[0] != '\0' ? ", in which differ: " : "", fields.text);
+             differ.length > 0 ? ", in which differ: " : "", fields);
     add_pair(out, ask, a, b);
 }
 
@@ -403,12 +392,12 @@ static bool is_foreign(const gphi_ask *ask, uint64_t node)
     if (gphi_said_foreign(ask->said))
         return true;
     if (ask->said[0] != '\0' || ask->held == NULL || ask->held->handles == NULL ||
-        index_of(ask->held, node) != GPH_NODE_NONE)
+        gphi_snapshot_index(ask->held, node) != GPH_NODE_NONE)
         return false;
     for (size_t i = 0; i < ask->model->snapshots.count; i++) { /* of its children? */
         const gphi_snapshot *child = gphi_vec_pointer(&ask->model->snapshots, i);
         for (const gphi_snapshot *up = child->parent; up != NULL; up = up->parent)
-            if (up == ask->held && index_of(child, node) != GPH_NODE_NONE)
+            if (up == ask->held && gphi_snapshot_index(child, node) != GPH_NODE_NONE)
                 return false;
     }
     return true;
@@ -417,8 +406,7 @@ static bool is_foreign(const gphi_ask *ask, uint64_t node)
 void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
 {
     const uint64_t handle = gphi_event_word(ask->event, 1);
-    const uint32_t index =
-        ask->held != NULL ? index_of(ask->held, handle) : GPH_NODE_NONE;
+    const uint32_t index = gphi_snapshot_index(ask->held, handle);
     const char *call = gphi_call_name(ask->event->u.call.call);
     gph_node wanted;
     memset(out, 0, sizeof(*out));
@@ -433,9 +421,7 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
     }
     if (index != GPH_NODE_NONE)
         add_node(out, ask->held, index, "in the executable");
-    const gph_node *held = index != GPH_NODE_NONE && ask->held->data != NULL
-                               ? gph_graph_node(ask->held->data, index)
-                               : NULL;
+    const gph_node *held = gph_graph_node(gphi_snapshot_graph(ask->held), index);
     gphi_clash found = {0};
     if (held != NULL && read_wanted(ask->event, &wanted) && wanted.kind == held->kind)
         gphi_clash_find(ask, held, &wanted, &found);

@@ -4,6 +4,7 @@
 #ifndef GPHI_DOCTOR_UPDATE_WHY_H
 #define GPHI_DOCTOR_UPDATE_WHY_H
 #include "doctor/findings/rule.h"
+#include "graph/update_rules.h"
 
 /* Names of rules, update.X. */
 typedef enum gphi_why {
@@ -20,23 +21,15 @@ typedef enum gphi_why {
     GPHI_WHY_COUNT
 } gphi_why;
 
-/* What memory an address stands on, as updates tell it apart. */
-typedef enum gphi_backing {
-    GPHI_BACKING_UNKNOWN,
-    GPHI_BACKING_CONTEXT,
-    GPHI_BACKING_POOL,
-    GPHI_BACKING_GRAPH
-} gphi_backing;
-
-/* The last POINTER record of an address. */
-typedef struct gphi_operand {
-    uint64_t context, pool;
-    gphi_backing backing;
-} gphi_operand;
+/* What the last POINTER record of an address said. */
+typedef struct gphi_pointer {
+    gphi_operand operand;
+    uint64_t pool;
+} gphi_pointer;
 
 typedef struct gphi_operands {
     gphi_map by_address; /* -> index */
-    gphi_vec list;       /* of gphi_operand */
+    gphi_vec list;       /* of gphi_pointer */
 } gphi_operands;
 
 void gphi_operands_init(gphi_operands *operands, gph_allocator heap);
@@ -79,11 +72,12 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out);
 
 /* ---- update_pair.c ---- */
 
-/* The first field that two nodes of one kind may not differ in. GPHI_WHY_NONE: all
- * right. Texts are of GPHI_VALUE_BYTES_MAX, field of GPHI_FIELD_BYTES_MAX. */
+/* The first field that two nodes of one kind may not differ in, by the rules of
+ * graph/update_rules.h. GPHI_WHY_NONE: all right. */
 typedef struct gphi_clash {
     gphi_why why;
-    char field[48], before[200], after[200];
+    char before[200], after[200];
+    const char *field; /* static, as `rule` */
     const char *rule;
 } gphi_clash;
 
