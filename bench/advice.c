@@ -171,14 +171,15 @@ static void predict(const char *name, const char *rounds, bool with_text, round_
         printf("%llu events, %llu lost; %u calls, %u windows\n",
                (unsigned long long)events, (unsigned long long)lost, r->told.launches,
                r->told.windows);
-    char *text = with_text ? gph_advice_text(advice, GPH_ADVICE_BOTH, 0) : NULL;
-    if (text != NULL)
-        fputs(text, stdout);
-    char *object = with_text ? gph_advice_json(advice, GPH_ADVICE_PAYOFF) : NULL;
-    if (object != NULL)
-        puts(object);
-    free(object);
-    free(text);
+    if (with_text) {
+        shop_must(gph_advice_text_write(advice, GPH_ADVICE_BOTH, 0, gph_write_file,
+                                        stdout, &error),
+                  "gph_advice_text_write");
+        shop_must(gph_advice_json_write(advice, GPH_ADVICE_PAYOFF, gph_write_file, stdout,
+                                        &error),
+                  "gph_advice_json_write");
+        putchar('\n');
+    }
     gph_advice_destroy(advice);
     gph_doctor_destroy(doctor);
     remove_rings(folder);

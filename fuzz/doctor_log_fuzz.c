@@ -44,8 +44,15 @@ static void write_all(int fd, const void *data, size_t bytes)
         abort();
 }
 
+static void must(gph_status status)
+{
+    if (status != GPH_OK)
+        abort();
+}
+
 static void examine(const char *path)
 {
+    gph_buffer nowhere = {0};
     gph_doctor *doctor = NULL;
     gph_error error = {0};
     if (gph_doctor_create(NULL, &doctor, NULL) != GPH_OK)
@@ -54,8 +61,9 @@ static void examine(const char *path)
         abort();
     if (gph_doctor_finish(doctor, &error) == GPH_OK) {
         for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++)
-            free(gph_finding_text(gph_doctor_finding(doctor, i), 1));
-        free(gph_doctor_json(doctor, NULL, 0, 0));
+            must(gph_finding_text_write(gph_doctor_finding(doctor, i), 1,
+                                        gph_write_buffer, &nowhere, NULL));
+        must(gph_doctor_json_write(doctor, NULL, gph_write_buffer, &nowhere, NULL));
     }
     gph_doctor_destroy(doctor);
 }

@@ -85,14 +85,24 @@ GPH_API uint32_t gph_advice_count(const gph_advice *advice);
 GPH_API const gph_prediction *gph_advice_prediction(const gph_advice *advice,
                                                     uint32_t index);
 
-/** The advice as text of many lines, for a terminal; owned by the caller (free()). NULL
- *  without memory. */
-GPH_API char *gph_advice_text(const gph_advice *advice, gph_advice_part part,
-                              int with_colours);
+/** Writes the advice as text of many lines, for a terminal; after gph_advice_finish().
+ *
+ *  write  borrowed for the call; gets the text in pieces, no zero at the end.
+ *  user   borrowed for the call.
+ *
+ *  Fails with what `write` returns, and GPH_E_STATE. */
+GPH_API GPH_CHECKED gph_status gph_advice_text_write(const gph_advice *advice,
+                                                     gph_advice_part part,
+                                                     int with_colours,
+                                                     gph_write_fn *write, void *user,
+                                                     gph_error *error);
 
-/** The same as one JSON object, without a line break at its end; owned by the caller
- *  (free()). NULL without memory. */
-GPH_API char *gph_advice_json(const gph_advice *advice, gph_advice_part part);
+/** Writes the same as one JSON object, without a line break at its end. Arguments and
+ *  failures as gph_advice_text_write(). */
+GPH_API GPH_CHECKED gph_status gph_advice_json_write(const gph_advice *advice,
+                                                     gph_advice_part part,
+                                                     gph_write_fn *write, void *user,
+                                                     gph_error *error);
 
 #ifdef __cplusplus
 }

@@ -110,13 +110,33 @@ GPH_API const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t
 /** How many events were read, and how many were lost because they came too fast. */
 GPH_API uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost);
 
-/** A finding as text, many lines; owned by the caller (free()). NULL without memory. */
-GPH_API char *gph_finding_text(const gph_finding *finding, int with_colours);
+/** The program that was examined, as findings and reports name it. */
+typedef struct gph_program {
+    uint32_t size;            /**< sizeof(gph_program) */
+    int32_t exit_code;        /**< as a shell says it: 128 + n after signal n */
+    const char *const *words; /**< program and arguments; borrowed for the call */
+    size_t word_count;        /**< of `words`; 0: as the process said */
+} gph_program;
 
-/** All findings as JSON, owned by the caller (free()). `program` are `argument_count`
- *  words, `exit_code` the program's. NULL without memory. */
-GPH_API char *gph_doctor_json(const gph_doctor *doctor, const char *const *program,
-                              uint32_t argument_count, int exit_code);
+/** Writes a finding as text, many lines, for a terminal.
+ *
+ *  finding  borrowed for the call.
+ *  write    borrowed for the call; gets the text in pieces, no zero at the end.
+ *  user     borrowed for the call.
+ *
+ *  Fails with what `write` returns, and GPH_E_INVALID. */
+GPH_API GPH_CHECKED gph_status gph_finding_text_write(const gph_finding *finding,
+                                                      int with_colours,
+                                                      gph_write_fn *write, void *user,
+                                                      gph_error *error);
+
+/** Writes all findings as one JSON object (docs/doctor.schema.json); after
+ *  gph_doctor_finish(). `program` is borrowed for the call; NULL: nothing is known of it.
+ *  The rest, and failures, as gph_finding_text_write(). */
+GPH_API GPH_CHECKED gph_status gph_doctor_json_write(const gph_doctor *doctor,
+                                                     const gph_program *program,
+                                                     gph_write_fn *write, void *user,
+                                                     gph_error *error);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,6 @@
 #include <gph/advice.h>
 #include <gph/base.h>
 #include <gph/doctor.h>
-#include <gph/file.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,16 +26,6 @@ typedef struct gph_report_options {
 } gph_report_options;
 /** All defaults. */
 #define GPH_REPORT_OPTIONS_INIT GPH_SIZED(gph_report_options)
-
-/** What the report says of the program. */
-typedef struct gph_report_program {
-    uint32_t size;            /**< sizeof(gph_report_program) */
-    const char *const *words; /**< program and arguments; borrowed for the call */
-    uint32_t word_count;      /**< of `words`; 0: as the process said */
-    int exit_code;            /**< as a shell tells it: 128 + n after signal n */
-    const gph_advice *advice; /**< after gph_advice_finish(): the page shows what graphs
-                                   would take; borrowed for the call; NULL: nothing */
-} gph_report_program;
 
 /** Begins to keep what a doctor reads: call it before the first gph_doctor_read() or
  *  gph_doctor_poll().
@@ -62,18 +51,22 @@ GPH_API int gph_report_has_page(void);
  *  gph_doctor_finish().
  *
  *  program  borrowed for the call; NULL: as the process said.
+ *  advice   after gph_advice_finish(): what graphs would take is shown, too; borrowed for
+ *           the call; NULL: nothing.
  *  path     borrowed for the call.
  *
  *  Fails with GPH_E_UNSUPPORTED (this build has no page), GPH_E_IO, GPH_E_INVALID and
  *  GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_report_page_save(gph_report *report,
-                                                    const gph_report_program *program,
+                                                    const gph_program *program,
+                                                    const gph_advice *advice,
                                                     const char *path, gph_error *error);
 
 /** Writes a trace in Chrome's trace event format, which ui.perfetto.dev opens. Arguments
  *  and failures as gph_report_page_save(), but that every build can. */
 GPH_API GPH_CHECKED gph_status gph_report_trace_save(gph_report *report,
-                                                     const gph_report_program *program,
+                                                     const gph_program *program,
+                                                     const gph_advice *advice,
                                                      const char *path, gph_error *error);
 
 /** Writes short tables: calls by kind, graphs and launches, memory.
@@ -82,8 +75,9 @@ GPH_API GPH_CHECKED gph_status gph_report_trace_save(gph_report *report,
  *  user   borrowed for the call.
  *
  *  Fails with what `write` returns and GPH_E_NO_MEMORY. After gph_doctor_finish(). */
-GPH_API GPH_CHECKED gph_status gph_report_text(gph_report *report, gph_write_fn *write,
-                                               void *user, gph_error *error);
+GPH_API GPH_CHECKED gph_status gph_report_text_write(gph_report *report,
+                                                     gph_write_fn *write, void *user,
+                                                     gph_error *error);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,7 @@ void gph_advice_destroy(gph_advice *advice)
     if (advice->doctor != NULL)
         gphi_doctor_listen(advice->doctor, NULL, NULL);
     for (size_t i = 0; i < advice->repeats.count; i++)
-        repeat_destroy(advice, *(gphi_repeat **)gphi_vec_at(&advice->repeats, i));
+        repeat_destroy(advice, gphi_advice_repeat(advice, i));
     for (size_t i = 0; i < advice->tracks.count; i++)
         gphi_vec_fini(&gphi_advice_track(advice, (uint32_t)i)->beats);
     gphi_vec_fini(&advice->repeats);
@@ -83,28 +83,6 @@ void gph_advice_destroy(gph_advice *advice)
     gphi_map_fini(&advice->by_site);
     gphi_vec_fini(&advice->sites);
     gphi_heap_free(advice->heap, advice, sizeof(*advice));
-}
-
-/* Frames of libraries that stand between a program and the driver. */
-static bool is_between(const gph_place *place)
-{
-    static const char *const modules[] = {"libcuda", "libgph", "libcudart", "libcublas",
-                                          "libcudnn"};
-    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
-        if (place->module != NULL && strstr(place->module, modules[i]) != NULL)
-            return true;
-    return place->function == NULL && place->file == NULL;
-}
-
-gph_place gphi_advice_place(const gph_advice *advice, uint32_t stack)
-{
-    uint32_t count = 0;
-    const gph_place *frames =
-        stack == 0 ? NULL : advice->frames(advice->frames_user, stack, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (!is_between(&frames[i]))
-            return frames[i];
-    return count > 0 ? frames[0] : (gph_place){0};
 }
 
 /* Whether a loop has kernels or graphs in it: set-up that copies one thing after the
@@ -126,7 +104,7 @@ static bool is_worth(const gph_advice *advice, const gphi_loop *loop)
 static bool is_within(const gph_advice *advice, const gphi_loop *loop)
 {
     for (size_t i = 0; i < advice->repeats.count; i++) {
-        const gphi_loop *by = &(*(gphi_repeat **)gphi_vec_at(&advice->repeats, i))->loop;
+        const gphi_loop *by = &gphi_advice_repeat(advice, i)->loop;
         const uint64_t from = loop->first > by->first ? loop->first : by->first;
         const uint64_t end = loop->first + loop->count < by->first + by->count
                                  ? loop->first + loop->count
@@ -197,6 +175,13 @@ gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
     return status == GPH_OK ? GPH_OK
                             : gphi_fail(error, status, "advice on %llu calls",
                                         (unsigned long long)advice->beat_count);
+}
+
+gph_status gphi_advice_check(const gph_advice *advice, gph_error *error)
+{
+    return advice != NULL && advice->is_done
+               ? GPH_OK
+               : gphi_fail(error, GPH_E_STATE, "the advice is not finished, or NULL");
 }
 
 uint32_t gph_advice_count(const gph_advice *advice)

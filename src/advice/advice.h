@@ -5,7 +5,7 @@
  *          └──> beats of each thread (site, time, values)
  *                   └──> loops: what repeats                loops.c
  *                          └──> one period in pieces        period.c
- *                                 └──> a prediction         cost.c
+ *                                 └──> a prediction         cost.c, flow.c
  *                                        └──> text, JSON    advice_text.c, advice_json.c
  *
  * A beat is a call that counts: work, waits, allocations, everything but questions whose
@@ -174,6 +174,9 @@ struct gph_advice {
 /* An empty one, without a doctor. */
 gph_status gphi_advice_make(const gph_allocator *allocator, gph_advice **out);
 
+/* GPH_E_STATE: there is nothing to print before gph_advice_finish(). */
+gph_status gphi_advice_check(const gph_advice *advice, gph_error *error);
+
 /* ---- beats.c ---- */
 
 /* Takes a record. `seen` as gphi_listener has it. */
@@ -195,17 +198,67 @@ static inline gphi_beat *gphi_track_beat(const gphi_track *track, uint64_t index
     return (gphi_beat *)gphi_vec_at(&track->beats, index);
 }
 
+static inline gphi_repeat *gphi_advice_repeat(const gph_advice *advice, size_t index)
+{
+    return *(gphi_repeat **)gphi_vec_at(&advice->repeats, index);
+}
+
+static inline uint64_t gphi_beat_end(const gphi_beat *beat)
+{
+    return beat->time_ns + beat->duration_ns;
+}
+
+/* What was measured of this machine, in ns. */
+static inline double gphi_advice_anchor(const gph_advice *advice, gphi_anchor which)
+{
+    return (double)advice->anchors[which] / 1e3;
+}
+
+/* The beat of a repetition, by its place in the period counted from `start`. */
+static inline const gphi_beat *gphi_repeat_beat(const gph_advice *advice,
+                                                const gphi_repeat *repeat,
+                                                uint64_t repetition, uint32_t place)
+{
+    const gphi_loop *loop = &repeat->loop;
+    return gphi_track_beat(gphi_advice_track(advice, loop->track),
+                           loop->first + repeat->start + repetition * loop->period +
+                               place);
+}
+
+static inline const gphi_site *gphi_repeat_site(const gph_advice *advice,
+                                                const gphi_repeat *repeat, uint32_t place)
+{
+    return gphi_advice_site(advice, gphi_repeat_beat(advice, repeat, 0, place)->site);
+}
+
+/* Whole repetitions from `start`. */
+static inline uint64_t gphi_repeat_count(const gphi_repeat *repeat)
+{
+    return (repeat->loop.count - repeat->start) / repeat->loop.period;
+}
+
+/* What stands in the way first, of a kind; NULL: nothing. */
+static inline const gphi_obstacle *gphi_repeat_obstacle(const gphi_repeat *repeat,
+                                                        gphi_obstacle_kind kind)
+{
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+        if (o->kind == kind)
+            return o;
+    }
+    return NULL;
+}
+
+/* ---- median.c ---- */
+
+double gphi_median(double *values, size_t count); /* sorts them; 0 of none */
+
 /* ---- loops.c ---- */
 
 /* The loops of all tracks, those alike as one, dearest first: `out` of gphi_loop. */
 gph_status gphi_advice_loops(const gph_advice *advice, gphi_vec *out);
 
 /* ---- period.c ---- */
-
-/* The beat of a repetition, by its place in the period counted from `start`. */
-const gphi_beat *gphi_repeat_beat(const gph_advice *advice, const gphi_repeat *repeat,
-                                  uint64_t repetition, uint32_t place);
-uint64_t gphi_repeat_count(const gphi_repeat *repeat); /* whole ones from `start` */
 
 /* Finds where the period begins, its pieces, what changes, what is in the way. */
 gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat);
@@ -214,7 +267,6 @@ gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat);
 
 /* Times of the pieces, and eager_ns. */
 gph_status gphi_repeat_measure(const gph_advice *advice, gphi_repeat *repeat);
-double gphi_median(double *values, size_t count); /* sorts them; 0 of none */
 
 /* ---- cost.c ---- */
 
@@ -228,17 +280,7 @@ void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat);
 /* The questions and their answers. */
 void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat);
 
-/* ---- advice_text.c, advice_json.c ---- */
-
-/* Text that grows. `failed`: there was no memory for some of it. */
-typedef struct gphi_page {
-    char *text; /* malloc's: the caller of gph_advice_text() frees it */
-    size_t bytes, room;
-    bool failed, colours;
-} gphi_page;
-void gphi_page_add(gphi_page *page, const char *format, ...) GPH_PRINTF(2, 3);
-void gphi_page_json_text(gphi_page *page, const char *text); /* with its quotes */
-char *gphi_page_take(gphi_page *page);                       /* NULL if it failed */
+/* ---- titles.c ---- */
 
 const char *gphi_answer_text(gphi_answer answer);
 const char *gphi_verdict_text(gph_verdict verdict);

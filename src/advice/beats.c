@@ -2,6 +2,7 @@
 /* Records become sites and beats. */
 #include "advice/advice.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -10,12 +11,6 @@ enum {
     VALUES_MAX = 1 << 22, /* words of arguments kept in all */
     VALUE_WORDS_MAX = 32  /* of one call */
 };
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
 
 static gphi_track *track_of(gph_advice *advice, uint32_t thread)
 {
@@ -79,9 +74,11 @@ static gph_status site_of(gph_advice *advice, const gphi_event *event,
                           const gphi_seen *seen, uint32_t *out)
 {
     const uint64_t function = function_of(event);
-    uint64_t hash = mix(mix(mix(1, event->u.call.call), event->stack), event->thread);
-    hash = mix(hash, function);
-    hash = mix(hash, (uint64_t)(uintptr_t)seen->stream);
+    uint64_t hash = gphi_hash_word(
+        gphi_hash_word(gphi_hash_word(GPHI_HASH_START, event->u.call.call), event->stack),
+        event->thread);
+    hash = gphi_hash_word(hash, function);
+    hash = gphi_hash_word(hash, (uint64_t)(uintptr_t)seen->stream);
     const uint64_t *known = gphi_map_get(&advice->by_site, hash);
     if (known != NULL) {
         *out = (uint32_t)*known;
@@ -115,13 +112,13 @@ static uint32_t strong_of(const gphi_event *event, uint32_t weak)
     else if (event->word_count == 4 && gphi_effect_of(call) == GPHI_EFFECT_CAPTURED)
         from = 2, count = 3; /* bytes of a copy, elements of a fill */
     for (uint32_t i = from; i < count; i++)
-        hash = mix(hash, gphi_event_word(event, i));
+        hash = gphi_hash_word(hash, gphi_event_word(event, i));
     const gphi_part *config = gphi_event_part(event, GPHI_PART_STRUCT, 0);
     if (call == GPHI_CALL_cuLaunchKernelEx && config != NULL && config->bytes >= 28) {
         uint64_t words[3] = {0};
         memcpy(words, config + 1, 24); /* grid and block */
         for (int i = 0; i < 3; i++)
-            hash = mix(hash, words[i]);
+            hash = gphi_hash_word(hash, words[i]);
     }
     return (uint32_t)(hash ^ hash >> 32);
 }
@@ -181,8 +178,9 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
     if (beat == NULL)
         return GPH_E_NO_MEMORY;
     advice->beat_count++;
-    uint64_t weak = mix(mix(1, site->call), site->function);
-    weak = mix(weak, (uint64_t)(uintptr_t)site->stream);
+    uint64_t weak =
+        gphi_hash_word(gphi_hash_word(GPHI_HASH_START, site->call), site->function);
+    weak = gphi_hash_word(weak, (uint64_t)(uintptr_t)site->stream);
     *beat = (gphi_beat){.time_ns = event->time_ns,
                         .duration_ns = event->u.call.duration_ns,
                         .site = index,

@@ -13,11 +13,6 @@ static const double mostly_busy = 0.6;   /* of the time: the GPU is what takes i
 
 typedef enum how { AS_GRAPH, AS_IT_IS, WITHOUT_DOCTOR } how;
 
-static double anchor(const gph_advice *advice, gphi_anchor which)
-{
-    return (double)advice->anchors[which] / 1e3;
-}
-
 /* Nodes one behind the other: those of parallel streams do not add up. */
 static double depth_of(const gphi_piece *piece)
 {
@@ -26,19 +21,19 @@ static double depth_of(const gphi_piece *piece)
 
 double gphi_graph_launch_ns(const gph_advice *advice, const gphi_piece *piece)
 {
-    return anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH) +
-           anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH_NODE) * piece->nodes;
+    return gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH) +
+           gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH_NODE) * piece->nodes;
 }
 
 /* What is lost between two nodes of a stream and not between those of a graph. */
 static double step_ns(const gph_advice *advice, const gphi_piece *piece)
 {
-    const double kernel =
-        anchor(advice, GPHI_ANCHOR_STREAM_NODE) - anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
-    const double copy =
-        anchor(advice, GPHI_ANCHOR_STREAM_COPY) - anchor(advice, GPHI_ANCHOR_GRAPH_COPY);
-    const double fork =
-        anchor(advice, GPHI_ANCHOR_STREAM_FORK) - anchor(advice, GPHI_ANCHOR_GRAPH_FORK);
+    const double kernel = gphi_advice_anchor(advice, GPHI_ANCHOR_STREAM_NODE) -
+                          gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
+    const double copy = gphi_advice_anchor(advice, GPHI_ANCHOR_STREAM_COPY) -
+                        gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_COPY);
+    const double fork = gphi_advice_anchor(advice, GPHI_ANCHOR_STREAM_FORK) -
+                        gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_FORK);
     const double depth = depth_of(piece) / fmax(piece->nodes, 1);
     return ((piece->nodes - piece->copies) * kernel + piece->copies * copy) * depth +
            piece->waits * fork / 2; /* a fork and its join are two waits */
@@ -51,22 +46,24 @@ static double graph_busy(const gph_advice *advice, const gphi_repeat *repeat,
                          const gphi_piece *piece)
 {
     if (piece->graph_ns >= 0)
-        return piece->graph_ns / repeat->inner + anchor(advice, GPHI_ANCHOR_GRAPH_START);
-    const double least = anchor(advice, GPHI_ANCHOR_GRAPH_NODE) * depth_of(piece);
+        return piece->graph_ns / repeat->inner +
+               gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_START);
+    const double least =
+        gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_NODE) * depth_of(piece);
     const double held = piece->held_ns / repeat->inner;
     double busy = held - step_ns(advice, piece);
     busy = fmin(fmax(busy, least), held);
-    return busy + anchor(advice, GPHI_ANCHOR_GRAPH_START);
+    return busy + gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_START);
 }
 
 /* What a waiting host takes to go on when the GPU has ended. */
 static double wake(const gph_advice *advice)
 {
-    const double rest = anchor(advice, GPHI_ANCHOR_GRAPH_WAIT) -
-                        anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH) -
-                        anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH_NODE) -
-                        anchor(advice, GPHI_ANCHOR_GRAPH_START) -
-                        anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
+    const double rest = gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_WAIT) -
+                        gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH) -
+                        gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH_NODE) -
+                        gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_START) -
+                        gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_NODE);
     return rest > 0 ? rest : 0;
 }
 
@@ -121,11 +118,12 @@ static double run(const gph_advice *advice, const gphi_repeat *repeat, how mode)
 static double once(const gph_advice *advice, const gphi_piece *piece)
 {
     const double instantiate =
-        anchor(advice, GPHI_ANCHOR_INSTANTIATE) +
-        anchor(advice, GPHI_ANCHOR_INSTANTIATE_NODE) * piece->nodes;
-    return anchor(advice, GPHI_ANCHOR_CAPTURE) + anchor(advice, GPHI_ANCHOR_UPLOAD) +
-           (anchor(advice, GPHI_ANCHOR_CAPTURE_NODE) +
-            anchor(advice, GPHI_ANCHOR_UPLOAD_NODE)) *
+        gphi_advice_anchor(advice, GPHI_ANCHOR_INSTANTIATE) +
+        gphi_advice_anchor(advice, GPHI_ANCHOR_INSTANTIATE_NODE) * piece->nodes;
+    return gphi_advice_anchor(advice, GPHI_ANCHOR_CAPTURE) +
+           gphi_advice_anchor(advice, GPHI_ANCHOR_UPLOAD) +
+           (gphi_advice_anchor(advice, GPHI_ANCHOR_CAPTURE_NODE) +
+            gphi_advice_anchor(advice, GPHI_ANCHOR_UPLOAD_NODE)) *
                piece->nodes +
            fmax(piece->instantiate_ns, instantiate);
 }
@@ -142,21 +140,11 @@ static void say(gphi_repeat *repeat, gph_verdict verdict, const char *format, ..
     repeat->told.why = repeat->why;
 }
 
-static const gphi_obstacle *first_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
-{
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
-        if (o->kind == kind)
-            return o;
-    }
-    return NULL;
-}
-
 /* What must be changed before it can be captured; NULL: nothing. */
 static const gphi_obstacle *blocker(const gphi_repeat *repeat)
 {
-    const gphi_obstacle *breaks = first_of(repeat, GPHI_BREAKS);
-    return breaks != NULL ? breaks : first_of(repeat, GPHI_ESCAPES);
+    const gphi_obstacle *breaks = gphi_repeat_obstacle(repeat, GPHI_BREAKS);
+    return breaks != NULL ? breaks : gphi_repeat_obstacle(repeat, GPHI_ESCAPES);
 }
 
 static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double saving)
@@ -169,8 +157,7 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double sav
     if (share >= least_saving && share < least_saving + noise) {
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
             "a graph would save %.0f %% of the time, but the GPU's times differ by %.0f "
-            "%% "
-            "from one repetition to the next: that cannot be told apart",
+            "%% from one repetition to the next: that cannot be told apart",
             share * 100, noise * 100);
     } else if (share < least_saving) {
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
@@ -210,9 +197,8 @@ static bool is_all_measured(const gphi_repeat *repeat)
 
 /* How far graphs can be from the time now. */
 typedef struct limits {
-    double
-        saved; /* what the host does in the segments, and what lies between their nodes */
-    double lost; /* launches of the graphs */
+    double saved; /* the host's part of the segments, and what lies between their nodes */
+    double lost;  /* launches of the graphs */
 } limits;
 
 static limits limits_of(const gph_advice *advice, const gphi_repeat *repeat)
@@ -225,7 +211,7 @@ static limits limits_of(const gph_advice *advice, const gphi_repeat *repeat)
         most.saved += fmax(piece->host_ns - piece->own_ns, 0) +
                       fmax(step_ns(advice, piece), 0) * repeat->inner;
         most.lost += (gphi_graph_launch_ns(advice, piece) +
-                      anchor(advice, GPHI_ANCHOR_GRAPH_START)) *
+                      gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_START)) *
                      repeat->inner;
     }
     return most;
@@ -263,8 +249,7 @@ static void say_unknown(const gph_advice *advice, gphi_repeat *repeat)
     if (advice->has_anchors)
         say(repeat, GPH_VERDICT_UNKNOWN,
             "the GPU's time could not be measured: too few repetitions, or the host "
-            "waits "
-            "in each");
+            "waits in each");
     else if (advice->anchor_failure != 0)
         say(repeat, GPH_VERDICT_UNKNOWN,
             "nothing was measured: what launches take on this machine could not be found "

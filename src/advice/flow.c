@@ -17,12 +17,6 @@ static void answer(gphi_question *question, const char *text, gphi_answer value,
     va_end(values);
 }
 
-static const gphi_site *site_at(const gph_advice *advice, const gphi_repeat *repeat,
-                                uint32_t place)
-{
-    return gphi_advice_site(advice, gphi_repeat_beat(advice, repeat, 0, place)->site);
-}
-
 static uint64_t count_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
 {
     uint64_t count = 0;
@@ -33,17 +27,48 @@ static uint64_t count_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
     return count;
 }
 
-/* The first obstacle of a kind whose site has that effect; NULL: none. */
-static const gphi_site *obstacle_with(const gph_advice *advice, const gphi_repeat *repeat,
-                                      gphi_effect effect)
+/* The site of the first obstacle that `is` says yes to; NULL: none. */
+static const gphi_site *find_site(const gph_advice *advice, const gphi_repeat *repeat,
+                                  bool (*is)(const gphi_obstacle *o, const gphi_site *s))
 {
     for (size_t i = 0; i < repeat->obstacles.count; i++) {
         const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
         const gphi_site *site = gphi_advice_site(advice, o->site);
-        if (site->effect == effect && o->kind != GPHI_FINE && o->kind != GPHI_ELSEWHERE)
+        if (is(o, site))
             return site;
     }
     return NULL;
+}
+
+static const gphi_site *kind_site(const gph_advice *advice, const gphi_repeat *repeat,
+                                  gphi_obstacle_kind kind)
+{
+    const gphi_obstacle *o = gphi_repeat_obstacle(repeat, kind);
+    return o == NULL ? NULL : gphi_advice_site(advice, o->site);
+}
+
+static bool is_unsafe(const gphi_obstacle *o, const gphi_site *site)
+{
+    return site->effect == GPHI_EFFECT_UNSAFE && o->kind != GPHI_FINE &&
+           o->kind != GPHI_ELSEWHERE;
+}
+
+static bool is_legacy(const gphi_obstacle *o, const gphi_site *site)
+{
+    return o->kind != GPHI_STAYS && o->kind != GPHI_ELSEWHERE &&
+           (site->effect == GPHI_EFFECT_LEGACY ||
+            (site->stream != NULL && site->stream->is_legacy));
+}
+
+static bool is_pageable(const gphi_obstacle *o, const gphi_site *site)
+{
+    return o->kind == GPHI_FREEZES && site->pageable > 0;
+}
+
+/* What is frozen without a host side is a generator's state. */
+static bool is_random(const gphi_obstacle *o, const gphi_site *site)
+{
+    return o->kind == GPHI_FREEZES && site->host_side == 0;
 }
 
 static uint32_t changes(const gphi_repeat *repeat, bool addresses)
@@ -56,8 +81,7 @@ static uint32_t changes(const gphi_repeat *repeat, bool addresses)
     return count;
 }
 
-/* ---- the decision flow --------------------------------------------------------------
- */
+/* ---- the decision flow ---- */
 
 static void ask_shapes(const gphi_repeat *repeat, gphi_question *q)
 {
@@ -87,7 +111,7 @@ static void ask_kernels(const gphi_repeat *repeat, gphi_question *q)
 static void ask_memory(const gph_advice *advice, const gphi_repeat *repeat,
                        gphi_question *q)
 {
-    const gphi_site *site = obstacle_with(advice, repeat, GPHI_EFFECT_UNSAFE);
+    const gphi_site *site = find_site(advice, repeat, is_unsafe);
     const uint32_t moved = changes(repeat, true);
     if (site != NULL)
         answer(q, "memory preallocatable?", GPHI_NOT_KNOWN,
@@ -112,7 +136,7 @@ static void ask_branches(const gph_advice *advice, const gphi_repeat *repeat,
         track->beats.count == 0 ? 0 : 100 * loop->count / track->beats.count;
     bool fetched = false;
     for (uint32_t i = 0; i < loop->period; i++) {
-        const uint32_t call = site_at(advice, repeat, i)->call;
+        const uint32_t call = gphi_repeat_site(advice, repeat, i)->call;
         fetched |= call == GPHI_CALL_cuMemcpyDtoH || call == GPHI_CALL_cuMemcpyDtoHAsync;
     }
     if (count_of(repeat, GPHI_CUTS) > 0 && fetched)
@@ -145,8 +169,7 @@ static void ask_flow(const gph_advice *advice, gphi_repeat *repeat)
                (unsigned long long)repeat->told.repetitions, even < 1 ? 1 : even + 0.5);
 }
 
-/* ---- the checklist ------------------------------------------------------------------
- */
+/* ---- the checklist ---- */
 
 static void check_site(const gphi_site *site, gphi_question *q, const char *text,
                        const char *none)
@@ -157,53 +180,6 @@ static void check_site(const gphi_site *site, gphi_question *q, const char *text
         answer(q, text, GPHI_NO, "%s", gphi_site_text(site));
 }
 
-static const gphi_site *legacy_site(const gph_advice *advice, const gphi_repeat *repeat)
-{
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
-        const gphi_site *site = gphi_advice_site(advice, o->site);
-        if (o->kind == GPHI_STAYS || o->kind == GPHI_ELSEWHERE)
-            continue;
-        if (site->effect == GPHI_EFFECT_LEGACY ||
-            (site->stream != NULL && site->stream->is_legacy))
-            return site;
-    }
-    return NULL;
-}
-
-static const gphi_site *kind_site(const gph_advice *advice, const gphi_repeat *repeat,
-                                  gphi_obstacle_kind kind)
-{
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
-        if (o->kind == kind)
-            return gphi_advice_site(advice, o->site);
-    }
-    return NULL;
-}
-
-static const gphi_site *pageable_site(const gph_advice *advice, const gphi_repeat *repeat)
-{
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
-        const gphi_site *site = gphi_advice_site(advice, o->site);
-        if (o->kind == GPHI_FREEZES && site->pageable > 0)
-            return site;
-    }
-    return NULL;
-}
-
-static const gphi_site *random_site(const gph_advice *advice, const gphi_repeat *repeat)
-{
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
-        const gphi_site *site = gphi_advice_site(advice, o->site);
-        if (o->kind == GPHI_FREEZES && site->host_side == 0)
-            return site;
-    }
-    return NULL;
-}
-
 static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
 {
     gphi_question *q = repeat->checks;
@@ -212,9 +188,9 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
            (unsigned long long)repeat->told.repetitions);
     check_site(kind_site(advice, repeat, GPHI_CUTS), &q[1], "no wait or query inside",
                "the host waits only between repetitions, or never");
-    check_site(obstacle_with(advice, repeat, GPHI_EFFECT_UNSAFE), &q[2],
+    check_site(find_site(advice, repeat, is_unsafe), &q[2],
                "no allocation or other unsafe call inside", "none seen");
-    check_site(legacy_site(advice, repeat), &q[3], "not on the legacy stream",
+    check_site(find_site(advice, repeat, is_legacy), &q[3], "not on the legacy stream",
                "all of it is on created streams");
     check_site(kind_site(advice, repeat, GPHI_ESCAPES), &q[4],
                "all streams forked from one by events", "none is left out");
@@ -230,9 +206,10 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
         answer(&q[6], "arguments stay", GPHI_NO,
                "%u values change: put them into device memory, or update the graph",
                other);
-    check_site(pageable_site(advice, repeat), &q[7], "host buffers pinned and kept",
+    check_site(find_site(advice, repeat, is_pageable), &q[7],
+               "host buffers pinned and kept",
                "no copy from or to memory that is not known to be pinned");
-    const gphi_site *random = random_site(advice, repeat);
+    const gphi_site *random = find_site(advice, repeat, is_random);
     if (random == NULL)
         answer(&q[8], "random state on the device", GPHI_YES, "no generator was seen");
     else
@@ -251,42 +228,4 @@ void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat)
 {
     ask_flow(advice, repeat);
     ask_checks(advice, repeat);
-}
-
-const char *gphi_answer_text(gphi_answer value)
-{
-    static const char *const texts[] = {"no", "yes", "unknown"};
-    return texts[value];
-}
-
-const char *gphi_verdict_text(gph_verdict verdict)
-{
-    static const char *const texts[] = {"unknown", "pays", "does not pay",
-                                        "cannot be captured"};
-    return texts[verdict];
-}
-
-const char *gphi_obstacle_title(gphi_obstacle_kind kind)
-{
-    static const char *const texts[] = {
-        "breaks a capture", "escapes a capture", "cuts it in two graphs",
-        "of other threads", "would be frozen",   "stays outside",
-        "is fine",
-    };
-    return texts[kind];
-}
-
-const char *gphi_obstacle_name(gphi_obstacle_kind kind)
-{
-    static const char *const texts[] = {"breaks", "escapes", "cuts", "elsewhere",
-                                        "frozen", "outside", "fine"};
-    return texts[kind];
-}
-
-const char *gphi_site_text(const gphi_site *site)
-{
-    static _Thread_local char text[200];
-    snprintf(text, sizeof(text), "%s%s%s", gphi_call_name(site->call),
-             site->name == NULL ? "" : " ", site->name == NULL ? "" : site->name);
-    return text;
 }

@@ -3,7 +3,9 @@
  * the last beat of its kind says what the period may be. Inner loops give way to the
  * outer one: what comes only once in it (a wait, a head) tells its length. */
 #include "advice/advice.h"
+#include "base/hash.h"
 #include "base/heap.h"
+
 #include <stdlib.h>
 
 enum { LAST = 1 << 14, PERIOD_MAX = 1 << 15 };
@@ -12,13 +14,8 @@ static uint32_t content_of(const gphi_track *track, uint64_t first, uint64_t per
 {
     uint64_t sum = period;
     for (uint64_t i = 0; i < period; i++)
-        sum += (uint64_t)gphi_track_beat(track, first + i)->weak * UINT64_C(2654435761);
+        sum += gphi_hash_mix(gphi_track_beat(track, first + i)->weak);
     return (uint32_t)(sum ^ sum >> 32);
-}
-
-static uint64_t end_ns(const gphi_beat *beat)
-{
-    return beat->time_ns + beat->duration_ns;
 }
 
 /* A stretch has ended before beat `end`: it repeats if its second period is whole. */
@@ -30,7 +27,7 @@ static gph_status add_loop(gphi_vec *out, const gphi_track *track, uint32_t inde
     loop.track = index;
     loop.content = content_of(track, loop.first, loop.period);
     loop.repetitions = loop.count / loop.period;
-    loop.total_ns = end_ns(gphi_track_beat(track, loop.first + loop.count - 1)) -
+    loop.total_ns = gphi_beat_end(gphi_track_beat(track, loop.first + loop.count - 1)) -
                     gphi_track_beat(track, loop.first)->time_ns;
     for (size_t i = 0; i < out->count; i++) {
         gphi_loop *known = gphi_vec_at(out, i);

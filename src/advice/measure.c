@@ -2,31 +2,11 @@
 /* What the pieces of a period take: the host's time from the calls, in repetitions that
  * no window has disturbed, and the GPU's from the windows. */
 #include "advice/advice.h"
-#include "base/heap.h"
+#include "base/hash.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 enum { SAMPLES = 64, POSITIONS = 64 };
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double gphi_median(double *values, size_t count)
-{
-    if (count == 0)
-        return 0;
-    qsort(values, count, sizeof(*values), by_value);
-    return count % 2 ? values[count / 2]
-                     : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-static uint64_t end_ns(const gphi_beat *beat)
-{
-    return beat->time_ns + beat->duration_ns;
-}
 
 /* What others on the machine do only adds: the lower quartile is what it takes. */
 static double lower(double *values, size_t count)
@@ -35,8 +15,7 @@ static double lower(double *values, size_t count)
     return values[(count - 1) / 4];
 }
 
-/* ---- windows and the repetitions they disturb ---------------------------------------
- */
+/* ---- windows and the repetitions they disturb ---- */
 
 /* A window as it lies in a repeat. */
 typedef struct placed {
@@ -76,8 +55,7 @@ static uint32_t content_of(const gphi_track *track, uint64_t at, uint32_t calls)
     uint64_t hash = calls;
     for (; at < track->beats.count && calls > 0; at++) {
         const gphi_beat *beat = gphi_track_beat(track, at);
-        hash = (hash ^ beat->strong) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 31;
+        hash = gphi_hash_word(hash, beat->strong);
         calls -= beat->nodes != 0;
     }
     return (uint32_t)hash;
@@ -91,7 +69,7 @@ static double least_gap(const timing *t)
     double least = 3000;
     for (uint64_t i = 1; i < loop->count && i < 4096; i++) {
         const gphi_beat *now = gphi_track_beat(track, loop->first + i), *before = now - 1;
-        const double gap = (double)now->time_ns - (double)end_ns(before);
+        const double gap = (double)now->time_ns - (double)gphi_beat_end(before);
         if (now->extra == 0 && gap >= 0 && gap < least)
             least = gap;
     }
@@ -169,8 +147,7 @@ static double median_of(const timing *t, uint32_t place,
     return 0;
 }
 
-/* ---- the host -----------------------------------------------------------------------
- */
+/* ---- the host ---- */
 
 static const gphi_beat *beat(const timing *t, uint64_t repetition, uint32_t place)
 {
@@ -192,7 +169,9 @@ static double gap_before(const timing *t, uint64_t repetition, uint32_t place)
         return -1;
     const gphi_beat *now = beat(t, repetition, place);
     const gphi_beat *before = now - 1; /* beats of a track lie side by side */
-    return now->time_ns > end_ns(before) ? (double)(now->time_ns - end_ns(before)) : 0;
+    return now->time_ns > gphi_beat_end(before)
+               ? (double)(now->time_ns - gphi_beat_end(before))
+               : 0;
 }
 
 static double duration(const timing *t, uint64_t repetition, uint32_t place)
@@ -292,11 +271,10 @@ static double stretch(const timing *t)
     }
     const double calls = (double)(last - beat(t, from, 0) + 1);
     const double periods = calls / (double)loop->period;
-    return (double)(end_ns(last) - beat(t, from, 0)->time_ns) / periods;
+    return (double)(gphi_beat_end(last) - beat(t, from, 0)->time_ns) / periods;
 }
 
-/* ---- the GPU ------------------------------------------------------------------------
- */
+/* ---- the GPU ---- */
 
 /* What windows of the same calls and kind took, for a call: the lower quartile. What
  * disturbs a window (another program, a processor that sleeps) only adds to it. */
@@ -432,21 +410,17 @@ static void use(timing *t)
         t->repeat->pieces.count > 1 ? median_of(t, 0, whole) : stretch(t);
 }
 
-static double anchor_ns(const gph_advice *advice, gphi_anchor which)
-{
-    return (double)advice->anchors[which] / 1e3;
-}
-
 gph_status gphi_repeat_measure(const gph_advice *advice, gphi_repeat *repeat)
 {
     timing t = {.advice = advice,
                 .repeat = repeat,
                 .count = gphi_repeat_count(repeat),
-                .events_ns = anchor_ns(advice, GPHI_ANCHOR_EVENTS),
-                .fresh_ns = anchor_ns(advice, GPHI_ANCHOR_FRESH_START),
-                .fresh_node_ns = fmax(anchor_ns(advice, GPHI_ANCHOR_FRESH_NODE) -
-                                          anchor_ns(advice, GPHI_ANCHOR_GRAPH_NODE),
-                                      0)};
+                .events_ns = gphi_advice_anchor(advice, GPHI_ANCHOR_EVENTS),
+                .fresh_ns = gphi_advice_anchor(advice, GPHI_ANCHOR_FRESH_START),
+                .fresh_node_ns =
+                    fmax(gphi_advice_anchor(advice, GPHI_ANCHOR_FRESH_NODE) -
+                             gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_NODE),
+                         0)};
     gphi_vec_init(&t.windows, advice->heap, sizeof(placed));
     const gph_status status = place_windows(&t);
     if (status == GPH_OK)

@@ -14,28 +14,7 @@ enum {
     TIMED = 64       /* repetitions whose gaps are looked at */
 };
 
-uint64_t gphi_repeat_count(const gphi_repeat *repeat)
-{
-    return (repeat->loop.count - repeat->start) / repeat->loop.period;
-}
-
-const gphi_beat *gphi_repeat_beat(const gph_advice *advice, const gphi_repeat *repeat,
-                                  uint64_t repetition, uint32_t place)
-{
-    const gphi_loop *loop = &repeat->loop;
-    return gphi_track_beat(gphi_advice_track(advice, loop->track),
-                           loop->first + repeat->start + repetition * loop->period +
-                               place);
-}
-
-static const gphi_site *site_at(const gph_advice *advice, const gphi_repeat *repeat,
-                                uint32_t place)
-{
-    return gphi_advice_site(advice, gphi_repeat_beat(advice, repeat, 0, place)->site);
-}
-
-/* ---- where it begins ----------------------------------------------------------------
- */
+/* ---- where it begins ---- */
 
 /* What the host takes between beat `i` of the loop and the next. */
 static double gap_after(const gph_advice *advice, const gphi_loop *loop, uint64_t i)
@@ -73,13 +52,13 @@ static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
     double first_gap = -1, best_gap = 20e3; /* ns: less is no work of the host's own */
     uint32_t from = 0;
     bool has_waits = false;
-    repeat->start = 0; /* site_at() counts from here */
+    repeat->start = 0; /* gphi_repeat_site() counts from here */
     for (uint32_t i = 0; i < loop->period; i++)
-        has_waits |= gphi_effect_waits(site_at(advice, repeat, i)->call);
+        has_waits |= gphi_effect_waits(gphi_repeat_site(advice, repeat, i)->call);
     for (uint32_t n = 0; n < loop->period; n++) {
         /* the last first: what comes behind it is where the loop was entered */
         const uint32_t i = (uint32_t)((n + loop->period - 1) % loop->period);
-        if (has_waits && !gphi_effect_waits(site_at(advice, repeat, i)->call))
+        if (has_waits && !gphi_effect_waits(gphi_repeat_site(advice, repeat, i)->call))
             continue;
         const double gap = gap_after(advice, loop, i);
         if (first_gap < 0)
@@ -103,8 +82,7 @@ static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
     }
 }
 
-/* ---- pieces -------------------------------------------------------------------------
- */
+/* ---- pieces ---- */
 
 static bool is_same(const gph_advice *advice, const gphi_repeat *repeat, uint32_t a,
                     uint32_t b)
@@ -156,7 +134,7 @@ static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
     gphi_piece *open = NULL;
     uint32_t segments = 0;
     for (uint32_t i = 0; i < repeat->loop.period; i++) {
-        const gphi_piece_kind kind = kind_of(site_at(advice, repeat, i));
+        const gphi_piece_kind kind = kind_of(gphi_repeat_site(advice, repeat, i));
         if (kind == GPHI_OTHER && open != NULL && open->kind == GPHI_SEGMENT) {
             open->count++;
             continue;
@@ -189,8 +167,7 @@ static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
     return GPH_OK;
 }
 
-/* ---- what is in the way -------------------------------------------------------------
- */
+/* ---- what is in the way ---- */
 
 static gph_status add_obstacle(gphi_repeat *repeat, gphi_obstacle_kind kind,
                                uint32_t site, uint64_t count, const char *text)
@@ -214,7 +191,7 @@ static bool is_forked(const gph_advice *advice, const gphi_repeat *repeat,
                       const gphi_stream *stream)
 {
     for (uint32_t i = 0; i < repeat->loop.period; i++) {
-        const gphi_site *site = site_at(advice, repeat, i);
+        const gphi_site *site = gphi_repeat_site(advice, repeat, i);
         if (site->stream == stream)
             return site->call == GPHI_CALL_cuStreamWaitEvent;
     }
@@ -228,13 +205,13 @@ static void choose_stream(const gph_advice *advice, gphi_repeat *repeat)
         repeat->loop.period < STREAMED ? (uint32_t)repeat->loop.period : STREAMED;
     uint32_t best = 0;
     for (uint32_t i = 0; i < all; i++) {
-        const gphi_site *site = site_at(advice, repeat, i);
+        const gphi_site *site = gphi_repeat_site(advice, repeat, i);
         uint32_t count = 0;
         if (site->stream == repeat->stream || site->stream == NULL ||
             gphi_repeat_beat(advice, repeat, 0, i)->nodes == 0)
             continue;
         for (uint32_t j = i; j < all; j++)
-            count += site_at(advice, repeat, j)->stream == site->stream;
+            count += gphi_repeat_site(advice, repeat, j)->stream == site->stream;
         /* no fork beats the one that forks it */
         count += is_forked(advice, repeat, site->stream) ? 0 : STREAMED;
         if (count > best) {
@@ -298,7 +275,7 @@ static uint32_t last_work(const gph_advice *advice, const gphi_repeat *repeat)
 static bool has_unsafe(const gph_advice *advice, const gphi_repeat *repeat, uint32_t last)
 {
     for (uint32_t i = 0; i <= last; i++)
-        if (site_at(advice, repeat, i)->effect == GPHI_EFFECT_UNSAFE)
+        if (gphi_repeat_site(advice, repeat, i)->effect == GPHI_EFFECT_UNSAFE)
             return true;
     return false;
 }
@@ -385,8 +362,7 @@ static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
     return status;
 }
 
-/* ---- what changes -------------------------------------------------------------------
- */
+/* ---- what changes ---- */
 
 static bool is_memory(const gph_advice *advice, uint64_t value)
 {
@@ -480,6 +456,6 @@ gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat)
         status = look_for_changes(advice, repeat);
     for (uint32_t i = 0; i < repeat->loop.period; i++)
         repeat->graph_launches +=
-            site_at(advice, repeat, i)->call == GPHI_CALL_cuGraphLaunch;
+            gphi_repeat_site(advice, repeat, i)->call == GPHI_CALL_cuGraphLaunch;
     return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Findings as JSON; docs/doctor.schema.json says what stands there. */
+#include "base/fail.h"
 #include "base/json.h"
 #include "doctor/examination.h"
 
@@ -57,22 +58,27 @@ static void add_finding(gphi_text *text, const gph_finding *finding)
     gphi_text_add(text, ",\"count\":%llu}", (unsigned long long)finding->count);
 }
 
-char *gph_doctor_json(const gph_doctor *doctor, const char *const *program,
-                      uint32_t argument_count, int exit_code)
+gph_status gph_doctor_json_write(const gph_doctor *doctor, const gph_program *program,
+                                 gph_write_fn *write, void *user, gph_error *error)
 {
-    gphi_text text = {0};
+    char buffer[4096];
+    gphi_text text;
+    gph_program known;
     uint64_t lost = 0;
     const uint64_t events = gph_doctor_event_count(doctor, &lost);
-    if (doctor == NULL)
-        return NULL;
+    if (doctor == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
+                         doctor == NULL ? "doctor" : "write");
+    GPHI_TRY(gphi_options_read(&known, sizeof(known), program, error));
+    gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
     gphi_text_add(&text, "{\"version\":%d", SCHEMA_VERSION);
-    gphi_json_list(&text, "program", program, argument_count);
+    gphi_json_list(&text, "program", known.words, known.word_count);
     gphi_text_add(&text, ",\"exit\":%d,\"events\":%llu,\"lost\":%llu,\"findings\":[",
-                  exit_code, (unsigned long long)events, (unsigned long long)lost);
+                  known.exit_code, (unsigned long long)events, (unsigned long long)lost);
     for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
         gphi_text_add(&text, "%s", i > 0 ? ",\n" : "\n");
         add_finding(&text, gph_doctor_finding(doctor, i));
     }
     gphi_text_add(&text, "]}\n");
-    return gphi_text_take(&text);
+    return gphi_text_end(&text, error);
 }

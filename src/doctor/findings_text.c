@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A finding as lines for a terminal. */
+#include "base/fail.h"
 #include "doctor/findings/finding.h"
 
 #include <string.h>
@@ -50,11 +51,15 @@ static void add_fix(gphi_text *text, const char *fix)
         gphi_text_add(text, "  fix: %.*s\n    %s\n", (int)(end - fix), fix, end + 1);
 }
 
-char *gph_finding_text(const gph_finding *finding, int with_colours)
+gph_status gph_finding_text_write(const gph_finding *finding, int with_colours,
+                                  gph_write_fn *write, void *user, gph_error *error)
 {
-    gphi_text text = {0};
-    if (finding == NULL)
-        return NULL;
+    char buffer[1024];
+    gphi_text text;
+    if (finding == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
+                         finding == NULL ? "finding" : "write");
+    gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
     gphi_text_add(&text, "%s%s%s %s: %s\n",
                   with_colours ? colours[finding->severity] : "",
                   word_of(finding->severity), with_colours ? "\033[0m" : "", finding->id,
@@ -72,5 +77,5 @@ char *gph_finding_text(const gph_finding *finding, int with_colours)
     if (finding->in_vain[0] != '\0')
         gphi_text_add(&text, "  does not help: %s\n", finding->in_vain);
     gphi_text_add(&text, "  see: %s\n", finding->docs);
-    return gphi_text_take(&text);
+    return gphi_text_end(&text, error);
 }

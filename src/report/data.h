@@ -2,20 +2,22 @@
 /* The page's data as it is written: numbers that the parts share. */
 #ifndef GPHI_REPORT_DATA_H
 #define GPHI_REPORT_DATA_H
-#include "file/writer.h"
+#include "base/json.h"
 #include "report/numbers.h"
 #include "report/report.h"
 
 typedef struct report_writing {
-    gphi_writer out;
+    gphi_text out;
+    char buffer[4096]; /* of `out` */
     gph_report *report;
-    const gph_report_program *program;
-    report_numbers calls;  /* names of calls that occur */
-    report_numbers stacks; /* stack 0 is the empty one */
-    report_numbers frames; /* by a hash of function, file, line */
-    gphi_vec places;       /* of const gph_place *: by frame number */
-    gphi_vec shown;        /* of uint32_t: per graph 1 + its number in the page, or 0 */
-    bool failed;           /* memory was short */
+    gph_program program;
+    const gph_advice *advice; /* or NULL */
+    report_numbers calls;     /* names of calls that occur */
+    report_numbers stacks;    /* stack 0 is the empty one */
+    report_numbers frames;    /* by a hash of function, file, line */
+    gphi_vec places;          /* of const gph_place *: by frame number */
+    gphi_vec shown; /* of uint32_t: per graph 1 + its number in the page, or 0 */
+    bool failed;    /* memory was short */
 } report_writing;
 
 /* A place's number among the frames. */
@@ -29,11 +31,16 @@ uint32_t gphi_report_shown(const report_writing *writing, uint32_t graph);
 typedef int64_t gphi_report_value(report_writing *writing, size_t index);
 void gphi_report_column(report_writing *writing, const char *name, size_t count,
                         gphi_report_value *value);
+/* Numbers of the frames of a stack, as a list. */
+void gphi_report_put_frames(report_writing *writing, const gph_place *frames,
+                            uint32_t count);
+/* "name": and a text that may be NULL, for which `other` stands. */
+void gphi_report_put_name(report_writing *writing, const char *name, const char *other);
 /* A comma in front of all but the first. */
 static inline void gphi_report_comma(report_writing *writing, size_t index)
 {
     if (index > 0)
-        gphi_put(&writing->out, ",");
+        gphi_text_put(&writing->out, ",");
 }
 
 /* Parts of the data, each a member or some. */
@@ -44,4 +51,5 @@ void gphi_report_put_memory(report_writing *writing);
 void gphi_report_put_notes(report_writing *writing);
 void gphi_report_put_advice(report_writing *writing);
 void gphi_report_put_findings(report_writing *writing);
+void gphi_report_put_stacks(report_writing *writing);
 #endif

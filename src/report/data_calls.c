@@ -9,14 +9,13 @@
 
 static void put_words(report_writing *w)
 {
-    const gph_report_program *program = w->program;
-    gphi_put(&w->out, "[");
-    if (program != NULL && program->word_count > 0) {
-        for (uint32_t i = 0; i < program->word_count; i++) {
-            gphi_report_comma(w, i);
-            gphi_put_json_text(&w->out, program->words[i]);
-        }
-    } else if (w->report->program != NULL) {
+    const gph_program *program = &w->program;
+    gphi_text_put(&w->out, "[");
+    for (size_t i = 0; i < program->word_count; i++) {
+        gphi_report_comma(w, i);
+        gphi_json_text(&w->out, program->words[i]);
+    }
+    if (program->word_count == 0 && w->report->program != NULL) {
         const char *at = w->report->program;
         char word[512];
         for (size_t i = 0; *at != 0; i++) {
@@ -24,25 +23,26 @@ static void put_words(report_writing *w)
             snprintf(word, sizeof(word), "%.*s", (int)(long_one < 500 ? long_one : 500),
                      at);
             gphi_report_comma(w, i);
-            gphi_put_json_text(&w->out, word);
+            gphi_json_text(&w->out, word);
             at += long_one + (at[long_one] != 0);
         }
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 static void put_devices(report_writing *w)
 {
-    gphi_put(&w->out, ",\"devices\":[");
+    gphi_text_put(&w->out, ",\"devices\":[");
     for (size_t i = 0; i < w->report->devices.count; i++) {
         const report_device *device = gphi_vec_at(&w->report->devices, i);
         gphi_report_comma(w, i);
-        gphi_put(&w->out, "{\"name\":");
-        gphi_put_json_text(&w->out, device->name);
-        gphi_putf(&w->out, ",\"cc\":\"%u.%u\",\"mps\":%u,\"bytes\":%" PRIu64 "}",
-                  device->major, device->minor, device->multiprocessors, device->bytes);
+        gphi_text_put(&w->out, "{\"name\":");
+        gphi_json_text(&w->out, device->name);
+        gphi_text_add(&w->out, ",\"cc\":\"%u.%u\",\"mps\":%u,\"bytes\":%" PRIu64 "}",
+                      device->major, device->minor, device->multiprocessors,
+                      device->bytes);
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 void gphi_report_put_head(report_writing *w)
@@ -52,19 +52,22 @@ void gphi_report_put_head(report_writing *w)
     const bool is_soft = r->driver != NULL && strstr(r->driver, "/soft/") != NULL;
     snprintf(driver, sizeof(driver), "%s, CUDA %u.%u", is_soft ? "softcuda" : "NVIDIA's",
              r->driver_version / 1000, r->driver_version % 1000 / 10);
-    gphi_put(&w->out, ",\"head\":{\"program\":");
+    gphi_text_put(&w->out, ",\"head\":{\"program\":");
     put_words(w);
-    gphi_putf(&w->out, ",\"exit\":%d,\"pid\":%u,\"driver\":",
-              w->program != NULL ? w->program->exit_code : 0, r->pid);
-    gphi_put_json_text(&w->out, r->driver_version == 0 ? "" : driver);
+    gphi_text_add(&w->out,
+                  ",\"exit\":%d,\"pid\":%u,\"driver\":", (int)w->program.exit_code,
+                  r->pid);
+    gphi_json_text(&w->out, r->driver_version == 0 ? "" : driver);
     put_devices(w);
     const uint64_t span = r->last_ns > r->first_ns ? r->last_ns - r->first_ns : 0;
-    gphi_putf(&w->out, ",\"began\":%" PRIu64 ",\"span\":%" PRIu64 ",\"calls\":%" PRIu64,
-              r->began_ms, span, r->call_count);
-    gphi_putf(&w->out, ",\"lost\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"gph\":", r->lost,
-              r->dropped);
-    gphi_put_json_text(&w->out, gph_version_text());
-    gphi_put(&w->out, "}");
+    gphi_text_add(&w->out,
+                  ",\"began\":%" PRIu64 ",\"span\":%" PRIu64 ",\"calls\":%" PRIu64,
+                  r->began_ms, span, r->call_count);
+    gphi_text_add(&w->out,
+                  ",\"lost\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"gph\":", r->lost,
+                  r->dropped);
+    gphi_json_text(&w->out, gph_version_text());
+    gphi_text_put(&w->out, "}");
 }
 
 /* ---- columns ---- */
@@ -116,19 +119,19 @@ static int64_t kind_of_name(report_writing *w, size_t i)
 static void put_few(report_writing *w)
 {
     const gph_report *r = w->report;
-    gphi_put(&w->out, ",\"r\":[");
+    gphi_text_put(&w->out, ",\"r\":[");
     size_t many = 0;
     for (size_t i = 0; i < r->calls.count; i++) {
         const int32_t result = gphi_report_call_at(r, i)->result;
         if (result != 0)
-            gphi_putf(&w->out, "%s%zu,%" PRId32, many++ > 0 ? "," : "", i, result);
+            gphi_text_add(&w->out, "%s%zu,%" PRId32, many++ > 0 ? "," : "", i, result);
     }
-    gphi_put(&w->out, "],\"x\":[");
+    gphi_text_put(&w->out, "],\"x\":[");
     many = 0;
     for (size_t i = 0; i < r->calls.count; i++)
         if (gphi_report_call_at(r, i)->is_captured)
-            gphi_putf(&w->out, "%s%zu", many++ > 0 ? "," : "", i);
-    gphi_put(&w->out, "]");
+            gphi_text_add(&w->out, "%s%zu", many++ > 0 ? "," : "", i);
+    gphi_text_put(&w->out, "]");
 }
 
 static void put_results(report_writing *w)
@@ -139,15 +142,16 @@ static void put_results(report_writing *w)
         if (gphi_report_call_at(w->report, i)->result > 0)
             number_of(&seen, (uint64_t)gphi_report_call_at(w->report, i)->result,
                       &w->failed);
-    gphi_putf(&w->out, ",\"results\":{\"%d\":\"never returned: the process ended in it\"",
-              (int)REPORT_UNRETURNED);
+    gphi_text_add(&w->out,
+                  ",\"results\":{\"%d\":\"never returned: the process ended in it\"",
+                  (int)REPORT_UNRETURNED);
     for (size_t i = 0; i < seen.keys.count; i++) {
         const gph_status result =
             (gph_status) * (const uint64_t *)gphi_vec_at(&seen.keys, i);
-        gphi_putf(&w->out, ",\"%" PRId32 "\":\"%s (%" PRId32 ")\"", result,
-                  gph_status_name(result), result);
+        gphi_text_add(&w->out, ",\"%" PRId32 "\":\"%s (%" PRId32 ")\"", result,
+                      gph_status_name(result), result);
     }
-    gphi_put(&w->out, "}");
+    gphi_text_put(&w->out, "}");
     numbers_fini(&seen);
 }
 
@@ -156,7 +160,7 @@ static void put_streams(report_writing *w)
     const gph_report *r = w->report;
     char name[64];
     uint32_t plain = 0;
-    gphi_put(&w->out, ",\"streams\":[");
+    gphi_text_put(&w->out, ",\"streams\":[");
     for (size_t i = 0; i < r->streams.count; i++) {
         const report_stream *stream = gphi_vec_at(&r->streams, i);
         if (stream->is_legacy)
@@ -166,37 +170,37 @@ static void put_streams(report_writing *w)
         else
             snprintf(name, sizeof(name), "stream %u", ++plain);
         gphi_report_comma(w, i);
-        gphi_putf(&w->out, "[\"0x%" PRIx64 "\",\"%s\",%d]", stream->handle, name,
-                  stream->is_blocking);
+        gphi_text_add(&w->out, "[\"0x%" PRIx64 "\",\"%s\",%d]", stream->handle, name,
+                      stream->is_blocking);
     }
-    gphi_put(&w->out, "],\"threads\":[");
+    gphi_text_put(&w->out, "],\"threads\":[");
     for (size_t i = 0; i < r->threads.count; i++) {
         const report_thread *thread = gphi_vec_at(&r->threads, i);
         gphi_report_comma(w, i);
-        gphi_putf(&w->out, "[%u,", thread->id);
-        gphi_put_json_text(&w->out, thread->name);
-        gphi_put(&w->out, "]");
+        gphi_text_add(&w->out, "[%u,", thread->id);
+        gphi_json_text(&w->out, thread->name);
+        gphi_text_put(&w->out, "]");
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 static void put_captures(report_writing *w)
 {
     const gph_report *r = w->report;
-    gphi_put(&w->out, ",\"captures\":[");
+    gphi_text_put(&w->out, ",\"captures\":[");
     for (size_t i = 0; i < r->captures.count; i++) {
         const report_capture *capture = gphi_vec_at(&r->captures, i);
         const uint64_t end = capture->is_open ? r->last_ns : capture->end_ns;
         gphi_report_comma(w, i);
-        gphi_putf(&w->out,
-                  "{\"begin\":%" PRIu64 ",\"end\":%" PRIu64
-                  ",\"thread\":%u,\"stream\":%u",
-                  gphi_report_time(r, capture->begin_ns), gphi_report_time(r, end),
-                  capture->thread, capture->stream);
-        gphi_putf(&w->out, ",\"nodes\":%u,\"bad\":%d}", capture->node_count,
-                  capture->is_bad || capture->is_open);
+        gphi_text_add(&w->out,
+                      "{\"begin\":%" PRIu64 ",\"end\":%" PRIu64
+                      ",\"thread\":%u,\"stream\":%u",
+                      gphi_report_time(r, capture->begin_ns), gphi_report_time(r, end),
+                      capture->thread, capture->stream);
+        gphi_text_add(&w->out, ",\"nodes\":%u,\"bad\":%d}", capture->node_count,
+                      capture->is_bad || capture->is_open);
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 /* What the program's events told, by the places of calls: those of calls that are kept.
@@ -205,26 +209,26 @@ static void put_events(report_writing *w)
 {
     const gph_report *r = w->report;
     size_t many = 0;
-    gphi_put(&w->out, ",\"waits\":[");
+    gphi_text_put(&w->out, ",\"waits\":[");
     for (size_t i = 0; i < r->waits.count; i++) {
         const report_event_wait *wait = gphi_vec_at(&r->waits, i);
         const uint32_t at = gphi_report_find(r, wait->wait);
         const uint32_t record = gphi_report_find(r, wait->record);
         if (at != UINT32_MAX && record != UINT32_MAX)
-            gphi_putf(&w->out, "%s%u,%u", many++ > 0 ? "," : "", at, record);
+            gphi_text_add(&w->out, "%s%u,%u", many++ > 0 ? "," : "", at, record);
     }
     many = 0;
-    gphi_put(&w->out, "],\"elapsed\":[");
+    gphi_text_put(&w->out, "],\"elapsed\":[");
     for (size_t i = 0; i < r->elapsed.count; i++) {
         const report_elapsed *elapsed = gphi_vec_at(&r->elapsed, i);
         const uint32_t begin = gphi_report_find(r, elapsed->begin);
         const uint32_t end = gphi_report_find(r, elapsed->end);
         const uint32_t told = gphi_report_find(r, elapsed->told);
         if (begin != UINT32_MAX && end != UINT32_MAX && told != UINT32_MAX)
-            gphi_putf(&w->out, "%s%u,%u,%u,%" PRIu64, many++ > 0 ? "," : "", begin, end,
-                      told, elapsed->ns);
+            gphi_text_add(&w->out, "%s%u,%u,%u,%" PRIu64, many++ > 0 ? "," : "", begin,
+                          end, told, elapsed->ns);
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 /* ---- measured times ---- */
@@ -266,17 +270,17 @@ static int64_t gpu_name(report_writing *w, size_t i)
 static void put_gpu(report_writing *w)
 {
     const size_t count = w->report->gpu.count;
-    gphi_put(&w->out, ",\"gpu\":{");
+    gphi_text_put(&w->out, ",\"gpu\":{");
     gphi_report_column(w, "t", count, gpu_start);
-    gphi_put(&w->out, ",");
+    gphi_text_put(&w->out, ",");
     gphi_report_column(w, "d", count, gpu_duration);
-    gphi_put(&w->out, ",");
+    gphi_text_put(&w->out, ",");
     gphi_report_column(w, "s", count, gpu_stream);
-    gphi_put(&w->out, ",");
+    gphi_text_put(&w->out, ",");
     gphi_report_column(w, "w", count, gpu_what);
-    gphi_put(&w->out, ",");
+    gphi_text_put(&w->out, ",");
     gphi_report_column(w, "n", count, gpu_name);
-    gphi_put(&w->out, "}");
+    gphi_text_put(&w->out, "}");
 }
 
 void gphi_report_put_calls(report_writing *w)
@@ -288,35 +292,35 @@ void gphi_report_put_calls(report_writing *w)
                    {"h", call_thread}, {"s", call_stream},   {"o", call_object},
                    {"k", call_stack}};
     const gph_report *r = w->report;
-    gphi_put(&w->out, ",\"calls\":{");
+    gphi_text_put(&w->out, ",\"calls\":{");
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
         gphi_report_comma(w, i);
         gphi_report_column(w, columns[i].name, r->calls.count, columns[i].value);
     }
     put_few(w);
-    gphi_put(&w->out, "},");
+    gphi_text_put(&w->out, "},");
     gphi_report_column(w, "kinds", w->calls.keys.count, kind_of_name);
-    gphi_put(&w->out, ",\"names\":[");
+    gphi_text_put(&w->out, ",\"names\":[");
     for (size_t i = 0; i < w->calls.keys.count; i++)
-        gphi_putf(&w->out, "%s\"%s\"", i > 0 ? "," : "",
-                  gphi_call_name((uint32_t) *
-                                 (const uint64_t *)gphi_vec_at(&w->calls.keys, i)));
-    gphi_put(&w->out, "],\"counts\":[");
+        gphi_text_add(&w->out, "%s\"%s\"", i > 0 ? "," : "",
+                      gphi_call_name((uint32_t) *
+                                     (const uint64_t *)gphi_vec_at(&w->calls.keys, i)));
+    gphi_text_put(&w->out, "],\"counts\":[");
     for (uint32_t call = 0, many = 0; call < GPHI_CALL_COUNT; call++) {
         const report_count *c = &r->counts[call];
         if (c->count > 0)
-            gphi_putf(&w->out,
-                      "%s[\"%s\",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%d]",
-                      many++ > 0 ? "," : "", gphi_call_name(call), c->count, c->ns,
-                      c->longest_ns, c->failed, (int)gphi_report_kind(call));
+            gphi_text_add(&w->out,
+                          "%s[\"%s\",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%d]",
+                          many++ > 0 ? "," : "", gphi_call_name(call), c->count, c->ns,
+                          c->longest_ns, c->failed, (int)gphi_report_kind(call));
     }
-    gphi_put(&w->out, "],\"functions\":[");
+    gphi_text_put(&w->out, "],\"functions\":[");
     for (size_t i = 0; i < r->functions.count; i++) {
         const char *name = *(char *const *)gphi_vec_at(&r->functions, i);
         gphi_report_comma(w, i);
-        gphi_put_json_text(&w->out, name != NULL ? name : "kernel");
+        gphi_json_text(&w->out, name != NULL ? name : "kernel");
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
     put_results(w);
     put_streams(w);
     put_captures(w);
@@ -330,79 +334,59 @@ static void put_prediction(report_writing *w, const gph_prediction *p)
 {
     static const char *const words[] = {"unknown", "pays", "does-not-pay",
                                         "cannot-capture"};
-    gphi_putf(&w->out, "{\"verdict\":\"%s\",\"launches\":%u,\"windows\":%u",
-              words[p->verdict <= GPH_VERDICT_CANNOT_CAPTURE ? p->verdict : 0],
-              p->launches, p->windows);
-    gphi_putf(&w->out, ",\"repetitions\":%" PRIu64 ",\"eager\":%.3f,\"busy\":%.3f",
-              p->repetitions, p->eager_us, p->busy_us);
-    gphi_putf(&w->out,
-              ",\"graph\":%.3f,\"once\":%.3f,\"even\":%.1f,\"why\":", p->graph_us,
-              p->once_us, p->break_even);
-    gphi_put_json_text(&w->out, p->why != NULL ? p->why : "");
-    gphi_putf(&w->out, ",\"frame\":%u}", gphi_report_frame(w, &p->place));
+    gphi_text_add(&w->out, "{\"verdict\":\"%s\",\"launches\":%u,\"windows\":%u",
+                  words[p->verdict <= GPH_VERDICT_CANNOT_CAPTURE ? p->verdict : 0],
+                  p->launches, p->windows);
+    gphi_text_add(&w->out, ",\"repetitions\":%" PRIu64 ",\"eager\":%.3f,\"busy\":%.3f",
+                  p->repetitions, p->eager_us, p->busy_us);
+    gphi_text_add(&w->out,
+                  ",\"graph\":%.3f,\"once\":%.3f,\"even\":%.1f,\"why\":", p->graph_us,
+                  p->once_us, p->break_even);
+    gphi_json_text(&w->out, p->why != NULL ? p->why : "");
+    gphi_text_add(&w->out, ",\"frame\":%u}", gphi_report_frame(w, &p->place));
 }
 
 void gphi_report_put_advice(report_writing *w)
 {
-    const gph_advice *advice = w->program != NULL ? w->program->advice : NULL;
+    const gph_advice *advice = w->advice;
     if (advice == NULL)
         return;
-    gphi_put(&w->out, ",\"advice\":[");
+    gphi_text_put(&w->out, ",\"advice\":[");
     for (uint32_t i = 0; i < gph_advice_count(advice); i++) {
         gphi_report_comma(w, i);
         put_prediction(w, gph_advice_prediction(advice, i));
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 /* ---- findings ---- */
-
-static void put_member(report_writing *w, const char *name, const char *text)
-{
-    gphi_putf(&w->out, ",\"%s\":", name);
-    gphi_put_json_text(&w->out, text);
-}
-
-static void put_lines(report_writing *w, const char *name, const char *const *lines,
-                      uint32_t count)
-{
-    gphi_putf(&w->out, ",\"%s\":[", name);
-    for (uint32_t i = 0; i < count; i++) {
-        gphi_report_comma(w, i);
-        gphi_put_json_text(&w->out, lines[i]);
-    }
-    gphi_put(&w->out, "]");
-}
 
 void gphi_report_put_findings(report_writing *w)
 {
     static const char *const words[] = {"info", "warning", "error"};
     const gph_report *r = w->report;
     const uint32_t count = gph_doctor_finding_count(r->doctor);
-    gphi_put(&w->out, ",\"findings\":[");
+    gphi_text_put(&w->out, ",\"findings\":[");
     for (uint32_t i = 0; i < count; i++) {
         const gph_finding *f = gph_doctor_finding(r->doctor, i);
         gphi_report_comma(w, i);
-        gphi_putf(&w->out,
-                  "{\"severity\":\"%s\",\"thread\":%" PRIu64 ",\"count\":%" PRIu64,
-                  words[f->severity <= GPH_SEVERITY_ERROR ? f->severity : 0], f->thread,
-                  f->count);
-        gphi_putf(&w->out, ",\"t\":%" PRId64,
-                  f->time_ns == 0 ? -1 : (int64_t)gphi_report_time(r, f->time_ns));
-        put_member(w, "id", f->id);
-        put_member(w, "title", f->title);
-        put_member(w, "cause", f->cause);
-        put_member(w, "fix", f->fix);
-        put_member(w, "vain", f->in_vain);
-        put_member(w, "docs", f->docs);
-        put_lines(w, "evidence", f->evidence, f->evidence_count);
-        put_lines(w, "consequences", f->consequences, f->consequence_count);
-        gphi_put(&w->out, ",\"frames\":[");
-        for (uint32_t n = 0; n < f->frame_count; n++) {
-            gphi_report_comma(w, n);
-            gphi_putf(&w->out, "%u", gphi_report_frame(w, &f->frames[n]));
-        }
-        gphi_put(&w->out, "]}");
+        gphi_text_add(&w->out,
+                      "{\"severity\":\"%s\",\"thread\":%" PRIu64 ",\"count\":%" PRIu64,
+                      words[f->severity <= GPH_SEVERITY_ERROR ? f->severity : 0],
+                      f->thread, f->count);
+        gphi_text_add(&w->out, ",\"t\":%" PRId64,
+                      f->time_ns == 0 ? -1 : (int64_t)gphi_report_time(r, f->time_ns));
+        gphi_json_member(&w->out, "id", f->id);
+        gphi_json_member(&w->out, "title", f->title);
+        gphi_json_member(&w->out, "cause", f->cause);
+        gphi_json_member(&w->out, "fix", f->fix);
+        gphi_json_member(&w->out, "vain", f->in_vain);
+        gphi_json_member(&w->out, "docs", f->docs);
+        gphi_json_list(&w->out, "evidence", f->evidence, f->evidence_count);
+        gphi_json_list(&w->out, "consequences", f->consequences, f->consequence_count);
+        gphi_text_put(&w->out, ",\"frames\":");
+        gphi_report_put_frames(w, f->frames, f->frame_count);
+        gphi_text_put(&w->out, "}");
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }

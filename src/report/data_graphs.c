@@ -90,7 +90,7 @@ static void put_regions(report_writing *w, const report_graph *graph)
     uint32_t count = 0;
     const uint32_t shared =
         graph->nodes.count <= REGION_NODES_MAX ? shared_frames(w, graph) : UINT32_MAX;
-    gphi_put(&w->out, ",\"region\":[");
+    gphi_text_put(&w->out, ",\"region\":[");
     for (size_t i = 0; i < graph->nodes.count; i++) {
         const report_node *node = gphi_vec_at(&graph->nodes, i);
         const char *name =
@@ -103,14 +103,14 @@ static void put_regions(report_writing *w, const report_graph *graph)
             names[count] = name;
             region = (int)count++;
         }
-        gphi_putf(&w->out, i > 0 ? ",%d" : "%d", region);
+        gphi_text_add(&w->out, i > 0 ? ",%d" : "%d", region);
     }
-    gphi_put(&w->out, "],\"regions\":[");
+    gphi_text_put(&w->out, "],\"regions\":[");
     for (uint32_t n = 0; n < count; n++) {
         gphi_report_comma(w, n);
-        gphi_put_json_text(&w->out, names[n]);
+        gphi_json_text(&w->out, names[n]);
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 /* ---- graphs ---- */
@@ -119,7 +119,7 @@ static void put_nodes(report_writing *w, const report_graph *graph)
 {
     static const char *const columns[] = {"kind", "fn", "stack", "made"};
     for (int column = 0; column < 4; column++) {
-        gphi_putf(&w->out, ",\"%s\":[", columns[column]);
+        gphi_text_add(&w->out, ",\"%s\":[", columns[column]);
         for (size_t i = 0; i < graph->nodes.count; i++) {
             const report_node *node = gphi_vec_at(&graph->nodes, i);
             const uint32_t made = gphi_report_find(w->report, node->made);
@@ -128,54 +128,54 @@ static void put_nodes(report_writing *w, const report_graph *graph)
                                   : column == 2 ? gphi_report_stack_number(w, node->stack)
                                   : made == UINT32_MAX ? -1
                                                        : (int64_t)made;
-            gphi_putf(&w->out, i > 0 ? ",%" PRId64 : "%" PRId64, value);
+            gphi_text_add(&w->out, i > 0 ? ",%" PRId64 : "%" PRId64, value);
         }
-        gphi_put(&w->out, "]");
+        gphi_text_put(&w->out, "]");
     }
-    gphi_put(&w->out, ",\"detail\":[");
+    gphi_text_put(&w->out, ",\"detail\":[");
     for (size_t i = 0; i < graph->nodes.count; i++) {
         gphi_report_comma(w, i);
-        gphi_put_json_text(&w->out,
-                           ((const report_node *)gphi_vec_at(&graph->nodes, i))->detail);
+        gphi_json_text(&w->out,
+                       ((const report_node *)gphi_vec_at(&graph->nodes, i))->detail);
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 static void put_edges(report_writing *w, const report_graph *graph)
 {
-    gphi_put(&w->out, ",\"edges\":[");
+    gphi_text_put(&w->out, ",\"edges\":[");
     for (size_t i = 0; i < graph->edges.count; i++) {
         const report_edge *edge = gphi_vec_at(&graph->edges, i);
-        gphi_putf(&w->out, i > 0 ? ",%u,%u" : "%u,%u", edge->from, edge->to);
+        gphi_text_add(&w->out, i > 0 ? ",%u,%u" : "%u,%u", edge->from, edge->to);
     }
-    gphi_put(&w->out, "],\"weak\":[");
+    gphi_text_put(&w->out, "],\"weak\":[");
     for (size_t i = 0, many = 0; i < graph->edges.count; i++)
         if (((const report_edge *)gphi_vec_at(&graph->edges, i))->is_weak)
-            gphi_putf(&w->out, "%s%zu", many++ > 0 ? "," : "", i);
-    gphi_put(&w->out, "]");
+            gphi_text_add(&w->out, "%s%zu", many++ > 0 ? "," : "", i);
+    gphi_text_put(&w->out, "]");
 }
 
 static void put_execs(report_writing *w)
 {
     const gph_report *r = w->report;
     char name[128];
-    gphi_put(&w->out, ",\"execs\":[");
+    gphi_text_put(&w->out, ",\"execs\":[");
     for (size_t i = 0; i < r->execs.count; i++) {
         const report_exec *exec = gphi_vec_at(&r->execs, i);
         name[0] = 0;
         if (exec->graph != 0)
             gphi_report_graph_name(r, exec->graph - 1, name, sizeof(name));
         gphi_report_comma(w, i);
-        gphi_put(&w->out, "{\"name\":");
-        gphi_put_json_text(&w->out, name);
-        gphi_putf(&w->out, ",\"graph\":%d,\"from\":%" PRIu64 ",\"to\":%" PRId64,
-                  exec->graph == 0 ? -1 : (int)gphi_report_shown(w, exec->graph - 1) - 1,
-                  gphi_report_time(r, exec->from_ns),
-                  exec->to_ns == 0 ? -1 : (int64_t)gphi_report_time(r, exec->to_ns));
-        gphi_putf(&w->out, ",\"launches\":%" PRIu64 ",\"updates\":%" PRIu64 "}",
-                  exec->launches, exec->updates);
+        gphi_report_put_name(w, name, "");
+        gphi_text_add(&w->out, ",\"graph\":%d,\"from\":%" PRIu64 ",\"to\":%" PRId64,
+                      exec->graph == 0 ? -1
+                                       : (int)gphi_report_shown(w, exec->graph - 1) - 1,
+                      gphi_report_time(r, exec->from_ns),
+                      exec->to_ns == 0 ? -1 : (int64_t)gphi_report_time(r, exec->to_ns));
+        gphi_text_add(&w->out, ",\"launches\":%" PRIu64 ",\"updates\":%" PRIu64 "}",
+                      exec->launches, exec->updates);
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }
 
 void gphi_report_put_graphs(report_writing *w)
@@ -183,7 +183,7 @@ void gphi_report_put_graphs(report_writing *w)
     const gph_report *r = w->report;
     char name[128];
     uint32_t many = 0;
-    gphi_put(&w->out, ",\"graphs\":[");
+    gphi_text_put(&w->out, ",\"graphs\":[");
     for (uint32_t i = 0; i < r->graphs.count; i++) {
         const report_graph *graph = gphi_vec_at(&r->graphs, i);
         const bool show = is_shown(r, i);
@@ -197,16 +197,16 @@ void gphi_report_put_graphs(report_writing *w)
         gphi_report_comma(w, many);
         *number = ++many;
         gphi_report_graph_name(r, i, name, sizeof(name));
-        gphi_put(&w->out, "{\"title\":");
-        gphi_put_json_text(&w->out, name);
-        gphi_putf(&w->out, ",\"count\":%u,\"bytes\":%" PRIu64 ",\"child\":%d",
-                  graph->node_count, graph->bytes, graph->why == GPHI_SNAPSHOT_CHILD);
+        gphi_text_put(&w->out, "{\"title\":");
+        gphi_json_text(&w->out, name);
+        gphi_text_add(&w->out, ",\"count\":%u,\"bytes\":%" PRIu64 ",\"child\":%d",
+                      graph->node_count, graph->bytes, graph->why == GPHI_SNAPSHOT_CHILD);
         put_nodes(w, graph);
         put_regions(w, graph);
         put_edges(w, graph);
-        gphi_put(&w->out, "}");
+        gphi_text_put(&w->out, "}");
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
     put_execs(w);
 }
 
@@ -268,33 +268,32 @@ void gphi_report_put_memory(report_writing *w)
                    {"from", life_from}, {"to", life_to},           {"stack", life_stack},
                    {"call", life_call}, {"capture", life_captured}};
     const gph_report *r = w->report;
-    gphi_put(&w->out, ",\"memory\":{");
+    gphi_text_put(&w->out, ",\"memory\":{");
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
         gphi_report_column(w, columns[i].name, r->lifetimes.count, columns[i].value);
-        gphi_put(&w->out, ",");
+        gphi_text_put(&w->out, ",");
     }
     /* Pools that libgph does not tell of have a handle for a name. */
     report_numbers pools;
     numbers_init(&pools, r->heap);
-    gphi_put(&w->out, "\"pool\":[");
+    gphi_text_put(&w->out, "\"pool\":[");
     for (size_t i = 0; i < r->lifetimes.count; i++) {
         const uint64_t pool = life_at(w, i)->pool;
-        gphi_putf(&w->out, "%s%d", i > 0 ? "," : "",
-                  pool == 0 ? -1 : (int)number_of(&pools, pool, &w->failed));
+        gphi_text_add(&w->out, "%s%d", i > 0 ? "," : "",
+                      pool == 0 ? -1 : (int)number_of(&pools, pool, &w->failed));
     }
-    gphi_putf(&w->out, "],\"count\":%" PRIu64 "},\"pools\":[", r->lifetime_count);
+    gphi_text_add(&w->out, "],\"count\":%" PRIu64 "},\"pools\":[", r->lifetime_count);
     for (size_t i = 0; i < pools.keys.count; i++)
-        gphi_putf(&w->out, "%s{\"name\":\"0x%" PRIx64 "\",\"reserved\":0,\"used\":0}",
-                  i > 0 ? "," : "", *(const uint64_t *)gphi_vec_at(&pools.keys, i));
+        gphi_text_add(&w->out, "%s{\"name\":\"0x%" PRIx64 "\",\"reserved\":0,\"used\":0}",
+                      i > 0 ? "," : "", *(const uint64_t *)gphi_vec_at(&pools.keys, i));
     for (size_t i = 0; i < r->pools.count; i++) {
         const report_pool *pool = gphi_vec_at(&r->pools, i);
         gphi_report_comma(w, pools.keys.count + i);
-        gphi_put(&w->out, "{\"name\":");
-        gphi_put_json_text(&w->out, pool->name != NULL ? pool->name : "pool");
-        gphi_putf(&w->out, ",\"reserved\":%" PRIu64 ",\"used\":%" PRIu64 "}",
-                  pool->reserved, pool->used);
+        gphi_report_put_name(w, pool->name, "pool");
+        gphi_text_add(&w->out, ",\"reserved\":%" PRIu64 ",\"used\":%" PRIu64 "}",
+                      pool->reserved, pool->used);
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
     numbers_fini(&pools);
 }
 
@@ -307,14 +306,16 @@ static void put_bucket(report_writing *w, const report_bucket *bucket)
     const int64_t size = bucket->bucket == UINT32_MAX ? -1
                          : replays == 0               ? -2 - (int64_t)bucket->bucket
                                                       : (int64_t)(bucket->ran / replays);
-    gphi_putf(&w->out, "{\"size\":%" PRId64 ",\"exact\":%" PRIu64 ",\"padded\":%" PRIu64,
-              size, bucket->counts[0], bucket->counts[1]);
-    gphi_putf(&w->out, ",\"eager\":%" PRIu64 ",\"miss\":%" PRIu64 ",\"asked\":%" PRIu64,
-              bucket->counts[2], bucket->counts[3], bucket->asked);
-    gphi_putf(&w->out, ",\"ran\":%" PRIu64 ",\"records\":%" PRIu64 ",\"ns\":%" PRIu64,
-              bucket->ran, bucket->records, bucket->record_ns);
-    gphi_putf(&w->out, ",\"bytes\":%" PRIu64 ",\"evictions\":%" PRIu64 "}", bucket->bytes,
-              bucket->evictions);
+    gphi_text_add(&w->out,
+                  "{\"size\":%" PRId64 ",\"exact\":%" PRIu64 ",\"padded\":%" PRIu64, size,
+                  bucket->counts[0], bucket->counts[1]);
+    gphi_text_add(&w->out,
+                  ",\"eager\":%" PRIu64 ",\"miss\":%" PRIu64 ",\"asked\":%" PRIu64,
+                  bucket->counts[2], bucket->counts[3], bucket->asked);
+    gphi_text_add(&w->out, ",\"ran\":%" PRIu64 ",\"records\":%" PRIu64 ",\"ns\":%" PRIu64,
+                  bucket->ran, bucket->records, bucket->record_ns);
+    gphi_text_add(&w->out, ",\"bytes\":%" PRIu64 ",\"evictions\":%" PRIu64 "}",
+                  bucket->bytes, bucket->evictions);
 }
 
 static const char *reason_text(uint64_t reason)
@@ -330,41 +331,39 @@ static const char *reason_text(uint64_t reason)
 
 static void put_tree(report_writing *w, const report_tree *tree)
 {
-    gphi_put(&w->out, "{\"name\":\"tree\",\"nodes\":[");
+    gphi_text_put(&w->out, "{\"name\":\"tree\",\"nodes\":[");
     for (size_t i = 0; i < tree->nodes.count; i++) {
         const report_tree_node *node = gphi_vec_at(&tree->nodes, i);
         gphi_report_comma(w, i);
-        gphi_put(&w->out, "{\"name\":");
-        gphi_put_json_text(&w->out, node->name != NULL ? node->name : "function");
-        gphi_putf(&w->out,
-                  ",\"id\":%" PRIu64 ",\"parent\":%" PRId64 ",\"replays\":%" PRIu64,
-                  node->id, (int64_t)node->parent - 1, node->replays);
-        gphi_putf(&w->out, ",\"records\":%" PRIu64 ",\"why\":\"%s\"}", node->records,
-                  node->records > 1 ? reason_text(node->why) : "");
+        gphi_report_put_name(w, node->name, "function");
+        gphi_text_add(&w->out,
+                      ",\"id\":%" PRIu64 ",\"parent\":%" PRId64 ",\"replays\":%" PRIu64,
+                      node->id, (int64_t)node->parent - 1, node->replays);
+        gphi_text_add(&w->out, ",\"records\":%" PRIu64 ",\"why\":\"%s\"}", node->records,
+                      node->records > 1 ? reason_text(node->why) : "");
     }
-    gphi_put(&w->out, "]}");
+    gphi_text_put(&w->out, "]}");
 }
 
 void gphi_report_put_notes(report_writing *w)
 {
     const gph_report *r = w->report;
-    gphi_put(&w->out, ",\"caches\":[");
+    gphi_text_put(&w->out, ",\"caches\":[");
     for (size_t i = 0; i < r->caches.count; i++) {
         const report_cache *cache = gphi_vec_at(&r->caches, i);
         gphi_report_comma(w, i);
-        gphi_put(&w->out, "{\"name\":");
-        gphi_put_json_text(&w->out, cache->name != NULL ? cache->name : "cache");
-        gphi_put(&w->out, ",\"buckets\":[");
+        gphi_report_put_name(w, cache->name, "cache");
+        gphi_text_put(&w->out, ",\"buckets\":[");
         for (size_t b = 0; b < cache->buckets.count; b++) {
             gphi_report_comma(w, b);
             put_bucket(w, gphi_vec_at(&cache->buckets, b));
         }
-        gphi_put(&w->out, "]}");
+        gphi_text_put(&w->out, "]}");
     }
-    gphi_put(&w->out, "],\"trees\":[");
+    gphi_text_put(&w->out, "],\"trees\":[");
     for (size_t i = 0; i < r->trees.count; i++) {
         gphi_report_comma(w, i);
         put_tree(w, gphi_vec_at(&r->trees, i));
     }
-    gphi_put(&w->out, "]");
+    gphi_text_put(&w->out, "]");
 }

@@ -3,7 +3,6 @@
 #include "report/page.h"
 #include "base/fail.h"
 #include "base/save.h"
-#include "file/writer.h"
 #include "report/report.h"
 
 #include <string.h>
@@ -25,7 +24,8 @@ static const char head[] =
 
 typedef struct page {
     gph_report *report;
-    const gph_report_program *program;
+    const gph_program *program;
+    const gph_advice *advice;
     gph_error *error;
 } page;
 
@@ -47,7 +47,8 @@ static gph_status fill(void *user, gphi_save *save)
     GPHI_TRY(put_text(save, "</style>\n</head>\n<body>\n"));
     GPHI_TRY(put(save, gphi_page_html, gphi_page_html_end));
     GPHI_TRY(put_text(save, "<script type=\"application/json\" id=\"data\">"));
-    GPHI_TRY(gphi_report_data(p->report, p->program, gphi_save_write, save, p->error));
+    GPHI_TRY(gphi_report_data(p->report, p->program, p->advice, gphi_save_write, save,
+                              p->error));
     GPHI_TRY(put_text(save, "</script>\n<script>\n"));
     GPHI_TRY(put(save, gphi_page_d3, gphi_page_d3_end));
     GPHI_TRY(put_text(save, "</script>\n<script>\n"));
@@ -55,22 +56,24 @@ static gph_status fill(void *user, gphi_save *save)
     return put_text(save, "</script>\n</body>\n</html>\n");
 }
 
-gph_status gph_report_page_save(gph_report *report, const gph_report_program *program,
-                                const char *path, gph_error *error)
+gph_status gph_report_page_save(gph_report *report, const gph_program *program,
+                                const gph_advice *advice, const char *path,
+                                gph_error *error)
 {
     if (report == NULL || path == NULL)
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
                          path == NULL ? "path" : "report");
-    page p = {report, program, error};
+    page p = {report, program, advice, error};
     return gphi_save_file(path, fill, &p, error);
 }
 
 #else
 
-gph_status gph_report_page_save(gph_report *report, const gph_report_program *program,
-                                const char *path, gph_error *error)
+gph_status gph_report_page_save(gph_report *report, const gph_program *program,
+                                const gph_advice *advice, const char *path,
+                                gph_error *error)
 {
-    (void)report, (void)program, (void)path;
+    (void)report, (void)program, (void)advice, (void)path;
     gphi_fail(error, GPH_E_UNSUPPORTED,
               "this build has no page for reports: d3 was missing");
     gphi_hint(error, "install Debian's node-d3 and build again");

@@ -169,17 +169,23 @@ static inline uint64_t gphi_report_key(const gph_report *report, uint64_t handle
     return handle ^ (report->process * 0x9e3779b97f4a7c15u);
 }
 
-/* ---- report_calls.c ---- */
+/* ---- report_items.c ---- */
 
-report_kind gphi_report_kind(uint32_t call);
-gph_status gphi_report_call(gph_report *report, const gphi_event *event,
-                            const gphi_seen *seen);
+/* What a map says of a key, or an item more at the end of `vec`, zeroed. NULL without
+ * memory; `index` may be NULL. */
+void *gphi_report_item(gphi_vec *vec, gphi_map *map, uint64_t key, uint32_t *index);
 /* Index of a thread, stream, function; made if it was never seen. UINT32_MAX without
  * memory. */
 uint32_t gphi_report_thread(gph_report *report, uint32_t id);
 uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
                             uint64_t handle);
 uint32_t gphi_report_function(gph_report *report, uint64_t handle);
+
+/* ---- report_calls.c ---- */
+
+report_kind gphi_report_kind(uint32_t call);
+gph_status gphi_report_call(gph_report *report, const gphi_event *event,
+                            const gphi_seen *seen);
 /* Keeps calls_max / 4 from the start, those that matter, and the last. */
 void gphi_report_thin(gph_report *report);
 /* Index of the call of a number; UINT32_MAX: it is not kept. After settling. */
@@ -221,10 +227,10 @@ void gphi_report_settle(gph_report *report);
 /* Nanoseconds since the first call; 0 for what lies before. */
 uint64_t gphi_report_time(const gph_report *report, uint64_t ns);
 
-typedef struct gphi_writer gphi_writer;
 /* All that the page shows, as JSON without a single '<'. */
-gph_status gphi_report_data(gph_report *report, const gph_report_program *program,
-                            gph_write_fn *write, void *user, gph_error *error);
+gph_status gphi_report_data(gph_report *report, const gph_program *program,
+                            const gph_advice *advice, gph_write_fn *write, void *user,
+                            gph_error *error);
 
 static inline report_call *gphi_report_call_at(const gph_report *report, size_t index)
 {

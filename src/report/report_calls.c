@@ -54,69 +54,6 @@ report_kind gphi_report_kind(uint32_t call)
     return REPORT_OTHER;
 }
 
-/* Finds what a map says of a key, or adds an item to `vec` and says so. NULL without
- * memory. */
-static void *find_or_add(gphi_vec *vec, gphi_map *map, uint64_t key, uint32_t *index,
-                         bool *is_new)
-{
-    const uint64_t *known = gphi_map_get(map, key);
-    *is_new = known == NULL;
-    if (known != NULL) {
-        *index = (uint32_t)(*known - 1);
-        return gphi_vec_at(vec, *index);
-    }
-    if (gphi_vec_reserve(vec, 1) != GPH_OK ||
-        gphi_map_set(map, key, vec->count + 1) != GPH_OK)
-        return NULL;
-    *index = (uint32_t)vec->count;
-    return gphi_vec_add(vec, 1);
-}
-
-uint32_t gphi_report_thread(gph_report *report, uint32_t id)
-{
-    uint32_t index = 0;
-    bool is_new = false;
-    report_thread *thread =
-        find_or_add(&report->threads, &report->thread_map, id, &index, &is_new);
-    if (thread == NULL)
-        return UINT32_MAX;
-    thread->id = id;
-    return index;
-}
-
-uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
-                            uint64_t handle)
-{
-    const uint32_t thread = stream != NULL ? stream->thread : 0;
-    if (stream != NULL)
-        handle = stream->handle;
-    const bool is_legacy = stream != NULL ? stream->is_legacy : handle <= 1;
-    const uint64_t key =
-        gphi_report_key(report, (is_legacy ? 0 : handle) ^ (uint64_t)thread << 40);
-    uint32_t index = 0;
-    bool is_new = false;
-    report_stream *item =
-        find_or_add(&report->streams, &report->stream_map, key, &index, &is_new);
-    if (item == NULL)
-        return UINT32_MAX;
-    if (is_new)
-        *item = (report_stream){.handle = handle,
-                                .is_legacy = is_legacy,
-                                .is_per_thread = stream != NULL && stream->is_per_thread,
-                                .is_blocking = stream == NULL || stream->is_blocking,
-                                .thread = thread};
-    return index;
-}
-
-uint32_t gphi_report_function(gph_report *report, uint64_t handle)
-{
-    uint32_t index = 0;
-    bool is_new = false;
-    char **name = find_or_add(&report->functions, &report->function_map,
-                              gphi_report_key(report, handle), &index, &is_new);
-    return name == NULL ? UINT32_MAX : index;
-}
-
 static uint64_t function_of(const gphi_event *event)
 {
     switch (event->u.call.call) {

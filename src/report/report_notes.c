@@ -5,17 +5,10 @@
 #include "base/heap.h"
 #include "report/report.h"
 
-/* An item of `vec` by its id, as a map has it; made, zeroed, if it is new. */
+/* An item of `vec` by its id in this process. */
 static void *item_of(gph_report *report, gphi_vec *vec, gphi_map *map, uint64_t id)
 {
-    const uint64_t key = gphi_report_key(report, id);
-    const uint64_t *known = gphi_map_get(map, key);
-    if (known != NULL)
-        return gphi_vec_at(vec, *known - 1);
-    if (gphi_vec_reserve(vec, 1) != GPH_OK ||
-        gphi_map_set(map, key, vec->count + 1) != GPH_OK)
-        return NULL;
-    return gphi_vec_add(vec, 1);
+    return gphi_report_item(vec, map, gphi_report_key(report, id), NULL);
 }
 
 static void name_it(gph_report *report, char **name, const char *text)

@@ -2,7 +2,7 @@
 /* The report in short, for a terminal. */
 #include "base/fail.h"
 #include "base/heap.h"
-#include "file/writer.h"
+#include "base/json.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static const char *say_bytes(char out[24], uint64_t bytes)
     return out;
 }
 
-static void put_kinds(const gph_report *r, gphi_writer *out)
+static void put_kinds(const gph_report *r, gphi_text *out)
 {
     static const char *const words[] = {[REPORT_KERNEL] = "kernel launches",
                                         [REPORT_GRAPH] = "graph launches",
@@ -51,8 +51,8 @@ static void put_kinds(const gph_report *r, gphi_writer *out)
                                         REPORT_BUILD,  REPORT_MEMORY, REPORT_EVENT,
                                         REPORT_WAIT,   REPORT_OTHER};
     char total[24], mean[24], longest[24];
-    gphi_putf(out, "  %-30s %10s %11s %10s %10s %8s\n", "driver calls", "calls",
-              "host time", "mean", "longest", "failed");
+    gphi_text_add(out, "  %-30s %10s %11s %10s %10s %8s\n", "driver calls", "calls",
+                  "host time", "mean", "longest", "failed");
     for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
         report_count sum = {0};
         for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++) {
@@ -65,10 +65,10 @@ static void put_kinds(const gph_report *r, gphi_writer *out)
                 sum.longest_ns = r->counts[call].longest_ns;
         }
         if (sum.count > 0)
-            gphi_putf(out, "  %-30s %10" PRIu64 " %11s %10s %10s %8" PRIu64 "\n",
-                      words[order[k]], sum.count, say_time(total, sum.ns),
-                      say_time(mean, sum.ns / sum.count),
-                      say_time(longest, sum.longest_ns), sum.failed);
+            gphi_text_add(out, "  %-30s %10" PRIu64 " %11s %10s %10s %8" PRIu64 "\n",
+                          words[order[k]], sum.count, say_time(total, sum.ns),
+                          say_time(mean, sum.ns / sum.count),
+                          say_time(longest, sum.longest_ns), sum.failed);
     }
 }
 
@@ -83,7 +83,7 @@ static int by_launches(const void *a, const void *b)
 
 enum { EXECS_SHOWN = 8 };
 
-static gph_status put_execs(const gph_report *r, gphi_writer *out, gph_error *error)
+static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *error)
 {
     const size_t count = r->execs.count;
     if (count == 0)
@@ -94,8 +94,8 @@ static gph_status put_execs(const gph_report *r, gphi_writer *out, gph_error *er
     for (size_t i = 0; i < count; i++)
         list[i] = gphi_vec_at(&r->execs, i);
     qsort(list, count, sizeof(*list), by_launches);
-    gphi_putf(out, "\n  %-30s %10s %11s %10s %10s\n", "graphs", "launches", "host time",
-              "nodes", "updates");
+    gphi_text_add(out, "\n  %-30s %10s %11s %10s %10s\n", "graphs", "launches",
+                  "host time", "nodes", "updates");
     for (size_t i = 0; i < count && i < EXECS_SHOWN; i++) {
         char name[128] = "?", mean[24];
         uint32_t nodes = 0;
@@ -105,13 +105,13 @@ static gph_status put_execs(const gph_report *r, gphi_writer *out, gph_error *er
                         ->node_count;
         }
         const uint64_t launches = list[i]->launches;
-        gphi_putf(out, "  %-30.30s %10" PRIu64 " %11s %10" PRIu32 " %10" PRIu64 "\n",
-                  name, launches,
-                  launches == 0 ? "-" : say_time(mean, list[i]->launch_ns / launches),
-                  nodes, list[i]->updates);
+        gphi_text_add(out, "  %-30.30s %10" PRIu64 " %11s %10" PRIu32 " %10" PRIu64 "\n",
+                      name, launches,
+                      launches == 0 ? "-" : say_time(mean, list[i]->launch_ns / launches),
+                      nodes, list[i]->updates);
     }
     if (count > EXECS_SHOWN)
-        gphi_putf(out, "  and %zu more\n", count - EXECS_SHOWN);
+        gphi_text_add(out, "  and %zu more\n", count - EXECS_SHOWN);
     gphi_heap_free(r->heap, list, count * sizeof(*list));
     return GPH_OK;
 }
@@ -129,7 +129,7 @@ static int by_time(const void *a, const void *b)
     return y->is_end - x->is_end;
 }
 
-static void put_memory_kind(const gph_report *r, gphi_writer *out, uint32_t kind,
+static void put_memory_kind(const gph_report *r, gphi_text *out, uint32_t kind,
                             turn *turns)
 {
     static const char *const words[] = {
@@ -154,11 +154,11 @@ static void put_memory_kind(const gph_report *r, gphi_writer *out, uint32_t kind
         peak = alive > peak ? alive : peak;
     }
     char most[24], rest[24];
-    gphi_putf(out, "  %-30s %10" PRIu64 " %11s %10s\n", words[kind], many,
-              say_bytes(most, peak), say_bytes(rest, alive));
+    gphi_text_add(out, "  %-30s %10" PRIu64 " %11s %10s\n", words[kind], many,
+                  say_bytes(most, peak), say_bytes(rest, alive));
 }
 
-static gph_status put_memory(const gph_report *r, gphi_writer *out, gph_error *error)
+static gph_status put_memory(const gph_report *r, gphi_text *out, gph_error *error)
 {
     const size_t room = 2 * r->lifetimes.count;
     if (room == 0)
@@ -166,18 +166,19 @@ static gph_status put_memory(const gph_report *r, gphi_writer *out, gph_error *e
     turn *turns = gphi_heap_array(r->heap, room, sizeof(*turns));
     if (turns == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu allocations", room / 2);
-    gphi_putf(out, "\n  %-30s %10s %11s %10s\n", "memory", "allocated", "peak", "at end");
+    gphi_text_add(out, "\n  %-30s %10s %11s %10s\n", "memory", "allocated", "peak",
+                  "at end");
     for (uint32_t kind = 1; kind <= GPHI_MEM_VMM; kind++)
         put_memory_kind(r, out, kind, turns);
     gphi_heap_free(r->heap, turns, room * sizeof(*turns));
     return GPH_OK;
 }
 
-static void put_caches(const gph_report *r, gphi_writer *out)
+static void put_caches(const gph_report *r, gphi_text *out)
 {
     if (r->caches.count > 0)
-        gphi_putf(out, "\n  %-30s %10s %11s %10s %10s %8s\n", "shape buckets", "calls",
-                  "exact", "padded", "eager", "padding");
+        gphi_text_add(out, "\n  %-30s %10s %11s %10s %10s %8s\n", "shape buckets",
+                      "calls", "exact", "padded", "eager", "padding");
     for (size_t i = 0; i < r->caches.count; i++) {
         const report_cache *cache = gphi_vec_at(&r->caches, i);
         report_bucket sum = {0};
@@ -189,7 +190,7 @@ static void put_caches(const gph_report *r, gphi_writer *out)
             sum.ran += bucket->ran;
         }
         const uint64_t eager = sum.counts[2] + sum.counts[3];
-        gphi_putf(
+        gphi_text_add(
             out,
             "  %-30.30s %10" PRIu64 " %11" PRIu64 " %10" PRIu64 " %10" PRIu64
             " %6.1f %%\n",
@@ -199,21 +200,22 @@ static void put_caches(const gph_report *r, gphi_writer *out)
     }
 }
 
-gph_status gph_report_text(gph_report *report, gph_write_fn *write, void *user,
-                           gph_error *error)
+gph_status gph_report_text_write(gph_report *report, gph_write_fn *write, void *user,
+                                 gph_error *error)
 {
     if (report == NULL || write == NULL)
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
                          write == NULL ? "write" : "report");
-    gphi_writer out;
+    char buffer[4096];
+    gphi_text out;
     gphi_report_settle(report);
-    gphi_writer_begin(&out, write, user);
+    gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
     put_kinds(report, &out);
     GPHI_TRY(put_execs(report, &out, error));
     GPHI_TRY(put_memory(report, &out, error));
     put_caches(report, &out);
     if (report->lost > 0)
-        gphi_putf(&out, "\n  %" PRIu64 " records came too fast and are missing\n",
-                  report->lost);
-    return gphi_writer_end(&out, error);
+        gphi_text_add(&out, "\n  %" PRIu64 " records came too fast and are missing\n",
+                      report->lost);
+    return gphi_text_end(&out, error);
 }

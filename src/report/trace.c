@@ -7,8 +7,8 @@
  * An arrow leads from each launch to its work on the stream. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/json.h"
 #include "base/save.h"
-#include "file/writer.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -19,9 +19,9 @@
 enum { CPU = 1, GPU, GRAPHS, MEMORY };
 
 typedef struct trace {
-    gphi_writer out;
+    gphi_text out;
+    char buffer[4096]; /* of `out` */
     gph_report *report;
-    const gph_report_program *program;
     gph_error *error;
     gphi_save *save;
     bool is_first;
@@ -50,35 +50,34 @@ static gph_status write_out(void *user, const void *data, size_t bytes)
 static void begin(trace *t, const char *phase, uint32_t process, uint64_t track,
                   uint64_t ns)
 {
-    gphi_putf(&t->out, "%s\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu64,
-              t->is_first ? "" : ",", phase, process, track);
-    gphi_putf(&t->out, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+    gphi_text_add(&t->out, "%s\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu64,
+                  t->is_first ? "" : ",", phase, process, track);
+    gphi_text_add(&t->out, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
     t->is_first = false;
 }
 
 static void name_it(trace *t, const char *name)
 {
-    gphi_put(&t->out, ",\"name\":");
-    gphi_put_json_text(&t->out, name != NULL ? name : "?");
+    gphi_json_member(&t->out, "name", name != NULL ? name : "?");
 }
 
 static void put_duration(trace *t, uint64_t ns)
 {
-    gphi_putf(&t->out, ",\"dur\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+    gphi_text_add(&t->out, ",\"dur\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
 static void end(trace *t)
 {
-    gphi_put(&t->out, "}");
+    gphi_text_put(&t->out, "}");
 }
 
 static void put_label(trace *t, const char *what, uint32_t process, uint64_t track,
                       const char *label)
 {
     begin(t, "M", process, track, 0);
-    gphi_putf(&t->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-    gphi_put_json_text(&t->out, label);
-    gphi_put(&t->out, "}}");
+    gphi_text_add(&t->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+    gphi_json_text(&t->out, label);
+    gphi_text_put(&t->out, "}}");
 }
 
 static void put_labels(trace *t)
@@ -139,22 +138,20 @@ static void put_call(trace *t, size_t index)
     begin(t, "X", CPU, thread->id, at);
     put_duration(t, call->duration_ns);
     name_it(t, gphi_call_name(call->call));
-    gphi_putf(&t->out, ",\"cat\":\"%s\",\"args\":{\"result\":%" PRId32,
-              words[gphi_report_kind(call->call)],
-              call->result == REPORT_UNRETURNED ? 0 : call->result);
+    gphi_text_add(&t->out, ",\"cat\":\"%s\",\"args\":{\"result\":%" PRId32,
+                  words[gphi_report_kind(call->call)],
+                  call->result == REPORT_UNRETURNED ? 0 : call->result);
     if (call->is_captured)
-        gphi_put(&t->out, ",\"captured\":true");
+        gphi_text_put(&t->out, ",\"captured\":true");
     if (call->result == REPORT_UNRETURNED)
-        gphi_put(&t->out, ",\"returned\":false");
+        gphi_text_put(&t->out, ",\"returned\":false");
     const gph_place *frame = gphi_report_own_frame(r, call->stack);
     if (frame != NULL) {
-        gphi_put(&t->out, ",\"function\":");
-        gphi_put_json_text(&t->out, frame->function);
-        gphi_put(&t->out, ",\"file\":");
-        gphi_put_json_text(&t->out, frame->file != NULL ? frame->file : "");
-        gphi_putf(&t->out, ",\"line\":%" PRId32, frame->line);
+        gphi_json_member(&t->out, "function", frame->function);
+        gphi_json_member(&t->out, "file", frame->file != NULL ? frame->file : "");
+        gphi_text_add(&t->out, ",\"line\":%" PRId32, frame->line);
     }
-    gphi_put(&t->out, "}");
+    gphi_text_put(&t->out, "}");
     end(t);
 }
 
@@ -168,14 +165,16 @@ static void put_work(trace *t, size_t index, uint64_t duration)
     begin(t, "X", GPU, call->stream, at);
     put_duration(t, duration);
     name_it(t, label_of(r, call));
-    gphi_put(&t->out, ",\"cat\":\"work\"");
+    gphi_text_put(&t->out, ",\"cat\":\"work\"");
     end(t);
     begin(t, "s", CPU, thread->id, at);
-    gphi_putf(&t->out, ",\"name\":\"launch\",\"cat\":\"launch\",\"id\":%zu", index + 1);
+    gphi_text_add(&t->out, ",\"name\":\"launch\",\"cat\":\"launch\",\"id\":%zu",
+                  index + 1);
     end(t);
     begin(t, "f", GPU, call->stream, at);
-    gphi_putf(&t->out, ",\"name\":\"launch\",\"cat\":\"launch\",\"bp\":\"e\",\"id\":%zu",
-              index + 1);
+    gphi_text_add(&t->out,
+                  ",\"name\":\"launch\",\"cat\":\"launch\",\"bp\":\"e\",\"id\":%zu",
+                  index + 1);
     end(t);
 }
 
@@ -183,7 +182,7 @@ static void put_launch(trace *t, const report_call *call)
 {
     begin(t, "X", GRAPHS, call->object, gphi_report_time(t->report, call->start_ns));
     put_duration(t, call->duration_ns);
-    gphi_put(&t->out, ",\"name\":\"launch\",\"cat\":\"graph\"");
+    gphi_text_put(&t->out, ",\"name\":\"launch\",\"cat\":\"graph\"");
     end(t);
 }
 
@@ -258,7 +257,7 @@ static void put_gpu(trace *t, uint64_t *ends)
         begin(t, "X", GPU, track, gphi_report_time(r, from));
         put_duration(t, ends[track] - from);
         name_it(t, name != NULL ? name : "work");
-        gphi_put(&t->out, ",\"cat\":\"gpu\"");
+        gphi_text_put(&t->out, ",\"cat\":\"gpu\"");
         end(t);
     }
 }
@@ -287,10 +286,11 @@ static void put_captures(trace *t)
         for (int is_end = 0; is_end < 2; is_end++) {
             begin(t, is_end ? "e" : "b", GPU, capture->stream + 1U,
                   gphi_report_time(r, is_end ? last : capture->begin_ns));
-            gphi_putf(&t->out,
-                      ",\"name\":\"capture%s\",\"cat\":\"capture\",\"id2\":{\"local\":"
-                      "\"%zu\"}",
-                      capture->is_bad ? ", invalidated" : "", i + 1);
+            gphi_text_add(
+                &t->out,
+                ",\"name\":\"capture%s\",\"cat\":\"capture\",\"id2\":{\"local\":"
+                "\"%zu\"}",
+                capture->is_bad ? ", invalidated" : "", i + 1);
             end(t);
         }
     }
@@ -337,8 +337,8 @@ static gph_status put_memory(trace *t)
         alive[kind] =
             turns[i].is_end ? alive[kind] - turns[i].bytes : alive[kind] + turns[i].bytes;
         begin(t, "C", MEMORY, 0, gphi_report_time(r, turns[i].ns));
-        gphi_putf(&t->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRIu64 "}",
-                  words[kind], alive[kind]);
+        gphi_text_add(&t->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRIu64 "}",
+                      words[kind], alive[kind]);
         end(t);
     }
     gphi_heap_free(r->heap, turns, room * sizeof(*turns));
@@ -355,11 +355,10 @@ static void put_findings(trace *t)
         begin(t, "i", CPU, finding->thread,
               gphi_report_time(t->report, finding->time_ns));
         name_it(t, finding->id);
-        gphi_put(&t->out, ",\"s\":\"p\",\"cat\":\"finding\",\"args\":{\"title\":");
-        gphi_put_json_text(&t->out, finding->title);
-        gphi_put(&t->out, ",\"cause\":");
-        gphi_put_json_text(&t->out, finding->cause);
-        gphi_put(&t->out, "}");
+        gphi_text_put(&t->out, ",\"s\":\"p\",\"cat\":\"finding\",\"args\":{\"title\":");
+        gphi_json_text(&t->out, finding->title);
+        gphi_json_member(&t->out, "cause", finding->cause);
+        gphi_text_put(&t->out, "}");
         end(t);
     }
 }
@@ -368,11 +367,12 @@ static gph_status fill(void *user, gphi_save *save)
 {
     trace *t = user;
     t->save = save;
-    gphi_writer_begin(&t->out, write_out, t);
-    gphi_put(&t->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"written by\":\"gph ");
-    gphi_put(&t->out, gph_version_text());
-    gphi_putf(&t->out, "\",\"lost records\":%" PRIu64 "},\"traceEvents\":[",
-              t->report->lost);
+    gphi_text_stream(&t->out, t->buffer, sizeof(t->buffer), write_out, t);
+    gphi_text_put(&t->out,
+                  "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"written by\":\"gph ");
+    gphi_text_put(&t->out, gph_version_text());
+    gphi_text_add(&t->out, "\",\"lost records\":%" PRIu64 "},\"traceEvents\":[",
+                  t->report->lost);
     t->is_first = true;
     put_labels(t);
     GPHI_TRY(put_calls(t));
@@ -380,17 +380,19 @@ static gph_status fill(void *user, gphi_save *save)
     put_captures(t);
     GPHI_TRY(put_memory(t));
     put_findings(t);
-    gphi_put(&t->out, "\n]}\n");
-    return gphi_writer_end(&t->out, t->error);
+    gphi_text_put(&t->out, "\n]}\n");
+    return gphi_text_end(&t->out, t->error);
 }
 
-gph_status gph_report_trace_save(gph_report *report, const gph_report_program *program,
-                                 const char *path, gph_error *error)
+gph_status gph_report_trace_save(gph_report *report, const gph_program *program,
+                                 const gph_advice *advice, const char *path,
+                                 gph_error *error)
 {
     if (report == NULL || path == NULL)
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
                          path == NULL ? "path" : "report");
+    (void)program, (void)advice; /* Perfetto has no place for them */
     gphi_report_settle(report);
-    trace t = {.report = report, .program = program, .error = error};
+    trace t = {.report = report, .error = error};
     return gphi_save_file(path, fill, &t, error);
 }

@@ -35,7 +35,10 @@ static gph_status examine(const char *path, const gph_allocator *allocator,
         status = gph_doctor_finish(doctor, NULL);
     if (status == GPH_OK) {
         *count = gph_doctor_finding_count(doctor);
-        *text = gph_doctor_json(doctor, NULL, 0, 0);
+        size_t bytes = 0;
+        FILE *to = open_memstream(text, &bytes);
+        status = gph_doctor_json_write(doctor, NULL, gph_write_file, to, NULL);
+        fclose(to);
     }
     gph_doctor_destroy(doctor);
     return status;
@@ -119,7 +122,8 @@ static void test_refusals(void)
     CHECK(gph_doctor_read(doctor, "/nonexistent/log", &error) == GPH_E_STATE);
     CHECK(gph_doctor_finding_count(doctor) == 0);
     CHECK(gph_doctor_finding_count(NULL) == 0);
-    CHECK(gph_finding_text(NULL, 0) == NULL);
+    CHECK(gph_finding_text_write(NULL, 0, gph_write_file, stdout, &error) ==
+          GPH_E_INVALID);
     gph_doctor_destroy(doctor);
     gph_doctor_destroy(NULL);
 }

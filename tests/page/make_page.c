@@ -17,15 +17,14 @@ static gph_status to_stdout(void *user, const void *data, size_t bytes)
 static gph_status write_all(gph_doctor *doctor, gph_report *report, char **argv, int argc,
                             gph_error *error)
 {
-    const gph_report_program program = {.size = sizeof(gph_report_program),
-                                        .exit_code = 0};
+    const gph_program program = GPH_SIZED(gph_program);
     gph_status status = gph_doctor_finish(doctor, error);
     if (status == GPH_OK)
-        status = gph_report_page_save(report, &program, argv[4], error);
+        status = gph_report_page_save(report, &program, NULL, argv[4], error);
     if (status == GPH_OK && argc > 5)
-        status = gph_report_trace_save(report, &program, argv[5], error);
+        status = gph_report_trace_save(report, &program, NULL, argv[5], error);
     if (status == GPH_OK)
-        status = gph_report_text(report, to_stdout, NULL, error);
+        status = gph_report_text_write(report, to_stdout, NULL, error);
     return status;
 }
 

@@ -75,11 +75,11 @@ static void thins_the_middle_and_keeps_what_failed(void)
     read_log all, few;
     if (!CHECK_OK(read_made(2000, 0, NULL, &all, &error), error))
         return;
-    CHECK_OK(gph_report_trace_save(all.report, NULL, OUT, &error), error);
+    CHECK_OK(gph_report_trace_save(all.report, NULL, NULL, OUT, &error), error);
     const long calls = count_in(slurp(), "\"result\":");
     drop(&all);
     CHECK_OK(read_made(2000, 200, NULL, &few, &error), error);
-    CHECK_OK(gph_report_trace_save(few.report, NULL, OUT, &error), error);
+    CHECK_OK(gph_report_trace_save(few.report, NULL, NULL, OUT, &error), error);
     const char *text = slurp();
     const long kept = count_in(text, "\"result\":");
     CHECK(calls > 1900);
@@ -111,13 +111,14 @@ static void refuses_what_it_cannot_do(void)
     if (!CHECK_OK(read_made(300, 0, NULL, &log, &error), error))
         return;
     CHECK(gph_report_create(log.doctor, NULL, NULL, &error) == GPH_E_INVALID);
-    CHECK(gph_report_trace_save(log.report, NULL, NULL, &error) == GPH_E_INVALID);
-    CHECK(gph_report_trace_save(NULL, NULL, OUT, &error) == GPH_E_INVALID);
-    CHECK(gph_report_trace_save(log.report, NULL, "no/such/folder", &error) == GPH_E_IO);
-    CHECK(gph_report_page_save(log.report, NULL, "no/such/folder", &error) ==
+    CHECK(gph_report_trace_save(log.report, NULL, NULL, NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_report_trace_save(NULL, NULL, NULL, OUT, &error) == GPH_E_INVALID);
+    CHECK(gph_report_trace_save(log.report, NULL, NULL, "no/such/folder", &error) ==
+          GPH_E_IO);
+    CHECK(gph_report_page_save(log.report, NULL, NULL, "no/such/folder", &error) ==
           (gph_report_has_page() ? GPH_E_IO : GPH_E_UNSUPPORTED));
-    CHECK(gph_report_text(log.report, NULL, NULL, &error) == GPH_E_INVALID);
-    CHECK(gph_report_text(log.report, refuse, NULL, &error) == GPH_E_IO);
+    CHECK(gph_report_text_write(log.report, NULL, NULL, &error) == GPH_E_INVALID);
+    CHECK(gph_report_text_write(log.report, refuse, NULL, &error) == GPH_E_IO);
     drop(&log);
     gph_report_destroy(NULL);
 }
@@ -128,17 +129,17 @@ static void write_short_of_memory(read_log *log, fault_heap *heap)
     gph_error error = {0};
     const long left = atomic_load(&heap->fail_at);
     remove(OUT);
-    gph_status status = gph_report_page_save(log->report, NULL, OUT, &error);
+    gph_status status = gph_report_page_save(log->report, NULL, NULL, OUT, &error);
     CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY || !gph_report_has_page());
     CHECK((access(OUT, F_OK) == 0) == (status == GPH_OK));
     atomic_store(&heap->fail_at, left);
-    status = gph_report_trace_save(log->report, NULL, OUT, &error);
+    status = gph_report_trace_save(log->report, NULL, NULL, OUT, &error);
     CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY);
     FILE *file = fopen(OUT, "wb");
     if (!CHECK(file != NULL))
         return;
     atomic_store(&heap->fail_at, left);
-    status = gph_report_text(log->report, into_file, file, &error);
+    status = gph_report_text_write(log->report, into_file, file, &error);
     CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY);
     fclose(file);
 }

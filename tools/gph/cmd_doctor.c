@@ -93,14 +93,12 @@ static bool put_findings(const gph_doctor *doctor, bool are_many)
 {
     for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
         const gph_finding *finding = gph_doctor_finding(doctor, i);
-        char *text = gph_finding_text(finding, has_colours());
-        if (text == NULL)
+        if (gph_finding_text_write(finding, has_colours(), gph_write_file, stderr,
+                                   NULL) != GPH_OK)
             return false;
-        fputs(text, stderr);
         if (are_many)
             fprintf(stderr, "  process: %llu\n", (unsigned long long)finding->process);
         fputc('\n', stderr);
-        free(text);
     }
     return true;
 }
@@ -114,29 +112,42 @@ static gph_advice_part parts_of(const command_line *line)
                                                                   : 0));
 }
 
-/* The findings; with advice as one member more. NULL without memory. */
-static char *make_json(const examination *of, const command_line *line, int code)
+gph_program doctor_program(const command_line *line, int code)
 {
-    char *json = gph_doctor_json(of->doctor, (const char *const *)line->operands,
-                                 (uint32_t)line->operand_count, code);
-    if (json == NULL || of->advice == NULL)
-        return json;
-    char *advice = gph_advice_json(of->advice, parts_of(line)), *both = NULL;
-    json[strlen(json) - strlen("}\n")] = '\0';
-    if (advice == NULL || asprintf(&both, "%s,\n\"advice\":%s}\n", json, advice) < 0)
-        both = NULL;
-    free(advice);
-    free(json);
-    return both;
+    return (gph_program){.size = sizeof(gph_program),
+                         .exit_code = code,
+                         .words = (const char *const *)line->operands,
+                         .word_count = (size_t)line->operand_count};
+}
+
+/* The findings; with advice as one member more, before the object's end. */
+static bool write_json(const examination *of, const command_line *line, int code,
+                       FILE *to)
+{
+    const gph_program program = doctor_program(line, code);
+    bool is_written =
+        gph_doctor_json_write(of->doctor, &program, gph_write_file, to, NULL) == GPH_OK;
+    if (of->advice != NULL && is_written)
+        is_written = fseek(to, -(long)strlen("}\n"), SEEK_CUR) == 0 &&
+                     fputs(",\n\"advice\":", to) >= 0 &&
+                     gph_advice_json_write(of->advice, parts_of(line), gph_write_file, to,
+                                           NULL) == GPH_OK &&
+                     fputs("}\n", to) >= 0;
+    return is_written;
 }
 
 static bool put_json(const examination *of, const command_line *line, int code)
 {
     const char *path = line->values[DOCTOR_JSON];
-    char *json = make_json(of, line, code);
     const bool is_stdout = strcmp(path, "-") == 0;
-    FILE *to = json == NULL ? NULL : is_stdout ? stdout : fopen(path, "w");
-    bool is_written = to != NULL && fputs(json, to) >= 0;
+    char *json = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&json, &bytes);
+    bool is_written = memory != NULL && write_json(of, line, code, memory);
+    if (memory != NULL)
+        is_written = fclose(memory) == 0 && is_written;
+    FILE *to = !is_written ? NULL : is_stdout ? stdout : fopen(path, "w");
+    is_written = to != NULL && fwrite(json, 1, bytes, to) == bytes;
     if (to != NULL)
         is_written = (is_stdout ? fflush(to) : fclose(to)) == 0 && is_written;
     if (!is_written)
@@ -150,12 +161,10 @@ static bool put_advice(const examination *of, const command_line *line)
 {
     if (of->advice == NULL)
         return true;
-    char *text = gph_advice_text(of->advice, parts_of(line), has_colours());
-    if (text == NULL)
+    if (gph_advice_text_write(of->advice, parts_of(line), has_colours(), gph_write_file,
+                              stderr, NULL) != GPH_OK)
         return false;
-    fputs(text, stderr);
     fputc('\n', stderr);
-    free(text);
     return true;
 }
 

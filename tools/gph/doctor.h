@@ -21,6 +21,9 @@ typedef struct doctor_run {
 /* Runs it to its end; the exit status as a shell tells it. Nothing is left behind. */
 int doctor_run_program(doctor_run *run);
 
+/* The program of the command line, which ended with `code`. */
+gph_program doctor_program(const command_line *line, int code);
+
 /* Keeps what the doctor reads if an option asks for a report, a trace or tables; else
  * *out is as it was. False: after a message. */
 bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_report **out);

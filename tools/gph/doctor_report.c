@@ -29,23 +29,21 @@ bool doctor_report_write(const command_line *line, gph_report *report,
                          const gph_advice *advice, int code)
 {
     const char *const *values = line->values;
-    const gph_report_program program = {.size = sizeof(gph_report_program),
-                                        .words = (const char *const *)line->operands,
-                                        .word_count = (uint32_t)line->operand_count,
-                                        .exit_code = code,
-                                        .advice = advice};
+    const gph_program program = doctor_program(line, code);
     gph_error error = {0};
     gph_status status = GPH_OK;
     if (report == NULL)
         return true;
     if (values[DOCTOR_SUMMARY] != NULL) {
-        status = gph_report_text(report, gph_write_file, stderr, &error);
+        status = gph_report_text_write(report, gph_write_file, stderr, &error);
         fputc('\n', stderr);
     }
     if (status == GPH_OK && values[DOCTOR_REPORT] != NULL)
-        status = gph_report_page_save(report, &program, values[DOCTOR_REPORT], &error);
+        status =
+            gph_report_page_save(report, &program, advice, values[DOCTOR_REPORT], &error);
     if (status == GPH_OK && values[DOCTOR_TRACE] != NULL)
-        status = gph_report_trace_save(report, &program, values[DOCTOR_TRACE], &error);
+        status =
+            gph_report_trace_save(report, &program, advice, values[DOCTOR_TRACE], &error);
     if (status != GPH_OK)
         fail(&error);
     return status == GPH_OK;

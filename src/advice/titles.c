@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What sites, places, verdicts and answers are called. */
+#include "advice/advice.h"
+#include "base/path.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Frames of libraries that stand between a program and the driver. */
+static bool is_between(const gph_place *place)
+{
+    static const char *const modules[] = {"libcuda", "libgph", "libcudart", "libcublas",
+                                          "libcudnn"};
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+        if (place->module != NULL && strstr(place->module, modules[i]) != NULL)
+            return true;
+    return place->function == NULL && place->file == NULL;
+}
+
+gph_place gphi_advice_place(const gph_advice *advice, uint32_t stack)
+{
+    uint32_t count = 0;
+    const gph_place *frames =
+        stack == 0 ? NULL : advice->frames(advice->frames_user, stack, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_between(&frames[i]))
+            return frames[i];
+    return count > 0 ? frames[0] : (gph_place){0};
+}
+
+const char *gphi_answer_text(gphi_answer value)
+{
+    static const char *const texts[] = {"no", "yes", "unknown"};
+    return texts[value];
+}
+
+const char *gphi_verdict_text(gph_verdict verdict)
+{
+    static const char *const texts[] = {"unknown", "pays", "does not pay",
+                                        "cannot be captured"};
+    return texts[verdict];
+}
+
+const char *gphi_obstacle_title(gphi_obstacle_kind kind)
+{
+    static const char *const texts[] = {
+        "breaks a capture", "escapes a capture", "cuts it in two graphs",
+        "of other threads", "would be frozen",   "stays outside",
+        "is fine",
+    };
+    return texts[kind];
+}
+
+const char *gphi_obstacle_name(gphi_obstacle_kind kind)
+{
+    static const char *const texts[] = {"breaks", "escapes", "cuts", "elsewhere",
+                                        "frozen", "outside", "fine"};
+    return texts[kind];
+}
+
+const char *gphi_site_text(const gphi_site *site)
+{
+    static _Thread_local char text[200];
+    snprintf(text, sizeof(text), "%s%s%s", gphi_call_name(site->call),
+             site->name == NULL ? "" : " ", site->name == NULL ? "" : site->name);
+    return text;
+}
