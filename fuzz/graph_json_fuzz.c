@@ -66,9 +66,13 @@ static void tell_or_abort(const gph_graph *graph)
         gph_graph_diff(graph, none, &diff, NULL) != GPH_OK ||
         gph_diff_count(diff) != gph_graph_node_count(graph) + gph_graph_edge_count(graph))
         abort();
-    for (size_t i = 0; i < gph_diff_count(diff); i++)
-        if (gph_change_text(gph_diff_at(diff, i), line, sizeof(line)) == 0)
+    for (size_t i = 0; i < gph_diff_count(diff); i++) {
+        gph_buffer text = {line, sizeof(line), 0};
+        if (gph_change_write(gph_diff_at(diff, i), gph_write_buffer, &text, NULL) !=
+                GPH_OK ||
+            text.length == 0)
             abort();
+    }
     gph_diff_destroy(diff);
     gph_graph_destroy(none);
 }

@@ -55,29 +55,29 @@ static size_t count_of(const char *text, const char *word)
 /* How softcuda runs the kernels: by its own account of this very file. */
 static void report_paths(const report *r)
 {
-    typedef gph_status text_fn(const char *, size_t, uint32_t, char **, gph_error *);
-    typedef void free_fn(char *);
-    gph_cuda_fn make = NULL, give_back = NULL;
-    char *ptx = NULL, *text = NULL;
+    typedef gph_status report_fn(const char *, size_t, uint32_t, gph_write_fn *, void *,
+                                 gph_error *);
+    static char text[1 << 20];
+    gph_buffer buffer = {text, sizeof(text), 0};
+    gph_cuda_fn make = NULL;
+    char *ptx = NULL;
     size_t bytes = 0;
     if (!(r->d->info.features & GPH_FEATURE_SOFTCUDA) ||
-        gph_cuda_find(r->d->runtime, "gph_softcuda_ptx_report", &make, NULL) != GPH_OK ||
-        gph_cuda_find(r->d->runtime, "gph_softcuda_text_free", &give_back, NULL) !=
+        gph_cuda_find(r->d->runtime, "gph_softcuda_report_write", &make, NULL) !=
             GPH_OK ||
         file_read(&r->d->heap, r->d->ptx_path, 16 << 20, &ptx, &bytes, NULL) != GPH_OK) {
         printf("%d kernels, compiled by the driver\n", KERNEL_COUNT);
         return;
     }
     const uint32_t flags = GPH_PTX_REPORT_NO_JIT | GPH_PTX_REPORT_JSON;
-    if (((text_fn *)make)(ptx, bytes - 1, flags, &text, NULL) == GPH_OK)
+    if (((report_fn *)make)(ptx, bytes - 1, flags, gph_write_buffer, &buffer, NULL) ==
+        GPH_OK)
         printf("%zu kernels on the fast path, %zu on the slow path\n",
                count_of(text, "\"path\":\"fast\"") + count_of(text, "\"path\": \"fast\""),
                count_of(text, "\"path\":\"slow\"") +
                    count_of(text, "\"path\": \"slow\""));
     else
         printf("%d kernels\n", KERNEL_COUNT);
-    if (text != NULL)
-        ((free_fn *)give_back)(text);
     heap_free(&r->d->heap, ptx, bytes);
 }
 

@@ -225,7 +225,9 @@ static void clean_up(server *s)
     if (s->cache != NULL) {
         s->stats->cache.size = sizeof(s->stats->cache);
         gph_cache_stats_get(s->cache, &s->stats->cache);
-        gph_cache_dump(s->cache, s->stats->text, sizeof(s->stats->text));
+        gph_buffer text = {s->stats->text, sizeof(s->stats->text), 0};
+        gph_status written = gph_cache_write(s->cache, gph_write_buffer, &text, NULL);
+        (void)written; /* text for the reader, nothing else hangs on it */
     }
     gph_cache_destroy(s->cache);
     gph_pool_release(s->pool);

@@ -172,9 +172,10 @@ gph_status speculate_run(decoder *m, sequence *list, size_t count, serve_stats *
     if (s.tree != NULL) {
         stats->tree.size = sizeof(stats->tree);
         gph_tree_stats_get(s.tree, &stats->tree);
-        gph_status dumped = gph_tree_dump(s.tree, GPH_TREE_SHORT, stats->text,
-                                          sizeof(stats->text), NULL, NULL);
-        (void)dumped; /* text for the reader, nothing else hangs on it */
+        gph_buffer text = {stats->text, sizeof(stats->text), 0};
+        gph_status written =
+            gph_tree_write(s.tree, GPH_TREE_SHORT, gph_write_buffer, &text, NULL);
+        (void)written; /* text for the reader, nothing else hangs on it */
     }
     gph_tree_destroy(s.tree);
     gph_arena_destroy(s.arena);

@@ -124,7 +124,9 @@ static gph_status serve(engine *e, int64_t count)
     CU(e, StreamSynchronize, e->stream);
     TRY(gph_pool_free(e->pool, x, e->stream, &e->error));
     char why[256];
-    gph_cache_explain(e->cache, &call.match, &count, why, sizeof(why));
+    gph_buffer text = {why, sizeof(why), 0};
+    TRY(gph_cache_match_write(e->cache, &call.match, &count, gph_write_buffer, &text,
+                              &e->error));
     printf("%3lld tokens: %2llu kernels launched one by one, y is %.4f to %.4f; %s\n",
            (long long)count, (unsigned long long)(e->launches - before), (double)host[0],
            (double)host[count * WIDTH - 1], why);

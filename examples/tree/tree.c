@@ -197,11 +197,11 @@ static void run(float value, gph_pool *pool, gph_rng *eager_rng)
 
 static void print_tree(void)
 {
-    char text[256];
     gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
-    must(gph_tree_dump(tree, GPH_TREE_SHORT, text, sizeof(text), NULL, &error));
+    printf("the tree: ");
+    must(gph_tree_write(tree, GPH_TREE_SHORT, gph_write_file, stdout, &error));
     gph_tree_stats_get(tree, &stats);
-    printf("the tree: %s (%u recordings of %d functions)\n", text, stats.nodes, PARTS);
+    printf(" (%u recordings of %d functions)\n", stats.nodes, PARTS);
 }
 
 int main(void)

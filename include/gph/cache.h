@@ -202,10 +202,14 @@ GPH_API gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
                                   gph_cache_match *out, gph_error *error);
 /** A phrase for a reason. Static storage; never NULL. Thread: any. */
 GPH_API const char *gph_cache_reason_text(gph_cache_reason reason);
-/** Writes an answer as a sentence with the values: "tokens 3208 is beyond the largest
- *  value, 2048". Cut to `bytes` with the final zero. Thread: any. */
-GPH_API void gph_cache_explain(const gph_cache *cache, const gph_cache_match *match,
-                               const int64_t *sizes, char *text, size_t bytes);
+/** Writes an answer as a sentence with the values, without a line break: "tokens 3208 is
+ *  beyond the largest value, 2048". Fails with GPH_E_INVALID and what `write` returns.
+ *  Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_cache_match_write(const gph_cache *cache,
+                                                     const gph_cache_match *match,
+                                                     const int64_t *sizes,
+                                                     gph_write_fn *write, void *user,
+                                                     gph_error *error);
 /** How many keys there are; they count from 0, `wanted` or not. Thread: any. */
 GPH_API uint32_t gph_cache_key_count(const gph_cache *cache);
 /** The values of an axis, rising; lent until gph_cache_destroy(). NULL if there is no
@@ -356,8 +360,11 @@ typedef struct gph_cache_stats {
 } gph_cache_stats;
 /** Reads them. `out`: the caller's. Thread: any. */
 GPH_API void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out);
-/** Keys and totals as text, cut to `bytes`; returns the whole length. Thread: any. */
-GPH_API size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes);
+/** Writes keys and totals as a table. Fails with GPH_E_INVALID, GPH_E_NO_MEMORY and what
+ *  `write` returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_cache_write(const gph_cache *cache,
+                                               gph_write_fn *write, void *user,
+                                               gph_error *error);
 
 /** What one key's recording takes: told by hand, or read from a cache, on softcuda say.
  *  Of an array, the first one's size is that of all. */

@@ -342,9 +342,11 @@ GPH_API const gph_change *gph_diff_at(const gph_diff *diff, size_t index);
 /** Whether nodes or edges differ, not only fields; 0 for NULL. */
 GPH_API int gph_diff_is_topology(const gph_diff *diff);
 
-/** One difference as a line without its line break, as snprintf() would write it: the
- *  bytes that the whole line has. */
-GPH_API size_t gph_change_text(const gph_change *change, char *out, size_t bytes);
+/** Writes one difference as a line without its line break. Fails with GPH_E_INVALID and
+ *  what `write` returns. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_change_write(const gph_change *change,
+                                                gph_write_fn *write, void *user,
+                                                gph_error *error);
 
 #ifdef __cplusplus
 }

@@ -128,10 +128,10 @@ GPH_API GPH_CHECKED gph_status gph_plan_table_save(const gph_plan_table *table,
                                                    const char *path, gph_error *error);
 
 /** As gph_plan_table_save(), in pieces, to a function, whose failure is passed on. */
-GPH_API GPH_CHECKED gph_status
-gph_plan_table_write(const gph_plan_table *table, const uint64_t *offsets,
-                     gph_status (*write)(void *user, const void *data, size_t bytes),
-                     void *user, gph_error *error);
+GPH_API GPH_CHECKED gph_status gph_plan_table_write(const gph_plan_table *table,
+                                                    const uint64_t *offsets,
+                                                    gph_write_fn *write, void *user,
+                                                    gph_error *error);
 
 /** A point of a curve. Layout frozen: two coordinates. */
 typedef struct gph_plan_point {

@@ -27,18 +27,17 @@ enum {
  *
  *  ptx    borrowed for the call; `bytes` of it, no zero needed.
  *  flags  GPH_PTX_REPORT_ bits.
- *  out    owned by the caller on success: gph_softcuda_text_free(). Zero-terminated.
- *         Untouched on failure.
+ *  write  borrowed for the call; gets the text, no zero at the end.
+ *  user   borrowed for the call.
  *  error  may be NULL; says line and column.
  *
  *  Fails with GPH_E_INVALID (flags), GPH_E_FORMAT (bad PTX), GPH_E_UNSUPPORTED (this
- *  build cannot compile) and GPH_E_NO_MEMORY. Needs no cuInit. Thread: any. */
-GPH_API GPH_CHECKED gph_status gph_softcuda_ptx_report(const char *ptx, size_t bytes,
-                                                       uint32_t flags, char **out,
-                                                       gph_error *error);
-
-/** Frees a text of gph_softcuda_ptx_report(). NULL is allowed. */
-GPH_API void gph_softcuda_text_free(char *text);
+ *  build cannot compile), GPH_E_NO_MEMORY and what `write` returns. Needs no cuInit.
+ *  Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_softcuda_report_write(const char *ptx, size_t bytes,
+                                                         uint32_t flags,
+                                                         gph_write_fn *write, void *user,
+                                                         gph_error *error);
 
 /** One setting of softcuda: a variable of the environment. All text is static. Layout
  *  frozen: an array of static storage. */

@@ -261,7 +261,7 @@ typedef struct gph_tree_stats {
 /** Reads them. `out`: the caller's, filled in. */
 GPH_API void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out);
 
-/** Forms of a dump. */
+/** Forms of the text. */
 typedef enum gph_tree_form {
     GPH_TREE_SHORT = 1, /**< names of functions: "1-{2-4, 3-4}" */
     GPH_TREE_LONG = 2,  /**< a recording a paragraph: inputs, outputs, addresses, hits,
@@ -271,14 +271,14 @@ typedef enum gph_tree_form {
 
 /** Writes the tree as text.
  *
- *  text    the caller's: `capacity` bytes; ends with a zero, cut where it does not fit.
- *          NULL if `capacity` is 0.
- *  length  the caller's, may be NULL: bytes of the whole text without the zero.
+ *  write  borrowed for the call; gets the text in pieces, no zero at the end. It may not
+ *         call the tree.
+ *  user   borrowed for the call.
  *
- *  Fails with GPH_E_INVALID. */
-GPH_API GPH_CHECKED gph_status gph_tree_dump(const gph_tree *tree, gph_tree_form form,
-                                             char *text, size_t capacity, size_t *length,
-                                             gph_error *error);
+ *  Fails with GPH_E_INVALID and what `write` returns. */
+GPH_API GPH_CHECKED gph_status gph_tree_write(const gph_tree *tree, gph_tree_form form,
+                                              gph_write_fn *write, void *user,
+                                              gph_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph_softcuda_ptx_report(): how softcuda would run the kernels of a PTX file. */
+/* gph_softcuda_report_write(): how softcuda would run the kernels of a PTX file. */
 #include "softcuda/kernel/report.h"
 
 #include <gph/softcuda.h>
@@ -245,10 +245,10 @@ static gph_status own_status(gph_status status, gph_error *error)
     return own;
 }
 
-gph_status gph_softcuda_ptx_report(const char *ptx, size_t bytes, uint32_t flags,
-                                   char **out, gph_error *error)
+gph_status gph_softcuda_report_write(const char *ptx, size_t bytes, uint32_t flags,
+                                     gph_write_fn *write, void *user, gph_error *error)
 {
-    if (ptx == NULL || out == NULL || bytes == 0)
+    if (ptx == NULL || write == NULL || bytes == 0)
         return gphi_fail(error, GPH_E_INVALID, "the report of %zu bytes of PTX", bytes);
     if ((flags & ~(uint32_t)FLAGS_ALL) != 0)
         return gphi_fail(error, GPH_E_INVALID, "report flags 0x%x, known are 0x%x", flags,
@@ -264,13 +264,8 @@ gph_status gph_softcuda_ptx_report(const char *ptx, size_t bytes, uint32_t flags
         free(r.text.bytes);
         return own_status(status, error);
     }
-    if (r.text.bytes == NULL && (r.text.bytes = calloc(1, 1)) == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "an empty report");
-    *out = r.text.bytes;
-    return GPH_OK;
-}
-
-void gph_softcuda_text_free(char *text)
-{
-    free(text);
+    if (r.text.bytes != NULL)
+        status = write(user, r.text.bytes, strlen(r.text.bytes));
+    free(r.text.bytes);
+    return status;
 }

@@ -239,14 +239,17 @@ gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
     return GPH_OK;
 }
 
-void gph_cache_explain(const gph_cache *cache, const gph_cache_match *match,
-                       const int64_t *sizes, char *text, size_t bytes)
+gph_status gph_cache_match_write(const gph_cache *cache, const gph_cache_match *match,
+                                 const int64_t *sizes, gph_write_fn *write, void *user,
+                                 gph_error *error)
 {
-    if (text == NULL || bytes == 0)
-        return;
-    text[0] = '\0';
-    if (cache != NULL && match != NULL && sizes != NULL)
-        gphi_layout_explain(&cache->layout, match, sizes, text, bytes);
+    if (cache == NULL || match == NULL || sizes == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "cache, match, sizes or write is NULL");
+    char buffer[256];
+    gphi_text text;
+    gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
+    gphi_layout_explain(&cache->layout, match, sizes, &text);
+    return gphi_text_end(&text, error);
 }
 
 uint32_t gph_cache_key_count(const gph_cache *cache)

@@ -3,8 +3,6 @@
 #include "base/fail.h"
 #include "cache/layout.h"
 
-#include <stdio.h>
-
 const char *gph_cache_reason_text(gph_cache_reason reason)
 {
     switch (reason) {
@@ -105,43 +103,39 @@ static const char *verdict_name(gph_cache_verdict verdict)
 
 /* A sentence for the reasons that name an axis. */
 static void explain_axis(const struct gphi_axis *axis, const gph_cache_match *match,
-                         int64_t size, char *text, size_t bytes)
+                         int64_t size, gphi_text *text)
 {
+    gphi_text_add(text, "eager: %s %lld is ", axis->name, (long long)size);
     if (match->reason == GPH_CACHE_BEYOND)
-        snprintf(text, bytes, "eager: %s %lld is beyond the largest value, %lld",
-                 axis->name, (long long)size, (long long)axis->values[axis->count - 1]);
+        gphi_text_add(text, "beyond the largest value, %lld",
+                      (long long)axis->values[axis->count - 1]);
     else if (match->reason == GPH_CACHE_NO_VALUE)
-        snprintf(text, bytes, "eager: %s %lld is none of its %u values", axis->name,
-                 (long long)size, axis->count);
+        gphi_text_add(text, "none of its %u values", axis->count);
     else
-        snprintf(text, bytes, "eager: %s %lld is below 1", axis->name, (long long)size);
+        gphi_text_put(text, "below 1");
 }
 
 void gphi_layout_explain(const gphi_layout *layout, const gph_cache_match *match,
-                         const int64_t *sizes, char *text, size_t bytes)
+                         const int64_t *sizes, gphi_text *text)
 {
-    char real[160], key[160] = "";
     if (match->reason >= GPH_CACHE_BEYOND && match->reason <= GPH_CACHE_BAD_SIZE &&
         match->axis < layout->axis_count) {
-        explain_axis(&layout->axes[match->axis], match, sizes[match->axis], text, bytes);
+        explain_axis(&layout->axes[match->axis], match, sizes[match->axis], text);
         return;
     }
-    gphi_layout_name(layout, sizes, real, sizeof(real));
+    gphi_text_add(text, "%s: ", verdict_name(match->verdict));
+    gphi_layout_say(layout, sizes, text);
     const uint32_t other = match->key < layout->key_count ? match->key : match->wanted;
-    if (other < layout->key_count) {
+    if (other < layout->key_count && match->verdict != GPH_CACHE_EXACT &&
+        match->reason != GPH_CACHE_OVERSHOOT) {
         int64_t values[GPH_CACHE_AXES_MAX];
         gphi_layout_values(layout, other, values);
-        gphi_layout_name(layout, values, key, sizeof(key));
+        gphi_text_put(text, " as ");
+        gphi_layout_say(layout, values, text);
     }
-    const char *verdict = verdict_name(match->verdict);
-    if (match->verdict == GPH_CACHE_EXACT)
-        snprintf(text, bytes, "%s: %s", verdict, real);
-    else if (match->verdict == GPH_CACHE_PADDED)
-        snprintf(text, bytes, "%s: %s as %s", verdict, real, key);
-    else if (match->reason == GPH_CACHE_OVERSHOOT)
-        snprintf(text, bytes, "%s: %s: %s, %g", verdict, real,
-                 gph_cache_reason_text(match->reason), layout->overshoot_max);
-    else
-        snprintf(text, bytes, "%s: %s%s%s: %s", verdict, real,
-                 key[0] != '\0' ? " as " : "", key, gph_cache_reason_text(match->reason));
+    if (match->verdict == GPH_CACHE_EXACT || match->verdict == GPH_CACHE_PADDED)
+        return;
+    gphi_text_add(text, ": %s", gph_cache_reason_text(match->reason));
+    if (match->reason == GPH_CACHE_OVERSHOOT)
+        gphi_text_add(text, ", %g", layout->overshoot_max);
 }

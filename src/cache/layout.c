@@ -4,7 +4,6 @@
 #include "base/fail.h"
 #include "base/heap.h"
 
-#include <stdio.h>
 #include <string.h>
 
 gph_status gphi_layout_tensor(const gph_cache_tensor *rule, const int64_t *sizes,
@@ -261,16 +260,17 @@ void gphi_layout_serve(gphi_layout *layout)
     }
 }
 
-void gphi_layout_name(const gphi_layout *layout, const int64_t *values, char *text,
+void gphi_layout_say(const gphi_layout *layout, const int64_t *values, gphi_text *text)
+{
+    for (uint32_t a = 0; a < layout->axis_count; a++)
+        gphi_text_add(text, "%s%s %lld", a == 0 ? "" : ", ", layout->axes[a].name,
+                      (long long)values[a]);
+}
+
+void gphi_layout_name(const gphi_layout *layout, const int64_t *values, char *name,
                       size_t bytes)
 {
-    size_t used = 0;
-    if (bytes > 0)
-        text[0] = '\0';
-    for (uint32_t a = 0; a < layout->axis_count && used < bytes; a++) {
-        const int more =
-            snprintf(text + used, bytes - used, "%s%s %lld", a == 0 ? "" : ", ",
-                     layout->axes[a].name, (long long)values[a]);
-        used += more > 0 ? (size_t)more : 0;
-    }
+    gphi_text text;
+    gphi_text_fix(&text, name, bytes);
+    gphi_layout_say(layout, values, &text);
 }

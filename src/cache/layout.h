@@ -11,7 +11,9 @@
  * what serves its successors on the padded axes, so a look-up walks no key. */
 #ifndef GPHI_CACHE_LAYOUT_H
 #define GPHI_CACHE_LAYOUT_H
+#include "base/text.h"
 #include "callable/signature.h"
+
 #include <gph/cache.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -62,9 +64,9 @@ void gphi_layout_values(const gphi_layout *layout, uint32_t key, int64_t *out);
 void gphi_layout_find(const gphi_layout *layout, const int64_t *sizes,
                       gph_cache_match *out);
 
-/* gph_cache_explain(). */
+/* gph_cache_match_write(). */
 void gphi_layout_explain(const gphi_layout *layout, const gph_cache_match *match,
-                         const int64_t *sizes, char *text, size_t bytes);
+                         const int64_t *sizes, gphi_text *text);
 
 /* Sizes multiplied over the axes that are padded. */
 double gphi_layout_units(const gphi_layout *layout, const int64_t *sizes);
@@ -78,8 +80,9 @@ void gphi_layout_mark(gphi_layout *layout, uint32_t key, gph_cache_reason state)
 void gphi_layout_serve(gphi_layout *layout);
 gph_cache_reason gphi_layout_state(const gphi_layout *layout, uint32_t key);
 
-/* "tokens 64, mode 1" */
-void gphi_layout_name(const gphi_layout *layout, const int64_t *values, char *text,
+/* "tokens 64, mode 1"; into a buffer it is cut. */
+void gphi_layout_say(const gphi_layout *layout, const int64_t *values, gphi_text *text);
+void gphi_layout_name(const gphi_layout *layout, const int64_t *values, char *name,
                       size_t bytes);
 
 /* The dense tensor that a rule makes of sizes. Too large: GPH_E_INVALID. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Figures, and the table of them. */
 #include "base/fail.h"
+#include "base/text.h"
 #include "cache/cache.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,46 +111,30 @@ void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out)
 
 /* ---- text ---- */
 
-struct text {
-    char *bytes;
-    size_t capacity, length;
-};
-
-static void put(struct text *text, const char *format, ...) GPH_PRINTF(2, 3);
-
-static void put(struct text *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const size_t left = text->length < text->capacity ? text->capacity - text->length : 0;
-    const int more =
-        vsnprintf(left > 0 ? text->bytes + text->length : NULL, left, format, arguments);
-    va_end(arguments);
-    text->length += more > 0 ? (size_t)more : 0;
-}
-
-static void put_key(struct text *text, const gph_cache *cache,
+static void put_key(gphi_text *text, const gph_cache *cache,
                     const gph_cache_key_info *info)
 {
     static const char *const execs[] = {"-", "own", "shared"};
     char name[64];
     gphi_layout_name(&cache->layout, info->values, name, sizeof(name));
-    put(text, "%-28s %-6s %6u %8.2f %8.2f %10llu %10llu %9llu %9llu %7llu %9llu", name,
+    gphi_text_add(
+        text, "%-28s %-6s %6u %8.2f %8.2f %10llu %10llu %9llu %9llu %7llu %9llu", name,
         execs[info->exec], info->node_count, info->warmup_ms, info->capture_ms,
         (unsigned long long)(info->own_bytes + info->shared_bytes),
         (unsigned long long)info->exec_bytes, (unsigned long long)info->exact,
         (unsigned long long)info->padded, (unsigned long long)info->misses,
         (unsigned long long)info->waste);
     if (info->reason != GPH_CACHE_FITS)
-        put(text, "  %s", gph_cache_reason_text(info->reason));
+        gphi_text_add(text, "  %s", gph_cache_reason_text(info->reason));
     if (info->message[0] != '\0')
-        put(text, ": %s", info->message);
-    put(text, "\n");
+        gphi_text_add(text, ": %s", info->message);
+    gphi_text_put(text, "\n");
 }
 
-static void put_totals(struct text *text, const gph_cache_stats *stats)
+static void put_totals(gphi_text *text, const gph_cache_stats *stats)
 {
-    put(text,
+    gphi_text_add(
+        text,
         "%u captured, %u executables of their own, %u shared; replays: %llu exact, %llu "
         "padded; without: %llu eager, %llu missed\n",
         stats->captured_count, stats->own_count, stats->shared_count,
@@ -160,9 +144,11 @@ static void put_totals(struct text *text, const gph_cache_stats *stats)
         (unsigned long long)stats->verdicts[GPH_CACHE_MISS]);
     for (int i = 1; i < GPH_CACHE_REASON_COUNT; i++)
         if (stats->reasons[i] > 0)
-            put(text, "  %llu calls: %s\n", (unsigned long long)stats->reasons[i],
-                gph_cache_reason_text((gph_cache_reason)i));
-    put(text,
+            gphi_text_add(text, "  %llu calls: %s\n",
+                          (unsigned long long)stats->reasons[i],
+                          gph_cache_reason_text((gph_cache_reason)i));
+    gphi_text_add(
+        text,
         "bytes: %llu tensors (%llu of them inputs), %llu executables; %llu updates, %llu "
         "evictions; padding %.1f %%\n",
         (unsigned long long)stats->tensor_bytes, (unsigned long long)stats->input_bytes,
@@ -174,27 +160,37 @@ static void put_totals(struct text *text, const gph_cache_stats *stats)
             : 0.0);
 }
 
-size_t gph_cache_dump(const gph_cache *cache, char *text, size_t bytes)
+gph_status gph_cache_write(const gph_cache *cache, gph_write_fn *write, void *user,
+                           gph_error *error)
 {
-    struct text out = {text, text != NULL ? bytes : 0, 0};
+    if (cache == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "cache or write is NULL");
     gph_cache *self = (gph_cache *)cache; /* for the lock */
-    gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
-    if (out.capacity > 0)
-        text[0] = '\0';
-    if (cache == NULL)
-        return 0;
+    gph_cache_stats stats = {0};
+    /* put together under the lock, handed over without: `write` may call the cache */
+    char buffer[64];
+    gphi_text text, out;
+    gphi_text_init(&text, cache->runtime->heap);
+    gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
     gphi_mutex_lock(&self->mutex);
     read_stats(self, &stats);
-    put(&out, "%s: %u keys\n%-28s %-6s %6s %8s %8s %10s %10s %9s %9s %7s %9s\n",
-        cache->name, cache->layout.key_count, "key", "exec", "nodes", "warm ms",
-        "capt ms", "tensors", "exec", "exact", "padded", "missed", "waste");
+    gphi_text_add(&text,
+                  "%s: %u keys\n%-28s %-6s %6s %8s %8s %10s %10s %9s %9s %7s %9s\n",
+                  cache->name, cache->layout.key_count, "key", "exec", "nodes", "warm ms",
+                  "capt ms", "tensors", "exec", "exact", "padded", "missed", "waste");
     for (uint32_t k = 0; k < cache->layout.key_count; k++) {
-        gph_cache_key_info info = GPH_SIZED(gph_cache_key_info);
+        gph_cache_key_info info;
         read_key(self, k, &info);
         if (info.reason != GPH_CACHE_NOT_WANTED)
-            put_key(&out, cache, &info);
+            put_key(&text, cache, &info);
     }
     gphi_mutex_unlock(&self->mutex);
-    put_totals(&out, &stats);
-    return out.length;
+    put_totals(&text, &stats);
+    gph_status status = gphi_text_end(&text, error);
+    if (status == GPH_OK) {
+        gphi_text_put_bytes(&out, text.bytes, text.length);
+        status = gphi_text_end(&out, error);
+    }
+    gphi_text_fini(&text);
+    return status;
 }

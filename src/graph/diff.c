@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "graph/graph.h"
 #include "graph/match.h"
@@ -307,53 +308,70 @@ int gph_diff_is_topology(const gph_diff *diff)
  */
 
 /* "2/5": a node by the child nodes that lead to it. */
-static void put_place(const gph_change *change, uint32_t node, char *out, size_t bytes)
+static void put_place(gphi_text *text, const gph_change *change, uint32_t node)
 {
-    snprintf(out, bytes, "%s%s%" PRIu32, change->path, change->path[0] != '\0' ? "/" : "",
-             node);
+    gphi_text_add(text, "%s%s%" PRIu32, change->path, change->path[0] != '\0' ? "/" : "",
+                  node);
 }
 
-static int edge_text(const gph_change *change, char *out, size_t bytes)
+static void put_edge_of(gphi_text *text, const gph_change *change, uint32_t from,
+                        uint32_t to)
 {
-    char from[256], to[256], also[600] = "";
-    const bool added = change->kind == GPH_CHANGE_EDGE_ADDED;
-    put_place(change, added ? change->b : change->a, from, sizeof(from));
-    put_place(change, added ? change->b_to : change->a_to, to, sizeof(to));
-    if (change->kind != GPH_CHANGE_EDGE)
-        return snprintf(out, bytes, "%c edge %s -> %s (%s)", added ? '+' : '-', from, to,
-                        added ? change->after : change->before);
-    if (change->a != change->b || change->a_to != change->b_to) {
-        char other[256];
-        put_place(change, change->b, from, sizeof(from));
-        put_place(change, change->b_to, other, sizeof(other));
-        snprintf(also, sizeof(also), " (now %s -> %s)", from, other);
-        put_place(change, change->a, from, sizeof(from));
-    }
-    return snprintf(out, bytes, "~ edge %s -> %s%s: %s -> %s", from, to, also,
-                    change->before, change->after);
+    put_place(text, change, from);
+    gphi_text_put(text, " -> ");
+    put_place(text, change, to);
 }
 
-size_t gph_change_text(const gph_change *change, char *out, size_t bytes)
+static void put_change(gphi_text *text, const gph_change *change)
 {
-    char place[256], also[320] = "";
-    int count = 0;
     switch (change->kind) {
     case GPH_CHANGE_FIELD:
-        put_place(change, change->a, place, sizeof(place));
+        gphi_text_put(text, "~ node ");
+        put_place(text, change, change->a);
+        gphi_text_add(text, " (%s", change->node);
         if (change->a != change->b)
-            snprintf(also, sizeof(also), ", now %" PRIu32, change->b);
-        count = snprintf(out, bytes, "~ node %s (%s%s) %s: %s -> %s", place, change->node,
-                         also, change->field, change->before, change->after);
+            gphi_text_add(text, ", now %" PRIu32, change->b);
+        gphi_text_add(text, ") %s: %s -> %s", change->field, change->before,
+                      change->after);
         break;
     case GPH_CHANGE_NODE_REMOVED:
-        put_place(change, change->a, place, sizeof(place));
-        count = snprintf(out, bytes, "- node %s (%s)", place, change->node);
+    case GPH_CHANGE_NODE_ADDED: {
+        const bool added = change->kind == GPH_CHANGE_NODE_ADDED;
+        gphi_text_put(text, added ? "+ node " : "- node ");
+        put_place(text, change, added ? change->b : change->a);
+        gphi_text_add(text, " (%s)", change->node);
         break;
-    case GPH_CHANGE_NODE_ADDED:
-        put_place(change, change->b, place, sizeof(place));
-        count = snprintf(out, bytes, "+ node %s (%s)", place, change->node);
-        break;
-    default: count = edge_text(change, out, bytes); break;
     }
-    return count > 0 ? (size_t)count : 0;
+    case GPH_CHANGE_EDGE_ADDED:
+        gphi_text_put(text, "+ edge ");
+        put_edge_of(text, change, change->b, change->b_to);
+        gphi_text_add(text, " (%s)", change->after);
+        break;
+    case GPH_CHANGE_EDGE_REMOVED:
+        gphi_text_put(text, "- edge ");
+        put_edge_of(text, change, change->a, change->a_to);
+        gphi_text_add(text, " (%s)", change->before);
+        break;
+    default:
+        gphi_text_put(text, "~ edge ");
+        put_edge_of(text, change, change->a, change->a_to);
+        if (change->a != change->b || change->a_to != change->b_to) {
+            gphi_text_put(text, " (now ");
+            put_edge_of(text, change, change->b, change->b_to);
+            gphi_text_put(text, ")");
+        }
+        gphi_text_add(text, ": %s -> %s", change->before, change->after);
+    }
+}
+
+gph_status gph_change_write(const gph_change *change, gph_write_fn *write, void *user,
+                            gph_error *error)
+{
+    if (change == NULL || write == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "change or write is NULL");
+    char buffer[512];
+    gphi_text text;
+    gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
+    put_change(&text, change);
+    return gphi_text_end(&text, error);
 }

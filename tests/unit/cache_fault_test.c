@@ -82,8 +82,10 @@ static gph_status use_figures(gph_cache *cache)
     model m = {0};
     gph_cache_options options = model_options(&m);
     gph_cache_stats_get(cache, &stats);
-    CHECK(gph_cache_dump(cache, text, sizeof(text)) > 0);
-    gph_status status = gph_cache_key_get(cache, 2, &info, &error);
+    gph_buffer to = {text, sizeof(text), 0};
+    gph_status status = gph_cache_write(cache, gph_write_buffer, &to, &error);
+    if (status == GPH_OK)
+        status = gph_cache_key_get(cache, 2, &info, &error);
     if (status == GPH_OK)
         status = gph_cache_trace_get(cache, 2, buffers, 16, &trace, &error);
     const gph_allocator own = {fault_realloc, &heap};

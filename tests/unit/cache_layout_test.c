@@ -230,6 +230,14 @@ static void keys_may_be_unwanted(void)
     gphi_layout_fini(&layout);
 }
 
+static void explain(const gphi_layout *layout, const gph_cache_match *match,
+                    const int64_t *sizes, char *to, size_t bytes)
+{
+    gphi_text text;
+    gphi_text_fix(&text, to, bytes);
+    gphi_layout_explain(layout, match, sizes, &text);
+}
+
 static void reasons_are_sentences_with_values(void)
 {
     const int64_t modes[] = {0, 1};
@@ -253,7 +261,7 @@ static void reasons_are_sentences_with_values(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         gph_cache_match match;
         gphi_layout_find(&layout, cases[i].sizes, &match);
-        gphi_layout_explain(&layout, &match, cases[i].sizes, text, sizeof(text));
+        explain(&layout, &match, cases[i].sizes, text, sizeof(text));
         if (!CHECK(strcmp(text, cases[i].want) == 0))
             fprintf(stderr, "  %s\n", text);
     }
@@ -261,9 +269,9 @@ static void reasons_are_sentences_with_values(void)
     const int64_t sizes[] = {5, 1};
     gph_cache_match match;
     gphi_layout_find(&layout, sizes, &match);
-    gphi_layout_explain(&layout, &match, sizes, text, sizeof(text));
+    explain(&layout, &match, sizes, text, sizeof(text));
     CHECK(strcmp(text, "padded: tokens 5, mode 1 as tokens 8, mode 1") == 0);
-    gphi_layout_explain(&layout, &match, sizes, text, 10);
+    explain(&layout, &match, sizes, text, 10);
     CHECK(strcmp(text, "padded: t") == 0);
     for (int i = 0; i < GPH_CACHE_REASON_COUNT; i++)
         CHECK(strcmp(gph_cache_reason_text((gph_cache_reason)i), "no such reason") != 0);

@@ -63,7 +63,8 @@ static void change_all(gph_cache *cache)
         CHECK_OK(gph_cache_work(cache, stream, &kind, NULL, &error), error);
         CHECK_OK(gph_cache_key_get(cache, key, &info, &error), error);
         gph_cache_stats_get(cache, &stats);
-        CHECK(gph_cache_dump(cache, text, sizeof(text)) > 0);
+        gph_buffer to = {text, sizeof(text), 0};
+        CHECK_OK(gph_cache_write(cache, gph_write_buffer, &to, &error), error);
     }
 }
 

@@ -226,10 +226,11 @@ static const char *lines_of(const gph_graph *a, const gph_graph *b)
     gph_diff *diff = NULL;
     all[0] = '\0';
     CHECK_OK(gph_graph_diff(a, b, &diff, &error), error);
-    size_t used = 0;
+    gph_buffer text = {all, sizeof(all), 0};
     for (size_t i = 0; i < gph_diff_count(diff); i++) {
-        used += gph_change_text(gph_diff_at(diff, i), all + used, sizeof(all) - used);
-        used += (size_t)snprintf(all + used, sizeof(all) - used, "\n");
+        CHECK_OK(gph_change_write(gph_diff_at(diff, i), gph_write_buffer, &text, &error),
+                 error);
+        CHECK(gph_write_buffer(&text, "\n", 1) == GPH_OK);
     }
     gph_diff_destroy(diff);
     return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph_softcuda_ptx_report(): what it says of kernels whose shape is known. */
+/* gph_softcuda_report_write(): what it says of kernels whose shape is known. */
 #include <gph/softcuda.h>
 
 #include "kernel_run.h"
@@ -9,11 +9,17 @@ static char ptx[1 << 20];
 static size_t ptx_bytes;
 static gph_error error;
 
+enum { TEXT_MAX = 16 << 20 };
+
 static char *report(uint32_t flags)
 {
-    char *text = NULL;
-    CHECK_OK(gph_softcuda_ptx_report(ptx, ptx_bytes, flags, &text, &error), error);
-    return text != NULL ? text : calloc(1, 1);
+    gph_buffer to = {malloc(TEXT_MAX), TEXT_MAX, 0};
+    to.text[0] = '\0';
+    CHECK_OK(
+        gph_softcuda_report_write(ptx, ptx_bytes, flags, gph_write_buffer, &to, &error),
+        error);
+    CHECK(to.length < TEXT_MAX);
+    return to.text;
 }
 
 /* The part of the text about one kernel. */
@@ -41,14 +47,14 @@ static void it_says_path_cuts_and_vectors(void)
     one = about(text, "matmul_tiled");
     CHECK(strstr(one, "bar.sync") && strstr(one, "shared 2048"));
     free(one);
-    gph_softcuda_text_free(text);
+    free(text);
 }
 
 /* Its regions are functions of their own. */
 static void large_kernels_are_read_whole(void)
 {
     char text[8192];
-    char *of = NULL;
+    char *of = calloc(1, TEXT_MAX);
     size_t at = (size_t)sprintf(
         text, "%s",
         ".version 7.0\n.target sm_80\n.address_size 64\n"
@@ -61,10 +67,12 @@ static void large_kernels_are_read_whole(void)
                               "st.global.u32 [%%rd1], %%r2;\nbar.sync 0;\n",
                               i);
     at += (size_t)sprintf(text + at, "ret;\n}\n");
-    CHECK_OK(gph_softcuda_ptx_report(text, at, GPH_PTX_REPORT_ASM, &of, &error), error);
-    if (of != NULL)
-        CHECK(strstr(of, "vectors of ") && strstr(of, "b.k.R"));
-    gph_softcuda_text_free(of);
+    gph_buffer to = {of, TEXT_MAX, 0};
+    CHECK_OK(gph_softcuda_report_write(text, at, GPH_PTX_REPORT_ASM, gph_write_buffer,
+                                       &to, &error),
+             error);
+    CHECK(strstr(of, "vectors of ") && strstr(of, "b.k.R"));
+    free(of);
 }
 
 static void the_slow_path_can_be_asked_for(void)
@@ -72,7 +80,7 @@ static void the_slow_path_can_be_asked_for(void)
     char *text = report(GPH_PTX_REPORT_SLOW | GPH_PTX_REPORT_NO_JIT);
     CHECK(strstr(text, "slow path") && !strstr(text, "fast path"));
     CHECK(!strstr(text, "machine code"));
-    gph_softcuda_text_free(text);
+    free(text);
 }
 
 static void ir_and_assembly_come_on_request(void)
@@ -82,9 +90,9 @@ static void ir_and_assembly_come_on_request(void)
     char *code = report(GPH_PTX_REPORT_ASM);
     CHECK(!strstr(plain, "define ") && strstr(ir, "define "));
     CHECK(strstr(code, "ret"));
-    gph_softcuda_text_free(plain);
-    gph_softcuda_text_free(ir);
-    gph_softcuda_text_free(code);
+    free(plain);
+    free(ir);
+    free(code);
 }
 
 /* Brackets and quotes balance; nothing more is looked at. */
@@ -113,22 +121,28 @@ static void json_has_the_same(void)
     CHECK(is_balanced(text));
     CHECK(strstr(text, "\"name\": \"gemv\"") && strstr(text, "\"path\": \"fast\""));
     CHECK(strstr(text, "\"vector_bits\": ") && strstr(text, "\"assembly\": \""));
-    gph_softcuda_text_free(text);
+    free(text);
 }
 
 static void wrong_use_is_refused(void)
 {
-    char *text = NULL;
-    CHECK(gph_softcuda_ptx_report(ptx, ptx_bytes, 1u << 20, &text, &error) ==
+    gph_buffer to = {0};
+    CHECK(gph_softcuda_report_write(ptx, ptx_bytes, 1u << 20, gph_write_buffer, &to,
+                                    &error) == GPH_E_INVALID);
+    CHECK(gph_softcuda_report_write(NULL, 10, 0, gph_write_buffer, &to, &error) ==
           GPH_E_INVALID);
-    CHECK(gph_softcuda_ptx_report(NULL, 10, 0, &text, &error) == GPH_E_INVALID);
-    CHECK(gph_softcuda_ptx_report(ptx, 0, 0, &text, &error) == GPH_E_INVALID);
-    CHECK(gph_softcuda_ptx_report(ptx, ptx_bytes, 0, NULL, &error) == GPH_E_INVALID);
-    CHECK(gph_softcuda_ptx_report(ptx, ptx_bytes / 2, 0, &text, &error) == GPH_E_FORMAT);
+    CHECK(gph_softcuda_report_write(ptx, 0, 0, gph_write_buffer, &to, &error) ==
+          GPH_E_INVALID);
+    CHECK(gph_softcuda_report_write(ptx, ptx_bytes, 0, NULL, NULL, &error) ==
+          GPH_E_INVALID);
+    CHECK(gph_softcuda_report_write(ptx, ptx_bytes / 2, 0, gph_write_buffer, &to,
+                                    &error) == GPH_E_FORMAT);
     CHECK(error.code == GPH_E_FORMAT && strstr(error.message, "line "));
-    CHECK(gph_softcuda_ptx_report(ptx, ptx_bytes / 2, 0, &text, NULL) == GPH_E_FORMAT);
-    CHECK(gph_softcuda_ptx_report("\177ELF\2\1\1", 8, 0, &text, &error) == GPH_E_FORMAT);
-    CHECK(text == NULL);
+    CHECK(gph_softcuda_report_write(ptx, ptx_bytes / 2, 0, gph_write_buffer, &to, NULL) ==
+          GPH_E_FORMAT);
+    CHECK(gph_softcuda_report_write("\177ELF\2\1\1", 8, 0, gph_write_buffer, &to,
+                                    &error) == GPH_E_FORMAT);
+    CHECK(to.length == 0);
 }
 
 int main(void)

@@ -131,8 +131,8 @@ static inline bool is_last(gph_tree_action action, gph_tree_reason reason)
 static inline bool is_dump(const char *expected)
 {
     char text[512];
-    CHECK_OK(gph_tree_dump(tree, GPH_TREE_SHORT, text, sizeof(text), NULL, &error),
-             error);
+    gph_buffer to = {text, sizeof(text), 0};
+    CHECK_OK(gph_tree_write(tree, GPH_TREE_SHORT, gph_write_buffer, &to, &error), error);
     if (strcmp(text, expected) == 0)
         return true;
     fprintf(stderr, "  the tree is %s\n", text);

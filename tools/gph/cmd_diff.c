@@ -27,9 +27,9 @@ static int put_changes(const command_line *line, const gph_diff *diff)
         code = EXIT_DIFFERENT;
         if (line->values[DIFF_QUIET] != NULL)
             break;
-        char text[1024];
-        gph_change_text(change, text, sizeof(text));
-        puts(text);
+        if (gph_change_write(change, gph_write_file, stdout, NULL) != GPH_OK)
+            break;
+        putchar('\n');
     }
     return fflush(stdout) == 0 ? code : EXIT_TROUBLE;
 }

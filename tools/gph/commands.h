@@ -66,6 +66,6 @@ int plan_ladder(const command_line *line, const char *text, size_t bytes);
 int inspect_recipe(const char *path);
 bool is_recipe(const char *path);
 
-/* gph inspect --ptx: `flags` as gph_softcuda_ptx_report() takes them. */
+/* gph inspect --ptx: `flags` as gph_softcuda_report_write() takes them. */
 int inspect_ptx(const char *path, unsigned int flags);
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph inspect --ptx: softcuda's report, which its own library makes. It is found by name,
- * as its driver calls are, so the command links nothing of softcuda; the text is the
- * library's heap's and goes back to it. */
+ * as its driver calls are, so the command links nothing of softcuda. */
 #include "commands.h"
 #include "output.h"
 #include <gph/softcuda.h>
@@ -13,8 +12,8 @@
 /* No PTX file is larger. */
 static const size_t BYTES_MAX = (size_t)64 << 20;
 
-typedef gph_status report_fn(const char *, size_t, uint32_t, char **, gph_error *);
-typedef void free_fn(char *);
+typedef gph_status report_fn(const char *, size_t, uint32_t, gph_write_fn *, void *,
+                             gph_error *);
 
 /* The whole file in memory of malloc's; NULL after a message. */
 static char *read_file(const char *path, size_t *bytes)
@@ -35,22 +34,18 @@ static char *read_file(const char *path, size_t *bytes)
 
 static int report(const gph_runtime *runtime, const char *path, unsigned int flags)
 {
-    gph_cuda_fn make, release;
+    gph_cuda_fn make;
     gph_error error = {0};
-    if (gph_cuda_find(runtime, "gph_softcuda_ptx_report", &make, &error) != GPH_OK ||
-        gph_cuda_find(runtime, "gph_softcuda_text_free", &release, &error) != GPH_OK)
+    if (gph_cuda_find(runtime, "gph_softcuda_report_write", &make, &error) != GPH_OK)
         return fail(&error);
     size_t bytes;
     char *ptx = read_file(path, &bytes);
     if (ptx == NULL)
         return EXIT_FAILED;
 
-    char *text = NULL;
     int code = EXIT_OK;
-    if (((report_fn *)make)(ptx, bytes, flags, &text, &error) == GPH_OK) {
-        fputs(text, stdout);
-        ((free_fn *)release)(text);
-    } else {
+    if (((report_fn *)make)(ptx, bytes, flags, gph_write_file, stdout, &error) !=
+        GPH_OK) {
         fprintf(stderr, "%s: ", path);
         code = fail(&error);
     }

@@ -5,7 +5,7 @@ gph=$1 folder=$2 bad=0
 inspect() {
     text=$("$gph" inspect --ptx --quick "$folder/$1.ptx" 2>&1)
     case $text in
-    *"no softcuda"* | *"has no gph_softcuda_ptx_report"*)
+    *"no softcuda"* | *"has no gph_softcuda_report_write"*)
         echo "SKIPPED: $text"
         exit 77
         ;;
