@@ -47,13 +47,13 @@ static value world_value(const gph_tensor *tensor)
 
 static void world_arm(uint32_t nth)
 {
-    fail_call = nth;
+    shim.fail_at = nth;
 }
 
 static bool world_disarm(void)
 {
-    const bool has_failed = fail_call < 0;
-    fail_call = -1;
+    const bool has_failed = shim.fail_at < 0;
+    shim.fail_at = -1;
     return has_failed;
 }
 

@@ -7,186 +7,77 @@
 #include "cuda/runtime.h"
 #include "fault.h"
 #include "replay/copy.h"
+#include "shim.h"
 #include "test.h"
 #include <gph/callable.h>
 
 static struct {
-    int lacks_below; /* the batched copy is there in this version of CUDA, and older ones
-                      */
-    int old_batches, copies, calls;
-    long fail_at; /* calls left before the failing one; negative: none fails */
-    int live_graphs, live_execs, live_events, live_streams, live_modules, live_memory;
-} shim = {.fail_at = -1};
+    atomic_int graphs, execs, events, streams, modules, memory;
+} live;
 
-static gphi_cuda_table soft; /* the driver below */
+static atomic_int seen_copies; /* but those of a batch */
+static int
+    lacks_below; /* the batched copy is there in this version of CUDA, and older ones */
+static int old_batches;
 
-static bool fails(void)
-{
-    shim.calls++;
-    return shim.fail_at >= 0 && shim.fail_at-- == 0;
-}
-
-/* A call that is refused without having done anything. */
-#define PASS(name, declared, passed)                                                     \
-    static CUresult shim_##name declared                                                 \
-    {                                                                                    \
-        return fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;                          \
-    }
-
-/* One that gives something out, or takes it back. */
-#define GIVE(name, count, change, declared, passed)                                      \
-    static CUresult shim_##name declared                                                 \
-    {                                                                                    \
-        const CUresult result =                                                          \
-            (change) > 0 && fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;             \
-        if (result == CUDA_SUCCESS)                                                      \
-            shim.count += (change);                                                      \
-        return result;                                                                   \
-    }
-
-PASS(cuCtxGetCurrent, (CUcontext * out), (out))
-PASS(cuCtxGetDevice, (CUdevice * out), (out))
-PASS(cuPointerGetAttributes,
-     (unsigned int count, CUpointer_attribute *what, void **data, CUdeviceptr address),
-     (count, what, data, address))
-PASS(cuFuncLoad, (CUfunction f), (f))
-PASS(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
-     (out, module, name))
-PASS(cuMemCreate,
-     (CUmemGenericAllocationHandle * out, size_t bytes, const CUmemAllocationProp *prop,
-      unsigned long long flags),
-     (out, bytes, prop, flags))
-PASS(cuMemAddressReserve,
-     (CUdeviceptr * out, size_t bytes, size_t alignment, CUdeviceptr at,
-      unsigned long long flags),
-     (out, bytes, alignment, at, flags))
-PASS(cuMemMap,
-     (CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
-      unsigned long long flags),
-     (at, bytes, offset, handle, flags))
-PASS(cuMemSetAccess,
-     (CUdeviceptr at, size_t bytes, const CUmemAccessDesc *access, size_t count),
-     (at, bytes, access, count))
-PASS(cuStreamIsCapturing, (CUstream s, CUstreamCaptureStatus *out), (s, out))
-PASS(cuStreamBeginCapture, (CUstream s, CUstreamCaptureMode mode), (s, mode))
-PASS(cuStreamGetCaptureInfo,
-     (CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-      const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *count),
-     (s, status, id, graph, nodes, data, count))
-PASS(cuStreamSynchronize, (CUstream s), (s))
-PASS(cuLaunchKernel,
-     (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-      unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
-      void **extra),
-     (f, gx, gy, gz, bx, by, bz, shared, s, params, extra))
-PASS(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t count, CUstream s),
-     (at, value, count, s))
-PASS(cuMemsetD32Async, (CUdeviceptr at, unsigned int value, size_t count, CUstream s),
-     (at, value, count, s))
-static CUresult shim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
-                                   CUstream s)
-{
-    shim.copies++;
-    return fails() ? CUDA_ERROR_UNKNOWN : soft.cuMemcpyAsync(to, from, bytes, s);
-}
-
-static CUresult shim_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
-                                       CUstream s)
-{
-    shim.copies++;
-    return fails() ? CUDA_ERROR_UNKNOWN : soft.cuMemcpyDtoDAsync(to, from, bytes, s);
-}
-PASS(cuMemcpyBatchAsync,
-     (CUdeviceptr * to, CUdeviceptr *from, size_t *bytes, size_t count,
-      CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream s),
-     (to, from, bytes, count, attributes, first, attribute_count, s))
-PASS(cuGraphLaunch, (CUgraphExec exec, CUstream s), (exec, s))
-PASS(cuGraphDestroyNode, (CUgraphNode node), (node))
-PASS(cuGraphKernelNodeSetParams,
-     (CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params), (node, params))
-PASS(cuGraphExecKernelNodeSetParams,
-     (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params),
-     (exec, node, params))
-GIVE(cuModuleLoadData, live_modules, 1, (CUmodule * out, const void *image), (out, image))
-GIVE(cuModuleUnload, live_modules, -1, (CUmodule module), (module))
-GIVE(cuMemAlloc, live_memory, 1, (CUdeviceptr * out, size_t bytes), (out, bytes))
-GIVE(cuMemFree, live_memory, -1, (CUdeviceptr at), (at))
-GIVE(cuStreamCreate, live_streams, 1, (CUstream * out, unsigned int flags), (out, flags))
-GIVE(cuStreamDestroy, live_streams, -1, (CUstream s), (s))
-GIVE(cuEventCreate, live_events, 1, (CUevent * out, unsigned int flags), (out, flags))
-GIVE(cuEventDestroy, live_events, -1, (CUevent event), (event))
-GIVE(cuStreamEndCapture, live_graphs, 1, (CUstream s, CUgraph *out), (s, out))
-GIVE(cuGraphDestroy, live_graphs, -1, (CUgraph graph), (graph))
-GIVE(cuGraphInstantiateWithParams, live_execs, 1,
-     (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-     (out, graph, params))
-GIVE(cuGraphExecDestroy, live_execs, -1, (CUgraphExec exec), (exec))
-
-#define SHIM_CALLS(X)                                                                    \
-    X(cuCtxGetCurrent)                                                                   \
-    X(cuCtxGetDevice)                                                                    \
-    X(cuFuncLoad)                                                                        \
-    X(cuModuleGetFunction)                                                               \
-    X(cuModuleLoadData)                                                                  \
-    X(cuModuleUnload)                                                                    \
-    X(cuMemCreate)                                                                       \
-    X(cuMemAddressReserve)                                                               \
-    X(cuMemMap)                                                                          \
-    X(cuMemSetAccess)                                                                    \
-    X(cuMemAlloc)                                                                        \
-    X(cuMemFree)                                                                         \
-    X(cuStreamIsCapturing)                                                               \
-    X(cuStreamBeginCapture)                                                              \
-    X(cuStreamEndCapture)                                                                \
-    X(cuStreamGetCaptureInfo)                                                            \
-    X(cuStreamSynchronize)                                                               \
-    X(cuStreamCreate)                                                                    \
-    X(cuStreamDestroy)                                                                   \
-    X(cuEventCreate)                                                                     \
-    X(cuEventDestroy)                                                                    \
-    X(cuLaunchKernel)                                                                    \
-    X(cuMemsetD8Async)                                                                   \
-    X(cuMemsetD32Async)                                                                  \
-    X(cuMemcpyDtoDAsync)                                                                 \
-    X(cuMemcpyAsync)                                                                     \
-    X(cuPointerGetAttributes)                                                            \
-    X(cuMemcpyBatchAsync)                                                                \
-    X(cuGraphLaunch)                                                                     \
-    X(cuGraphDestroy)                                                                    \
-    X(cuGraphDestroyNode)                                                                \
-    X(cuGraphKernelNodeSetParams)                                                        \
-    X(cuGraphExecKernelNodeSetParams)                                                    \
-    X(cuGraphInstantiateWithParams)                                                      \
-    X(cuGraphExecDestroy)
-
-static const gphi_cuda_source *soft_source;
+static const struct shim_rule rules[] = {
+    SHIM_CALL(cuCtxGetCurrent),
+    SHIM_CALL(cuCtxGetDevice),
+    SHIM_CALL(cuPointerGetAttributes),
+    SHIM_CALL(cuFuncLoad),
+    SHIM_CALL(cuModuleGetFunction),
+    SHIM_CALL(cuMemCreate),
+    SHIM_CALL(cuMemAddressReserve),
+    SHIM_CALL(cuMemMap),
+    SHIM_CALL(cuMemSetAccess),
+    SHIM_CALL(cuStreamIsCapturing),
+    SHIM_CALL(cuStreamBeginCapture),
+    SHIM_CALL(cuStreamGetCaptureInfo),
+    SHIM_CALL(cuStreamSynchronize),
+    SHIM_CALL(cuLaunchKernel),
+    SHIM_CALL(cuMemsetD8Async),
+    SHIM_CALL(cuMemsetD32Async),
+    SHIM_CALL(cuGraphLaunch),
+    SHIM_CALL(cuGraphDestroyNode),
+    SHIM_CALL(cuGraphKernelNodeSetParams),
+    SHIM_CALL(cuGraphExecKernelNodeSetParams),
+    SHIM_GIVE(cuModuleLoadData, live.modules, 1),
+    SHIM_GIVE(cuModuleUnload, live.modules, -1),
+    SHIM_GIVE(cuMemAlloc, live.memory, 1),
+    SHIM_GIVE(cuMemFree, live.memory, -1),
+    SHIM_GIVE(cuStreamCreate, live.streams, 1),
+    SHIM_GIVE(cuStreamDestroy, live.streams, -1),
+    SHIM_GIVE(cuEventCreate, live.events, 1),
+    SHIM_GIVE(cuEventDestroy, live.events, -1),
+    SHIM_GIVE(cuStreamEndCapture, live.graphs, 1),
+    SHIM_GIVE(cuGraphDestroy, live.graphs, -1),
+    SHIM_GIVE(cuGraphInstantiateWithParams, live.execs, 1),
+    SHIM_GIVE(cuGraphExecDestroy, live.execs, -1),
+    SHIM_GIVE(cuMemcpyAsync, seen_copies, 1),
+    SHIM_GIVE(cuMemcpyDtoDAsync, seen_copies, 1),
+    SHIM_CALL(cuMemcpyBatchAsync),
+    SHIM_END,
+};
 
 /* As drivers of CUDA 12.8 have it. */
-static CUresult shim_old_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
-                               size_t count, CUmemcpyAttributes *attributes,
-                               size_t *first, size_t attribute_count, size_t *failed,
-                               CUstream s)
+static CUresult old_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+                          CUmemcpyAttributes *attributes, size_t *first,
+                          size_t attribute_count, size_t *failed, CUstream s)
 {
-    shim.old_batches++;
+    old_batches++;
     *failed = SIZE_MAX;
-    return soft.cuMemcpyBatchAsync(to, from, bytes, count, attributes, first,
-                                   attribute_count, s);
+    return below.cuMemcpyBatchAsync(to, from, bytes, count, attributes, first,
+                                    attribute_count, s);
 }
 
-static gph_cuda_fn find(void *user, const char *name, int version)
+static bool find_old(const char *name, int version, gph_cuda_fn *out)
 {
-    (void)user;
-    if (shim.lacks_below != 0 && strcmp(name, "cuMemcpyBatchAsync") == 0)
-        return version > shim.lacks_below ? NULL : (gph_cuda_fn)shim_old_batch;
-#define X(call)                                                                          \
-    if (strcmp(name, #call) == 0)                                                        \
-        return (gph_cuda_fn)shim_##call;
-    SHIM_CALLS(X)
-#undef X
-    return soft_source->find(soft_source->user, name, version);
+    if (lacks_below == 0 || strcmp(name, "cuMemcpyBatchAsync") != 0)
+        return false;
+    *out = version > lacks_below ? NULL : (gph_cuda_fn)old_batch;
+    return true;
 }
 
-static gphi_cuda_source source;
 static CUstream stream;
 static CUdeviceptr words;
 
@@ -265,7 +156,7 @@ static gph_status use_list(gph_runtime *runtime, gph_pool *pool, gph_rng *rng,
             status = gph_callable_call(list[1], NULL, stream, out, error);
         gph_rng_take(rng, 1);
     }
-    soft.cuStreamSynchronize(stream);
+    below.cuStreamSynchronize(stream);
     gph_callable_destroy(list[0]);
     gph_callable_destroy(list[1]);
     GPHI_TRY(status);
@@ -280,7 +171,7 @@ static gph_status with_pool(gph_runtime *runtime, gph_pool *pool, gph_error *err
     gph_rng *rng = NULL;
     GPHI_TRY(gph_rng_create(runtime, 1, &rng, error));
     const gph_status status = use_list(runtime, pool, rng, error);
-    soft.cuStreamSynchronize(stream);
+    below.cuStreamSynchronize(stream);
     gph_rng_destroy(rng);
     gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
@@ -310,11 +201,11 @@ static gph_status do_it_all(gph_runtime *runtime)
 static void check_nothing_is_left(long nth)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    const bool fine = CHECK(soft.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+    const bool fine = CHECK(below.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
                             status == CU_STREAM_CAPTURE_STATUS_NONE) &&
-                      CHECK(shim.live_graphs == 0 && shim.live_execs == 0) &&
-                      CHECK(shim.live_events == 0 && shim.live_streams == 0) &&
-                      CHECK(shim.live_modules == 0 && shim.live_memory == 0) &&
+                      CHECK(live.graphs == 0 && live.execs == 0) &&
+                      CHECK(live.events == 0 && live.streams == 0) &&
+                      CHECK(live.modules == 0 && live.memory == 0) &&
                       CHECK(gphi_capture_open_count() == 0);
     if (!fine)
         fprintf(stderr, "  failure %ld\n", nth);
@@ -325,7 +216,7 @@ static void fail_every_driver_call(gphi_copy_way way)
 {
     gph_runtime *runtime = NULL;
     gph_error error = {0};
-    CHECK_OK(gphi_runtime_create(NULL, &source, &runtime, &error), error);
+    CHECK_OK(gphi_runtime_create(NULL, &shim_source, &runtime, &error), error);
     runtime->copy_way = way;
     long nth = 0;
     for (bool is_done = false; !is_done && nth < 3000 && test_failures < 20; nth++) {
@@ -353,7 +244,7 @@ static void fail_every_allocation(gphi_copy_way way)
         fault_heap heap = {.fail_at = nth};
         const gph_allocator allocator = {fault_realloc, &heap};
         gph_runtime *runtime = NULL;
-        CHECK(gphi_runtime_create(&allocator, &source, &runtime, NULL) == GPH_OK);
+        CHECK(gphi_runtime_create(&allocator, &shim_source, &runtime, NULL) == GPH_OK);
         runtime->copy_way = way;
         const gph_status status = do_it_all(runtime);
         is_done = atomic_load(&heap.fail_at) >= 0;
@@ -376,12 +267,12 @@ static int calls_of(gph_callable *callable, const gph_arguments *arguments,
                     gph_tensor *outputs, fault_heap *heap)
 {
     gph_error error = {0};
-    const int before = shim.calls;
+    const long before = shim.calls;
     atomic_store(&heap->fail_at, 0);
     CHECK_OK(gph_callable_call(callable, arguments, stream, outputs, &error), error);
     CHECK(atomic_load(&heap->fail_at) == 0); /* and none was asked for */
     atomic_store(&heap->fail_at, -1);
-    return shim.calls - before;
+    return (int)(shim.calls - before);
 }
 
 /* By the kernel each address that is not the pool's is asked about. */
@@ -398,7 +289,7 @@ static void count_calls(gphi_copy_way way, int asked_in, int asked_out)
     const gph_output copied[] = {{.policy = GPH_OUTPUT_COPIED},
                                  {.policy = GPH_OUTPUT_COPIED}};
     const gph_tensor inputs[] = {bytes_at(words), bytes_at(words + BYTES)};
-    CHECK_OK(gphi_runtime_create(&allocator, &source, &runtime, &error), error);
+    CHECK_OK(gphi_runtime_create(&allocator, &shim_source, &runtime, &error), error);
     runtime->copy_way = way;
     CHECK_OK(gph_arena_create(runtime, NULL, &arena, &error), error);
     CHECK_OK(gph_pool_create(arena, NULL, &pool, &error), error);
@@ -421,7 +312,7 @@ static void count_calls(gphi_copy_way way, int asked_in, int asked_out)
         CHECK(calls_of(callable, NULL, NULL, &heap) == 3); /* two edits */
         CHECK(calls_of(callable, NULL, NULL, &heap) == 1);
     }
-    soft.cuStreamSynchronize(stream);
+    below.cuStreamSynchronize(stream);
     gph_callable_destroy(callable);
     gph_rng_destroy(rng);
     gph_pool_release(pool);
@@ -448,7 +339,7 @@ static void a_refused_launch_is_not_noted(void)
     const gph_source sources[] = {{0, 0}, {0, 0}};
     const gph_tensor inputs[] = {bytes_at(words), bytes_at(words + BYTES)};
     const gph_tensor none[] = {{0}, inputs[1]};
-    CHECK_OK(gphi_runtime_create(NULL, &source, &runtime, &error), error);
+    CHECK_OK(gphi_runtime_create(NULL, &shim_source, &runtime, &error), error);
     CHECK_OK(gph_arena_create(runtime, NULL, &arena, &error), error);
     CHECK_OK(gph_pool_create(arena, NULL, &pool, &error), error);
     gph_callable_options options[2] = {GPH_CALLABLE_OPTIONS_INIT,
@@ -479,7 +370,7 @@ static void a_refused_launch_is_not_noted(void)
             CHECK_OK(status, error); /* what the call before made is still there */
         }
     }
-    soft.cuStreamSynchronize(stream);
+    below.cuStreamSynchronize(stream);
     gph_callable_destroy(list[0]);
     gph_callable_destroy(list[1]);
     gph_pool_release(pool);
@@ -490,39 +381,32 @@ static void a_refused_launch_is_not_noted(void)
 
 static void older_drivers_copy_as_they_can(void)
 {
-    int copies[3] = {0};
+    int made[3] = {0};
     for (int i = 0; i < 3; i++) {
         gph_runtime *runtime = NULL;
-        shim.lacks_below = i == 0 ? 0 : i == 1 ? 12080 : 12000;
-        shim.copies = shim.old_batches = 0;
-        CHECK(gphi_runtime_create(NULL, &source, &runtime, NULL) == GPH_OK);
+        lacks_below = i == 0 ? 0 : i == 1 ? 12080 : 12000;
+        seen_copies = old_batches = 0;
+        CHECK(gphi_runtime_create(NULL, &shim_source, &runtime, NULL) == GPH_OK);
         CHECK(do_it_all(runtime) == GPH_OK);
-        CHECK((shim.old_batches > 0) == (i == 1));
-        copies[i] = shim.copies;
+        CHECK((old_batches > 0) == (i == 1));
+        made[i] = seen_copies;
         gph_close(runtime);
         check_nothing_is_left(i);
     }
-    shim.lacks_below = 0;
-    CHECK(copies[1] == copies[0] && copies[2] > copies[0]);
+    lacks_below = 0;
+    CHECK(made[1] == made[0] && made[2] > made[0]);
 }
 
 int main(void)
 {
-    gphi_driver *driver = NULL;
-    gph_error error = {0};
-    if (gphi_driver_retain(GPH_DRIVER_SOFT, NULL, &driver, &error) != GPH_OK) {
-        printf("skipped: %s\n", error.message);
+    if (!shim_open(GPH_DRIVER_SOFT, rules))
         return 77;
-    }
-    soft_source = gphi_driver_source(driver);
-    gphi_cuda_table_fill(&soft, soft_source);
-    source = *soft_source;
-    source.find = find;
+    shim.special = find_old;
     CUcontext context = NULL;
     const bool is_up =
-        soft.cuInit(0) == 0 && soft.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
-        soft.cuCtxSetCurrent(context) == 0 && soft.cuStreamCreate(&stream, 1) == 0 &&
-        soft.cuMemAlloc(&words, 3 * BYTES) == 0;
+        below.cuInit(0) == 0 && below.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
+        below.cuCtxSetCurrent(context) == 0 && below.cuStreamCreate(&stream, 1) == 0 &&
+        below.cuMemAlloc(&words, 3 * BYTES) == 0;
     if (!CHECK(is_up))
         return 1;
     RUN(a_call_allocates_nothing_and_calls_once);
@@ -530,6 +414,6 @@ int main(void)
     RUN(older_drivers_copy_as_they_can);
     RUN(survives_every_failed_driver_call);
     RUN(survives_every_failed_allocation);
-    gphi_driver_release(driver);
+    shim_close();
     return test_done();
 }

@@ -75,8 +75,8 @@ struct tally {
 
 static struct tally take_tally(void)
 {
-    return (struct tally){shim.live_graphs, shim.live_execs, shim.live_modules,
-                          shim.live_others, atomic_load(&heap.live_bytes)};
+    return (struct tally){live.graphs, live.execs, live.modules, live.others,
+                          atomic_load(&heap.live_bytes)};
 }
 
 static void check_tally(const struct tally *before, const char *what, long nth)
@@ -90,7 +90,7 @@ static void check_tally(const struct tally *before, const char *what, long nth)
                 now.execs - before->execs, now.modules - before->modules,
                 now.others - before->others, now.heap - before->heap);
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    CHECK(soft.cuStreamIsCapturing(stream, &capture) == 0 && capture == 0);
+    CHECK(below.cuStreamIsCapturing(stream, &capture) == 0 && capture == 0);
 }
 
 /* Ends the window in which a call fails; whether none was left to fail. */
@@ -98,7 +98,7 @@ static bool end_window(gph_status status, bool may_work, const char *what, long 
 {
     const bool is_done = shim.fail_at >= 0;
     shim.fail_at = -1;
-    CHECK(soft.cuCtxSynchronize() == 0); /* the call that failed may be one that waits */
+    CHECK(below.cuCtxSynchronize() == 0); /* the call that failed may be one that waits */
     may_work |= is_done || is_mere_information(shim.failed);
     if (!CHECK((status == GPH_OK && may_work) ||
                (status == (gph_status)CUDA_ERROR_UNKNOWN && !is_done)))
@@ -433,7 +433,7 @@ static void a_tree_is_loaded(void)
 
 static bool open_all(const gph_allocator *allocator)
 {
-    CHECK_OK(gphi_runtime_create(allocator, &source, &runtime, &error), error);
+    CHECK_OK(gphi_runtime_create(allocator, &shim_source, &runtime, &error), error);
     cu = gph_cuda(runtime);
     CUcontext context = NULL;
     if (cu->DevicePrimaryCtxRetain(&context, 0) != 0 || cu->CtxSetCurrent(context) != 0)
@@ -449,14 +449,11 @@ static bool open_all(const gph_allocator *allocator)
 int main(void)
 {
     const gph_allocator allocator = {fault_realloc, &heap};
-    gphi_driver *driver = NULL;
     gph_module *module = NULL;
-    if (gphi_driver_retain(GPH_DRIVER_SOFT, NULL, &driver, &error) != GPH_OK) {
-        printf("skipped: %s\n", error.message);
+    if (!shim_open(GPH_DRIVER_SOFT, rules))
         return 77;
-    }
-    put_shim_over(driver);
-    if (!CHECK(soft.cuInit(0) == 0) || mkdtemp(folder) == NULL || !open_all(&allocator))
+    shim.has_all = true;
+    if (!CHECK(below.cuInit(0) == 0) || mkdtemp(folder) == NULL || !open_all(&allocator))
         return 1;
     CHECK_OK(gph_module_load(runtime, work_ptx, strlen(work_ptx), &module, &error),
              error);
@@ -474,6 +471,6 @@ int main(void)
     cu->DevicePrimaryCtxRelease(0);
     gph_close(runtime);
     CHECK(atomic_load(&heap.live_bytes) == 0);
-    gphi_driver_release(driver);
+    shim_close();
     return test_done();
 }

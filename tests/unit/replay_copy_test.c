@@ -6,114 +6,85 @@
 #include "base/fail.h"
 #include "fault.h"
 #include "replay/copy.h"
+#include "shim.h"
 #include "test.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-    long fail_at; /* calls left before the failing one; negative: none fails */
-    _Atomic int launches, copies, batches, modules;
-    CUdeviceptr foreign; /* said to be of device 1 */
-    bool lacks_load;     /* a driver that cannot load the kernel */
-} shim = {.fail_at = -1};
-
-static gphi_cuda_table soft; /* the driver below */
-static const gphi_cuda_source *soft_source;
-static gphi_cuda_source source;
+static atomic_int launches, seen_copies, batches, modules;
+static CUdeviceptr foreign; /* said to be of device 1 */
+static bool lacks_load;     /* a driver that cannot load the kernel */
 static CUcontext context;
 static CUstream stream;
 
-static bool fails(void)
+static const struct shim_rule rules[] = {
+    SHIM_CALL(cuCtxGetCurrent),
+    SHIM_CALL(cuCtxGetDevice),
+    SHIM_CALL(cuCtxGetId),
+    SHIM_CALL(cuFuncLoad),
+    SHIM_CALL(cuModuleGetFunction),
+    SHIM_GIVE(cuLaunchKernel, launches, 1),
+    SHIM_GIVE(cuMemcpyAsync, seen_copies, 1),
+    SHIM_GIVE(cuMemcpyBatchAsync, batches, 1),
+    SHIM_END,
+};
+
+static CUresult shim_cuModuleUnload(CUmodule module)
 {
-    return shim.fail_at >= 0 && shim.fail_at-- == 0;
+    if (shim_fails("cuModuleUnload"))
+        return CUDA_ERROR_UNKNOWN;
+    const CUresult result = below.cuModuleUnload(module);
+    modules -= result == CUDA_SUCCESS;
+    return result;
 }
-
-#define PASS(name, declared, passed, noted)                                              \
-    static CUresult shim_##name declared                                                 \
-    {                                                                                    \
-        if (fails())                                                                     \
-            return CUDA_ERROR_UNKNOWN;                                                   \
-        const CUresult result = soft.name passed;                                        \
-        if (result == CUDA_SUCCESS) {                                                    \
-            noted;                                                                       \
-        }                                                                                \
-        return result;                                                                   \
-    }
-
-PASS(cuCtxGetCurrent, (CUcontext * out), (out), (void)0)
-PASS(cuCtxGetDevice, (CUdevice * out), (out), (void)0)
-PASS(cuCtxGetId, (CUcontext c, unsigned long long *out), (c, out), (void)0)
-PASS(cuFuncLoad, (CUfunction f), (f), (void)0)
-PASS(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
-     (out, module, name), (void)0)
-PASS(cuModuleUnload, (CUmodule module), (module), shim.modules--)
-PASS(cuLaunchKernel,
-     (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-      unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
-      void **extra),
-     (f, gx, gy, gz, bx, by, bz, shared, s, params, extra), shim.launches++)
-PASS(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s),
-     (to, from, bytes, s), shim.copies++)
-PASS(cuMemcpyBatchAsync,
-     (CUdeviceptr * to, CUdeviceptr *from, size_t *bytes, size_t count,
-      CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream s),
-     (to, from, bytes, count, attributes, first, attribute_count, s), shim.batches++)
 
 static CUresult shim_cuModuleLoadData(CUmodule *out, const void *image)
 {
-    if (shim.lacks_load || fails())
+    if (lacks_load || shim_fails(__func__))
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    const CUresult result = soft.cuModuleLoadData(out, image);
-    shim.modules += result == CUDA_SUCCESS;
+    const CUresult result = below.cuModuleLoadData(out, image);
+    modules += result == CUDA_SUCCESS;
     return result;
 }
 
 static CUresult shim_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *what,
                                             void **data, CUdeviceptr address)
 {
-    const CUresult result = fails()
-                                ? CUDA_ERROR_UNKNOWN
-                                : soft.cuPointerGetAttributes(count, what, data, address);
+    const CUresult result =
+        shim_fails(__func__) ? CUDA_ERROR_UNKNOWN
+                             : below.cuPointerGetAttributes(count, what, data, address);
     for (unsigned i = 0; i < count; i++)
-        if (what[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL && shim.foreign != 0 &&
-            address == shim.foreign)
+        if (what[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL && foreign != 0 &&
+            address == foreign)
             *(int *)data[i] = 1;
     return result;
 }
 
-static gph_cuda_fn find(void *user, const char *name, int version)
+static bool find_own(const char *name, int version, gph_cuda_fn *out)
 {
-    (void)user;
+    (void)version;
 #define X(call)                                                                          \
     if (strcmp(name, #call) == 0)                                                        \
-        return (gph_cuda_fn)shim_##call;
-    X(cuCtxGetCurrent)
-    X(cuCtxGetDevice)
-    X(cuCtxGetId)
-    X(cuFuncLoad)
-    X(cuModuleGetFunction)
-    X(cuModuleUnload)
+        *out = (gph_cuda_fn)shim_##call;
     X(cuModuleLoadData)
-    X(cuLaunchKernel)
-    X(cuMemcpyAsync)
-    X(cuMemcpyBatchAsync)
+    X(cuModuleUnload)
     X(cuPointerGetAttributes)
 #undef X
-    return soft_source->find(soft_source->user, name, version);
+    return *out != NULL;
 }
 
 static void count_anew(void)
 {
-    shim.launches = shim.copies = shim.batches = 0;
+    launches = seen_copies = batches = 0;
 }
 
 static gph_runtime *open_with(gphi_copy_way way)
 {
     gph_runtime *runtime = NULL;
     gph_error error = {0};
-    if (!CHECK_OK(gphi_runtime_create(NULL, &source, &runtime, &error), error))
+    if (!CHECK_OK(gphi_runtime_create(NULL, &shim_source, &runtime, &error), error))
         exit(1);
     runtime->copy_way = way;
     return runtime;
@@ -144,8 +115,8 @@ static void copy_one_length(gph_runtime *runtime, const gphi_copier *copier,
         source_bytes[i] = (uint8_t)(i * 7 + i / 251 + length);
         want[i] = 0xEE;
     }
-    CHECK(soft.cuMemcpyHtoDAsync(from, source_bytes, ARENA, stream) == CUDA_SUCCESS);
-    CHECK(soft.cuMemsetD8Async(to, 0xEE, ARENA, stream) == CUDA_SUCCESS);
+    CHECK(below.cuMemcpyHtoDAsync(from, source_bytes, ARENA, stream) == CUDA_SUCCESS);
+    CHECK(below.cuMemsetD8Async(to, 0xEE, ARENA, stream) == CUDA_SUCCESS);
     for (size_t i = 0; i < LINE; i++) {
         const size_t to_at = i * PITCH + i % 16, from_at = i * PITCH + i / 16;
         tos[i] = to + to_at;
@@ -155,8 +126,8 @@ static void copy_one_length(gph_runtime *runtime, const gphi_copier *copier,
     }
     const gphi_copies copies = {tos, froms, sizes, LINE, false, false};
     CHECK_OK(gphi_copy(runtime, copier, &copies, stream, &error), error);
-    CHECK(soft.cuMemcpyDtoHAsync(got, to, ARENA, stream) == CUDA_SUCCESS);
-    CHECK(soft.cuStreamSynchronize(stream) == CUDA_SUCCESS);
+    CHECK(below.cuMemcpyDtoHAsync(got, to, ARENA, stream) == CUDA_SUCCESS);
+    CHECK(below.cuStreamSynchronize(stream) == CUDA_SUCCESS);
     if (!CHECK(memcmp(got, want, ARENA) == 0))
         fprintf(stderr, "  length %zu, way %u\n", length, runtime->copy_way);
 }
@@ -164,8 +135,8 @@ static void copy_one_length(gph_runtime *runtime, const gphi_copier *copier,
 static void all_alignments_and_lengths(void)
 {
     CUdeviceptr from = 0, to = 0;
-    CHECK(soft.cuMemAlloc(&from, ARENA) == CUDA_SUCCESS);
-    CHECK(soft.cuMemAlloc(&to, ARENA) == CUDA_SUCCESS);
+    CHECK(below.cuMemAlloc(&from, ARENA) == CUDA_SUCCESS);
+    CHECK(below.cuMemAlloc(&to, ARENA) == CUDA_SUCCESS);
     for (unsigned way = GPHI_COPY_AUTO; way <= GPHI_COPY_EACH; way++) {
         gph_runtime *runtime = open_with((gphi_copy_way)way);
         gphi_copier *copier = retain(runtime);
@@ -175,14 +146,14 @@ static void all_alignments_and_lengths(void)
         for (size_t length = 0; length <= LENGTHS; length += step)
             copy_one_length(runtime, copier, from, to, length);
         if (way == GPHI_COPY_KERNEL)
-            CHECK(shim.launches == LENGTHS * LINE / 32 && shim.copies == 0);
+            CHECK(launches == LENGTHS * LINE / 32 && seen_copies == 0);
         if (way == GPHI_COPY_EACH)
-            CHECK(shim.launches == 0 && shim.batches == 0 && shim.copies > 0);
+            CHECK(launches == 0 && batches == 0 && seen_copies > 0);
         gphi_copier_release(copier);
         gph_close(runtime);
     }
-    CHECK(shim.modules == 0);
-    CHECK(soft.cuMemFree(from) == CUDA_SUCCESS && soft.cuMemFree(to) == CUDA_SUCCESS);
+    CHECK(modules == 0);
+    CHECK(below.cuMemFree(from) == CUDA_SUCCESS && below.cuMemFree(to) == CUDA_SUCCESS);
 }
 
 /* Blocks and steps beyond one: large, uneven, and small beside large. */
@@ -194,21 +165,21 @@ static void large_ranges(void)
     gph_error error = {0};
     CUdeviceptr from = 0, to = 0;
     uint8_t *had = malloc(BYTES), *got = malloc(BYTES);
-    CHECK(soft.cuMemAlloc(&from, BYTES) == CUDA_SUCCESS);
-    CHECK(soft.cuMemAlloc(&to, BYTES) == CUDA_SUCCESS);
+    CHECK(below.cuMemAlloc(&from, BYTES) == CUDA_SUCCESS);
+    CHECK(below.cuMemAlloc(&to, BYTES) == CUDA_SUCCESS);
     for (size_t i = 0; i < BYTES; i++)
         had[i] = (uint8_t)(i * 2654435761u >> 13);
-    CHECK(soft.cuMemcpyHtoDAsync(from, had, BYTES, stream) == CUDA_SUCCESS);
+    CHECK(below.cuMemcpyHtoDAsync(from, had, BYTES, stream) == CUDA_SUCCESS);
     for (size_t skew = 0; skew < 16; skew += skew == 0 ? 1 : skew == 1 ? 3 : 12) {
         CUdeviceptr tos[] = {to + 3, to + (1 << 20) + 512, to + (2 << 20)};
         CUdeviceptr froms[] = {from + 3 + skew, from + (1 << 20) + 512 + skew,
                                from + (2 << 20) + skew};
         size_t sizes[] = {(1 << 20) + 77, 5, (1 << 19) + 1};
         const gphi_copies copies = {tos, froms, sizes, 3, false, false};
-        CHECK(soft.cuMemsetD8Async(to, 0, BYTES, stream) == CUDA_SUCCESS);
+        CHECK(below.cuMemsetD8Async(to, 0, BYTES, stream) == CUDA_SUCCESS);
         CHECK_OK(gphi_copy(runtime, copier, &copies, stream, &error), error);
-        CHECK(soft.cuMemcpyDtoHAsync(got, to, BYTES, stream) == CUDA_SUCCESS);
-        CHECK(soft.cuStreamSynchronize(stream) == CUDA_SUCCESS);
+        CHECK(below.cuMemcpyDtoHAsync(got, to, BYTES, stream) == CUDA_SUCCESS);
+        CHECK(below.cuStreamSynchronize(stream) == CUDA_SUCCESS);
         CHECK(memcmp(got + 3, had + 3 + skew, (1 << 20) + 77) == 0);
         CHECK(memcmp(got + (1 << 20) + 512, had + (1 << 20) + 512 + skew, 5) == 0);
         CHECK(memcmp(got + (2 << 20), had + (2 << 20) + skew, (1 << 19) + 1) == 0);
@@ -216,7 +187,7 @@ static void large_ranges(void)
     }
     free(had);
     free(got);
-    CHECK(soft.cuMemFree(from) == CUDA_SUCCESS && soft.cuMemFree(to) == CUDA_SUCCESS);
+    CHECK(below.cuMemFree(from) == CUDA_SUCCESS && below.cuMemFree(to) == CUDA_SUCCESS);
     gphi_copier_release(copier);
     gph_close(runtime);
 }
@@ -235,9 +206,9 @@ static int launches_of(gph_runtime *runtime, const gphi_copier *copier, CUdevice
     const gphi_copies copies = {tos, froms, sizes, 2, false, false};
     count_anew();
     CHECK_OK(gphi_copy(runtime, copier, &copies, stream, &error), error);
-    CHECK(soft.cuStreamSynchronize(stream) == CUDA_SUCCESS);
-    CHECK(shim.launches == 1 && shim.batches == 0);
-    return shim.copies; /* 0: both by the kernel */
+    CHECK(below.cuStreamSynchronize(stream) == CUDA_SUCCESS);
+    CHECK(launches == 1 && batches == 0);
+    return seen_copies; /* 0: both by the kernel */
 }
 
 static void only_memory_of_the_device_goes_to_the_kernel(void)
@@ -248,9 +219,9 @@ static void only_memory_of_the_device_goes_to_the_kernel(void)
     void *pinned = NULL;
     uint8_t *pageable = malloc(SOME);
     memset(pageable, 3, SOME);
-    CHECK(soft.cuMemAlloc(&device, 4 * SOME) == CUDA_SUCCESS);
-    CHECK(soft.cuMemAllocManaged(&managed, SOME, CU_MEM_ATTACH_GLOBAL) == CUDA_SUCCESS);
-    CHECK(soft.cuMemHostAlloc(&pinned, SOME, 0) == CUDA_SUCCESS);
+    CHECK(below.cuMemAlloc(&device, 4 * SOME) == CUDA_SUCCESS);
+    CHECK(below.cuMemAllocManaged(&managed, SOME, CU_MEM_ATTACH_GLOBAL) == CUDA_SUCCESS);
+    CHECK(below.cuMemHostAlloc(&pinned, SOME, 0) == CUDA_SUCCESS);
     const CUdeviceptr here = device + 2 * SOME, there = device + 3 * SOME;
     CHECK(launches_of(runtime, copier, here, there, device) == 0);
     CHECK(launches_of(runtime, copier, here, (CUdeviceptr)(uintptr_t)pageable, device) ==
@@ -259,18 +230,18 @@ static void only_memory_of_the_device_goes_to_the_kernel(void)
           1);
     CHECK(launches_of(runtime, copier, (CUdeviceptr)(uintptr_t)pinned, here, device) ==
           1);
-    shim.foreign = there; /* another device's */
+    foreign = there; /* another device's */
     CHECK(launches_of(runtime, copier, here, there, device) == 1);
-    shim.foreign = 0;
+    foreign = 0;
     memset((void *)(uintptr_t)managed, 9, SOME); /* whoever copies it */
     launches_of(runtime, copier, here, managed, device);
     uint8_t got[SOME];
-    CHECK(soft.cuMemcpyDtoHAsync(got, here, SOME, stream) == CUDA_SUCCESS);
-    CHECK(soft.cuStreamSynchronize(stream) == CUDA_SUCCESS);
+    CHECK(below.cuMemcpyDtoHAsync(got, here, SOME, stream) == CUDA_SUCCESS);
+    CHECK(below.cuStreamSynchronize(stream) == CUDA_SUCCESS);
     CHECK(got[0] == 9 && got[SOME - 1] == 9);
-    CHECK(soft.cuMemFreeHost(pinned) == CUDA_SUCCESS);
-    CHECK(soft.cuMemFree(device) == CUDA_SUCCESS);
-    CHECK(soft.cuMemFree(managed) == CUDA_SUCCESS);
+    CHECK(below.cuMemFreeHost(pinned) == CUDA_SUCCESS);
+    CHECK(below.cuMemFree(device) == CUDA_SUCCESS);
+    CHECK(below.cuMemFree(managed) == CUDA_SUCCESS);
     free(pageable);
     gphi_copier_release(copier);
     gph_close(runtime);
@@ -281,22 +252,22 @@ static void without_a_kernel_the_driver_copies(void)
     gph_runtime *runtime = open_with(GPHI_COPY_KERNEL);
     CUdeviceptr at = 0;
     gph_error error = {0};
-    CHECK(soft.cuMemAlloc(&at, 4 * SOME) == CUDA_SUCCESS);
-    shim.lacks_load = true;
+    CHECK(below.cuMemAlloc(&at, 4 * SOME) == CUDA_SUCCESS);
+    lacks_load = true;
     gphi_copier *copier = retain(runtime);
-    shim.lacks_load = false;
+    lacks_load = false;
     CHECK(copier == NULL);
     CUdeviceptr tos[] = {at, at + SOME, at}, froms[] = {at + 2 * SOME, at + 3 * SOME, at};
     size_t sizes[] = {SOME, SOME, 0};
     const gphi_copies copies = {tos, froms, sizes, 3, true, true};
     count_anew();
     CHECK_OK(gphi_copy(runtime, copier, &copies, stream, &error), error);
-    CHECK(shim.batches == 1 && shim.launches == 0 && shim.copies == 0);
-    CHECK(soft.cuStreamSynchronize(stream) == CUDA_SUCCESS); /* not ordered with it */
+    CHECK(batches == 1 && launches == 0 && seen_copies == 0);
+    CHECK(below.cuStreamSynchronize(stream) == CUDA_SUCCESS); /* not ordered with it */
     CHECK_OK(gphi_copy(runtime, copier, &copies, NULL, &error), error);
-    CHECK(shim.batches == 1 && shim.copies == 2); /* the legacy stream knows no batch */
-    CHECK(soft.cuCtxSynchronize() == CUDA_SUCCESS);
-    CHECK(soft.cuMemFree(at) == CUDA_SUCCESS);
+    CHECK(batches == 1 && seen_copies == 2); /* the legacy stream knows no batch */
+    CHECK(below.cuCtxSynchronize() == CUDA_SUCCESS);
+    CHECK(below.cuMemFree(at) == CUDA_SUCCESS);
     gph_close(runtime);
 }
 
@@ -307,25 +278,25 @@ static void a_context_has_one_kernel(void)
     gph_runtime *runtime = open_with(GPHI_COPY_KERNEL);
     CUcontext second = NULL;
     gphi_copier *a = retain(runtime), *b = retain(runtime);
-    CHECK(a == b && shim.modules == 1);
-    CHECK(soft.cuCtxCreate(&second, NULL, 0, 0) == CUDA_SUCCESS);
+    CHECK(a == b && modules == 1);
+    CHECK(below.cuCtxCreate(&second, NULL, 0, 0) == CUDA_SUCCESS);
     gphi_copier *c = retain(runtime);
-    CHECK(c != a && shim.modules == 2);
+    CHECK(c != a && modules == 2);
     gphi_copier_release(a); /* with another context current */
     gphi_copier_release(b);
-    CHECK(shim.modules == 1);
+    CHECK(modules == 1);
     /* Destroyed with the kernel in it, and another made, maybe with the same handle. */
-    CHECK(soft.cuCtxDestroy(second) == CUDA_SUCCESS);
-    CHECK(soft.cuCtxCreate(&second, NULL, 0, 0) == CUDA_SUCCESS);
+    CHECK(below.cuCtxDestroy(second) == CUDA_SUCCESS);
+    CHECK(below.cuCtxCreate(&second, NULL, 0, 0) == CUDA_SUCCESS);
     gphi_copier *d = retain(runtime);
-    CHECK(d != c && shim.modules == 2);
+    CHECK(d != c && modules == 2);
     gphi_copier_release(c);
-    CHECK(shim.modules == 2); /* not unloaded: it went with its context */
+    CHECK(modules == 2); /* not unloaded: it went with its context */
     gphi_copier_release(d);
-    CHECK(shim.modules == 1);
-    shim.modules = 0;
-    CHECK(soft.cuCtxDestroy(second) == CUDA_SUCCESS);
-    CHECK(soft.cuCtxSetCurrent(context) == CUDA_SUCCESS);
+    CHECK(modules == 1);
+    modules = 0;
+    CHECK(below.cuCtxDestroy(second) == CUDA_SUCCESS);
+    CHECK(below.cuCtxSetCurrent(context) == CUDA_SUCCESS);
     gph_close(runtime);
 }
 
@@ -335,12 +306,12 @@ static void a_capture_puts_the_end_off(void)
     gphi_copier *copier = retain(runtime);
     gphi_capture_open();
     gphi_copier_release(copier);
-    CHECK(shim.modules == 1);
+    CHECK(modules == 1);
     gphi_copier *other = retain(runtime); /* not the one that waits for its end */
-    CHECK(other != copier && shim.modules == 2);
+    CHECK(other != copier && modules == 2);
     gphi_copier_release(other);
     gphi_capture_close();
-    CHECK(shim.modules == 0);
+    CHECK(modules == 0);
     gph_close(runtime);
 }
 
@@ -350,20 +321,20 @@ static void *copy_in_a_thread(void *user)
     gph_error error = {0};
     CUstream own = NULL;
     CUdeviceptr at = 0;
-    CHECK(soft.cuCtxSetCurrent(context) == CUDA_SUCCESS);
-    CHECK(soft.cuStreamCreate(&own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
-    CHECK(soft.cuMemAlloc(&at, 4 * SOME) == CUDA_SUCCESS);
+    CHECK(below.cuCtxSetCurrent(context) == CUDA_SUCCESS);
+    CHECK(below.cuStreamCreate(&own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    CHECK(below.cuMemAlloc(&at, 4 * SOME) == CUDA_SUCCESS);
     for (int i = 0; i < 20; i++) {
         gphi_copier *copier = retain(runtime);
         CUdeviceptr tos[] = {at, at + SOME}, froms[] = {at + 2 * SOME, at + 3 * SOME};
         size_t sizes[] = {SOME, (size_t)i};
         const gphi_copies copies = {tos, froms, sizes, 2, false, false};
         CHECK_OK(gphi_copy(runtime, copier, &copies, own, &error), error);
-        CHECK(soft.cuStreamSynchronize(own) == CUDA_SUCCESS);
+        CHECK(below.cuStreamSynchronize(own) == CUDA_SUCCESS);
         gphi_copier_release(copier);
     }
-    CHECK(soft.cuMemFree(at) == CUDA_SUCCESS);
-    CHECK(soft.cuStreamDestroy(own) == CUDA_SUCCESS);
+    CHECK(below.cuMemFree(at) == CUDA_SUCCESS);
+    CHECK(below.cuStreamDestroy(own) == CUDA_SUCCESS);
     return NULL;
 }
 
@@ -375,7 +346,7 @@ static void threads_share_it(void)
         CHECK(pthread_create(&threads[i], NULL, copy_in_a_thread, runtime) == 0);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
-    CHECK(shim.modules == 0);
+    CHECK(modules == 0);
     gph_close(runtime);
 }
 
@@ -389,7 +360,7 @@ static gph_status use(gph_runtime *runtime, CUdeviceptr at, gph_error *error)
     size_t sizes[] = {SOME, SOME};
     const gphi_copies copies = {tos, froms, sizes, 2, false, false};
     const gph_status status = gphi_copy(runtime, copier, &copies, stream, error);
-    soft.cuStreamSynchronize(stream);
+    below.cuStreamSynchronize(stream);
     gphi_copier_release(copier);
     return status;
 }
@@ -397,55 +368,48 @@ static gph_status use(gph_runtime *runtime, CUdeviceptr at, gph_error *error)
 static void every_call_and_allocation_fails(void)
 {
     CUdeviceptr at = 0;
-    CHECK(soft.cuMemAlloc(&at, 4 * SOME) == CUDA_SUCCESS);
+    CHECK(below.cuMemAlloc(&at, 4 * SOME) == CUDA_SUCCESS);
     gph_runtime *runtime = open_with(GPHI_COPY_KERNEL);
     long nth = 0;
     for (bool is_done = false; !is_done && nth < 100; nth++) {
         gph_error error = {0};
         shim.fail_at = nth;
-        shim.modules = 0;
+        modules = 0;
         const gph_status status = use(runtime, at, &error);
         is_done = shim.fail_at >= 0;
         shim.fail_at = -1;
         CHECK(error.code == status && (!is_done || status == GPH_OK));
         /* Left where unloading failed, or nobody could say if the context was there. */
-        CHECK(shim.modules == 0 || (!is_done && shim.modules == 1));
+        CHECK(modules == 0 || (!is_done && modules == 1));
     }
     CHECK(nth > 8);
-    shim.modules = 0;
+    modules = 0;
     gph_close(runtime);
 
     fault_heap heap = {.fail_at = -1};
     const gph_allocator allocator = {fault_realloc, &heap};
-    CHECK(gphi_runtime_create(&allocator, &source, &runtime, NULL) == GPH_OK);
+    CHECK(gphi_runtime_create(&allocator, &shim_source, &runtime, NULL) == GPH_OK);
     runtime->copy_way = GPHI_COPY_KERNEL;
     gph_error error = {0};
     atomic_store(&heap.fail_at, 0);
     CHECK(use(runtime, at, &error) == GPH_E_NO_MEMORY && error.code == GPH_E_NO_MEMORY);
     atomic_store(&heap.fail_at, -1);
-    CHECK(use(runtime, at, &error) == GPH_OK && shim.modules == 0);
+    CHECK(use(runtime, at, &error) == GPH_OK && modules == 0);
     gph_close(runtime);
     CHECK(atomic_load(&heap.live_bytes) == 0);
-    CHECK(soft.cuMemFree(at) == CUDA_SUCCESS);
+    CHECK(below.cuMemFree(at) == CUDA_SUCCESS);
 }
 
 int main(void)
 {
-    gphi_driver *driver = NULL;
-    gph_error error = {0};
     const gph_driver kind =
         getenv("GPH_DRIVER") != NULL ? GPH_DRIVER_DEFAULT : GPH_DRIVER_SOFT;
-    if (gphi_driver_retain(kind, NULL, &driver, &error) != GPH_OK) {
-        printf("skipped: %s\n", error.message);
+    if (!shim_open(kind, rules))
         return 77;
-    }
-    soft_source = gphi_driver_source(driver);
-    gphi_cuda_table_fill(&soft, soft_source);
-    source = *soft_source;
-    source.find = find;
-    if (!CHECK(soft.cuInit(0) == 0 && soft.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
-               soft.cuCtxSetCurrent(context) == 0 &&
-               soft.cuStreamCreate(&stream, 1) == 0))
+    shim.special = find_own;
+    if (!CHECK(below.cuInit(0) == 0 && below.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
+               below.cuCtxSetCurrent(context) == 0 &&
+               below.cuStreamCreate(&stream, 1) == 0))
         return 1;
     RUN(all_alignments_and_lengths);
     RUN(large_ranges);
@@ -455,6 +419,6 @@ int main(void)
     RUN(a_capture_puts_the_end_off);
     RUN(threads_share_it);
     RUN(every_call_and_allocation_fails);
-    gphi_driver_release(driver);
+    shim_close();
     return test_done();
 }

@@ -6,108 +6,37 @@
 #include "base/fail.h"
 #include "cuda/runtime.h"
 #include "fault.h"
+#include "shim.h"
 #include "test.h"
 #include <gph/replay.h>
 
 static struct {
-    long fail_at; /* calls left before the failing one; negative: none fails */
-    int live_graphs, live_execs, live_events;
-} shim = {.fail_at = -1};
+    atomic_int graphs, execs, events;
+} live;
 
-static gphi_cuda_table soft; /* the driver below */
+static const struct shim_rule rules[] = {
+    SHIM_CALL(cuStreamIsCapturing),
+    SHIM_CALL(cuStreamBeginCapture),
+    SHIM_CALL(cuStreamGetCaptureInfo),
+    SHIM_CALL(cuStreamUpdateCaptureDependencies),
+    SHIM_CALL(cuStreamGetCtx),
+    SHIM_CALL(cuCtxPushCurrent),
+    SHIM_CALL(cuEventRecord),
+    SHIM_CALL(cuStreamWaitEvent),
+    SHIM_CALL(cuGraphGetNodes),
+    SHIM_CALL(cuGraphGetEdges),
+    SHIM_CALL(cuGraphNodeGetType),
+    SHIM_CALL(cuGraphMemsetNodeGetParams),
+    SHIM_CALL(cuGraphLaunch),
+    SHIM_GIVE(cuStreamEndCapture, live.graphs, 1),
+    SHIM_GIVE(cuGraphDestroy, live.graphs, -1),
+    SHIM_GIVE(cuEventCreate, live.events, 1),
+    SHIM_GIVE(cuEventDestroy, live.events, -1),
+    SHIM_GIVE(cuGraphInstantiateWithParams, live.execs, 1),
+    SHIM_GIVE(cuGraphExecDestroy, live.execs, -1),
+    SHIM_END,
+};
 
-static bool fails(void)
-{
-    return shim.fail_at >= 0 && shim.fail_at-- == 0;
-}
-
-/* A call that is refused without having done anything. */
-#define PASS(name, declared, passed)                                                     \
-    static CUresult shim_##name declared                                                 \
-    {                                                                                    \
-        return fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;                          \
-    }
-
-/* One that gives something out. */
-#define GIVE(name, count, change, declared, passed)                                      \
-    static CUresult shim_##name declared                                                 \
-    {                                                                                    \
-        const CUresult result =                                                          \
-            (change) > 0 && fails() ? CUDA_ERROR_UNKNOWN : soft.name passed;             \
-        if (result == CUDA_SUCCESS)                                                      \
-            shim.count += (change);                                                      \
-        return result;                                                                   \
-    }
-
-PASS(cuStreamIsCapturing, (CUstream s, CUstreamCaptureStatus *out), (s, out))
-PASS(cuStreamBeginCapture, (CUstream s, CUstreamCaptureMode mode), (s, mode))
-PASS(cuStreamGetCaptureInfo,
-     (CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-      const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *count),
-     (s, status, id, graph, nodes, data, count))
-PASS(cuStreamUpdateCaptureDependencies,
-     (CUstream s, CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count,
-      unsigned int flags),
-     (s, nodes, data, count, flags))
-PASS(cuStreamGetCtx, (CUstream s, CUcontext *out), (s, out))
-PASS(cuCtxPushCurrent, (CUcontext context), (context))
-PASS(cuEventRecord, (CUevent event, CUstream s), (event, s))
-PASS(cuStreamWaitEvent, (CUstream s, CUevent event, unsigned int flags),
-     (s, event, flags))
-PASS(cuGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count),
-     (graph, nodes, count))
-PASS(cuGraphGetEdges,
-     (CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
-      size_t *count),
-     (graph, from, to, data, count))
-PASS(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type), (node, type))
-PASS(cuGraphMemsetNodeGetParams, (CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *out),
-     (node, out))
-PASS(cuGraphLaunch, (CUgraphExec exec, CUstream s), (exec, s))
-GIVE(cuStreamEndCapture, live_graphs, 1, (CUstream s, CUgraph *out), (s, out))
-GIVE(cuGraphDestroy, live_graphs, -1, (CUgraph graph), (graph))
-GIVE(cuEventCreate, live_events, 1, (CUevent * out, unsigned int flags), (out, flags))
-GIVE(cuEventDestroy, live_events, -1, (CUevent event), (event))
-GIVE(cuGraphInstantiateWithParams, live_execs, 1,
-     (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-     (out, graph, params))
-GIVE(cuGraphExecDestroy, live_execs, -1, (CUgraphExec exec), (exec))
-
-#define SHIM_CALLS(X)                                                                    \
-    X(cuStreamIsCapturing)                                                               \
-    X(cuStreamBeginCapture)                                                              \
-    X(cuStreamEndCapture)                                                                \
-    X(cuStreamGetCaptureInfo)                                                            \
-    X(cuStreamUpdateCaptureDependencies)                                                 \
-    X(cuStreamGetCtx)                                                                    \
-    X(cuCtxPushCurrent)                                                                  \
-    X(cuEventCreate)                                                                     \
-    X(cuEventDestroy)                                                                    \
-    X(cuEventRecord)                                                                     \
-    X(cuStreamWaitEvent)                                                                 \
-    X(cuGraphGetNodes)                                                                   \
-    X(cuGraphGetEdges)                                                                   \
-    X(cuGraphNodeGetType)                                                                \
-    X(cuGraphMemsetNodeGetParams)                                                        \
-    X(cuGraphDestroy)                                                                    \
-    X(cuGraphInstantiateWithParams)                                                      \
-    X(cuGraphExecDestroy)                                                                \
-    X(cuGraphLaunch)
-
-static const gphi_cuda_source *soft_source;
-
-static gph_cuda_fn find(void *user, const char *name, int version)
-{
-    (void)user;
-#define X(call)                                                                          \
-    if (strcmp(name, #call) == 0)                                                        \
-        return (gph_cuda_fn)shim_##call;
-    SHIM_CALLS(X)
-#undef X
-    return soft_source->find(soft_source->user, name, version);
-}
-
-static gphi_cuda_source source;
 static CUstream stream, side, third;
 static CUdeviceptr words;
 static int released;
@@ -213,16 +142,15 @@ static gph_status do_it_all(gph_runtime *runtime, uint32_t join, uint32_t flags)
 static bool is_free(CUstream which)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    return soft.cuStreamIsCapturing(which, &status) == CUDA_SUCCESS &&
+    return below.cuStreamIsCapturing(which, &status) == CUDA_SUCCESS &&
            status == CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 static void check_nothing_is_left(long nth)
 {
     const bool fine = CHECK(is_free(stream) && is_free(side) && is_free(third)) &&
-                      CHECK(shim.live_graphs == 0 && shim.live_execs == 0) &&
-                      CHECK(shim.live_events == 0) &&
-                      CHECK(gphi_capture_open_count() == 0);
+                      CHECK(live.graphs == 0 && live.execs == 0) &&
+                      CHECK(live.events == 0) && CHECK(gphi_capture_open_count() == 0);
     gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     if (pool != NULL)
         gph_pool_stats_get(pool, &stats);
@@ -239,7 +167,7 @@ static gph_runtime *open_with_pool(const gph_allocator *allocator, gph_arena **a
     gph_error error = {0};
     gph_arena_options options = GPH_ARENA_OPTIONS_INIT;
     options.reserve_bytes = UINT64_C(1) << 26;
-    CHECK_OK(gphi_runtime_create(allocator, &source, &runtime, &error), error);
+    CHECK_OK(gphi_runtime_create(allocator, &shim_source, &runtime, &error), error);
     CHECK_OK(gph_arena_create(runtime, &options, arena, &error), error);
     CHECK_OK(gph_pool_create(*arena, NULL, &pool, &error), error);
     return runtime;
@@ -346,27 +274,19 @@ static void an_abort_gives_streams_back_whatever_fails(void)
 
 int main(void)
 {
-    gphi_driver *driver = NULL;
-    gph_error error = {0};
-    if (gphi_driver_retain(GPH_DRIVER_SOFT, NULL, &driver, &error) != GPH_OK) {
-        printf("skipped: %s\n", error.message);
+    if (!shim_open(GPH_DRIVER_SOFT, rules))
         return 77;
-    }
-    soft_source = gphi_driver_source(driver);
-    gphi_cuda_table_fill(&soft, soft_source);
-    source = *soft_source;
-    source.find = find;
     CUcontext context = NULL;
     const bool is_up =
-        soft.cuInit(0) == 0 && soft.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
-        soft.cuCtxSetCurrent(context) == 0 && soft.cuStreamCreate(&stream, 1) == 0 &&
-        soft.cuStreamCreate(&side, 1) == 0 && soft.cuStreamCreate(&third, 1) == 0 &&
-        soft.cuMemAlloc(&words, 64) == 0;
+        below.cuInit(0) == 0 && below.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
+        below.cuCtxSetCurrent(context) == 0 && below.cuStreamCreate(&stream, 1) == 0 &&
+        below.cuStreamCreate(&side, 1) == 0 && below.cuStreamCreate(&third, 1) == 0 &&
+        below.cuMemAlloc(&words, 64) == 0;
     if (!CHECK(is_up))
         return 1;
     RUN(survives_every_failed_driver_call);
     RUN(survives_every_failed_allocation);
     RUN(an_abort_gives_streams_back_whatever_fails);
-    gphi_driver_release(driver);
+    shim_close();
     return test_done();
 }

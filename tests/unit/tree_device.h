@@ -12,97 +12,35 @@
 #include "cuda/runtime.h"
 #include "fault.h"
 #include "memory/pool.h"
+#include "shim.h"
 #include "tree/tree.h"
 #include "unit/tree_spec.h"
 #include <errno.h>
 
-static gphi_cuda_table below; /* the driver */
-static const gphi_cuda_source *below_source;
-static long fail_call = -1; /* calls left before the failing one; negative: none fails */
-
-static bool call_fails(void)
-{
-    return fail_call >= 0 && fail_call-- == 0;
-}
-
-/* A call that is refused without having done anything. */
-#define PASS(name, declared, passed)                                                     \
-    static CUresult shim_##name declared                                                 \
-    {                                                                                    \
-        return call_fails() ? CUDA_ERROR_OUT_OF_MEMORY : below.name passed;              \
-    }
-PASS(cuStreamIsCapturing, (CUstream s, CUstreamCaptureStatus *out), (s, out))
-PASS(cuStreamBeginCapture, (CUstream s, CUstreamCaptureMode mode), (s, mode))
-PASS(cuStreamEndCapture, (CUstream s, CUgraph *out), (s, out))
-PASS(cuStreamSynchronize, (CUstream s), (s))
-PASS(cuLaunchKernel,
-     (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-      unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
-      void **extra),
-     (f, gx, gy, gz, bx, by, bz, shared, s, params, extra))
-PASS(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s),
-     (to, from, bytes, s))
-PASS(cuMemcpyBatchAsync,
-     (CUdeviceptr * to, CUdeviceptr *from, size_t *bytes, size_t count,
-      CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream s),
-     (to, from, bytes, count, attributes, first, attribute_count, s))
-PASS(cuGraphLaunch, (CUgraphExec exec, CUstream s), (exec, s))
-PASS(cuGraphInstantiateWithParams,
-     (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-     (out, graph, params))
-PASS(cuMemCreate,
-     (CUmemGenericAllocationHandle * out, size_t bytes, const CUmemAllocationProp *prop,
-      unsigned long long flags),
-     (out, bytes, prop, flags))
-PASS(cuMemMap,
-     (CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
-      unsigned long long flags),
-     (at, bytes, offset, handle, flags))
-PASS(cuMemSetAccess,
-     (CUdeviceptr at, size_t bytes, const CUmemAccessDesc *access, size_t count),
-     (at, bytes, access, count))
-PASS(cuEventCreate, (CUevent * out, unsigned int flags), (out, flags))
-PASS(cuEventRecord, (CUevent event, CUstream s), (event, s))
-PASS(cuStreamCreate, (CUstream * out, unsigned int flags), (out, flags))
-PASS(cuMemAddressReserve,
-     (CUdeviceptr * out, size_t bytes, size_t alignment, CUdeviceptr at,
-      unsigned long long flags),
-     (out, bytes, alignment, at, flags))
-
-#define SHIM_CALLS(X)                                                                    \
-    X(cuStreamIsCapturing)                                                               \
-    X(cuStreamBeginCapture)                                                              \
-    X(cuStreamEndCapture)                                                                \
-    X(cuStreamSynchronize)                                                               \
-    X(cuLaunchKernel)                                                                    \
-    X(cuMemcpyDtoDAsync)                                                                 \
-    X(cuMemcpyBatchAsync)                                                                \
-    X(cuGraphLaunch)                                                                     \
-    X(cuGraphInstantiateWithParams)                                                      \
-    X(cuMemCreate)                                                                       \
-    X(cuMemMap)                                                                          \
-    X(cuMemSetAccess)                                                                    \
-    X(cuEventCreate)                                                                     \
-    X(cuEventRecord)                                                                     \
-    X(cuStreamCreate)                                                                    \
-    X(cuMemAddressReserve)
-
-static gph_cuda_fn find_shim(void *user, const char *name, int version)
-{
-    (void)user;
-#define X(call)                                                                          \
-    if (strcmp(name, #call) == 0)                                                        \
-        return (gph_cuda_fn)shim_##call;
-    SHIM_CALLS(X)
-#undef X
-    return below_source->find(below_source->user, name, version);
-}
+static const struct shim_rule tree_rules[] = {
+    SHIM_CALL(cuStreamIsCapturing),
+    SHIM_CALL(cuStreamBeginCapture),
+    SHIM_CALL(cuStreamEndCapture),
+    SHIM_CALL(cuStreamSynchronize),
+    SHIM_CALL(cuLaunchKernel),
+    SHIM_CALL(cuMemcpyDtoDAsync),
+    SHIM_CALL(cuMemcpyBatchAsync),
+    SHIM_CALL(cuGraphLaunch),
+    SHIM_CALL(cuGraphInstantiateWithParams),
+    SHIM_CALL(cuMemCreate),
+    SHIM_CALL(cuMemMap),
+    SHIM_CALL(cuMemSetAccess),
+    SHIM_CALL(cuEventCreate),
+    SHIM_CALL(cuEventRecord),
+    SHIM_CALL(cuStreamCreate),
+    SHIM_CALL(cuMemAddressReserve),
+    SHIM_END,
+};
 
 /* ---- one driver, stream and arena for all ---- */
 
 enum { WEIGHT_TENSORS = 16 };
 
-static gphi_driver *device_driver;
 static fault_heap device_heap = {.fail_at = -1};
 static gph_runtime *device_runtime;
 static gph_arena *device_arena;
@@ -124,13 +62,9 @@ static inline bool device_open(gph_driver which, gph_error *error)
     gph_log_set(drop_line, NULL);
     CUcontext context = NULL;
     CUmodule module = NULL;
-    if (gphi_driver_retain(which, NULL, &device_driver, error) != GPH_OK)
+    if (!shim_open(which, tree_rules))
         return false;
-    below_source = gphi_driver_source(device_driver);
-    gphi_cuda_table_fill(&below, below_source);
-    static gphi_cuda_source source;
-    source = *below_source;
-    source.find = find_shim;
+    shim.code = CUDA_ERROR_OUT_OF_MEMORY;
     const gph_allocator heap = {fault_realloc, &device_heap};
     return below.cuInit(0) == 0 && below.cuDevicePrimaryCtxRetain(&context, 0) == 0 &&
            below.cuCtxSetCurrent(context) == 0 &&
@@ -138,7 +72,7 @@ static inline bool device_open(gph_driver which, gph_error *error)
            below.cuModuleGetFunction(&hash_store, module, "hash_store") == 0 &&
            below.cuStreamCreate(&device_stream, CU_STREAM_NON_BLOCKING) == 0 &&
            below.cuMemAlloc(&device_weights, WEIGHT_TENSORS * UNITS_MAX * UNIT) == 0 &&
-           gphi_runtime_create(&heap, &source, &device_runtime, error) == GPH_OK &&
+           gphi_runtime_create(&heap, &shim_source, &device_runtime, error) == GPH_OK &&
            gph_arena_create(device_runtime, NULL, &device_arena, error) == GPH_OK;
 }
 
@@ -148,7 +82,7 @@ static inline void device_close(void)
     gph_arena_destroy(device_arena);
     gph_close(device_runtime);
     CHECK(atomic_load(&device_heap.live_bytes) == 0);
-    gphi_driver_release(device_driver);
+    shim_close();
 }
 
 /* ---- functions by description ---- */

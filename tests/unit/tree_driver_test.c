@@ -43,14 +43,14 @@ static bool was_armed; /* a failed free may leave a block in the books for a whi
 
 static void world_arm(uint32_t nth)
 {
-    fail_call = nth;
+    shim.fail_at = nth;
     was_armed = true;
 }
 
 static bool world_disarm(void)
 {
-    const bool has_failed = fail_call < 0;
-    fail_call = -1;
+    const bool has_failed = shim.fail_at < 0;
+    shim.fail_at = -1;
     return has_failed;
 }
 
@@ -122,7 +122,7 @@ static gph_tree_output call(gph_tree *to, gph_tree_function *function,
     gph_error why;
     gph_status status = gph_tree_call(to, function, NULL, &input, &out, &why);
     if (status != GPH_OK) {
-        CHECK(fail_call < 0 && atomic_load(&device_heap.fail_at) < 0);
+        CHECK(shim.fail_at < 0 && atomic_load(&device_heap.fail_at) < 0);
         CHECK(why.code == status && why.message[0] != '\0');
         status = gph_tree_call(to, function, NULL, &input, &out, &why);
     }
@@ -165,7 +165,7 @@ static gph_tree *new_tree(void)
     opt.stream = device_stream;
     gph_status status = gph_tree_create(device_runtime, device_arena, &opt, &out, &why);
     if (status != GPH_OK) {
-        CHECK(out == NULL && fail_call < 0 && atomic_load(&device_heap.fail_at) < 0);
+        CHECK(out == NULL && shim.fail_at < 0 && atomic_load(&device_heap.fail_at) < 0);
         status = gph_tree_create(device_runtime, device_arena, &opt, &out, &why);
     }
     CHECK_OK(status, why);
@@ -178,12 +178,12 @@ static void every_driver_call_may_fail(void)
     bool has_ended = false;
     long nth = 0;
     for (; nth < 3000 && !has_ended && atomic_load(&test_failures) == 0; nth++) {
-        fail_call = nth;
+        shim.fail_at = nth;
         gph_tree *one = new_tree();
         run_branches(one, in, 3, 10);
         gph_tree_destroy(one);
-        has_ended = fail_call >= 0;
-        fail_call = -1;
+        has_ended = shim.fail_at >= 0;
+        shim.fail_at = -1;
         check_device_is_empty();
     }
     CHECK(has_ended && nth > 50);

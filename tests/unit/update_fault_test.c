@@ -5,145 +5,65 @@
  *   libgph ── shim (fails the n-th call) ── the driver */
 #define _POSIX_C_SOURCE 200809L
 #include "fault.h"
+#include "shim.h"
 #include "update_world.h"
 #include <gph/slot.h>
 
-static long calls_left = -1; /* before the failing one; negative: none fails */
-static gphi_cuda_table below;
 static fault_heap heap = {.fail_at = -1};
 static gph_runtime *shimmed;
 
-static bool fails(void)
-{
-    return calls_left >= 0 && calls_left-- == 0;
-}
-
-#define PASS(name, declared, passed)                                                     \
-    static CUresult shim_##name declared                                                 \
-    {                                                                                    \
-        return fails() ? CUDA_ERROR_UNKNOWN : below.name passed;                         \
-    }
-
-PASS(cuGraphGetNodes, (CUgraph g, CUgraphNode *n, size_t *c), (g, n, c))
-PASS(cuGraphGetEdges,
-     (CUgraph g, CUgraphNode *f, CUgraphNode *t, CUgraphEdgeData *d, size_t *c),
-     (g, f, t, d, c))
-PASS(cuGraphNodeGetDependencies,
-     (CUgraphNode n, CUgraphNode *d, CUgraphEdgeData *e, size_t *c), (n, d, e, c))
-PASS(cuGraphNodeGetType, (CUgraphNode n, CUgraphNodeType *t), (n, t))
-PASS(cuGraphKernelNodeGetParams, (CUgraphNode n, CUDA_KERNEL_NODE_PARAMS *p), (n, p))
-PASS(cuGraphKernelNodeGetAttribute,
-     (CUgraphNode n, CUkernelNodeAttrID i, CUkernelNodeAttrValue *v), (n, i, v))
-PASS(cuFuncGetParamInfo, (CUfunction f, size_t i, size_t *o, size_t *b), (f, i, o, b))
-PASS(cuGraphMemcpyNodeGetParams, (CUgraphNode n, CUDA_MEMCPY3D *p), (n, p))
-PASS(cuGraphMemsetNodeGetParams, (CUgraphNode n, CUDA_MEMSET_NODE_PARAMS *p), (n, p))
-PASS(cuGraphChildGraphNodeGetGraph, (CUgraphNode n, CUgraph *g), (n, g))
-PASS(cuPointerGetAttributes,
-     (unsigned int c, CUpointer_attribute *a, void **d, CUdeviceptr p), (c, a, d, p))
-PASS(cuCtxGetCurrent, (CUcontext * c), (c))
-PASS(cuGraphExecUpdate, (CUgraphExec e, CUgraph g, CUgraphExecUpdateResultInfo *i),
-     (e, g, i))
-PASS(cuGraphExecKernelNodeSetParams,
-     (CUgraphExec e, CUgraphNode n, const CUDA_KERNEL_NODE_PARAMS *p), (e, n, p))
-PASS(cuGraphExecMemsetNodeSetParams,
-     (CUgraphExec e, CUgraphNode n, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext c),
-     (e, n, p, c))
-PASS(cuGraphNodeSetEnabled, (CUgraphExec e, CUgraphNode n, unsigned int on), (e, n, on))
-PASS(cuGraphInstantiateWithParams,
-     (CUgraphExec * e, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p), (e, g, p))
-PASS(cuGraphLaunch, (CUgraphExec e, CUstream s), (e, s))
-PASS(cuCtxGetDevice, (CUdevice * d), (d))
-PASS(cuDeviceGetAttribute, (int *v, CUdevice_attribute a, CUdevice d), (v, a, d))
-PASS(cuEventCreate, (CUevent * e, unsigned int f), (e, f))
-PASS(cuEventQuery, (CUevent e), (e))
-PASS(cuEventRecord, (CUevent e, CUstream s), (e, s))
-PASS(cuStreamWaitEvent, (CUstream s, CUevent e, unsigned int f), (s, e, f))
-PASS(cuStreamIsCapturing, (CUstream s, CUstreamCaptureStatus *c), (s, c))
-PASS(cuMemAlloc, (CUdeviceptr * p, size_t b), (p, b))
-PASS(cuMemHostAlloc, (void **p, size_t b, unsigned int f), (p, b, f))
-PASS(cuMemHostGetDevicePointer, (CUdeviceptr * p, void *h, unsigned int f), (p, h, f))
-PASS(cuMemcpyHtoD, (CUdeviceptr d, const void *h, size_t b), (d, h, b))
-PASS(cuMemcpyAsync, (CUdeviceptr d, CUdeviceptr s, size_t b, CUstream st), (d, s, b, st))
-PASS(cuMemcpyBatchAsync,
-     (CUdeviceptr * d, CUdeviceptr *s, size_t *b, size_t c, CUmemcpyAttributes *a,
-      size_t *i, size_t n, CUstream st),
-     (d, s, b, c, a, i, n, st))
-PASS(cuModuleLoadData, (CUmodule * m, const void *i), (m, i))
-PASS(cuModuleGetFunction, (CUfunction * f, CUmodule m, const char *n), (f, m, n))
-PASS(cuLaunchKernel,
-     (CUfunction f, unsigned int a, unsigned int b, unsigned int c, unsigned int d,
-      unsigned int e, unsigned int g, unsigned int h, CUstream s, void **p, void **x),
-     (f, a, b, c, d, e, g, h, s, p, x))
-PASS(cuMemGetAllocationGranularity,
-     (size_t * g, const CUmemAllocationProp *p, CUmemAllocationGranularity_flags f),
-     (g, p, f))
-PASS(cuMemAddressReserve,
-     (CUdeviceptr * p, size_t b, size_t a, CUdeviceptr h, unsigned long long f),
-     (p, b, a, h, f))
-PASS(cuMemCreate,
-     (CUmemGenericAllocationHandle * h, size_t b, const CUmemAllocationProp *p,
-      unsigned long long f),
-     (h, b, p, f))
-PASS(cuMemMap,
-     (CUdeviceptr p, size_t b, size_t o, CUmemGenericAllocationHandle h,
-      unsigned long long f),
-     (p, b, o, h, f))
-PASS(cuMemSetAccess, (CUdeviceptr p, size_t b, const CUmemAccessDesc *d, size_t c),
-     (p, b, d, c))
-PASS(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * h, void *p), (h, p))
-
-#define SHIM_CALLS(X)                                                                    \
-    X(cuGraphGetNodes)                                                                   \
-    X(cuGraphGetEdges)                                                                   \
-    X(cuGraphNodeGetDependencies)                                                        \
-    X(cuGraphNodeGetType)                                                                \
-    X(cuGraphKernelNodeGetParams)                                                        \
-    X(cuGraphKernelNodeGetAttribute)                                                     \
-    X(cuFuncGetParamInfo)                                                                \
-    X(cuGraphMemcpyNodeGetParams)                                                        \
-    X(cuGraphMemsetNodeGetParams)                                                        \
-    X(cuGraphChildGraphNodeGetGraph)                                                     \
-    X(cuPointerGetAttributes)                                                            \
-    X(cuCtxGetCurrent)                                                                   \
-    X(cuGraphExecUpdate)                                                                 \
-    X(cuGraphExecKernelNodeSetParams)                                                    \
-    X(cuGraphExecMemsetNodeSetParams)                                                    \
-    X(cuGraphNodeSetEnabled)                                                             \
-    X(cuGraphInstantiateWithParams)                                                      \
-    X(cuGraphLaunch)                                                                     \
-    X(cuCtxGetDevice)                                                                    \
-    X(cuDeviceGetAttribute)                                                              \
-    X(cuEventCreate)                                                                     \
-    X(cuEventQuery)                                                                      \
-    X(cuEventRecord)                                                                     \
-    X(cuStreamWaitEvent)                                                                 \
-    X(cuStreamIsCapturing)                                                               \
-    X(cuMemAlloc)                                                                        \
-    X(cuMemHostAlloc)                                                                    \
-    X(cuMemHostGetDevicePointer)                                                         \
-    X(cuMemcpyHtoD)                                                                      \
-    X(cuMemcpyAsync)                                                                     \
-    X(cuMemcpyBatchAsync)                                                                \
-    X(cuModuleLoadData)                                                                  \
-    X(cuModuleGetFunction)                                                               \
-    X(cuLaunchKernel)                                                                    \
-    X(cuMemGetAllocationGranularity)                                                     \
-    X(cuMemAddressReserve)                                                               \
-    X(cuMemCreate)                                                                       \
-    X(cuMemMap)                                                                          \
-    X(cuMemSetAccess)                                                                    \
-    X(cuMemRetainAllocationHandle)
+static const struct shim_rule rules[] = {
+    SHIM_CALL(cuGraphGetNodes),
+    SHIM_CALL(cuGraphGetEdges),
+    SHIM_CALL(cuGraphNodeGetDependencies),
+    SHIM_CALL(cuGraphNodeGetType),
+    SHIM_CALL(cuGraphKernelNodeGetParams),
+    SHIM_CALL(cuGraphKernelNodeGetAttribute),
+    SHIM_CALL(cuFuncGetParamInfo),
+    SHIM_CALL(cuGraphMemcpyNodeGetParams),
+    SHIM_CALL(cuGraphMemsetNodeGetParams),
+    SHIM_CALL(cuGraphChildGraphNodeGetGraph),
+    SHIM_CALL(cuPointerGetAttributes),
+    SHIM_CALL(cuCtxGetCurrent),
+    SHIM_CALL(cuGraphExecUpdate),
+    SHIM_CALL(cuGraphExecKernelNodeSetParams),
+    SHIM_CALL(cuGraphExecMemsetNodeSetParams),
+    SHIM_CALL(cuGraphNodeSetEnabled),
+    SHIM_CALL(cuGraphInstantiateWithParams),
+    SHIM_CALL(cuGraphLaunch),
+    SHIM_CALL(cuCtxGetDevice),
+    SHIM_CALL(cuDeviceGetAttribute),
+    SHIM_CALL(cuEventCreate),
+    SHIM_CALL(cuEventQuery),
+    SHIM_CALL(cuEventRecord),
+    SHIM_CALL(cuStreamWaitEvent),
+    SHIM_CALL(cuStreamIsCapturing),
+    SHIM_CALL(cuMemAlloc),
+    SHIM_CALL(cuMemHostAlloc),
+    SHIM_CALL(cuMemHostGetDevicePointer),
+    SHIM_CALL(cuMemcpyHtoD),
+    SHIM_CALL(cuMemcpyAsync),
+    SHIM_CALL(cuMemcpyBatchAsync),
+    SHIM_CALL(cuModuleLoadData),
+    SHIM_CALL(cuModuleGetFunction),
+    SHIM_CALL(cuLaunchKernel),
+    SHIM_CALL(cuMemGetAllocationGranularity),
+    SHIM_CALL(cuMemAddressReserve),
+    SHIM_CALL(cuMemCreate),
+    SHIM_CALL(cuMemMap),
+    SHIM_CALL(cuMemSetAccess),
+    SHIM_CALL(cuMemRetainAllocationHandle),
+    SHIM_END,
+};
 
 static void open_shim(void)
 {
     const gph_allocator allocator = {fault_realloc, &heap};
-    CHECK_OK(
-        gphi_runtime_create(&allocator, &world.runtime->source, &shimmed, &world.error),
-        world.error);
-    below = shimmed->cu;
-#define X(name) shimmed->cu.name = shim_##name;
-    SHIM_CALLS(X)
-#undef X
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
+    gph_driver_info_get(world.runtime, &info);
+    if (CHECK(shim_open(info.driver, rules)))
+        CHECK_OK(gphi_runtime_create(&allocator, &shim_source, &shimmed, &world.error),
+                 world.error);
 }
 
 /* ---- sweeps -------------------------------------------------------------------------
@@ -211,11 +131,11 @@ static spec small(void)
 
 static gph_status act_track(struct scene *scene)
 {
-    const long calls = calls_left, allocations = atomic_load(&heap.fail_at);
-    calls_left = -1;
+    const long calls = shim.fail_at, allocations = atomic_load(&heap.fail_at);
+    shim.fail_at = -1;
     atomic_store(&heap.fail_at, -1);
     gph_exec *fresh = make(shimmed, scene->graph);
-    calls_left = calls;
+    shim.fail_at = calls;
     atomic_store(&heap.fail_at, allocations);
     const gph_status status = gph_exec_track(fresh, scene->graph, NULL, &world.error);
     uint32_t node = 0;
@@ -300,11 +220,11 @@ static long sweep(struct scene *scene, bool with_snapshot, bool changes, bool of
         if (of_heap)
             atomic_store(&heap.fail_at, nth);
         else
-            calls_left = nth;
+            shim.fail_at = nth;
         const gph_status status = scene->act(scene);
-        const bool done = of_heap ? atomic_load(&heap.fail_at) >= 0 : calls_left >= 0;
+        const bool done = of_heap ? atomic_load(&heap.fail_at) >= 0 : shim.fail_at >= 0;
         atomic_store(&heap.fail_at, -1);
-        calls_left = -1;
+        shim.fail_at = -1;
         /* A refusal that could not be explained is one all the same. */
         CHECK(done ? status == GPH_OK
                    : status == GPH_OK || status == GPH_E_NO_MEMORY ||
@@ -468,7 +388,7 @@ static gph_status use_slots(void)
         CHECK(status != GPH_OK || sees((i + 1) % 2));
     }
     if (table.execs[1] != NULL && status != GPH_OK) {
-        calls_left = -1;
+        shim.fail_at = -1;
         atomic_store(&heap.fail_at, -1);
         const gph_status again = replay(&table, 0); /* whatever failed before */
         CHECK_OK(again, world.error);
@@ -500,11 +420,11 @@ static void sweep_slots(gph_status (*use)(void), bool of_heap, long least)
         if (of_heap)
             atomic_store(&heap.fail_at, nth);
         else
-            calls_left = nth;
+            shim.fail_at = nth;
         const gph_status status = use();
-        const bool done = of_heap ? atomic_load(&heap.fail_at) >= 0 : calls_left >= 0;
+        const bool done = of_heap ? atomic_load(&heap.fail_at) >= 0 : shim.fail_at >= 0;
         atomic_store(&heap.fail_at, -1);
-        calls_left = -1;
+        shim.fail_at = -1;
         CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY ||
               status == CUDA_ERROR_UNKNOWN);
         CHECK(atomic_load(&heap.live_bytes) == live);
@@ -552,6 +472,7 @@ int main(void)
         gph_slot_buffer_destroy(pages[i]);
     gph_close(shimmed);
     CHECK(atomic_load(&heap.live_bytes) == 0);
+    shim_close();
     gph_close(world.runtime);
     return test_done();
 }
