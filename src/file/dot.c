@@ -2,64 +2,66 @@
 /* A graph in Graphviz's language. A child graph becomes a cluster around its own node:
  * node 3's children are n3_0, n3_1, ... */
 #include "base/fail.h"
-#include "file/writer.h"
+#include "base/text.h"
+#include <gph/file.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 
 /* "n", then an index and a "_" a level. */
-enum { ID_BYTES = 2 + GPH_GRAPH_DEPTH_MAX * 11 };
+enum { ID_BYTES = 2 + GPH_GRAPH_DEPTH_MAX * 11, BUFFER_BYTES = 4096 };
 
 struct drawing {
-    gphi_writer out;
+    gphi_text out;
     uint32_t verbose;
 };
 
 /* A label: quotes and backslashes escaped, line breaks kept out. */
-static void put_escaped(gphi_writer *out, const char *text)
+static void put_escaped(gphi_text *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\')
-            gphi_put(out, "\\");
-        gphi_put_bytes(out, (unsigned char)*text < 0x20 ? " " : text, 1);
+            gphi_text_put(out, "\\");
+        gphi_text_put_bytes(out, (unsigned char)*text < 0x20 ? " " : text, 1);
     }
 }
 
-static void put_params(gphi_writer *out, const gph_node *node)
+static void put_params(gphi_text *out, const gph_node *node)
 {
     switch (node->kind) {
     case GPH_NODE_KERNEL: {
         const gph_kernel_params *kernel = &node->u.kernel;
-        gphi_putf(out, "\\ngrid %u %u %u, block %u %u %u, shared %u\\n%u arguments",
-                  kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0],
-                  kernel->block[1], kernel->block[2], kernel->shared_bytes,
-                  kernel->arg_count);
+        gphi_text_add(out, "\\ngrid %u %u %u, block %u %u %u, shared %u\\n%u arguments",
+                      kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0],
+                      kernel->block[1], kernel->block[2], kernel->shared_bytes,
+                      kernel->arg_count);
         break;
     }
     case GPH_NODE_MEMCPY:
-        gphi_putf(out,
-                  "\\n0x%" PRIx64 " to 0x%" PRIx64 "\\n%" PRIu64 " x %" PRIu64
-                  " x %" PRIu64 " bytes",
-                  node->u.memcpy.src.address, node->u.memcpy.dst.address,
-                  node->u.memcpy.width_bytes, node->u.memcpy.height,
-                  node->u.memcpy.depth);
+        gphi_text_add(out,
+                      "\\n0x%" PRIx64 " to 0x%" PRIx64 "\\n%" PRIu64 " x %" PRIu64
+                      " x %" PRIu64 " bytes",
+                      node->u.memcpy.src.address, node->u.memcpy.dst.address,
+                      node->u.memcpy.width_bytes, node->u.memcpy.height,
+                      node->u.memcpy.depth);
         break;
     case GPH_NODE_MEMSET:
-        gphi_putf(out, "\\n0x%" PRIx64 ", %" PRIu64 " x %" PRIu64 " of 0x%x (%u bytes)",
-                  node->u.memset.address, node->u.memset.width, node->u.memset.height,
-                  node->u.memset.value, node->u.memset.element_bytes);
+        gphi_text_add(out,
+                      "\\n0x%" PRIx64 ", %" PRIu64 " x %" PRIu64 " of 0x%x (%u bytes)",
+                      node->u.memset.address, node->u.memset.width, node->u.memset.height,
+                      node->u.memset.value, node->u.memset.element_bytes);
         break;
     case GPH_NODE_HOST:
-        gphi_putf(out, "\\nfunction 0x%" PRIx64, node->u.host.function);
+        gphi_text_add(out, "\\nfunction 0x%" PRIx64, node->u.host.function);
         break;
     case GPH_NODE_EVENT_RECORD:
     case GPH_NODE_EVENT_WAIT:
-        gphi_putf(out, "\\nevent 0x%" PRIx64, node->u.event.event);
+        gphi_text_add(out, "\\nevent 0x%" PRIx64, node->u.event.event);
         break;
     case GPH_NODE_MEM_ALLOC:
     case GPH_NODE_MEM_FREE:
-        gphi_putf(out, "\\n0x%" PRIx64 ", %" PRIu64 " bytes", node->u.memory.address,
-                  node->u.memory.bytes);
+        gphi_text_add(out, "\\n0x%" PRIx64 ", %" PRIu64 " bytes", node->u.memory.address,
+                      node->u.memory.bytes);
         break;
     default: break;
     }
@@ -80,19 +82,19 @@ static const char *outline_of(gph_node_kind kind)
 static void draw_node(struct drawing *to, const gph_node *node, const char *id,
                       uint32_t index)
 {
-    gphi_writer *out = &to->out;
-    gphi_putf(out, "%s%" PRIu32 " [shape=%s,label=\"%" PRIu32 " ", id, index,
-              outline_of(node->kind), index);
+    gphi_text *out = &to->out;
+    gphi_text_add(out, "%s%" PRIu32 " [shape=%s,label=\"%" PRIu32 " ", id, index,
+                  outline_of(node->kind), index);
     const char *function = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
     const char *title = node->name != NULL ? node->name : function;
     put_escaped(out, title != NULL ? title : gph_node_kind_name(node->kind));
     if (node->name != NULL && function != NULL) {
-        gphi_put(out, "\\n");
+        gphi_text_put(out, "\\n");
         put_escaped(out, function);
     }
     if (to->verbose)
         put_params(out, node);
-    gphi_put(out, "\"];\n");
+    gphi_text_put(out, "\"];\n");
 }
 
 static void draw_graph(struct drawing *to, const gph_graph *graph, const char *id);
@@ -102,12 +104,12 @@ static void draw_child(struct drawing *to, const gph_graph *child, const char *i
 {
     char inner[ID_BYTES];
     snprintf(inner, sizeof(inner), "%s%" PRIu32 "_", id, index);
-    gphi_putf(&to->out, "subgraph \"cluster_%s\" {\nlabel=\"", inner);
+    gphi_text_add(&to->out, "subgraph \"cluster_%s\" {\nlabel=\"", inner);
     put_escaped(&to->out,
                 gph_graph_name(child) != NULL ? gph_graph_name(child) : "child");
-    gphi_put(&to->out, "\";\n");
+    gphi_text_put(&to->out, "\";\n");
     draw_graph(to, child, inner);
-    gphi_put(&to->out, "}\n");
+    gphi_text_put(&to->out, "}\n");
 }
 
 static void draw_graph(struct drawing *to, const gph_graph *graph, const char *id)
@@ -120,8 +122,8 @@ static void draw_graph(struct drawing *to, const gph_graph *graph, const char *i
     }
     for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
         const gph_edge *edge = gph_graph_edge(graph, i);
-        gphi_putf(&to->out, "%s%" PRIu32 " -> %s%" PRIu32 "%s;\n", id, edge->from, id,
-                  edge->to, edge->type != 0 ? " [style=dashed]" : "");
+        gphi_text_add(&to->out, "%s%" PRIu32 " -> %s%" PRIu32 "%s;\n", id, edge->from, id,
+                      edge->to, edge->type != 0 ? " [style=dashed]" : "");
     }
 }
 
@@ -134,11 +136,12 @@ gph_status gph_dot_write(const gph_graph *graph, const gph_file_options *options
         return gphi_fail(error, GPH_E_INVALID, "graph or write is NULL");
 
     struct drawing to = {.verbose = opt.verbose};
-    gphi_writer_begin(&to.out, write, user);
-    gphi_put(&to.out, "digraph \"");
+    char buffer[BUFFER_BYTES];
+    gphi_text_stream(&to.out, buffer, sizeof(buffer), write, user);
+    gphi_text_put(&to.out, "digraph \"");
     put_escaped(&to.out, gph_graph_name(graph) != NULL ? gph_graph_name(graph) : "graph");
-    gphi_put(&to.out, "\" {\n");
+    gphi_text_put(&to.out, "\" {\n");
     draw_graph(&to, graph, "n");
-    gphi_put(&to.out, "}\n");
-    return gphi_writer_end(&to.out, error);
+    gphi_text_put(&to.out, "}\n");
+    return gphi_text_end(&to.out, error);
 }

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A graph as JSON. A line a node and a line an edge, so that two files compare well. */
 #include "base/fail.h"
-#include "file/writer.h"
+#include "base/json.h"
 #include "graph/fields.h"
+#include <gph/file.h>
 
 #include <inttypes.h>
 #include <string.h>
 
-static void put_graph(gphi_writer *out, const gph_graph *graph);
+enum { BUFFER_BYTES = 4096 };
 
-static void put_u64(gphi_writer *out, uint64_t value)
+static void put_graph(gphi_text *out, const gph_graph *graph);
+
+static void put_u64(gphi_text *out, uint64_t value)
 {
     if (value <= INT64_MAX)
-        gphi_putf(out, "%" PRIu64, value);
+        gphi_text_add(out, "%" PRIu64, value);
     else
-        gphi_putf(out, "\"0x%" PRIx64 "\"", value);
+        gphi_text_add(out, "\"0x%" PRIx64 "\"", value);
 }
 
-static void put_args(gphi_writer *out, const gph_kernel_params *kernel)
+static void put_args(gphi_text *out, const gph_kernel_params *kernel)
 {
-    gphi_put(out, "[");
+    gphi_text_put(out, "[");
     for (uint32_t i = 0; i < kernel->arg_count; i++)
-        gphi_putf(out, "%s{\"offset\": %" PRIu32 ", \"bytes\": %" PRIu32 "}",
-                  i > 0 ? ", " : "", kernel->args[i].offset, kernel->args[i].bytes);
-    gphi_put(out, "]");
+        gphi_text_add(out, "%s{\"offset\": %" PRIu32 ", \"bytes\": %" PRIu32 "}",
+                      i > 0 ? ", " : "", kernel->args[i].offset, kernel->args[i].bytes);
+    gphi_text_put(out, "]");
 }
 
-static void put_bytes(gphi_writer *out, const gph_kernel_params *kernel)
+static void put_bytes(gphi_text *out, const gph_kernel_params *kernel)
 {
-    gphi_put(out, "\"");
+    gphi_text_put(out, "\"");
     for (size_t i = 0; i < kernel->buffer_bytes; i++)
-        gphi_putf(out, "%02x", kernel->buffer[i]);
-    gphi_put(out, "\"");
+        gphi_text_add(out, "%02x", kernel->buffer[i]);
+    gphi_text_put(out, "\"");
 }
 
 static bool is_zero(const gph_node *node, const gphi_field *field)
@@ -59,7 +62,7 @@ static bool is_empty(const gph_node *node, const gphi_field *field)
 }
 
 /* A field that a node, a side of a copy and an operation may have; `base` is any. */
-static void put_number(gphi_writer *out, const void *base, const gphi_field *field)
+static void put_number(gphi_text *out, const void *base, const gphi_field *field)
 {
     const char *at = (const char *)base + field->offset;
     uint32_t small[3] = {0};
@@ -74,41 +77,41 @@ static void put_number(gphi_writer *out, const void *base, const gphi_field *fie
     if (field->type == GPHI_FIELD_U64)
         put_u64(out, large);
     else if (field->type == GPHI_FIELD_HEX)
-        gphi_putf(out, "\"0x%" PRIx64 "\"", large);
+        gphi_text_add(out, "\"0x%" PRIx64 "\"", large);
     else if (field->type == GPHI_FIELD_TRIPLE)
-        gphi_putf(out, "[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", small[0], small[1],
-                  small[2]);
+        gphi_text_add(out, "[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", small[0], small[1],
+                      small[2]);
     else if (field->type == GPHI_FIELD_MEMORY && gphi_memory_name(small[0]) != NULL)
-        gphi_putf(out, "\"%s\"", gphi_memory_name(small[0]));
+        gphi_text_add(out, "\"%s\"", gphi_memory_name(small[0]));
     else if (field->type == GPHI_FIELD_I32)
-        gphi_putf(out, "%" PRId32, (int32_t)small[0]);
+        gphi_text_add(out, "%" PRId32, (int32_t)small[0]);
     else
-        gphi_putf(out, "%" PRIu32, small[0]);
+        gphi_text_add(out, "%" PRIu32, small[0]);
 }
 
-static void put_object(gphi_writer *out, const void *base, gphi_fields fields)
+static void put_object(gphi_text *out, const void *base, gphi_fields fields)
 {
     for (size_t i = 0; i < fields.count; i++) {
-        gphi_putf(out, "%s\"%s\": ", i > 0 ? ", " : "{", fields.items[i].key);
+        gphi_text_add(out, "%s\"%s\": ", i > 0 ? ", " : "{", fields.items[i].key);
         put_number(out, base, &fields.items[i]);
     }
-    gphi_put(out, "}");
+    gphi_text_put(out, "}");
 }
 
-static void put_ops(gphi_writer *out, const gph_batch_params *batch)
+static void put_ops(gphi_text *out, const gph_batch_params *batch)
 {
-    gphi_put(out, "[");
+    gphi_text_put(out, "[");
     for (uint32_t i = 0; i < batch->count; i++) {
-        gphi_put(out, i > 0 ? ", " : "");
+        gphi_text_put(out, i > 0 ? ", " : "");
         put_object(out, &batch->ops[i], gphi_fields_of_op());
     }
-    gphi_put(out, "]");
+    gphi_text_put(out, "]");
 }
 
-static void put_field(gphi_writer *out, const gph_node *node, const gphi_field *field)
+static void put_field(gphi_text *out, const gph_node *node, const gphi_field *field)
 {
     switch (field->type) {
-    case GPHI_FIELD_TEXT: gphi_put_json_text(out, node->u.kernel.function); break;
+    case GPHI_FIELD_TEXT: gphi_json_text(out, node->u.kernel.function); break;
     case GPHI_FIELD_ARGS: put_args(out, &node->u.kernel); break;
     case GPHI_FIELD_BYTES: put_bytes(out, &node->u.kernel); break;
     case GPHI_FIELD_OPS: put_ops(out, &node->u.batch); break;
@@ -120,52 +123,52 @@ static void put_field(gphi_writer *out, const gph_node *node, const gphi_field *
     }
 }
 
-static void put_node(gphi_writer *out, const gph_node *node)
+static void put_node(gphi_text *out, const gph_node *node)
 {
-    gphi_putf(out, "{\"kind\": \"%s\"", gph_node_kind_name(node->kind));
+    gphi_text_add(out, "{\"kind\": \"%s\"", gph_node_kind_name(node->kind));
     if (node->name != NULL) {
-        gphi_put(out, ", \"name\": ");
-        gphi_put_json_text(out, node->name);
+        gphi_text_put(out, ", \"name\": ");
+        gphi_json_text(out, node->name);
     }
     const gphi_fields fields = gphi_fields_of_node(node->kind);
     for (size_t i = 0; i < fields.count; i++) {
         if (is_empty(node, &fields.items[i]))
             continue;
-        gphi_putf(out, ", \"%s\": ", fields.items[i].key);
+        gphi_text_add(out, ", \"%s\": ", fields.items[i].key);
         put_field(out, node, &fields.items[i]);
     }
-    gphi_put(out, "}");
+    gphi_text_put(out, "}");
 }
 
-static void put_edge(gphi_writer *out, const gph_edge *edge)
+static void put_edge(gphi_text *out, const gph_edge *edge)
 {
-    gphi_putf(out, "{\"from\": %" PRIu32 ", \"to\": %" PRIu32, edge->from, edge->to);
+    gphi_text_add(out, "{\"from\": %" PRIu32 ", \"to\": %" PRIu32, edge->from, edge->to);
     if (edge->from_port != 0)
-        gphi_putf(out, ", \"from_port\": %d", edge->from_port);
+        gphi_text_add(out, ", \"from_port\": %d", edge->from_port);
     if (edge->type != 0)
-        gphi_putf(out, ", \"type\": %d", edge->type);
-    gphi_put(out, "}");
+        gphi_text_add(out, ", \"type\": %d", edge->type);
+    gphi_text_put(out, "}");
 }
 
-static void put_graph(gphi_writer *out, const gph_graph *graph)
+static void put_graph(gphi_text *out, const gph_graph *graph)
 {
-    gphi_put(out, "{");
+    gphi_text_put(out, "{");
     if (gph_graph_name(graph) != NULL) {
-        gphi_put(out, "\"name\": ");
-        gphi_put_json_text(out, gph_graph_name(graph));
-        gphi_put(out, ", ");
+        gphi_text_put(out, "\"name\": ");
+        gphi_json_text(out, gph_graph_name(graph));
+        gphi_text_put(out, ", ");
     }
-    gphi_put(out, "\"nodes\": [");
+    gphi_text_put(out, "\"nodes\": [");
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
-        gphi_put(out, i > 0 ? ",\n  " : "\n  ");
+        gphi_text_put(out, i > 0 ? ",\n  " : "\n  ");
         put_node(out, gph_graph_node(graph, i));
     }
-    gphi_put(out, "],\n\"edges\": [");
+    gphi_text_put(out, "],\n\"edges\": [");
     for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
-        gphi_put(out, i > 0 ? ",\n  " : "\n  ");
+        gphi_text_put(out, i > 0 ? ",\n  " : "\n  ");
         put_edge(out, gph_graph_edge(graph, i));
     }
-    gphi_put(out, "]}");
+    gphi_text_put(out, "]}");
 }
 
 gph_status gph_json_write(const gph_graph *graph, const gph_file_options *options,
@@ -176,11 +179,12 @@ gph_status gph_json_write(const gph_graph *graph, const gph_file_options *option
     if (graph == NULL || write == NULL)
         return gphi_fail(error, GPH_E_INVALID, "graph or write is NULL");
 
-    gphi_writer out;
-    gphi_writer_begin(&out, write, user);
-    gphi_putf(&out, "{\"format\": \"%s\", \"version\": %d, \"graph\":\n",
-              GPHI_JSON_FORMAT, GPHI_JSON_VERSION);
+    char buffer[BUFFER_BYTES];
+    gphi_text out;
+    gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
+    gphi_text_add(&out, "{\"format\": \"%s\", \"version\": %d, \"graph\":\n",
+                  GPHI_JSON_FORMAT, GPHI_JSON_VERSION);
     put_graph(&out, graph);
-    gphi_put(&out, "}\n");
-    return gphi_writer_end(&out, error);
+    gphi_text_put(&out, "}\n");
+    return gphi_text_end(&out, error);
 }

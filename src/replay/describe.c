@@ -42,20 +42,18 @@ struct survey {
 
 static gph_status describe(struct survey *survey, gph_graph **out);
 
-static gph_status fail_query(const struct survey *survey, CUresult result,
-                             const char *call)
+static gph_status check_query(const struct survey *survey, CUresult result,
+                              const char *call)
 {
+    if (result == CUDA_SUCCESS)
+        return GPH_OK;
     return gphi_cuda_fail(survey->error, (gph_status)result, call, "describing graph %p",
                           (void *)survey->graph);
 }
 
-/* A driver query: passes its failure on with its name. */
-#define QUERY(survey, name, arguments)                                                   \
-    do {                                                                                 \
-        const CUresult query_ = (survey)->runtime->cu.name arguments;                    \
-        if (query_ != CUDA_SUCCESS)                                                      \
-            return fail_query(survey, query_, #name);                                    \
-    } while (0)
+/* A query of the driver as a status, with its name. */
+#define ASK(survey, name, arguments)                                                     \
+    check_query(survey, (survey)->runtime->cu.name arguments, #name)
 
 static gph_status fail_memory(const struct survey *survey)
 {
@@ -75,7 +73,7 @@ static gph_status read_attribute(const struct survey *survey, CUgraphNode handle
     *out = (CUkernelNodeAttrValue){{0}};
     if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED)
         return GPH_OK;
-    return fail_query(survey, result, "cuGraphKernelNodeGetAttribute");
+    return check_query(survey, result, "cuGraphKernelNodeGetAttribute");
 }
 
 static gph_status read_attributes(const struct survey *survey, CUgraphNode handle,
@@ -117,7 +115,7 @@ static gph_status list_args(const struct survey *survey,
         if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED)
             return GPH_OK; /* that was the last one, or the driver tells of none */
         if (result != CUDA_SUCCESS)
-            return fail_query(survey, result, "cuFuncGetParamInfo");
+            return check_query(survey, result, "cuFuncGetParamInfo");
         gph_kernel_arg *arg = gphi_vec_add(args, 1);
         if (arg == NULL)
             return fail_memory(survey);
@@ -206,7 +204,7 @@ static gph_status add_node(const struct survey *survey, const gph_node *node)
 static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_KERNEL_NODE_PARAMS params = {0};
-    QUERY(survey, cuGraphKernelNodeGetParams, (handle, &params));
+    GPHI_TRY(ASK(survey, cuGraphKernelNodeGetParams, (handle, &params)));
     gph_node node = {.kind = GPH_NODE_KERNEL};
     gph_kernel_params *kernel = &node.u.kernel;
     gphi_kernel_from_cuda(&params, kernel);
@@ -227,7 +225,7 @@ static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
 static gph_status add_memcpy(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_MEMCPY3D copy = {0};
-    QUERY(survey, cuGraphMemcpyNodeGetParams, (handle, &copy));
+    GPHI_TRY(ASK(survey, cuGraphMemcpyNodeGetParams, (handle, &copy)));
     const gph_node node = {.kind = GPH_NODE_MEMCPY,
                            .u.memcpy = gphi_memcpy_from_cuda(&copy)};
     return add_node(survey, &node);
@@ -236,7 +234,7 @@ static gph_status add_memcpy(const struct survey *survey, CUgraphNode handle)
 static gph_status add_memset(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_MEMSET_NODE_PARAMS fill = {0};
-    QUERY(survey, cuGraphMemsetNodeGetParams, (handle, &fill));
+    GPHI_TRY(ASK(survey, cuGraphMemsetNodeGetParams, (handle, &fill)));
     const gph_node node = {.kind = GPH_NODE_MEMSET,
                            .u.memset = gphi_memset_from_cuda(&fill)};
     return add_node(survey, &node);
@@ -245,7 +243,7 @@ static gph_status add_memset(const struct survey *survey, CUgraphNode handle)
 static gph_status add_child(const struct survey *survey, CUgraphNode handle)
 {
     CUgraph inner = NULL;
-    QUERY(survey, cuGraphChildGraphNodeGetGraph, (handle, &inner));
+    GPHI_TRY(ASK(survey, cuGraphChildGraphNodeGetGraph, (handle, &inner)));
     gph_node node = {.kind = GPH_NODE_CHILD};
     struct survey within = {.runtime = survey->runtime,
                             .graph = inner,
@@ -263,7 +261,7 @@ static gph_status add_batch(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params = {0};
     gphi_vec ops;
-    QUERY(survey, cuGraphBatchMemOpNodeGetParams, (handle, &params));
+    GPHI_TRY(ASK(survey, cuGraphBatchMemOpNodeGetParams, (handle, &params)));
     gphi_vec_init(&ops, survey->runtime->heap, sizeof(gph_mem_op));
     gph_mem_op *to = params.count > 0 ? gphi_vec_add(&ops, params.count) : NULL;
     gph_status status = GPH_OK;
@@ -289,32 +287,34 @@ static gph_status add_small(const struct survey *survey, CUgraphNode handle,
     gph_node node = {.kind = (gph_node_kind)type};
     if (type == CU_GRAPH_NODE_TYPE_HOST) {
         CUDA_HOST_NODE_PARAMS host = {0};
-        QUERY(survey, cuGraphHostNodeGetParams, (handle, &host));
+        GPHI_TRY(ASK(survey, cuGraphHostNodeGetParams, (handle, &host)));
         node.u.host = gphi_host_from_cuda(&host);
     } else if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
         CUevent event = NULL;
-        QUERY(survey, cuGraphEventRecordNodeGetEvent, (handle, &event));
+        GPHI_TRY(ASK(survey, cuGraphEventRecordNodeGetEvent, (handle, &event)));
         node.u.event.event = (uintptr_t)event;
     } else if (type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
         CUevent event = NULL;
-        QUERY(survey, cuGraphEventWaitNodeGetEvent, (handle, &event));
+        GPHI_TRY(ASK(survey, cuGraphEventWaitNodeGetEvent, (handle, &event)));
         node.u.event.event = (uintptr_t)event;
     } else if (type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL) {
         CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signal = {0};
-        QUERY(survey, cuGraphExternalSemaphoresSignalNodeGetParams, (handle, &signal));
+        GPHI_TRY(
+            ASK(survey, cuGraphExternalSemaphoresSignalNodeGetParams, (handle, &signal)));
         node.u.semaphore.count = signal.numExtSems;
     } else if (type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT) {
         CUDA_EXT_SEM_WAIT_NODE_PARAMS wait = {0};
-        QUERY(survey, cuGraphExternalSemaphoresWaitNodeGetParams, (handle, &wait));
+        GPHI_TRY(
+            ASK(survey, cuGraphExternalSemaphoresWaitNodeGetParams, (handle, &wait)));
         node.u.semaphore.count = wait.numExtSems;
     } else if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
         CUDA_MEM_ALLOC_NODE_PARAMS alloc = {0};
-        QUERY(survey, cuGraphMemAllocNodeGetParams, (handle, &alloc));
+        GPHI_TRY(ASK(survey, cuGraphMemAllocNodeGetParams, (handle, &alloc)));
         node.u.memory.address = alloc.dptr;
         node.u.memory.bytes = alloc.bytesize;
     } else if (type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
         CUdeviceptr address = 0;
-        QUERY(survey, cuGraphMemFreeNodeGetParams, (handle, &address));
+        GPHI_TRY(ASK(survey, cuGraphMemFreeNodeGetParams, (handle, &address)));
         node.u.memory.address = address;
     }
     return add_node(survey, &node);
@@ -323,7 +323,7 @@ static gph_status add_small(const struct survey *survey, CUgraphNode handle,
 static gph_status add_by_type(const struct survey *survey, CUgraphNode handle)
 {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    QUERY(survey, cuGraphNodeGetType, (handle, &type));
+    GPHI_TRY(ASK(survey, cuGraphNodeGetType, (handle, &type)));
     switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return add_kernel(survey, handle);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return add_memcpy(survey, handle);
@@ -336,7 +336,7 @@ static gph_status add_by_type(const struct survey *survey, CUgraphNode handle)
 
 static gph_status add_nodes(struct survey *survey)
 {
-    QUERY(survey, cuGraphGetNodes, (survey->graph, NULL, &survey->count));
+    GPHI_TRY(ASK(survey, cuGraphGetNodes, (survey->graph, NULL, &survey->count)));
     if (survey->count == 0)
         return GPH_OK;
     survey->nodes =
@@ -345,7 +345,7 @@ static gph_status add_nodes(struct survey *survey)
         return fail_memory(survey);
 
     size_t filled = survey->count;
-    QUERY(survey, cuGraphGetNodes, (survey->graph, survey->nodes, &filled));
+    GPHI_TRY(ASK(survey, cuGraphGetNodes, (survey->graph, survey->nodes, &filled)));
     for (size_t i = 0; i < survey->count; i++) {
         GPHI_TRY(add_by_type(survey, survey->nodes[i]));
         if (gphi_map_set(&survey->index, (uintptr_t)survey->nodes[i], i) != GPH_OK)
@@ -427,9 +427,9 @@ static gph_status read_dependencies(const struct survey *survey,
         size_t filled = degree(list, i);
         if (filled < 2)
             continue;
-        QUERY(survey, cuGraphNodeGetDependencies,
-              (survey->nodes[i], list->ends + 2 * list->count + list->first[i],
-               list->data + list->count + list->first[i], &filled));
+        GPHI_TRY(ASK(survey, cuGraphNodeGetDependencies,
+                     (survey->nodes[i], list->ends + 2 * list->count + list->first[i],
+                      list->data + list->count + list->first[i], &filled)));
         if (filled != degree(list, i))
             return fail_changed(survey);
     }
@@ -453,8 +453,9 @@ static gph_status add_edge(const struct survey *survey, CUgraphNode from, uint32
 static gph_status read_edges(const struct survey *survey, const struct edge_list *list)
 {
     size_t filled = list->count;
-    QUERY(survey, cuGraphGetEdges,
-          (survey->graph, list->ends, list->ends + list->count, list->data, &filled));
+    GPHI_TRY(
+        ASK(survey, cuGraphGetEdges,
+            (survey->graph, list->ends, list->ends + list->count, list->data, &filled)));
     if (filled != list->count)
         return fail_changed(survey);
     GPHI_TRY(place_ends(survey, list));
@@ -478,7 +479,7 @@ static gph_status read_edges(const struct survey *survey, const struct edge_list
 static gph_status add_edges(const struct survey *survey)
 {
     size_t count = 0;
-    QUERY(survey, cuGraphGetEdges, (survey->graph, NULL, NULL, NULL, &count));
+    GPHI_TRY(ASK(survey, cuGraphGetEdges, (survey->graph, NULL, NULL, NULL, &count)));
     if (count == 0)
         return GPH_OK;
     struct edge_list list = {0};

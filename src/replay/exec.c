@@ -8,8 +8,10 @@
 #include "cuda/status.h"
 #include "replay/query.h"
 
-/* CUDA_GRAPH_INSTANTIATE_FLAG_ bits that are defined. */
-static const uint32_t FLAGS_KNOWN = 1 | 2 | 4 | 8;
+static const uint32_t FLAGS_KNOWN = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                    CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
+                                    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
 static const char *instantiate_text(CUgraphInstantiateResult result)
 {
@@ -140,7 +142,7 @@ gph_status gph_exec_upload(gph_exec *exec, CUstream stream, gph_error *error)
     return GPH_OK;
 }
 
-/* Apart from gph_exec_launch(), so that the good way needs no stack of its own. */
+/* Apart from gph_exec_launch(), so that the success path needs no stack of its own. */
 __attribute__((noinline, cold)) static gph_status
 fail_launch(const gph_exec *exec, CUstream stream, CUresult result, gph_error *error)
 {

@@ -11,7 +11,7 @@
  *   snapshot given, contents known?  -> nothing differs: nothing
  *                                    -> few differ, each has a setter: those
  *   cuGraphExecUpdate                -> taken
- *   refused (910)                    -> a new executable if that is allowed, else say why
+ *   refused                          -> a new executable if that is allowed, else say why
  */
 #include "base/clock.h"
 #include "base/fail.h"
