@@ -5,40 +5,6 @@
 
 #include <string.h>
 
-void gphi_hits_add(gphi_hits *hits, size_t index, const gph_explain_match *match)
-{
-    gph_explain_match *best = &hits->best[index];
-    if (best->entry == NULL)
-        hits->count++;
-    else if (best->score >= match->score)
-        return;
-    *best = *match;
-}
-
-/* Whether `a` is told before `b`: it says more, or says as much and stands first. */
-static bool is_before(const gph_explain_match *a, const gph_explain_match *b)
-{
-    if (a->score != b->score)
-        return a->score > b->score;
-    return a->line_begin < b->line_begin;
-}
-
-/* The best of what is left, taken out of it. */
-static const gph_explain_match *take_best(gphi_hits *hits, gph_explain_match *out)
-{
-    gph_explain_match *best = NULL;
-    for (size_t i = 0; i < gphi_knowledge_count; i++) {
-        gph_explain_match *at = &hits->best[i];
-        if (at->entry != NULL && (best == NULL || is_before(at, best)))
-            best = at;
-    }
-    if (best == NULL)
-        return NULL;
-    *out = *best;
-    best->entry = NULL;
-    return out;
-}
-
 /* The text without white space around it; `*from` is what was cut in front. */
 static size_t trim(const char *text, size_t bytes, size_t *from)
 {
@@ -63,7 +29,7 @@ size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
         gphi_scan_words(text + from, bytes, &hits);
     for (size_t i = 0; i < from; i++)
         lines += text[i] == '\n';
-    while (count < capacity && take_best(&hits, &out[count]) != NULL) {
+    while (count < capacity && gphi_hits_take(&hits, &out[count])) {
         out[count].line += lines;
         out[count].line_begin += from;
         count++;

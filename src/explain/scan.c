@@ -3,6 +3,7 @@
  * bytes; messages in lists by their first two bytes, with a bit a pair of bytes, so that
  * most places of a text cost one look. */
 #include "explain/scan.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -44,10 +45,10 @@ typedef struct scan {
 
 static uint32_t hash_of(const char *text, size_t bytes)
 {
-    uint32_t hash = 2166136261u;
+    uint64_t hash = GPHI_HASH_START;
     for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (uint8_t)gphi_lower(text[i])) * 16777619u;
-    return hash;
+        hash = gphi_hash_word(hash, (uint8_t)gphi_lower(text[i]));
+    return (uint32_t)hash;
 }
 
 static uint32_t pair_of(char first, char second)

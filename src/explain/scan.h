@@ -20,6 +20,9 @@ typedef struct gphi_hits {
 /* Keeps it if it is better than what the entry has. */
 void gphi_hits_add(gphi_hits *hits, size_t index, const gph_explain_match *match);
 
+/* Takes the best of what is left out of it; false: nothing is. */
+bool gphi_hits_take(gphi_hits *hits, gph_explain_match *out);
+
 /* The keys that stand in the text. */
 void gphi_scan(const char *text, size_t bytes, gphi_hits *hits);
 

@@ -2,6 +2,7 @@
 /* A report's life, and the records that are no calls. */
 #include "report/report.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "report/page.h"
 
@@ -102,12 +103,9 @@ static gph_status take_thread(gph_report *report, const gphi_event *event)
 }
 
 /* Names of measured kernels stand among the functions, under a hash of the name. */
-static uint64_t hash_text(const char *text)
+static uint64_t key_of_name(const char *name)
 {
-    uint64_t hash = 1469598103934665603u;
-    for (; *text != 0; text++)
-        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return hash | (uint64_t)1 << 63; /* no address */
+    return gphi_hash_text(GPHI_HASH_START, name) | (uint64_t)1 << 63; /* no address */
 }
 
 static gph_status take_gpu(gph_report *report, const gphi_event *event)
@@ -118,7 +116,7 @@ static gph_status take_gpu(gph_report *report, const gphi_event *event)
     const char *name = gphi_event_text(event, 0);
     uint32_t index = UINT32_MAX;
     if (name[0] != 0) {
-        const uint64_t hash = hash_text(name);
+        const uint64_t hash = key_of_name(name);
         const bool is_new =
             gphi_map_get(&report->function_map, gphi_report_key(report, hash)) == NULL;
         index = gphi_report_function(report, hash);

@@ -8,6 +8,7 @@
  * turns numbers into places. */
 #ifndef GPHI_REPORT_REPORT_H
 #define GPHI_REPORT_REPORT_H
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "doctor/listen.h"
@@ -166,7 +167,7 @@ typedef struct report_device {
 /* Keys of handles: the same handle of another process is another thing. */
 static inline uint64_t gphi_report_key(const gph_report *report, uint64_t handle)
 {
-    return handle ^ (report->process * 0x9e3779b97f4a7c15u);
+    return handle ^ gphi_hash_mix(report->process);
 }
 
 /* ---- report_items.c ---- */
