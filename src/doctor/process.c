@@ -6,8 +6,6 @@
 #include "doctor/history/history.h"
 #include "doctor/rules/rules.h"
 
-#include <string.h>
-
 static const gphi_rule *const tables[] = {
 #define X(class) gphi_rules_##class,
     GPHI_RULE_TABLES(X)
@@ -115,13 +113,9 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
 static gph_status save_record(gph_doctor *doctor, gphi_process *process,
                               const gphi_event *event, gph_error *error)
 {
-    if (event->kind == GPHI_EVENT_PROCESS && process->first.count == 0) {
-        const size_t bytes = (size_t)event->units * sizeof(*event);
-        void *copy = gphi_vec_add(&process->first, bytes);
-        if (copy == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "keeping a process's record");
-        memcpy(copy, event, bytes);
-    }
+    if (event->kind == GPHI_EVENT_PROCESS && process->first.count == 0 &&
+        gphi_event_keep(&process->first, event) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "keeping a process's record");
     if (doctor->save == NULL)
         return GPH_OK;
     if (doctor->saved != process && event->kind != GPHI_EVENT_PROCESS &&
@@ -140,12 +134,10 @@ static const gphi_event *renumber(gph_doctor *doctor, const gphi_process *proces
         event->kind == GPHI_EVENT_STACK || event->kind == GPHI_EVENT_PYTHON;
     if (move == 0 || (event->stack == 0 && !names_stack))
         return event;
-    const size_t bytes = (size_t)event->units * sizeof(*event);
     doctor->scratch.count = 0;
-    gphi_event *copy = gphi_vec_add(&doctor->scratch, bytes);
-    if (copy == NULL)
+    if (gphi_event_keep(&doctor->scratch, event) != GPH_OK)
         return NULL;
-    memcpy(copy, event, bytes);
+    gphi_event *copy = doctor->scratch.items;
     if (copy->stack != 0)
         copy->stack = copy->stack % GPHI_STACKS_A_PROCESS + move;
     if (names_stack)

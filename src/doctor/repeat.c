@@ -43,21 +43,17 @@ void gphi_repeats_fini(gphi_repeats *repeats)
 
 static kept *find(const gphi_repeats *repeats, uint64_t number)
 {
-    const uint64_t *known = gphi_map_get(&repeats->by_number, number);
-    return known != NULL ? (kept *)(uintptr_t)*known : NULL;
+    return gphi_map_pointer(&repeats->by_number, number);
 }
 
 /* It is gone, or was written anew: only its last snapshot is ever repeated. */
 static void forget_graph(gphi_repeats *repeats, uint64_t graph)
 {
-    const uint64_t *known = gphi_map_get(&repeats->by_graph, graph);
-    kept *item = known != NULL ? (kept *)(uintptr_t)*known : NULL;
+    kept *item = gphi_map_pointer(&repeats->by_graph, graph);
     kept **items = repeats->list.items;
     for (size_t i = repeats->list.count; item != NULL && i-- > 0;)
         if (items[i] == item) {
-            memmove(items + i, items + i + 1,
-                    (repeats->list.count - i - 1) * sizeof(*items));
-            repeats->list.count--;
+            gphi_vec_remove(&repeats->list, i);
             forget(repeats, item);
             return;
         }
@@ -122,12 +118,8 @@ gph_status gphi_repeats_note(gphi_repeats *repeats, const gphi_event *event)
                      : NULL;
     if (item == NULL)
         return GPH_OK;
-    const size_t bytes = (size_t)event->units * sizeof(*event);
-    void *copy = gphi_vec_add(&item->records, bytes);
-    if (copy == NULL)
-        return GPH_E_NO_MEMORY;
-    memcpy(copy, event, bytes);
-    repeats->bytes += bytes;
+    GPHI_TRY(gphi_event_keep(&item->records, event));
+    repeats->bytes += (size_t)event->units * sizeof(*event);
     make_room(repeats);
     return GPH_OK;
 }

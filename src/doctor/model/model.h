@@ -271,6 +271,9 @@ uint64_t gphi_snapshot_allocated(const gphi_snapshot *snapshot);
 const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t arg,
                           size_t bytes);
 
+/* A record's bytes at the end of an array of bytes. */
+gph_status gphi_event_keep(gphi_vec *bytes, const gphi_event *event);
+
 /* What ends a context. Others of these numbers are of peers, of registrations. */
 bool gphi_is_sticky(int32_t result);
 

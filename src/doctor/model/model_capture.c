@@ -8,6 +8,7 @@
  * of the stream that waits; a node follows its stream's front and becomes it. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "doctor/model/call_kinds.h"
 #include "doctor/model/model_state.h"
 
 #include <string.h>
@@ -36,11 +37,7 @@ gph_status gphi_front_add(model_front *front, uint32_t node)
     for (size_t i = 0; i < front->count; i++)
         if (at[i] == node)
             return GPH_OK;
-    uint32_t *place = gphi_vec_add(front, 1);
-    if (place == NULL)
-        return GPH_E_NO_MEMORY;
-    *place = node;
-    return GPH_OK;
+    return gphi_vec_push(front, &node);
 }
 
 static gph_status front_join(model_front *front, const model_front *from)
@@ -84,14 +81,11 @@ static gph_status join(gphi_capture *capture, model_stream *stream, const gphi_c
     stream->front.count = 0;
     if (member_of(capture, &stream->seen) != NULL)
         return GPH_OK;
-    gphi_capture_member *member = gphi_vec_add(&capture->members, 1);
-    if (member == NULL)
-        return GPH_E_NO_MEMORY;
-    member->stream = &stream->seen;
-    member->joined = *by;
-    member->last_index = UINT32_MAX;
-    member->is_origin = &stream->seen == capture->origin;
-    return GPH_OK;
+    const gphi_capture_member member = {.stream = &stream->seen,
+                                        .joined = *by,
+                                        .last_index = UINT32_MAX,
+                                        .is_origin = &stream->seen == capture->origin};
+    return gphi_vec_push(&capture->members, &member);
 }
 
 static gphi_capture *open_capture(gphi_model *model, uint64_t id, model_stream *origin,
@@ -110,13 +104,12 @@ static gphi_capture *open_capture(gphi_model *model, uint64_t id, model_stream *
     gphi_vec_init(&capture->nodes, model->heap, sizeof(model_node));
     gphi_vec_init(&capture->deps, model->heap, sizeof(uint32_t));
     gphi_map_init(&capture->by_handle, model->heap);
-    void **place = gphi_vec_add(&model->own->open, 1);
-    if (place == NULL || gphi_table_name(&model->own->captures, id, capture) != GPH_OK) {
-        if (place != NULL)
-            model->own->open.count--;
+    if (gphi_vec_push(&model->own->open, &capture) != GPH_OK)
+        return NULL;
+    if (gphi_table_name(&model->own->captures, id, capture) != GPH_OK) {
+        model->own->open.count--;
         return NULL;
     }
-    *place = capture;
     seen->is_open = true;
     return seen;
 }
@@ -160,24 +153,20 @@ static gph_status add_node(model_capture *capture, uint64_t handle,
     return GPH_OK;
 }
 
-static gph_status captured(gphi_model *model, gphi_seen *seen, model_stream *stream)
+static gph_status captured(gphi_seen *seen, model_stream *stream)
 {
     gphi_capture *capture = stream->seen.capture;
     uint32_t index = 0;
     GPHI_TRY(add_node(own_of(capture), seen->call.node, &stream->front, &index));
     stream->front.count = 0;
     GPHI_TRY(gphi_front_add(&stream->front, index));
-    gphi_call *place = gphi_vec_add(&capture->calls, 1);
-    if (place == NULL)
-        return GPH_E_NO_MEMORY;
-    *place = seen->call;
+    GPHI_TRY(gphi_vec_push(&capture->calls, &seen->call));
     gphi_capture_member *member = member_of(capture, &stream->seen);
     if (member != NULL) {
         member->last_work = seen->call;
         member->last_index = index;
         member->node_count++;
     }
-    (void)model;
     return GPH_OK;
 }
 
@@ -257,10 +246,11 @@ static gph_status find_joined(gphi_model *model, gphi_capture *capture)
 static bool is_over(const gphi_seen *seen)
 {
     switch (seen->call.result) {
-    case 0:
-    case 901: /* invalidated */
-    case 904: /* unjoined */
-    case 908: /* of another thread: the capture is over all the same */ return true;
+    case CUDA_SUCCESS:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+    case CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD: /* it is over all the same */
+        return true;
     default: return false;
     }
 }
@@ -353,8 +343,8 @@ static bool concerns(const gphi_seen *seen, const gphi_capture *capture)
     if (seen->capture != NULL)
         return seen->capture == capture;
     switch (seen->call.result) {
-    case 906: return has_blocking(capture);
-    case 900: /* an unsafe call, of the thread that captures or of another */
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: return has_blocking(capture);
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: /* an unsafe call, of the thread that captures or of another */
         if (is_call(seen, GPHI_CALL_cuCtxSynchronize))
             return true;
         if (own_mode == RELAXED || capture->mode == RELAXED)
@@ -367,15 +357,13 @@ static bool concerns(const gphi_seen *seen, const gphi_capture *capture)
 
 static gph_status note_failure(gphi_capture *capture, const gphi_seen *seen)
 {
-    gphi_call *place = gphi_vec_add(&capture->failures, 1);
-    if (place == NULL)
-        return GPH_E_NO_MEMORY;
-    *place = seen->call;
-    const bool is_broken =
-        seen->call.status == INVALIDATED ||
-        (seen->call.status != ACTIVE && seen->call.result >= 900 &&
-         seen->call.result <= 907 && !drops_silently(seen->call.call) &&
-         !is_call(seen, GPHI_CALL_cuStreamBeginCapture));
+    GPHI_TRY(gphi_vec_push(&capture->failures, &seen->call));
+    const bool is_broken = seen->call.status == INVALIDATED ||
+                           (seen->call.status != ACTIVE &&
+                            seen->call.result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+                            seen->call.result <= CUDA_ERROR_CAPTURED_EVENT &&
+                            !drops_silently(seen->call.call) &&
+                            !is_call(seen, GPHI_CALL_cuStreamBeginCapture));
     if (is_broken && capture->invalidated.number == 0)
         capture->invalidated = seen->call;
     return GPH_OK;
@@ -416,8 +404,7 @@ static gph_status believe_driver(gphi_model *model, gphi_seen *seen, model_strea
 gph_status gphi_capture_call(gphi_model *model, gphi_seen *seen)
 {
     model_stream *stream = (model_stream *)seen->stream;
-    const bool is_begin = is_call(seen, GPHI_CALL_cuStreamBeginCapture) ||
-                          is_call(seen, GPHI_CALL_cuStreamBeginCaptureToGraph);
+    const bool is_begin = gphi_call_is_begin(seen->call.call);
     const bool is_end = is_call(seen, GPHI_CALL_cuStreamEndCapture);
     const model_what what = (model_what)model->own->calls[seen->call.call].what;
     if (seen->call.result != 0)
@@ -437,6 +424,6 @@ gph_status gphi_capture_call(gphi_model *model, gphi_seen *seen)
     if (is_call(seen, GPHI_CALL_cuStreamUpdateCaptureDependencies))
         return change_front(seen, stream);
     if (what == WHAT_WORK || seen->call.node != 0)
-        return captured(model, seen, stream);
+        return captured(seen, stream);
     return GPH_OK;
 }

@@ -289,6 +289,16 @@ uint64_t gphi_exec_node(const gphi_exec_state *exec, uint64_t node)
     return node;
 }
 
+gph_status gphi_event_keep(gphi_vec *bytes, const gphi_event *event)
+{
+    const size_t count = (size_t)event->units * sizeof(*event);
+    void *copy = gphi_vec_add(bytes, count);
+    if (copy == NULL)
+        return GPH_E_NO_MEMORY;
+    memcpy(copy, event, count);
+    return GPH_OK;
+}
+
 bool gphi_is_sticky(int32_t result)
 {
     switch (result) {

@@ -6,20 +6,6 @@
 
 #include <string.h>
 
-void gphi_node_memcpy(const void *params, gph_memcpy_params *out)
-{
-    CUDA_MEMCPY3D copy;
-    memcpy(&copy, params, sizeof(copy));
-    *out = gphi_memcpy_from_cuda(&copy);
-}
-
-void gphi_node_memset(const void *params, gph_memset_params *out)
-{
-    CUDA_MEMSET_NODE_PARAMS fill;
-    memcpy(&fill, params, sizeof(fill));
-    *out = gphi_memset_from_cuda(&fill);
-}
-
 static uint32_t word32(const gphi_event *event, uint32_t index)
 {
     return (uint32_t)gphi_event_word(event, index);
@@ -66,44 +52,49 @@ static const void *struct_of(const gphi_event *event, size_t bytes)
 
 static bool read_memory(const gphi_event *event, gph_node *out)
 {
-    if (out->kind == GPH_NODE_MEM_FREE) {
-        const CUdeviceptr *address = struct_of(event, sizeof(*address));
-        if (address != NULL)
-            out->u.memory.address = *address;
-        return address != NULL;
-    }
-    CUDA_MEM_ALLOC_NODE_PARAMS params;
-    const void *from = struct_of(event, sizeof(params));
-    if (from == NULL)
+    const CUdeviceptr *freed = struct_of(event, sizeof(*freed));
+    const CUDA_MEM_ALLOC_NODE_PARAMS *made = struct_of(event, sizeof(*made));
+    if (out->kind == GPH_NODE_MEM_FREE && freed != NULL)
+        out->u.memory.address = *freed;
+    else if (out->kind == GPH_NODE_MEM_ALLOC && made != NULL)
+        out->u.memory =
+            (gph_memory_params){.address = made->dptr, .bytes = made->bytesize};
+    else
         return false;
-    memcpy(&params, from, sizeof(params));
-    out->u.memory = (gph_memory_params){.address = params.dptr, .bytes = params.bytesize};
     return true;
 }
 
 static bool read_fill(const gphi_event *event, gph_memset_params *out)
 {
-    const void *from = struct_of(event, sizeof(CUDA_MEMSET_NODE_PARAMS));
+    const CUDA_MEMSET_NODE_PARAMS *from = struct_of(event, sizeof(*from));
     if (from == NULL)
         return false;
-    gphi_node_memset(from, out);
+    *out = gphi_memset_from_cuda(from);
     return out->element_bytes == 1 || out->element_bytes == 2 || out->element_bytes == 4;
 }
 
-static bool read_other(const gphi_event *event, gph_node *out)
+static bool read_copy(const gphi_event *event, gph_memcpy_params *out)
 {
-    const uint64_t *word = struct_of(event, sizeof(*word));
-    if (out->kind == GPH_NODE_HOST) {
-        const CUDA_HOST_NODE_PARAMS *host = struct_of(event, sizeof(*host));
-        if (host == NULL)
-            return false;
-        out->u.host = gphi_host_from_cuda(host);
-    } else if (out->kind == GPH_NODE_EVENT_RECORD || out->kind == GPH_NODE_EVENT_WAIT) {
-        if (word == NULL)
-            return false;
-        out->u.event.event = *word;
-    }
-    return true; /* batches, semaphores, conditions: a node of its kind, no more */
+    const CUDA_MEMCPY3D *from = struct_of(event, sizeof(*from));
+    if (from != NULL)
+        *out = gphi_memcpy_from_cuda(from);
+    return from != NULL;
+}
+
+static bool read_host(const gphi_event *event, gph_host_params *out)
+{
+    const CUDA_HOST_NODE_PARAMS *from = struct_of(event, sizeof(*from));
+    if (from != NULL)
+        *out = gphi_host_from_cuda(from);
+    return from != NULL;
+}
+
+static bool read_event(const gphi_event *event, gph_event_params *out)
+{
+    const uint64_t *from = struct_of(event, sizeof(*from));
+    if (from != NULL)
+        out->event = *from;
+    return from != NULL;
 }
 
 bool gphi_node_read(const gphi_model *model, const gphi_event *event, gph_node *out)
@@ -115,15 +106,73 @@ bool gphi_node_read(const gphi_model *model, const gphi_event *event, gph_node *
     out->kind = (gph_node_kind)kind;
     switch (out->kind) {
     case GPH_NODE_KERNEL: return read_kernel(model, event, &out->u.kernel);
-    case GPH_NODE_MEMCPY: {
-        const void *from = struct_of(event, sizeof(CUDA_MEMCPY3D));
-        if (from != NULL)
-            gphi_node_memcpy(from, &out->u.memcpy);
-        return from != NULL;
-    }
+    case GPH_NODE_MEMCPY: return read_copy(event, &out->u.memcpy);
     case GPH_NODE_MEMSET: return read_fill(event, &out->u.memset);
     case GPH_NODE_MEM_ALLOC:
     case GPH_NODE_MEM_FREE: return read_memory(event, out);
-    default: return read_other(event, out);
+    case GPH_NODE_HOST: return read_host(event, &out->u.host);
+    case GPH_NODE_EVENT_RECORD:
+    case GPH_NODE_EVENT_WAIT: return read_event(event, &out->u.event);
+    default:
+        return true; /* batches, semaphores, conditions: a node of its kind, no more */
+    }
+}
+
+/* The struct of one kind of node, and of nodes of any kind, whose members are alike. */
+static bool read_struct(gph_node_kind kind, const void *params, size_t bytes,
+                        gph_node *out)
+{
+    *out = (gph_node){.kind = kind};
+    switch (kind) {
+    case GPH_NODE_KERNEL:
+        if (bytes >= sizeof(CUDA_KERNEL_NODE_PARAMS))
+            gphi_kernel_from_cuda(params, &out->u.kernel);
+        return bytes >= sizeof(CUDA_KERNEL_NODE_PARAMS);
+    case GPH_NODE_MEMCPY:
+        if (bytes >= sizeof(CUDA_MEMCPY3D))
+            out->u.memcpy = gphi_memcpy_from_cuda(params);
+        return bytes >= sizeof(CUDA_MEMCPY3D);
+    case GPH_NODE_MEMSET:
+        if (bytes >= sizeof(CUDA_MEMSET_NODE_PARAMS))
+            out->u.memset = gphi_memset_from_cuda(params);
+        return bytes >= sizeof(CUDA_MEMSET_NODE_PARAMS);
+    case GPH_NODE_HOST:
+        if (bytes >= sizeof(CUDA_HOST_NODE_PARAMS))
+            out->u.host = gphi_host_from_cuda(params);
+        return bytes >= sizeof(CUDA_HOST_NODE_PARAMS);
+    default: return false;
+    }
+}
+
+static bool read_any(const CUgraphNodeParams *any, gph_node *out)
+{
+    switch (any->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return read_struct(GPH_NODE_KERNEL, &any->kernel, sizeof(any->kernel), out);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return read_struct(GPH_NODE_MEMCPY, &any->memcpy.copyParams,
+                           sizeof(any->memcpy.copyParams), out);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return read_struct(GPH_NODE_MEMSET, &any->memset, sizeof(any->memset), out);
+    default: return false;
+    }
+}
+
+bool gphi_node_wanted(const gphi_event *event, gph_node *out)
+{
+    const void *params = gphi_bytes_of(event, GPHI_PART_STRUCT, 2, 1);
+    const size_t bytes = params != NULL ? ((const gphi_part *)params - 1)->bytes : 0;
+    switch (event->u.call.call) {
+    case GPHI_CALL_cuGraphExecKernelNodeSetParams:
+        return read_struct(GPH_NODE_KERNEL, params, bytes, out);
+    case GPHI_CALL_cuGraphExecMemcpyNodeSetParams:
+        return read_struct(GPH_NODE_MEMCPY, params, bytes, out);
+    case GPHI_CALL_cuGraphExecMemsetNodeSetParams:
+        return read_struct(GPH_NODE_MEMSET, params, bytes, out);
+    case GPHI_CALL_cuGraphExecHostNodeSetParams:
+        return read_struct(GPH_NODE_HOST, params, bytes, out);
+    case GPHI_CALL_cuGraphExecNodeSetParams:
+        return bytes >= sizeof(CUgraphNodeParams) && read_any(params, out);
+    default: return false;
     }
 }

@@ -7,8 +7,8 @@
 /* Texts, arguments and buffer are the record's and the model's. False: not understood. */
 bool gphi_node_read(const gphi_model *model, const gphi_event *event, gph_node *out);
 
-/* The parameters that a call sets by a struct of the driver's; of a kernel's, `params`
- * may be a CUDA_KERNEL_NODE_PARAMS of the call. */
-void gphi_node_memcpy(const void *params, gph_memcpy_params *out);
-void gphi_node_memset(const void *params, gph_memset_params *out);
+/* The parameters that a setter of an executable's node was given, by its own struct or by
+ * that for any node; of a kernel without its arguments. False: of a kind that is not
+ * looked into. */
+bool gphi_node_wanted(const gphi_event *event, gph_node *out);
 #endif

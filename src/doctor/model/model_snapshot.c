@@ -57,11 +57,8 @@ void gphi_snapshot_clear(gphi_model *model, void *item)
     gphi_vec *const lists[] = {&model->own->pending, &model->own->fresh};
     for (size_t l = 0; l < 2; l++)
         for (size_t i = lists[l]->count; i-- > 0;)
-            if (at(lists[l], i) == snapshot) {
-                memmove(gphi_vec_at(lists[l], i), gphi_vec_at(lists[l], i + 1),
-                        (lists[l]->count - i - 1) * sizeof(void *));
-                lists[l]->count--;
-            }
+            if (at(lists[l], i) == snapshot)
+                gphi_vec_remove(lists[l], i);
 }
 
 static void empty_old(gphi_model *model)
@@ -102,8 +99,7 @@ gph_status gphi_snapshot_begin(gphi_model *model, const gphi_event *event)
         model_snapshot *of = gphi_table_find(&model->own->snapshots, parent);
         snapshot->seen.parent = of != NULL && !of->is_done ? &of->seen : NULL;
     }
-    GPHI_TRY(gphi_vec_reserve(&model->own->pending, 1));
-    *(void **)gphi_vec_add(&model->own->pending, 1) = snapshot;
+    GPHI_TRY(gphi_vec_push(&model->own->pending, &snapshot));
     return gphi_table_name(&model->own->snapshots, snapshot->seen.number, snapshot);
 }
 
@@ -114,12 +110,7 @@ gph_status gphi_snapshot_more(gphi_model *model, const gphi_event *event)
     model_snapshot *snapshot = gphi_table_find(&model->own->snapshots, number);
     if (snapshot == NULL || snapshot->is_done)
         return GPH_OK;
-    const size_t bytes = (size_t)event->units * sizeof(*event);
-    void *copy = gphi_vec_add(&snapshot->records, bytes);
-    if (copy == NULL)
-        return GPH_E_NO_MEMORY;
-    memcpy(copy, event, bytes);
-    return GPH_OK;
+    return gphi_event_keep(&snapshot->records, event);
 }
 
 /* ---- putting together ---- */
@@ -305,10 +296,7 @@ gph_status gphi_snapshot_done(gphi_model *model, uint32_t thread)
             continue;
         }
         snapshot->is_done = true;
-        void **place = gphi_vec_add(fresh, 1);
-        if (place != NULL)
-            *place = snapshot;
-        else
+        if (gphi_vec_push(fresh, &snapshot) != GPH_OK)
             status = GPH_E_NO_MEMORY;
     }
     pending->count = kept;
@@ -352,52 +340,22 @@ static void set_buffer(gph_kernel_params *kernel, const gphi_event *event)
         memcpy((void *)(uintptr_t)kernel->buffer, params + 1, params->bytes);
 }
 
+/* The kernel's number and name go with its handle; the arguments' places stay. */
 static void set_kernel(gphi_model *model, gph_kernel_params *kernel,
-                       const CUDA_KERNEL_NODE_PARAMS *params, const gphi_event *event)
+                       const gph_kernel_params *wanted, const gphi_event *event)
 {
-    const uint64_t handle = params->func != NULL ? (uint64_t)(uintptr_t)params->func
-                                                 : (uint64_t)(uintptr_t)params->kern;
-    const uint64_t number = gphi_model_kernel(model, handle);
+    const uint64_t number = gphi_model_kernel(model, wanted->handle);
     if (number != kernel->handle) {
-        const gphi_function *function = gphi_model_function(model, handle);
-        char *name =
-            gphi_heap_text(model->heap, function != NULL ? function->name : NULL);
+        const gphi_function *function = gphi_model_function(model, wanted->handle);
         gphi_heap_text_free(model->heap, (char *)(uintptr_t)kernel->function);
-        kernel->function = name;
+        kernel->function =
+            gphi_heap_text(model->heap, function != NULL ? function->name : NULL);
         kernel->handle = number;
     }
-    const uint32_t grid[3] = {params->gridDimX, params->gridDimY, params->gridDimZ};
-    const uint32_t block[3] = {params->blockDimX, params->blockDimY, params->blockDimZ};
-    memcpy(kernel->grid, grid, sizeof(grid));
-    memcpy(kernel->block, block, sizeof(block));
-    kernel->shared_bytes = params->sharedMemBytes;
+    memcpy(kernel->grid, wanted->grid, sizeof(kernel->grid));
+    memcpy(kernel->block, wanted->block, sizeof(kernel->block));
+    kernel->shared_bytes = wanted->shared_bytes;
     set_buffer(kernel, event);
-}
-
-static void set_node(gphi_model *model, gph_node *node, const void *params,
-                     const gphi_event *event)
-{
-    const size_t bytes = ((const gphi_part *)params - 1)->bytes;
-    uint64_t words[2] = {0, 0};
-    memcpy(words, params, bytes < sizeof(words) ? bytes : sizeof(words));
-    switch (node->kind) {
-    case GPH_NODE_KERNEL:
-        if (bytes >= sizeof(CUDA_KERNEL_NODE_PARAMS))
-            set_kernel(model, &node->u.kernel, params, event);
-        break;
-    case GPH_NODE_MEMCPY:
-        if (bytes >= sizeof(CUDA_MEMCPY3D))
-            gphi_node_memcpy(params, &node->u.memcpy);
-        break;
-    case GPH_NODE_MEMSET:
-        if (bytes >= sizeof(CUDA_MEMSET_NODE_PARAMS))
-            gphi_node_memset(params, &node->u.memset);
-        break;
-    case GPH_NODE_HOST:
-        node->u.host = (gph_host_params){.function = words[0], .user = words[1]};
-        break;
-    default: break;
-    }
 }
 
 gph_status gphi_snapshot_edit(gphi_model *model, gphi_exec_state *exec,
@@ -405,26 +363,18 @@ gph_status gphi_snapshot_edit(gphi_model *model, gphi_exec_state *exec,
 {
     gphi_snapshot *source = exec->source;
     const uint64_t handle = gphi_exec_node(exec, gphi_event_word(event, 1));
-    const void *params = gphi_bytes_of(event, GPHI_PART_STRUCT, 2, 1);
-    if (source == NULL || source->data == NULL || source->exec != exec)
+    const uint32_t index = gphi_snapshot_index(source, handle);
+    if (source == NULL || source->data == NULL || source->exec != exec ||
+        index == GPH_NODE_NONE)
         return GPH_OK;
-    uint32_t index = 0;
-    while (index < source->node_count && source->handles[index] != handle)
-        index++;
-    if (index >= source->node_count)
-        return GPH_OK;
-    gph_node *node = gphi_vec_at(&source->data->nodes, index);
+    gph_node *node = gphi_vec_at(&source->data->nodes, index), wanted;
     if (node->kind == GPH_NODE_EVENT_RECORD || node->kind == GPH_NODE_EVENT_WAIT)
         node->u.event.event = gphi_event_word(event, 2);
-    if (params != NULL && event->u.call.call == GPHI_CALL_cuGraphExecNodeSetParams) {
-        const CUgraphNodeParams *any =
-            gphi_bytes_of(event, GPHI_PART_STRUCT, 2, sizeof(*any));
-        if (any != NULL && any->type == CU_GRAPH_NODE_TYPE_KERNEL &&
-            node->kind == GPH_NODE_KERNEL)
-            set_kernel(model, &node->u.kernel,
-                       (const CUDA_KERNEL_NODE_PARAMS *)&any->kernel, event);
-    } else if (params != NULL) {
-        set_node(model, node, params, event);
-    }
+    if (!gphi_node_wanted(event, &wanted) || wanted.kind != node->kind)
+        return GPH_OK;
+    if (node->kind == GPH_NODE_KERNEL)
+        set_kernel(model, &node->u.kernel, &wanted.u.kernel, event);
+    else
+        node->u = wanted.u; /* copies, fills, host functions own nothing */
     return GPH_OK;
 }

@@ -273,8 +273,10 @@ struct ignored {
  * gone is the caller's own. */
 static bool is_anyones(int32_t result)
 {
-    return (result >= 900 && result < 910) ||
-           (result >= 700 && result <= 720 &&
+    return (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+            result < CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) ||
+           (result >= CUDA_ERROR_ILLEGAL_ADDRESS &&
+            result <= CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE &&
             result != CUDA_ERROR_CONTEXT_IS_DESTROYED) ||
            result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_DEINITIALIZED ||
            result == CUDA_ERROR_NOT_READY;

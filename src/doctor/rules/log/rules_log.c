@@ -17,31 +17,38 @@ static const struct {
     int32_t result;
     const char *calls, *sentences, *rule;
 } failures[] = {
-    {900, NULL, "another thread|from this thread either",
-     "capture.unsafe-call-other-thread"},
-    {900, "BeginCapture", NULL, "capture.begin-on-legacy"},
-    {900, "GraphLaunch", NULL, "capture.graph-launch"},
-    {900, "GraphInstantiate", NULL, "instantiate.during-capture"},
-    {900, "ExecDestroy|ModuleUnload|LibraryUnload|MemFree", NULL, "capture.destructor"},
-    {900, "CtxSynchronize|StreamSynchronize|StreamQuery", NULL, "capture.synchronize"},
-    {900, NULL, NULL, "capture.unsafe-call"},
-    {902, NULL, NULL, "capture.merge"},
-    {903, NULL, NULL, "capture.unmatched-end"},
-    {904, NULL, NULL, "capture.unjoined-fork"},
-    {905, NULL, NULL, "capture.isolation"},
-    {906, NULL, NULL, "capture.legacy-stream"},
-    {907, NULL, NULL, "capture.captured-event-query"},
-    {908, NULL, NULL, "capture.wrong-thread-end"},
-    {1, "GraphLaunch", "unfreed|is not freed", "launch.unfreed-allocation"},
-    {1, "Graph", "not a valid executable|no executable graph", "launch.dead-executable"},
-    {1, "Event", "no longer running|recorded in a capture",
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, NULL,
+     "another thread|from this thread either", "capture.unsafe-call-other-thread"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "BeginCapture", NULL,
+     "capture.begin-on-legacy"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "GraphLaunch", NULL, "capture.graph-launch"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "GraphInstantiate", NULL,
+     "instantiate.during-capture"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+     "ExecDestroy|ModuleUnload|LibraryUnload|MemFree", NULL, "capture.destructor"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+     "CtxSynchronize|StreamSynchronize|StreamQuery", NULL, "capture.synchronize"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, NULL, NULL, "capture.unsafe-call"},
+    {CUDA_ERROR_STREAM_CAPTURE_MERGE, NULL, NULL, "capture.merge"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, NULL, NULL, "capture.unmatched-end"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, NULL, NULL, "capture.unjoined-fork"},
+    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, NULL, NULL, "capture.isolation"},
+    {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, NULL, NULL, "capture.legacy-stream"},
+    {CUDA_ERROR_CAPTURED_EVENT, NULL, NULL, "capture.captured-event-query"},
+    {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, NULL, NULL, "capture.wrong-thread-end"},
+    {CUDA_ERROR_INVALID_VALUE, "GraphLaunch", "unfreed|is not freed",
+     "launch.unfreed-allocation"},
+    {CUDA_ERROR_INVALID_VALUE, "Graph", "not a valid executable|no executable graph",
+     "launch.dead-executable"},
+    {CUDA_ERROR_INVALID_VALUE, "Event", "no longer running|recorded in a capture",
      "capture.event-after-capture"},
-    {1, "SetParams", "not associated to the executable", "update.node-handle"},
-    {1, "GraphInstantiate", "cycle|circular", "instantiate.cycle"},
-    {801, "GraphClone", "memory", "instantiate.clone-memory-nodes"},
-    {801, "Child", "ownership", "instantiate.child-memory-nodes"},
-    {801, "DestroyNode", "memory", "instantiate.remove-memory-node"},
-    {710, NULL, NULL, "launch.assert"},
+    {CUDA_ERROR_INVALID_VALUE, "SetParams", "not associated to the executable",
+     "update.node-handle"},
+    {CUDA_ERROR_INVALID_VALUE, "GraphInstantiate", "cycle|circular", "instantiate.cycle"},
+    {CUDA_ERROR_NOT_SUPPORTED, "GraphClone", "memory", "instantiate.clone-memory-nodes"},
+    {CUDA_ERROR_NOT_SUPPORTED, "Child", "ownership", "instantiate.child-memory-nodes"},
+    {CUDA_ERROR_NOT_SUPPORTED, "DestroyNode", "memory", "instantiate.remove-memory-node"},
+    {CUDA_ERROR_ASSERT, NULL, NULL, "launch.assert"},
 };
 
 enum { THREADS = 16, CUT = 400 };
@@ -96,7 +103,7 @@ static void tell(gphi_rule_run *run, const gphi_call *call, const char *name,
     log_state *state = run->state;
     bool is_new;
     gphi_draft *draft = gphi_finding_begin_any(run, call, call->call, &is_new);
-    if (call->result >= 900)
+    if (call->result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         state->root = draft;
     if (draft == NULL || !is_new)
         return;

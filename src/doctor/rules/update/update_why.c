@@ -352,41 +352,6 @@ void gphi_why_update(const gphi_ask *ask, gphi_verdict *out)
 
 /* ---- setters ---- */
 
-/* The node that a setter would make; false: of a kind that is not looked into. */
-static bool read_wanted(const gphi_event *event, gph_node *out)
-{
-    const gphi_part *part = gphi_event_part(event, GPHI_PART_STRUCT, 0);
-    const void *params = part != NULL ? part + 1 : NULL;
-    CUgraphNodeParams any;
-    memset(out, 0, sizeof(*out));
-    if (params == NULL)
-        return false;
-    switch (event->u.call.call) {
-    case GPHI_CALL_cuGraphExecMemcpyNodeSetParams:
-        out->kind = GPH_NODE_MEMCPY;
-        if (part->bytes >= sizeof(CUDA_MEMCPY3D))
-            gphi_node_memcpy(params, &out->u.memcpy);
-        return part->bytes >= sizeof(CUDA_MEMCPY3D);
-    case GPHI_CALL_cuGraphExecMemsetNodeSetParams:
-        out->kind = GPH_NODE_MEMSET;
-        if (part->bytes >= sizeof(CUDA_MEMSET_NODE_PARAMS))
-            gphi_node_memset(params, &out->u.memset);
-        return part->bytes >= sizeof(CUDA_MEMSET_NODE_PARAMS);
-    case GPHI_CALL_cuGraphExecNodeSetParams:
-        if (part->bytes < sizeof(any))
-            return false;
-        memcpy(&any, params, sizeof(any));
-        out->kind = (gph_node_kind)any.type;
-        if (any.type == CU_GRAPH_NODE_TYPE_MEMCPY)
-            gphi_node_memcpy(&any.memcpy.copyParams, &out->u.memcpy);
-        else if (any.type == CU_GRAPH_NODE_TYPE_MEMSET)
-            gphi_node_memset(&any.memset, &out->u.memset);
-        return any.type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-               any.type == CU_GRAPH_NODE_TYPE_MEMSET;
-    default: return false;
-    }
-}
-
 static bool is_foreign(const gphi_ask *ask, uint64_t node)
 {
     if (gphi_said_foreign(ask->said))
@@ -423,7 +388,9 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
         add_node(out, ask->held, index, "in the executable");
     const gph_node *held = gph_graph_node(gphi_snapshot_graph(ask->held), index);
     gphi_clash found = {0};
-    if (held != NULL && read_wanted(ask->event, &wanted) && wanted.kind == held->kind)
+    /* A setter's struct does not say whether a kernel is cooperative. */
+    if (held != NULL && held->kind != GPH_NODE_KERNEL &&
+        gphi_node_wanted(ask->event, &wanted) && wanted.kind == held->kind)
         gphi_clash_find(ask, held, &wanted, &found);
     out->why = found.why != GPHI_WHY_NONE ? found.why : GPHI_WHY_UNSUPPORTED;
     out->rule = found.rule;
