@@ -14,6 +14,8 @@
 #define _GNU_SOURCE
 #include "chain.h"
 
+#include <gph/cache_figures.h>
+
 enum { WIDTH_MAX = 64, BUCKETS = 67, ROUNDS_MAX = 101, LAUNCHES = 32 };
 
 static gph_status (*exec_update)(CUgraphExec, CUgraph, void *);

@@ -2,6 +2,7 @@
 /* A histogram of whatever bytes: refused, or read; and what was read is refused, or gets
  * a ladder that covers it and costs what the judge says. */
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 
 #include <stdlib.h>
 #include <string.h>

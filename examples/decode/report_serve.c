@@ -2,6 +2,8 @@
 /* What decode prints of serving. */
 #include "report.h"
 
+#include <gph/cache_figures.h>
+
 #include <stdio.h>
 
 static double per(uint64_t a, uint64_t b)

@@ -11,6 +11,8 @@
 
 #include "examples/trace.h"
 
+#include <gph/cache_figures.h>
+
 typedef struct server {
     decoder *m;
     sequence *list;

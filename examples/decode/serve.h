@@ -6,6 +6,8 @@
 
 #include "batch.h"
 
+#include <gph/cache_figures.h>
+
 typedef enum serve_mode {
     SERVE_EAGER, /* steps over the live requests, launch by launch */
     SERVE_CACHE, /* the same, in buckets of 1, 2, 4, ... rows */

@@ -2,6 +2,8 @@
 /* The patterns about shapes: what changes from call to call, and what need not. */
 #include "common.h"
 
+#include <gph/cache_figures.h>
+
 enum { LENGTHS = 12, LONGEST = 32, LAYERS = 6 };
 static const int64_t lengths[LENGTHS] = {5, 9, 12, 7, 30, 12, 31, 16, 3, 22, 11, 28};
 

@@ -12,9 +12,11 @@
 
 #include <gph/graph.h>
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 
 #include <gph/file.h>
 #include <gph/memory.h>
+#include <gph/memory_ledger.h>
 
 #include <gph/replay.h>
 #include <gph/update.h>
@@ -24,9 +26,11 @@
 #include <gph/callable.h>
 
 #include <gph/cache.h>
+#include <gph/cache_figures.h>
 
 #include <gph/tree.h>
 
 #include <gph/recipe.h>
+#include <gph/recipe_load.h>
 
 #endif

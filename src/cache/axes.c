@@ -4,6 +4,8 @@
 #include "base/heap.h"
 #include "cache/layout.h"
 
+#include <gph/plan_ladder.h>
+
 #include <stdlib.h>
 #include <string.h>
 

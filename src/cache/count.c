@@ -4,6 +4,8 @@
 #include "base/heap.h"
 #include "cache/cache.h"
 
+#include <gph/memory_ledger.h>
+
 #include <stdlib.h>
 
 /* Lines that the ledger may gain between the two looks at it. */

@@ -12,6 +12,8 @@
 #include "cuda/status.h"
 #include "replay/exec.h"
 
+#include <gph/plan_ladder.h>
+
 /* What a node takes where the driver's memory is not to be measured: about 10 KiB a
  * kernel on an H100. */
 enum { NODE_BYTES = 10240 };

@@ -5,6 +5,9 @@
 #include "base/heap.h"
 #include "cache/cache.h"
 
+#include <gph/cache_figures.h>
+#include <gph/plan_ladder.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "cache/cache.h"
 
+#include <gph/cache_figures.h>
+
 #include <stdio.h>
 #include <string.h>
 

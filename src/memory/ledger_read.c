@@ -7,6 +7,8 @@
 #include "memory/ledger.h"
 #include "memory/pool.h"
 
+#include <gph/memory_ledger.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 

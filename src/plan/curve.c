@@ -6,6 +6,8 @@
 
 #include "base/fail.h"
 
+#include <gph/plan_ladder.h>
+
 gph_status gphi_curve_check(const gph_plan_curve *curve, const char *name,
                             gph_error *error)
 {

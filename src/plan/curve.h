@@ -3,6 +3,7 @@
 #ifndef GPHI_PLAN_CURVE_H
 #define GPHI_PLAN_CURVE_H
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 
 /* GPH_E_INVALID: sizes that do not rise, a value below 0 or no number; `name` is the
  * curve's in the message. */

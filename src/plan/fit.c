@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lines through what was measured. */
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 #include <math.h>
 #include <stdbool.h>
 

@@ -11,6 +11,8 @@
 #include "base/heap.h"
 #include "plan/curve.h"
 
+#include <gph/plan_ladder.h>
+
 #define SIZES_MAX 65536u
 #define NUMBER_MAX (UINT64_C(1) << 53) /* doubles are exact up to here */
 #define BUDGET_RUNGS_MAX 1024u         /* between which gphi_ladder_within() chooses */

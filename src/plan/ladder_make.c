@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The usual ladders. */
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 #include <stdbool.h>
 
 #include "base/fail.h"

@@ -16,6 +16,8 @@
 #include "base/vec.h"
 #include "plan/front.h"
 
+#include <gph/plan_ladder.h>
+
 #define GRAPHS_MAX 4096u
 #define WAYS_MAX 128u /* sizes of a shared executable that are tried in a class */
 #define BYTES_MAX (UINT64_C(1) << 62)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Histograms with curves, in CSV. */
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 #include <string.h>
 
 #include "base/fail.h"

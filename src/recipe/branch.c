@@ -7,6 +7,8 @@
 #include "recipe/footprint.h"
 #include "tree/tree.h"
 
+#include <gph/recipe_load.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

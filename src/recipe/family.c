@@ -5,6 +5,8 @@
 #include "cache/cache.h"
 #include "recipe/recipe.h"
 
+#include <gph/recipe_load.h>
+
 #include <stdio.h>
 #include <string.h>
 

@@ -15,6 +15,8 @@
 #include "recipe/build.h"
 #include "recipe/footprint.h"
 
+#include <gph/recipe_load.h>
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "cuda/runtime.h"
 #include "file/bundle.h"
 #include <gph/recipe.h>
+#include <gph/recipe_load.h>
 
 enum { GPHI_RECIPE_KEY_MAX = 64 }; /* numbers of a caller */
 

@@ -14,6 +14,8 @@
 #include "unit/tree_device.h"
 #include "unit/tree_random.h"
 
+#include <gph/memory_ledger.h>
+
 enum { QUARTERS = 4, BUCKETS = 4096, BUCKET_NS = 16 };
 
 static uint64_t began_ns, length_ns = UINT64_C(4000000000);

@@ -3,6 +3,8 @@
  * shared, executables are shared, and what went wrong is told. */
 #include "cache_fixture.h"
 
+#include <gph/cache_figures.h>
+
 static void every_size_gives_what_an_eager_call_gives(void)
 {
     model m = {0};

@@ -6,6 +6,8 @@
 #include "cuda/runtime.h"
 #include "fault.h"
 
+#include <gph/cache_figures.h>
+
 static fault_heap heap = {.fail_at = -1};
 static atomic_long call_fails_at = -1, call_count;
 static CUresult call_code;

@@ -6,6 +6,8 @@
 #include "fault.h"
 #include "unit/callable_run.h"
 
+#include <gph/cache_figures.h>
+
 enum { SEED = 99, MOST = 64, WORDS = 4 * MOST };
 
 static int64_t fails_at;  /* tokens at which the function fails after its work */

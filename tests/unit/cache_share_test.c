@@ -3,6 +3,8 @@
  * captured because it was missed, what goes because the budget is exceeded. */
 #include "cache_fixture.h"
 
+#include <gph/cache_figures.h>
+
 static void graphs_of_one_topology_share_an_executable(void)
 {
     model m = {.longer_at = 16};

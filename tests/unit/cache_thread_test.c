@@ -4,6 +4,8 @@
  * it, or is not looked at. */
 #include "cache_fixture.h"
 
+#include <gph/cache_figures.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 

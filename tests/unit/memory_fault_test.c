@@ -4,6 +4,8 @@
 #include "fault.h"
 #include "memory_common.h"
 
+#include <gph/memory_ledger.h>
+
 #include <limits.h>
 
 static fault_heap heap;

@@ -3,6 +3,8 @@
  */
 #include "memory_common.h"
 
+#include <gph/memory_ledger.h>
+
 static void sizes_are_rounded_and_counted(void)
 {
     /* Five size classes, as torch's test_graph_memory_stats: 512 bytes is the grain. */

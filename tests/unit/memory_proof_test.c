@@ -3,6 +3,8 @@
  * refused. The data agree: what is allowed gives right numbers. */
 #include "memory_common.h"
 
+#include <gph/memory_ledger.h>
+
 static gph_arena *arena;
 static gph_pool *pool;
 

@@ -4,6 +4,8 @@
  * that is handed out is claimed, so that memory given out twice is seen at once. */
 #include "memory_common.h"
 
+#include <gph/memory_ledger.h>
+
 #include <pthread.h>
 
 enum { EAGER_THREADS = 3, ROUNDS = 300, HELD = 8, GRAINS = 1 << 20 };

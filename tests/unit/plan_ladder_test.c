@@ -2,6 +2,7 @@
 /* Ladders: the usual ones, planned ones against every subset of rungs, what cannot be,
  * and every allocation failing in turn. And histograms as tables. */
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * buckets; tables written to files. */
 #define _POSIX_C_SOURCE 200809L
 #include <gph/plan.h>
+#include <gph/plan_ladder.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

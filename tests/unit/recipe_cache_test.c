@@ -7,6 +7,9 @@
 #include "fault.h"
 #include "recipe_child.h"
 
+#include <gph/cache_figures.h>
+#include <gph/recipe_load.h>
+
 #include <stdbool.h>
 
 enum { WIDTH = 16, ROWS_MAX = 16 };

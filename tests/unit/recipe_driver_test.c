@@ -9,6 +9,8 @@
 #define _GNU_SOURCE
 #include "recipe_work.h"
 
+#include <gph/recipe_load.h>
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/wait.h>

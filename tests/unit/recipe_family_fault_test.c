@@ -7,6 +7,9 @@
 #include "recipe_shim.h"
 #include "recipe_work.h"
 
+#include <gph/cache_figures.h>
+#include <gph/recipe_load.h>
+
 #include <unistd.h>
 
 enum { WIDTH = COUNT / 4, KEYS = 2 };

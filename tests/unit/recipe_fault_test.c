@@ -10,6 +10,7 @@
 #include "recipe_shim.h"
 #include "test.h"
 #include <gph/recipe.h>
+#include <gph/recipe_load.h>
 
 #include <unistd.h>
 

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "recipe_child.h"
 
+#include <gph/recipe_load.h>
+
 #include <stdbool.h>
 
 /* Arena, pool and the works in it, once for each place. */

@@ -8,6 +8,8 @@
 #include "fault.h"
 #include "recipe_child.h"
 
+#include <gph/recipe_load.h>
+
 #include <stdbool.h>
 
 static int captures, eager_calls; /* of functions, in this process */

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE /* pthread_barrier_t */
 #include "unit/tree_device.h"
 #include "unit/tree_random.h"
+
+#include <gph/memory_ledger.h>
 #include <pthread.h>
 
 static gph_status world_tree(const gph_tree_options *options, gph_tree **out)
