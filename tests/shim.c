@@ -106,3 +106,18 @@ void shim_close(void)
 {
     gphi_driver_release(driver);
 }
+
+void shim_over(gphi_cuda_table *calls, const struct shim_rule *rules, bool is_on)
+{
+    if (shim.rules == NULL)
+        below = *calls;
+    shim.rules = rules;
+#define X(call, version, arguments)                                                      \
+    if (rule_of(#call) != NULL) {                                                        \
+        const gph_cuda_fn wrap = (gph_cuda_fn)wrap_##call;                               \
+        memcpy(&calls->call, is_on ? (const void *)&wrap : (const void *)&below.call,    \
+               sizeof(calls->call));                                                     \
+    }
+    GPHI_CUDA_CALLS(X)
+#undef X
+}

@@ -54,4 +54,7 @@ bool shim_fails(const char *name);
 /* Opens the driver beneath; false: there is none, and the reason was printed. */
 bool shim_open(gph_driver which, const struct shim_rule *rules);
 void shim_close(void);
+
+/* For a runtime that is open: `calls` go through the shim, or past it again. */
+void shim_over(gphi_cuda_table *calls, const struct shim_rule *rules, bool is_on);
 #endif

@@ -5,72 +5,36 @@
 #include "cache_fixture.h"
 #include "cuda/runtime.h"
 #include "fault.h"
+#include "shim.h"
 
 #include <gph/cache_figures.h>
 
 static fault_heap heap = {.fail_at = -1};
-static atomic_long call_fails_at = -1, call_count;
-static CUresult call_code;
 static uint32_t warmup; /* of the cache */
 
-/* Whether this call is the one. */
-static bool fails(void)
-{
-    const long nth = atomic_fetch_add(&call_count, 1);
-    return nth == atomic_load(&call_fails_at);
-}
-
 /* Calls that are made to fail: not those that undo, which a caller cannot help. */
-#define CALLS(X)                                                                         \
-    X(cuGraphInstantiateWithParams,                                                      \
-      (CUgraphExec * a, CUgraph b, CUDA_GRAPH_INSTANTIATE_PARAMS * c), (a, b, c))        \
-    X(cuGraphExecUpdate, (CUgraphExec a, CUgraph b, CUgraphExecUpdateResultInfo * c),    \
-      (a, b, c))                                                                         \
-    X(cuGraphLaunch, (CUgraphExec a, CUstream b), (a, b))                                \
-    X(cuGraphGetNodes, (CUgraph a, CUgraphNode * b, size_t * c), (a, b, c))              \
-    X(cuGraphGetEdges,                                                                   \
-      (CUgraph a, CUgraphNode * b, CUgraphNode * c, CUgraphEdgeData * d, size_t * e),    \
-      (a, b, c, d, e))                                                                   \
-    X(cuStreamSynchronize, (CUstream a), (a))                                            \
-    X(cuStreamIsCapturing, (CUstream a, CUstreamCaptureStatus * b), (a, b))              \
-    X(cuStreamBeginCapture, (CUstream a, CUstreamCaptureMode b), (a, b))                 \
-    X(cuStreamEndCapture, (CUstream a, CUgraph * b), (a, b))                             \
-    X(cuMemsetD8Async, (CUdeviceptr a, unsigned char b, size_t c, CUstream d),           \
-      (a, b, c, d))                                                                      \
-    X(cuMemsetD32Async, (CUdeviceptr a, unsigned int b, size_t c, CUstream d),           \
-      (a, b, c, d))                                                                      \
-    X(cuMemcpyAsync, (CUdeviceptr a, CUdeviceptr b, size_t c, CUstream d), (a, b, c, d)) \
-    X(cuMemcpyDtoDAsync, (CUdeviceptr a, CUdeviceptr b, size_t c, CUstream d),           \
-      (a, b, c, d))                                                                      \
-    X(cuMemCreate,                                                                       \
-      (CUmemGenericAllocationHandle * a, size_t b, const CUmemAllocationProp *c,         \
-       unsigned long long d),                                                            \
-      (a, b, c, d))                                                                      \
-    X(cuMemMap,                                                                          \
-      (CUdeviceptr a, size_t b, size_t c, CUmemGenericAllocationHandle d,                \
-       unsigned long long e),                                                            \
-      (a, b, c, d, e))                                                                   \
-    X(cuMemSetAccess, (CUdeviceptr a, size_t b, const CUmemAccessDesc *c, size_t d),     \
-      (a, b, c, d))                                                                      \
-    X(cuMemGetInfo, (size_t * a, size_t * b), (a, b))                                    \
-    X(cuEventRecord, (CUevent a, CUstream b), (a, b))                                    \
-    X(cuStreamWaitEvent, (CUstream a, CUevent b, unsigned int c), (a, b, c))
-
-static gphi_cuda_table real;
-#define X(name, params, args)                                                            \
-    static CUresult wrap_##name params                                                   \
-    {                                                                                    \
-        return fails() ? call_code : real.name args;                                     \
-    }
-CALLS(X)
-#undef X
-
-static void wrap_driver(bool on)
-{
-#define X(name, params, args) runtime->cu.name = on ? wrap_##name : real.name;
-    CALLS(X)
-#undef X
-}
+static const struct shim_rule rules[] = {
+    SHIM_CALL(cuGraphInstantiateWithParams),
+    SHIM_CALL(cuGraphExecUpdate),
+    SHIM_CALL(cuGraphLaunch),
+    SHIM_CALL(cuGraphGetNodes),
+    SHIM_CALL(cuGraphGetEdges),
+    SHIM_CALL(cuStreamSynchronize),
+    SHIM_CALL(cuStreamIsCapturing),
+    SHIM_CALL(cuStreamBeginCapture),
+    SHIM_CALL(cuStreamEndCapture),
+    SHIM_CALL(cuMemsetD8Async),
+    SHIM_CALL(cuMemsetD32Async),
+    SHIM_CALL(cuMemcpyAsync),
+    SHIM_CALL(cuMemcpyDtoDAsync),
+    SHIM_CALL(cuMemCreate),
+    SHIM_CALL(cuMemMap),
+    SHIM_CALL(cuMemSetAccess),
+    SHIM_CALL(cuMemGetInfo),
+    SHIM_CALL(cuEventRecord),
+    SHIM_CALL(cuStreamWaitEvent),
+    SHIM_END,
+};
 
 /* A pool of its own, so that what it keeps is given back at the end. */
 static gph_status use_figures(gph_cache *cache)
@@ -149,7 +113,7 @@ static gph_status do_it_all(void)
     CHECK((cache != NULL) == (status == GPH_OK));
     if (status == GPH_OK)
         status = use_cache(cache);
-    wrap_driver(false); /* what follows undoes */
+    shim_over(&runtime->cu, rules, false); /* what follows undoes */
     CU(StreamSynchronize, stream);
     int capturing = -1;
     CU(StreamIsCapturing, stream, &capturing);
@@ -190,11 +154,10 @@ static void every_driver_call_fails_in_turn(void)
     static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_OUT_OF_MEMORY};
     for (int c = 0; c < 2; c++) {
         long failures = 0;
-        call_code = codes[c];
+        shim.code = codes[c];
         for (long nth = 0; nth < 20000 && atomic_load(&test_failures) < 20; nth++) {
-            atomic_store(&call_count, 0);
-            atomic_store(&call_fails_at, nth);
-            wrap_driver(true);
+            shim.fail_at = nth;
+            shim_over(&runtime->cu, rules, true);
             const gph_status status = do_it_all();
             if (!CHECK(status == GPH_OK || status == (gph_status)codes[c]))
                 fprintf(stderr, "  call %ld: %s: %s\n", nth, gph_status_name(status),
@@ -202,7 +165,7 @@ static void every_driver_call_fails_in_turn(void)
             if (!CHECK(atomic_load(&heap.live_bytes) == live))
                 fprintf(stderr, "  call %ld leaks\n", nth);
             failures += status != GPH_OK;
-            if (atomic_load(&call_count) <= nth) {
+            if (shim.fail_at >= 0) {
                 CHECK(status == GPH_OK);
                 break;
             }
@@ -210,7 +173,7 @@ static void every_driver_call_fails_in_turn(void)
         printf("%ld failures\n", failures);
         CHECK(failures > 50);
     }
-    atomic_store(&call_fails_at, -1);
+    shim.fail_at = -1;
     CHECK_OK(do_it_all(), error);
 }
 
@@ -218,7 +181,6 @@ static bool set_up_faults(void)
 {
     const gph_allocator own = {fault_realloc, &heap};
     runtime_open(GPH_DRIVER_SOFT, &own); /* a GPU's calls are too slow for so many */
-    real = runtime->cu;
     return use_runtime();
 }
 

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "cuda/runtime.h"
 #include "fault.h"
+#include "shim.h"
 #include "unit/callable_run.h"
 
 #include <gph/cache_figures.h>
@@ -258,45 +259,31 @@ static void what_fails_takes_no_numbers(void)
 /* ---- everything fails in turn ---- */
 
 static fault_heap heap = {.fail_at = -1};
-static atomic_long call_fails_at = -1;
 static bool is_beyond; /* what was to fail was never reached */
 
-#define CALLS(X)                                                                         \
-    X(cuGraphLaunch, (CUgraphExec a, CUstream b), (a, b))                                \
-    X(cuGraphExecUpdate, (CUgraphExec a, CUgraph b, CUgraphExecUpdateResultInfo * c),    \
-      (a, b, c))                                                                         \
-    X(cuGraphInstantiateWithParams,                                                      \
-      (CUgraphExec * a, CUgraph b, CUDA_GRAPH_INSTANTIATE_PARAMS * c), (a, b, c))        \
-    X(cuGraphKernelNodeSetParams, (CUgraphNode a, const CUDA_KERNEL_NODE_PARAMS *b),     \
-      (a, b))                                                                            \
-    X(cuMemAlloc, (CUdeviceptr * a, size_t b), (a, b))                                   \
-    X(cuMemsetD32Async, (CUdeviceptr a, unsigned int b, size_t c, CUstream d),           \
-      (a, b, c, d))                                                                      \
-    X(cuStreamSynchronize, (CUstream a), (a))                                            \
-    X(cuStreamBeginCapture, (CUstream a, CUstreamCaptureMode b), (a, b))                 \
-    X(cuStreamEndCapture, (CUstream a, CUgraph * b), (a, b))
-
-#define X(name, params, args)                                                            \
-    static CUresult wrap_##name params                                                   \
-    {                                                                                    \
-        return atomic_fetch_sub(&call_fails_at, 1) == 0 ? CUDA_ERROR_UNKNOWN             \
-                                                        : real.name args;                \
-    }
-CALLS(X)
-#undef X
+static const struct shim_rule rules[] = {
+    SHIM_CALL(cuGraphLaunch),
+    SHIM_CALL(cuGraphExecUpdate),
+    SHIM_CALL(cuGraphInstantiateWithParams),
+    SHIM_CALL(cuGraphKernelNodeSetParams),
+    SHIM_CALL(cuMemAlloc),
+    SHIM_CALL(cuMemsetD32Async),
+    SHIM_CALL(cuStreamSynchronize),
+    SHIM_CALL(cuStreamBeginCapture),
+    SHIM_CALL(cuStreamEndCapture),
+    SHIM_END,
+};
 
 static void arm(long allocation, long call)
 {
     atomic_store(&heap.fail_at, allocation);
-    atomic_store(&call_fails_at, call);
-#define X(name, params, args) runtime->cu.name = call >= 0 ? wrap_##name : real.name;
-    CALLS(X)
-#undef X
+    shim.fail_at = call;
+    shim_over(&runtime->cu, rules, call >= 0);
 }
 
 static void disarm(void)
 {
-    is_beyond = atomic_load(&heap.fail_at) >= 0 || atomic_load(&call_fails_at) >= 0;
+    is_beyond = atomic_load(&heap.fail_at) >= 0 || shim.fail_at >= 0;
     arm(-1, -1);
 }
 
