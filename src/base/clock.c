@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The one clock: CLOCK_MONOTONIC in nanoseconds, which events of all processes share. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/clock.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Who the thread is, as gdb and top number it. */
 #define _GNU_SOURCE
 #include "base/thread.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The version of the library that is loaded, beside that of the headers. */
 #include <gph/base.h>
 
 #define TEXT_OF(x) #x
