@@ -247,7 +247,9 @@ static bool dot_product(ptx_low *l)
 /* ---- carry chains: add.cc, addc, sub.cc, subc, mad.cc, madc --------------------------
  */
 
-/* Computes in one bit more than the type and keeps that bit: carry or borrow. */
+/* One bit more than the type says carry or borrow. The flag is 1 after an addition with a
+ * carry and after a subtraction *without* a borrow, as a GPU has it (recorded forms of mixed
+ * chains, H200): an addc after a sub.cc adds 1 where nothing was borrowed. */
 static bool carry_chain(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
@@ -281,12 +283,16 @@ static bool carry_chain(ptx_low *l)
     ptx_value result = ptx_op(l, "%s %s %s, %s", word, wide, a.name, b.name);
     if (takes) {
         ptx_value carry = ptx_op(l, "load i1, ptr %%cc");
+        if (subtracts)
+            carry = ptx_op(l, "xor i1 %s, true", carry.name);
         carry = ptx_resize(l, carry, 1, 2 * bits, false);
         result = ptx_op(l, "%s %s %s, %s", word, wide, result.name, carry.name);
     }
     if (sets) {
         const ptx_value high = ptx_op(l, "lshr %s %s, %u", wide, result.name, bits);
-        const ptx_value carry = ptx_resize(l, high, 2 * bits, 1, false);
+        ptx_value carry = ptx_resize(l, high, 2 * bits, 1, false);
+        if (subtracts)
+            carry = ptx_op(l, "xor i1 %s, true", carry.name);
         ptx_do(l, "store i1 %s, ptr %%cc", carry.name);
     }
     ptx_out(l, 0, type, ptx_resize(l, result, 2 * bits, bits, false));
