@@ -35,19 +35,37 @@ const char *gph_status_text(gph_status status)
     return "an error code newer than this build";
 }
 
-gph_status gphi_cuda_fail(gph_error *error, gph_status result, const char *call,
-                          const char *format, ...)
+static void fail_with(gph_error *error, gph_status result, const char *call,
+                      const char *format, va_list values)
 {
     char what[256] = "";
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
-    va_end(args);
+    vsnprintf(what, sizeof(what), format, values);
     gphi_fail(error, result, "%s: %s returned %s (%s)", what, call,
               gph_status_name(result), gph_status_text(result));
     if (error != NULL)
         error->call = call;
+}
+
+gph_status gphi_cuda_fail(gph_error *error, gph_status result, const char *call,
+                          const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    fail_with(error, result, call, format, values);
+    va_end(values);
     return result;
+}
+
+gph_status gphi_cuda_check(gph_error *error, CUresult result, const char *call,
+                           const char *format, ...)
+{
+    va_list values;
+    if (result == CUDA_SUCCESS)
+        return GPH_OK;
+    va_start(values, format);
+    fail_with(error, (gph_status)result, call, format, values);
+    va_end(values);
+    return (gph_status)result;
 }
 
 gph_status gph_cuda_check(gph_status status, const char *call, gph_error *error)

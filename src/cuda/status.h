@@ -2,10 +2,14 @@
 /* A driver call's refusal as an error. */
 #ifndef GPHI_CUDA_STATUS_H
 #define GPHI_CUDA_STATUS_H
+#include "cuda/abi.h"
 #include <gph/cuda.h>
 
-/* As gphi_fail(), with what the call returned behind the sentence. `call` is a literal.
- */
+/* As gphi_fail(), with what the call returned after the sentence. `call` is a literal. */
 gph_status gphi_cuda_fail(gph_error *error, gph_status result, const char *call,
                           const char *format, ...) GPH_PRINTF(4, 5);
+/* GPH_OK if the call succeeded, else the same. Not on the way of a launch: it is a call
+ * more, and its values are prepared in each case. */
+gph_status gphi_cuda_check(gph_error *error, CUresult result, const char *call,
+                           const char *format, ...) GPH_PRINTF(4, 5);
 #endif

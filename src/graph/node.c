@@ -249,37 +249,20 @@ static bool same_kernel(const gph_kernel_params *a, const gph_kernel_params *b)
             (same_layout(a, b) && same_text(a->function, b->function)));
 }
 
-static bool same_side(const gph_memcpy_side *a, const gph_memcpy_side *b)
-{
-    return a->memory == b->memory && a->lod == b->lod && a->address == b->address &&
-           a->x_bytes == b->x_bytes && a->y == b->y && a->z == b->z &&
-           a->pitch_bytes == b->pitch_bytes && a->height == b->height;
-}
+/* The parameters below are numbers without gaps, so bytes say whether they are equal. */
+_Static_assert(sizeof(gph_memcpy_side) == 56 && sizeof(gph_memcpy_params) == 136 &&
+                   sizeof(gph_memset_params) == 40 && sizeof(gph_mem_op) == 24,
+               "parameters with gaps");
 
-static bool same_memcpy(const gph_memcpy_params *a, const gph_memcpy_params *b)
+static bool same_bytes(const gph_node *a, const gph_node *b, size_t bytes)
 {
-    return a->width_bytes == b->width_bytes && a->height == b->height &&
-           a->depth == b->depth && same_side(&a->dst, &b->dst) &&
-           same_side(&a->src, &b->src);
-}
-
-static bool same_memset(const gph_memset_params *a, const gph_memset_params *b)
-{
-    return a->address == b->address && a->pitch_bytes == b->pitch_bytes &&
-           a->width == b->width && a->height == b->height && a->value == b->value &&
-           a->element_bytes == b->element_bytes;
+    return memcmp(&a->u, &b->u, bytes) == 0;
 }
 
 static bool same_batch(const gph_batch_params *a, const gph_batch_params *b)
 {
-    if (a->count != b->count || !same_known(a->context, b->context))
-        return false;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->ops[i].operation != b->ops[i].operation ||
-            a->ops[i].flags != b->ops[i].flags ||
-            a->ops[i].address != b->ops[i].address || a->ops[i].value != b->ops[i].value)
-            return false;
-    return true;
+    return a->count == b->count && same_known(a->context, b->context) &&
+           (a->count == 0 || memcmp(a->ops, b->ops, a->count * sizeof(*a->ops)) == 0);
 }
 
 bool gphi_node_same(const gph_node *a, const gph_node *b)
@@ -288,20 +271,16 @@ bool gphi_node_same(const gph_node *a, const gph_node *b)
         return false;
     switch (a->kind) {
     case GPH_NODE_KERNEL: return same_kernel(&a->u.kernel, &b->u.kernel);
-    case GPH_NODE_MEMCPY: return same_memcpy(&a->u.memcpy, &b->u.memcpy);
-    case GPH_NODE_MEMSET: return same_memset(&a->u.memset, &b->u.memset);
+    case GPH_NODE_MEMCPY: return same_bytes(a, b, sizeof(a->u.memcpy));
+    case GPH_NODE_MEMSET: return same_bytes(a, b, sizeof(a->u.memset));
     case GPH_NODE_BATCH_MEM_OP: return same_batch(&a->u.batch, &b->u.batch);
-    case GPH_NODE_HOST:
-        return a->u.host.function == b->u.host.function &&
-               a->u.host.user == b->u.host.user;
+    case GPH_NODE_HOST: return same_bytes(a, b, sizeof(a->u.host));
     case GPH_NODE_EVENT_WAIT:
-    case GPH_NODE_EVENT_RECORD: return a->u.event.event == b->u.event.event;
+    case GPH_NODE_EVENT_RECORD: return same_bytes(a, b, sizeof(a->u.event));
     case GPH_NODE_MEM_ALLOC:
-    case GPH_NODE_MEM_FREE:
-        return a->u.memory.address == b->u.memory.address &&
-               a->u.memory.bytes == b->u.memory.bytes;
+    case GPH_NODE_MEM_FREE: return same_bytes(a, b, sizeof(a->u.memory));
     case GPH_NODE_SEMAPHORE_SIGNAL:
-    case GPH_NODE_SEMAPHORE_WAIT: return a->u.semaphore.count == b->u.semaphore.count;
+    case GPH_NODE_SEMAPHORE_WAIT: return same_bytes(a, b, sizeof(a->u.semaphore));
     case GPH_NODE_CHILD:
     case GPH_NODE_EMPTY:
     case GPH_NODE_CONDITIONAL: break;

@@ -95,11 +95,9 @@ static gph_status make_handle(gph_arena *arena, CUmemGenericAllocationHandle *ou
     const CUmemAllocationProp prop = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = arena->device}};
-    const CUresult result =
-        arena->runtime->cu.cuMemCreate(out, arena->page_bytes, &prop, 0);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuMemCreate", "%llu bytes",
-                              (unsigned long long)arena->page_bytes);
+    GPHI_TRY(gphi_cuda_check(
+        error, arena->runtime->cu.cuMemCreate(out, arena->page_bytes, &prop, 0),
+        "cuMemCreate", "%llu bytes", (unsigned long long)arena->page_bytes));
     arena->total_pages++;
     gphi_ledger_pages(arena->device, (int64_t)arena->page_bytes);
     return GPH_OK;
@@ -267,9 +265,8 @@ static gph_status release_stock(gph_arena *arena, uint64_t keep, uint64_t *relea
         const CUmemGenericAllocationHandle handle =
             *(CUmemGenericAllocationHandle *)gphi_vec_at(&arena->stock,
                                                          arena->stock.count - 1);
-        const CUresult result = arena->runtime->cu.cuMemRelease(handle);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemRelease", "a page");
+        GPHI_TRY(gphi_cuda_check(error, arena->runtime->cu.cuMemRelease(handle),
+                                 "cuMemRelease", "a page"));
         arena->stock.count--;
         arena->total_pages--;
         gphi_ledger_pages(arena->device, -(int64_t)arena->page_bytes);
@@ -338,28 +335,23 @@ static gph_status find_device(gph_arena *arena, int32_t wanted, gph_error *error
 {
     const gphi_cuda_table *cu = &arena->runtime->cu;
     CUdevice device = wanted;
-    CUresult result = CUDA_SUCCESS;
     int count = 0;
     if (wanted == -1) {
-        result = cu->cuCtxGetDevice(&device);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetDevice",
-                                  "the device of an arena");
+        GPHI_TRY(gphi_cuda_check(error, cu->cuCtxGetDevice(&device), "cuCtxGetDevice",
+                                 "the device of an arena"));
     } else {
-        result = cu->cuDeviceGetCount(&count);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuDeviceGetCount",
-                                  "device %d", wanted);
+        GPHI_TRY(gphi_cuda_check(error, cu->cuDeviceGetCount(&count), "cuDeviceGetCount",
+                                 "device %d", wanted));
         if (wanted < 0 || wanted >= count)
             return gphi_fail(error, GPH_E_INVALID, "options.device %d: there are %d",
                              wanted, count);
     }
     int can = 0;
-    result = cu->cuDeviceGetAttribute(
-        &can, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuDeviceGetAttribute",
-                              "device %d", device);
+    GPHI_TRY(gphi_cuda_check(
+        error,
+        cu->cuDeviceGetAttribute(
+            &can, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device),
+        "cuDeviceGetAttribute", "device %d", device));
     if (!can)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "device %d has no virtual memory calls", device);
@@ -376,15 +368,13 @@ static gph_status find_sizes(gph_arena *arena, const gph_arena_options *opt,
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = arena->device}};
     size_t page = 0, total = 0;
-    CUresult result = cu->cuMemGetAllocationGranularity(
-        &page, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuMemGetAllocationGranularity",
-                              "device %d", arena->device);
-    result = cu->cuDeviceTotalMem(&total, arena->device);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuDeviceTotalMem", "device %d",
-                              arena->device);
+    GPHI_TRY(gphi_cuda_check(error,
+                             cu->cuMemGetAllocationGranularity(
+                                 &page, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                             "cuMemGetAllocationGranularity", "device %d",
+                             arena->device));
+    GPHI_TRY(gphi_cuda_check(error, cu->cuDeviceTotalMem(&total, arena->device),
+                             "cuDeviceTotalMem", "device %d", arena->device));
     if (opt->base % page != 0)
         return gphi_fail(error, GPH_E_INVALID,
                          "options.base 0x%llx is no multiple of %zu",

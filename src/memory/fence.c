@@ -32,10 +32,8 @@ gph_status gphi_stream_find(gph_arena *arena, CUstream stream, uint32_t *out,
                             gph_error *error)
 {
     unsigned long long id = 0;
-    const CUresult result = arena->runtime->cu.cuStreamGetId(stream, &id);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamGetId", "stream %p",
-                              (void *)stream);
+    GPHI_TRY(gphi_cuda_check(error, arena->runtime->cu.cuStreamGetId(stream, &id),
+                             "cuStreamGetId", "stream %p", (void *)stream));
     for (size_t i = arena->streams.count; i-- > 0;)
         if (stream_at(arena, (uint32_t)i)->id == id) {
             *out = (uint32_t)i;
@@ -62,12 +60,9 @@ static gph_status take_event(gph_arena *arena, CUevent *out, gph_error *error)
     const size_t most = arena->streams.count * GPHI_MARKS_MAX + 1;
     if (arena->events.capacity < most && gphi_vec_reserve(&arena->events, most) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "keeping events");
-    const CUresult result =
-        arena->runtime->cu.cuEventCreate(out, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuEventCreate",
-                              "an event behind a free");
-    return GPH_OK;
+    return gphi_cuda_check(error,
+                           arena->runtime->cu.cuEventCreate(out, CU_EVENT_DISABLE_TIMING),
+                           "cuEventCreate", "an event behind a free");
 }
 
 static void put_event(gph_arena *arena, CUevent event)

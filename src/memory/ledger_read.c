@@ -128,10 +128,9 @@ static gph_status read_total(const gph_arena *arena, gph_ledger_total *total,
                              gph_error *error)
 {
     size_t free_bytes = 0, device_bytes = 0;
-    const CUresult result = arena->runtime->cu.cuMemGetInfo(&free_bytes, &device_bytes);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuMemGetInfo",
-                              "the ledger of device %d", arena->device);
+    GPHI_TRY(gphi_cuda_check(error,
+                             arena->runtime->cu.cuMemGetInfo(&free_bytes, &device_bytes),
+                             "cuMemGetInfo", "the ledger of device %d", arena->device));
     const uint64_t pages = arena->total_pages * arena->page_bytes;
     *total = (gph_ledger_total){
         .mapped_bytes = arena->owned_pages * arena->page_bytes,

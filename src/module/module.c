@@ -108,10 +108,8 @@ static gph_status load_locked(gph_module *fresh, const void *image, size_t bytes
 static gph_status read_context(const gph_runtime *runtime, const char *why,
                                CUcontext *out, gph_error *error)
 {
-    const CUresult result = runtime->cu.cuCtxGetCurrent(out);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetCurrent", "%s", why);
-    return GPH_OK;
+    return gphi_cuda_check(error, runtime->cu.cuCtxGetCurrent(out), "cuCtxGetCurrent",
+                           "%s", why);
 }
 
 gph_status gph_module_load(gph_runtime *runtime, const void *image, size_t bytes,
@@ -258,14 +256,10 @@ gph_status gph_kernel_identify(gph_runtime *runtime, CUfunction function,
     const gphi_cuda_table *cu = &runtime->cu;
     CUmodule handle = NULL;
     gph_kernel_id found = {0};
-    CUresult result = cu->cuFuncGetName(&found.name, function);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuFuncGetName", "function %p",
-                              (void *)function);
-    result = cu->cuFuncGetModule(&handle, function);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuFuncGetModule",
-                              "kernel %.200s", found.name);
+    GPHI_TRY(gphi_cuda_check(error, cu->cuFuncGetName(&found.name, function),
+                             "cuFuncGetName", "function %p", (void *)function));
+    GPHI_TRY(gphi_cuda_check(error, cu->cuFuncGetModule(&handle, function),
+                             "cuFuncGetModule", "kernel %.200s", found.name));
     if (!find_image(runtime, handle, found.image))
         return gphi_fail(
             error, GPH_E_UNSUPPORTED,

@@ -27,10 +27,8 @@ static gph_status check_stream(const gph_runtime *runtime, CUstream stream,
                          "the legacy default stream cannot be captured");
 
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const CUresult result = runtime->cu.cuStreamIsCapturing(stream, &status);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamIsCapturing",
-                              "stream %p", (void *)stream);
+    GPHI_TRY(gphi_cuda_check(error, runtime->cu.cuStreamIsCapturing(stream, &status),
+                             "cuStreamIsCapturing", "stream %p", (void *)stream));
     if (status != CU_STREAM_CAPTURE_STATUS_NONE)
         return gphi_fail(error, GPH_E_STATE, "stream %p is captured already",
                          (void *)stream);

@@ -134,12 +134,9 @@ gph_status gph_exec_upload(gph_exec *exec, CUstream stream, gph_error *error)
 {
     if (exec == NULL || exec->self != exec)
         return gphi_fail(error, GPH_E_INVALID, "exec %p is no executable", (void *)exec);
-    const CUresult result = exec->runtime->cu.cuGraphUpload(exec->handle, stream);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuGraphUpload",
-                              "uploading %p in stream %p", (void *)exec->handle,
-                              (void *)stream);
-    return GPH_OK;
+    return gphi_cuda_check(error, exec->runtime->cu.cuGraphUpload(exec->handle, stream),
+                           "cuGraphUpload", "uploading %p in stream %p",
+                           (void *)exec->handle, (void *)stream);
 }
 
 /* Apart from gph_exec_launch(), so that the success path needs no stack of its own. */

@@ -74,11 +74,9 @@ static gph_status take_nodes(gph_capture *capture, gphi_vec *fresh)
 static gph_status sync(gph_capture *capture, gph_error *error)
 {
     gphi_capture_info info;
-    const CUresult result =
-        gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamGetCaptureInfo",
-                              "stream %p", (void *)capture->stream);
+    GPHI_TRY(gphi_cuda_check(
+        error, gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info),
+        "cuStreamGetCaptureInfo", "stream %p", (void *)capture->stream));
     if (info.graph == NULL)
         return GPH_OK; /* invalid: the end of the capture says why */
 

@@ -97,11 +97,8 @@ static gph_status find_context(const gph_runtime *runtime, CUcontext wanted,
     *out = wanted;
     if (wanted != NULL)
         return GPH_OK;
-    const CUresult result = runtime->cu.cuCtxGetCurrent(out);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetCurrent",
-                              "tracking an executable");
-    return GPH_OK;
+    return gphi_cuda_check(error, runtime->cu.cuCtxGetCurrent(out), "cuCtxGetCurrent",
+                           "tracking an executable");
 }
 
 static gph_status find_snapshot(gph_runtime *runtime, CUgraph graph, gph_snapshot *given,
