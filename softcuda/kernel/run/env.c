@@ -11,7 +11,8 @@
 #include "base/heap.h"
 
 #define HEAP_BYTES_DEFAULT                                                               \
-    (8ull << 20) /* CUDA's default of CU_LIMIT_MALLOC_HEAP_SIZE                          \
+    (8ull                                                                                \
+     << 20) /* CUDA's default of CU_LIMIT_MALLOC_HEAP_SIZE                          \
                   */
 #define HEAD_MAGIC 0x50414548u
 

@@ -9,10 +9,9 @@
 #define LANE_STACK_BYTES (64u << 10)
 #define TURNS_BETWEEN_CHECKS 64u
 
-void soft_lanes_destroy(soft_lanes *lanes)
+/* Of a block that has lanes. */
+static void destroy(soft_lanes *lanes)
 {
-    if (lanes == NULL)
-        return;
     for (uint32_t i = 0; i < lanes->capacity; i++)
         soft_fiber_fini(&lanes->lanes[i].fiber);
     free(lanes->lanes);
@@ -44,18 +43,6 @@ static void switch_to(soft_lanes *lanes, soft_lane *lane)
     lanes->block->thread = &lane->view;
     soft_runner_switch(lanes->block->runner, lanes->host, &lane->fiber);
     lanes->block->thread = NULL;
-}
-
-uint64_t soft_lane_wait(soft_lane *lane)
-{
-    soft_lanes *lanes = lane->lanes;
-    soft_runner_switch(lanes->block->runner, &lane->fiber, lanes->host);
-    return lane->result;
-}
-
-void soft_lane_raise(soft_lane *lane, gph_status code, const char *detail)
-{
-    soft_block_raise(lane->lanes->block, lane->view.index, code, detail);
 }
 
 /* An exited lane counts as arrived wherever the others wait. */
@@ -177,8 +164,10 @@ static uint32_t turn(soft_lanes *lanes, bool *any_ready)
 
 void soft_lanes_run(soft_block *block)
 {
-    if (block->lanes == NULL)
+    if (block->lanes == NULL) {
         block->lanes = calloc(1, sizeof(*block->lanes));
+        block->destroy_lanes = block->lanes != NULL ? destroy : NULL;
+    }
     soft_lanes *lanes = block->lanes;
     const uint32_t count = block->view.grid->thread_count;
     if (lanes == NULL || !make_room(lanes, count))

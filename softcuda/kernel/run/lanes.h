@@ -66,7 +66,6 @@ typedef struct soft_lanes {
 
 /* Runs the block that `block->view` describes, on the stack of the caller. */
 void soft_lanes_run(soft_block *block);
-void soft_lanes_destroy(soft_lanes *lanes); /* takes NULL */
 
 static inline soft_lane *soft_lane_from(ptx_thread *view)
 {
@@ -74,9 +73,19 @@ static inline soft_lane *soft_lane_from(ptx_thread *view)
 }
 
 /* Gives the thread up until its state is READY again; its result. */
-uint64_t soft_lane_wait(soft_lane *lane);
+static inline uint64_t soft_lane_wait(soft_lane *lane)
+{
+    soft_lanes *lanes = lane->lanes;
+    soft_runner_switch(lanes->block->runner, &lane->fiber, lanes->host);
+    return lane->result;
+}
+
 /* Ends the launch for something this thread did. */
-_Noreturn void soft_lane_raise(soft_lane *lane, gph_status code, const char *detail);
+static inline _Noreturn void soft_lane_raise(soft_lane *lane, gph_status code,
+                                             const char *detail)
+{
+    soft_block_raise(lane->lanes->block, lane->view.index, code, detail);
+}
 
 /* warp.c */
 /* Whether the lane's meeting is complete now: results are filled and all are READY. */

@@ -93,6 +93,12 @@ typedef struct soft_kernel_launch {
     uint64_t workspace[8]; /* of grid.sync(), which nvcc emits inline */
 } soft_kernel_launch;
 
+/* A block met a fault: those still to come are not run. */
+static inline bool soft_launch_failed(const soft_kernel_launch *launch)
+{
+    return atomic_load_explicit(&launch->fault, memory_order_relaxed) != 0;
+}
+
 /* Fills a launch. Checks what the kernel itself limits (threads a block, required block
  * size, shared memory up to 227 KiB, zero dimensions): 1 (CUDA_ERROR_INVALID_VALUE) or
  * 701 (LAUNCH_OUT_OF_RESOURCES); 801 for a kernel on PTX_PATH_UNSUPPORTED, with its line

@@ -10,12 +10,11 @@
 #include "softcuda/kernel/run/place.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "softcuda/kernel/run/runner.h"
+#include "softcuda/kernel/run/launch.h"
 
 enum { CHUNK = 64 };
 
@@ -106,9 +105,9 @@ static bool is_text(uintptr_t pc)
     return pc >= (uintptr_t)soft_text_start && pc < (uintptr_t)soft_text_stop;
 }
 
-bool soft_place_is_code(uintptr_t pc)
+bool soft_place_holds(uintptr_t pc)
 {
-    return soft_kernel_running() && (is_text(pc) || find(pc) != NULL);
+    return is_text(pc) || find(pc) != NULL;
 }
 
 bool soft_code_find(uintptr_t pc, soft_code_place *out)
@@ -126,36 +125,6 @@ bool soft_code_find(uintptr_t pc, soft_code_place *out)
             *out = (soft_code_place){function->name, at - function->start};
     }
     return true;
-}
-
-bool soft_kernel_running(void)
-{
-    const soft_runner *runner = soft_runner_current();
-    return runner != NULL && runner->guard.sp != NULL;
-}
-
-void soft_kernel_fault(gph_status code, uint64_t address, const char *detail)
-{
-    soft_runner_raise(soft_runner_current(), code, address, detail);
-}
-
-void soft_place_fault(soft_fault_scope *scope)
-{
-    /* The handler runs with its own signal blocked, and is never returned from. */
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGSEGV);
-    sigaddset(&signals, SIGBUS);
-    sigaddset(&signals, SIGFPE);
-    sigaddset(&signals, SIGILL);
-    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    if (scope->signal == SIGILL)
-        soft_kernel_fault(SOFT_ERROR_ILLEGAL_INSTRUCTION, 0, NULL);
-    if (scope->signal == SIGBUS && scope->code == BUS_ADRALN)
-        soft_kernel_fault(SOFT_ERROR_MISALIGNED_ADDRESS, scope->address, NULL);
-    if (scope->signal == SIGFPE)
-        soft_kernel_fault(SOFT_ERROR_LAUNCH_FAILED, 0, "an arithmetic trap");
-    soft_kernel_fault(SOFT_ERROR_ILLEGAL_ADDRESS, scope->address, NULL);
 }
 
 /* Sixteen bytes of any alignment. Most calls are for a few hundred bytes, where starting

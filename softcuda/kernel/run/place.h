@@ -13,9 +13,7 @@
 bool soft_place_add(const soft_image *image);
 void soft_place_remove(const soft_image *image);
 /* Async-signal-safe: generated code, or a function of the section "soft_text". */
-bool soft_place_is_code(uintptr_t pc);
-/* A signal came while this thread ran generated code: does not return. */
-void soft_place_fault(soft_fault_scope *scope);
+bool soft_place_holds(uintptr_t pc);
 
 /* Functions that read or write memory for generated code, so that a fault in them is the
  * kernel's: they hold no lock and call nothing. */

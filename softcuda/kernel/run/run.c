@@ -21,17 +21,9 @@
 
 #define LIVE_MAX 16u
 #define CLAIM_MAX 32u
-/* Safepoints before a block of an ordinary grid lets others run: long loops are common,
- * and switching between blocks costs their place in the cache. */
-#define PATIENCE 4u
 /* What a block counts for, in rounds of loops, until the time limit is looked at: a grid
  * of short blocks may be as endless as a loop. */
 #define BLOCK_ROUNDS 64
-
-static bool launch_failed(const soft_kernel_launch *launch)
-{
-    return atomic_load_explicit(&launch->fault, memory_order_relaxed) != 0;
-}
 
 static void set_block_index(soft_block *block, const soft_kernel_launch *launch,
                             uint64_t index)
@@ -97,7 +89,7 @@ static void run_direct(void *argument)
     soft_block *block = &runner->home;
     uint64_t index;
     runner->current = block;
-    while (next_block(runner, &index) && !launch_failed(launch))
+    while (next_block(runner, &index) && !soft_launch_failed(launch))
         run_block(block, launch, index);
 }
 
@@ -107,7 +99,7 @@ static void fiber_main(void *argument)
     soft_block *block = argument;
     soft_runner *runner = block->runner;
     uint64_t index;
-    while (!launch_failed(runner->launch) && next_block(runner, &index)) {
+    while (!soft_launch_failed(runner->launch) && next_block(runner, &index)) {
         block->safepoints = 0;
         run_block(block, runner->launch, index);
     }
@@ -191,23 +183,6 @@ static void run_on_fibers(void *argument)
         else if (!more && round != 0)
             sched_yield(); /* all wait: for other workers, or for the host */
     }
-}
-
-void soft_block_safepoint(soft_block *block)
-{
-    soft_runner *runner = block->runner;
-    block->view.safepoint_budget = runner->launch->safepoint_budget;
-    if (launch_failed(runner->launch) || soft_kernel_env_is_dead(runner->launch->env))
-        soft_runner_raise(runner, GPH_OK, 0, NULL);
-    if (runner->deadline_ns != 0 && gphi_clock_ns() > runner->deadline_ns)
-        soft_runner_raise(runner, SOFT_ERROR_LAUNCH_TIMEOUT, 0,
-                          "it ran longer than SOFTCUDA_KERNEL_TIMEOUT_MS allows");
-    block->safepoints++;
-    if (block->fiber == &runner->own ||
-        (block->safepoints < PATIENCE && runner->launch->grid.cooperative == 0))
-        return;
-    soft_runner_switch(runner, block->fiber, &runner->own);
-    runner->current = block;
 }
 
 /* ---- faults -------------------------------------------------------------------------
@@ -407,7 +382,7 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
         fail_without_runner(launch, parts);
         return;
     }
-    if (launch_failed(launch) ||
+    if (soft_launch_failed(launch) ||
         atomic_load_explicit(&launch->env->dead, memory_order_acquire)) {
         drain(parts);
         return;
@@ -427,6 +402,6 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
         }
         left = soft_guard_call(&runner->guard, run_direct, runner);
     }
-    if (left || launch_failed(launch))
+    if (left || soft_launch_failed(launch))
         give_up(runner, parts);
 }

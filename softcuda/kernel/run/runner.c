@@ -3,17 +3,22 @@
 #include "softcuda/kernel/run/runner.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "softcuda/kernel/run/lanes.h"
+#include "base/clock.h"
+#include "softcuda/kernel/run/env.h"
 #include "softcuda/kernel/run/place.h"
 
 #define BLOCK_STACK_BYTES (256u << 10)
 /* 1,024 threads that read 16 bytes each */
 #define MARGIN_BYTES (16u << 10)
+/* Safepoints before a block of an ordinary grid lets others run: long loops are common,
+ * and switching between blocks costs their place in the cache. */
+#define PATIENCE 4u
 
 _Thread_local soft_runner *soft_runner_own;
 static pthread_key_t key;
@@ -30,7 +35,8 @@ static void memory_fini(soft_block_memory *memory)
 static void block_fini(soft_block *block)
 {
     memory_fini(&block->memory);
-    soft_lanes_destroy(block->lanes);
+    if (block->destroy_lanes != NULL)
+        block->destroy_lanes(block->lanes);
     soft_fiber_fini(&block->stack);
 }
 
@@ -49,16 +55,46 @@ static void runner_destroy(void *argument)
     free(runner);
 }
 
-/* A fault in generated code, seen by the handler of signals. */
+bool soft_kernel_running(void)
+{
+    const soft_runner *runner = soft_runner_own;
+    return runner != NULL && runner->guard.sp != NULL;
+}
+
+void soft_kernel_fault(gph_status code, uint64_t address, const char *detail)
+{
+    soft_runner_raise(soft_runner_own, code, address, detail);
+}
+
+static bool is_code(uintptr_t pc)
+{
+    return soft_kernel_running() && soft_place_holds(pc);
+}
+
+/* A fault in generated code, seen by the handler of signals: does not return. */
 static void recover(soft_fault_scope *scope)
 {
-    soft_place_fault(scope);
+    /* The handler runs with its own signal blocked, and is never returned from. */
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGSEGV);
+    sigaddset(&signals, SIGBUS);
+    sigaddset(&signals, SIGFPE);
+    sigaddset(&signals, SIGILL);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    if (scope->signal == SIGILL)
+        soft_kernel_fault(SOFT_ERROR_ILLEGAL_INSTRUCTION, 0, NULL);
+    if (scope->signal == SIGBUS && scope->code == BUS_ADRALN)
+        soft_kernel_fault(SOFT_ERROR_MISALIGNED_ADDRESS, scope->address, NULL);
+    if (scope->signal == SIGFPE)
+        soft_kernel_fault(SOFT_ERROR_LAUNCH_FAILED, 0, "an arithmetic trap");
+    soft_kernel_fault(SOFT_ERROR_ILLEGAL_ADDRESS, scope->address, NULL);
 }
 
 static void set_up(void)
 {
     ready = pthread_key_create(&key, runner_destroy) == 0 &&
-            soft_fault_install(soft_place_is_code, NULL) == GPH_OK;
+            soft_fault_install(is_code, NULL) == GPH_OK;
 }
 
 soft_runner *soft_runner_current(void)
@@ -182,4 +218,22 @@ void soft_block_raise(soft_block *block, uint32_t thread, gph_status code,
     block->runner->raised.has_thread = true;
     block->runner->raised.thread = thread;
     soft_runner_raise(block->runner, code, 0, detail);
+}
+
+void soft_block_safepoint(soft_block *block)
+{
+    soft_runner *runner = block->runner;
+    block->view.safepoint_budget = runner->launch->safepoint_budget;
+    if (soft_launch_failed(runner->launch) ||
+        soft_kernel_env_is_dead(runner->launch->env))
+        soft_runner_raise(runner, GPH_OK, 0, NULL);
+    if (runner->deadline_ns != 0 && gphi_clock_ns() > runner->deadline_ns)
+        soft_runner_raise(runner, SOFT_ERROR_LAUNCH_TIMEOUT, 0,
+                          "it ran longer than SOFTCUDA_KERNEL_TIMEOUT_MS allows");
+    block->safepoints++;
+    if (block->fiber == &runner->own ||
+        (block->safepoints < PATIENCE && runner->launch->grid.cooperative == 0))
+        return;
+    soft_runner_switch(runner, block->fiber, &runner->own);
+    runner->current = block;
 }

@@ -34,12 +34,13 @@ typedef struct soft_block {
     soft_runner *runner;
     soft_fiber *fiber; /* it runs on; the runner's own for the home block */
     soft_block_memory memory;
-    struct soft_lanes *lanes; /* slow path */
-    ptx_thread *thread;       /* slow path: the thread that runs just now, else NULL */
-    uint32_t safepoints;      /* of this block so far */
-    bool finished;            /* its fiber found no more blocks */
-    struct soft_block *next;  /* in the runner's idle or parked list */
-    soft_fiber stack;         /* what `fiber` points to, but for the home block */
+    struct soft_lanes *lanes; /* slow path; lanes.c frees them by this: */
+    void (*destroy_lanes)(struct soft_lanes *lanes);
+    ptx_thread *thread;      /* slow path: the thread that runs just now, else NULL */
+    uint32_t safepoints;     /* of this block so far */
+    bool finished;           /* its fiber found no more blocks */
+    struct soft_block *next; /* in the runner's idle or parked list */
+    soft_fiber stack;        /* what `fiber` points to, but for the home block */
 } soft_block;
 
 struct soft_runner {

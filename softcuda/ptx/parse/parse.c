@@ -1,285 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A module: its head, then its directives in the order of the text, then what could only
+ * be known at the end. */
 #include "softcuda/ptx/parse/parse.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/heap.h"
-
-/* Text of n bytes may take this much memory, as a module and while it is parsed. Real
- * modules take 5 to 15 bytes a byte. */
-#define MEMORY_BYTES_MIN ((size_t)64 << 20)
-#define MEMORY_FACTOR 40
-
-#define FILES_MAX 65536u
-
-/* ---- errors ------------------------------------------------------------------------ */
-
-ptx_quoted ptx_quote(const ptx_token *token)
-{
-    ptx_quoted out;
-    if (token->kind == PTX_TOKEN_END) {
-        snprintf(out.text, sizeof(out.text), "the end of the text");
-        return out;
-    }
-    const bool is_dot = token->kind == PTX_TOKEN_DOT;
-    const bool is_string = token->kind == PTX_TOKEN_STRING;
-    size_t at = 0;
-    out.text[at++] = '\'';
-    if (is_dot || is_string)
-        out.text[at++] = is_dot ? '.' : '"';
-    for (uint32_t i = 0; i < token->length; i++) {
-        if (at > 48) {
-            memcpy(out.text + at, "...", 3);
-            at += 3;
-            break;
-        }
-        const unsigned char c = (unsigned char)token->text[i];
-        if (c >= ' ' && c < 127)
-            out.text[at++] = (char)c;
-        else
-            at += (size_t)snprintf(out.text + at, 5, "\\x%02x", c);
-    }
-    if (is_string)
-        out.text[at++] = '"';
-    out.text[at++] = '\'';
-    out.text[at] = '\0';
-    return out;
-}
-
-static void set_hint(gph_error *error, const char *hint)
-{
-    if (error != NULL && hint != NULL)
-        snprintf(error->hint, sizeof(error->hint), "%s", hint);
-}
-
-gph_status ptx_fail_at(ptx_parser *parser, const ptx_token *where, const char *hint,
-                       const char *format, ...)
-{
-    char message[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof(message), format, args);
-    va_end(args);
-    const gph_status status =
-        gphi_fail(parser->error, PTX_E_INVALID, "line %u, column %u: %s", where->line,
-                  where->column, message);
-    set_hint(parser->error, hint);
-    return status;
-}
-
-gph_status ptx_fail_expected(ptx_parser *parser, const char *expected)
-{
-    return ptx_fail_at(parser, &parser->token, NULL, "found %s, expected %s",
-                       ptx_quote(&parser->token).text, expected);
-}
-
-gph_status ptx_fail_memory(ptx_parser *parser)
-{
-    const size_t bytes = (size_t)(parser->lexer.end - parser->lexer.text);
-    if (ptx_arena_is_full(parser->arena) || ptx_arena_is_full(parser->scratch))
-        return ptx_fail_at(parser, &parser->token,
-                           "large initializers and register ranges take the most",
-                           "%zu bytes of PTX declare more than %zu bytes of module",
-                           bytes, MEMORY_BYTES_MIN + bytes * MEMORY_FACTOR);
-    return gphi_fail(parser->error, GPH_E_NO_MEMORY, "parsing %zu bytes of PTX", bytes);
-}
-
-/* ---- tokens ------------------------------------------------------------------------ */
-
-gph_status ptx_next(ptx_parser *parser)
-{
-    if (ptx_lex(&parser->lexer, &parser->token))
-        return GPH_OK;
-    parser->token.kind = PTX_TOKEN_PUNCT;
-    parser->token.length = 1;
-    const bool is_byte = parser->lexer.hint == NULL && parser->token.text[0] != '\0';
-    if (is_byte)
-        return ptx_fail_at(parser, &parser->token, NULL, "found %s, %s",
-                           ptx_quote(&parser->token).text, parser->lexer.problem);
-    return ptx_fail_at(parser, &parser->token, parser->lexer.hint, "found %s",
-                       parser->lexer.problem);
-}
-
-bool ptx_at(const ptx_parser *parser, char punct)
-{
-    return parser->token.kind == PTX_TOKEN_PUNCT && parser->token.punct == punct;
-}
-
-gph_status ptx_expect(ptx_parser *parser, char punct, const char *expected)
-{
-    if (!ptx_at(parser, punct))
-        return ptx_fail_expected(parser, expected);
-    return ptx_next(parser);
-}
-
-gph_status ptx_accept(ptx_parser *parser, char punct, bool *taken)
-{
-    *taken = ptx_at(parser, punct);
-    return *taken ? ptx_next(parser) : GPH_OK;
-}
-
-const ptx_word *ptx_at_word(const ptx_parser *parser)
-{
-    return ptx_words_find(&parser->words, parser->token.text, parser->token.length,
-                          parser->token.hash);
-}
-
-ptx_directive ptx_at_directive(const ptx_parser *parser)
-{
-    if (parser->token.kind != PTX_TOKEN_DOT)
-        return PTX_DIR_NONE;
-    const ptx_word *word = ptx_at_word(parser);
-    return word == NULL ? PTX_DIR_NONE : (ptx_directive)word->directive;
-}
-
-/* ---- arrays ------------------------------------------------------------------------ */
-
-void *ptx_vec_add(ptx_arena *arena, ptx_vec *vec, size_t item_bytes)
-{
-    if (vec->count == vec->capacity) {
-        const uint32_t capacity = vec->capacity < 8 ? 8 : vec->capacity * 2;
-        if (vec->capacity > UINT32_MAX / 2)
-            return NULL;
-        void *items = ptx_arena_alloc(arena, capacity, item_bytes);
-        if (items == NULL)
-            return NULL;
-        if (vec->count > 0)
-            memcpy(items, vec->items, vec->count * item_bytes);
-        vec->items = items;
-        vec->capacity = capacity;
-    }
-    void *item = (char *)vec->items + vec->count++ * item_bytes;
-    memset(item, 0, item_bytes);
-    return item;
-}
-
-void *ptx_vec_keep(ptx_parser *parser, const ptx_vec *vec, size_t item_bytes)
-{
-    void *items = ptx_arena_alloc(parser->arena, vec->count, item_bytes);
-    if (items != NULL && vec->count > 0)
-        memcpy(items, vec->items, vec->count * item_bytes);
-    return items;
-}
-
-ptx_function *ptx_function_at(ptx_parser *parser, uint32_t index)
-{
-    return (ptx_function *)parser->functions.items + index;
-}
-
-char *ptx_keep_name(ptx_parser *parser, const ptx_token *name)
-{
-    return ptx_arena_text(parser->arena, name->text, name->length);
-}
-
-/* ---- directives without meaning for the code ----------------------------------------
- */
-
-/* .pragma "nounroll", "x"; the semicolon may be missing in the head of a function. */
-gph_status ptx_parse_pragma(ptx_parser *parser)
-{
-    bool more = true;
-    GPHI_TRY(ptx_next(parser));
-    while (more) {
-        if (parser->token.kind != PTX_TOKEN_STRING)
-            return ptx_fail_expected(parser, "a string such as \"nounroll\"");
-        GPHI_TRY(ptx_next(parser));
-        GPHI_TRY(ptx_accept(parser, ',', &more));
-    }
-    return ptx_accept(parser, ';', &more);
-}
-
-/* .file 1 "name.cu", 1700000000, 4096 */
-gph_status ptx_parse_file(ptx_parser *parser)
-{
-    uint32_t index;
-    GPHI_TRY(ptx_next(parser));
-    const ptx_token where = parser->token;
-    GPHI_TRY(ptx_parse_u32(parser, "the number of a file", &index));
-    if (index >= FILES_MAX)
-        return ptx_fail_at(parser, &where, NULL, "file number %u is above the limit %u",
-                           index, FILES_MAX - 1);
-    if (parser->token.kind != PTX_TOKEN_STRING)
-        return ptx_fail_expected(parser, "the name of a file in quotes");
-    const char *name = ptx_keep_name(parser, &parser->token);
-    if (name == NULL)
-        return ptx_fail_memory(parser);
-    while (parser->files.count <= index)
-        if (ptx_vec_add(parser->scratch, &parser->files, sizeof(name)) == NULL)
-            return ptx_fail_memory(parser);
-    ((const char **)parser->files.items)[index] = name;
-    GPHI_TRY(ptx_next(parser));
-    for (int i = 0; i < 2; i++) { /* time and size */
-        bool more;
-        int64_t ignored;
-        GPHI_TRY(ptx_accept(parser, ',', &more));
-        if (more)
-            GPHI_TRY(ptx_parse_int(parser, "a number", &ignored));
-    }
-    return GPH_OK;
-}
-
-static bool token_is(const ptx_token *token, const char *text)
-{
-    return token->kind == PTX_TOKEN_WORD && token->length == strlen(text) &&
-           memcmp(token->text, text, token->length) == 0;
-}
-
-static gph_status parse_place(ptx_parser *parser, uint32_t *file, uint32_t *line)
-{
-    uint32_t column;
-    GPHI_TRY(ptx_parse_u32(parser, "the number of a file", file));
-    GPHI_TRY(ptx_parse_u32(parser, "a line number", line));
-    return ptx_parse_u32(parser, "a column number", &column);
-}
-
-/* .loc 1 12 3, function_name $L__info_string0, inlined_at 1 14 9 */
-gph_status ptx_parse_loc(ptx_parser *parser)
-{
-    uint32_t file, line;
-    bool more;
-    GPHI_TRY(ptx_next(parser));
-    GPHI_TRY(parse_place(parser, &file, &line));
-    parser->body.source_file = file;
-    parser->body.source_line = line;
-    GPHI_TRY(ptx_accept(parser, ',', &more));
-    while (more) {
-        if (token_is(&parser->token, "function_name")) {
-            int64_t ignored;
-            GPHI_TRY(ptx_next(parser));
-            if (parser->token.kind != PTX_TOKEN_WORD)
-                return ptx_fail_expected(parser, "a label");
-            GPHI_TRY(ptx_next(parser));
-            GPHI_TRY(ptx_accept(parser, '+', &more));
-            if (more)
-                GPHI_TRY(ptx_parse_int(parser, "an offset", &ignored));
-        } else if (token_is(&parser->token, "inlined_at")) {
-            GPHI_TRY(ptx_next(parser));
-            GPHI_TRY(parse_place(parser, &file, &line));
-        } else {
-            return ptx_fail_expected(parser, "function_name or inlined_at");
-        }
-        GPHI_TRY(ptx_accept(parser, ',', &more));
-    }
-    return GPH_OK;
-}
-
-/* .section .debug_str { ... }: debug information, of no use here. */
-static gph_status skip_section(ptx_parser *parser)
-{
-    GPHI_TRY(ptx_next(parser));
-    if (parser->token.kind != PTX_TOKEN_DOT && parser->token.kind != PTX_TOKEN_WORD)
-        return ptx_fail_expected(parser, "the name of a section");
-    GPHI_TRY(ptx_next(parser));
-    GPHI_TRY(ptx_expect(parser, '{', "'{'"));
-    while (!ptx_at(parser, '}')) {
-        if (parser->token.kind == PTX_TOKEN_END)
-            return ptx_fail_expected(parser, "'}' at the end of the section");
-        GPHI_TRY(ptx_next(parser));
-    }
-    return ptx_next(parser);
-}
 
 /* ---- the head of the module ----------------------------------------------------------
  */
@@ -316,7 +42,7 @@ static gph_status parse_version(ptx_parser *parser)
             "line %u, column %u: PTX version %u.%u is newer than %d.%d", token->line,
             token->column, module->version_major, module->version_minor,
             PTX_VERSION_MAJOR_MAX, PTX_VERSION_MINOR_MAX);
-        set_hint(parser->error, "compile with the toolkit of CUDA 13.0 or older");
+        ptx_set_hint(parser->error, "compile with the toolkit of CUDA 13.0 or older");
         return status;
     }
     return ptx_next(parser);
@@ -350,8 +76,8 @@ static gph_status parse_target(ptx_parser *parser)
                       "line %u, column %u: target %.*s is not below or equal to sm_%d%s",
                       token->line, token->column, (int)token->length, token->text,
                       PTX_TARGET_MAX, has_suffix ? ", or is for one chip only" : "");
-        set_hint(parser->error, has_suffix ? "compile for sm_90, without the suffix"
-                                           : "compile for sm_90 or below");
+        ptx_set_hint(parser->error, has_suffix ? "compile for sm_90, without the suffix"
+                                               : "compile for sm_90 or below");
         return status;
     }
     GPHI_TRY(ptx_next(parser));
@@ -429,7 +155,7 @@ static gph_status parse_item(ptx_parser *parser)
     case PTX_DIR_SHARED: return ptx_parse_variables(parser, linkage);
     case PTX_DIR_FILE: return ptx_parse_file(parser);
     case PTX_DIR_LOC: return ptx_parse_loc(parser);
-    case PTX_DIR_SECTION: return skip_section(parser);
+    case PTX_DIR_SECTION: return ptx_skip_section(parser);
     case PTX_DIR_PRAGMA: return ptx_parse_pragma(parser);
     case PTX_DIR_ALIAS: return parse_alias(parser);
     case PTX_DIR_ADDRESS_SIZE: return parse_address_size(parser);
@@ -525,7 +251,7 @@ gph_status ptx_parse(const char *text, size_t bytes, const gph_allocator *alloca
     ptx_parser *parser = gphi_heap_alloc(heap, sizeof(*parser));
     if (parser == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "parsing %zu bytes of PTX", bytes);
-    const size_t limit = MEMORY_BYTES_MIN + bytes * MEMORY_FACTOR;
+    const size_t limit = PTX_MEMORY_BYTES_MIN + bytes * PTX_MEMORY_FACTOR;
     gph_status status = GPH_E_NO_MEMORY;
     parser->error = error;
     parser->arena = ptx_arena_create(&heap, limit);

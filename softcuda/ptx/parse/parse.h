@@ -2,12 +2,14 @@
 /* What the files of the parser share.
  *
  *   parse.c         the module: header lines, directives at its level, the end
- *   parse_var.c     variables of every state space, parameters, registers
- *   parse_init.c    initializers, constants
  *   parse_func.c    functions: heads, bodies, scopes, labels
  *   parse_insn.c    one instruction and its operands
  *   parse_check.c   operand counts
+ *   parse_var.c     variables of every state space, parameters, registers
+ *   parse_note.c    directives without meaning for the code
+ *   parse_init.c    initializers, constants
  *   parse_symbol.c  names in scopes
+ *   cursor.c        the current token, errors, arrays
  *   lex.c, words.c  tokens, known words
  *
  * One pass, one token ahead, no recursion: scopes and initializers keep explicit stacks.
@@ -22,6 +24,11 @@
 
 #define PTX_E_INVALID 218 /* CUDA_ERROR_INVALID_PTX */
 #define PTX_E_VERSION 222 /* CUDA_ERROR_UNSUPPORTED_PTX_VERSION */
+
+/* Text of n bytes may take this much memory, as a module and while it is parsed. Real
+ * modules take 5 to 15 bytes a byte. */
+#define PTX_MEMORY_BYTES_MIN ((size_t)64 << 20)
+#define PTX_MEMORY_FACTOR 40
 
 #define PTX_SCOPES_MAX 64
 #define PTX_DIMENSIONS_MAX 16
@@ -101,7 +108,7 @@ typedef struct ptx_parser {
     bool in_body;
 } ptx_parser;
 
-/* ---- parse.c ----------------------------------------------------------------------- */
+/* ---- cursor.c ---------------------------------------------------------------------- */
 
 /* Each of these returns the status to pass on. */
 gph_status ptx_fail_at(ptx_parser *parser, const ptx_token *where, const char *hint,
@@ -109,6 +116,7 @@ gph_status ptx_fail_at(ptx_parser *parser, const ptx_token *where, const char *h
 /* "found 'x', expected a register" at the current token. */
 gph_status ptx_fail_expected(ptx_parser *parser, const char *expected);
 gph_status ptx_fail_memory(ptx_parser *parser);
+void ptx_set_hint(gph_error *error, const char *hint); /* NULL: none */
 /* A token as an error shows it: quoted, cut, other bytes than ASCII escaped. */
 typedef struct ptx_quoted {
     char text[64];
@@ -131,9 +139,6 @@ void *ptx_vec_add(ptx_arena *arena, ptx_vec *vec, size_t item_bytes);
 void *ptx_vec_keep(ptx_parser *parser, const ptx_vec *vec, size_t item_bytes);
 ptx_function *ptx_function_at(ptx_parser *parser, uint32_t index);
 char *ptx_keep_name(ptx_parser *parser, const ptx_token *name);
-gph_status ptx_parse_pragma(ptx_parser *parser);
-gph_status ptx_parse_loc(ptx_parser *parser);
-gph_status ptx_parse_file(ptx_parser *parser);
 
 /* ---- parse_symbol.c ---------------------------------------------------------------- */
 
@@ -162,6 +167,14 @@ gph_status ptx_parse_u32(ptx_parser *parser, const char *expected, uint32_t *out
 gph_status ptx_parse_initializer(ptx_parser *parser, ptx_variable *variable,
                                  uint64_t *dimensions, uint32_t dimension_count);
 gph_status ptx_resolve_addresses(ptx_parser *parser);
+
+/* ---- parse_note.c ------------------------------------------------------------------ */
+
+/* The token is the directive's. */
+gph_status ptx_parse_pragma(ptx_parser *parser);
+gph_status ptx_parse_loc(ptx_parser *parser);
+gph_status ptx_parse_file(ptx_parser *parser);
+gph_status ptx_skip_section(ptx_parser *parser);
 
 /* ---- parse_var.c ------------------------------------------------------------------- */
 
