@@ -20,6 +20,7 @@ typedef struct ptx_fast {
     uint8_t *inside, *wanted; /* by register */
     ptx_fast_remat *chain;
     uint32_t chain_count;
+    uint32_t stride;     /* of x in the region's loops: see ptx_fast_stride() */
     bool round;          /* the copy in which all threads of a loop go round once more */
     bool again;          /* such a copy was written: it leads back into the loop */
     uint32_t rounds;     /* how many of them a thread makes in the copy being written */
@@ -30,7 +31,6 @@ typedef struct ptx_fast {
 
 /* ---- shape_remat.c ---- */
 void ptx_fast_write_remat(ptx_fast *f);
-void ptx_fast_load_context(ptx_fast *f, uint32_t reg); /* shape_fast.c */
 
 /* ---- shape_guard.c ---- */
 /* Region copies for threads that are all or the first ones, and for those that flags
@@ -58,20 +58,28 @@ void ptx_fast_write_parts(ptx_fast *f); /* behind the kernel's function */
 /* ---- shape_block.c ---- */
 void ptx_fast_write_helpers(gphi_text *out);
 
-/* ---- shape_fast.c ---- */
+/* ---- shape_threads.c ---- */
+void ptx_fast_write_snapshots(ptx_fast *f);
+void ptx_fast_write_scalar(ptx_fast *f);
+void ptx_fast_move_offsets(ptx_fast *f);
+void ptx_fast_name_thread(ptx_fast *f);
+void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound);
+
+/* ---- shape_piece.c ---- */
+#define PTX_FAST_CONTEXT ", !llvm.access.group !1, !alias.scope !8"
 const ptx_region *ptx_fast_region(const ptx_fast *f); /* the current one */
 const char *ptx_fast_type(const ptx_fast *f, uint32_t reg);
 const char *ptx_fast_memory_type(const ptx_fast *f, uint32_t reg);
-void ptx_fast_move_offsets(ptx_fast *f);
+void ptx_fast_load_context(ptx_fast *f, uint32_t reg);
 bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg);
 bool ptx_fast_is_scalar(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_is_inside(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_heads_loop(const ptx_fast *f, uint32_t region, uint32_t *loop);
 void ptx_fast_set_name(ptx_value *value, const char *name);
-void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound);
-void ptx_fast_write_region(ptx_fast *f, uint32_t region);
-void ptx_fast_name_thread(ptx_fast *f);
 void ptx_fast_set_scalar(ptx_fast *f,
                          bool scalar); /* code for the block, or for a thread */
+
+/* ---- shape_fast.c ---- */
+void ptx_fast_write_region(ptx_fast *f, uint32_t region);
 
 #endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What all writers of the fast path ask and write: types of registers in memory, which
+ * instructions are the scalar part's, and loading what a thread has in a context array. */
+#include <stdio.h>
+
+#include "softcuda/ptx/shape/fast.h"
+
+const ptx_region *ptx_fast_region(const ptx_fast *f)
+{
+    return &f->s->regions[f->region];
+}
+
+const char *ptx_fast_type(const ptx_fast *f, uint32_t reg)
+{
+    return ptx_llvm_type((ptx_type)f->s->function->registers[reg].type);
+}
+
+/* Predicates are bytes in memory. */
+const char *ptx_fast_memory_type(const ptx_fast *f, uint32_t reg)
+{
+    return f->s->function->registers[reg].type == PTX_PRED ? "i8" : ptx_fast_type(f, reg);
+}
+
+bool ptx_fast_heads_loop(const ptx_fast *f, uint32_t region, uint32_t *loop)
+{
+    const uint32_t head = f->s->regions[region].head;
+    const uint32_t l = f->s->blocks[head].loop;
+    *loop = l;
+    return l != SHAPE_NONE && f->s->loops[l].head == head && f->s->loops[l].outside;
+}
+
+void ptx_fast_set_name(ptx_value *value, const char *name)
+{
+    snprintf(value->name, sizeof(value->name), "%s", name);
+}
+
+void ptx_fast_set_scalar(ptx_fast *f, bool scalar)
+{
+    f->w.scalar = scalar;
+    f->emit.access = scalar ? ", !noalias !8" : ", !llvm.access.group !1, !noalias !8";
+}
+
+bool ptx_fast_is_scalar(const ptx_shape *s, uint32_t i)
+{
+    return s->insns[i].role == PTX_ROLE_PLAIN && ptx_is_uniform_insn(s, i);
+}
+
+/* Written by threads, too, since the register changes while the region runs. */
+bool ptx_fast_is_inside(const ptx_shape *s, uint32_t i)
+{
+    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
+        if (!s->regs[s->insns[i].writes[k]].strict)
+            return true;
+    return false;
+}
+
+void ptx_fast_load_context(ptx_fast *f, uint32_t reg)
+{
+    const char *type = ptx_fast_memory_type(f, reg);
+    const ptx_value at = ptx_let(&f->emit, "getelementptr %s, ptr %%ctx.%u, i64 %s", type,
+                                 reg, f->index64.name);
+    ptx_value value =
+        ptx_let(&f->emit, "load %s, ptr %s" PTX_FAST_CONTEXT, type, at.name);
+    if (f->s->function->registers[reg].type == PTX_PRED)
+        value = ptx_let(&f->emit, "trunc i8 %s to i1", value.name);
+    ptx_line(&f->emit, "store %s %s, ptr %%r.%u", ptx_fast_type(f, reg), value.name, reg);
+}
+
+bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg)
+{
+    return f->s->regs[reg].home == SHAPE_ARRAY;
+}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One region of the fast path: its scalar part, and the loop over the threads of a block
+ * with what each of them starts from and leaves behind. Which copies of the loop there
+ * are, and what leads into them, is shape_guard.c's and shape_fast.c's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "softcuda/ptx/shape/fast.h"
+
+/* ---- the scalar part of a region
+ * -------------------------------------------------------------- */
+
+static void save_load(ptx_fast *f, uint32_t i)
+{
+    const ptx_flow_insn *insn = &f->s->insns[i];
+    if (!insn->reads_memory || !ptx_fast_is_inside(f->s, i))
+        return;
+    for (uint32_t k = 0; k < insn->write_count; k++) {
+        const uint32_t r = insn->writes[k];
+        const ptx_value value = ptx_load_register(&f->emit, r);
+        ptx_line(&f->emit, "store %s %s, ptr %%load.%u.%u", ptx_fast_type(f, r),
+                 value.name, i, r);
+    }
+}
+
+static ptx_type bits_of(const ptx_fast *f, uint32_t r)
+{
+    const uint32_t bytes = ptx_type_bytes((ptx_type)f->s->function->registers[r].type);
+    return bytes == 8 ? PTX_B64 : bytes == 4 ? PTX_B32 : PTX_B16;
+}
+
+/* The uniform value that the base of r, instruction i, adds to its part. */
+static ptx_value added_to(ptx_fast *f, uint32_t i, uint32_t r)
+{
+    const ptx_insn *insn = &f->s->function->insns[i];
+    const ptx_operand *o = &f->s->function->operands[insn->operand];
+    const bool first = o[1].index == f->s->regs[r].part;
+    return ptx_operand_value(&f->emit, first ? &o[2] : &o[1], bits_of(f, r));
+}
+
+/* Instruction i moves the offset of r on by what it adds. */
+static void move_by(ptx_fast *f, uint32_t i, uint32_t r)
+{
+    const ptx_insn *insn = &f->s->function->insns[i];
+    const ptx_operand *o = &f->s->function->operands[insn->operand];
+    const bool first = o[1].kind == PTX_OPERAND_REG && f->s->regs[o[1].index].divergent;
+    const char *type = ptx_fast_type(f, r);
+    const ptx_value u = ptx_operand_value(&f->emit, first ? &o[2] : &o[1], bits_of(f, r));
+    const ptx_value old = ptx_let(&f->emit, "load %s, ptr %%off.%u", type, r);
+    const ptx_value now =
+        ptx_let(&f->emit, "%s %s %s, %s", insn->opcode == PTX_OP_SUB ? "sub" : "add",
+                type, old.name, u.name);
+    ptx_line(&f->emit, "store %s %s, ptr %%off.%u", type, now.name, r);
+}
+
+/* Base and steps of registers that are a base and a uniform offset. */
+static void move_offset(ptx_fast *f, uint32_t i)
+{
+    for (uint32_t k = 0; k < f->s->insns[i].write_count; k++) {
+        const uint32_t r = f->s->insns[i].writes[k];
+        const ptx_flow_reg *reg = &f->s->regs[r];
+        if (reg->home != SHAPE_AFFINE)
+            continue;
+        const char *type = ptx_fast_type(f, r);
+        if (!ptx_is_step(f->s, i, r)) {
+            if (reg->part != SHAPE_NONE)
+                ptx_line(&f->emit, "store %s %s, ptr %%off.%u", type,
+                         added_to(f, i, r).name, r);
+            else if (reg->loop == SHAPE_NONE)
+                ptx_line(&f->emit, "store %s 0, ptr %%off.%u", type, r);
+            continue;
+        }
+        uint32_t chain[SHAPE_STEP_MAX];
+        for (uint32_t n = ptx_find_step(f->s, i, r, chain); n-- > 0;)
+            move_by(f, chain[n], r);
+    }
+}
+
+/* The offsets as they are a round later, in a region without scalar instructions. */
+void ptx_fast_move_offsets(ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    ptx_fast_set_scalar(f, true);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            move_offset(f, i);
+    }
+}
+
+static bool in_region(const ptx_fast *f, uint32_t block)
+{
+    return block != SHAPE_EXIT && block != SHAPE_NONE &&
+           f->s->blocks[block].region == f->region && block != ptx_fast_region(f)->head;
+}
+
+static void scalar_label(const ptx_fast *f, uint32_t block, char *label, size_t bytes)
+{
+    if (in_region(f, block))
+        snprintf(label, bytes, "S%u.%u", f->region, block);
+    else
+        snprintf(label, bytes, "S%u.done", f->region);
+}
+
+static void scalar_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *label,
+                          size_t bytes)
+{
+    const ptx_fast *f = emit->shape;
+    scalar_label(f, f->s->blocks[block].succ[nth], label, bytes);
+}
+
+void ptx_fast_write_scalar(ptx_fast *f)
+{
+    const ptx_shape *s = f->s;
+    const ptx_region *r = ptx_fast_region(f);
+    char label[64];
+    ptx_fast_set_scalar(f, true);
+    ptx_fast_set_name(&f->emit.thread_index, "0");
+    gphi_text_add(f->emit.out, "  br label %%S%u.%u\n", f->region, r->blocks[0]);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &s->blocks[r->blocks[n]];
+        gphi_text_add(f->emit.out, "S%u.%u:\n", f->region, r->blocks[n]);
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            if (ptx_fast_is_scalar(s, i)) {
+                ptx_write_insn(&f->emit, i);
+                save_load(f, i);
+            } else {
+                move_offset(f, i);
+            }
+        }
+        if (!s->passes[r->blocks[n]]) {
+            ptx_write_end(&f->emit, r->blocks[n], scalar_target);
+            continue;
+        }
+        scalar_label(f, s->after[r->blocks[n]], label, sizeof(label));
+        ptx_line(&f->emit, "br label %%%s", label);
+    }
+    gphi_text_add(f->emit.out, "S%u.done:\n", f->region);
+}
+
+/* ---- what a thread of a region starts from
+ * ------------------------------------------------------- */
+
+/* Uniform registers that the region changes, and offsets, as they are before it does. */
+void ptx_fast_write_snapshots(ptx_fast *f)
+{
+    const ptx_shape *s = f->s;
+    const ptx_region *r = ptx_fast_region(f);
+    memset(f->inside, 0, s->function->register_count);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            for (uint32_t k = 0; k < s->insns[i].write_count; k++) {
+                const uint32_t reg = s->insns[i].writes[k];
+                f->inside[reg] = !s->regs[reg].divergent && !s->regs[reg].strict;
+            }
+    }
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
+        if (!ptx_bit(r->live_in, reg))
+            continue;
+        if (f->inside[reg])
+            gphi_text_add(f->emit.out, "  %%snap.%u.%u = load %s, ptr %%u.%u\n",
+                          f->region, reg, ptx_fast_type(f, reg), reg);
+        if (s->regs[reg].home == SHAPE_AFFINE)
+            gphi_text_add(f->emit.out, "  %%moved.%u.%u = load %s, ptr %%off.%u\n",
+                          f->region, reg, ptx_fast_type(f, reg), reg);
+    }
+}
+
+/* ---- context arrays
+ * --------------------------------------------------------------------------------- */
+
+static void store_context(ptx_fast *f, uint32_t reg)
+{
+    const char *type = ptx_fast_memory_type(f, reg);
+    ptx_value value =
+        ptx_let(&f->emit, "load %s, ptr %%r.%u", ptx_fast_type(f, reg), reg);
+    if (f->s->function->registers[reg].type == PTX_PRED)
+        value = ptx_let(&f->emit, "zext i1 %s to i8", value.name);
+    const ptx_value at = ptx_let(&f->emit, "getelementptr %s, ptr %%ctx.%u, i64 %s", type,
+                                 reg, f->index64.name);
+    ptx_line(&f->emit, "store %s %s, ptr %s" PTX_FAST_CONTEXT, type, value.name, at.name);
+}
+
+/* A byte by thread: `array` to or from the slot `slot`. */
+static void load_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot)
+{
+    const ptx_value at = ptx_let(&f->emit, "getelementptr i8, ptr %s%u, i64 %s", array, n,
+                                 f->index64.name);
+    const ptx_value value =
+        ptx_let(&f->emit, "load i8, ptr %s" PTX_FAST_CONTEXT, at.name);
+    ptx_line(&f->emit, "store i8 %s, ptr %s%u", value.name, slot, n);
+}
+
+static void store_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot)
+{
+    const ptx_value value = ptx_let(&f->emit, "load i8, ptr %s%u", slot, n);
+    const ptx_value at = ptx_let(&f->emit, "getelementptr i8, ptr %s%u, i64 %s", array, n,
+                                 f->index64.name);
+    ptx_line(&f->emit, "store i8 %s, ptr %s" PTX_FAST_CONTEXT, value.name, at.name);
+}
+
+static bool sends_to(const ptx_fast *f, uint32_t mask)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t k = 0; k < r->target_count; k++)
+        if (f->s->regions[r->targets[k]].mask == mask)
+            return true;
+    return false;
+}
+
+/* Memory of the thread that the region reads or will write whatever happens in it: all of
+ * it unconditional, so that stores of bytes need no masks. */
+static void load_thread(ptx_fast *f, bool guarded)
+{
+    const ptx_shape *s = f->s;
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
+        if (!ptx_fast_is_array(f, reg))
+            continue;
+        const bool in = ptx_bit(r->live_in, reg);
+        if (in || (guarded && ptx_bit(r->live_out, reg)))
+            ptx_fast_load_context(f, reg);
+    }
+    for (uint32_t m = 0; m < s->mask_count; m++) {
+        if (m == r->mask)
+            ptx_line(&f->emit, "store i8 0, ptr %%mk.%u", m);
+        else if (sends_to(f, m) && guarded)
+            load_flag(f, "%mask.", m, "%mk.");
+        else if (sends_to(f, m))
+            ptx_line(&f->emit, "store i8 0, ptr %%mk.%u", m);
+    }
+    if (r->exits && guarded)
+        load_flag(f, "%live.", 0, "%lv.");
+    else if (r->exits)
+        ptx_line(&f->emit, "store i8 1, ptr %%lv.0");
+}
+
+static void store_thread(ptx_fast *f)
+{
+    const ptx_shape *s = f->s;
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t reg = 0; reg < s->function->register_count; reg++)
+        if (ptx_fast_is_array(f, reg) && ptx_bit(r->live_out, reg))
+            store_context(f, reg);
+    if (f->round)
+        return; /* the flags stay as they are */
+    for (uint32_t m = 0; m < s->mask_count; m++)
+        if (m == r->mask || sends_to(f, m))
+            store_flag(f, "%mask.", m, "%mk.");
+    if (r->exits)
+        store_flag(f, "%live.", 0, "%lv.");
+}
+
+/* ---- the body of the loop over threads
+ * ----------------------------------------------------------------- */
+
+static bool is_inner_back(const ptx_fast *f, uint32_t from, uint32_t to)
+{
+    return in_region(f, to) && f->s->blocks[to].order <= f->s->blocks[from].order;
+}
+
+static void thread_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *label,
+                          size_t bytes)
+{
+    const ptx_fast *f = emit->shape;
+    const uint32_t to = f->s->blocks[block].succ[nth];
+    if (in_region(f, to) && !is_inner_back(f, block, to))
+        snprintf(label, bytes, "%s.b%u", f->name, to);
+    else
+        snprintf(label, bytes, "%s.e%u.%u", f->name, block, nth);
+}
+
+static void write_edges(ptx_fast *f, uint32_t block)
+{
+    const ptx_flow_block *b = &f->s->blocks[block];
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t k = 0; k < b->succ_count; k++) {
+        const uint32_t to = b->succ[k];
+        const bool back = is_inner_back(f, block, to);
+        if (in_region(f, to) && !back)
+            continue;
+        gphi_text_add(f->emit.out, "%s.e%u.%u:\n", f->name, block, k);
+        if (back) {
+            ptx_line(&f->emit, "call void @soft.safepoint(ptr %%block, ptr null, i32 1)");
+            ptx_line(&f->emit, "br label %%%s.b%u", f->name, to);
+            continue;
+        }
+        if (to == SHAPE_EXIT && r->exits)
+            ptx_line(&f->emit, "store i8 0, ptr %%lv.0");
+        if (to != SHAPE_EXIT && f->s->regions[f->s->blocks[to].region].masked)
+            ptx_line(&f->emit, "store i8 1, ptr %%mk.%u",
+                     f->s->regions[f->s->blocks[to].region].mask);
+        ptx_line(&f->emit, "br label %%%s.latch", f->name);
+    }
+}
+
+static void write_thread_insn(ptx_fast *f, uint32_t i)
+{
+    const ptx_flow_insn *insn = &f->s->insns[i];
+    if (!ptx_fast_is_scalar(f->s, i)) {
+        ptx_write_insn(&f->emit, i);
+        return;
+    }
+    if (!ptx_fast_is_inside(f->s, i))
+        return;
+    if (!insn->reads_memory) {
+        ptx_write_insn(&f->emit, i);
+        return;
+    }
+    for (uint32_t k = 0; k < insn->write_count; k++) {
+        const uint32_t r = insn->writes[k];
+        const ptx_value value =
+            ptx_let(&f->emit, "load %s, ptr %%load.%u.%u", ptx_fast_type(f, r), i, r);
+        ptx_store_register(&f->emit, r, value);
+    }
+}
+
+static void write_end(ptx_fast *f, uint32_t block)
+{
+    char label[64];
+    if (f->ways == NULL || f->ways[block] == 0) {
+        ptx_write_end(&f->emit, block, thread_target);
+        return;
+    }
+    thread_target(&f->emit, block, f->ways[block] - 1u, label, sizeof(label));
+    ptx_line(&f->emit, "br label %%%s", label);
+}
+
+static void write_body(ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        gphi_text_add(f->emit.out, "%s.b%u:\n", f->name, r->blocks[n]);
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            write_thread_insn(f, i);
+        write_end(f, r->blocks[n]);
+        write_edges(f, r->blocks[n]);
+    }
+}
+
+/* As many rounds of the body as the copy holds, one behind the other. */
+static void write_bodies(ptx_fast *f)
+{
+    const uint32_t first = ptx_fast_region(f)->blocks[0];
+    char name[sizeof(f->name)];
+    memcpy(name, f->name, sizeof(name));
+    for (uint32_t k = f->rounds; k > 1; k--) {
+        snprintf(f->name, sizeof(f->name), "T%ug%u", f->region, k);
+        ptx_line(&f->emit, "br label %%%s.b%u", f->name, first);
+        write_body(f);
+        gphi_text_add(f->emit.out, "%s.latch:\n", f->name);
+    }
+    memcpy(f->name, name, sizeof(name));
+    ptx_line(&f->emit, "br label %%%s.b%u", f->name, first);
+    write_body(f);
+    gphi_text_add(f->emit.out, "%s.latch:\n", f->name);
+}
+
+/* ---- the loop over threads
+ * ---------------------------------------------------------------------------------- */
+
+/* z and y outside, x inside; close_loops() ends x. */
+static void open_loops(ptx_fast *f, const char *from)
+{
+    gphi_text *out = f->emit.out;
+    const char *n = f->name;
+    gphi_text_add(out,
+                  "%s.z:\n  %%z.%s = phi i32 [ 0, %%%s ], [ %%z1.%s, %%%s.zl ]\n"
+                  "  %%zrow.%s = mul nuw nsw i32 %%z.%s, %%ntid.y\n  br label %%%s.y\n",
+                  n, n, from, n, n, n, n, n);
+    gphi_text_add(out,
+                  "%s.y:\n  %%y.%s = phi i32 [ 0, %%%s.z ], [ %%y1.%s, %%%s.yl ]\n"
+                  "  %%yrow.%s = add nuw nsw i32 %%zrow.%s, %%y.%s\n"
+                  "  %%row.%s = mul nuw nsw i32 %%yrow.%s, %%ntid.x\n  br label %%%s.x\n",
+                  n, n, n, n, n, n, n, n, n, n, n);
+    gphi_text_add(out,
+                  "%s.x:\n  %%x.%s = phi i32 [ 0, %%%s.y ], [ %%x1.%s, %%%s.latch ]\n"
+                  "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
+                  "  %%i64.%s = zext i32 %%i.%s to i64\n",
+                  n, n, n, n, n, n, n, n, n, n);
+}
+
+static void close_loops(ptx_fast *f, const char *bound)
+{
+    gphi_text *out = f->emit.out;
+    const char *n = f->name;
+    gphi_text_add(out,
+                  "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
+                  "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
+                  "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
+                  n, n, f->stride, n, n, bound, n, n, n,
+                  100 + f->s->program->loop_metadata++);
+    gphi_text_add(out,
+                  "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
+                  "  %%yc.%s = icmp ult i32 %%y1.%s, %%ntid.y\n"
+                  "  br i1 %%yc.%s, label %%%s.y, label %%%s.zl\n",
+                  n, n, n, n, n, n, n, n);
+    gphi_text_add(out,
+                  "%s.zl:\n  %%z1.%s = add nuw nsw i32 %%z.%s, 1\n"
+                  "  %%zc.%s = icmp ult i32 %%z1.%s, %%ntid.z\n"
+                  "  br i1 %%zc.%s, label %%%s.z, label %%R%u.%s\n",
+                  n, n, n, n, n, n, n, f->region, f->round ? "again" : "after");
+}
+
+void ptx_fast_name_thread(ptx_fast *f)
+{
+    static const char axis[] = "xyz";
+    for (int k = 0; k < 3; k++)
+        snprintf(f->w.tid[k].name, sizeof(f->w.tid[k].name), "%%%c.%s", axis[k], f->name);
+    snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%i.%s",
+             f->name);
+    snprintf(f->index64.name, sizeof(f->index64.name), "%%i64.%s", f->name);
+    if (f->s->local_bytes > 0)
+        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "%%lm.%s", f->name);
+    else /* .local may be named all the same: cvta.to.local of a foreign address */
+        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "null");
+}
+
+void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    const bool guarded = copy == 'b';
+    snprintf(f->name, sizeof(f->name), "T%u%c", f->region, copy);
+    ptx_fast_set_scalar(f, false);
+    ptx_fast_name_thread(f);
+    open_loops(f, from);
+    if (f->s->local_bytes > 0)
+        gphi_text_add(f->emit.out,
+                      "  %%lo.%s = mul nuw nsw i64 %%i64.%s, %u\n"
+                      "  %%lm.%s = getelementptr i8, ptr %%localbase, i64 %%lo.%s\n",
+                      f->name, f->name, f->s->local_bytes, f->name, f->name);
+    load_thread(f, guarded);
+    if (guarded) {
+        const char *flags = r->masked ? "%mask." : "%live.";
+        const ptx_value at = ptx_let(&f->emit, "getelementptr i8, ptr %s%u, i64 %s",
+                                     flags, r->masked ? r->mask : 0, f->index64.name);
+        const ptx_value flag =
+            ptx_let(&f->emit, "load i8, ptr %s" PTX_FAST_CONTEXT, at.name);
+        const ptx_value set = ptx_let(&f->emit, "icmp ne i8 %s, 0", flag.name);
+        ptx_line(&f->emit, "br i1 %s, label %%%s.body, label %%%s.latch", set.name,
+                 f->name, f->name);
+        gphi_text_add(f->emit.out, "%s.body:\n", f->name);
+    }
+    ptx_fast_write_remat(f);
+    write_bodies(f);
+    store_thread(f);
+    close_loops(f, bound);
+}
