@@ -21,11 +21,14 @@ typedef struct gph_capture gph_capture;
  *  the names of regions, and what it holds. Constant; any thread. */
 typedef struct gph_recording gph_recording;
 
-/** A recording made executable. Any thread may launch it; destruction one at a time. */
+/** A recording made executable: one gph_exec a segment, the calls of its breaks between
+ *  them, the check of its pool, and what it holds. One segment or many, it is launched by
+ *  gph_replay_launch(). Any thread may launch it; destruction one at a time. */
 typedef struct gph_replay gph_replay;
 
-/** An executable graph. Any thread may launch it; creation, upload and destruction one at
- *  a time. */
+/** One executable graph, and nothing besides: what CUDA's own CUgraphExec is, and what
+ *  updates and edits are made to. Of a gph_replay it is lent: gph_replay_exec(). Any
+ *  thread may launch it; creation, upload and destruction one at a time. */
 typedef struct gph_exec gph_exec;
 
 /** Which calls of other threads a capture forbids. CUDA's modes, CUDA's numbers plus 1.
@@ -286,7 +289,7 @@ GPH_API GPH_CHECKED gph_status gph_exec_launch(gph_exec *exec, CUstream stream,
 /** The driver's own handle. Lent until gph_exec_destroy(); NULL for NULL. */
 GPH_API CUgraphExec gph_exec_handle(const gph_exec *exec);
 
-/** Makes all segments of a recording executable, as gph_exec_create() does.
+/** Makes all segments of a recording executable, each as gph_exec_create() does.
  *
  *  recording  borrowed for the call; what it holds is shared.
  *  out        owned by the caller on success: gph_replay_destroy(). Untouched on failure.
