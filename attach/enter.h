@@ -3,7 +3,6 @@
 #ifndef ATTACH_ENTER_H
 #define ATTACH_ENTER_H
 #include "attach/driver/call.h"
-#include <string.h>
 
 /* The driver's entry for a symbol; never NULL. */
 attach_function *attach_enter(attach_call *call, uint32_t symbol, const uint64_t *words);
@@ -12,18 +11,4 @@ CUresult attach_leave(attach_call *call, CUresult result);
 /* In a wrapper: where the program called it. */
 #define attach_enter(call, symbol, words)                                                \
     ((call)->from = __builtin_return_address(0), (attach_enter)(call, symbol, words))
-
-static inline uint64_t attach_location(CUmemLocation location)
-{
-    uint64_t word;
-    memcpy(&word, &location, sizeof(word));
-    return word;
-}
-
-static inline uint64_t attach_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
 #endif

@@ -15,8 +15,6 @@
 #include "attach/driver/symbol.h"
 #include <stdbool.h>
 
-enum { ATTACH_WORDS_MAX = 16 };
-
 typedef struct attach_call {
     const attach_symbol *symbol; /* NULL: passed on, and not looked at */
     const uint64_t *words;

@@ -68,22 +68,14 @@ static void find_dlsym(void)
         abort(); /* no glibc that we know */
 }
 
-/* The number of a symbol, or -1. The table is sorted. */
+/* The number of a symbol, or -1. */
 static long find_symbol(const char *name)
 {
     if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
         return -1;
-    long low = 0, high = ATTACH_SYMBOL_COUNT - 1;
-    while (low <= high) {
-        const long middle = (low + high) / 2;
-        const int order = strcmp(name, attach_symbols[middle].symbol);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            high = middle - 1;
-        else
-            low = middle + 1;
-    }
+    for (long i = 0; i < ATTACH_SYMBOL_COUNT; i++)
+        if (strcmp(name + 2, attach_symbols[i].symbol + 2) == 0)
+            return i;
     return -1;
 }
 

@@ -2,7 +2,7 @@
 /* What each symbol of the driver means to this library: a row a symbol. */
 #ifndef ATTACH_SYMBOL_H
 #define ATTACH_SYMBOL_H
-#include "attach/driver/symbols.h"
+#include "cuda/prototypes.h"
 #include "event/event.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +10,14 @@
 #define ATTACH_API __attribute__((visibility("default")))
 
 typedef void attach_function(void);
+
+/* ATTACH_cuLaunchKernel and so on, in the order of GPHI_CUDA_SYMBOLS. */
+typedef enum attach_symbol_id {
+#define X(symbol, name, version, per_thread, arguments) ATTACH_##symbol,
+    GPHI_CUDA_SYMBOLS(X)
+#undef X
+        ATTACH_SYMBOL_COUNT
+} attach_symbol_id;
 
 typedef enum attach_policy {
     ATTACH_ALWAYS,
@@ -57,6 +65,8 @@ typedef struct attach_argument {
     uint8_t other;
     uint16_t bytes; /* of what it points at, or of one item */
 } attach_argument;
+
+enum { ATTACH_WORDS_MAX = 16 };
 
 typedef struct attach_symbol {
     const char *symbol; /* "cuMemcpyAsync_ptsz" */

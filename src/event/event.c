@@ -10,11 +10,34 @@ static const char *const call_names[GPHI_CALL_COUNT] = {
 #undef X
 };
 
+static const char *const call_arguments[GPHI_CALL_COUNT] = {
+#define X(name, version, arguments) #arguments,
+    GPHI_CUDA_CALLS(X)
+#undef X
+};
+
 enum { RECORD_VERSION = 3 };
 
 const char *gphi_call_name(uint32_t call)
 {
     return call < GPHI_CALL_COUNT ? call_names[call] : "?";
+}
+
+const char *gphi_call_arguments(uint32_t call)
+{
+    return call < GPHI_CALL_COUNT ? call_arguments[call] : "()";
+}
+
+const char *gphi_call_argument(uint32_t call, uint32_t index, int *length)
+{
+    const char *at = gphi_call_arguments(call) + 1;
+    for (; index > 0 && *at != '\0'; index--)
+        at += strcspn(at, ",") + (strchr(at, ',') != NULL);
+    const char *end = at + strcspn(at, ",)"), *name = end;
+    while (name > at && name[-1] != ' ')
+        name--;
+    *length = name > at ? (int)(end - name) : 1;
+    return name > at ? name : "?";
 }
 
 uint32_t gphi_call_find(const char *name)

@@ -29,6 +29,13 @@ typedef enum gphi_call_id {
 /* "cuLaunchKernel"; "?" if there is no such call. */
 const char *gphi_call_name(uint32_t call);
 
+/* "(CUevent hEvent, CUstream hStream)", "(void)"; "()" if there is no such call. */
+const char *gphi_call_arguments(uint32_t call);
+
+/* The name of one of them, which ends where *length says: an argument's of a record's
+ * words, or of its parts. "?" if there is none. */
+const char *gphi_call_argument(uint32_t call, uint32_t index, int *length);
+
 /* The number of a name, or GPHI_CALL_COUNT. */
 uint32_t gphi_call_find(const char *name);
 

@@ -23,7 +23,12 @@ static void print_parts(const gphi_event *event)
         const unsigned char *bytes = gphi_part_bytes(part);
         static const char *const names[] = {"?",     "text", "params", "struct",
                                             "array", "hash", "host"};
-        printf(" %s%u", names[part->kind], part->arg);
+        int length = 0;
+        const char *name = gphi_call_argument(event->u.call.call, part->arg, &length);
+        if (event->kind == GPHI_EVENT_CALL)
+            printf(" %s %.*s", names[part->kind], length, name);
+        else
+            printf(" %s%u", names[part->kind], part->arg);
         if (part->kind == GPHI_PART_TEXT) {
             printf("=\"");
             for (const char *at = (const char *)bytes; *at != '\0'; at++)
@@ -40,8 +45,12 @@ static void print_parts(const gphi_event *event)
 static void print_call(const gphi_event *event)
 {
     printf("%s = %d (", gphi_call_name(event->u.call.call), event->u.call.result);
-    for (uint32_t i = 0; i < event->word_count; i++)
-        printf("%s%llx", i > 0 ? " " : "", (unsigned long long)gphi_event_word(event, i));
+    for (uint32_t i = 0; i < event->word_count; i++) {
+        int length = 0;
+        const char *name = gphi_call_argument(event->u.call.call, i, &length);
+        printf("%s%.*s=%llx", i > 0 ? " " : "", length, name,
+               (unsigned long long)gphi_event_word(event, i));
+    }
     printf(") %u ns", event->u.call.duration_ns);
     if (event->u.call.open > 0 || event->u.call.status != 0xFF)
         printf(" open %u status %d capture %llu node %llx", event->u.call.open,

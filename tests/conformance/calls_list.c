@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/calls.h"
+#include "event/event.h"
 
 static const struct call {
     const char *name;
@@ -41,11 +41,25 @@ static int only_refuses(const char *name)
            strcmp(name, "cuMemPoolExportPointer") == 0;
 }
 
+/* Arguments by their names, as cuEventRecord(hEvent, hStream). */
+static void print_call(uint32_t call)
+{
+    printf("- %s(", gphi_call_name(call));
+    for (uint32_t i = 0;; i++) {
+        int length = 0;
+        const char *name = gphi_call_argument(call, i, &length);
+        if (name[0] == '?')
+            break;
+        printf("%s%.*s", i > 0 ? ", " : "", length, name);
+    }
+    printf(")\n");
+}
+
 static void list(const int *has, int wanted)
 {
     for (int i = 0; i < CALLS; i++)
         if (has[i] == wanted)
-            printf("- %s\n", calls[i].name);
+            print_call((uint32_t)i);
 }
 
 int main(int argc, char **argv)

@@ -167,12 +167,24 @@ static void a_record_is_whole_or_not(void)
     CHECK(!gphi_event_is_whole(&bad.event, sizeof(bad)));
 }
 
+static int argument_is(uint32_t call, uint32_t index, const char *wanted)
+{
+    int length = 0;
+    const char *name = gphi_call_argument(call, index, &length);
+    return (size_t)length == strlen(wanted) && memcmp(name, wanted, (size_t)length) == 0;
+}
+
 static void names_and_numbers_agree(void)
 {
     CHECK(strcmp(gphi_call_name(GPHI_CALL_cuGraphLaunch), "cuGraphLaunch") == 0);
     for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++)
         CHECK(gphi_call_find(gphi_call_name(call)) == call);
     CHECK(gphi_call_find("cuNothing") == GPHI_CALL_COUNT);
+    CHECK(argument_is(GPHI_CALL_cuEventRecord, 0, "hEvent"));
+    CHECK(argument_is(GPHI_CALL_cuEventRecord, 1, "hStream"));
+    CHECK(argument_is(GPHI_CALL_cuEventRecord, 2, "?"));
+    CHECK(argument_is(GPHI_CALL_cuCtxSynchronize, 0, "?"));
+    CHECK(argument_is(GPHI_CALL_COUNT, 0, "?"));
     CHECK(gphi_event_version() != 0 && gphi_event_version() == gphi_event_version());
 }
 

@@ -117,7 +117,7 @@ static model_what what_of(const char *name, const model_signature *has)
     return WHAT_OTHER;
 }
 
-/* Reads "(CUgraphNode *, CUgraph, size_t)". */
+/* Reads "(CUgraphNode * phGraphNode, CUgraph hGraph, size_t numDependencies)". */
 static model_signature read_signature(const char *name, const char *arguments)
 {
     model_signature has = {
@@ -132,10 +132,10 @@ static model_signature read_signature(const char *name, const char *arguments)
                  {"CUgraphNode", &has.node}};
     int8_t index = 0;
     for (const char *at = arguments + 1; *at != '\0'; index++) {
-        const size_t length = strcspn(at, ",)");
+        const size_t length = strcspn(at, ",)"), type = strcspn(at, " ,)");
         for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-            if (strlen(plain[i].type) == length &&
-                memcmp(at, plain[i].type, length) == 0 && *plain[i].place < 0)
+            if (strlen(plain[i].type) == type && memcmp(at, plain[i].type, type) == 0 &&
+                at[type + 1] != '*' && *plain[i].place < 0)
                 *plain[i].place = index;
         has.gives_exec |= index == 0 && gphi_name_begins(at, "CUgraphExec *");
         has.gives_graph |= gphi_name_begins(at, "CUgraph *");
@@ -148,13 +148,9 @@ static model_signature read_signature(const char *name, const char *arguments)
 
 static void read_signatures(gphi_model *model)
 {
-    static const char *const arguments[] = {
-#define X(name, version, arguments) #arguments,
-        GPHI_CUDA_CALLS(X)
-#undef X
-    };
     for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++)
-        model->own->calls[call] = read_signature(gphi_call_name(call), arguments[call]);
+        model->own->calls[call] =
+            read_signature(gphi_call_name(call), gphi_call_arguments(call));
     model->own->calls[GPHI_CALL_cuLaunchKernelEx].what = WHAT_WORK;
 }
 
