@@ -48,14 +48,7 @@ static unsigned value;
 static CUDA_KERNEL_NODE_PARAMS kernel_params(void)
 {
     static void *arguments[] = {&memory, &value};
-    return (CUDA_KERNEL_NODE_PARAMS){.func = nothing,
-                                     .gridDimX = 1,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 1,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = arguments};
+    return one_thread(nothing, arguments);
 }
 
 static CUDA_MEMSET_NODE_PARAMS fill_params(void)

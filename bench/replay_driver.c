@@ -42,13 +42,7 @@ static replay_peer *build(const replay_graph *shape, replay_fn *fn, int threads)
 {
     (void)fn;
     const CUfunction nothing = open_driver(threads);
-    const CUDA_KERNEL_NODE_PARAMS params = {.func = nothing,
-                                            .gridDimX = 1,
-                                            .gridDimY = 1,
-                                            .gridDimZ = 1,
-                                            .blockDimX = 1,
-                                            .blockDimY = 1,
-                                            .blockDimZ = 1};
+    const CUDA_KERNEL_NODE_PARAMS params = one_thread(nothing, NULL);
     replay_peer *peer = calloc(1, sizeof(*peer));
     CUgraphNode *nodes = calloc(shape->node_count, sizeof(CUgraphNode));
     CUgraphNode *preds = calloc(shape->node_count, sizeof(CUgraphNode));

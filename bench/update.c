@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "cuda/runtime.h"
+#include "tests/node.h"
 #include <gph/gph.h>
 
 static const char ptx[] =
@@ -86,14 +87,7 @@ static unsigned value;
 static CUDA_KERNEL_NODE_PARAMS kernel_params(void)
 {
     static void *arguments[] = {&memory, &value};
-    return (CUDA_KERNEL_NODE_PARAMS){.func = nothing,
-                                     .gridDimX = 1,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 1,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = arguments};
+    return one_thread(nothing, arguments);
 }
 
 /* A chain whose first `changed` kernels have another argument. */

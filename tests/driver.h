@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cuda/calls.h"
+#include "tests/node.h"
 
 struct driver {
 #define X(name, version, args) CUresult(CUDAAPI *name) args;

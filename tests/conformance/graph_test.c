@@ -10,23 +10,11 @@
 static CUmodule module;
 static CUfunction store, add, nothing;
 
-static CUDA_KERNEL_NODE_PARAMS kernel(CUfunction function, void **params)
-{
-    return (CUDA_KERNEL_NODE_PARAMS){.func = function,
-                                     .gridDimX = 1,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 1,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = params};
-}
-
 static CUgraphNode add_store(CUgraph graph, const CUgraphNode *after, size_t count,
                              CUdeviceptr at, unsigned value)
 {
     void *params[] = {&at, &value};
-    const CUDA_KERNEL_NODE_PARAMS p = kernel(store, params);
+    const CUDA_KERNEL_NODE_PARAMS p = one_thread(store, params);
     CUgraphNode node = NULL;
     OK(cu.cuGraphAddKernelNode(&node, graph, after, count, &p));
     return node;
@@ -217,7 +205,7 @@ static void flags_of_instantiation(void)
     cuuint64_t flags = 99;
     OK(cu.cuGraphCreate(&graph, 0));
     launch_once(graph); /* empty */
-    const CUDA_KERNEL_NODE_PARAMS p = kernel(nothing, NULL);
+    const CUDA_KERNEL_NODE_PARAMS p = one_thread(nothing, NULL);
     CUgraphNode node;
     OK(cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
     REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(&exec, graph, 0x3e7));
@@ -257,7 +245,7 @@ static void parameters_belong_to_the_node(void)
     OK(cu.cuGraphCreate(&graph, 0));
     unsigned value = 1;
     void *params[] = {&at, &value};
-    CUDA_KERNEL_NODE_PARAMS p = kernel(store, params), seen;
+    CUDA_KERNEL_NODE_PARAMS p = one_thread(store, params), seen;
     CUgraphNode node;
     OK(cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
     value = 2;
@@ -301,7 +289,7 @@ static void wrong_parameters_are_refused(void)
     CUDA_MEMSET_NODE_PARAMS fill = {.dst = at, .elementSize = 3, .width = 1, .height = 1};
     REFUSED(INVALID_VALUE,
             cu.cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, context));
-    CUDA_KERNEL_NODE_PARAMS wide = kernel(nothing, NULL);
+    CUDA_KERNEL_NODE_PARAMS wide = one_thread(nothing, NULL);
     wide.blockDimX = 2000;
     REFUSED(INVALID_VALUE, cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &wide));
     size_t count = 9;
@@ -355,7 +343,7 @@ static void launches_of_one_exec_serialize(void)
     CUgraph graph;
     OK(cu.cuGraphCreate(&graph, 0));
     void *params[] = {&at};
-    const CUDA_KERNEL_NODE_PARAMS p = kernel(twice, params);
+    const CUDA_KERNEL_NODE_PARAMS p = one_thread(twice, params);
     CUgraphNode node = NULL;
     for (int i = 0; i < 10; i++) {
         CUgraphNode before = node;

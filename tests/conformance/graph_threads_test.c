@@ -19,14 +19,7 @@ static void *arguments[2][2] = {{&memory, &values[0]}, {&memory, &values[1]}};
 
 static CUDA_KERNEL_NODE_PARAMS writes(int variant)
 {
-    return (CUDA_KERNEL_NODE_PARAMS){.func = store,
-                                     .gridDimX = 1,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 1,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = arguments[variant]};
+    return one_thread(store, arguments[variant]);
 }
 
 static CUDA_MEMSET_NODE_PARAMS fills(int variant)

@@ -330,13 +330,7 @@ static void start(void)
     OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cu.cuUserObjectCreate(&object, &memory, do_nothing, 1,
                              CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
-    kernel = (CUDA_KERNEL_NODE_PARAMS){.func = nothing,
-                                       .gridDimX = 1,
-                                       .gridDimY = 1,
-                                       .gridDimZ = 1,
-                                       .blockDimX = 1,
-                                       .blockDimY = 1,
-                                       .blockDimZ = 1};
+    kernel = one_thread(nothing, NULL);
     copy = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                            .srcDevice = memory,
                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,

@@ -172,14 +172,7 @@ static void a_flag_is_no_dependency(void)
     CUgraphNode alloc = add_alloc(graph, &memory);
     for (int i = 0; i < 2; i++) {
         void *params[] = {&memory, &flag};
-        const CUDA_KERNEL_NODE_PARAMS kernel = {.func = i ? hear : tell,
-                                                .gridDimX = 1,
-                                                .gridDimY = 1,
-                                                .gridDimZ = 1,
-                                                .blockDimX = 1,
-                                                .blockDimY = 1,
-                                                .blockDimZ = 1,
-                                                .kernelParams = params};
+        const CUDA_KERNEL_NODE_PARAMS kernel = one_thread(i ? hear : tell, params);
         OK(cu.cuGraphAddKernelNode(&nodes[i], graph, &alloc, 1, &kernel));
     }
     CUgraphNode end = add_free(graph, nodes[1], memory);

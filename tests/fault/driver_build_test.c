@@ -87,14 +87,7 @@ static void describe(parts *p, unsigned value)
     p->value = value;
     p->arguments[0] = &p->at;
     p->arguments[1] = &p->value;
-    p->kernel = (CUDA_KERNEL_NODE_PARAMS){.func = store,
-                                          .gridDimX = 1,
-                                          .gridDimY = 1,
-                                          .gridDimZ = 1,
-                                          .blockDimX = 1,
-                                          .blockDimY = 1,
-                                          .blockDimZ = 1,
-                                          .kernelParams = p->arguments};
+    p->kernel = one_thread(store, p->arguments);
     p->fill = (CUDA_MEMSET_NODE_PARAMS){
         .dst = memory + 4, .value = value, .elementSize = 4, .width = 1, .height = 1};
     p->copy = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -240,23 +233,6 @@ static void edges_come_and_go_together(void)
 }
 
 /* ---- user objects, clones ---- */
-
-static atomic_int destroyed;
-
-static void CUDA_CB count_destroyed(void *user)
-{
-    (void)user;
-    atomic_fetch_add(&destroyed, 1);
-}
-
-static void wait_for_destructors(int count)
-{
-    for (int i = 0; i < 5000 && atomic_load(&destroyed) < count; i++) {
-        const struct timespec pause = {.tv_nsec = 1000000};
-        nanosleep(&pause, NULL);
-    }
-    CHECK(atomic_load(&destroyed) == count);
-}
 
 static CUresult create_object(CUuserObject *out)
 {

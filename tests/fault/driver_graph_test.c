@@ -55,14 +55,7 @@ static void describe(params *p, int variant, CUdeviceptr at)
     p->value = 10 + (unsigned)variant;
     p->arguments[0] = &p->at;
     p->arguments[1] = &p->value;
-    p->kernel = (CUDA_KERNEL_NODE_PARAMS){.func = store,
-                                          .gridDimX = 1,
-                                          .gridDimY = 1,
-                                          .gridDimZ = 1,
-                                          .blockDimX = 1,
-                                          .blockDimY = 1,
-                                          .blockDimZ = 1,
-                                          .kernelParams = p->arguments};
+    p->kernel = one_thread(store, p->arguments);
     p->fill = (CUDA_MEMSET_NODE_PARAMS){.dst = memory + 4,
                                         .value = 20 + (unsigned)variant,
                                         .elementSize = 4,
@@ -153,23 +146,6 @@ static CUgraphExec instantiate(CUgraph graph)
 
 /* ---- sweeps ---- */
 
-static atomic_int destroyed;
-
-static void CUDA_CB count_destroyed(void *user)
-{
-    (void)user;
-    atomic_fetch_add(&destroyed, 1);
-}
-
-static void wait_for_destructor(int count)
-{
-    for (int i = 0; i < 5000 && atomic_load(&destroyed) < count; i++) {
-        const struct timespec pause = {.tv_nsec = 1000000};
-        nanosleep(&pause, NULL);
-    }
-    CHECK(atomic_load(&destroyed) == count);
-}
-
 static CUuserObject retain_object(CUgraph graph)
 {
     static int anything;
@@ -205,7 +181,7 @@ static void instantiation_gives_all_or_nothing(void)
     CHECK(swept > 10);
     CHECK(atomic_load(&destroyed) == 0);
     OK(cu.cuGraphDestroy(b.graph));
-    wait_for_destructor(1);
+    wait_for_destructors(1);
 }
 
 static void an_update_does_all_or_nothing(void)
@@ -229,7 +205,7 @@ static void an_update_does_all_or_nothing(void)
     CHECK(swept > 10);
     CHECK(observe(exec) == 0);
     OK(cu.cuGraphDestroy(other.graph));
-    wait_for_destructor(1); /* the executable holds none: it was updated back */
+    wait_for_destructors(1); /* the executable holds none: it was updated back */
     OK(cu.cuGraphExecDestroy(exec));
     OK(cu.cuGraphDestroy(b.graph));
 }

@@ -69,14 +69,7 @@ static CUgraph random_graph(CUfunction note)
         CUdeviceptr at = (CUdeviceptr)(uintptr_t)&shared->count;
         CUdeviceptr order = (CUdeviceptr)(uintptr_t)shared->order;
         void *params[] = {&at, &order, &node_numbers[i]};
-        const CUDA_KERNEL_NODE_PARAMS kernel = {.func = note,
-                                                .gridDimX = 1,
-                                                .gridDimY = 1,
-                                                .gridDimZ = 1,
-                                                .blockDimX = 1,
-                                                .blockDimY = 1,
-                                                .blockDimZ = 1,
-                                                .kernelParams = params};
+        const CUDA_KERNEL_NODE_PARAMS kernel = one_thread(note, params);
         const CUDA_HOST_NODE_PARAMS host = {.fn = note_host,
                                             .userData = &node_numbers[i]};
         if (draw(4) == 0)

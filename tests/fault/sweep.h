@@ -13,6 +13,8 @@
 #define FAULT_SWEEP_H
 #include "conformance/driver.h"
 
+#include <time.h>
+
 static long (*fail_allocation)(long nth);
 static long swept; /* allocations of the last sweep */
 
@@ -38,6 +40,24 @@ static inline bool worked(CUresult result, long nth)
             nth = -2;                                                                    \
         }                                                                                \
     } while (0)
+
+/* Destructors of user objects run on a thread of the driver's own. */
+static atomic_int destroyed;
+
+static inline void CUDA_CB count_destroyed(void *user)
+{
+    (void)user;
+    atomic_fetch_add(&destroyed, 1);
+}
+
+static inline void wait_for_destructors(int count)
+{
+    for (int i = 0; i < 5000 && atomic_load(&destroyed) < count; i++) {
+        const struct timespec pause = {.tv_nsec = 1000000};
+        nanosleep(&pause, NULL);
+    }
+    CHECK(atomic_load(&destroyed) == count);
+}
 
 /* False: the driver is none that can be made to fail. */
 static inline bool can_fail(void)

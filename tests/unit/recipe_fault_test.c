@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "recipe_shim.h"
 #include "test.h"
+#include "tests/node.h"
 #include <gph/recipe.h>
 #include <gph/recipe_load.h>
 
@@ -48,14 +49,7 @@ static CUgraph build(CUfunction function, CUdeviceptr base, unsigned int n)
     const CUDA_MEMSET_NODE_PARAMS zero = {
         .dst = base, .elementSize = 4, .width = 16, .height = 1};
     void *arguments[] = {&base, &n};
-    const CUDA_KERNEL_NODE_PARAMS launch = {.func = function,
-                                            .gridDimX = 1,
-                                            .gridDimY = 1,
-                                            .gridDimZ = 1,
-                                            .blockDimX = 1,
-                                            .blockDimY = 1,
-                                            .blockDimZ = 1,
-                                            .kernelParams = arguments};
+    const CUDA_KERNEL_NODE_PARAMS launch = one_thread(function, arguments);
     const CUDA_MEMCPY3D move = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = base,
                                 .dstMemoryType = CU_MEMORYTYPE_DEVICE,

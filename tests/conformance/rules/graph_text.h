@@ -48,14 +48,7 @@ static inline CUDA_KERNEL_NODE_PARAMS store_params(CUdeviceptr *address, unsigne
     void **const mine = arguments[next++ % 8];
     mine[0] = address;
     mine[1] = value;
-    return (CUDA_KERNEL_NODE_PARAMS){.func = text_store,
-                                     .gridDimX = 1,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 1,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = mine};
+    return one_thread(text_store, mine);
 }
 
 static inline CUDA_MEMSET_NODE_PARAMS fill_params(CUdeviceptr dst, unsigned value,

@@ -23,18 +23,6 @@ static inline struct kernels load_kernels(void)
     return k;
 }
 
-static inline CUDA_KERNEL_NODE_PARAMS one_thread(CUfunction function, void **args)
-{
-    return (CUDA_KERNEL_NODE_PARAMS){.func = function,
-                                     .gridDimX = 1,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 1,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = args};
-}
-
 static inline CUgraph new_graph(void)
 {
     CUgraph graph = NULL;
