@@ -98,3 +98,11 @@ bool gphi_map_remove(gphi_map *map, uint64_t key)
     map->count--;
     return true;
 }
+
+uint64_t gphi_map_count(gphi_map *map, uint64_t key)
+{
+    uint64_t *count = gphi_map_get(map, key);
+    if (count != NULL)
+        return ++*count;
+    return gphi_map_set(map, key, 1) == GPH_OK ? 1 : 0;
+}

@@ -40,6 +40,9 @@ static inline void *gphi_map_pointer(const gphi_map *map, uint64_t key)
     return value != NULL ? (void *)(uintptr_t)*value : NULL;
 }
 
+/* Counts the key once more, from 0; how often now, or 0: no memory. */
+uint64_t gphi_map_count(gphi_map *map, uint64_t key);
+
 /* Whether the key was there. Never allocates. */
 bool gphi_map_remove(gphi_map *map, uint64_t key);
 #endif

@@ -59,6 +59,17 @@ gph_status gphi_vec_push(gphi_vec *vec, const void *item)
     return GPH_OK;
 }
 
+void *gphi_vec_keyed(gphi_vec *vec, const void *key, size_t key_bytes, size_t most)
+{
+    for (size_t i = 0; i < vec->count; i++)
+        if (memcmp(gphi_vec_at(vec, i), key, key_bytes) == 0)
+            return gphi_vec_at(vec, i);
+    void *place = vec->count < most ? gphi_vec_add(vec, 1) : NULL;
+    if (place != NULL)
+        memcpy(place, key, key_bytes);
+    return place;
+}
+
 void gphi_vec_remove(gphi_vec *vec, size_t index)
 {
     memmove(gphi_vec_at(vec, index), gphi_vec_at(vec, index + 1),

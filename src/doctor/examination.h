@@ -3,6 +3,7 @@
 #ifndef GPHI_DOCTOR_EXAMINATION_H
 #define GPHI_DOCTOR_EXAMINATION_H
 #include "doctor/findings/finding.h"
+#include "doctor/findings/said.h"
 #include "doctor/listen.h"
 #include "doctor/model/model_feed.h"
 #include "event/event_log.h"
@@ -25,6 +26,7 @@ typedef struct gphi_process {
     gphi_model *model;
     gphi_stacks *stacks;
     struct gphi_history *history;
+    gphi_said said;
     gphi_findings findings;
     gphi_vec runs;   /* of gphi_rule_run */
     gphi_vec first;  /* its PROCESS record, for saved logs; bytes */

@@ -25,6 +25,7 @@ static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
     gphi_rule_run *run = gphi_vec_add(&process->runs, 1);
     *run = (gphi_rule_run){.model = process->model,
                            .history = process->history,
+                           .said = &process->said,
                            .findings = &process->findings,
                            .state = state,
                            .rule = rule};
@@ -151,6 +152,7 @@ static void run_rules(gphi_process *process, const gphi_event *event,
     gphi_rule_run *runs = process->runs.items;
     const bool is_unreturned =
         seen != NULL && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0;
+    gphi_said_note(&process->said, event);
     if (seen != NULL && !is_unreturned)
         gphi_history_note(process->history, seen);
     for (size_t i = 0; i < process->runs.count; i++) {

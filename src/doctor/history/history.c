@@ -194,24 +194,15 @@ static void note_range(gphi_history *history, uint64_t address, uint64_t bytes,
     if (one == NULL)
         return;
     gphi_vec *ranges = writes ? &one->written : &one->read;
-    gphi_range_history *range = NULL;
-    for (size_t i = 0; i < ranges->count && range == NULL; i++) {
-        gphi_range_history *at = gphi_vec_at(ranges, i);
-        if (at->start == address && at->end == address + bytes)
-            range = at;
-    }
+    const uint64_t key[] = {address, address + bytes};
+    gphi_range_history *range = gphi_vec_keyed(ranges, key, sizeof(key), GPHI_RANGES_MAX);
     if (range == NULL) {
-        if (ranges->count == GPHI_RANGES_MAX ||
-            (range = gphi_vec_add(ranges, 1)) == NULL) {
-            one->overflows = true;
-            return;
-        }
-        *range = (gphi_range_history){
-            .start = address, .end = address + bytes, .is_fill = ranges_of->is_fill};
+        one->overflows = true;
+        return;
     }
+    range->is_fill = (range->is_fill || range->count == 0) && ranges_of->is_fill;
     range->last = seen->call;
     range->count++;
-    range->is_fill = range->is_fill && ranges_of->is_fill;
     range->is_from_host = ranges_of->from_host;
 }
 

@@ -21,11 +21,6 @@ enum {
     SET_DEPENDENCIES = 1
 };
 
-static bool is_call(const gphi_seen *seen, gphi_call_id call)
-{
-    return seen->call.call == (uint32_t)call;
-}
-
 static model_capture *own_of(gphi_capture *capture)
 {
     return (model_capture *)capture;
@@ -201,7 +196,7 @@ static gph_status change_front(gphi_seen *seen, model_stream *stream)
 
 static gph_status begin(gphi_model *model, gphi_seen *seen, model_stream *stream)
 {
-    const bool is_to_graph = is_call(seen, GPHI_CALL_cuStreamBeginCaptureToGraph);
+    const bool is_to_graph = gphi_seen_is(seen, GPHI_CALL_cuStreamBeginCaptureToGraph);
     const uint64_t id = seen->call.capture != 0 ? seen->call.capture
                                                 : seen->call.number | UINT64_C(1) << 63;
     if (stream->seen.capture != NULL) /* its end was lost */
@@ -273,7 +268,7 @@ static gph_status end(gphi_model *model, gphi_seen *seen, model_stream *stream)
 static gph_status record_event(gphi_model *model, gphi_seen *seen, model_stream *stream,
                                model_event *event)
 {
-    const bool is_external = is_call(seen, GPHI_CALL_cuEventRecordWithFlags) &&
+    const bool is_external = gphi_seen_is(seen, GPHI_CALL_cuEventRecordWithFlags) &&
                              (gphi_event_word(seen->event, 2) & EXTERNAL) != 0;
     event->seen.recorded = seen->call;
     event->seen.recorded_on = &stream->seen;
@@ -311,10 +306,10 @@ static gph_status event_call(gphi_model *model, gphi_seen *seen, model_stream *s
         &model->own->events, gphi_event_word(seen->event, (uint32_t)has->event));
     if (event == NULL)
         return GPH_OK;
-    if (is_call(seen, GPHI_CALL_cuEventRecord) ||
-        is_call(seen, GPHI_CALL_cuEventRecordWithFlags))
+    if (gphi_seen_is(seen, GPHI_CALL_cuEventRecord) ||
+        gphi_seen_is(seen, GPHI_CALL_cuEventRecordWithFlags))
         return record_event(model, seen, stream, event);
-    if (is_call(seen, GPHI_CALL_cuStreamWaitEvent))
+    if (gphi_seen_is(seen, GPHI_CALL_cuStreamWaitEvent))
         return wait_event(model, seen, stream, event);
     return GPH_OK;
 }
@@ -345,7 +340,7 @@ static bool concerns(const gphi_seen *seen, const gphi_capture *capture)
     switch (seen->call.result) {
     case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: return has_blocking(capture);
     case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: /* an unsafe call, of the thread that captures or of another */
-        if (is_call(seen, GPHI_CALL_cuCtxSynchronize))
+        if (gphi_seen_is(seen, GPHI_CALL_cuCtxSynchronize))
             return true;
         if (own_mode == RELAXED || capture->mode == RELAXED)
             return false;
@@ -363,7 +358,7 @@ static gph_status note_failure(gphi_capture *capture, const gphi_seen *seen)
                             seen->call.result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
                             seen->call.result <= CUDA_ERROR_CAPTURED_EVENT &&
                             !drops_silently(seen->call.call) &&
-                            !is_call(seen, GPHI_CALL_cuStreamBeginCapture));
+                            !gphi_seen_is(seen, GPHI_CALL_cuStreamBeginCapture));
     if (is_broken && capture->invalidated.number == 0)
         capture->invalidated = seen->call;
     return GPH_OK;
@@ -405,7 +400,7 @@ gph_status gphi_capture_call(gphi_model *model, gphi_seen *seen)
 {
     model_stream *stream = (model_stream *)seen->stream;
     const bool is_begin = gphi_call_is_begin(seen->call.call);
-    const bool is_end = is_call(seen, GPHI_CALL_cuStreamEndCapture);
+    const bool is_end = gphi_seen_is(seen, GPHI_CALL_cuStreamEndCapture);
     const model_what what = (model_what)model->own->calls[seen->call.call].what;
     if (seen->call.result != 0)
         GPHI_TRY(note_failures(model, seen));
@@ -421,7 +416,7 @@ gph_status gphi_capture_call(gphi_model *model, gphi_seen *seen)
         GPHI_TRY(believe_driver(model, seen, stream));
     if (stream->seen.capture == NULL || seen->call.result != 0)
         return GPH_OK;
-    if (is_call(seen, GPHI_CALL_cuStreamUpdateCaptureDependencies))
+    if (gphi_seen_is(seen, GPHI_CALL_cuStreamUpdateCaptureDependencies))
         return change_front(seen, stream);
     if (what == WHAT_WORK || seen->call.node != 0)
         return captured(seen, stream);

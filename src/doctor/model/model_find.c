@@ -122,28 +122,27 @@ gphi_stream *gphi_model_stream(gphi_model *model, uint64_t handle, uint32_t thre
     return stream != NULL ? &stream->seen : NULL;
 }
 
+/* What others see of an object is its first member, so that a pointer to one is a pointer
+ * to the other. */
+
 gphi_cuda_event *gphi_model_event(const gphi_model *model, uint64_t handle)
 {
-    model_event *event = gphi_table_find(&model->own->events, handle);
-    return event != NULL ? &event->seen : NULL;
+    return gphi_table_find(&model->own->events, handle);
 }
 
 gphi_graph_state *gphi_model_graph(const gphi_model *model, uint64_t handle)
 {
-    model_graph *graph = gphi_table_find(&model->own->graphs, handle);
-    return graph != NULL ? &graph->seen : NULL;
+    return gphi_table_find(&model->own->graphs, handle);
 }
 
 gphi_exec_state *gphi_model_exec(const gphi_model *model, uint64_t handle)
 {
-    model_exec *exec = gphi_table_find(&model->own->execs, handle);
-    return exec != NULL ? &exec->seen : NULL;
+    return gphi_table_find(&model->own->execs, handle);
 }
 
 gphi_capture *gphi_model_capture(const gphi_model *model, uint64_t id)
 {
-    model_capture *capture = gphi_table_find(&model->own->captures, id);
-    return capture != NULL ? &capture->seen : NULL;
+    return gphi_table_find(&model->own->captures, id);
 }
 
 const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handle)
@@ -184,32 +183,36 @@ gphi_thread *gphi_thread_of(gphi_model *model, uint32_t id)
     return status == GPH_OK ? thread : NULL;
 }
 
+/* Whether the object of one sort of argument is dead; *by: what ended it, where known. */
+static bool is_dead(const gphi_model *model, uint32_t sort, uint64_t handle,
+                    gphi_call *by)
+{
+    const gphi_exec_state *exec = sort == 0 ? gphi_model_exec(model, handle) : NULL;
+    const gphi_graph_state *graph = sort == 1 ? gphi_model_graph(model, handle) : NULL;
+    const gphi_stream *stream =
+        sort == 2 ? gphi_table_find(&model->own->streams, handle) : NULL;
+    const gphi_cuda_event *event = sort == 3 ? gphi_model_event(model, handle) : NULL;
+    if (exec != NULL)
+        *by = exec->destroyed;
+    if (graph != NULL)
+        *by = graph->destroyed;
+    if (stream != NULL)
+        *by = stream->destroyed;
+    return (exec != NULL && !exec->is_alive) || (graph != NULL && !graph->is_alive) ||
+           (stream != NULL && !stream->is_alive) || (event != NULL && !event->is_alive);
+}
+
 bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead *out)
 {
+    static const char *const sorts[] = {"executable", "graph", "stream", "event"};
     const model_signature *has = &model->own->calls[event->u.call.call];
     const int8_t places[] = {has->exec, has->graph, has->stream, has->event};
     for (uint32_t i = 0; i < sizeof(places); i++) {
         if (places[i] < 0)
             continue;
         const uint64_t handle = gphi_event_word(event, (uint32_t)places[i]);
-        const gphi_exec_state *exec = i == 0 ? gphi_model_exec(model, handle) : NULL;
-        const gphi_graph_state *graph = i == 1 ? gphi_model_graph(model, handle) : NULL;
-        const model_stream *stream =
-            i == 2 ? gphi_table_find(&model->own->streams, handle) : NULL;
-        const gphi_cuda_event *of = i == 3 ? gphi_model_event(model, handle) : NULL;
-        *out = (gphi_dead){.handle = handle};
-        if (exec != NULL && !exec->is_alive) {
-            out->what = "executable";
-            out->by = exec->destroyed;
-        } else if (graph != NULL && !graph->is_alive) {
-            out->what = "graph";
-            out->by = graph->destroyed;
-        } else if (stream != NULL && !stream->seen.is_alive) {
-            out->what = "stream";
-            out->by = stream->seen.destroyed;
-        } else if (of != NULL && !of->is_alive)
-            out->what = "event";
-        if (out->what != NULL)
+        *out = (gphi_dead){.handle = handle, .what = sorts[i]};
+        if (is_dead(model, i, handle, &out->by))
             return true;
     }
     return false;

@@ -9,11 +9,6 @@
 
 enum { LAUNCHES_FIRST = 64, LAUNCHES_KEPT = 128 };
 
-static bool is_call(const gphi_seen *seen, gphi_call_id call)
-{
-    return seen->call.call == (uint32_t)call;
-}
-
 /* ---- life ---- */
 
 void gphi_graph_clear(gphi_model *model, void *item)
@@ -112,9 +107,9 @@ static gph_status add_node(gphi_model *model, gphi_seen *seen)
     if (graph == NULL)
         return GPH_E_NO_MEMORY;
     uint64_t child = 0;
-    if (is_call(seen, GPHI_CALL_cuGraphAddChildGraphNode))
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphAddChildGraphNode))
         child = gphi_event_word(event, 4);
-    if (is_call(seen, GPHI_CALL_cuGraphAddNode)) {
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphAddNode)) {
         const CUgraphNodeParams *params =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 5, sizeof(*params));
         if (params != NULL && params->type == CU_GRAPH_NODE_TYPE_GRAPH)
@@ -167,7 +162,7 @@ static gph_status end_capture(gphi_model *model, gphi_seen *seen)
 
 static uint64_t instantiate_flags(const gphi_seen *seen)
 {
-    if (is_call(seen, GPHI_CALL_cuGraphInstantiateWithFlags))
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphInstantiateWithFlags))
         return gphi_event_word(seen->event, 2);
     const CUDA_GRAPH_INSTANTIATE_PARAMS *params =
         gphi_bytes_of(seen->event, GPHI_PART_STRUCT, 2, sizeof(*params));
@@ -333,13 +328,13 @@ static gph_status exec_call(gphi_model *model, gphi_seen *seen)
         return seen->call.result == 0 ? GPH_E_NO_MEMORY : GPH_OK;
     seen->exec = &exec->seen;
     seen->snapshot = exec->seen.source;
-    if (is_call(seen, GPHI_CALL_cuGraphExecUpdate))
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphExecUpdate))
         return update(model, seen);
-    if (is_call(seen, GPHI_CALL_cuGraphLaunch))
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphLaunch))
         return launch(seen);
-    if (is_call(seen, GPHI_CALL_cuGraphExecDestroy))
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphExecDestroy))
         destroy_exec(seen);
-    else if (is_call(seen, GPHI_CALL_cuGraphUpload))
+    else if (gphi_seen_is(seen, GPHI_CALL_cuGraphUpload))
         exec->seen.is_uploaded |= seen->call.result == 0;
     else if (gphi_name_begins(name, "cuGraphExec") && strstr(name, "Set") != NULL)
         return set_params(model, seen);
@@ -349,7 +344,7 @@ static gph_status exec_call(gphi_model *model, gphi_seen *seen)
 gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
 {
     const char *name = gphi_call_name(seen->call.call);
-    if (is_call(seen, GPHI_CALL_cuStreamEndCapture))
+    if (gphi_seen_is(seen, GPHI_CALL_cuStreamEndCapture))
         return seen->call.result == 0 ? end_capture(model, seen) : GPH_OK;
     if (!gphi_name_begins(name, "cuGraph"))
         return GPH_OK;
@@ -357,17 +352,17 @@ gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
         return instantiate(model, seen);
     if (model->own->calls[seen->call.call].exec >= 0)
         return exec_call(model, seen);
-    if (is_call(seen, GPHI_CALL_cuGraphDestroy)) {
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphDestroy)) {
         destroy_graph(model, seen);
         return GPH_OK;
     }
     if (seen->call.result != 0)
         return GPH_OK;
-    if (is_call(seen, GPHI_CALL_cuGraphCreate))
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphCreate))
         return gphi_graph_of(model, gphi_event_word(seen->event, 0), &seen->call) != NULL
                    ? GPH_OK
                    : GPH_E_NO_MEMORY;
-    if (is_call(seen, GPHI_CALL_cuGraphClone))
+    if (gphi_seen_is(seen, GPHI_CALL_cuGraphClone))
         return clone_graph(model, seen);
     if (gphi_name_begins(name, "cuGraphAdd") && strstr(name, "Node") != NULL)
         return add_node(model, seen);

@@ -240,6 +240,11 @@ void gphi_memory_forget(gphi_model *model, gphi_allocation *allocation);
  * that made it. After it, as the call has changed what is current in its thread. */
 gph_status gphi_context_call(gphi_model *model, gphi_seen *seen);
 
+static inline bool gphi_seen_is(const gphi_seen *seen, gphi_call_id call)
+{
+    return seen->call.call == (uint32_t)call;
+}
+
 /* Of a call's name. */
 static inline bool gphi_name_begins(const char *name, const char *with)
 {

@@ -81,10 +81,8 @@ static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of
         gphi_exec_history *one = gphi_history_exec_at(history, i);
         if (one->class_hash != class->hash || one->nodes == 0)
             continue;
-        gphi_exec_history **place = gphi_vec_add(&class->members, 1);
-        if (place == NULL)
+        if (gphi_vec_push(&class->members, &one) != GPH_OK)
             return false;
-        *place = one;
         const bool is_alive = gphi_exec_is_alive(one);
         class->alive += is_alive;
         class->refused += was_refused(one);
@@ -195,8 +193,7 @@ static void tell_per_launch(gphi_rule_run *run, const gphi_history *history,
     gphi_evidence(draft, "an instantiation took %.1f us on average",
                   (double)instantiate_ns * 1e-3 / (double)count);
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");
-    if (last->destroyed.number != 0)
-        gphi_evidence_call(draft, &last->destroyed, "and destroyed by");
+    gphi_evidence_call(draft, &last->destroyed, "and destroyed by");
 }
 
 void gphi_rule_instantiate_per_launch(gphi_rule_run *run)

@@ -4,6 +4,7 @@
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- cache.given-up ---- */
@@ -135,27 +136,17 @@ static void notes_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     notes *state = run->state;
     if (seen->call.call == GPHI_CALL_cuGraphLaunch ||
-        seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags ||
-        seen->call.call == GPHI_CALL_cuGraphInstantiateWithParams)
+        gphi_call_is_instantiation(seen->call.call))
         state->last = seen->call;
 }
 
 static noted *noted_of(gphi_rule_run *run, const gphi_event *event, uint64_t function)
 {
     notes *state = run->state;
-    const uint64_t object = gphi_event_word(event, 0);
-    noted *one = NULL;
-    for (size_t i = 0; i < state->items.count && one == NULL; i++) {
-        noted *at = gphi_vec_at(&state->items, i);
-        if (at->object == object && at->function == function)
-            one = at;
-    }
-    if (one == NULL && (one = gphi_vec_add(&state->items, 1)) != NULL) {
-        const char *name = gphi_event_text(event, 0);
-        *one = (noted){.object = object, .function = function};
-        for (size_t i = 0; i + 1 < sizeof(one->name) && name[i] != '\0'; i++)
-            one->name[i] = name[i];
-    }
+    const uint64_t key[] = {gphi_event_word(event, 0), function};
+    noted *one = gphi_vec_keyed(&state->items, key, sizeof(key), SIZE_MAX);
+    if (one != NULL && one->name[0] == '\0')
+        snprintf(one->name, sizeof(one->name), "%s", gphi_event_text(event, 0));
     if (one != NULL && state->last.thread == event->thread)
         one->at = state->last;
     return one;

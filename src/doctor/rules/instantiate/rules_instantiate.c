@@ -3,9 +3,9 @@
  * cut to become one. All are failures of one call, told where it is made; launches of the
  * executable that is not there follow from it. One rule of the table looks for all. */
 #include "doctor/findings/finding.h"
+#include "doctor/findings/said.h"
 #include "doctor/model/call_kinds.h"
 #include "doctor/rules/rules.h"
-#include "doctor/rules/said.h"
 #include "graph/topology.h"
 
 #include <inttypes.h>
@@ -35,7 +35,6 @@ struct failed {
 };
 
 struct look {
-    gphi_said said;
     struct failed failed[FAILED_MAX];
     uint32_t failed_count;
 };
@@ -423,7 +422,7 @@ static void look_at_instantiate(gphi_rule_run *run, struct look *look,
     struct wish wish;
     gphi_call made;
     gphi_draft *draft = NULL;
-    read_wish(seen, gphi_said_of(&look->said, &seen->call), &wish);
+    read_wish(seen, gphi_said_of(run->said, &seen->call), &wish);
     if (seen->call.result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         draft = tell_during_capture(run, &wish);
     else if (seen->call.result == CUDA_ERROR_INVALID_VALUE)
@@ -563,7 +562,7 @@ static void instantiate_call(gphi_rule_run *run, const gphi_seen *seen)
     }
     if (result != CUDA_ERROR_NOT_SUPPORTED)
         return;
-    const char *said = gphi_said_of(&look->said, &seen->call);
+    const char *said = gphi_said_of(run->said, &seen->call);
     switch (seen->call.call) {
     case GPHI_CALL_cuGraphClone: look_at_clone(run, seen, said); break;
     case GPHI_CALL_cuGraphAddChildGraphNode:
@@ -575,16 +574,10 @@ static void instantiate_call(gphi_rule_run *run, const gphi_seen *seen)
     }
 }
 
-static void instantiate_event(gphi_rule_run *run, const gphi_event *event)
-{
-    struct look *look = run->state;
-    gphi_said_note(&look->said, event);
-}
-
 /* The first looks for all. */
 const gphi_rule gphi_rules_instantiate[] = {
     GPHI_RULE("instantiate.cycle", ERROR, .state_bytes = sizeof(struct look),
-              .call = instantiate_call, .event = instantiate_event),
+              .call = instantiate_call),
     GPHI_RULE_NAME("instantiate.second-executable", ERROR),
     GPHI_RULE_NAME("instantiate.clone-memory-nodes", ERROR),
     GPHI_RULE_NAME("instantiate.child-memory-nodes", ERROR),

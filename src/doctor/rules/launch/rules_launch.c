@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules launch.*: launches that fail, wait, overlap, or run into what is gone. */
 #include "doctor/rules/launch/rules_launch.h"
+#include "doctor/findings/said.h"
 #include "doctor/rules/rules.h"
-#include "doctor/rules/said.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,14 +40,9 @@ static uint64_t address_in(const char *said)
     return out;
 }
 
-static void note_said(gphi_rule_run *run, const gphi_event *event)
-{
-    gphi_said_note(run->state, event);
-}
-
 static const char *said_of(const gphi_rule_run *run, const gphi_seen *seen)
 {
-    return gphi_said_of(run->state, &seen->call);
+    return gphi_said_of(run->said, &seen->call);
 }
 
 /* ---- launch.unfreed-allocation ---- */
@@ -380,17 +375,13 @@ static void upload_end(gphi_rule_run *run)
 
 /* ---- the table ---- */
 
-#define CALL_RULE(name, function)                                                        \
-    GPHI_RULE(name, ERROR, .state_bytes = sizeof(gphi_said), .call = (function),         \
-              .event = note_said)
-
 /* In this order: what is told by one is not told again by those below. */
 const gphi_rule gphi_rules_launch[] = {
-    CALL_RULE("launch.unfreed-allocation", unfreed_call),
-    CALL_RULE("launch.dead-executable", dead_call),
-    CALL_RULE("launch.host-function-calls-cuda", host_call),
-    CALL_RULE("launch.out-of-memory", memory_call),
-    CALL_RULE("launch.invalid-argument", invalid_call),
+    GPHI_RULE("launch.unfreed-allocation", ERROR, .call = unfreed_call),
+    GPHI_RULE("launch.dead-executable", ERROR, .call = dead_call),
+    GPHI_RULE("launch.host-function-calls-cuda", ERROR, .call = host_call),
+    GPHI_RULE("launch.out-of-memory", ERROR, .call = memory_call),
+    GPHI_RULE("launch.invalid-argument", ERROR, .call = invalid_call),
     GPHI_RULE_NAME("launch.assert", ERROR),
     GPHI_RULE("launch.fault", ERROR, .state_bytes = sizeof(gphi_launch_faults),
               .call = gphi_launch_fault, .event = gphi_launch_fault_event),

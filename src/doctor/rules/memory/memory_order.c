@@ -13,7 +13,6 @@
 static void tell_basis(gphi_draft *draft, const gphi_exec_history *exec,
                        const gphi_touch *touch)
 {
-    const gphi_snapshot *source = exec->source;
     if (touch->writes)
         gphi_evidence(draft, "the graph writes there in %s", gphi_say_touch(exec, touch));
     else
@@ -23,8 +22,8 @@ static void tell_basis(gphi_draft *draft, const gphi_exec_history *exec,
             "concluded from this: nothing else copies there, and no kernel that "
             "the graph lacks was given the address",
             gphi_say_touch(exec, touch));
-    if (source->made != NULL && source->made[touch->node].number != 0)
-        gphi_evidence_call(draft, &source->made[touch->node], "the node was made by");
+    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
+                       "the node was made by");
 }
 
 static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
@@ -117,7 +116,6 @@ static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
                             const gphi_work *refill, const gphi_call *launch,
                             const gphi_touch *touch)
 {
-    const gphi_snapshot *source = exec->source;
     const bool is_before = refill->call.number < launch->number;
     gphi_draft *draft = gphi_finding_begin(run, &refill->call, exec->created);
     gphi_cause(draft,
@@ -130,8 +128,8 @@ static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
     if (refill->stream != NULL)
         gphi_evidence(draft, "the copy is on %s",
                       gphi_say_stream(run->model, refill->stream));
-    if (draft != NULL && source->made != NULL && source->made[touch->node].number != 0)
-        gphi_evidence_call(draft, &source->made[touch->node], "the node was made by");
+    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
+                       "the node was made by");
 }
 
 /* Copies since the last launch of the graph, or the last ones, that this one does not

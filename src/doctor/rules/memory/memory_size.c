@@ -32,16 +32,14 @@ static bool is_temporary(const gphi_history *history, const gphi_allocation *mem
 
 static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_history *exec)
 {
-    for (size_t i = 0; i < uses->count; i++) {
-        pool_use *one = gphi_vec_at(uses, i);
-        if (one->pool != pool)
-            continue;
-        one->is_mixed = one->is_mixed || one->exec != exec;
-        return one;
+    pool_use *one = gphi_vec_keyed(uses, &pool, sizeof(pool), SIZE_MAX);
+    if (one == NULL)
+        return NULL;
+    if (one->exec == NULL) {
+        one->class_hash = exec->class_hash;
+        one->exec = exec;
     }
-    pool_use *one = gphi_vec_add(uses, 1);
-    if (one != NULL)
-        *one = (pool_use){.pool = pool, .class_hash = exec->class_hash, .exec = exec};
+    one->is_mixed = one->is_mixed || one->exec != exec;
     return one;
 }
 
@@ -375,8 +373,7 @@ void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
     const uint32_t call = seen->call.call;
     if (seen->call.result != 0)
         return;
-    if (seen->capture == NULL &&
-        (call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync))
+    if (seen->capture == NULL && gphi_call_is_pool_alloc(call))
         state->allocations++;
     if (call != GPHI_CALL_cuMemPoolTrimTo || state->allocations != 0)
         return;
@@ -467,8 +464,7 @@ static void note_workspace(gphi_rule_run *run, const gphi_seen *seen)
     gphi_vec *items = run->state;
     const gphi_thread *thread = gphi_model_thread(run->model, seen->call.thread);
     const uint32_t call = seen->call.call;
-    const bool is_async =
-        call == GPHI_CALL_cuMemAllocAsync || call == GPHI_CALL_cuMemAllocFromPoolAsync;
+    const bool is_async = gphi_call_is_pool_alloc(call);
     const bool is_inside =
         is_async ? seen->capture != NULL : thread != NULL && thread->open_captures > 0;
     if (seen->call.result != 0 || !is_inside || items->count == 256 ||

@@ -66,19 +66,17 @@ static const gphi_touch *find_dead(gphi_history *history, gphi_exec_history *exe
     return found;
 }
 
-static void tell_past(const gphi_history *history, gphi_draft *draft,
-                      const gphi_exec_history *exec, const gphi_touch *touch)
+static void tell_past(gphi_draft *draft, const gphi_exec_history *exec,
+                      const gphi_touch *touch)
 {
     const gphi_allocation *was = touch->memory;
-    const gphi_snapshot *source = exec->source;
     gphi_evidence(draft, "the graph uses 0x%" PRIx64 " in %s", touch->address,
                   gphi_say_touch(exec, touch));
-    if (source->made != NULL && source->made[touch->node].number != 0)
-        gphi_evidence_call(draft, &source->made[touch->node], "the node was made by");
+    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
+                       "the node was made by");
     gphi_evidence_call(draft, &was->allocated, "%s at 0x%" PRIx64 " were allocated by",
                        gphi_say_bytes(was->bytes), was->address);
     gphi_evidence_call(draft, &was->freed, "they were freed by");
-    (void)history;
 }
 
 static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
@@ -104,7 +102,7 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
             " lie there, allocated by %s",
             gphi_say_touch(exec, touch), touch->address, gphi_say_bytes(now->bytes),
             now->address, gphi_say_call(&now->allocated));
-    tell_past(history, draft, exec, touch);
+    tell_past(draft, exec, touch);
     if (kind != DEAD_FREED)
         gphi_evidence_call(draft, &now->allocated, "the address was given out again by");
     if (touch->bytes == 0)
@@ -201,8 +199,7 @@ static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
     const uint32_t call = seen->call.call;
-    if (seen->call.result != CUDA_ERROR_INVALID_VALUE ||
-        (call != GPHI_CALL_cuMemFree && call != GPHI_CALL_cuMemFreeAsync))
+    if (seen->call.result != CUDA_ERROR_INVALID_VALUE || !gphi_call_is_free(call))
         return;
     const uint64_t address = gphi_event_word(seen->event, 0);
     const gphi_graph_memory *memory = gphi_history_graph_memory(history, address);
@@ -227,8 +224,7 @@ static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
         gphi_cause(draft, "0x%" PRIx64 " is memory of a graph that is freed already",
                    address);
     gphi_evidence_call(draft, &memory->made, "it is allocated by");
-    if (memory->freed.number != 0)
-        gphi_evidence_call(draft, &memory->freed, "it was freed by");
+    gphi_evidence_call(draft, &memory->freed, "it was freed by");
 }
 
 /* ---- the table ---- */

@@ -39,12 +39,13 @@ static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
     const uint32_t count = gph_graph_node_count(graph);
     enum { ROUNDS_MAX = 64 };
     uint32_t widest = 0;
-    gphi_vec levels, widths;
-    gphi_vec_init(&levels, model->heap, sizeof(uint32_t));
-    gphi_vec_init(&widths, model->heap, sizeof(uint32_t));
-    uint32_t *level = gphi_vec_add(&levels, count);
-    uint32_t *width = gphi_vec_add(&widths, count);
-    bool changed = level != NULL && width != NULL;
+    gphi_vec words;
+    gphi_vec_init(&words, model->heap, sizeof(uint32_t));
+    uint32_t *level = gphi_vec_add(&words, 2 * (size_t)count);
+    if (level == NULL)
+        return 0;
+    uint32_t *width = level + count; /* by level */
+    bool changed = true;
     /* edges mostly point forward, so that a round or two will do */
     for (int round = 0; changed && round < ROUNDS_MAX; round++) {
         changed = false;
@@ -57,10 +58,9 @@ static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
         }
     }
     /* not at rest: nothing is said of it */
-    for (uint32_t i = 0; !changed && level != NULL && width != NULL && i < count; i++)
+    for (uint32_t i = 0; !changed && i < count; i++)
         widest = ++width[level[i]] > widest ? width[level[i]] : widest;
-    gphi_vec_fini(&levels);
-    gphi_vec_fini(&widths);
+    gphi_vec_fini(&words);
     return widest;
 }
 
@@ -158,15 +158,13 @@ static void look_at_chain(gphi_rule_run *run, const gphi_exec_history *exec)
     uint32_t longest = 0, first = 0, rank = 0;
     if (count < CHAIN_MIN || count > CHAIN_MAX || exec->kernels * 2 < count)
         return;
-    gphi_vec nexts, depths, ranks;
-    gphi_vec_init(&nexts, run->model->heap, sizeof(uint32_t));
-    gphi_vec_init(&depths, run->model->heap, sizeof(uint32_t));
-    gphi_vec_init(&ranks, run->model->heap, sizeof(uint32_t));
-    uint32_t *next = gphi_vec_add(&nexts, count);
-    uint32_t *depth = gphi_vec_add(&depths, count); /* by place in the chain */
-    uint32_t *at = gphi_vec_add(&ranks, count);     /* node by place */
-    const bool is_chain =
-        next != NULL && depth != NULL && at != NULL && read_chain(graph, next, &first);
+    gphi_vec words;
+    gphi_vec_init(&words, run->model->heap, sizeof(uint32_t));
+    uint32_t *next = gphi_vec_add(&words, 3 * (size_t)count);
+    if (next == NULL)
+        return;
+    uint32_t *depth = next + count, *at = depth + count; /* both by place in the chain */
+    const bool is_chain = read_chain(graph, next, &first);
     for (uint32_t node = first; is_chain && node != UINT32_MAX; node = next[node]) {
         at[rank] = node;
         depth[rank] = 1;
@@ -176,9 +174,7 @@ static void look_at_chain(gphi_rule_run *run, const gphi_exec_history *exec)
         longest = depth[rank] > longest ? depth[rank] : longest;
         rank++;
     }
-    gphi_vec_fini(&nexts);
-    gphi_vec_fini(&depths);
-    gphi_vec_fini(&ranks);
+    gphi_vec_fini(&words);
     if (!is_chain || longest * 2 > count)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &exec->exec->created, 0);

@@ -31,11 +31,8 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
     const uint64_t key = seen->call.stack != 0
                              ? seen->call.stack
                              : gphi_launched_kernel(run->model, seen->event);
-    uint64_t *known = gphi_map_get(&state->stacks, key);
-    if (known != NULL)
-        ++*known;
-    else if (state->stacks.count < 65536)
-        (void)gphi_map_set(&state->stacks, key, 1);
+    if (state->stacks.count < 65536)
+        (void)gphi_map_count(&state->stacks, key);
     if (state->launches++ == 0) {
         state->first_ns = seen->call.time_ns;
         state->wait_ns_first = history->now.wait_ns;
@@ -227,12 +224,6 @@ typedef struct updates {
     gphi_map idle;   /* gphi_exec_history -> those of them that changed nothing */
 } updates;
 
-static void count_one(gphi_map *counts, const gphi_exec_history *exec)
-{
-    const uint64_t *count = gphi_map_get(counts, (uintptr_t)exec);
-    (void)gphi_map_set(counts, (uintptr_t)exec, count != NULL ? *count + 1 : 1);
-}
-
 static void update_init(gphi_rule_run *run)
 {
     updates *state = run->state;
@@ -250,9 +241,9 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_exec_history *exec = gphi_history_exec(history, seen->exec);
     if (exec == NULL || exec->old_shape != exec->shape_hash || exec->kernels == 0)
         return;
-    count_one(&state->counts, exec);
+    (void)gphi_map_count(&state->counts, (uintptr_t)exec);
     if (exec->old_values == exec->values_hash)
-        count_one(&state->idle, exec);
+        (void)gphi_map_count(&state->idle, (uintptr_t)exec);
 }
 
 static void update_end(gphi_rule_run *run)
@@ -301,20 +292,6 @@ typedef struct copies {
     gphi_call last;
 } copies;
 
-static copies *copies_of(gphi_rule_run *run, const gphi_exec_history *exec)
-{
-    gphi_vec *items = run->state;
-    for (size_t i = 0; i < items->count; i++) {
-        copies *one = gphi_vec_at(items, i);
-        if (one->exec == exec)
-            return one;
-    }
-    copies *one = items->count < 1024 ? gphi_vec_add(items, 1) : NULL;
-    if (one != NULL)
-        one->exec = exec;
-    return one;
-}
-
 static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_history *history = run->history;
@@ -337,7 +314,7 @@ static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
         if (is_in == is_out || (memory != NULL && memory->kind == GPHI_MEM_GRAPH))
             continue; /* memory of the graph's own lives no longer than until it is freed
                        */
-        one = one != NULL ? one : copies_of(run, exec);
+        one = one != NULL ? one : gphi_vec_keyed(run->state, &exec, sizeof(exec), 1024);
         if (one == NULL)
             return;
         one->count++;

@@ -124,9 +124,8 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_evidence(draft, "that it draws random numbers is concluded from its name, %s",
                   touch->name != NULL ? touch->name : "?");
     gphi_evidence(draft, "all the addresses that it is given are data of other work");
-    if (draft != NULL && exec->source->made != NULL &&
-        exec->source->made[touch->node].number != 0)
-        gphi_evidence_call(draft, &exec->source->made[touch->node], "it was captured by");
+    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
+                       "it was captured by");
 }
 
 static void frozen_fini(gphi_rule_run *run)

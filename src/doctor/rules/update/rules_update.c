@@ -11,9 +11,9 @@
  *
  * One rule of the table does the watching for all. */
 #include "base/heap.h"
+#include "doctor/findings/said.h"
 #include "doctor/model/call_kinds.h"
 #include "doctor/rules/rules.h"
-#include "doctor/rules/said.h"
 #include "doctor/rules/update/update_why.h"
 
 #include <inttypes.h>
@@ -45,7 +45,6 @@ struct orphan {
 };
 
 struct watch {
-    gphi_said said;
     gphi_operands operands;
     gphi_vec refusals; /* of struct refusal * */
     gphi_vec orphans;  /* of struct orphan */
@@ -196,7 +195,7 @@ static void note_refusal(gphi_rule_run *run, struct watch *watch, const gphi_see
     refusal->result = info != NULL ? (uint32_t)info->result : 0;
     refusal->work = run->model->work_count;
     snprintf(refusal->said, sizeof(refusal->said), "%s",
-             gphi_said_of(&watch->said, &seen->call));
+             gphi_said_of(run->said, &seen->call));
     const gphi_ask ask = {.model = run->model,
                           .operands = &watch->operands,
                           .held = seen->exec->source,
@@ -356,7 +355,6 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 static void update_event(gphi_rule_run *run, const gphi_event *event)
 {
     struct watch *watch = run->state;
-    gphi_said_note(&watch->said, event);
     gphi_operands_note(&watch->operands, event);
 }
 

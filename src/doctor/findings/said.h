@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the driver itself said of a call: the sentence of its log, which comes in before
- * the call's record, from the thread that makes the call. */
+ * the call's record, from the thread that makes the call. Kept once a process. */
 #ifndef GPHI_DOCTOR_SAID_H
 #define GPHI_DOCTOR_SAID_H
 #include "doctor/model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The driver's log, line by line. */
-#include "doctor/rules/said.h"
+#include "doctor/findings/said.h"
 
 #include <stdio.h>
 #include <string.h>
