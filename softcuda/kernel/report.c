@@ -4,11 +4,11 @@
 
 #include <gph/softcuda.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/json.h"
 #include "softcuda/kernel/load/code.h"
 #include "softcuda/kernel/load/fatbin.h"
 #include "softcuda/kernel/load/jitload.h"
@@ -25,7 +25,7 @@ struct report {
     const soft_jit_api *jit; /* NULL: machine code is not wanted */
     soft_jit_result result;
     soft_image image;
-    report_text text;
+    gphi_text text;
 };
 
 static const char *path_name(ptx_path path)
@@ -35,8 +35,14 @@ static const char *path_name(ptx_path path)
                                    : "unsupported";
 }
 
+static void pass_failure(const gphi_text *from, gphi_text *to)
+{
+    if (from->status != GPH_OK)
+        to->status = from->status;
+}
+
 /* Regions of large kernels are functions of their own: b.<kernel>.R<number>. */
-static void add_parts(const struct report *r, const char *symbol, report_code *out)
+static void add_parts(const struct report *r, const char *symbol, soft_machine_code *out)
 {
     const size_t length = strlen(symbol);
     for (uint32_t i = 0; i < r->image.function_count; i++) {
@@ -44,22 +50,23 @@ static void add_parts(const struct report *r, const char *symbol, report_code *o
         if (strncmp(function->name, symbol, length) != 0 ||
             strncmp(function->name + length, ".R", 2) != 0)
             continue;
-        report_code part;
-        report_read_code(r->jit, &r->image, function,
-                         (r->flags & GPH_PTX_REPORT_ASM) != 0, &part);
+        soft_machine_code part;
+        soft_read_code(r->jit, &r->image, function, (r->flags & GPH_PTX_REPORT_ASM) != 0,
+                       &part);
         out->code_bytes += part.code_bytes;
         if (part.vector_bits > out->vector_bits)
             out->vector_bits = part.vector_bits;
         if (part.assembly.length > 0)
-            report_add(&out->assembly, "%s:\n%s", function->name, part.assembly.bytes);
-        out->assembly.failed |= part.assembly.failed;
-        free(part.assembly.bytes);
+            gphi_text_add(&out->assembly, "%s:\n%s", function->name, part.assembly.bytes);
+        pass_failure(&part.assembly, &out->assembly);
+        gphi_text_fini(&part.assembly);
     }
 }
 
-static bool read_code(const struct report *r, const ptx_kernel *kernel, report_code *out)
+static bool read_code(const struct report *r, const ptx_kernel *kernel,
+                      soft_machine_code *out)
 {
-    *out = (report_code){0};
+    *out = (soft_machine_code){0};
     if (r->jit == NULL || kernel->path == PTX_PATH_UNSUPPORTED)
         return false;
     char symbol[1024];
@@ -68,79 +75,80 @@ static bool read_code(const struct report *r, const ptx_kernel *kernel, report_c
     const soft_image_function *function = soft_image_find(&r->image, symbol);
     if (function == NULL)
         return false;
-    report_read_code(r->jit, &r->image, function, (r->flags & GPH_PTX_REPORT_ASM) != 0,
-                     out);
+    soft_read_code(r->jit, &r->image, function, (r->flags & GPH_PTX_REPORT_ASM) != 0,
+                   out);
     add_parts(r, symbol, out);
     return true;
 }
 
 static void add_text(struct report *r, const ptx_kernel *k)
 {
-    report_text *text = &r->text;
-    report_code code;
+    gphi_text *text = &r->text;
+    soft_machine_code code;
     const bool has_code = read_code(r, k, &code);
-    report_add(text, "kernel %s (line %u): %s%s%s%s\n", k->name, k->line,
-               k->path == PTX_PATH_UNSUPPORTED ? "not supported" : path_name(k->path),
-               k->path == PTX_PATH_UNSUPPORTED ? "" : " path", k->reason ? ": " : "",
-               k->reason ? k->reason : "");
+    gphi_text_add(text, "kernel %s (line %u): %s%s%s%s\n", k->name, k->line,
+                  k->path == PTX_PATH_UNSUPPORTED ? "not supported" : path_name(k->path),
+                  k->path == PTX_PATH_UNSUPPORTED ? "" : " path", k->reason ? ": " : "",
+                  k->reason ? k->reason : "");
     for (uint32_t i = 0; i < k->cut_count; i++)
-        report_add(text, "  cut at line %u: %s\n", k->cuts[i].line, k->cuts[i].reason);
+        gphi_text_add(text, "  cut at line %u: %s\n", k->cuts[i].line, k->cuts[i].reason);
     if (k->path == PTX_PATH_FAST)
-        report_add(text,
-                   "  registers live across cuts %u, context %u bytes a thread + %u\n",
-                   k->live_across_cuts, k->scratch_thread_bytes, k->scratch_fixed_bytes);
+        gphi_text_add(
+            text, "  registers live across cuts %u, context %u bytes a thread + %u\n",
+            k->live_across_cuts, k->scratch_thread_bytes, k->scratch_fixed_bytes);
     if (has_code && code.vector_bits != 0)
-        report_add(text, "  vectors of %u bits, %llu bytes of machine code\n",
-                   code.vector_bits, (unsigned long long)code.code_bytes);
+        gphi_text_add(text, "  vectors of %u bits, %llu bytes of machine code\n",
+                      code.vector_bits, (unsigned long long)code.code_bytes);
     else if (has_code)
-        report_add(text, "  no vectors in loops, %llu bytes of machine code\n",
-                   (unsigned long long)code.code_bytes);
-    report_add(text,
-               "  parameters %u, shared %u, local %u bytes; registers about %u%s%s\n",
-               k->param_bytes, k->static_shared_bytes, k->local_bytes, k->registers,
-               k->uses_atomics ? "; atomics" : "",
-               k->uses_safepoints ? "; may wait: runs on a fiber" : "");
+        gphi_text_add(text, "  no vectors in loops, %llu bytes of machine code\n",
+                      (unsigned long long)code.code_bytes);
+    gphi_text_add(text,
+                  "  parameters %u, shared %u, local %u bytes; registers about %u%s%s\n",
+                  k->param_bytes, k->static_shared_bytes, k->local_bytes, k->registers,
+                  k->uses_atomics ? "; atomics" : "",
+                  k->uses_safepoints ? "; may wait: runs on a fiber" : "");
     if (code.assembly.bytes != NULL)
-        report_add(text, "%s", code.assembly.bytes);
-    text->failed |= code.assembly.failed;
-    free(code.assembly.bytes);
+        gphi_text_put(text, code.assembly.bytes);
+    pass_failure(&code.assembly, text);
+    gphi_text_fini(&code.assembly);
 }
 
 static void add_json(struct report *r, const ptx_kernel *k)
 {
-    report_text *text = &r->text;
-    report_code code;
+    gphi_text *text = &r->text;
+    soft_machine_code code;
     const bool has_code = read_code(r, k, &code);
-    report_add(text, "    {\"name\": ");
-    report_add_string(text, k->name);
-    report_add(text, ", \"line\": %u, \"path\": \"%s\", \"reason\": ", k->line,
-               path_name(k->path));
-    report_add_string(text, k->reason);
-    report_add(text, ",\n     \"cuts\": [");
+    gphi_text_put(text, "    {\"name\": ");
+    gphi_json_text(text, k->name);
+    gphi_text_add(text, ", \"line\": %u, \"path\": \"%s\", \"reason\": ", k->line,
+                  path_name(k->path));
+    gphi_json_text(text, k->reason);
+    gphi_text_put(text, ",\n     \"cuts\": [");
     for (uint32_t i = 0; i < k->cut_count; i++) {
-        report_add(text, "%s{\"line\": %u, \"reason\": ", i ? ", " : "", k->cuts[i].line);
-        report_add_string(text, k->cuts[i].reason);
-        report_add(text, "}");
+        gphi_text_add(text, "%s{\"line\": %u, \"reason\": ", i ? ", " : "",
+                      k->cuts[i].line);
+        gphi_json_text(text, k->cuts[i].reason);
+        gphi_text_put(text, "}");
     }
-    report_add(text,
-               "],\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "
-               "\"scratch_fixed_bytes\": %u,\n     \"param_bytes\": %u, "
-               "\"shared_bytes\": %u, \"local_bytes\": %u, \"registers\": %u,\n"
-               "     \"barriers\": %s, \"atomics\": %s, \"safepoints\": %s",
-               k->live_across_cuts, k->scratch_thread_bytes, k->scratch_fixed_bytes,
-               k->param_bytes, k->static_shared_bytes, k->local_bytes, k->registers,
-               k->uses_barrier ? "true" : "false", k->uses_atomics ? "true" : "false",
-               k->uses_safepoints ? "true" : "false");
+    gphi_text_add(text,
+                  "],\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "
+                  "\"scratch_fixed_bytes\": %u,\n     \"param_bytes\": %u, "
+                  "\"shared_bytes\": %u, \"local_bytes\": %u, \"registers\": %u,\n"
+                  "     \"barriers\": %s, \"atomics\": %s, \"safepoints\": %s",
+                  k->live_across_cuts, k->scratch_thread_bytes, k->scratch_fixed_bytes,
+                  k->param_bytes, k->static_shared_bytes, k->local_bytes, k->registers,
+                  k->uses_barrier ? "true" : "false", k->uses_atomics ? "true" : "false",
+                  k->uses_safepoints ? "true" : "false");
     if (has_code)
-        report_add(text, ",\n     \"vector_bits\": %u, \"code_bytes\": %llu",
-                   code.vector_bits, (unsigned long long)code.code_bytes);
+        gphi_text_add(text, ",\n     \"vector_bits\": %u, \"code_bytes\": %llu",
+                      code.vector_bits, (unsigned long long)code.code_bytes);
     if (code.assembly.bytes != NULL) {
-        report_add(text, ",\n     \"assembly\": ");
-        report_add_string(text, code.assembly.bytes);
+        gphi_text_put(text, ",\n     \"assembly\": ");
+        gphi_json_text(text, code.assembly.bytes);
     }
-    report_add(text, "}");
-    text->failed |= code.assembly.failed;
-    free(code.assembly.bytes);
+    gphi_text_put(text, "}");
+    pass_failure(&code.assembly, text);
+    gphi_text_fini(&code.assembly);
 }
 
 static void add_all(struct report *r)
@@ -148,24 +156,25 @@ static void add_all(struct report *r)
     const ptx_module *m = r->module;
     const ptx_program *p = r->program;
     if (r->flags & GPH_PTX_REPORT_JSON) {
-        report_add(&r->text, "{\"version\": \"%u.%u\", \"target\": %u, \"kernels\": [\n",
-                   m->version_major, m->version_minor, m->target);
+        gphi_text_add(&r->text,
+                      "{\"version\": \"%u.%u\", \"target\": %u, \"kernels\": [\n",
+                      m->version_major, m->version_minor, m->target);
         for (uint32_t i = 0; i < p->kernel_count; i++) {
             add_json(r, &p->kernels[i]);
-            report_add(&r->text, i + 1 < p->kernel_count ? ",\n" : "\n");
+            gphi_text_put(&r->text, i + 1 < p->kernel_count ? ",\n" : "\n");
         }
-        report_add(&r->text, "  ]");
+        gphi_text_put(&r->text, "  ]");
         if (r->flags & GPH_PTX_REPORT_IR) {
-            report_add(&r->text, ",\n  \"ir\": ");
-            report_add_string(&r->text, p->ir);
+            gphi_text_put(&r->text, ",\n  \"ir\": ");
+            gphi_json_text(&r->text, p->ir);
         }
-        report_add(&r->text, "}\n");
+        gphi_text_put(&r->text, "}\n");
         return;
     }
     for (uint32_t i = 0; i < p->kernel_count; i++)
         add_text(r, &p->kernels[i]);
     if (r->flags & GPH_PTX_REPORT_IR)
-        report_add(&r->text, "\n%s", p->ir);
+        gphi_text_add(&r->text, "\n%s", p->ir);
 }
 
 /* Nothing of it runs: any address does for what it would call. */
@@ -219,7 +228,7 @@ static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_err
     status = make_code(r, error);
     if (status == GPH_OK)
         add_all(r);
-    if (status == GPH_OK && r->text.failed)
+    if (status == GPH_OK && gphi_text_end(&r->text, NULL) != GPH_OK)
         status = gphi_fail(error, GPH_E_NO_MEMORY, "a report of %u kernels",
                            program->kernel_count);
     if (r->jit != NULL) {
@@ -260,12 +269,10 @@ gph_status gph_softcuda_report_write(const char *ptx, size_t bytes, uint32_t fla
     struct report r = {.flags = flags, .image.heap = gphi_heap(NULL)};
     status = run_report(&r, &text, error);
     soft_ptx_text_fini(&text);
-    if (status != GPH_OK) {
-        free(r.text.bytes);
-        return own_status(status, error);
-    }
-    if (r.text.bytes != NULL)
-        status = write(user, r.text.bytes, strlen(r.text.bytes));
-    free(r.text.bytes);
+    if (status != GPH_OK)
+        status = own_status(status, error);
+    else if (r.text.bytes != NULL)
+        status = write(user, r.text.bytes, r.text.length);
+    gphi_text_fini(&r.text);
     return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Hashes of the process: of words, bytes and texts, for tables that live in memory. None
- * of the values may reach a file, but those of gphi_hash_fnv(). */
+ * of the values may reach a file, but those of gphi_hash_fnv() and gphi_hash128_bytes(). */
 #ifndef GPHI_BASE_HASH_H
 #define GPHI_BASE_HASH_H
 #include <stddef.h>
@@ -40,4 +40,13 @@ uint64_t gphi_hash_text(uint64_t hash, const char *text);
 /* FNV-1a of bytes, from GPHI_HASH_FNV_START or an earlier value: the one that files hold.
  */
 uint64_t gphi_hash_fnv(uint64_t hash, const void *data, size_t bytes);
+
+/* MurmurHash3 x64 128, for keys and checksums of files: against accidents, not against
+ * attackers. */
+typedef struct gphi_hash128 {
+    uint64_t low, high;
+} gphi_hash128;
+
+/* Chained: `seed` is the hash of what came before. */
+gphi_hash128 gphi_hash128_bytes(gphi_hash128 seed, const void *data, size_t bytes);
 #endif

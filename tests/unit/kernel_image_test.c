@@ -269,13 +269,13 @@ static void the_cache_keeps_to_its_size(void)
     snprintf(inside, sizeof(inside), "%s/sub/deep", folder);
     unsigned char block[1000] = {1};
     for (uint64_t i = 0; i < 20; i++)
-        CHECK(soft_cache_write(inside, (soft_hash){i, 7}, block, sizeof(block), 5500));
+        CHECK(soft_cache_write(inside, (gphi_hash128){i, 7}, block, sizeof(block), 5500));
     size_t kept = 0;
     for (uint64_t i = 0; i < 20; i++) {
         unsigned char *data;
         size_t bytes;
         const gph_allocator heap = {fault_realloc, &(fault_heap){.fail_at = -1}};
-        if (soft_cache_read(inside, (soft_hash){i, 7}, heap, &data, &bytes)) {
+        if (soft_cache_read(inside, (gphi_hash128){i, 7}, heap, &data, &bytes)) {
             CHECK(bytes == sizeof(block));
             free(data);
             kept++;

@@ -48,7 +48,7 @@ uint64_t soft_cache_limit(void)
     return *end == '\0' ? bytes : LIMIT_DEFAULT;
 }
 
-static void file_name(soft_hash key, char name[64])
+static void file_name(gphi_hash128 key, char name[64])
 {
     snprintf(name, 64, "%016llx%016llx" SUFFIX, (unsigned long long)key.high,
              (unsigned long long)key.low);
@@ -105,7 +105,7 @@ static bool read_file(int file, gph_allocator heap, unsigned char **out, size_t 
     return true;
 }
 
-bool soft_cache_read(const char *directory, soft_hash key, gph_allocator heap,
+bool soft_cache_read(const char *directory, gphi_hash128 key, gph_allocator heap,
                      unsigned char **out, size_t *bytes)
 {
     char name[64];
@@ -210,7 +210,7 @@ static void make_room(int folder, uint64_t limit)
     free(files);
 }
 
-bool soft_cache_write(const char *directory, soft_hash key, const void *data,
+bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
                       size_t bytes, uint64_t limit)
 {
     char name[64], other[96];

@@ -6,7 +6,7 @@
 #include <gph/base.h>
 #include <stdbool.h>
 
-#include "softcuda/kernel/load/hash.h"
+#include "base/hash.h"
 
 #define SOFT_CACHE_PATH_MAX 4096
 
@@ -16,13 +16,13 @@ bool soft_cache_directory(const char *setting, char path[SOFT_CACHE_PATH_MAX]);
 
 /* Reads a file. False: there is none, or it is not to be trusted (another owner, others
  * may write it, the directory likewise). *out is the heap's, *bytes long. */
-bool soft_cache_read(const char *directory, soft_hash key, gph_allocator heap,
+bool soft_cache_read(const char *directory, gphi_hash128 key, gph_allocator heap,
                      unsigned char **out, size_t *bytes);
 
 /* Writes a file under another name and renames it into place; makes the directory;
  * removes the files longest unused when there are more than `limit` bytes. False: no file
  * was written, which costs time later and nothing else. */
-bool soft_cache_write(const char *directory, soft_hash key, const void *data,
+bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
                       size_t bytes, uint64_t limit);
 
 /* SOFTCUDA_CACHE_BYTES, or 512 MiB. */

@@ -43,7 +43,7 @@ void soft_code_options_init(soft_code_options *options)
 /* ---- the key of the cache -----------------------------------------------------------
  */
 
-static soft_hash hash_cpu(soft_hash h)
+static gphi_hash128 hash_cpu(gphi_hash128 h)
 {
 #if defined(__x86_64__)
     unsigned r[4] = {0, 0, 0, 0};
@@ -53,25 +53,25 @@ static soft_hash hash_cpu(soft_hash h)
         __cpuid_count(leaf, 0, r[0], r[1], r[2], r[3]);
         if (leaf == 1)
             r[1] = 0; /* which core this is */
-        h = soft_hash_bytes(r, sizeof(r), h);
+        h = gphi_hash128_bytes(h, r, sizeof(r));
     }
 #else
     const unsigned long words[2] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
-    h = soft_hash_bytes(words, sizeof(words), h);
+    h = gphi_hash128_bytes(h, words, sizeof(words));
 #endif
     return h;
 }
 
-static soft_hash make_key(const soft_ptx_text *text, const soft_code_options *options)
+static gphi_hash128 make_key(const soft_ptx_text *text, const soft_code_options *options)
 {
     const uint32_t words[] = {PTX_ABI_VERSION,       options->force_slow,
                               options->check_memory, options->contract,
                               options->vector_bits,  SOFT_JIT_VERSION};
-    soft_hash h = {0x67706873, 0x6f667463};
-    h = soft_hash_bytes(SOFT_BUILD_ID, strlen(SOFT_BUILD_ID), h);
-    h = soft_hash_bytes(words, sizeof(words), h);
+    gphi_hash128 h = {0x67706873, 0x6f667463};
+    h = gphi_hash128_bytes(h, SOFT_BUILD_ID, strlen(SOFT_BUILD_ID));
+    h = gphi_hash128_bytes(h, words, sizeof(words));
     h = hash_cpu(h);
-    return soft_hash_bytes(text->text, text->bytes, h);
+    return gphi_hash128_bytes(h, text->text, text->bytes);
 }
 
 /* ---- compiling ----------------------------------------------------------------------
@@ -80,7 +80,7 @@ static soft_hash make_key(const soft_ptx_text *text, const soft_code_options *op
 struct compilation {
     const soft_code_options *options;
     gph_allocator heap;
-    soft_hash key;
+    gphi_hash128 key;
     gph_error *error;
     unsigned char *data; /* the result: packed, not yet read */
     size_t bytes;

@@ -16,7 +16,7 @@ struct head {
     char magic[8];
     uint32_t abi, head_bytes;
     uint64_t total;
-    soft_hash key, hash; /* hash: of everything behind the head */
+    gphi_hash128 key, hash; /* hash: of everything behind the head */
     uint32_t kernel_count, global_count, object_count, ptx_version, ptx_target,
         kernel_bytes;
 };
@@ -182,8 +182,8 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
         return gphi_fail(error, GPH_E_NO_MEMORY, "compiled code of a module");
     }
     head.total = writer.length;
-    head.hash = soft_hash_bytes(writer.data + sizeof(head), writer.length - sizeof(head),
-                                input->key);
+    head.hash = gphi_hash128_bytes(input->key, writer.data + sizeof(head),
+                                   writer.length - sizeof(head));
     memcpy(writer.data, &head, sizeof(head));
     /* The size that is freed later must be the size that was asked for. */
     unsigned char *exact =
@@ -371,7 +371,7 @@ static void take_all(struct reader *reader, const struct head *head, soft_pack *
     pack->ptx_target = head->ptx_target;
 }
 
-gph_status soft_pack_read(unsigned char *data, size_t bytes, soft_hash key,
+gph_status soft_pack_read(unsigned char *data, size_t bytes, gphi_hash128 key,
                           gph_allocator heap, soft_pack *out)
 {
     struct head head;
@@ -383,8 +383,8 @@ gph_status soft_pack_read(unsigned char *data, size_t bytes, soft_hash key,
         head.total != bytes || head.kernel_bytes != sizeof(ptx_kernel) ||
         head.key.low != key.low || head.key.high != key.high)
         return GPH_E_FORMAT;
-    const soft_hash hash =
-        soft_hash_bytes(data + sizeof(head), bytes - sizeof(head), key);
+    const gphi_hash128 hash =
+        gphi_hash128_bytes(key, data + sizeof(head), bytes - sizeof(head));
     if (hash.low != head.hash.low || hash.high != head.hash.high)
         return GPH_E_FORMAT;
     struct reader reader = {.data = data, .bytes = bytes, .at = sizeof(head)};

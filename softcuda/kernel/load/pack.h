@@ -8,8 +8,8 @@
 #ifndef SOFT_KERNEL_LOAD_PACK_H
 #define SOFT_KERNEL_LOAD_PACK_H
 
+#include "base/hash.h"
 #include "softcuda/kernel/load/code.h"
-#include "softcuda/kernel/load/hash.h"
 #include "softcuda/kernel/load/loader.h"
 
 typedef struct soft_pack_relocation {
@@ -43,7 +43,7 @@ typedef struct soft_pack {
 } soft_pack;
 
 typedef struct soft_pack_input {
-    soft_hash key;
+    gphi_hash128 key;
     const ptx_module *module;
     const ptx_program *program;
     const soft_object *objects;
@@ -57,7 +57,7 @@ GPH_CHECKED gph_status soft_pack_write(const soft_pack_input *input, gph_allocat
                                        gph_error *error);
 /* Takes `data` apart and owns it on success: soft_pack_fini(). Fails with
  * GPH_E_FORMAT (not written by this build, for another key, damaged), GPH_E_NO_MEMORY. */
-GPH_CHECKED gph_status soft_pack_read(unsigned char *data, size_t bytes, soft_hash key,
+GPH_CHECKED gph_status soft_pack_read(unsigned char *data, size_t bytes, gphi_hash128 key,
                                       gph_allocator heap, soft_pack *out);
 void soft_pack_fini(soft_pack *pack);
 

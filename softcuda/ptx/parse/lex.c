@@ -248,7 +248,7 @@ static void lex_dot(ptx_lexer *lexer, ptx_token *out)
     out->kind = PTX_TOKEN_DOT;
     out->text = first;
     out->length = (uint32_t)(at - first);
-    out->hash = ptx_hash(first, out->length);
+    out->hash = ptx_hash_word(first, out->length);
     lexer->at = at;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SOFT_PTX_PARSE_LEX_H
 #define SOFT_PTX_PARSE_LEX_H
 
+#include "base/hash.h"
 #include "softcuda/ptx/ptx.h"
 
 typedef enum ptx_token_kind {
@@ -63,7 +64,11 @@ typedef struct ptx_words {
     ptx_word slots[PTX_WORD_SLOTS]; /* open addressing, linear probing */
 } ptx_words;
 
-uint32_t ptx_hash(const char *text, size_t length);
+static inline uint32_t ptx_hash_word(const char *text, size_t length)
+{
+    return (uint32_t)gphi_hash_bytes(GPHI_HASH_START, text, length);
+}
+
 void ptx_words_init(ptx_words *words);
 /* NULL: a word PTX does not know. */
 const ptx_word *ptx_words_find(const ptx_words *words, const char *text, size_t length,

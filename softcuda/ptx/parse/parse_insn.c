@@ -170,7 +170,7 @@ static gph_status parse_sreg(reader *r, const ptx_token *name)
         text[length++] = parser->token.text[0];
     }
     const ptx_word *word =
-        ptx_words_find(&parser->words, text, length, ptx_hash(text, length));
+        ptx_words_find(&parser->words, text, length, ptx_hash_word(text, length));
     if (word == NULL || word->sreg == 0)
         return fail_undefined(parser, name);
     if (length > name->length)

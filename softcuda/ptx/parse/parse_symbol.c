@@ -3,7 +3,7 @@
 
 #include "softcuda/ptx/parse/parse.h"
 
-#define RANGE_HASH 0x9e3779b9u /* keeps the range %r<10> apart from a register %r */
+#define RANGE_HASH 1u /* keeps the range %r<10> apart from a register %r */
 
 static ptx_symbol *symbol_at(const ptx_parser *parser, uint32_t position)
 {
@@ -64,7 +64,7 @@ static ptx_symbol *find_range(const ptx_parser *parser, const ptx_token *name,
         if (digit == '0' && length + 1 < name->length)
             continue; /* members have no leading zeros */
         ptx_symbol *symbol = find(parser, name->text, length,
-                                  ptx_hash(name->text, length) ^ RANGE_HASH, true);
+                                  ptx_hash_word(name->text, length) ^ RANGE_HASH, true);
         if (symbol != NULL && value < symbol->count && (best == NULL || symbol > best)) {
             best = symbol;
             *member = (uint32_t)value;

@@ -9,18 +9,10 @@
 _Static_assert(PTX_MOD_COUNT <= 255 && PTX_OP_COUNT <= 255 && PTX_SREG_COUNT <= 255,
                "a ptx_word keeps each in a byte");
 
-uint32_t ptx_hash(const char *text, size_t length)
-{
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash;
-}
-
 static ptx_word *slot(ptx_words *words, const char *text)
 {
     const size_t length = strlen(text);
-    const uint32_t hash = ptx_hash(text, length);
+    const uint32_t hash = ptx_hash_word(text, length);
     uint32_t at = hash & (PTX_WORD_SLOTS - 1);
     while (words->slots[at].text != NULL && strcmp(words->slots[at].text, text) != 0)
         at = (at + 1) & (PTX_WORD_SLOTS - 1);
