@@ -170,4 +170,9 @@ struct gphi_bundle_limits {
  * again. Nothing is believed. */
 gph_status gphi_bundle_read(gphi_bundle *bundle, const void *bytes, size_t count,
                             const struct gphi_bundle_limits *limits, gph_error *error);
+
+/* The contents alone, to or from a codec whose status says how it went; reading, they
+ * have `nodes_max` nodes at most. */
+struct gphi_codec;
+void gphi_bundle_code(gphi_bundle *bundle, struct gphi_codec *codec, uint64_t nodes_max);
 #endif

@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The bytes of a bundle: a header, then the contents, packed by zstd where a build has
- * it.
- *
- *   0  "gphr" 0d 0a 1a 0a      16  bytes of the contents     40  which checksum
- *   8  version                 24  bytes that follow         44  0
- *  12  1: packed by zstd       32  checksum of these
- *
- * The contents are one walk over the arrays, by the functions below, which write and
- * read. Reading checks every record as it comes; what follows may rely on it. */
+/* The contents of a bundle: one walk over the arrays, by functions which write and read.
+ * Reading checks every record as it comes; what follows may rely on it. */
 #include "base/fail.h"
 #include "base/heap.h"
-#include "base/log.h"
 #include "file/bundle.h"
 #include "file/codec.h"
 
 #include <string.h>
-#if GPHI_HAS_XXHASH
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-#endif
-#if GPHI_HAS_ZSTD
-#include <zstd.h>
-#endif
-
-static const unsigned char magic[8] = {'g', 'p', 'h', 'r', '\r', '\n', 0x1a, '\n'};
-enum { HEADER_BYTES = 48, PACKED_ZSTD = 1, CHECKSUM_NONE = 0, CHECKSUM_XXH3 = 1 };
 
 /* The walk, and what records may refer to. */
 struct walk {
@@ -33,6 +15,7 @@ struct walk {
     uint64_t nodes_left; /* that a reader accepts */
 };
 
+/* Texts are shared: a record has the place of its own among all of them. */
 static void code_text(struct walk *walk, uint32_t *text)
 {
     gphi_code_u32(&walk->codec, text);
@@ -40,6 +23,8 @@ static void code_text(struct walk *walk, uint32_t *text)
                     *text);
 }
 
+/* All texts at once, each with its zero, so that any place among them begins a text
+ * that ends. Names reach terminals and logs, hence no control characters. */
 static void code_texts(struct walk *walk)
 {
     gphi_vec *text = &walk->bundle->text;
@@ -58,6 +43,7 @@ static void code_texts(struct walk *walk)
                         "a control character in the text at", i);
 }
 
+/* The checked sums are what later code adds without looking. */
 static void code_range(struct walk *walk, struct gphi_bundle_range *range)
 {
     code_text(walk, &range->name);
@@ -71,6 +57,7 @@ static void code_range(struct walk *walk, struct gphi_bundle_range *range)
                     "a shifted range beyond the last address, of bytes", range->bytes);
 }
 
+/* Arguments come before kernels in the file, so that their places can be checked here. */
 static void code_kernel(struct walk *walk, struct gphi_bundle_kernel *kernel)
 {
     gphi_codec *codec = &walk->codec;
@@ -115,6 +102,7 @@ static bool is_inside(uint64_t first, uint64_t count, uint64_t most)
     return first <= most && count <= most - first;
 }
 
+/* What the node refers to was read before it: kernels, copies, fills and data. */
 static void check_node(struct walk *walk, const struct gphi_bundle_graph *graph,
                        const struct gphi_bundle_node *node)
 {
@@ -144,6 +132,7 @@ static void check_node(struct walk *walk, const struct gphi_bundle_graph *graph,
                     node->data_bytes);
 }
 
+/* Written in the order of the members; a new one goes to the end, with a new version. */
 static void code_node(struct walk *walk, const struct gphi_bundle_graph *graph,
                       struct gphi_bundle_node *node)
 {
@@ -161,6 +150,8 @@ static void code_node(struct walk *walk, const struct gphi_bundle_graph *graph,
         check_node(walk, graph, node);
 }
 
+/* Edges rise by (to, from), so that one comparison finds doubles, and readers need not
+ * sort them. */
 static void code_edges(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -187,6 +178,7 @@ static void code_edges(struct walk *walk, struct gphi_bundle_graph *graph)
     }
 }
 
+/* Host memory and arrays do not come back at a known address, so recipes have none. */
 static void code_side(struct walk *walk, gph_memcpy_side *side)
 {
     gphi_codec *codec = &walk->codec;
@@ -203,6 +195,7 @@ static void code_side(struct walk *walk, gph_memcpy_side *side)
         "a copy of memory of kind", side->memory);
 }
 
+/* 136, 40 and 68 are the bytes of a record in the file, which bound their number. */
 static void code_moves(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -250,6 +243,8 @@ static uint64_t word_room(const struct gphi_bundle_node *node)
     }
 }
 
+/* Which eight bytes of a node are addresses, and of which range: what moving adds to.
+ * They rise and do not overlap, so that a word is moved once. */
 static void code_words(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -277,6 +272,7 @@ static void code_words(struct walk *walk, struct gphi_bundle_graph *graph)
     }
 }
 
+/* The ranges that a graph needs, beside those that its words name. */
 static void code_uses(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -291,6 +287,7 @@ static void code_uses(struct walk *walk, struct gphi_bundle_graph *graph)
     }
 }
 
+/* Kind 5 is eager memory, beyond the kinds of gph_range_kind. */
 static void code_blocks(struct walk *walk, gphi_vec *blocks)
 {
     gphi_codec *codec = &walk->codec;
@@ -322,6 +319,7 @@ static void code_blocks(struct walk *walk, gphi_vec *blocks)
 /* Elements that a tensor may span, so that no product here or later overflows. */
 static const uint64_t SPAN_MAX = UINT64_C(1) << 56;
 
+/* Adds up the span dimension by dimension, each time with what is left of SPAN_MAX. */
 static void check_tensor(struct walk *walk, const struct gphi_bundle_tensor *tensor)
 {
     uint64_t span = 1;
@@ -343,6 +341,7 @@ static void check_tensor(struct walk *walk, const struct gphi_bundle_tensor *ten
                     "a tensor beyond its range, at", tensor->offset);
 }
 
+/* The rank is checked before it bounds the loop. */
 static void code_tensors(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -369,6 +368,8 @@ static void code_tensors(struct walk *walk, struct gphi_bundle_graph *graph)
     }
 }
 
+/* Why a graph could not be saved: it stands in the file without nodes, so that a reader
+ * can say so instead of missing it. */
 static void code_refusals(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -388,6 +389,7 @@ static void code_refusals(struct walk *walk, struct gphi_bundle_graph *graph)
                     "a refused graph with nodes:", graph->nodes.count);
 }
 
+/* A cycle would make the builder wait for a node that waits for it. */
 static void check_order(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -400,6 +402,7 @@ static void check_order(struct walk *walk, struct gphi_bundle_graph *graph)
     gphi_code_check(codec, status == GPH_OK, "a cycle among nodes:", graph->nodes.count);
 }
 
+/* The limit is of the whole file, shared by its graphs. */
 static void code_nodes(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -410,6 +413,7 @@ static void code_nodes(struct walk *walk, struct gphi_bundle_graph *graph)
         code_node(walk, graph, GPHI_BUNDLE_AT(&graph->nodes, node, i));
 }
 
+/* The order matters: what a record refers to comes before it. */
 static void code_graph(struct walk *walk, struct gphi_bundle_graph *graph)
 {
     gphi_codec *codec = &walk->codec;
@@ -441,6 +445,8 @@ static void code_graph(struct walk *walk, struct gphi_bundle_graph *graph)
     check_order(walk, graph);
 }
 
+/* Graphs own arrays, so they are initialised one by one, and a half-read bundle can
+ * always be finished. */
 static void code_graphs(struct walk *walk)
 {
     gphi_codec *codec = &walk->codec;
@@ -463,6 +469,7 @@ static void code_graphs(struct walk *walk)
     }
 }
 
+/* The contents, once for writing and once for reading: the two cannot differ. */
 static void code_bundle(struct walk *walk)
 {
     gphi_codec *codec = &walk->codec;
@@ -491,190 +498,9 @@ static void code_bundle(struct walk *walk)
                     "bytes after the last graph:", codec->count - codec->at);
 }
 
-static uint64_t checksum(const void *bytes, size_t count, uint32_t *kind)
+void gphi_bundle_code(gphi_bundle *bundle, gphi_codec *codec, uint64_t nodes_max)
 {
-#if GPHI_HAS_XXHASH
-    *kind = CHECKSUM_XXH3;
-    return XXH3_64bits(bytes, count);
-#else
-    (void)bytes, (void)count;
-    *kind = CHECKSUM_NONE;
-    return 0;
-#endif
-}
-
-/* Packs `contents` in place where that is possible. Returns PACKED_ZSTD or 0. */
-static uint32_t pack(gphi_vec *contents)
-{
-#if GPHI_HAS_ZSTD
-    const size_t room = ZSTD_compressBound(contents->count);
-    gphi_vec packed;
-    gphi_vec_init(&packed, contents->heap, 1);
-    size_t bytes = 0;
-    if (gphi_vec_add(&packed, room) != NULL)
-        bytes = ZSTD_compress(packed.items, room, contents->items, contents->count, 1);
-    if (bytes > 0 && !ZSTD_isError(bytes)) {
-        gphi_vec_fini(contents);
-        packed.count = bytes;
-        *contents = packed;
-        return PACKED_ZSTD;
-    }
-    gphi_vec_fini(&packed); /* unpacked is right too */
-#else
-    (void)contents;
-#endif
-    return 0;
-}
-
-struct header {
-    uint32_t version, packed, checksum_kind, zero;
-    uint64_t unpacked_bytes, bytes, checksum;
-};
-
-static void code_header(gphi_codec *codec, struct header *header)
-{
-    gphi_code_u32(codec, &header->version);
-    gphi_code_u32(codec, &header->packed);
-    gphi_code_u64(codec, &header->unpacked_bytes);
-    gphi_code_u64(codec, &header->bytes);
-    gphi_code_u64(codec, &header->checksum);
-    gphi_code_u32(codec, &header->checksum_kind);
-    gphi_code_u32(codec, &header->zero);
-}
-
-static gph_status write_bundle(gphi_bundle *bundle, bool is_plain, gphi_vec *out,
-                               gph_error *error)
-{
-    uint32_t none = 0; /* the text has its first zero, even if nothing was named */
-    if (gphi_bundle_text_add(bundle, "", &none) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "writing a recipe");
-    gphi_vec contents;
-    gphi_vec_init(&contents, bundle->heap, 1);
-    struct walk walk = {.codec = {.to = &contents, .error = error}, .bundle = bundle};
+    struct walk walk = {.codec = *codec, .bundle = bundle, .nodes_left = nodes_max};
     code_bundle(&walk);
-    struct header header = {.version = GPHI_BUNDLE_VERSION,
-                            .unpacked_bytes = contents.count};
-    if (gphi_code_is_fine(&walk.codec)) {
-        header.packed = is_plain ? 0 : pack(&contents);
-        header.bytes = contents.count;
-        if (!is_plain)
-            header.checksum =
-                checksum(contents.items, contents.count, &header.checksum_kind);
-        unsigned char head[sizeof(magic)];
-        memcpy(head, magic, sizeof(head));
-        walk.codec.to = out;
-        gphi_code_bytes(&walk.codec, head, sizeof(head));
-        code_header(&walk.codec, &header);
-        gphi_code_bytes(&walk.codec, contents.items, contents.count);
-    }
-    gphi_vec_fini(&contents);
-    return walk.codec.status;
-}
-
-gph_status gphi_bundle_write(gphi_bundle *bundle, gphi_vec *out, gph_error *error)
-{
-    return write_bundle(bundle, false, out, error);
-}
-
-gph_status gphi_bundle_write_plain(gphi_bundle *bundle, gphi_vec *out, gph_error *error)
-{
-    return write_bundle(bundle, true, out, error);
-}
-
-static gph_status unpack(const struct header *header, const unsigned char *bytes,
-                         gphi_vec *out, gph_error *error)
-{
-    if (header->packed != PACKED_ZSTD)
-        return gphi_fail(error, GPH_E_FORMAT, "byte 12: packed by method %u",
-                         header->packed);
-#if GPHI_HAS_ZSTD
-    if (gphi_vec_add(out, (size_t)header->unpacked_bytes) == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "unpacking %llu bytes",
-                         (unsigned long long)header->unpacked_bytes);
-    const size_t done =
-        ZSTD_decompress(out->items, out->count, bytes, (size_t)header->bytes);
-    if (ZSTD_isError(done) || done != header->unpacked_bytes)
-        return gphi_fail(
-            error, GPH_E_FORMAT, "byte %d: cannot be unpacked into %llu bytes: %s",
-            HEADER_BYTES, (unsigned long long)header->unpacked_bytes,
-            ZSTD_isError(done) ? ZSTD_getErrorName(done) : "there are fewer");
-    return GPH_OK;
-#else
-    (void)bytes, (void)out;
-    return gphi_fail(error, GPH_E_UNSUPPORTED,
-                     "the file is packed by zstd, which this build lacks");
-#endif
-}
-
-static gph_status check_header(const struct header *header, const unsigned char *bytes,
-                               size_t count, const struct gphi_bundle_limits *limits,
-                               gph_error *error)
-{
-    if (header->version != GPHI_BUNDLE_VERSION)
-        return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "byte 8: version %u of the format; this library reads %d",
-                         header->version, GPHI_BUNDLE_VERSION);
-    if (header->unpacked_bytes > limits->unpacked_bytes)
-        return gphi_fail(error, GPH_E_FORMAT, "byte 16: %llu bytes, more than %llu",
-                         (unsigned long long)header->unpacked_bytes,
-                         (unsigned long long)limits->unpacked_bytes);
-    if (header->bytes != count - HEADER_BYTES)
-        return gphi_fail(error, GPH_E_FORMAT,
-                         "byte 24: %llu bytes should follow, but %zu do",
-                         (unsigned long long)header->bytes, count - HEADER_BYTES);
-    if (header->zero != 0 || header->checksum_kind > CHECKSUM_XXH3)
-        return gphi_fail(error, GPH_E_FORMAT, "byte 40: checksum of kind %u",
-                         header->checksum_kind);
-    uint32_t kind = CHECKSUM_NONE;
-    const uint64_t found = checksum(bytes, (size_t)header->bytes, &kind);
-    if (kind == header->checksum_kind && kind != CHECKSUM_NONE &&
-        found != header->checksum)
-        return gphi_fail(error, GPH_E_FORMAT,
-                         "byte 32: checksum %016llx, but that of the bytes is %016llx",
-                         (unsigned long long)header->checksum, (unsigned long long)found);
-    if (kind != header->checksum_kind)
-        gphi_log("file", GPH_LOG_INFO, "the recipe's checksum is not compared");
-    return GPH_OK;
-}
-
-gph_status gphi_bundle_read(gphi_bundle *bundle, const void *bytes, size_t count,
-                            const struct gphi_bundle_limits *limits, gph_error *error)
-{
-    const size_t head = count < sizeof(magic) ? count : sizeof(magic);
-    if (head == 0 || memcmp(bytes, magic, head) != 0)
-        return gphi_fail(error, GPH_E_FORMAT, "byte 0: this is no recipe");
-    struct walk walk = {.codec = {.is_reading = true, .error = error},
-                        .bundle = bundle,
-                        .nodes_left = limits->nodes};
-    walk.codec.from = bytes;
-    walk.codec.count = count;
-    walk.codec.at = head;
-    struct header header = {0};
-    code_header(&walk.codec, &header);
-    GPHI_TRY(walk.codec.status);
-    const unsigned char *contents = (const unsigned char *)bytes + HEADER_BYTES;
-    GPHI_TRY(check_header(&header, contents, count, limits, error));
-
-    gphi_vec unpacked;
-    gphi_vec_init(&unpacked, bundle->heap, 1);
-    gph_status status = GPH_OK;
-    walk.codec.from = contents;
-    walk.codec.count = (size_t)header.bytes;
-    walk.codec.at = 0;
-    if (header.packed != 0) {
-        status = unpack(&header, contents, &unpacked, error);
-        walk.codec.from = unpacked.items;
-        walk.codec.count = unpacked.count;
-    }
-    if (status == GPH_OK) {
-        code_bundle(&walk);
-        status = walk.codec.status;
-    }
-    gphi_vec_fini(&unpacked);
-    if (status != GPH_OK) {
-        const gph_allocator heap = bundle->heap;
-        gphi_bundle_fini(bundle);
-        gphi_bundle_init(bundle, heap);
-    }
-    return status;
+    *codec = walk.codec;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Numbers, bytes and counts of a format, the long way: writing, and what fails. */
 #include "file/codec.h"
 #include "base/fail.h"
 
@@ -26,6 +27,7 @@ static unsigned char *next(gphi_codec *codec, size_t count)
     return (unsigned char *)codec->from + codec->at - count;
 }
 
+/* Byte by byte: files are little-endian on every machine. */
 uint64_t gphi_code_number(gphi_codec *codec, uint64_t value, size_t bytes)
 {
     unsigned char *at = next(codec, bytes);
@@ -42,6 +44,7 @@ uint64_t gphi_code_number(gphi_codec *codec, uint64_t value, size_t bytes)
     return value;
 }
 
+/* memcpy() of nothing may not have a NULL pointer, hence the test. */
 void gphi_code_bytes(gphi_codec *codec, void *bytes, size_t count)
 {
     if (count == 0)
@@ -55,6 +58,8 @@ void gphi_code_bytes(gphi_codec *codec, void *bytes, size_t count)
         memcpy(at, bytes, count);
 }
 
+/* The count is believed only as far as bytes follow, so that a small file cannot ask for
+ * a large allocation. */
 size_t gphi_code_array(gphi_codec *codec, gphi_vec *items, size_t item_bytes,
                        uint64_t most, const char *what)
 {
@@ -77,6 +82,7 @@ size_t gphi_code_array(gphi_codec *codec, gphi_vec *items, size_t item_bytes,
     return codec->status == GPH_OK ? (size_t)count : 0;
 }
 
+/* What is written was checked when it was made; the first failure sticks. */
 void gphi_code_wrong(gphi_codec *codec, const char *what, uint64_t value)
 {
     if (codec->is_reading && codec->status == GPH_OK)

@@ -27,6 +27,7 @@ static gph_status fill(void *user, gphi_save *to)
     return job->write_graph(job->graph, job->options, gphi_save_write, to, to->error);
 }
 
+/* The file appears under its name when it is whole (base/save.h). */
 static gph_status save(const gph_graph *graph, const gph_file_options *options,
                        const char *path, write_graph_fn *write_graph, gph_error *error)
 {

@@ -26,6 +26,7 @@ static void put_escaped(gphi_text *out, const char *text)
     }
 }
 
+/* What fits in a box: the numbers that tell nodes of one name apart. */
 static void put_params(gphi_text *out, const gph_node *node)
 {
     switch (node->kind) {
@@ -67,6 +68,7 @@ static void put_params(gphi_text *out, const gph_node *node)
     }
 }
 
+/* Kernels are boxes, moves of memory are slanted, the host is a hexagon. */
 static const char *outline_of(gph_node_kind kind)
 {
     switch (kind) {
@@ -99,6 +101,7 @@ static void draw_node(struct drawing *to, const gph_node *node, const char *id,
 
 static void draw_graph(struct drawing *to, const gph_graph *graph, const char *id);
 
+/* Clusters need names that begin with "cluster", or Graphviz draws no frame. */
 static void draw_child(struct drawing *to, const gph_graph *child, const char *id,
                        uint32_t index)
 {
@@ -112,6 +115,7 @@ static void draw_child(struct drawing *to, const gph_graph *child, const char *i
     gphi_text_put(&to->out, "}\n");
 }
 
+/* Programmatic edges are dashed: they let work begin before its dependency has ended. */
 static void draw_graph(struct drawing *to, const gph_graph *graph, const char *id)
 {
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {

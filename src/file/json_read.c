@@ -33,6 +33,7 @@ struct reader {
     gph_error *error;
 };
 
+/* "graph.nodes[3].grid"; a place that does not fit is cut, not lost. */
 static size_t put_place(char *out, size_t bytes, const struct place *at)
 {
     if (at == NULL || bytes < 32)
@@ -74,6 +75,7 @@ static gph_status pass(const struct reader *reader, const struct place *at,
     return fail_at(reader, at, "is refused: %.150s", inner->message);
 }
 
+/* Only what the writer writes: small letters, 0x in front, up to 16 digits. */
 static gph_status read_hex(const struct reader *reader, const struct place *at,
                            const char *text, uint64_t *out)
 {
@@ -91,6 +93,7 @@ static gph_status read_hex(const struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+/* JSON numbers have 63 bits in jansson; larger ones are hexadecimal texts. */
 static gph_status read_uint(const struct reader *reader, const struct place *at,
                             const json_t *value, uint64_t max, uint64_t *out)
 {
@@ -102,6 +105,7 @@ static gph_status read_uint(const struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+/* The sign travels in the 32 bits of the field. */
 static gph_status read_int(const struct reader *reader, const struct place *at,
                            const json_t *value, uint64_t *out)
 {
@@ -169,6 +173,7 @@ static gph_status read_number(const struct reader *reader, const struct place *a
     return GPH_OK;
 }
 
+/* Lent by the parsed file until it is dropped; the graph copies it. */
 static gph_status read_text(const struct reader *reader, const struct place *at,
                             const json_t *value, const char **out)
 {
@@ -178,6 +183,7 @@ static gph_status read_text(const struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+/* A key that is not known is a mistake: a misspelled field would be left at 0. */
 static bool is_known_key(gphi_fields fields, const char *const *more, const char *key)
 {
     for (size_t i = 0; i < fields.count; i++)
@@ -237,6 +243,7 @@ static gph_status read_arg(const struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+/* The arrays of the reader are used again for each node; the graph copies them. */
 static gph_status read_args(struct reader *reader, const struct place *up, json_t *value,
                             gph_kernel_params *out)
 {
@@ -257,6 +264,7 @@ static gph_status read_args(struct reader *reader, const struct place *up, json_
     return GPH_OK;
 }
 
+/* Two digits a byte, by the reader of numbers. */
 static gph_status read_bytes(struct reader *reader, const struct place *at,
                              const json_t *value, gph_kernel_params *out)
 {
@@ -316,6 +324,7 @@ static gph_status read_field(struct reader *reader, const struct place *at, json
     }
 }
 
+/* What the writer leaves out; see is_empty() in json_write.c. */
 static bool may_be_missing(const gphi_field *field)
 {
     switch (field->type) {
@@ -369,6 +378,8 @@ static gph_status read_node(struct reader *reader, const struct place *up, json_
     return GPH_OK;
 }
 
+/* A child graph is read first and taken by the node; if the node is refused it is ours
+ * again. */
 static gph_status add_node(struct reader *reader, const struct place *up, json_t *value,
                            uint32_t depth, gph_graph *graph)
 {
@@ -386,6 +397,7 @@ static gph_status add_node(struct reader *reader, const struct place *up, json_t
     return pass(reader, up, status, &refused);
 }
 
+/* The limit is of the whole file: child graphs take from the same number. */
 static gph_status add_nodes(struct reader *reader, const struct place *up, json_t *nodes,
                             uint32_t depth, gph_graph *graph)
 {
@@ -403,6 +415,7 @@ static gph_status add_nodes(struct reader *reader, const struct place *up, json_
     return GPH_OK;
 }
 
+/* Ends are required, data is not: most edges are ordinary. */
 static gph_status add_edge(const struct reader *reader, const struct place *up,
                            json_t *value, gph_graph *graph)
 {
@@ -437,6 +450,7 @@ static gph_status add_edges(const struct reader *reader, const struct place *up,
     return GPH_OK;
 }
 
+/* Edges come after the nodes that they join. */
 static gph_status fill_graph(struct reader *reader, const struct place *up, json_t *value,
                              uint32_t depth, gph_graph *graph)
 {
@@ -468,6 +482,7 @@ static gph_status read_graph(struct reader *reader, const struct place *up, json
     return GPH_OK;
 }
 
+/* The graph is checked as a whole last: cycles and doubles show only then. */
 static gph_status read_file(struct reader *reader, json_t *root, gph_graph **out)
 {
     static const char *const keys[] = {"format", "version", "graph", NULL};

@@ -12,6 +12,7 @@ enum { BUFFER_BYTES = 4096 };
 
 static void put_graph(gphi_text *out, const gph_graph *graph);
 
+/* Readers of JSON keep 53 or 63 bits: what is larger is written as text. */
 static void put_u64(gphi_text *out, uint64_t value)
 {
     if (value <= INT64_MAX)
@@ -20,6 +21,7 @@ static void put_u64(gphi_text *out, uint64_t value)
         gphi_text_add(out, "\"0x%" PRIx64 "\"", value);
 }
 
+/* Where arguments lie in the buffer, which is a member of its own. */
 static void put_args(gphi_text *out, const gph_kernel_params *kernel)
 {
     gphi_text_put(out, "[");
@@ -37,6 +39,7 @@ static void put_bytes(gphi_text *out, const gph_kernel_params *kernel)
     gphi_text_put(out, "\"");
 }
 
+/* As wide as the field's type; no such field is an array of bytes. */
 static bool is_zero(const gph_node *node, const gphi_field *field)
 {
     static const char zeros[3 * sizeof(uint32_t)];
@@ -108,6 +111,7 @@ static void put_ops(gphi_text *out, const gph_batch_params *batch)
     gphi_text_put(out, "]");
 }
 
+/* By the table of the node's fields, so that a new field is one row there. */
 static void put_field(gphi_text *out, const gph_node *node, const gphi_field *field)
 {
     switch (field->type) {
@@ -140,6 +144,7 @@ static void put_node(gphi_text *out, const gph_node *node)
     gphi_text_put(out, "}");
 }
 
+/* Zero ports and types are left out, as they are nearly always. */
 static void put_edge(gphi_text *out, const gph_edge *edge)
 {
     gphi_text_add(out, "{\"from\": %" PRIu32 ", \"to\": %" PRIu32, edge->from, edge->to);

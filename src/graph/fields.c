@@ -7,6 +7,8 @@
 #define OP(member) offsetof(gph_mem_op, member)
 #define FIELDS(table) ((gphi_fields){table, sizeof(table) / sizeof(*(table))})
 
+/* The order here is that of files and of reports. A field that may be zero was added
+ * later, and files without it stay valid. */
 static const gphi_field kernel_fields[] = {
     {"function", GPHI_FIELD_TEXT, NODE(kernel.function), false},
     {"handle", GPHI_FIELD_HEX, NODE(kernel.handle), false},
@@ -49,6 +51,7 @@ static const gphi_field batch_fields[] = {
     {"context", GPHI_FIELD_HEX, NODE(batch.context), true},
     {"ops", GPHI_FIELD_OPS, NODE(batch.ops), false},
 };
+/* Offsets in a gph_mem_op, of which a batch has an array. */
 static const gphi_field op_fields[] = {
     {"operation", GPHI_FIELD_U32, OP(operation), false},
     {"flags", GPHI_FIELD_U32, OP(flags), false},
@@ -60,6 +63,7 @@ static const gphi_field semaphore_fields[] = {
 };
 static const gphi_field child_fields[] = {
     {"graph", GPHI_FIELD_GRAPH, NODE(child), false}};
+/* Offsets in a gph_memcpy_side, of which a copy has two. */
 static const gphi_field side_fields[] = {
     {"memory", GPHI_FIELD_MEMORY, SIDE(memory), false},
     {"lod", GPHI_FIELD_U32, SIDE(lod), false},

@@ -10,6 +10,7 @@
 
 /* ---- where ---- */
 
+/* Pages without an owner, mapped or not. */
 uint64_t gphi_arena_room(const gph_arena *arena, uint64_t first, uint64_t most)
 {
     uint64_t count = 0;
@@ -40,6 +41,7 @@ static void look_at_idle(const gph_arena *arena, uint64_t first, uint64_t end,
     }
 }
 
+/* Where idle pages lie is cheapest; else the middle of the largest gap. */
 bool gphi_arena_place(const gph_arena *arena, uint64_t count, uint64_t *first)
 {
     uint64_t idle[2] = {0, 0}, gap[2] = {0, 0};
@@ -72,11 +74,13 @@ uint64_t gphi_arena_cached(const gph_arena *arena)
     return arena->total_pages - arena->owned_pages;
 }
 
+/* Pages of one range, so an address and a number are the same. */
 static CUdeviceptr page_address(const gph_arena *arena, uint64_t page)
 {
     return arena->base + page * arena->page_bytes;
 }
 
+/* From the stock, which costs no call, before new memory of the device. */
 static gph_status make_handle(gph_arena *arena, CUmemGenericAllocationHandle *out,
                               gph_error *error)
 {
@@ -103,11 +107,13 @@ static gph_status make_handle(gph_arena *arena, CUmemGenericAllocationHandle *ou
     return GPH_OK;
 }
 
+/* Cannot fail: make_handle() keeps room for every handle that exists. */
 static void put_handle(gph_arena *arena, CUmemGenericAllocationHandle handle)
 {
     *(CUmemGenericAllocationHandle *)gphi_vec_add(&arena->stock, 1) = handle;
 }
 
+/* A page that stays mapped keeps its handle: it is lost, not used twice. */
 static bool unmap_page(gph_arena *arena, uint64_t page)
 {
     struct gphi_page *p = &arena->pages[page];
@@ -124,6 +130,7 @@ static bool unmap_page(gph_arena *arena, uint64_t page)
     return true;
 }
 
+/* No access yet, which is one call for a whole run. */
 static gph_status map_page(gph_arena *arena, uint64_t page, gph_error *error)
 {
     CUmemGenericAllocationHandle handle = 0;
@@ -168,6 +175,7 @@ static gph_status map_run(gph_arena *arena, uint64_t first, uint64_t count,
     return status;
 }
 
+/* Owners are set first, so that idle pages of the run itself are not unmapped for it. */
 gph_status gphi_arena_take(gph_arena *arena, uint32_t owner, uint64_t first,
                            uint64_t count, gph_error *error)
 {
@@ -201,6 +209,7 @@ gph_status gphi_arena_take(gph_arena *arena, uint32_t owner, uint64_t first,
     return status;
 }
 
+/* Pages stay mapped: the next taker may get them without a call. */
 static void make_idle(gph_arena *arena, uint64_t first, uint64_t count)
 {
     for (uint64_t i = first; i < first + count; i++)
@@ -208,6 +217,7 @@ static void make_idle(gph_arena *arena, uint64_t first, uint64_t count)
     arena->owned_pages -= count;
 }
 
+/* Without room for the note pages stay in limbo for good: lost, but never shared. */
 void gphi_arena_give(gph_arena *arena, uint64_t first, uint64_t count, bool is_pending)
 {
     if (!is_pending) {
@@ -221,6 +231,7 @@ void gphi_arena_give(gph_arena *arena, uint64_t first, uint64_t count, bool is_p
         *limbo = (struct gphi_limbo){first, count, arena->ticket};
 }
 
+/* By the oldest ticket that any stream still owes. */
 void gphi_arena_settle(gph_arena *arena)
 {
     gphi_streams_poll(arena);
@@ -236,6 +247,8 @@ void gphi_arena_settle(gph_arena *arena)
     arena->limbo.count = kept;
 }
 
+/* From the end, where segments seldom are. Unmapping waits for the device, which would
+ * spoil a capture, and graphs of an open recording may have the addresses. */
 uint64_t gphi_arena_unmap(gph_arena *arena, uint64_t most)
 {
     uint64_t count = 0;
@@ -249,6 +262,7 @@ uint64_t gphi_arena_unmap(gph_arena *arena, uint64_t most)
     return count;
 }
 
+/* Counts recordings, not ranges: pages of several stay until the last is gone. */
 void gphi_arena_pin(gph_arena *arena, CUdeviceptr address, uint64_t bytes, int by)
 {
     const uint64_t first = (address - arena->base) / arena->page_bytes;
@@ -275,6 +289,7 @@ static gph_status release_stock(gph_arena *arena, uint64_t keep, uint64_t *relea
     return GPH_OK;
 }
 
+/* The stock first: its handles are mapped nowhere. */
 gph_status gphi_arena_release(gph_arena *arena, uint64_t keep, uint64_t *released,
                               gph_error *error)
 {
@@ -290,6 +305,7 @@ gph_status gphi_arena_release(gph_arena *arena, uint64_t keep, uint64_t *release
 
 /* ---- create and destroy ---- */
 
+/* Takes a half-built one. Nothing may be mapped when the range is given back. */
 static void destroy_arena(gph_arena *arena)
 {
     const gph_allocator heap = arena->heap;

@@ -26,6 +26,7 @@ void gphi_blocks_fini(struct gphi_blocks *b)
     gphi_map_fini(&b->live);
 }
 
+/* Few lanes, so a list is looked through; they are never taken out. */
 gph_status gphi_blocks_lane(struct gphi_blocks *b, enum gphi_lane_kind kind,
                             uint32_t stream, uint32_t *out)
 {
@@ -46,6 +47,7 @@ gph_status gphi_blocks_lane(struct gphi_blocks *b, enum gphi_lane_kind kind,
 
 /* ---- block numbers ---- */
 
+/* So that splits, merges and frees cannot fail halfway. */
 gph_status gphi_blocks_reserve(struct gphi_blocks *b, uint32_t more)
 {
     if (b->items.count + more >= GPHI_NIL)
@@ -56,6 +58,7 @@ gph_status gphi_blocks_reserve(struct gphi_blocks *b, uint32_t more)
     return gphi_map_reserve(&b->live, more);
 }
 
+/* Numbers stay, addresses of blocks do not: the array may have grown. */
 static uint32_t new_block(struct gphi_blocks *b)
 {
     uint32_t i = b->unused;
@@ -89,16 +92,19 @@ static void drop_block(struct gphi_blocks *b, uint32_t i)
 
 /* ---- lanes ---- */
 
+/* By size, so that the first that is large enough is the best fit; then by address. */
 static bool is_before(const struct gphi_block *x, const struct gphi_block *y)
 {
     return x->bytes != y->bytes ? x->bytes < y->bytes : x->address < y->address;
 }
 
+/* The lowest position in a subtree: a search skips it if even that is too high. */
 static uint64_t least_of(const struct gphi_blocks *b, uint32_t root)
 {
     return root == GPHI_NIL ? GPHI_ANY : gphi_block_at(b, root)->least;
 }
 
+/* After each change of a child, from below. */
 static void refresh(struct gphi_blocks *b, uint32_t root)
 {
     struct gphi_block *r = gphi_block_at(b, root);
@@ -127,6 +133,7 @@ static void split_tree(struct gphi_blocks *b, uint32_t root, uint32_t block,
     refresh(b, root);
 }
 
+/* Weights are drawn, so that the tree is as deep as a random one (a treap). */
 static uint32_t merge_trees(struct gphi_blocks *b, uint32_t before, uint32_t after)
 {
     if (before == GPHI_NIL)
@@ -174,6 +181,7 @@ static uint32_t remove_tree(struct gphi_blocks *b, uint32_t root, uint32_t block
     return root;
 }
 
+/* A generator of its own: the same calls give the same addresses in each run. */
 static void enter_lane(struct gphi_blocks *b, uint32_t i, uint32_t lane,
                        uint64_t position)
 {
@@ -195,6 +203,7 @@ static void leave_lane(struct gphi_blocks *b, uint32_t i)
     gphi_block_at(b, i)->lane = GPHI_NIL;
 }
 
+/* To the left while something there may fit, so the result is the smallest of all. */
 static uint32_t fit_tree(const struct gphi_blocks *b, uint32_t root, uint64_t bytes,
                          uint64_t position)
 {
@@ -222,6 +231,7 @@ uint32_t gphi_blocks_fit(const struct gphi_blocks *b, uint32_t lane, uint64_t by
 
 /* ---- where ---- */
 
+/* Segments are sorted by address. */
 uint32_t gphi_blocks_segment(const struct gphi_blocks *b, uint64_t address)
 {
     uint32_t low = 0, high = (uint32_t)b->segments.count;
@@ -238,6 +248,7 @@ uint32_t gphi_blocks_segment(const struct gphi_blocks *b, uint64_t address)
     return GPHI_NIL;
 }
 
+/* A live block's first byte is found at once; others along their segment. */
 uint32_t gphi_blocks_holding(const struct gphi_blocks *b, uint64_t address)
 {
     const uint32_t segment = gphi_blocks_segment(b, address);
@@ -303,6 +314,7 @@ static uint32_t cut(struct gphi_blocks *b, uint32_t i, uint64_t bytes)
     return rest;
 }
 
+/* Only within a lane: neighbours of another wait for other work. */
 static bool merges(const struct gphi_blocks *b, uint32_t i, uint32_t lane)
 {
     return i != GPHI_NIL && gphi_block_at(b, i)->state == GPHI_BLOCK_FREE &&

@@ -35,6 +35,7 @@ void gph_checkpoint_destroy(gph_checkpoint *checkpoint)
     gphi_heap_free(heap, checkpoint, sizeof(*checkpoint));
 }
 
+/* By segment and block, so the entries rise by address. */
 static void fill(const struct gphi_blocks *b, struct entry *entries)
 {
     for (uint32_t s = 0; s < b->segments.count; s++)
@@ -51,6 +52,7 @@ static void fill(const struct gphi_blocks *b, struct entry *entries)
         }
 }
 
+/* Not during a recording, whose blocks are not settled yet. */
 static gph_status take_locked(const gph_pool *pool, gph_checkpoint **out,
                               gph_error *error)
 {
@@ -89,6 +91,7 @@ gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoint **out, gph_error *
 
 /* ---- restore ---- */
 
+/* By halves: entries are sorted by address. */
 static struct entry *find_entry(struct entry *entries, size_t count, uint64_t address)
 {
     size_t low = 0, high = count;
@@ -124,6 +127,7 @@ static gph_status choose(const gph_checkpoint *checkpoint, const CUdeviceptr *li
     return GPH_OK;
 }
 
+/* Pages may have gone since: then there is nothing to put back to. */
 static gph_status check_segments(const gph_pool *pool, const struct entry *chosen,
                                  size_t count, gph_error *error)
 {
@@ -141,6 +145,7 @@ static gph_status check_segments(const gph_pool *pool, const struct entry *chose
     return GPH_OK;
 }
 
+/* Same place and size: the block survived, or was allocated anew the same way. */
 static bool is_same(const struct gphi_block *block, const struct entry *entry)
 {
     return entry != NULL && entry->stays && entry->address == block->address &&

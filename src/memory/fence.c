@@ -50,6 +50,7 @@ gph_status gphi_stream_find(gph_arena *arena, CUstream stream, uint32_t *out,
     return GPH_OK;
 }
 
+/* Events are used again: making one is a call, and there is one a free. */
 static gph_status take_event(gph_arena *arena, CUevent *out, gph_error *error)
 {
     if (arena->events.count > 0) {

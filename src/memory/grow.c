@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Throwing the open recording away may split two blocks for each that it freed. */
 gph_status gphi_pool_reserve(gph_pool *pool, uint32_t blocks)
 {
     const struct gphi_recording *r = pool->open;
@@ -33,6 +34,7 @@ void gphi_pool_drain(gph_pool *pool)
     }
 }
 
+/* Held blocks are nobody's until the capture ends. */
 bool gphi_pool_may_use(const gph_pool *pool, const struct gphi_route *route,
                        const struct gphi_block *block)
 {
@@ -97,6 +99,7 @@ static uint64_t pages_of(const gph_pool *pool, uint64_t bytes)
     return (bytes + pool->arena->page_bytes - 1) / pool->arena->page_bytes;
 }
 
+/* The least that has to come: most of the need may be free at a segment's end. */
 static bool find_place_behind(const gph_pool *pool, const struct gphi_route *route,
                               uint64_t bytes, struct place *out)
 {
@@ -249,6 +252,7 @@ uint64_t gphi_pool_shed(gph_pool *pool)
 
 /* ---- a given place ---- */
 
+/* The grain is that of blocks: a place between two grains cannot be in the books. */
 static gph_status check_range(const gph_arena *arena, CUdeviceptr address, uint64_t bytes,
                               gph_error *error)
 {
@@ -303,6 +307,7 @@ static void append(char *text, size_t size, size_t *used, const char *format,
 /* So many pools are named, the largest first. */
 enum { TOP = 4 };
 
+/* Insertion into a short list, the largest first. */
 static void rank(const gph_pool *top[TOP], const gph_pool *pool)
 {
     for (int i = 0; i < TOP && pool != NULL; i++)
@@ -313,6 +318,7 @@ static void rank(const gph_pool *top[TOP], const gph_pool *pool)
         }
 }
 
+/* Who else has memory is what a reader of the message needs next. */
 gph_status gphi_pool_exhausted(gph_pool *pool, uint64_t bytes, gph_error *error)
 {
     const gph_arena *arena = pool->arena;

@@ -34,6 +34,8 @@ static int64_t pages_now(int device)
 
 /* ---- executables ---- */
 
+/* The mutex stays locked until the end, so that two instantiations are not counted
+ * as one. */
 void gphi_ledger_exec_begin(const gph_runtime *runtime, gphi_ledger_measure *measure)
     GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis)
 {
@@ -47,6 +49,7 @@ void gphi_ledger_exec_begin(const gph_runtime *runtime, gphi_ledger_measure *mea
     *measure = (gphi_ledger_measure){device, free_bytes, pages_now(device)};
 }
 
+/* Pages that arenas took meanwhile are not the executable's. */
 void gphi_ledger_exec_end(const gph_runtime *runtime, const gphi_ledger_measure *measure,
                           gphi_ledger_exec *entry, const void *exec)
     GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis)

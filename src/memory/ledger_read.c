@@ -76,6 +76,7 @@ struct reader {
     uint32_t capacity, count;
 };
 
+/* Counts on beyond the room, so that a caller learns how much he needs. */
 static void add_entry(struct reader *reader, const gph_ledger_entry *entry,
                       const char *name)
 {
@@ -146,6 +147,7 @@ static gph_status read_total(const gph_arena *arena, gph_ledger_total *total,
     return GPH_OK;
 }
 
+/* Executables come last, without the arena's lock: they are of all of its device. */
 gph_status gph_ledger_get(gph_arena *arena, gph_ledger_entry *entries, uint32_t capacity,
                           uint32_t *count, gph_ledger_total *total, gph_error *error)
 {

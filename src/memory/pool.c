@@ -10,6 +10,7 @@
 
 /* ---- create and release ---- */
 
+/* The list is short: a program has few pools, and they live long. */
 static void unlink_pool(gph_pool *pool)
 {
     gph_pool **link = &pool->arena->pools;
@@ -19,6 +20,7 @@ static void unlink_pool(gph_pool *pool)
         *link = pool->next;
 }
 
+/* Takes a half-built one. Its pages are the arena's again by now. */
 static void fini_pool(gph_pool *pool)
 {
     const gph_allocator heap = pool->arena->heap;
@@ -29,6 +31,7 @@ static void fini_pool(gph_pool *pool)
     gphi_heap_free(heap, pool, sizeof(*pool));
 }
 
+/* So that messages can tell pools apart that nobody named. */
 static char *name_pool(const gph_arena *arena, const char *name, uint32_t number)
 {
     char text[24];
@@ -76,6 +79,7 @@ gph_status gph_pool_create(gph_arena *arena, const gph_pool_options *options,
     return GPH_OK;
 }
 
+/* Under the lock and not atomic: release looks at more than the count. */
 gph_pool *gph_pool_retain(gph_pool *pool)
 {
     if (pool != NULL) {
@@ -102,6 +106,7 @@ static bool is_pending(const struct gphi_blocks *b, const struct gphi_segment *s
     return false;
 }
 
+/* Up to eight by name: one forgotten loop would fill the log. */
 static void tell_leaks(const gph_pool *pool)
 {
     const struct gphi_blocks *b = &pool->blocks;
@@ -120,6 +125,8 @@ static void tell_leaks(const gph_pool *pool)
         gphi_log("memory", GPH_LOG_WARN, "and %zu more", b->live.count - told);
 }
 
+/* Recordings go first, since what they own is freed into the books; pages that work may
+ * still use wait in limbo for the streams. */
 void gph_pool_release(gph_pool *pool)
 {
     if (pool == NULL)
@@ -147,6 +154,7 @@ void gph_pool_release(gph_pool *pool)
     fini_pool(pool);
 }
 
+/* Not while a recording is open: its graph has the addresses of what looks idle. */
 gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes, uint64_t *freed_bytes,
                           gph_error *error)
 {
@@ -170,6 +178,7 @@ gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes, uint64_t *freed
 
 /* ---- allocating ---- */
 
+/* Best fit, and of equals the first: what was freed last is warm. */
 static bool is_smaller(const struct gphi_blocks *b, uint32_t i, uint32_t best)
 {
     return i != GPHI_NIL && (best == GPHI_NIL ||
@@ -267,6 +276,8 @@ static uint32_t fit_after_asking(gph_pool *pool, const struct gphi_route *route,
     return fit_run(pool, route, bytes, position);
 }
 
+/* The cheap look first, then what asking the driver finds, at last new pages. Growth may
+ * have made room anywhere, hence the second look at both. */
 static gph_status find_block(gph_pool *pool, const struct gphi_route *route,
                              uint64_t bytes, uint32_t *out, gph_error *error)
 {
@@ -297,6 +308,7 @@ static gph_status reserve_books(gph_pool *pool, const struct gphi_route *route,
     return GPH_OK;
 }
 
+/* Takes from the books only what was reserved, so that nothing is to be undone. */
 static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
                                CUdeviceptr *out, gph_error *error)
 {
@@ -325,6 +337,7 @@ static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
 /* A callback that always says it freed something is not believed for ever. */
 enum { OOM_ROUNDS = 1000 };
 
+/* The callback runs without the lock: it frees into this very pool. */
 gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
                           CUdeviceptr *out, gph_error *error)
 {
@@ -343,6 +356,7 @@ gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
     }
 }
 
+/* The block is live for all that its streams did before: only the place was asked for. */
 static gph_status alloc_at_locked(gph_pool *pool, CUdeviceptr address, uint64_t bytes,
                                   CUstream stream, gph_error *error)
 {
@@ -429,6 +443,7 @@ static gph_status mark_eager(gph_pool *pool, const struct gphi_route *route,
     return GPH_OK;
 }
 
+/* Lane and ticket say which work must end before another stream has the memory. */
 static gph_status free_eager(gph_pool *pool, const struct gphi_route *route,
                              uint32_t block, gph_error *error)
 {
@@ -443,6 +458,7 @@ static gph_status free_eager(gph_pool *pool, const struct gphi_route *route,
     return GPH_OK;
 }
 
+/* Room in the books comes before the first change, so that a free fails as a whole. */
 static gph_status free_locked(gph_pool *pool, CUdeviceptr address, CUstream stream,
                               gph_error *error)
 {
@@ -466,6 +482,7 @@ gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,
     return status;
 }
 
+/* In a capture a use is also a reading: the recording depends on what is there. */
 static gph_status use_locked(gph_pool *pool, CUdeviceptr address, CUstream stream,
                              gph_error *error)
 {
@@ -550,6 +567,7 @@ void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges, uint32_t capaci
     *count = found;
 }
 
+/* 0 is no address of an arena, so it says that there is nothing. */
 uint64_t gphi_pool_find(const gph_pool *pool, uint64_t address, uint64_t *bytes)
 {
     uint64_t first = 0;

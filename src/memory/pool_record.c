@@ -14,6 +14,7 @@ static gph_pool_range *range_at(const struct gphi_recording *r, size_t i)
     return gphi_vec_at(&r->ranges, i);
 }
 
+/* Also one that was never listed. The order of the others stays: ids rise. */
 static void destroy_recording(gph_pool *pool, struct gphi_recording *r)
 {
     const gph_allocator heap = pool->arena->heap;
@@ -32,6 +33,7 @@ static void destroy_recording(gph_pool *pool, struct gphi_recording *r)
     gphi_heap_free(heap, r, sizeof(*r));
 }
 
+/* Ids are never given twice in a pool, since graphs keep them for long. */
 static gph_status new_recording(gph_pool *pool, const char *name,
                                 struct gphi_recording **out, gph_error *error)
 {
@@ -63,6 +65,8 @@ static gph_status new_recording(gph_pool *pool, const char *name,
 
 /* ---- begin ---- */
 
+/* One recording a pool, and one pool a stream: else an allocation in the capture would
+ * have two homes. */
 static gph_status check_bound(const gph_pool *pool, CUstream stream, gph_error *error)
 {
     if (pool->open != NULL)
@@ -75,6 +79,7 @@ static gph_status check_bound(const gph_pool *pool, CUstream stream, gph_error *
     return GPH_OK;
 }
 
+/* Before the driver captures, when streams may still be asked what has ended. */
 static gph_status begin_locked(gph_pool *pool, CUstream stream, const char *name,
                                gph_recording_id *out, gph_error *error)
 {
@@ -111,6 +116,7 @@ gph_status gphi_recording_reserve(gph_pool *pool, struct gphi_recording *r)
     return gphi_vec_reserve(&r->saved, 1);
 }
 
+/* `first` and `last` count allocations and frees, which is the order of the capture. */
 void gphi_recording_allocated(gph_pool *pool, struct gphi_recording *r, uint32_t block,
                               CUstream stream)
 {
@@ -128,6 +134,7 @@ void gphi_recording_allocated(gph_pool *pool, struct gphi_recording *r, uint32_t
                          .stream = stream};
 }
 
+/* Once a recording: who reads more than once needs it no more than that. */
 void gphi_recording_reads(struct gphi_recording *r, struct gphi_block *block)
 {
     if (block->owner == r->id || block->read_by == r->id)
@@ -153,6 +160,7 @@ struct users {
     bool is_held;
 };
 
+/* At most as many as there is room for in `places`. */
 static bool has_place(const struct users *users, uint32_t place)
 {
     for (uint32_t i = 0; i < users->count; i++)
@@ -172,6 +180,7 @@ static gph_status add_nodes(struct gphi_recording *r, const struct gphi_route *r
     return GPH_OK;
 }
 
+/* Places stay sorted, so that the same set of streams is found again. */
 static gph_status add_user(gph_pool *pool, struct gphi_recording *r, CUstream stream,
                            struct users *users, gph_error *error)
 {
@@ -233,6 +242,8 @@ static gph_status place_free(gph_pool *pool, const struct gphi_route *route,
     return GPH_OK;
 }
 
+/* Its own memory is temporary then; that of others comes back if the capture is thrown
+ * away, hence the copy in `saved`. */
 gph_status gphi_recording_free(gph_pool *pool, const struct gphi_route *route,
                                uint32_t block, gph_error *error)
 {
@@ -284,6 +295,7 @@ static void close_recording(gph_pool *pool, struct gphi_recording *r)
     pool->arena->open_recordings--;
 }
 
+/* After an abort no graph of the capture will run: what it freed is free for all. */
 static void merge_captured(struct gphi_blocks *b, uint32_t into)
 {
     for (uint32_t i = 0; i < b->lanes.count; i++) {
@@ -565,6 +577,8 @@ static gph_status check_saved(const gph_pool *pool, const gph_pool_range *range,
     return GPH_OK;
 }
 
+/* What the recording wrote and gave back takes no block, only pages: it was free again at
+ * its end. */
 static gph_status restore_range(gph_pool *pool, struct gphi_recording *r,
                                 const gph_pool_range *saved, gph_error *error)
 {
@@ -590,6 +604,7 @@ static gph_status restore_range(gph_pool *pool, struct gphi_recording *r,
     return GPH_OK;
 }
 
+/* The same end as a recorded one. On failure blocks that were placed are free again. */
 static gph_status restore_locked(gph_pool *pool, const char *name,
                                  const gph_pool_range *ranges, uint32_t count,
                                  gph_recording_id *out, gph_error *error)

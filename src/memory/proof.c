@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A lock of its own, so that a replay does not wait for an allocation elsewhere. */
 static void lock_bits(struct gphi_proof *proof)
 {
     int tries = 0; /* acquire: pairs with unlock_bits */
@@ -83,6 +84,7 @@ void gphi_proof_fini(gph_pool *pool)
     gphi_vec_fini(&proof->inputs);
 }
 
+/* The old rows stay as they are, so that a failure halfway changes nothing. */
 static uint64_t *wider(const gph_pool *pool, const uint64_t *old, uint32_t words,
                        int rows)
 {
@@ -360,6 +362,7 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     free_bits(pool, bits, proof->words, ROWS);
 }
 
+/* Eager memory over a recording's inputs spoils them as a replay would. */
 void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
                       bool is_new)
 {

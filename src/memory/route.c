@@ -13,6 +13,7 @@ struct capture_info {
     size_t count;
 };
 
+/* An invalid capture is an answer, not a failure: frees in it must still work. */
 static gph_status ask(const gph_pool *pool, CUstream stream, struct capture_info *out,
                       gph_error *error)
 {
@@ -31,6 +32,7 @@ static gph_status ask(const gph_pool *pool, CUstream stream, struct capture_info
     return GPH_OK;
 }
 
+/* Of an invalid capture the driver gives no number, so the stream is looked for. */
 static bool is_known(const struct gphi_recording *r, CUstream stream)
 {
     for (uint32_t i = 0; i < r->captured.count; i++)
@@ -123,6 +125,7 @@ gph_status gphi_route_find(gph_pool *pool, CUstream stream, struct gphi_route *o
     return GPH_OK;
 }
 
+/* By halves. NULL: it was forgotten. */
 struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_id id)
 {
     size_t low = 0, high = pool->recordings.count; /* ids rise */

@@ -14,6 +14,7 @@ static struct gphi_captured *captured_at(const struct gphi_recording *r, uint32_
     return gphi_vec_at(&r->captured, i);
 }
 
+/* Places are indices for good: a stream keeps its own until the capture ends. */
 static gph_status add(struct gphi_recording *r, CUstream stream, uint32_t *out)
 {
     const gph_allocator heap = r->captured.heap;
@@ -57,6 +58,7 @@ gph_status gphi_walk_stream(struct gphi_recording *r, CUstream stream, uint32_t 
     return add(r, stream, out);
 }
 
+/* Several streams that all used what was freed count as one stream of their own. */
 gph_status gphi_walk_set(struct gphi_recording *r, const uint32_t *members,
                          uint32_t count, uint32_t *out)
 {
@@ -79,11 +81,13 @@ gph_status gphi_walk_set(struct gphi_recording *r, const uint32_t *members,
     return GPH_OK;
 }
 
+/* Nodes of all positions lie in one array; this is where those of one end. */
 static uint32_t end_of(const struct gphi_captured *c, size_t position)
 {
     return position == 0 ? 0 : *(uint32_t *)gphi_vec_at(&c->ends, position - 1);
 }
 
+/* The same terminal nodes as last time are the same position: nothing came between. */
 gph_status gphi_walk_position(struct gphi_recording *r, uint32_t stream,
                               const CUgraphNode *nodes, size_t count, uint64_t *out)
 {
@@ -121,6 +125,7 @@ static bool visit(struct gphi_recording *r, struct gphi_captured *c, CUgraphNode
     return true;
 }
 
+/* Nearly all nodes have few dependencies, which need no allocation. */
 static bool visit_dependencies(const gphi_cuda_table *cu, struct gphi_recording *r,
                                struct gphi_captured *c, CUgraphNode node)
 {
@@ -166,6 +171,7 @@ static void advance(struct gphi_captured *c, const struct gphi_captured *other,
     }
 }
 
+/* A walk that fails has seen less, so less is known to be joined: that is safe. */
 void gphi_walk_look(const gphi_cuda_table *cu, struct gphi_recording *r, uint32_t stream,
                     const CUgraphNode *nodes, size_t count)
 {

@@ -10,6 +10,7 @@
 
 static atomic_ullong next_id = 1;
 
+/* The same for a window's ranges: only such memory can be mapped twice. */
 static CUmemAllocationProp props_of(CUdevice device)
 {
     return (CUmemAllocationProp){
@@ -24,6 +25,7 @@ static gph_status fail(CUresult result, const char *call, uint64_t bytes,
                           (unsigned long long)bytes);
 }
 
+/* Mappings are of whole pages; what a page is depends on the device. */
 static gph_status granularity_of(const gph_runtime *runtime, CUdevice *device,
                                  size_t *out, gph_error *error)
 {
@@ -106,6 +108,7 @@ gph_status gph_slot_buffer_create(gph_runtime *runtime, uint64_t bytes,
     return GPH_OK;
 }
 
+/* A handle of its own, so that the memory stays while the caller unmaps and frees his. */
 gph_status gph_slot_buffer_adopt(gph_runtime *runtime, CUdeviceptr address,
                                  uint64_t bytes, gph_slot_buffer **out, gph_error *error)
 {
@@ -138,6 +141,7 @@ gph_status gph_slot_buffer_adopt(gph_runtime *runtime, CUdeviceptr address,
     return GPH_OK;
 }
 
+/* Windows that still map it keep its pages until they map something else. */
 void gph_slot_buffer_destroy(gph_slot_buffer *buffer)
 {
     if (buffer == NULL)

@@ -6,6 +6,7 @@
 /* ---- copies -------------------------------------------------------------------------
  */
 
+/* Only what was bound since the last launch: what was copied then is still there. */
 static uint32_t list_copies(gph_slots *slots)
 {
     uint32_t count = 0;

@@ -94,6 +94,7 @@ static bool allocate_arrays(gph_slots *table)
     return table->word_count == 0 || table->bound != NULL;
 }
 
+/* On failure the table is half built, which destroy_now() takes. */
 static gph_status make_driver_side(gph_slots *table, gph_error *error)
 {
     const gphi_cuda_table *cu = &table->runtime->cu;
@@ -231,6 +232,7 @@ void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out)
 /* ---- binding ------------------------------------------------------------------------
  */
 
+/* A launch looks at one number instead of all slots. */
 static void note_bound(gph_slots *slots, struct gphi_slot *slot)
 {
     slots->unbound -= !slot->is_bound;
