@@ -81,8 +81,7 @@ static void tell_process(uint64_t tier)
     char command[COMMAND_MAX];
     read_command(command, sizeof(command));
     int version = 0;
-    CUresult (*get)(int *) = ATTACH_REAL(cuDriverGetVersion, int *);
-    if (get != NULL && get(&version) != CUDA_SUCCESS)
+    if (ATTACH_ASK(cuDriverGetVersion, &version) != CUDA_SUCCESS)
         version = 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -142,9 +141,7 @@ static void tell_exit(uint64_t how, int code)
     if (ring == NULL || getpid() != ring_process)
         return; /* also in a child of vfork(), which has our memory */
     const uint64_t words[] = {(uint64_t)(uint32_t)code};
-    attach_draft draft = {
-        .head.kind = GPHI_EVENT_EXIT, .head.id = how, .words = words, .word_count = 1};
-    attach_write(&draft);
+    attach_tell(GPHI_EVENT_EXIT, how, 0, words, 1, NULL);
 }
 
 static void on_exit_called(int code, void *user)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tier 2, on request (GPH_DOCTOR_CUPTI=nodes,kernels,graphs): what only CUPTI tells.
+/* Tier 2, on request (GPH_DOCTOR_CUPTI=nodes,kernels,graphs): what only CUPTI knows.
  *
- *   nodes    which line made a node, also inside of libraries: ORIGIN records. Held from
+ *   nodes    which line made a node, also inside of libraries: ORIGIN records. Kept from
  *            the first capture to the first launch after it, since a subscriber costs
- * each launch 0.4 us a node kernels  GPU times of kernels, copies and fills, those of
- * graphs one by one graphs   GPU times of graph launches as a whole
+ *            each launch 0.4 us a node
+ *   kernels  GPU times of kernels, copies and fills, those of graphs one by one
+ *   graphs   GPU times of graph launches as a whole
  *
  * CUPTI is opened at run time; its handful of declarations is here, of CUPTI 12 and 13
  * (the fields that are read have stood at their places since 11.2). It has one subscriber
@@ -120,9 +121,7 @@ static void say(const char *text, const char *what, int code)
 {
     char line[256];
     snprintf(line, sizeof(line), "gph doctor: %s%s (CUPTI error %d)", text, what, code);
-    attach_draft draft = {.head.kind = GPHI_EVENT_LOG, .head.id = CU_LOG_LEVEL_WARNING};
-    attach_add_text(&draft, line);
-    attach_write(&draft);
+    attach_tell(GPHI_EVENT_LOG, CU_LOG_LEVEL_WARNING, 0, NULL, 0, line);
 }
 
 /* ---- opening ---- */
@@ -158,16 +157,6 @@ static bool open_library(void)
 
 /* ---- nodes ---- */
 
-static void tell_origin(uint64_t node, const uint64_t words[5], uint32_t stack)
-{
-    attach_draft draft = {.head.kind = GPHI_EVENT_ORIGIN,
-                          .head.id = node,
-                          .head.stack = stack,
-                          .words = words,
-                          .word_count = 5};
-    attach_write(&draft);
-}
-
 static void on_graph(uint32_t what, const graph_data *data)
 {
     uint64_t id = 0;
@@ -181,8 +170,9 @@ static void on_graph(uint32_t what, const graph_data *data)
         what == NODE_CLONED ? (uint64_t)(uintptr_t)data->original_node : 0,
         (uint64_t)data->type, (uint64_t)(uintptr_t)data->exec,
         what == EXEC_CREATED ? exec_id : id};
-    tell_origin(what == EXEC_CREATED ? 0 : (uint64_t)(uintptr_t)data->node, words,
-                what == NODE_CREATED ? attach_stack_python() : 0);
+    attach_tell(GPHI_EVENT_ORIGIN,
+                what == EXEC_CREATED ? 0 : (uint64_t)(uintptr_t)data->node,
+                what == NODE_CREATED ? attach_stack_python() : 0, words, 5, NULL);
 }
 
 static void on_callback(void *user, int domain, uint32_t what, const void *data)
@@ -285,12 +275,8 @@ static void tell_time(const gpu_time *time, uint64_t shift)
                               time->graph,
                               time->node,
                               0};
-    attach_draft draft = {.head.kind = GPHI_EVENT_GPU,
-                          .head.id = time->correlation,
-                          .words = words,
-                          .word_count = 7};
-    attach_add_text(&draft, time->name != NULL ? time->name : "");
-    attach_write(&draft);
+    attach_tell(GPHI_EVENT_GPU, time->correlation, 0, words, 7,
+                time->name != NULL ? time->name : "");
 }
 
 static void read_record(const void *record, uint64_t shift)

@@ -6,7 +6,12 @@
 
 /* Its entry, or NULL if it has none (or there is no driver). */
 attach_function *attach_real(uint32_t symbol);
-#define ATTACH_REAL(symbol, ...) ((CUresult(*)(__VA_ARGS__))attach_real(ATTACH_##symbol))
+#define ATTACH_REAL(symbol) ((__typeof__(symbol) *)attach_real(ATTACH_##symbol))
+
+/* Asks the driver. */
+#define ATTACH_ASK(symbol, ...)                                                          \
+    (attach_real(ATTACH_##symbol) != NULL ? ATTACH_REAL(symbol)(__VA_ARGS__)             \
+                                          : CUDA_ERROR_NOT_SUPPORTED)
 
 /* The same by name. */
 void *attach_entry(const char *symbol);

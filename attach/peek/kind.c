@@ -52,7 +52,5 @@ void attach_tell_thread(void)
     attach_me.is_told = 1;
     attach_me.kind = is_of_driver() ? 2 : 1;
     prctl(PR_GET_NAME, name);
-    attach_draft draft = {.head.kind = GPHI_EVENT_THREAD, .head.id = attach_me.thread};
-    attach_add_text(&draft, name);
-    attach_write(&draft);
+    attach_tell(GPHI_EVENT_THREAD, attach_me.thread, 0, NULL, 0, name);
 }

@@ -186,9 +186,8 @@ bool attach_hash(uint64_t address, uint64_t bytes, uint64_t *out)
 bool attach_is_host(uint64_t address)
 {
     CUmemorytype type = 0;
-    CUresult (*get)(void *, CUpointer_attribute, CUdeviceptr) =
-        ATTACH_REAL(cuPointerGetAttribute, void *, CUpointer_attribute, CUdeviceptr);
-    return get == NULL || get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != 0 ||
+    return ATTACH_ASK(cuPointerGetAttribute, &type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                      address) != CUDA_SUCCESS ||
            type == CU_MEMORYTYPE_HOST;
 }
 

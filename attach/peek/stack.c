@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Call stacks: a cache a thread, numbers for the process.
  *
- *   thread: [return address, stack pointer] -> entry: slots and what stood in them,
- * number process: hash of the return addresses -> number (the place in the table + 1) */
+ *   thread:  [return address, stack pointer] -> entry: slots and what stood in them, number
+ *   process: hash of the return addresses -> number (the place in the table + 1) */
 #define _GNU_SOURCE
 #include "attach/peek/stack.h"
 #include "attach/peek/python.h"
 #include "attach/ring/draft.h"
 #include "base/clock.h"
+#include "base/hash.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -95,16 +96,6 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
 
 /* ---- loaded files ---- */
 
-static uint64_t hash_of(const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    uint64_t hash = 0xcbf29ce484222325U;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3U;
-    hash ^= hash >> 29;
-    return hash != 0 ? hash : 1;
-}
-
 /* The place of a hash in a table of them, taken if it was not there; -1: the table is
  * full. */
 static long place_of(_Atomic uint64_t *table, uint32_t size, uint64_t hash, bool *is_new)
@@ -162,7 +153,8 @@ static void tell_module(const struct dl_phdr_info *info, const ElfW(Phdr) * code
     } else if (info->dlpi_name[0] == '/' || realpath(info->dlpi_name, path) == NULL)
         snprintf(path, sizeof(path), "%s", info->dlpi_name);
     bool is_new;
-    const uint64_t hash = hash_of(words, sizeof(words)) ^ hash_of(path, strlen(path));
+    const uint64_t hash =
+        gphi_hash_text(gphi_hash_bytes(GPHI_HASH_START, words, sizeof(words)), path);
     const long place = place_of(modules, MODULES, hash != 0 ? hash : 1, &is_new);
     if (place < 0 || !is_new)
         return;
@@ -219,9 +211,9 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
     uint64_t words[ATTACH_FRAMES];
     for (uint32_t i = 0; i < count; i++)
         words[i] = frames[i];
-    uint64_t hash = hash_of(words, count * sizeof(*words));
+    uint64_t hash = gphi_hash_bytes(GPHI_HASH_START, words, count * sizeof(*words));
     if (python != NULL)
-        hash = (hash * 31) ^ hash_of(python, strlen(python));
+        hash = gphi_hash_text(hash, python);
     bool is_new;
     const long place = place_of(numbers, NUMBERS, hash != 0 ? hash : 1, &is_new);
     if (place < 0)
@@ -231,13 +223,8 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
         return number;
     /* Two threads may tell it both: no matter. */
     tell_modules();
-    attach_draft frames_of_python, stack;
-    attach_draft_begin(&frames_of_python, GPHI_EVENT_PYTHON, number);
-    if (python != NULL)
-        attach_add_text(&frames_of_python, python);
-    attach_draft_begin(&stack, GPHI_EVENT_STACK, number);
-    attach_draft_words(&stack, words, count);
-    if ((python == NULL || attach_write(&frames_of_python)) && attach_write(&stack))
+    if ((python == NULL || attach_tell(GPHI_EVENT_PYTHON, number, 0, NULL, 0, python)) &&
+        attach_tell(GPHI_EVENT_STACK, number, 0, words, count, NULL))
         atomic_store_explicit(&is_told[place], 1, memory_order_release);
     return number;
 }
@@ -269,8 +256,8 @@ static struct local *local_of_thread(void)
 static struct entry *entry_of(uintptr_t address, uintptr_t at)
 {
     struct local *own = local_of_thread();
-    const uint64_t mixed = (address ^ (at >> 3)) * 0x9e3779b97f4a7c15U;
-    return own != NULL ? &own->entries[mixed >> 56 & (ENTRIES - 1)] : NULL;
+    const uint64_t mixed = gphi_hash_word(address, at);
+    return own != NULL ? &own->entries[mixed % ENTRIES] : NULL;
 }
 
 /* Whether the stack is as it was when the entry was made. */

@@ -9,33 +9,32 @@
 
 #include <errno.h>
 
+static void say(gphi_event_kind kind, uint64_t id, const uint64_t *words, uint32_t count,
+                const char *text)
+{
+    attach_me.busy++;
+    const int saved = errno;
+    attach_know_thread();
+    attach_tell(kind, id, attach_stack(), words, count, text);
+    errno = saved;
+    attach_me.busy--;
+}
+
 /* The driver may hold its locks here: nothing of it is called. */
 static void on_log(void *user, CUlogLevel level, char *text, size_t bytes)
 {
     (void)user;
     (void)bytes;
-    if (attach_me.busy != 0 || text == NULL)
-        return; /* about a question of ours */
-    attach_me.busy++;
-    const int saved = errno;
-    attach_know_thread();
-    attach_draft draft = {.head.kind = GPHI_EVENT_LOG,
-                          .head.id = (uint64_t)level,
-                          .head.stack = attach_stack()};
-    attach_add_text(&draft, text);
-    attach_write(&draft);
-    errno = saved;
-    attach_me.busy--;
+    if (attach_me.busy == 0 && text != NULL) /* else about a question of ours */
+        say(GPHI_EVENT_LOG, (uint64_t)level, NULL, 0, text);
 }
 
 void attach_listen_to_logs(void)
 {
     static atomic_flag is_listening = ATOMIC_FLAG_INIT;
-    CUresult (*listen)(CUlogsCallback, void *, CUlogsCallbackHandle *) = ATTACH_REAL(
-        cuLogsRegisterCallback, CUlogsCallback, void *, CUlogsCallbackHandle *);
     CUlogsCallbackHandle handle;
-    if (listen != NULL && !atomic_flag_test_and_set(&is_listening) &&
-        listen(on_log, NULL, &handle) != CUDA_SUCCESS)
+    if (!atomic_flag_test_and_set(&is_listening) &&
+        ATTACH_ASK(cuLogsRegisterCallback, on_log, NULL, &handle) != CUDA_SUCCESS)
         atomic_flag_clear(&is_listening);
 }
 
@@ -47,18 +46,6 @@ ATTACH_API void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t c
 void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
                      const char *text)
 {
-    if (atomic_load_explicit(&attach_is, memory_order_acquire) != ATTACH_ON)
-        return;
-    attach_me.busy++;
-    const int saved = errno;
-    attach_know_thread();
-    attach_draft draft = {.head.kind = GPHI_EVENT_NOTE,
-                          .head.id = kind,
-                          .head.stack = attach_stack(),
-                          .words = words,
-                          .word_count = count};
-    attach_add_text(&draft, text);
-    attach_write(&draft);
-    errno = saved;
-    attach_me.busy--;
+    if (atomic_load_explicit(&attach_is, memory_order_acquire) == ATTACH_ON)
+        say(GPHI_EVENT_NOTE, kind, words, count, text);
 }

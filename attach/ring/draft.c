@@ -111,3 +111,15 @@ void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *l
         draft->pieces[draft->piece_count - 1].layout = layout;
     }
 }
+
+bool attach_tell(gphi_event_kind kind, uint64_t id, uint32_t stack, const uint64_t *words,
+                 uint32_t count, const char *text)
+{
+    attach_draft draft;
+    attach_draft_begin(&draft, kind, id);
+    attach_draft_words(&draft, words, count);
+    draft.head.stack = stack;
+    if (text != NULL)
+        attach_add_text(&draft, text);
+    return attach_write(&draft);
+}

@@ -62,4 +62,8 @@ void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *l
 
 /* False: there is no ring, or it did not fit. */
 bool attach_write(attach_draft *draft);
+
+/* A record of words and of a text, which may be NULL, at once. */
+bool attach_tell(gphi_event_kind kind, uint64_t id, uint32_t stack, const uint64_t *words,
+                 uint32_t count, const char *text);
 #endif

@@ -4,8 +4,7 @@
 #include "base/clock.h"
 #include <string.h>
 
-/* ---- streams and what is behind what ------------------------------------------------
- */
+/* ---- streams and what is behind what ---- */
 
 static int find_stream(const gphi_timing_graph *g, CUstream stream)
 {
@@ -99,8 +98,7 @@ static gphi_timing_taken wait_event(gphi_timing_graph *g, CUstream stream, CUeve
                                                                       : GPHI_REFUSED;
 }
 
-/* ---- nodes --------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
 /* A launch's attribute, on a node. Waiting for all of the kernel before it is what a node
  * does anyway. */
@@ -282,8 +280,7 @@ gphi_timing_taken gphi_timing_graph_take(gphi_timing_graph *g, uint32_t call,
     return GPHI_TAKEN;
 }
 
-/* ---- running it ---------------------------------------------------------------------
- */
+/* ---- running it ---- */
 
 /* A node as the call that it was. What it ran behind was launched before it. */
 static void launch_alone(gphi_timing_graph *g, const gphi_timing_node *node)

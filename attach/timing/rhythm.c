@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See timing_rhythm.h. */
 #include "attach/timing/rhythm.h"
+#include "base/hash.h"
 
 enum {
     WINDOWS_MAX = 6, /* of a kind, at a place */
     GRAPHS_FIRST = 3 /* the first of them is cold */
 };
 
-/* ---- which calls are what -----------------------------------------------------------
- */
+/* ---- which calls are what ---- */
 
 /* Call, class, and which argument is the stream; CONFIG: it stands in a CUlaunchConfig.
  */
@@ -85,26 +85,20 @@ static uint64_t handle_of(const uint64_t *words, int stream_word)
  * copy's size; not addresses and values. */
 static uint32_t key_of(uint32_t call, const uint64_t *words, int stream_word)
 {
-    uint64_t hash = call * UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t parts[9];
-    int count = 0;
-    if (words != NULL && stream_word == CONFIG) {
+    uint64_t hash = gphi_hash_mix(call);
+    if (words == NULL || stream_word < 0)
+        return (uint32_t)hash;
+    if (stream_word == CONFIG) {
         const CUlaunchConfig *config = config_of(words);
-        parts[count++] = words[1];
-        parts[count++] = (uint64_t)config->gridDimX << 32 | config->gridDimY;
-        parts[count++] = (uint64_t)config->gridDimZ << 32 | config->blockDimX;
-    } else if (words != NULL && stream_word == 8) {
-        while (count < 7)
-            parts[count] = words[count], count++;
-    } else if (words != NULL && stream_word == 3) {
-        parts[count++] = words[2];
-    }
-    if (words != NULL && stream_word >= 0)
-        parts[count++] = handle_of(words, stream_word);
-    for (int i = 0; i < count; i++)
-        hash = (hash ^ parts[i]) * UINT64_C(0xBF58476D1CE4E5B9);
-    hash ^= hash >> 32;
-    return (uint32_t)hash;
+        hash = gphi_hash_word(hash, words[1]);
+        hash = gphi_hash_word(hash, (uint64_t)config->gridDimX << 32 | config->gridDimY);
+        hash = gphi_hash_word(hash, (uint64_t)config->gridDimZ << 32 | config->blockDimX);
+    } else if (stream_word == 8) {
+        for (int i = 0; i < 7; i++)
+            hash = gphi_hash_word(hash, words[i]);
+    } else if (stream_word == 3)
+        hash = gphi_hash_word(hash, words[2]);
+    return (uint32_t)gphi_hash_word(hash, handle_of(words, stream_word));
 }
 
 gphi_timing_class gphi_timing_class_of(uint32_t call)
@@ -126,8 +120,7 @@ gphi_timing_call gphi_timing_call_of(uint32_t call, const uint64_t *words, uint3
     return out;
 }
 
-/* ---- what repeats -------------------------------------------------------------------
- */
+/* ---- what repeats ---- */
 
 static void adopt(gphi_rhythm *r, uint64_t period)
 {

@@ -2,15 +2,15 @@
 /* How long the GPU takes for what the program queues, without a profiler: a few of the
  * repetitions are windows, in one of two ways. Active with GPH_DOCTOR_ADVISE=1 only.
  *
- *   held     program:  launch launch launch launch | launch ...
- *            stream:   [wait for a word of host memory][event] work work work work
- * [event] ^ the word is set: a repetition is queued graph    program:  launch launch
- * launch launch | wait stream:                   [wait for the word][event] one graph
- * [event]
+ *   held   program: launch launch launch launch                  | launch ...
+ *          stream:  [wait for a word of host memory][event] work work work work [event]
+ *                   ^ the word is set when a repetition is queued
+ *   graph  program: launch launch launch launch | wait
+ *          stream:              [wait for the word][event] one graph [event]
  *
- * The first tells what the work takes as it is queued now, the second what it takes as a
+ * The first gives what the work takes as it is queued now, the second what it takes as a
  * graph. The wrappers call gphi_timing_before() ahead of the driver and
- * gphi_timing_after() behind it, for each call of the program itself (not for those that
+ * gphi_timing_after() after it, for each call of the program itself (not for those that
  * the driver or another wrapper makes). Neither blocks, allocates or logs; both may call
  * the driver. */
 #ifndef GPHI_ATTACH_TIMING_H

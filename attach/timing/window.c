@@ -77,8 +77,7 @@ static gphi_rhythm *own_rhythm(void)
     return own;
 }
 
-/* ---- results ------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
 /* The median. */
 static uint64_t own_cost(void)
@@ -157,8 +156,7 @@ static void settle(void)
         }
 }
 
-/* ---- held windows -------------------------------------------------------------------
- */
+/* ---- held windows ---- */
 
 /* Whether this caller ends the hold. */
 static bool release(void)
@@ -242,8 +240,7 @@ static bool go_into_hold_locked(const gphi_timing_call *call)
     return false;
 }
 
-/* ---- windows that are made a graph --------------------------------------------------
- */
+/* ---- windows that are made a graph ---- */
 
 /* By any thread: what was taken is launched. */
 static void run_graph_locked(bool by_owner)
@@ -287,8 +284,7 @@ static bool go_into_graph_locked(gphi_rhythm *r, const gphi_timing_call *call,
     return is_queued;
 }
 
-/* ---- both ---------------------------------------------------------------------------
- */
+/* ---- both ---- */
 
 /* A call while a window is open: goes into it, or ends it. Whether the driver is not to
  * be called. */
@@ -404,8 +400,7 @@ static void *watch(void *unused)
     return NULL;
 }
 
-/* ---- setting up ---------------------------------------------------------------------
- */
+/* ---- setting up ---- */
 
 static void put_anchors(const uint64_t *anchors)
 {
@@ -525,11 +520,11 @@ bool gphi_timing_start(const gphi_timing_host *host)
     if (asked == NULL || strcmp(asked, "1") != 0)
         return false;
     t.host = *host;
-#define X(name, symbol, arguments)                                                       \
+#define X(name, symbol)                                                                  \
     {                                                                                    \
-        void *found = host->find(symbol);                                                \
+        void *found = host->find(#symbol);                                               \
         if (found == NULL) {                                                             \
-            put_failure(CUDA_ERROR_NOT_FOUND, symbol);                                   \
+            put_failure(CUDA_ERROR_NOT_FOUND, #symbol);                                  \
             return false;                                                                \
         }                                                                                \
         memcpy(&t.cu.name, &found, sizeof(found));                                       \
@@ -546,8 +541,7 @@ void gphi_timing_forget(void)
     atomic_store(&gphi_timing_is_on, false);
 }
 
-/* ---- the two hooks ------------------------------------------------------------------
- */
+/* ---- the two hooks ---- */
 
 bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
 {

@@ -24,20 +24,11 @@ static CUresult query(uint64_t stream, CUstreamCaptureStatus *status, cuuint64_t
                       const CUgraphNode **nodes, size_t *count)
 {
     const CUstream handle = (CUstream)(uintptr_t)stream;
-    CUresult (*v3)(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
-                   const CUgraphNode **, const CUgraphEdgeData **, size_t *) =
-        ATTACH_REAL(cuStreamGetCaptureInfo_v3, CUstream, CUstreamCaptureStatus *,
-                    cuuint64_t *, CUgraph *, const CUgraphNode **,
-                    const CUgraphEdgeData **, size_t *);
     const CUgraphEdgeData *edges = NULL;
-    if (v3 != NULL)
-        return v3(handle, status, id, NULL, nodes, &edges, count);
-    CUresult (*v2)(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
-                   const CUgraphNode **, size_t *) =
-        ATTACH_REAL(cuStreamGetCaptureInfo_v2, CUstream, CUstreamCaptureStatus *,
-                    cuuint64_t *, CUgraph *, const CUgraphNode **, size_t *);
-    return v2 != NULL ? v2(handle, status, id, NULL, nodes, count)
-                      : CUDA_ERROR_NOT_SUPPORTED;
+    if (ATTACH_REAL(cuStreamGetCaptureInfo_v3) != NULL)
+        return ATTACH_REAL(cuStreamGetCaptureInfo_v3)(handle, status, id, NULL, nodes,
+                                                      &edges, count);
+    return ATTACH_ASK(cuStreamGetCaptureInfo_v2, handle, status, id, NULL, nodes, count);
 }
 
 /* The stream that a call works on: a handle, LEGACY, PER_THREAD, or 0: none. */

@@ -4,6 +4,7 @@
 #include "attach/track/function.h"
 #include "attach/driver/find.h"
 #include "attach/track/handle.h"
+#include "base/hash.h"
 
 #include <stdatomic.h>
 
@@ -33,7 +34,7 @@ void attach_forget_functions(void)
 /* A place for the function, or -1: there are too many. */
 static long place_of(uint64_t function)
 {
-    uint32_t at = (uint32_t)((function * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+    uint32_t at = (uint32_t)gphi_hash_mix(function);
     for (uint32_t i = 0; i < PROBES; i++, at++) {
         uint64_t there =
             atomic_load_explicit(&keys[at % FUNCTIONS], memory_order_acquire);
@@ -49,33 +50,19 @@ static long place_of(uint64_t function)
 static CUresult ask_place(uint64_t function, bool is_kernel, size_t index, size_t *offset,
                           size_t *bytes)
 {
-    if (is_kernel) {
-        CUresult (*get)(CUkernel, size_t, size_t *, size_t *) =
-            ATTACH_REAL(cuKernelGetParamInfo, CUkernel, size_t, size_t *, size_t *);
-        return get != NULL ? get((CUkernel)(uintptr_t)function, index, offset, bytes)
-                           : CUDA_ERROR_NOT_SUPPORTED;
-    }
-    CUresult (*get)(CUfunction, size_t, size_t *, size_t *) =
-        ATTACH_REAL(cuFuncGetParamInfo, CUfunction, size_t, size_t *, size_t *);
-    return get != NULL ? get((CUfunction)(uintptr_t)function, index, offset, bytes)
-                       : CUDA_ERROR_NOT_SUPPORTED;
+    return is_kernel ? ATTACH_ASK(cuKernelGetParamInfo, (CUkernel)(uintptr_t)function,
+                                  index, offset, bytes)
+                     : ATTACH_ASK(cuFuncGetParamInfo, (CUfunction)(uintptr_t)function,
+                                  index, offset, bytes);
 }
 
 static const char *ask_name(uint64_t function, bool is_kernel)
 {
     const char *name = NULL;
-    if (is_kernel) {
-        CUresult (*get)(const char **, CUkernel) =
-            ATTACH_REAL(cuKernelGetName, const char **, CUkernel);
-        if (get == NULL || get(&name, (CUkernel)(uintptr_t)function) != CUDA_SUCCESS)
-            return "";
-    } else {
-        CUresult (*get)(const char **, CUfunction) =
-            ATTACH_REAL(cuFuncGetName, const char **, CUfunction);
-        if (get == NULL || get(&name, (CUfunction)(uintptr_t)function) != CUDA_SUCCESS)
-            return "";
-    }
-    return name != NULL ? name : "";
+    const CUresult result =
+        is_kernel ? ATTACH_ASK(cuKernelGetName, &name, (CUkernel)(uintptr_t)function)
+                  : ATTACH_ASK(cuFuncGetName, &name, (CUfunction)(uintptr_t)function);
+    return result == CUDA_SUCCESS && name != NULL ? name : "";
 }
 
 static const attach_layout *ask(uint64_t function, long place, uint32_t now)
@@ -92,12 +79,8 @@ static const attach_layout *ask(uint64_t function, long place, uint32_t now)
         end = (uint32_t)(offset + bytes) > end ? (uint32_t)(offset + bytes) : end;
         count++;
     }
-    attach_draft draft = {.head.kind = GPHI_EVENT_FUNCTION,
-                          .head.id = function,
-                          .words = words,
-                          .word_count = 2 * count};
-    attach_add_text(&draft, ask_name(function, is_kernel));
-    attach_write(&draft);
+    attach_tell(GPHI_EVENT_FUNCTION, function, 0, words, 2 * count,
+                ask_name(function, is_kernel));
 
     attach_layout *layout = take_room(count);
     if (layout == NULL)

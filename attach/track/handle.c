@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Sets of handles, without a lock. */
 #include "attach/track/handle.h"
+#include "base/hash.h"
 
 enum { KERNELS = 1 << 15, PROBES = 128, REMOVED = 1 };
 
@@ -15,7 +16,7 @@ const attach_set attach_kernels = {kernel_keys, kernel_flags, KERNELS - 1};
 
 static uint32_t first_place(uint64_t key)
 {
-    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+    return (uint32_t)gphi_hash_mix(key);
 }
 
 long attach_set_find(const attach_set *in, uint64_t key)

@@ -7,6 +7,7 @@
 #include "attach/track/host.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
+#include "base/hash.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static host_exec execs[EXECS];
 
 static host_exec *exec_at(uint64_t exec, bool add)
 {
-    const uint32_t first = (uint32_t)((exec * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+    const uint32_t first = (uint32_t)gphi_hash_mix(exec);
     for (uint32_t i = 0; exec != 0 && i < PROBES; i++) {
         host_exec *at = &execs[(first + i) % EXECS];
         uint64_t there = atomic_load_explicit(&at->exec, memory_order_acquire);

@@ -6,6 +6,7 @@
 #include "attach/peek/memory.h"
 #include "attach/track/function.h"
 #include "attach/track/host.h"
+#include "base/hash.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -47,9 +48,6 @@ static void tell_pointer(snapshot *shot, uint64_t address)
     if (address < 1 << 16 || address >> 56 != 0 || *told == address)
         return;
     *told = address;
-    CUresult (*get)(unsigned int, CUpointer_attribute *, void **, CUdeviceptr) =
-        ATTACH_REAL(cuPointerGetAttributes, unsigned int, CUpointer_attribute *, void **,
-                    CUdeviceptr);
     uint64_t base = 0, bytes = 0, context = 0, pool = 0, buffer = 0;
     uint32_t type = 0, is_managed = 0;
     CUpointer_attribute wanted[] = {
@@ -58,14 +56,11 @@ static void tell_pointer(snapshot *shot, uint64_t address)
         CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,   CU_POINTER_ATTRIBUTE_BUFFER_ID,
         CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *values[] = {&base, &bytes, &type, &context, &pool, &buffer, &is_managed};
-    if (get == NULL || get(7, wanted, values, address) != CUDA_SUCCESS || type == 0)
+    if (ATTACH_ASK(cuPointerGetAttributes, 7, wanted, values, address) != CUDA_SUCCESS ||
+        type == 0)
         return;
     const uint64_t words[] = {base, bytes, type, context, pool, buffer, is_managed & 1};
-    attach_draft draft = {.head.kind = GPHI_EVENT_POINTER,
-                          .head.id = address,
-                          .words = words,
-                          .word_count = 7};
-    attach_write(&draft);
+    attach_tell(GPHI_EVENT_POINTER, address, 0, words, 7, NULL);
 }
 
 static void tell_copy(snapshot *shot, const CUDA_MEMCPY3D *copy)
@@ -106,11 +101,8 @@ static int attribute_of(CUgraphNode node, CUkernelNodeAttrID which)
 {
     if (!atomic_load_explicit(&has_attributes, memory_order_relaxed))
         return 0;
-    CUresult (*get)(CUgraphNode, CUkernelNodeAttrID, CUkernelNodeAttrValue *) =
-        ATTACH_REAL(cuGraphKernelNodeGetAttribute, CUgraphNode, CUkernelNodeAttrID,
-                    CUkernelNodeAttrValue *);
     CUkernelNodeAttrValue value = {{0}};
-    if (get == NULL || get(node, which, &value) != CUDA_SUCCESS)
+    if (ATTACH_ASK(cuGraphKernelNodeGetAttribute, node, which, &value) != CUDA_SUCCESS)
         return 0;
     return which == CU_LAUNCH_ATTRIBUTE_PRIORITY ? value.priority : value.cooperative;
 }
@@ -118,10 +110,8 @@ static int attribute_of(CUgraphNode node, CUkernelNodeAttrID which)
 static void add_kernel(snapshot *shot, attach_draft *draft, uint64_t *words,
                        CUgraphNode node)
 {
-    CUresult (*get)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *) = ATTACH_REAL(
-        cuGraphKernelNodeGetParams_v2, CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
     CUDA_KERNEL_NODE_PARAMS kernel = {0};
-    if (get == NULL || get(node, &kernel) != CUDA_SUCCESS)
+    if (ATTACH_ASK(cuGraphKernelNodeGetParams_v2, node, &kernel) != CUDA_SUCCESS)
         return;
     words[GPHI_NODE_FUNCTION] = kernel.func != NULL ? (uint64_t)(uintptr_t)kernel.func
                                                     : (uint64_t)(uintptr_t)kernel.kern;
@@ -163,34 +153,25 @@ typedef union node_struct {
     CUgraph child;
 } node_struct;
 
-#define GET(symbol, type, member)                                                        \
-    do {                                                                                 \
-        CUresult (*get_)(CUgraphNode, type *) =                                          \
-            ATTACH_REAL(symbol, CUgraphNode, type *);                                    \
-        if (get_ != NULL && get_(node, &out->member) == CUDA_SUCCESS)                    \
-            return sizeof(out->member);                                                  \
-        return 0;                                                                        \
-    } while (0)
-
-/* The driver's own parameter struct of a node that is no kernel; its bytes. */
+/* The driver's own parameter struct of a node that is not a kernel; its bytes. */
 static size_t get_struct(CUgraphNode node, CUgraphNodeType type, node_struct *out)
 {
     switch (type) {
-    case CU_GRAPH_NODE_TYPE_MEMCPY: GET(cuGraphMemcpyNodeGetParams, CUDA_MEMCPY3D, copy);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-        GET(cuGraphMemsetNodeGetParams, CUDA_MEMSET_NODE_PARAMS, fill);
-    case CU_GRAPH_NODE_TYPE_HOST:
-        GET(cuGraphHostNodeGetParams, CUDA_HOST_NODE_PARAMS, host);
-    case CU_GRAPH_NODE_TYPE_GRAPH: GET(cuGraphChildGraphNodeGetGraph, CUgraph, child);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: GET(cuGraphEventWaitNodeGetEvent, CUevent, event);
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        GET(cuGraphEventRecordNodeGetEvent, CUevent, event);
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        GET(cuGraphMemAllocNodeGetParams, CUDA_MEM_ALLOC_NODE_PARAMS, alloc);
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        GET(cuGraphMemFreeNodeGetParams, CUdeviceptr, freed);
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        GET(cuGraphBatchMemOpNodeGetParams, CUDA_BATCH_MEM_OP_NODE_PARAMS, operations);
+#define GET(kind, symbol, member)                                                        \
+    case CU_GRAPH_NODE_TYPE_##kind:                                                      \
+        return ATTACH_ASK(symbol, node, &out->member) == CUDA_SUCCESS                    \
+                   ? sizeof(out->member)                                                 \
+                   : 0;
+        GET(MEMCPY, cuGraphMemcpyNodeGetParams, copy)
+        GET(MEMSET, cuGraphMemsetNodeGetParams, fill)
+        GET(HOST, cuGraphHostNodeGetParams, host)
+        GET(GRAPH, cuGraphChildGraphNodeGetGraph, child)
+        GET(WAIT_EVENT, cuGraphEventWaitNodeGetEvent, event)
+        GET(EVENT_RECORD, cuGraphEventRecordNodeGetEvent, event)
+        GET(MEM_ALLOC, cuGraphMemAllocNodeGetParams, alloc)
+        GET(MEM_FREE, cuGraphMemFreeNodeGetParams, freed)
+        GET(BATCH_MEM_OP, cuGraphBatchMemOpNodeGetParams, operations)
+#undef GET
     default: return 0;
     }
 }
@@ -198,11 +179,8 @@ static size_t get_struct(CUgraphNode node, CUgraphNodeType type, node_struct *ou
 static void tell_node(snapshot *shot, size_t index)
 {
     const CUgraphNode node = shot->nodes[index];
-    CUresult (*get_type)(CUgraphNode, CUgraphNodeType *) =
-        ATTACH_REAL(cuGraphNodeGetType, CUgraphNode, CUgraphNodeType *);
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    if (get_type != NULL)
-        get_type(node, &type);
+    ATTACH_ASK(cuGraphNodeGetType, node, &type);
     uint64_t words[NODE_WORDS] = {shot->number, index, (uint64_t)type, 0};
     attach_draft draft;
     attach_draft_begin(&draft, GPHI_EVENT_NODE, (uint64_t)(uintptr_t)node);
@@ -228,28 +206,31 @@ static void tell_node(snapshot *shot, size_t index)
 
 /* ---- edges ---- */
 
+/* A node's pair in the index, or the free one where it belongs. */
+static uint64_t *pair_of(const snapshot *shot, CUgraphNode node)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)node;
+    size_t at = (size_t)gphi_hash_mix(key);
+    uint64_t *pair;
+    do
+        pair = &shot->index[2 * (at++ & shot->index_mask)];
+    while (pair[0] != key && pair[0] != 0);
+    return pair;
+}
+
 static void number_nodes(snapshot *shot)
 {
     for (size_t i = 0; i < shot->node_count; i++) {
-        const uint64_t key = (uint64_t)(uintptr_t)shot->nodes[i];
-        size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20);
-        while (shot->index[2 * (at & shot->index_mask)] != 0)
-            at++;
-        shot->index[2 * (at & shot->index_mask)] = key;
-        shot->index[2 * (at & shot->index_mask) + 1] = i;
+        uint64_t *pair = pair_of(shot, shot->nodes[i]);
+        pair[0] = (uint64_t)(uintptr_t)shot->nodes[i];
+        pair[1] = i;
     }
 }
 
 static uint64_t number_of(const snapshot *shot, CUgraphNode node)
 {
-    const uint64_t key = (uint64_t)(uintptr_t)node;
-    size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20);
-    while (shot->index[2 * (at & shot->index_mask)] != key) {
-        if (shot->index[2 * (at & shot->index_mask)] == 0)
-            return UINT32_MAX;
-        at++;
-    }
-    return shot->index[2 * (at & shot->index_mask) + 1];
+    const uint64_t *pair = pair_of(shot, node);
+    return pair[0] != 0 ? pair[1] : UINT32_MAX;
 }
 
 static void tell_edges(snapshot *shot)
@@ -263,11 +244,8 @@ static void tell_edges(snapshot *shot)
                            number_of(shot, shot->to[first + i]);
             memcpy(&words[2 * i + 1], &shot->data[first + i], sizeof(uint64_t));
         }
-        attach_draft draft = {.head.kind = GPHI_EVENT_EDGES,
-                              .head.id = shot->number,
-                              .words = words,
-                              .word_count = (uint32_t)(2 * count)};
-        shot->is_short |= !attach_write(&draft);
+        shot->is_short |= !attach_tell(GPHI_EVENT_EDGES, shot->number, 0, words,
+                                       (uint32_t)(2 * count), NULL);
     }
 }
 
@@ -276,14 +254,10 @@ static void tell_edges(snapshot *shot)
 static CUresult get_edges(const snapshot *shot, size_t *count)
 {
     const CUgraph graph = (CUgraph)(uintptr_t)shot->picture.graph;
-    CUresult (*v2)(CUgraph, CUgraphNode *, CUgraphNode *, CUgraphEdgeData *, size_t *) =
-        ATTACH_REAL(cuGraphGetEdges_v2, CUgraph, CUgraphNode *, CUgraphNode *,
-                    CUgraphEdgeData *, size_t *);
-    if (v2 != NULL)
-        return v2(graph, shot->from, shot->to, shot->data, count);
-    CUresult (*v1)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *) =
-        ATTACH_REAL(cuGraphGetEdges, CUgraph, CUgraphNode *, CUgraphNode *, size_t *);
-    return v1 != NULL ? v1(graph, shot->from, shot->to, count) : CUDA_ERROR_NOT_SUPPORTED;
+    if (ATTACH_REAL(cuGraphGetEdges_v2) != NULL)
+        return ATTACH_REAL(cuGraphGetEdges_v2)(graph, shot->from, shot->to, shot->data,
+                                               count);
+    return ATTACH_ASK(cuGraphGetEdges, graph, shot->from, shot->to, count);
 }
 
 /* One room is kept, so that graphs which are captured again and again do not pay for its
@@ -337,16 +311,15 @@ static bool make_room(snapshot *shot)
 static bool load(snapshot *shot)
 {
     const CUgraph graph = (CUgraph)(uintptr_t)shot->picture.graph;
-    CUresult (*get_nodes)(CUgraph, CUgraphNode *, size_t *) =
-        ATTACH_REAL(cuGraphGetNodes, CUgraph, CUgraphNode *, size_t *);
-    if (get_nodes == NULL || get_nodes(graph, NULL, &shot->node_count) != CUDA_SUCCESS)
+    if (ATTACH_ASK(cuGraphGetNodes, graph, NULL, &shot->node_count) != CUDA_SUCCESS)
         return false;
     if (get_edges(shot, &shot->edge_count) != CUDA_SUCCESS)
         shot->edge_count = 0;
     if (!make_room(shot))
         return false;
     size_t nodes = shot->node_count, edges = shot->edge_count;
-    if (nodes > 0 && get_nodes(graph, shot->nodes, &nodes) != CUDA_SUCCESS)
+    if (nodes > 0 &&
+        ATTACH_ASK(cuGraphGetNodes, graph, shot->nodes, &nodes) != CUDA_SUCCESS)
         nodes = 0;
     if (edges > 0 && get_edges(shot, &edges) != CUDA_SUCCESS)
         edges = 0;
@@ -360,17 +333,13 @@ static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent
 
 static void tell_children(const snapshot *shot)
 {
-    CUresult (*get_type)(CUgraphNode, CUgraphNodeType *) =
-        ATTACH_REAL(cuGraphNodeGetType, CUgraphNode, CUgraphNodeType *);
-    CUresult (*get_child)(CUgraphNode, CUgraph *) =
-        ATTACH_REAL(cuGraphChildGraphNodeGetGraph, CUgraphNode, CUgraph *);
-    for (size_t i = 0; get_type != NULL && get_child != NULL && i < shot->node_count;
-         i++) {
+    for (size_t i = 0; i < shot->node_count; i++) {
         CUgraphNodeType type;
         CUgraph child;
-        if (get_type(shot->nodes[i], &type) != CUDA_SUCCESS ||
+        if (ATTACH_ASK(cuGraphNodeGetType, shot->nodes[i], &type) != CUDA_SUCCESS ||
             type != CU_GRAPH_NODE_TYPE_GRAPH ||
-            get_child(shot->nodes[i], &child) != CUDA_SUCCESS)
+            ATTACH_ASK(cuGraphChildGraphNodeGetGraph, shot->nodes[i], &child) !=
+                CUDA_SUCCESS)
             continue;
         const attach_picture picture = {.graph = (uint64_t)(uintptr_t)child,
                                         .exec = shot->picture.exec,
@@ -392,11 +361,7 @@ static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent
     const uint64_t words[] = {
         shot.number,   shot.node_count, shot.edge_count, (uint64_t)picture->why,
         picture->exec, shot.parent,     parent_node,     picture->capture};
-    attach_draft draft = {.head.kind = GPHI_EVENT_GRAPH,
-                          .head.id = picture->graph,
-                          .words = words,
-                          .word_count = 8};
-    shot.is_short = !attach_write(&draft);
+    shot.is_short = !attach_tell(GPHI_EVENT_GRAPH, picture->graph, 0, words, 8, NULL);
     number_nodes(&shot);
     for (size_t i = 0; i < shot.node_count; i++)
         tell_node(&shot, i);
@@ -418,10 +383,7 @@ static void tell_same(const attach_picture *picture)
                               0,
                               picture->capture,
                               picture->same_as};
-    attach_draft draft;
-    attach_draft_begin(&draft, GPHI_EVENT_GRAPH, picture->graph);
-    attach_draft_words(&draft, words, 9);
-    attach_write(&draft);
+    attach_tell(GPHI_EVENT_GRAPH, picture->graph, 0, words, 9, NULL);
 }
 
 uint64_t attach_snapshot(const attach_picture *picture)

@@ -38,7 +38,7 @@ static bool start(void)
         memcpy(&(to), &found, sizeof(found));                                            \
         CHECK(found != NULL);                                                            \
     } while (0)
-#define X(name, symbol, arguments) FIND(cu.name, symbol);
+#define X(name, symbol) FIND(cu.name, #symbol);
     GPHI_TIMING_CALLS(X)
 #undef X
     FIND(init, "cuInit");
