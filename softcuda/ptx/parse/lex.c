@@ -224,12 +224,11 @@ static bool lex_number(ptx_lexer *lexer, ptx_token *out)
 static void lex_word(ptx_lexer *lexer, ptx_token *out)
 {
     const char *at = lexer->at + 1;
-    uint32_t hash = (2166136261u ^ (unsigned char)*lexer->at) * 16777619u;
-    for (; at < lexer->end && is(*at, IS_WORD); at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    while (at < lexer->end && is(*at, IS_WORD))
+        at++;
     out->kind = PTX_TOKEN_WORD;
     out->length = (uint32_t)(at - lexer->at);
-    out->hash = hash;
+    out->hash = ptx_hash_word(lexer->at, out->length);
     lexer->at = at;
 }
 

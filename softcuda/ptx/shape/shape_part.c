@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "softcuda/ptx/shape/fast.h"
 
 typedef struct name {
@@ -41,10 +42,7 @@ static bool is_name_char(char c)
 
 static name *find(names *n, const char *text, uint32_t bytes)
 {
-    uint32_t hash = 2166136261u;
-    for (uint32_t i = 0; i < bytes; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    for (uint32_t at = hash;; at++) {
+    for (uint32_t at = (uint32_t)gphi_hash_bytes(GPHI_HASH_START, text, bytes);; at++) {
         name *entry = &n->table[at & n->mask];
         if (entry->text == NULL) {
             *entry = (name){text, bytes, false};
