@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/limit.h"
 #include "base/log.h"
 
 #define RANGE_DEFAULT (64ull << 30)
@@ -125,6 +126,24 @@ static gph_status make_tables(soft_memory *memory, gph_error *error)
     return GPH_OK;
 }
 
+/* The chunks: a file without a name, or, where the process may not make one as large
+ * (ulimit -f), shared memory whose pieces mremap() maps a second time. */
+static bool make_store(soft_memory *memory, uint64_t bytes)
+{
+    if (gphi_limit_allows(bytes)) {
+        memory->file = memfd_create("softcuda", MFD_CLOEXEC);
+        return memory->file >= 0 && ftruncate(memory->file, (off_t)bytes) == 0;
+    }
+    void *store = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (store == MAP_FAILED)
+        return false;
+    madvise(store, bytes, MADV_DONTFORK);
+    madvise(store, bytes, MADV_DONTDUMP);
+    memory->store = store;
+    return true;
+}
+
 gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *options,
                            gph_error *error)
 {
@@ -137,9 +156,7 @@ gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *optio
     GPHI_TRY(reserve(memory, options->range_bytes ? options->range_bytes : RANGE_DEFAULT,
                      options->keeps_host_out, error));
 
-    memory->file = memfd_create("softcuda", MFD_CLOEXEC);
-    if (memory->file < 0 ||
-        ftruncate(memory->file, (off_t)(memory->chunk_count * SOFT_CHUNK_BYTES)) != 0)
+    if (!make_store(memory, memory->chunk_count * SOFT_CHUNK_BYTES))
         return gphi_fail(
             error, CUDA_ERROR_OUT_OF_MEMORY,
             "the system refuses a memory file of %llu MiB",
@@ -155,6 +172,8 @@ void soft_arena_fini(soft_memory *memory)
         munmap(memory->alias, memory->range_bytes);
     if (memory->file >= 0)
         close(memory->file);
+    if (memory->store)
+        munmap(memory->store, memory->chunk_count * SOFT_CHUNK_BYTES);
     for (uint32_t i = 0; memory->slots && i < memory->slot_count; i++)
         gphi_heap_free(memory->heap, memory->slots[i].starts,
                        SOFT_SLOT_WORDS * sizeof(uint64_t));
@@ -240,10 +259,12 @@ void soft_chunks_give(soft_memory *memory, uint32_t count, const uint32_t *chunk
                       bool punch)
 {
     for (uint32_t i = count; i-- > 0;) {
-        if (punch)
+        const uint64_t at = chunks[i] * SOFT_CHUNK_BYTES;
+        if (punch && memory->store)
+            madvise(memory->store + at, SOFT_CHUNK_BYTES, MADV_REMOVE);
+        else if (punch)
             (void)fallocate(memory->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                            (off_t)(chunks[i] * SOFT_CHUNK_BYTES),
-                            (off_t)SOFT_CHUNK_BYTES);
+                            (off_t)at, (off_t)SOFT_CHUNK_BYTES);
         memory->free_chunks[memory->free_chunk_count++] = chunks[i];
     }
 }
@@ -261,17 +282,33 @@ static bool fails_now(void)
            atomic_fetch_sub(&fail_at, 1) == 0;
 }
 
+/* Maps chunks of the store once more. An old size of 0 makes mremap() do so. */
+static bool map_again(const soft_memory *memory, void *at, uint64_t offset,
+                      uint64_t bytes, int prot)
+{
+    void *mapped =
+        mremap(memory->store + offset, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+    return mapped != MAP_FAILED && mprotect(at, bytes, prot) == 0;
+}
+
 /* Maps neighbouring chunks from `chunk` on at `at`. */
 static bool map_run(soft_memory *memory, void *at, uint32_t chunk, uint64_t bytes,
                     int prot)
 {
     const bool populate =
         prot != PROT_NONE && bytes <= POPULATE_CHUNKS * SOFT_CHUNK_BYTES;
+    const uint64_t offset = chunk * SOFT_CHUNK_BYTES;
     memory->map_calls++;
-    if (fails_now() ||
-        mmap(at, bytes, prot, MAP_SHARED | MAP_FIXED | (populate ? MAP_POPULATE : 0),
-             memory->file, (off_t)(chunk * SOFT_CHUNK_BYTES)) == MAP_FAILED)
+    if (fails_now())
         return false;
+    if (memory->store) {
+        if (!map_again(memory, at, offset, bytes, prot))
+            return false;
+    } else if (mmap(at, bytes, prot,
+                    MAP_SHARED | MAP_FIXED | (populate ? MAP_POPULATE : 0), memory->file,
+                    (off_t)offset) == MAP_FAILED) {
+        return false;
+    }
     madvise(at, bytes, MADV_DONTFORK);
     madvise(at, bytes, MADV_DONTDUMP);
     return true;

@@ -73,7 +73,8 @@ struct soft_memory {
     gph_allocator heap;
     pthread_mutex_t mutex;
     uint32_t device;
-    int file;
+    int file;             /* the chunks, or -1 */
+    unsigned char *store; /* the chunks where there is no file, or NULL */
     unsigned char *base;
     uint64_t range_bytes;
     /* Check mode: the same range once more, `shift` bytes further on. There the chunks

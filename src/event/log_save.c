@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a log under another name, which becomes the asked one when it is whole. */
-#define _GNU_SOURCE
-#include "base/clock.h"
+/* Writes a log. How many records it holds stands in its head, which is written last. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/limit.h"
 #include "base/save.h"
 #include "event/event_log.h"
 #include "event/log_format.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 16, NAMES_TRIED = 100 };
+enum { BUFFER_BYTES = 1 << 16 };
 
 struct gphi_event_save {
     gph_allocator heap;
-    int fd;
     gph_status status; /* of the first write that failed: what follows is not written */
     gphi_log_head head;
     size_t used; /* of `buffer` */
-    char path[PATH_MAX];
-    char fresh[PATH_MAX + 16];
+    char *path;
+    gphi_save file;
     unsigned char buffer[BUFFER_BYTES];
 };
 
 static gph_status flush(gphi_event_save *save, gph_error *error)
 {
-    gphi_save file = {save->fd, save->fresh, error};
-    const gph_status status = gphi_save_write(&file, save->buffer, save->used);
+    save->file.error = error;
+    const gph_status status = gphi_save_write(&save->file, save->buffer, save->used);
     save->used = 0;
     return status;
 }
@@ -67,24 +60,15 @@ static gph_status put_names(gphi_event_save *save, gph_error *error)
     return put(save, zeros, save->head.names_bytes - bytes, error);
 }
 
-static int open_beside(gphi_event_save *save)
+static void destroy(gphi_event_save *save)
 {
-    for (unsigned i = 0; i < NAMES_TRIED; i++) {
-        snprintf(save->fresh, sizeof(save->fresh), "%s.%08llx", save->path,
-                 (unsigned long long)(gphi_clock_ns() + i) & 0xFFFFFFFF);
-        const int fd = open(save->fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
+    gphi_heap_text_free(save->heap, save->path);
+    gphi_heap_free(save->heap, save, sizeof(*save));
 }
 
 gph_status gphi_event_save_begin(const char *path, const gph_allocator *allocator,
                                  gphi_event_save **out, gph_error *error)
 {
-    if (strlen(path) >= PATH_MAX)
-        return gphi_fail(error, GPH_E_INVALID, "the path has %zu bytes, too many",
-                         strlen(path));
     const gph_allocator heap = gphi_heap(allocator);
     gphi_event_save *save = gphi_heap_alloc(heap, sizeof(*save));
     if (save == NULL)
@@ -92,14 +76,16 @@ gph_status gphi_event_save_begin(const char *path, const gph_allocator *allocato
     save->heap = heap;
     save->head.magic = GPHI_LOG_MAGIC;
     save->head.version = GPHI_LOG_VERSION;
-    snprintf(save->path, sizeof(save->path), "%s", path);
-    save->fd = open_beside(save);
-    if (save->fd < 0) {
-        const gph_status status = gphi_save_fail(error, "make a file beside", path);
-        gphi_heap_free(heap, save, sizeof(*save));
+    save->path = gphi_heap_text(heap, path);
+    gph_status status =
+        save->path != NULL
+            ? gphi_save_begin(&save->file, save->path, GPHI_SAVE_PRIVATE, error)
+            : gphi_fail(error, GPH_E_NO_MEMORY, "saving events");
+    if (status != GPH_OK) {
+        destroy(save);
         return status;
     }
-    const gph_status status = put_names(save, error);
+    status = put_names(save, error);
     if (status != GPH_OK) {
         gphi_ignore(gphi_event_save_end(save, false, NULL), "the first failure is told");
         return status;
@@ -130,21 +116,16 @@ static gph_status finish(gphi_event_save *save, gph_error *error)
     if (save->status != GPH_OK)
         return gphi_fail(error, save->status, "an event could not be saved");
     GPHI_TRY(flush(save, error));
-    const ssize_t head = (ssize_t)sizeof(save->head);
-    if (pwrite(save->fd, &save->head, sizeof(save->head), 0) != head)
-        return gphi_save_fail(error, "write", save->fresh);
+    if (!gphi_limit_write_at(save->file.fd, &save->head, sizeof(save->head), 0))
+        return gphi_save_fail(error, "write", save->path);
     return GPH_OK;
 }
 
 gph_status gphi_event_save_end(gphi_event_save *save, bool keep, gph_error *error)
 {
-    gph_status status = keep ? finish(save, error) : GPH_OK;
-    if (close(save->fd) != 0 && keep && status == GPH_OK)
-        status = gphi_save_fail(error, "write", save->fresh);
-    if (keep && status == GPH_OK && rename(save->fresh, save->path) != 0)
-        status = gphi_save_fail(error, "replace", save->path);
-    if (!keep || status != GPH_OK)
-        unlink(save->fresh);
-    gphi_heap_free(save->heap, save, sizeof(*save));
-    return status;
+    const gph_status status = keep ? finish(save, error) : GPH_OK;
+    save->file.error = error;
+    const gph_status ended = gphi_save_end(&save->file, keep && status == GPH_OK);
+    destroy(save);
+    return status != GPH_OK ? status : ended;
 }

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/limit.h"
 #include "event/ring_format.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static gph_status map_file(const char *path, size_t bytes, void **out, gph_error
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return fail_io(error, "make", path, errno);
-    const int refused = posix_fallocate(fd, 0, (off_t)bytes);
+    const int refused = gphi_limit_allocate(fd, (off_t)bytes);
     void *base = refused == 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                                      MAP_SHARED | MAP_POPULATE, fd, 0)
                               : MAP_FAILED;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "base/limit.h"
 
 #define FILE_BYTES_MAX (1ull << 30)
 #define LIMIT_DEFAULT (512ull << 20)
@@ -140,19 +141,6 @@ static void make_directories(const char *path)
     mkdir(part, 0700);
 }
 
-static bool write_whole(int file, const unsigned char *from, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t put = write(file, from + done, bytes - done);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        done += (size_t)put;
-    }
-    return true;
-}
-
 struct kept {
     char name[64];
     uint64_t bytes;
@@ -227,7 +215,7 @@ bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
         openat(folder, other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool written = false;
     if (file >= 0) {
-        written = write_whole(file, data, bytes);
+        written = gphi_limit_write(file, data, bytes);
         written = close(file) == 0 && written;
         written = written && renameat(folder, other, folder, name) == 0;
         if (written)
