@@ -7,7 +7,7 @@ set -u
 
 run="gcc g++ libc6-dev cmake ninja-build llvm-19-dev clang-19 libzstd-dev liblz4-dev libxxhash-dev libjansson-dev node-d3"
 test="$run python3 libclang-rt-19-dev scdoc"
-all="$test clang-format-14 libtbb-dev libomp-19-dev mandoc doxygen chromium chromium-driver"
+all="$test abigail-tools clang-format-14 libtbb-dev libomp-19-dev mandoc doxygen chromium chromium-driver"
 
 case "${1:-}" in
 run) wanted=$run ;;
