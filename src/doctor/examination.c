@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An examination, from its folder of rings or its log to its findings. */
+/* An examination, from its folder of rings or its log to its findings.
+ *
+ *   gph_doctor_poll    PID.ring, one a process, while they run and once after
+ *   gph_doctor_read    a log, in which the processes' records stand in turn
+ *        │
+ *        └──> gphi_process_feed(), record by record
+ *
+ *   gph_doctor_finish  rules conclude, findings are put into words and sorted
+ *
+ * Processes stay until gph_doctor_destroy(): findings lend their texts. */
 #define _GNU_SOURCE
 #include "doctor/examination.h"
 #include "base/clock.h"
@@ -63,6 +72,7 @@ void gph_doctor_destroy(gph_doctor *doctor)
     gphi_heap_free(doctor->heap, doctor, sizeof(*doctor));
 }
 
+/* The first place that is the user's, or free; so to add twice is to replace. */
 void gphi_doctor_listen(gph_doctor *doctor, gphi_listener *listener, void *user)
 {
     for (size_t i = 0; i < GPHI_LISTENERS_MAX; i++) {
@@ -93,6 +103,7 @@ const gph_place *gphi_doctor_frames(gph_doctor *doctor, uint32_t stack, uint32_t
 
 /* ---- logs ---- */
 
+/* A number may be a process's again after exec(): its records go on in the same log. */
 static gphi_process *find_process(const gph_doctor *doctor, uint64_t number)
 {
     for (size_t i = 0; i < doctor->processes.count; i++)
@@ -125,6 +136,7 @@ static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
     return GPH_OK;
 }
 
+/* Words of a finding are made once: what came later would be told of by none of them. */
 static gph_status check_reading(const gph_doctor *doctor, const char *path,
                                 gph_error *error)
 {
@@ -135,6 +147,8 @@ static gph_status check_reading(const gph_doctor *doctor, const char *path,
     return GPH_OK;
 }
 
+/* A process's first record says whose those behind it are. It stands again wherever the
+ * log comes back to that process, and is fed only once. */
 gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *error)
 {
     gphi_event_log *log = NULL;
@@ -169,6 +183,7 @@ gph_status gph_doctor_save(gph_doctor *doctor, const char *path, gph_error *erro
 
 /* ---- rings ---- */
 
+/* Rings are found again at each poll. */
 static bool is_known(const gph_doctor *doctor, const char *path)
 {
     for (size_t i = 0; i < doctor->processes.count; i++) {
@@ -208,6 +223,8 @@ static gph_status open_ring(gph_doctor *doctor, const char *path, int is_over,
     return GPH_OK;
 }
 
+/* New processes of the program: each makes its ring when it first calls the driver. More
+ * than GPHI_PROCESSES_MAX are not examined. */
 static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over,
                              gph_error *error)
 {
@@ -245,6 +262,8 @@ static bool is_running(uint64_t number)
     return end != NULL && strchr("ZX", end[1] != '\0' ? end[2] : 'X') == NULL;
 }
 
+/* Once the process is gone, records that it was in the midst of writing are skipped, and
+ * what its threads were in the midst of calling is read off the ring's slots. */
 static gph_status drain(gph_doctor *doctor, gphi_process *process, bool is_over,
                         gph_error *error)
 {
@@ -282,6 +301,7 @@ static bool is_last_of(const gph_doctor *doctor, const gphi_process *process)
     return true;
 }
 
+/* As if the attached library had written an EXIT record: it could not. */
 gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t number, int signal,
                              gph_error *error)
 {
@@ -306,6 +326,7 @@ gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t number, int signal,
     return GPH_OK;
 }
 
+/* Errors first, then in the order of the program, so that causes stand before effects. */
 static int by_weight(const void *a, const void *b)
 {
     const gph_finding *first = &(*(gphi_draft *const *)a)->out;
@@ -364,6 +385,7 @@ const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index)
     return &draft->out;
 }
 
+/* The ring counts what was lost before it could say so in a LOST record. */
 uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost)
 {
     uint64_t sum = 0;

@@ -8,6 +8,7 @@
 
 enum { SCHEMA_VERSION = 1 };
 
+/* Leaves the object open: `at` goes on with process and thread. */
 static void add_place(gphi_text *text, const gph_place *place)
 {
     gphi_text_add(text, "{\"line\":%d", place != NULL ? (int)place->line : 0);
@@ -16,6 +17,8 @@ static void add_place(gphi_text *text, const gph_place *place)
     gphi_json_member(text, "module", place != NULL ? place->module : NULL);
 }
 
+/* One list for Python and one for the rest: a reader shows the one that is of its
+ * world. */
 static void add_frames(gphi_text *text, const char *name, const gph_finding *finding,
                        bool of_python)
 {

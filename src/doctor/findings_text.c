@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A finding as lines for a terminal. */
+/* A finding as lines for a terminal:
+ *
+ *   error RULE: TITLE
+ *     at FUNCTION (FILE:LINE) in thread N "NAME", 3 times
+ *       #1 FUNCTION (FILE:LINE)
+ *     cause: ...
+ *     evidence: ...           with places and stacks, indented
+ *     consequences: ...
+ *     fix: ...
+ *     does not help: ...
+ *     see: ... */
 #include "base/fail.h"
 #include "doctor/findings/finding.h"
 
 #include <string.h>
 
+/* By gph_severity; bold, so that they stand out on light and dark ground. */
 static const char *const words[] = {"info", "warning", "error"};
 static const char *const colours[] = {"\033[1;36m", "\033[1;33m", "\033[1;31m"};
 
+/* A caller's finding may have any number. */
 static const char *word_of(gph_severity severity)
 {
     return words[severity <= GPH_SEVERITY_ERROR ? severity : GPH_SEVERITY_INFO];

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One process under examination: its records through model, rules and listeners. */
+/* One process under examination: its records through model, rules and listeners.
+ *
+ *   record ──> saved log      as it came
+ *          ──> renumber       its stacks get numbers of the doctor's
+ *          ──> stacks, model  what the process has after it
+ *          ──> said, history  what rules share
+ *          ──> rules          in the order of the tables
+ *          ──> listeners      report and advice
+ *
+ * A GRAPH record that repeats an earlier snapshot stands for that one's records, which
+ * are fed after it (repeat.c). */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "doctor/examination.h"
@@ -14,6 +24,8 @@ static const gphi_rule *const tables[] = {
 
 /* ---- life ---- */
 
+/* A rule's run, with the state that the row asks for. Once it is in the list its state is
+ * freed with the process, however far the rest comes. */
 static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
 {
     const gph_allocator heap = process->model->heap;
@@ -55,6 +67,7 @@ static void drop_rule(gph_doctor *doctor, gphi_rule_run *run)
                    rule->list_bytes > 0 ? sizeof(gphi_vec) : rule->state_bytes);
 }
 
+/* Takes a process that is half made, too. */
 void gphi_process_free(gph_doctor *doctor, gphi_process *process)
 {
     gphi_rule_run *runs = process->runs.items;
@@ -146,6 +159,8 @@ static const gphi_event *renumber(gph_doctor *doctor, const gphi_process *proces
     return copy;
 }
 
+/* Rules of calls get those that returned; a call in which the process ended has changed
+ * nothing in the model, and has a function of its own. */
 static void run_rules(gphi_process *process, const gphi_event *event,
                       const gphi_seen *seen)
 {

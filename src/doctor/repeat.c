@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Snapshots that the attached library does not write again: of a graph that nothing has
- * changed since it was captured. What was kept of the first is fed anew. */
+ * changed since it was captured. What was kept of the first is fed anew.
+ *
+ *   GRAPH 7, NODE.., EDGES..      kept under number 7 and its graph
+ *   GRAPH 9, repeats 7            NODE.. and EDGES.. of 7 are fed as those of 9
+ *
+ * The library forgets a snapshot where it may have been changed; here the bound is bytes,
+ * and a repeat of what is forgotten is a snapshot that is never whole. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "doctor/examination.h"
@@ -59,6 +65,7 @@ static void forget_graph(gphi_repeats *repeats, uint64_t graph)
         }
 }
 
+/* Only whole graphs of their own are repeated: no child, no repeat of a repeat. */
 static gph_status begin(gphi_repeats *repeats, const gphi_event *event)
 {
     const uint64_t number = gphi_event_word(event, 0);
@@ -102,6 +109,8 @@ static void make_room(gphi_repeats *repeats)
     repeats->list.count -= gone;
 }
 
+/* Records of a snapshot come in pieces, between those of other threads: the number says
+ * whose they are. */
 gph_status gphi_repeats_note(gphi_repeats *repeats, const gphi_event *event)
 {
     const uint64_t number =
@@ -140,6 +149,8 @@ const gphi_event *gphi_repeats_graph(const gphi_repeats *repeats, const gphi_eve
     return &room->head;
 }
 
+/* The kept record itself, with the number of the repeat in it: it is fed before the next
+ * one asks for it. */
 const gphi_event *gphi_repeats_next(gphi_repeats *repeats, const gphi_event *graph,
                                     size_t *at)
 {

@@ -18,10 +18,12 @@ with tempfile.TemporaryDirectory() as folder:
     out = os.path.join(folder, "f.json")
     odd = os.path.join(os.fsencode(folder), b"program\xff")
     shutil.copy(program, odd)
-    done = subprocess.run([gph, "doctor", "--driver", driver, "--json", out, "--", odd, "first"],
-                          capture_output=True, timeout=100, check=False)
-    with open(out, "rb") as file:
-        text = file.read().decode("utf-8")  # fails on a byte that is not UTF-8
+    for more in ["--advise"], ["--capturable"], []:
+        done = subprocess.run([gph, "doctor", "--driver", driver, *more, "--json", out, "--", odd, "first"],
+                              capture_output=True, timeout=100, check=False)
+        with open(out, "rb") as file:
+            text = file.read().decode("utf-8")  # fails on a byte that is not UTF-8
+        json.loads(text)
 found = json.loads(text)
 if found["exit"] == 77:
     sys.exit(77)

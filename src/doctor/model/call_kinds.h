@@ -19,7 +19,8 @@ bool gphi_is_launch(const gphi_seen *seen);
 /* The number of the kernel that a kernel's launch names. */
 uint64_t gphi_launched_kernel(const gphi_model *model, const gphi_event *event);
 
-/* Parameters of a memory node that the call adds to a graph by hand; NULL: it adds none. */
+/* Parameters of a memory node that the call adds to a graph by hand; NULL: it adds
+ * none. */
 const CUDA_MEM_ALLOC_NODE_PARAMS *gphi_added_allocation(const gphi_event *event);
 
 /* What one side of a copy touches, from its first byte to behind its last. */

@@ -339,7 +339,8 @@ static bool concerns(const gphi_seen *seen, const gphi_capture *capture)
         return seen->capture == capture;
     switch (seen->call.result) {
     case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: return has_blocking(capture);
-    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: /* an unsafe call, of the thread that captures or of another */
+    /* an unsafe call, of the thread that captures or of another */
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
         if (gphi_seen_is(seen, GPHI_CALL_cuCtxSynchronize))
             return true;
         if (own_mode == RELAXED || capture->mode == RELAXED)

@@ -74,6 +74,7 @@ static bool was_refused(const gphi_exec_history *one)
     return one->exec->created.number == one->created && one->exec->refused.number != 0;
 }
 
+/* Sums over the executables of the class; false: none, or no memory. */
 static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of *class)
 {
     double cost = 0;
@@ -162,6 +163,7 @@ static void each_class(gphi_rule_run *run,
     gphi_map_fini(&done);
 }
 
+/* Three quarters: a program that goes round a few sizes has not so many. */
 static bool has_many_shapes(const class_of *class)
 {
     return class->shapes * 4 >= class->members.count * 3;
@@ -244,6 +246,7 @@ static size_t count_abandoned(const class_of *class)
     return abandoned;
 }
 
+/* Kept for nothing: hardly one was launched again when four newer ones were there. */
 static void tell_growth(gphi_rule_run *run, const gphi_history *history,
                         const class_of *class)
 {

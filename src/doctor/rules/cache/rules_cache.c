@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules cache.* and tree.*: graphs kept for later, and what libgph tells of its own. */
+/* Rules cache.* and tree.*: graphs kept for later, and what libgph tells of its own.
+ *
+ *   given-up         updates are refused, and from then on kernels come one by one
+ *   padding-waste    hits of larger buckets than were asked for, by notes of libgph
+ *   re-record-storm  functions of a tree recorded more often than replayed, by notes
+ *   frozen-choice    a kernel that lost a measurement after it was captured */
 #include "doctor/rules/memory/rules_memory.h"
 #include "doctor/rules/rules.h"
 
@@ -52,6 +57,7 @@ static void given_up_init(gphi_rule_run *run)
     gphi_map_init(&state->functions, run->model->heap);
 }
 
+/* A program that launches graphs again has not given up. */
 static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     enum { GOES_ON = 8 };
@@ -132,6 +138,8 @@ static void notes_init(gphi_rule_run *run)
     gphi_vec_init(&state->items, run->model->heap, sizeof(noted));
 }
 
+/* A note has no call of its own: it is told at the last launch or instantiation of its
+ * thread. */
 static void notes_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     notes *state = run->state;
@@ -293,6 +301,7 @@ static choice *choice_of(choices *state, uint64_t function)
     return one;
 }
 
+/* Kernels that libraries choose among by measuring, by words of their names. */
 static bool is_chosen(const gphi_model *model, uint64_t function)
 {
     static const char *const words[] = {
@@ -308,6 +317,8 @@ static void choice_init(gphi_rule_run *run)
     gphi_map_init(&state->indices, run->model->heap);
 }
 
+/* To measure is: record an event, launch, record another, ask for the time between. What
+ * was launched between two records is what the next question for a time is about. */
 static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     choices *state = run->state;
@@ -353,6 +364,7 @@ static const choice *winner_of(const choices *state, const choice *but)
     return found;
 }
 
+/* Captured before it was measured, launched after, and not used outside since. */
 static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_history *exec)
 {
     for (size_t i = 0; i < exec->touches.count; i++) {

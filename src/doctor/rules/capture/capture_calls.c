@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What each call of the driver means to an open capture: the matrix of call x thread x
- * mode x kind of stream, as measured on an H100. */
+ * mode x kind of stream, as measured on an H100 (docs/conformance.md, the rows of
+ * captures; tests/conformance/rules/capture_matrix.expected has every cell).
+ *
+ *   class      on a capturing stream          elsewhere
+ *   safe       succeeds                       succeeds
+ *   unsafe     by the modes                   by the modes
+ *   work       is captured                    runs; on the legacy stream 906
+ *   wait       900, ends the capture          by the modes
+ *   refused    900, ends the capture          runs
+ *   dropped    900, the capture goes on       runs
+ *
+ * "By the modes": refused with 900 while the mode of the capture and that of the calling
+ * thread forbid it. */
 #include "doctor/rules/capture/rules_capture.h"
 
 #define U GPHI_CLASS_UNSAFE

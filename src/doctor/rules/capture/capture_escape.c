@@ -212,6 +212,8 @@ void gphi_escape_end(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *see
 
 /* ---- graphs that were made ---- */
 
+/* A graph without a node is told of when it is launched: a program may well capture
+ * nothing and throw it away. */
 void gphi_escape_made(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;

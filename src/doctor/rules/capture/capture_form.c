@@ -104,6 +104,7 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
 
 /* ---- end ---- */
 
+/* Streams that were drawn in and never came back: each with the wait that drew it in. */
 static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
 {
     gphi_draft *draft = first_cause(run, GPHI_RULE_UNJOINED_FORK, seen, watch);
@@ -267,6 +268,7 @@ static const gphi_cuda_event *waited_event(const gphi_rule_run *run,
     return handle ? gphi_model_event(run->model, handle) : NULL;
 }
 
+/* Both captures are invalid; it is one incident. */
 static void tell_merge(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch,
                        const gphi_cuda_event *event)
 {
@@ -361,6 +363,7 @@ void gphi_tell_captured_event(gphi_rule_run *run, const gphi_seen *seen,
         gphi_tell_capture(run->model, draft, watch->capture);
 }
 
+/* An edge of a graph was taken for an event. */
 void gphi_tell_event_after(gphi_rule_run *run, const gphi_seen *seen,
                            const gphi_cuda_event *event)
 {
@@ -442,6 +445,8 @@ void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watc
     gphi_tell_capture(run->model, draft, watch->capture);
 }
 
+/* The stream goes on capturing without that work: the first such call of a capture stands
+ * for all that it lacks. */
 void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
 {
     if (seen->call.call == GPHI_CALL_cuMemFreeAsync)

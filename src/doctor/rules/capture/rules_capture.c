@@ -209,6 +209,8 @@ static void note_own(gphi_capture_state *state, const gphi_call *call)
     }
 }
 
+/* A call that held: it begins a capture, is in one, or may be what a failed one was
+ * for. */
 static void note_held(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
@@ -228,11 +230,8 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
     if (state->open && is_load(seen->call.call))
         note_load(state, seen);
     const uint64_t site = gphi_call_site(state, &seen->call);
-    uint64_t *count = site ? gphi_map_get(&state->sites, site) : NULL;
-    if (count)
-        ++*count;
-    else if (site && gphi_capture_class(seen->call.call) != GPHI_CLASS_SAFE &&
-             gphi_map_set(&state->sites, site, 1) != GPH_OK)
+    if (site && gphi_capture_class(seen->call.call) != GPHI_CLASS_SAFE &&
+        gphi_map_count(&state->sites, site) == 0)
         state->is_short = true;
 }
 
@@ -259,6 +258,7 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
         gphi_host_launch(run, event);
 }
 
+/* Calls that a call of the driver makes itself are its own business. */
 static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;

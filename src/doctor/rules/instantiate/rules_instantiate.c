@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules instantiate.*: a graph that cannot become an executable, or cannot be copied or
  * cut to become one. All are failures of one call, told where it is made; launches of the
- * executable that is not there follow from it. One rule of the table looks for all. */
+ * executable that is not there follow from it. One rule of the table looks for all.
+ *
+ *   the call            its code                what is looked for, in this order
+ *   cuGraphInstantiate  900                     an open capture
+ *                       CUDA_ERROR_INVALID_VALUE  handle, flags, contexts, kinds, circle
+ *                       CUDA_ERROR_NOT_SUPPORTED  conditional nodes, memory nodes
+ *   cuGraphClone        CUDA_ERROR_NOT_SUPPORTED  conditional nodes, memory nodes
+ *   cuGraphAdd...Node   CUDA_ERROR_NOT_SUPPORTED  of the child graph: the same
+ *   cuGraphDestroyNode  CUDA_ERROR_NOT_SUPPORTED  memory nodes
+ *
+ * The driver's result struct and its log's sentence settle what they name. An H100 gives
+ * neither for some graphs: then the graph is looked at, and only what is certain is
+ * said. */
 #include "doctor/findings/finding.h"
 #include "doctor/findings/said.h"
 #include "doctor/model/call_kinds.h"
@@ -11,6 +23,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Rows of the table, in its order. */
 enum {
     RULE_CYCLE,
     RULE_SECOND,
@@ -24,8 +37,10 @@ enum {
     RULE_CAPTURE
 };
 
+/* CUgraphInstantiate_flags and CUgraphInstantiateResult, as records have them. */
 enum { AUTO_FREE = 1, UPLOAD = 2, DEVICE_LAUNCH = 4, FLAGS_ALL = 15 };
 enum { RESULT_ERROR = 1, STRUCTURE, NOT_SUPPORTED, CONTEXTS, HANDLE_UNUSED };
+/* Nodes of a circle that are named; failed instantiations that launches may follow. */
 enum { CYCLE_MAX = 6, FAILED_MAX = 8 };
 
 /* An instantiation that gave nothing: what is launched in its place. */
@@ -57,6 +72,7 @@ static gphi_draft *find(const gphi_rule_run *run, uint32_t rule, const gphi_call
 
 /* ---- what a graph is made of ---- */
 
+/* Captured calls that made memory nodes, where no snapshot was written. */
 static bool captured_memory(const gphi_capture *capture, gphi_call *out)
 {
     for (size_t i = 0; capture != NULL && i < capture->calls.count; i++) {
@@ -110,6 +126,8 @@ static void tell_memory(const gphi_rule_run *run, gphi_draft *draft, uint64_t gr
 
 /* ---- circles ---- */
 
+/* Snapshots may have edges that lead in a circle: that is what is looked for. Without
+ * recursion, since graphs are long chains; nodes as the topology numbers them. */
 /* Depth first, against the edges. `words`: state, next dependency and path, by node. */
 static uint32_t walk_back(const gphi_topology *of, uint32_t *words, uint32_t start,
                           uint32_t *cycle)
@@ -196,6 +214,8 @@ static gphi_draft *tell_conditional(gphi_rule_run *run, const struct wish *wish)
     return draft;
 }
 
+/* Of a graph with memory nodes there may be one executable. One that was updated with the
+ * graph counts as its own from then on. */
 static gphi_draft *tell_second(gphi_rule_run *run, const struct wish *wish)
 {
     const gphi_exec_state *other = NULL;
@@ -239,6 +259,7 @@ static uint32_t first_for_hosts(const gph_graph *graph)
     return GPH_NODE_NONE;
 }
 
+/* The node that the driver names, else the first of a kind that is not allowed. */
 static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
 {
     const gphi_snapshot *snapshot = wish->snapshot;
@@ -298,6 +319,7 @@ static void tell_context(gphi_draft *draft, const gphi_snapshot *snapshot, uint3
                        gphi_say("in context 0x%" PRIx64, context_of(snapshot, index)));
 }
 
+/* Two nodes that differ are named, one of each context. */
 static gphi_draft *tell_contexts(gphi_rule_run *run, const struct wish *wish)
 {
     uint32_t one = 0, other = 0;
@@ -350,6 +372,8 @@ static const char *wrong_flags(const struct wish *wish)
     return NULL;
 }
 
+/* The order is that of certainty: what the driver itself named, then what cannot be
+ * otherwise (flags), then what the graph shows. */
 static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
 {
     const char *flags = wrong_flags(wish);
@@ -396,6 +420,7 @@ static gphi_draft *tell_during_capture(gphi_rule_run *run, const struct wish *wi
     return draft;
 }
 
+/* The two calls, and their older forms, put the same things in different places. */
 static void read_wish(const gphi_seen *seen, const char *said, struct wish *out)
 {
     CUDA_GRAPH_INSTANTIATE_PARAMS params;
@@ -416,6 +441,8 @@ static void read_wish(const gphi_seen *seen, const char *said, struct wish *out)
     }
 }
 
+/* What instantiates fails in two ways that need the graph: with 801 both conditional
+ * nodes and memory nodes come into question, and memory nodes are the likelier. */
 static void look_at_instantiate(gphi_rule_run *run, struct look *look,
                                 const gphi_seen *seen)
 {
@@ -443,6 +470,7 @@ static void look_at_instantiate(gphi_rule_run *run, struct look *look,
 
 /* ---- copies and cuts ---- */
 
+/* A copy of memory nodes would free what is not its own. */
 static void look_at_clone(gphi_rule_run *run, const gphi_seen *seen, const char *said)
 {
     const uint64_t graph = gphi_event_word(seen->event, 1);
@@ -464,6 +492,7 @@ static void look_at_clone(gphi_rule_run *run, const gphi_seen *seen, const char 
     gphi_evidence_said(draft, said);
 }
 
+/* `child`: the graph that was to become a node. */
 static void look_at_child(gphi_rule_run *run, const gphi_seen *seen, const char *said,
                           uint64_t child)
 {
@@ -480,6 +509,7 @@ static void look_at_child(gphi_rule_run *run, const gphi_seen *seen, const char 
     gphi_evidence_said(draft, said);
 }
 
+/* A child by the call for any kind of node. */
 static void look_at_add(gphi_rule_run *run, const gphi_seen *seen, const char *said)
 {
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_STRUCT, 0);
@@ -505,6 +535,7 @@ static const gphi_snapshot *snapshot_with(const gphi_model *model, uint64_t node
     return NULL;
 }
 
+/* Taking a node out would leave a free without its allocation, or the reverse. */
 static void look_at_remove(gphi_rule_run *run, const gphi_seen *seen, const char *said)
 {
     const uint64_t node = gphi_event_word(seen->event, 0);
@@ -544,6 +575,7 @@ static void look_at_launch(struct look *look, const gphi_seen *seen)
     gphi_consequence(best->draft, &seen->call);
 }
 
+/* Calls that succeeded are of no interest here; the model has them. */
 static void instantiate_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     struct look *look = run->state;

@@ -73,6 +73,8 @@ static bool has_block(const char *said, const gph_node *node)
     return block[0] < grid[0] && block[1] < grid[1] && block[2] < grid[2];
 }
 
+/* 4: the driver names it; 2: an operand is gone; 1: a pointer leads nowhere known. A
+ * sentence that names another node rules this one out. */
 static uint32_t score_of(const gphi_rule_run *run, const char *said, const gph_node *node)
 {
     const bool named = said[0] != '\0' && is_named(said, node) &&
@@ -154,6 +156,7 @@ static void tell_suspect(gphi_rule_run *run, gphi_draft *draft, const char *said
     gphi_evidence_call(draft, &suspect->use->call, "launched by");
 }
 
+/* An eager kernel's fault is none of these rules': the driver's sentence has no node. */
 static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
                        const gphi_seen *seen)
 {
@@ -204,6 +207,7 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
 
 /* ---- the rule ---- */
 
+/* A new context begins with no error. */
 static bool ends_context(uint32_t call)
 {
     return call == GPHI_CALL_cuCtxDestroy || call == GPHI_CALL_cuDevicePrimaryCtxReset ||

@@ -39,6 +39,8 @@ static uint32_t find_user(const gphi_launch_gone *gone, const gph_graph *graph)
     return GPH_NODE_NONE;
 }
 
+/* Of all executables that hold it, at the moment it goes: later the snapshot may be of
+ * another graph, and the address another's. */
 static void note(gphi_rule_run *run, gphi_launch_gone gone)
 {
     gphi_vec *all = run->state;

@@ -31,6 +31,8 @@ static bool meet(const gphi_call *a, const gphi_call *b)
            b->time_ns < a->time_ns + a->duration_ns;
 }
 
+/* The driver forbids two threads in calls of one executable at once. It does not
+ * check. */
 void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_uses *uses = run->state;
@@ -147,6 +149,7 @@ static uint64_t common_address(const gph_graph *a, const gph_graph *b)
     return 0;
 }
 
+/* Looked at once for two executables and what they hold; an update makes it anew. */
 static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec_state *a,
                                  const gphi_exec_state *b)
 {
@@ -171,6 +174,7 @@ static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec
     return pair;
 }
 
+/* At the launch where the pair was first told of, so that a loop is one finding. */
 static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
                          const gphi_launch_use *other, gphi_launch_pair *pair)
 {

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules launch.*: launches that fail, wait, overlap, or run into what is gone. */
+/* Rules launch.*: launches that fail, wait, overlap, or run into what is gone. Here: what
+ * a failing launch tells by itself, in the order of the table, where each rule leaves
+ * alone what one before it has told:
+ *
+ *   CUDA_ERROR_INVALID_VALUE   memory not freed > dead executable > a node refused
+ *   CUDA_ERROR_INVALID_HANDLE  dead executable
+ *   CUDA_ERROR_OUT_OF_MEMORY   out of memory
+ *
+ * and, behind them, results that nobody looked at and first launches that were slow. */
 #include "doctor/rules/launch/rules_launch.h"
 #include "doctor/findings/said.h"
 #include "doctor/rules/rules.h"
@@ -65,6 +73,8 @@ static uint32_t live_allocation(const gphi_rule_run *run, const gphi_snapshot *s
     return GPH_NODE_NONE;
 }
 
+/* By the driver's sentence where it gives one, which names the address; else by what the
+ * model knows to be alive. With auto-free on launch it cannot be. */
 static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     if (!gphi_call_is_start(seen->call.call) ||
@@ -105,6 +115,7 @@ static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- launch.dead-executable ---- */
 
+/* By its handle in the first argument. */
 static bool takes_executable(const gphi_seen *seen)
 {
     return gphi_call_is_start(seen->call.call) ||
@@ -150,6 +161,8 @@ static void host_call(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- launch.out-of-memory ---- */
 
+/* The executable's own memory is small: where the graph allocates, that is what is
+ * large. */
 static void memory_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     const bool makes = gphi_call_is_instantiation(seen->call.call);
@@ -211,6 +224,8 @@ static bool frees_nothing(const gphi_rule_run *run, const gphi_snapshot *snapsho
     return memory == NULL || memory->is_pending || memory->freed.number != 0;
 }
 
+/* What is left of CUDA_ERROR_INVALID_VALUE: the driver looks at frees, copies and
+ * fills. */
 static void invalid_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     if (!gphi_call_is_start(seen->call.call) ||
@@ -342,6 +357,8 @@ static bool is_large(const gphi_snapshot *snapshot)
            gph_graph_node_count_deep(gphi_snapshot_graph(snapshot)) >= NODES_WORTH;
 }
 
+/* Median of the later launches: the first of all also loads kernels, so that it has to be
+ * far from them, and long by itself. */
 static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
 {
     uint32_t times[32], count = 0;

@@ -73,6 +73,8 @@ static const gphi_work *foreign_upload(const gphi_history *history,
     return found;
 }
 
+/* Only launches that follow one of the same contents: after an update the input is
+ * another. */
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
@@ -102,6 +104,7 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
                               .input = input->start};
 }
 
+/* By anything that may have read it, before the end. In doubt it was used. */
 static bool was_used(const gphi_history *history, const gphi_suspect *of)
 {
     const gphi_memory_history *memory = gphi_history_memory(history, of->memory);

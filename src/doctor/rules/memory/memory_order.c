@@ -2,7 +2,14 @@
 /* Rules memory.read-before-done, memory.input-race and memory.output-overwritten: who
  * reads what a graph writes, and when. Only what was seen to be written is told: by
  * copies and fills of the graph, or by a kernel where nobody else can have written what
- * is read. */
+ * is read.
+ *
+ *   launch ──────────┐ works on
+ *       read-before-done: a reader that nothing orders after the launch
+ *       input-race:       a copy into its input, before or after, in no order with it
+ *       output-overwritten: the next launch, in no order with a reader of the last one
+ *
+ * Order is the model's (vector clocks of streams); what is in doubt counts as ordered. */
 #include "doctor/rules/memory/rules_memory.h"
 
 #include <inttypes.h>
@@ -66,6 +73,7 @@ static const gphi_touch *early_touch(const gphi_history *history, const gphi_see
     return gphi_history_writes(history, exec, ranges.read, ranges.read_bytes);
 }
 
+/* Newest launch first: where two could have written, the later one has. */
 void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
@@ -253,6 +261,7 @@ static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
     tell_basis(draft, exec, touch);
 }
 
+/* A range of an executable's output is one entry, which its next copy replaces. */
 static gphi_output_read *read_of(gphi_vec *items, const gphi_exec_history *exec,
                                  uint64_t address, uint64_t bytes)
 {
@@ -302,6 +311,8 @@ static void note_reads(gphi_rule_run *run, gphi_history *history, const gphi_see
             note_read(run, history, history->recent[i], seen);
 }
 
+/* A launch looks back at the readers of the one before; a copy to the host is kept, for
+ * the next one of the same range. */
 void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules of memory that is held for nothing, and of workspaces. */
+/* Rules of memory that is held for nothing, and of workspaces. All but the last are
+ * looked for at the end of the program, over the whole of its history:
+ *
+ *   pool-per-graph           temporaries of graphs that never run together, a pool each
+ *   allocations-never-freed  two that one graph, or two, could hold at one place
+ *   graph-memory-leak        what the last launch of a destroyed graph left allocated
+ *   leak-at-exit             executables that were alive at the end
+ *   wrong-trim               a trim of pools where graphs hold the memory
+ *   workspace-in-capture     what a library allocated in a capture and uses elsewhere,
+ * too */
 #include "doctor/findings/stacks.h"
 #include "doctor/rules/memory/rules_memory.h"
 
@@ -81,6 +90,7 @@ static void gather_pool(const gphi_history *history, gphi_vec *uses, gphi_map *d
     }
 }
 
+/* Graphs of one class count as one user of a pool only if they are one executable. */
 static void gather_pools(const gphi_history *history, gphi_vec *uses)
 {
     for (size_t i = 0; i < history->execs.count; i++) {
@@ -128,6 +138,7 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
     }
 }
 
+/* Each class of graphs is told of once, at the first pool of it. */
 void gphi_rule_pool_per_graph(gphi_rule_run *run)
 {
     const gphi_history *history = run->history;
@@ -239,6 +250,7 @@ static uint64_t bytes_of(const gphi_history *history, const gphi_exec_history *a
     return bytes;
 }
 
+/* Less than a quarter of what the graphs allocate is not worth free nodes. */
 static bool could_share(const gphi_history *history, const gphi_graph_memory *a,
                         const gphi_graph_memory *b)
 {
@@ -254,6 +266,8 @@ static bool could_share(const gphi_history *history, const gphi_graph_memory *a,
     return !history->launches_overlap && a->exec->launches > 1 && b->exec->launches > 1;
 }
 
+/* The first pair that would do is told; one is enough to show how. Looks at 64 neighbors
+ * of 64 allocations at most: all pairs would be a square of a program's length. */
 void gphi_rule_allocations_never_freed(gphi_rule_run *run)
 {
     const gphi_history *history = run->history;
@@ -333,6 +347,7 @@ void gphi_rule_graph_memory_leak(gphi_rule_run *run)
     }
 }
 
+/* A program that was killed, or whose context died, could not have freed anything. */
 void gphi_rule_leak_at_exit(gphi_rule_run *run)
 {
     const gphi_history *history = run->history;

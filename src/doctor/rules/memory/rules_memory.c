@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules memory.*: a replay finds other memory than was captured, or memory is held for
- * nothing. Here: addresses that are dead. */
+ * nothing. Here: addresses that are dead.
+ *
+ *   an address of the graph      its memory          now there        reported as
+ *   captured or set at call n    freed after n       nothing          freed-input
+ *                                                    other memory     stale-address
+ *                                                    of its pool,     alias-after-capture
+ *                                                    and written to
+ *
+ * A launch is looked at only after something was freed since the last look, so a loop of
+ * launches costs nothing. */
 #include "doctor/rules/memory/rules_memory.h"
 #include "doctor/rules/rules.h"
 
@@ -43,6 +52,8 @@ static dead_kind dead_of(const gphi_model *model, const gphi_touch *touch,
     return is_pool && !touch->reads ? DEAD_ALIASED : DEAD_REUSED;
 }
 
+/* All touches are looked at even when one is found: has_dead is for the rules that follow
+ * and for the next launch. */
 static const gphi_touch *find_dead(gphi_history *history, gphi_exec_history *exec,
                                    dead_kind kind, gphi_allocation **now)
 {
@@ -79,6 +90,7 @@ static void tell_past(gphi_draft *draft, const gphi_exec_history *exec,
     gphi_evidence_call(draft, &was->freed, "they were freed by");
 }
 
+/* One finding for each allocation that is gone, however many nodes use it. */
 static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
 {
     gphi_history *history = run->history;
@@ -144,6 +156,8 @@ static const gphi_graph_memory *unlaunched(const gphi_history *history,
     return memory->launched.number == 0 || is_over ? memory : NULL;
 }
 
+/* Memory of a graph is there from the first launch on; the address is given out at
+ * capture already, and a kernel that uses it before then runs into nothing. */
 static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
@@ -195,6 +209,8 @@ static void tell_free_in_capture(gphi_rule_run *run, const gphi_seen *seen,
         gphi_evidence_call(draft, &memory->allocated, "it was allocated by");
 }
 
+/* A free that failed, of memory that graphs allocate: what the driver's code does not say
+ * is which of three things was wrong. */
 static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;

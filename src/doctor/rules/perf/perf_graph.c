@@ -64,6 +64,7 @@ static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
     return widest;
 }
 
+/* More branches than queues run one after the other, with the cost of being many. */
 static void look_at_branches(gphi_rule_run *run, const gphi_exec_history *exec)
 {
     const uint32_t width = width_of(run->model, exec->source->data);
@@ -151,6 +152,8 @@ static bool share_memory(const gphi_exec_history *exec, uint32_t a, uint32_t b)
     return false;
 }
 
+/* The longest path by memory alone, over the chain: a square of its length, so
+ * bounded. */
 static void look_at_chain(gphi_rule_run *run, const gphi_exec_history *exec)
 {
     const gph_graph *graph = exec->source->data;
@@ -196,6 +199,7 @@ void gphi_rule_serialised(gphi_rule_run *run)
 
 enum { RUN_MIN = 6, BLOCKS_MAX = 64 };
 
+/* Fewer blocks than a GPU runs at once: its launch is most of what it costs. */
 static bool is_small_kernel(const gph_node *node)
 {
     const gph_kernel_params *kernel = &node->u.kernel;
@@ -226,6 +230,7 @@ static bool works_on_same(const gphi_exec_history *exec, uint32_t a, uint32_t b)
     return count_b > 0;
 }
 
+/* The longest run of kernels of which each works on what the one before it has. */
 static void look_at_runs(gphi_rule_run *run, const gphi_exec_history *exec)
 {
     const gph_graph *graph = exec->source->data;

@@ -41,6 +41,7 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
     state->last = seen->call;
 }
 
+/* Few places launch most kernels, and the host seldom waits: then it is what is slow. */
 static void launch_bound_end(gphi_rule_run *run)
 {
     enum { LAUNCHES_MIN = 200, REPEATS_MIN = 8, GAP_MAX_NS = 200000 };
@@ -94,6 +95,7 @@ typedef struct giant {
     uint64_t gpu_ns, gpu_count; /* of GPU records */
 } giant;
 
+/* A step is what lies between two waits of the host. */
 static void giant_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     giant *state = run->state;
@@ -173,6 +175,7 @@ static void end_run(tiny *state)
     state->run = 0;
 }
 
+/* A run ends where the host waits, or a larger graph is launched. */
 static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     tiny *state = run->state;
@@ -231,6 +234,7 @@ static void update_init(gphi_rule_run *run)
     gphi_map_init(&state->idle, run->model->heap);
 }
 
+/* Same shape, other values: that is what setters and slots are for. */
 static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     updates *state = run->state;
@@ -292,6 +296,7 @@ typedef struct copies {
     gphi_call last;
 } copies;
 
+/* Looked at when a graph is launched: what was copied since its last launch. */
 static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_history *history = run->history;
@@ -367,6 +372,7 @@ typedef struct remap {
     uint64_t slow_ns, slow, other_ns, other; /* launches behind a trim, and others */
 } remap;
 
+/* The first launch of an executable maps its memory anyhow: it is on neither side. */
 static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     enum { TRIMS_MIN = 4 };

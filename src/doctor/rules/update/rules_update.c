@@ -4,10 +4,11 @@
  * A refusal is nothing bad by itself: to try an update and to instantiate where it is
  * refused is how it is meant. So a refusal waits for what the program does next:
  *
- *   instantiates, updates another executable, sets nodes, runs eagerly  -> nothing is
- * told launches the executable, which holds what it held before            ->
- * update.ignored nothing of these until the end                                      ->
- * update.CLASS
+ *   instantiates, updates another executable,     -> nothing is told
+ *   sets nodes, runs eagerly
+ *   launches the executable, which holds what      -> update.ignored
+ *   it held before
+ *   none of these until the end                    -> update.CLASS
  *
  * One rule of the table does the watching for all. */
 #include "base/heap.h"
@@ -174,6 +175,7 @@ static void read_functions(const gphi_snapshot *snapshot, struct refusal *out)
     }
 }
 
+/* Why, is found out now: later the executable and the graph may hold other things. */
 static void note_refusal(gphi_rule_run *run, struct watch *watch, const gphi_seen *seen)
 {
     const CUgraphExecUpdateResultInfo *info = NULL;
@@ -259,6 +261,9 @@ static void on_instantiated(gphi_rule_run *run, struct watch *watch,
     }
 }
 
+/* Whole updates settle what was refused of the executable or of the graph; a setter
+ * settles its node, and a whole update that was refused (the program goes node by
+ * node). */
 static void on_updated(gphi_rule_run *run, struct watch *watch, const gphi_seen *seen)
 {
     const bool whole = seen->call.call == GPHI_CALL_cuGraphExecUpdate;
@@ -282,6 +287,8 @@ static void on_destroyed(struct watch *watch, const gphi_seen *seen)
 
 /* ---- allocations that an update leaves behind ---- */
 
+/* Memory of the graph that the executable held before, which its last launch left alive
+ * and whose node is gone with the update. */
 static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
                              const gphi_seen *seen)
 {
@@ -311,6 +318,7 @@ static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
     }
 }
 
+/* The address was kept, and freed by a call: nothing is lost. */
 static void on_freed(struct watch *watch, uint64_t address)
 {
     struct orphan *orphans = watch->orphans.items;

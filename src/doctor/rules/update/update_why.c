@@ -132,6 +132,7 @@ static bool compare_level(struct walk *walk, const gph_graph *a, const gph_graph
 
 /* ---- what was found, in words ---- */
 
+/* Which nodes are more, by the difference of the graphs: pairing ends at the count. */
 static void say_count(const gphi_ask *ask, gphi_verdict *out)
 {
     gph_diff *diff = NULL;
@@ -255,6 +256,7 @@ static const char *why_rule(gphi_why why)
     }
 }
 
+/* Where our finding is of another sort than the driver's result, the driver is right. */
 static bool agrees(uint32_t result, gphi_why why)
 {
     switch (why) {
