@@ -56,8 +56,9 @@ static CUresult place_of(const CUmemcpy3DOperand *operand, const CUextent3D *ext
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_of(const CUDA_MEMCPY3D_BATCH_OP *op, CUDA_MEMCPY3D *out)
+static CUresult copy_of(const void *ops, size_t i, CUDA_MEMCPY3D *out)
 {
+    const CUDA_MEMCPY3D_BATCH_OP *op = (const CUDA_MEMCPY3D_BATCH_OP *)ops + i;
     const CUextent3D *extent = &op->extent;
     if (extent->width == 0 || extent->height == 0 || extent->depth == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the extent is %zu x %zu x %zu",
@@ -96,29 +97,15 @@ static CUresult copy_of(const CUDA_MEMCPY3D_BATCH_OP *op, CUDA_MEMCPY3D *out)
     return CUDA_SUCCESS;
 }
 
-/* Every copy is checked before the first is submitted. */
 static CUresult copy_all(size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops,
                          unsigned long long flags, struct how how, size_t *failed)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_enter_context(how.call, NULL));
     if (count == 0 || ops == NULL || flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu copies at %p with flags 0x%llx",
                          count, (const void *)ops, flags);
-    SOFT_TRY(soft_api_copy_batch_stream(context, how));
-    CUDA_MEMCPY3D copy;
-    for (size_t i = 0; i < count; i++) {
-        soft_task task;
-        if (failed != NULL)
-            *failed = i;
-        SOFT_TRY(copy_of(&ops[i], &copy));
-        SOFT_TRY(soft_task_copy(context, &copy, &task));
-    }
-    for (size_t i = 0; i < count; i++) {
-        SOFT_TRY(copy_of(&ops[i], &copy));
-        SOFT_TRY(soft_api_copy_submit(context, &copy, how));
-    }
-    return CUDA_SUCCESS;
+    const struct soft_copy_batch batch = {count, copy_of, ops};
+    return soft_api_copy_batch(&batch, how, failed);
 }
 
 SOFT_TWINS(cuMemcpy3DBatchAsync_v2, _ptsz,

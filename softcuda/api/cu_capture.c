@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuStream*Capture*, cuThreadExchangeStreamCaptureMode. */
+#include "base/vec.h"
 #include "softcuda/api/cu_graph.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/graph/capture.h"
@@ -126,18 +127,20 @@ struct info_out {
 /* Copies the frontier to arrays of the stream, lent until its next call. */
 static CUresult lend(soft_stream *stream, const soft_edge_list *list)
 {
-    if (list->count > stream->lent_capacity) {
-        void *nodes = soft_renew(stream->lent_nodes, list->count * sizeof(CUgraphNode));
-        if (nodes)
-            stream->lent_nodes = nodes;
-        void *data = soft_renew(stream->lent_data, list->count * sizeof(CUgraphEdgeData));
-        if (data)
-            stream->lent_data = data;
-        if (nodes == NULL || data == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u dependencies",
-                             list->count);
-        stream->lent_capacity = list->count;
-    }
+    const gph_allocator heap = *soft_allocator();
+    uint32_t nodes_room = stream->lent_capacity, data_room = stream->lent_capacity;
+    void *nodes = gphi_array_room(heap, stream->lent_nodes, &nodes_room, list->count,
+                                  sizeof(CUgraphNode));
+    if (nodes)
+        stream->lent_nodes = nodes;
+    void *data = gphi_array_room(heap, stream->lent_data, &data_room, list->count,
+                                 sizeof(CUgraphEdgeData));
+    if (data)
+        stream->lent_data = data;
+    if (list->count > 0 && (nodes == NULL || data == NULL))
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u dependencies",
+                         list->count);
+    stream->lent_capacity = data_room;
     for (uint32_t i = 0; i < list->count; i++) {
         ((CUgraphNode *)stream->lent_nodes)[i] = (CUgraphNode)list->ends[i].node;
         ((CUgraphEdgeData *)stream->lent_data)[i] = list->ends[i].data;
@@ -273,8 +276,7 @@ SOFT_TWINS(cuStreamUpdateCaptureDependencies_v2, _ptsz,
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(mode, "mode"));
+    SOFT_TRY(soft_enter_with(__func__, mode, "mode"));
     soft_thread *self = soft_thread_self();
     const CUstreamCaptureMode before = self->capture_mode;
     if (soft_rule(R96))

@@ -70,8 +70,7 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int 
 
 CUresult cuCtxDestroy_v2(CUcontext handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(handle, "ctx"));
+    SOFT_TRY(soft_enter_with(__func__, handle, "ctx"));
     soft_context *context;
     SOFT_TRY(soft_context_find(handle, &context));
     return soft_context_destroy(context);
@@ -79,8 +78,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(handle, "ctx"));
+    SOFT_TRY(soft_enter_with(__func__, handle, "ctx"));
     soft_context *context;
     SOFT_TRY(soft_context_find(handle, &context));
     return soft_context_push(context);
@@ -107,8 +105,7 @@ CUresult cuCtxSetCurrent(CUcontext handle)
 
 CUresult cuCtxGetCurrent(CUcontext *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pctx"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pctx"));
     *out = (CUcontext)soft_context_current();
     return CUDA_SUCCESS;
 }
@@ -176,8 +173,7 @@ CUresult cuCtxSynchronize_v2(CUcontext handle)
 
 CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "ctxId"));
+    SOFT_TRY(soft_enter_with(__func__, out, "ctxId"));
     soft_context *context;
     SOFT_TRY(named(handle, &context));
     *out = context->id;
@@ -186,8 +182,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
 
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "version"));
+    SOFT_TRY(soft_enter_with(__func__, out, "version"));
     soft_context *context;
     SOFT_TRY(named(handle, &context));
     *out = 3020; /* of cuCtxCreate_v2 and all later ones */
@@ -339,8 +334,7 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam *out, CUexecAffinityType type)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pctx"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pctx"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
     soft_context *context;
@@ -357,10 +351,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal)
     return soft_primary_release(device);
 }
 
-CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal)
-{
-    return cuDevicePrimaryCtxRelease_v2(ordinal);
-}
+SOFT_OLDER(cuDevicePrimaryCtxRelease, (CUdevice ordinal),
+           cuDevicePrimaryCtxRelease_v2(ordinal))
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal)
 {
@@ -370,10 +362,8 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal)
     return soft_primary_reset(device);
 }
 
-CUresult cuDevicePrimaryCtxReset(CUdevice ordinal)
-{
-    return cuDevicePrimaryCtxReset_v2(ordinal);
-}
+SOFT_OLDER(cuDevicePrimaryCtxReset, (CUdevice ordinal),
+           cuDevicePrimaryCtxReset_v2(ordinal))
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags)
 {
@@ -385,15 +375,12 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags)
-{
-    return cuDevicePrimaryCtxSetFlags_v2(ordinal, flags);
-}
+SOFT_OLDER(cuDevicePrimaryCtxSetFlags, (CUdevice ordinal, unsigned int flags),
+           cuDevicePrimaryCtxSetFlags_v2(ordinal, flags))
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(flags, "flags"));
+    SOFT_TRY(soft_enter_with(__func__, flags, "flags"));
     SOFT_TRY(soft_need(active, "active"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));

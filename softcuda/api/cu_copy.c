@@ -291,18 +291,9 @@ static CUresult check_batch(const struct batch *b)
     return CUDA_SUCCESS;
 }
 
-static CUDA_MEMCPY3D batch_item(const struct batch *b, size_t i)
-{
-    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-                           .srcDevice = b->srcs[i],
-                           .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-                           .dstDevice = b->dsts[i],
-                           .WidthInBytes = b->sizes[i],
-                           .Height = 1,
-                           .Depth = 1};
-}
-
-CUresult soft_api_copy_batch_stream(soft_context *context, struct how how)
+/* What a batch may be sent to: not the legacy stream (INVALID_VALUE), and no stream that
+ * captures (STREAM_CAPTURE_UNSUPPORTED, and the capture stays valid: C12). */
+static CUresult check_batch_stream(soft_context *context, struct how how)
 {
     if (how.stream == CU_STREAM_LEGACY || (how.stream == NULL && !how.per_thread))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -311,27 +302,47 @@ CUresult soft_api_copy_batch_stream(soft_context *context, struct how how)
     return is_capturing(context, how, &capturing);
 }
 
-/* Every copy is checked before the first is submitted. */
-static CUresult copy_batch(const struct batch *b, struct how how, size_t *failed)
+CUresult soft_api_copy_batch(const struct soft_copy_batch *batch, struct how how,
+                             size_t *failed)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(how.call, &context));
-    SOFT_TRY(check_batch(b));
-    SOFT_TRY(soft_api_copy_batch_stream(context, how));
-    for (size_t i = 0; i < b->count; i++) {
-        const CUDA_MEMCPY3D item = batch_item(b, i);
-        soft_task task;
+    CUDA_MEMCPY3D item;
+    soft_task task;
+    soft_context *context = soft_context_current();
+    SOFT_TRY(check_batch_stream(context, how));
+    for (size_t i = 0; i < batch->count; i++) {
         if (failed != NULL)
             *failed = i;
-        if (item.WidthInBytes == 0)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "copy %zu has 0 bytes", i);
+        SOFT_TRY(batch->item(batch->user, i, &item));
         SOFT_TRY(soft_task_copy(context, &item, &task));
     }
-    for (size_t i = 0; i < b->count; i++) {
-        const CUDA_MEMCPY3D item = batch_item(b, i);
+    for (size_t i = 0; i < batch->count; i++) {
+        SOFT_TRY(batch->item(batch->user, i, &item));
         SOFT_TRY(soft_api_copy_submit(context, &item, how));
     }
     return CUDA_SUCCESS;
+}
+
+static CUresult batch_item(const void *user, size_t i, CUDA_MEMCPY3D *out)
+{
+    const struct batch *b = user;
+    if (b->sizes[i] == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "copy %zu has 0 bytes", i);
+    *out = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                           .srcDevice = b->srcs[i],
+                           .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                           .dstDevice = b->dsts[i],
+                           .WidthInBytes = b->sizes[i],
+                           .Height = 1,
+                           .Depth = 1};
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_batch(const struct batch *b, struct how how, size_t *failed)
+{
+    SOFT_TRY(soft_enter_context(how.call, NULL));
+    SOFT_TRY(check_batch(b));
+    const struct soft_copy_batch batch = {b->count, batch_item, b};
+    return soft_api_copy_batch(&batch, how, failed);
 }
 
 #define BATCH_ARGS                                                                       \

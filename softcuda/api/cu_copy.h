@@ -17,7 +17,15 @@ struct how {
 
 CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
                               struct how how);
-/* What a batch of copies may be sent to: not the legacy stream (INVALID_VALUE), and no
- * stream that captures (STREAM_CAPTURE_UNSUPPORTED, and the capture stays valid, C12). */
-CUresult soft_api_copy_batch_stream(soft_context *context, struct how how);
+/* Many copies: `item` makes each of them, of `user`. */
+struct soft_copy_batch {
+    size_t count;
+    CUresult (*item)(const void *user, size_t i, CUDA_MEMCPY3D *out);
+    const void *user;
+};
+
+/* In the current context. Every copy is checked before the first is submitted; *failed,
+ * which may be NULL, becomes the number of the last one looked at. */
+CUresult soft_api_copy_batch(const struct soft_copy_batch *batch, struct how how,
+                             size_t *failed);
 #endif

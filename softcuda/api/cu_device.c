@@ -13,8 +13,7 @@
 
 CUresult cuDeviceGet(CUdevice *out, int ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "device"));
+    SOFT_TRY(soft_enter_with(__func__, out, "device"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
     *out = ordinal;
@@ -23,8 +22,7 @@ CUresult cuDeviceGet(CUdevice *out, int ordinal)
 
 CUresult cuDeviceGetCount(int *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "count"));
+    SOFT_TRY(soft_enter_with(__func__, out, "count"));
     *out = soft_device_count();
     return CUDA_SUCCESS;
 }
@@ -43,23 +41,19 @@ CUresult cuDeviceGetName(char *out, int bytes, CUdevice ordinal)
 
 CUresult cuDeviceGetUuid_v2(CUuuid *out, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "uuid"));
+    SOFT_TRY(soft_enter_with(__func__, out, "uuid"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
     *out = soft_device_uuid(device->physical);
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetUuid(CUuuid *out, CUdevice ordinal)
-{
-    return cuDeviceGetUuid_v2(out, ordinal);
-}
+SOFT_OLDER(cuDeviceGetUuid, (CUuuid * out, CUdevice ordinal),
+           cuDeviceGetUuid_v2(out, ordinal))
 
 CUresult cuDeviceTotalMem_v2(size_t *out, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "bytes"));
+    SOFT_TRY(soft_enter_with(__func__, out, "bytes"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
     *out = device->total_bytes;
@@ -81,8 +75,7 @@ CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice ordinal)
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "dev"));
+    SOFT_TRY(soft_enter_with(__func__, out, "dev"));
     SOFT_TRY(soft_need(id, "pciBusId"));
     unsigned domain = 0xffff, bus, slot, function = 0;
     if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
@@ -99,8 +92,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(major, "major"));
+    SOFT_TRY(soft_enter_with(__func__, major, "major"));
     SOFT_TRY(soft_need(minor, "minor"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
@@ -111,8 +103,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
 
 CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "prop"));
+    SOFT_TRY(soft_enter_with(__func__, out, "prop"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
     *out = (CUdevprop){
@@ -201,8 +192,7 @@ static const int fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
 
 CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pi"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pi"));
     if (attribute < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
         attribute >= CU_DEVICE_ATTRIBUTE_MAX)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no device attribute",
@@ -226,8 +216,7 @@ CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice o
 CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
                                         CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pi"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pi"));
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no affinity type", (int)type);
     soft_device *device;
@@ -240,8 +229,7 @@ CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
 
 CUresult cuDeviceCanAccessPeer(int *out, CUdevice from, CUdevice to)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "canAccessPeer"));
+    SOFT_TRY(soft_enter_with(__func__, out, "canAccessPeer"));
     soft_device *device;
     SOFT_TRY(soft_device_find(from, &device));
     SOFT_TRY(soft_device_find(to, &device));
@@ -252,8 +240,7 @@ CUresult cuDeviceCanAccessPeer(int *out, CUdevice from, CUdevice to)
 CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUdevice from,
                                  CUdevice to)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "value"));
+    SOFT_TRY(soft_enter_with(__func__, out, "value"));
     soft_device *device;
     SOFT_TRY(soft_device_find(from, &device));
     SOFT_TRY(soft_device_find(to, &device));

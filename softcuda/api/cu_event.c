@@ -33,10 +33,7 @@ CUresult cuEventDestroy_v2(CUevent handle)
     return soft_event_destroy(event);
 }
 
-CUresult cuEventDestroy(CUevent handle)
-{
-    return cuEventDestroy_v2(handle);
-}
+SOFT_OLDER(cuEventDestroy, (CUevent handle), cuEventDestroy_v2(handle))
 
 static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
                        unsigned int flags)
@@ -85,18 +82,15 @@ CUresult cuEventSynchronize(CUevent handle)
 
 CUresult cuEventElapsedTime_v2(float *out, CUevent start_handle, CUevent end_handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pMilliseconds"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pMilliseconds"));
     soft_event *start, *end;
     SOFT_TRY(soft_event_find(start_handle, &start));
     SOFT_TRY(soft_event_find(end_handle, &end));
     return soft_event_elapsed(start, end, out);
 }
 
-CUresult cuEventElapsedTime(float *out, CUevent start, CUevent end)
-{
-    return cuEventElapsedTime_v2(out, start, end);
-}
+SOFT_OLDER(cuEventElapsedTime, (float *out, CUevent start, CUevent end),
+           cuEventElapsedTime_v2(out, start, end))
 
 /* ---- whole contexts --------------------------------------------------------------- */
 

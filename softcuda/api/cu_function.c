@@ -82,13 +82,21 @@ CUresult soft_param_info(const ptx_kernel *kernel, size_t index, size_t *offset,
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction handle)
+/* How a call on a function begins: `pointer`, if it has a name, may not be NULL. */
+static CUresult enter(const char *call, const void *pointer, const char *name,
+                      CUfunction handle, soft_function **out)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    SOFT_TRY(soft_need(out, "pi"));
+    SOFT_TRY(soft_enter_context(call, &context));
+    if (name != NULL)
+        SOFT_TRY(soft_need(pointer, name));
+    return soft_function_find(context, handle, out);
+}
+
+CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction handle)
+{
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, out, "pi", handle, &function));
     const soft_attributes from = {
         .kernel = function->code->kernel,
         .ptx_target = (int)soft_code_ptx_target(function->module->code),
@@ -99,10 +107,8 @@ CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction
 
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, NULL, NULL, handle, &function));
     SOFT_TRY(soft_attribute_check(function->code->kernel, attribute, value));
     if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
         atomic_store(&function->dynamic_shared_max, value);
@@ -113,10 +119,8 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, i
 
 CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, NULL, NULL, handle, &function));
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
                          (int)config);
@@ -126,10 +130,8 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 
 CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, NULL, NULL, handle, &function));
     if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
         config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared memory configuration",
@@ -139,42 +141,31 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
 
 CUresult cuFuncGetModule(CUmodule *out, CUfunction handle)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    SOFT_TRY(soft_need(out, "hmod"));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, out, "hmod", handle, &function));
     *out = (CUmodule)function->module;
     return CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetName(const char **out, CUfunction handle)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    SOFT_TRY(soft_need(out, "name"));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, out, "name", handle, &function));
     *out = function->code->kernel->name;
     return CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, NULL, NULL, handle, &function));
     return soft_param_info(function->code->kernel, index, offset, size);
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction handle)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    SOFT_TRY(soft_need(out, "state"));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, out, "state", handle, &function));
     *out = CU_FUNCTION_LOADING_STATE_LOADED;
     return CUDA_SUCCESS;
 }
@@ -277,11 +268,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
                                                  int blocks, int threads)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    SOFT_TRY(soft_need(out, "dynamicSmemSize"));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, out, "dynamicSmemSize", handle, &function));
     const ptx_kernel *kernel = function->code->kernel;
     if (blocks <= 0 || threads <= 0 ||
         soft_occupancy(kernel, (uint32_t)threads, 0) < (uint32_t)blocks)
@@ -319,11 +307,8 @@ static CUresult cluster_of(const CUlaunchConfig *config)
 CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
                                             const CUlaunchConfig *config)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    SOFT_TRY(soft_need(out, "clusterSize"));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, out, "clusterSize", handle, &function));
     SOFT_TRY(cluster_of(config));
     *out = 1;
     return CUDA_SUCCESS;
@@ -332,11 +317,8 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
 CUresult cuOccupancyMaxActiveClusters(int *out, CUfunction handle,
                                       const CUlaunchConfig *config)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    SOFT_TRY(soft_need(out, "numClusters"));
     soft_function *function;
-    SOFT_TRY(soft_function_find(context, handle, &function));
+    SOFT_TRY(enter(__func__, out, "numClusters", handle, &function));
     SOFT_TRY(cluster_of(config));
     const uint32_t threads = config->blockDimX * config->blockDimY * config->blockDimZ;
     *out = SOFT_MULTIPROCESSORS *

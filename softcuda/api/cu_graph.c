@@ -39,8 +39,7 @@ CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *dat
 
 CUresult cuGraphCreate(CUgraph *out, unsigned int flags)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "phGraph"));
+    SOFT_TRY(soft_enter_with(__func__, out, "phGraph"));
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
     soft_graph *graph;
@@ -89,8 +88,7 @@ static CUresult clone_locked(CUgraph *out, CUgraph handle)
 
 CUresult cuGraphClone(CUgraph *out, CUgraph handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "phGraphClone"));
+    SOFT_TRY(soft_enter_with(__func__, out, "phGraphClone"));
     soft_graph_lock();
     const CUresult result = clone_locked(out, handle);
     soft_graph_unlock();
@@ -112,27 +110,21 @@ static CUresult find_in_clone_locked(CUgraphNode *out, CUgraphNode handle,
 
 CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode node, CUgraph clone)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "phNode"));
+    SOFT_TRY(soft_enter_with(__func__, out, "phNode"));
     soft_graph_lock();
     const CUresult result = find_in_clone_locked(out, node, clone);
     soft_graph_unlock();
     return result;
 }
 
-static CUresult dot_locked(CUgraph handle, const char *path, unsigned int flags)
-{
-    soft_graph *graph;
-    SOFT_TRY(soft_graph_find(handle, &graph));
-    return soft_graph_write_dot(graph, path, flags);
-}
-
 CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int flags)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(path, "path"));
+    SOFT_TRY(soft_enter_with(__func__, path, "path"));
+    soft_graph *graph;
     soft_graph_lock();
-    const CUresult result = dot_locked(handle, path, flags);
+    CUresult result = soft_graph_find(handle, &graph);
+    if (result == CUDA_SUCCESS)
+        result = soft_graph_write_dot(graph, path, flags);
     soft_graph_unlock();
     return result;
 }
@@ -196,24 +188,24 @@ static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count
     return result;
 }
 
-CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
+static CUresult get_nodes(const char *call, CUgraph handle, CUgraphNode *nodes,
+                          size_t *count, bool roots)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(count, "numNodes"));
+    SOFT_TRY(soft_enter_with(call, count, roots ? "numRootNodes" : "numNodes"));
     soft_graph_lock();
-    const CUresult result = get_nodes_locked(handle, nodes, count, false);
+    const CUresult result = get_nodes_locked(handle, nodes, count, roots);
     soft_graph_unlock();
     return result;
 }
 
+CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
+{
+    return get_nodes(__func__, handle, nodes, count, false);
+}
+
 CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(count, "numRootNodes"));
-    soft_graph_lock();
-    const CUresult result = get_nodes_locked(handle, nodes, count, true);
-    soft_graph_unlock();
-    return result;
+    return get_nodes(__func__, handle, nodes, count, true);
 }
 
 static bool has_data(const soft_edge_end *end)
@@ -257,53 +249,42 @@ struct ends_out {
     bool dependents;
 };
 
-static CUresult get_ends_locked(CUgraphNode handle, const struct ends_out *out)
+static CUresult get_ends(const char *call, CUgraphNode handle, const struct ends_out *out)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_find(handle, &node));
-    return give_ends(out->dependents ? &node->dependents : &node->dependencies,
-                     out->nodes, out->data, out->count);
-}
-
-static CUresult get_ends(CUgraphNode handle, const struct ends_out *out)
-{
+    SOFT_TRY(soft_enter(call));
     if (out->count == NULL || (out->data && out->nodes == NULL && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          out->count ? "the node array" : "the count");
+    soft_node *node;
     soft_graph_lock();
-    const CUresult result = get_ends_locked(handle, out);
+    CUresult result = soft_node_find(handle, &node);
+    if (result == CUDA_SUCCESS)
+        result = give_ends(out->dependents ? &node->dependents : &node->dependencies,
+                           out->nodes, out->data, out->count);
     soft_graph_unlock();
     return result;
 }
 
 CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct ends_out out = {nodes, NULL, count, false};
-    return get_ends(node, &out);
+    return get_ends(__func__, node, &(struct ends_out){nodes, NULL, count, false});
 }
 
 CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes,
                                        CUgraphEdgeData *data, size_t *count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct ends_out out = {nodes, data, count, false};
-    return get_ends(node, &out);
+    return get_ends(__func__, node, &(struct ends_out){nodes, data, count, false});
 }
 
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct ends_out out = {nodes, NULL, count, true};
-    return get_ends(node, &out);
+    return get_ends(__func__, node, &(struct ends_out){nodes, NULL, count, true});
 }
 
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
                                          CUgraphEdgeData *data, size_t *count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct ends_out out = {nodes, data, count, true};
-    return get_ends(node, &out);
+    return get_ends(__func__, node, &(struct ends_out){nodes, data, count, true});
 }
 
 static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
@@ -337,9 +318,10 @@ static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode 
     return CUDA_SUCCESS;
 }
 
-static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
-                          CUgraphEdgeData *data, size_t *count)
+static CUresult get_edges(const char *call, CUgraph handle, CUgraphNode *from,
+                          CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
 {
+    SOFT_TRY(soft_enter(call));
     if (count == NULL || (from == NULL) != (to == NULL) ||
         (data && from == NULL && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s",
@@ -353,15 +335,13 @@ static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
 CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
                          size_t *count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    return get_edges(handle, from, to, NULL, count);
+    return get_edges(__func__, handle, from, to, NULL, count);
 }
 
 CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
                             CUgraphEdgeData *data, size_t *count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    return get_edges(handle, from, to, data, count);
+    return get_edges(__func__, handle, from, to, data, count);
 }
 
 /* ---- edges ------------------------------------------------------------------------ */
@@ -409,8 +389,9 @@ static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
     return result;
 }
 
-static CUresult change_edges(CUgraph handle, const struct edges_in *in)
+static CUresult change_edges(const char *call, CUgraph handle, const struct edges_in *in)
 {
+    SOFT_TRY(soft_enter(call));
     soft_graph_lock();
     const CUresult result = change_edges_locked(handle, in);
     soft_graph_unlock();
@@ -420,35 +401,31 @@ static CUresult change_edges(CUgraph handle, const struct edges_in *in)
 CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode *from,
                                 const CUgraphNode *to, size_t count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct edges_in in = {from, to, NULL, count, false};
-    return change_edges(handle, &in);
+    return change_edges(__func__, handle,
+                        &(struct edges_in){from, to, NULL, count, false});
 }
 
 CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from,
                                    const CUgraphNode *to, const CUgraphEdgeData *data,
                                    size_t count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct edges_in in = {from, to, data, count, false};
-    return change_edges(handle, &in);
+    return change_edges(__func__, handle,
+                        &(struct edges_in){from, to, data, count, false});
 }
 
 CUresult cuGraphRemoveDependencies(CUgraph handle, const CUgraphNode *from,
                                    const CUgraphNode *to, size_t count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct edges_in in = {from, to, NULL, count, true};
-    return change_edges(handle, &in);
+    return change_edges(__func__, handle,
+                        &(struct edges_in){from, to, NULL, count, true});
 }
 
 CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from,
                                       const CUgraphNode *to, const CUgraphEdgeData *data,
                                       size_t count)
 {
-    SOFT_TRY(soft_enter(__func__));
-    const struct edges_in in = {from, to, data, count, true};
-    return change_edges(handle, &in);
+    return change_edges(__func__, handle,
+                        &(struct edges_in){from, to, data, count, true});
 }
 
 static CUresult destroy_node_locked(CUgraphNode handle)

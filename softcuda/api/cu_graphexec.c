@@ -118,11 +118,10 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *err
     return result;
 }
 
-CUresult cuGraphInstantiate(CUgraphExec *out, CUgraph graph, CUgraphNode *error_node,
-                            char *log, size_t log_bytes)
-{
-    return cuGraphInstantiate_v2(out, graph, error_node, log, log_bytes);
-}
+SOFT_OLDER(cuGraphInstantiate,
+           (CUgraphExec * out, CUgraph graph, CUgraphNode *error_node, char *log,
+            size_t log_bytes),
+           cuGraphInstantiate_v2(out, graph, error_node, log, log_bytes))
 
 struct launch_site {
     const char *call; /* the entry point */
@@ -192,8 +191,7 @@ SOFT_TWINS(cuGraphInstantiateWithParams, _ptsz,
 
 CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "flags"));
+    SOFT_TRY(soft_enter_with(__func__, out, "flags"));
     soft_exec *exec;
     SOFT_TRY(soft_exec_acquire(handle, &exec));
     *out = soft_exec_flags(exec);
@@ -223,6 +221,22 @@ SOFT_TWINS(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream),
 
 /* ---- updates ---------------------------------------------------------------------- */
 
+/* The executable graph, kept alive and free of launches that an edit would wait for, with
+ * the graph mutex held. */
+static CUresult begin_edit(CUgraphExec handle, soft_exec **out)
+{
+    SOFT_TRY(soft_exec_acquire(handle, out));
+    soft_exec_reserve(*out);
+    soft_graph_lock();
+    return CUDA_SUCCESS;
+}
+
+static void end_edit(soft_exec *exec)
+{
+    soft_graph_unlock();
+    soft_exec_release(exec);
+}
+
 static CUresult update_locked(soft_exec *exec, CUgraph handle,
                               CUgraphExecUpdateResultInfo *out)
 {
@@ -241,12 +255,9 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
     /* All that is not about the graphs leaves SUCCESS in it, as on an H100. */
     *out = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
     soft_exec *exec;
-    SOFT_TRY(soft_exec_acquire(handle, &exec));
-    soft_exec_reserve(exec);
-    soft_graph_lock();
+    SOFT_TRY(begin_edit(handle, &exec));
     const CUresult result = update_locked(exec, graph, out);
-    soft_graph_unlock();
-    soft_exec_release(exec);
+    end_edit(exec);
     return result;
 }
 
@@ -294,20 +305,16 @@ static CUresult set_any(CUgraphExec handle, CUgraphNode node,
     soft_exec *exec;
     soft_description d;
     memset(&d.params, 0, sizeof(d.params));
-    SOFT_TRY(soft_exec_acquire(handle, &exec));
-    soft_exec_reserve(exec);
-    soft_graph_lock();
+    SOFT_TRY(begin_edit(handle, &exec));
     const CUresult result = set_locked(exec, node, params, is_typed, &d);
-    soft_graph_unlock();
-    soft_exec_release(exec);
+    end_edit(exec);
     return result;
 }
 
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                   CUgraphNodeParams *params)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(params, "nodeParams"));
+    SOFT_TRY(soft_enter_with(__func__, params, "nodeParams"));
     return set_any(exec, node, params, false);
 }
 
@@ -425,8 +432,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "isEnabled"));
+    SOFT_TRY(soft_enter_with(__func__, out, "isEnabled"));
     bool value = false;
     SOFT_TRY(enabled(exec, node, false, &value));
     *out = value;

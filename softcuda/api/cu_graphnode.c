@@ -62,8 +62,7 @@ static CUresult add_typed(const char *call, const struct add_in *in, CUgraphNode
                           const void *params, size_t bytes)
 {
     CUgraphNodeParams wide;
-    SOFT_TRY(soft_enter(call));
-    SOFT_TRY(soft_need(in->out, "phGraphNode"));
+    SOFT_TRY(soft_enter_with(call, in->out, "phGraphNode"));
     SOFT_TRY(soft_params_widen(type, params, bytes, "nodeParams", &wide));
     return add(in, &wide, true);
 }
@@ -146,8 +145,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph,
                               const CUDA_MEMCPY3D *params, CUcontext context)
 {
     CUgraphNodeParams wide;
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "phGraphNode"));
+    SOFT_TRY(soft_enter_with(__func__, out, "phGraphNode"));
     SOFT_TRY(soft_params_of_copy(params, context, &wide));
     return add(ADD_IN, &wide, true);
 }
@@ -157,8 +155,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph,
                               const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
 {
     CUgraphNodeParams wide;
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "phGraphNode"));
+    SOFT_TRY(soft_enter_with(__func__, out, "phGraphNode"));
     SOFT_TRY(soft_params_widen(CU_GRAPH_NODE_TYPE_MEMSET, params, sizeof(*params),
                                "memsetParams", &wide));
     wide.memset.ctx = context;
@@ -170,8 +167,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph,
                                 CUDA_MEM_ALLOC_NODE_PARAMS *params)
 {
     CUgraphNodeParams wide;
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "phGraphNode"));
+    SOFT_TRY(soft_enter_with(__func__, out, "phGraphNode"));
     SOFT_TRY(soft_params_widen(CU_GRAPH_NODE_TYPE_MEM_ALLOC, params, sizeof(*params),
                                "nodeParams", &wide));
     SOFT_TRY(add(ADD_IN, &wide, true));
@@ -184,17 +180,15 @@ CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph,
                            size_t count, CUgraphNodeParams *params)
 {
     const struct add_in in = {out, graph, dependencies, data, count};
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(params, "nodeParams"));
+    SOFT_TRY(soft_enter_with(__func__, params, "nodeParams"));
     SOFT_TRY(soft_need(out, "phGraphNode"));
     return add(&in, params, false);
 }
 
-CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,
-                        size_t count, CUgraphNodeParams *params)
-{
-    return cuGraphAddNode_v2(out, graph, dependencies, NULL, count, params);
-}
+SOFT_OLDER(cuGraphAddNode,
+           (CUgraphNode * out, CUgraph graph, const CUgraphNode *dependencies,
+            size_t count, CUgraphNodeParams *params),
+           cuGraphAddNode_v2(out, graph, dependencies, NULL, count, params))
 
 /* ---- reading ---------------------------------------------------------------------- */
 
@@ -213,8 +207,7 @@ static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, soft_node
 
 CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "type"));
+    SOFT_TRY(soft_enter_with(__func__, out, "type"));
     soft_node *node;
     soft_graph_lock();
     const CUresult result = soft_node_find(handle, &node);
@@ -280,8 +273,7 @@ static void read_params(soft_node *node, CUgraphNodeType type, void *out)
 static CUresult get(const char *call, CUgraphNode handle, CUgraphNodeType type, void *out,
                     const char *name)
 {
-    SOFT_TRY(soft_enter(call));
-    SOFT_TRY(soft_need(out, name));
+    SOFT_TRY(soft_enter_with(call, out, name));
     soft_node *node;
     soft_graph_lock();
     const CUresult result = node_of_type(handle, type, &node);
@@ -449,8 +441,7 @@ static CUresult set_any(soft_node *node, const CUgraphNodeParams *params,
 
 CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(params, "nodeParams"));
+    SOFT_TRY(soft_enter_with(__func__, params, "nodeParams"));
     soft_description d;
     memset(&d.params, 0, sizeof(d.params));
     soft_node *node;
@@ -481,16 +472,14 @@ static CUresult attribute(CUgraphNode handle, CUkernelNodeAttrID id,
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
                                        CUkernelNodeAttrValue *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "value_out"));
+    SOFT_TRY(soft_enter_with(__func__, out, "value_out"));
     return attribute(node, id, out, NULL);
 }
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
                                        const CUkernelNodeAttrValue *value)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(value, "value"));
+    SOFT_TRY(soft_enter_with(__func__, value, "value"));
     return attribute(node, id, NULL, value);
 }
 

@@ -39,8 +39,7 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *opti
                            unsigned int lib_count)
 {
     (void)lib_values;
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "library"));
+    SOFT_TRY(soft_enter_with(__func__, out, "library"));
     SOFT_TRY(soft_need(image, "code"));
     soft_jit jit;
     SOFT_TRY(soft_jit_read(&jit, count, options, values));
@@ -54,8 +53,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *o
                                unsigned int lib_count)
 {
     (void)lib_values;
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "library"));
+    SOFT_TRY(soft_enter_with(__func__, out, "library"));
     SOFT_TRY(soft_need(path, "fileName"));
     soft_jit jit;
     SOFT_TRY(soft_jit_read(&jit, count, options, values));
@@ -78,8 +76,7 @@ CUresult cuLibraryUnload(CUlibrary handle)
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pKernel"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pKernel"));
     SOFT_TRY(soft_need(name, "name"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
@@ -95,8 +92,7 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
 
 CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "count"));
+    SOFT_TRY(soft_enter_with(__func__, out, "count"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     *out = soft_code_kernel_count(soft_library_code(library));
@@ -117,15 +113,20 @@ CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary 
     return CUDA_SUCCESS;
 }
 
+static CUresult module_of(CUlibrary handle, soft_context *context, soft_module **out)
+{
+    soft_library *library;
+    SOFT_TRY(soft_library_find(handle, &library));
+    return soft_library_module(library, context, out);
+}
+
 CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(soft_need(out, "pMod"));
-    soft_library *library;
-    SOFT_TRY(soft_library_find(handle, &library));
     soft_module *module;
-    SOFT_TRY(soft_library_module(library, context, &module));
+    SOFT_TRY(module_of(handle, context, &module));
     *out = (CUmodule)module;
     return CUDA_SUCCESS;
 }
@@ -138,10 +139,8 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
     SOFT_TRY(soft_need(name, "name"));
     if (out == NULL && bytes == NULL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
-    soft_library *library;
-    SOFT_TRY(soft_library_find(handle, &library));
     soft_module *module;
-    SOFT_TRY(soft_library_module(library, context, &module));
+    SOFT_TRY(module_of(handle, context, &module));
     uint64_t address, size;
     if (!soft_module_global(module, name, &address, &size))
         return soft_fail(CUDA_ERROR_NOT_FOUND, "no variable of the library is named '%s'",
@@ -157,8 +156,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                              const char *name)
 {
     (void)out, (void)bytes;
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(name, "name"));
+    SOFT_TRY(soft_enter_with(__func__, name, "name"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
     return soft_fail(CUDA_ERROR_NOT_FOUND,
@@ -167,8 +165,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
 
 CUresult cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *name)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "fptr"));
+    SOFT_TRY(soft_enter_with(__func__, out, "fptr"));
     SOFT_TRY(soft_need(name, "symbol"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
@@ -193,8 +190,7 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
 
 CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pLib"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pLib"));
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     *out = (CUlibrary)kernel->library;
@@ -203,8 +199,7 @@ CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
 
 CUresult cuKernelGetName(const char **out, CUkernel handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "name"));
+    SOFT_TRY(soft_enter_with(__func__, out, "name"));
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     *out = soft_kernel_info(kernel)->name;
@@ -231,8 +226,7 @@ static CUresult kernel_on(CUkernel handle, CUdevice device, soft_kernel **out)
 CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel handle,
                               CUdevice device)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pi"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pi"));
     soft_kernel *kernel;
     SOFT_TRY(kernel_on(handle, device, &kernel));
     const soft_attributes from = {

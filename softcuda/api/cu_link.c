@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/api/image.h"
 #include "softcuda/device/alloc.h"
@@ -33,7 +34,7 @@ struct link {
     soft_jit jit; /* the program's arrays, which live until cuLinkDestroy() */
     struct log logs[2];
     struct input *inputs;
-    uint32_t count;
+    uint32_t count, capacity;
     char *linked; /* of several inputs */
     size_t bytes;
     bool is_complete;
@@ -118,11 +119,7 @@ CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **value
              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
     find_log(link, &link->logs[1], CU_JIT_INFO_LOG_BUFFER,
              CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
-    const CUresult added = soft_handle_add(link, SOFT_KIND_LINK);
-    if (added != CUDA_SUCCESS) {
-        soft_delete(link);
-        return added;
-    }
+    SOFT_TRY(soft_handle_own(link, SOFT_KIND_LINK));
     *out = (CUlinkState)link;
     return CUDA_SUCCESS;
 }
@@ -148,11 +145,9 @@ static void drop_input(struct input *input)
 /* Alone it must compile, so that its errors name its lines. */
 static CUresult read_input(struct link *link, struct input *input)
 {
-    gph_error error = {0};
     SOFT_TRY(compile(link, input->image, input->bytes));
-    return soft_pass(
-        soft_ptx_find(input->image, input->bytes, soft_allocator(), &input->ptx, &error),
-        &error);
+    return soft_pass(soft_ptx_find(input->image, input->bytes, soft_allocator(),
+                                   &input->ptx, soft_error()));
 }
 
 static CUresult make_input(struct link *link, struct input *out, const void *image,
@@ -190,15 +185,15 @@ static CUresult link_texts(struct link *link, bool check)
     if (texts == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to link %u inputs",
                          link->count);
-    gph_error error = {0};
-    const gph_status status =
-        check ? ptx_link_check(texts, link->count, heap, &error)
-              : ptx_link(texts, link->count, heap, &link->linked, &link->bytes, &error);
+    const gph_status status = check
+                                  ? ptx_link_check(texts, link->count, heap, soft_error())
+                                  : ptx_link(texts, link->count, heap, &link->linked,
+                                             &link->bytes, soft_error());
     soft_delete(texts);
     open_logs(link);
-    soft_image_log(&link->jit, status == GPH_OK ? "" : error.message);
+    soft_image_log(&link->jit, status == GPH_OK ? "" : soft_error_text());
     close_logs(link);
-    return soft_pass(status, &error);
+    return soft_pass(status);
 }
 
 static CUresult add(struct link *link, const void *image, size_t bytes, const char *name)
@@ -209,7 +204,9 @@ static CUresult add(struct link *link, const void *image, size_t bytes, const ch
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s after %u inputs: the link is %s",
                          name ? name : numbered, link->count,
                          link->is_complete ? "complete" : "full");
-    struct input *inputs = soft_renew(link->inputs, (link->count + 1) * sizeof(*inputs));
+    struct input *inputs =
+        gphi_array_room(*soft_allocator(), link->inputs, &link->capacity,
+                        link->count + 1ull, sizeof(*inputs));
     if (inputs == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", bytes);
     link->inputs = inputs;

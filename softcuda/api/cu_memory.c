@@ -19,11 +19,9 @@ static CUresult allocate(soft_context *context, soft_memory_kind kind, size_t by
     *out = 0; /* no address on failure, as the real driver does it */
     if (bytes == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for");
-    gph_error error = {0};
     uint64_t address;
     SOFT_TRY(soft_pass(soft_memory_alloc(context->device->memory, kind, bytes, flags,
-                                         context, &address, &error),
-                       &error));
+                                         context, &address, soft_error())));
     *out = address;
     return CUDA_SUCCESS;
 }
@@ -72,16 +70,15 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
 static CUresult free_found(soft_context *context, soft_device *device,
                            const soft_allocation *found, uint64_t address)
 {
-    gph_error error = {0};
     SOFT_TRY(soft_streams_wait(context));
     if (found->owner != context && soft_handle_is(found->owner, SOFT_KIND_CONTEXT))
         SOFT_TRY(soft_streams_wait((soft_context *)found->owner));
     if (found->kind == SOFT_MEMORY_GRAPH)
         return soft_graph_memory_free(context, NULL, address);
     if (found->kind == SOFT_MEMORY_POOL && soft_rule(M_pool_frees))
-        return soft_pass(soft_pool_free(device->memory, address, (soft_point){0}, &error),
-                         &error);
-    return soft_pass(soft_memory_free(device->memory, address, &error), &error);
+        return soft_pass(
+            soft_pool_free(device->memory, address, (soft_point){0}, soft_error()));
+    return soft_pass(soft_memory_free(device->memory, address, soft_error()));
 }
 
 CUresult soft_api_free(soft_context *context, CUdeviceptr address)
@@ -157,9 +154,8 @@ static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
                          flags);
     if (bytes == 0)
         return CUDA_SUCCESS; /* with NULL, unlike device memory */
-    gph_error error = {0};
     uint64_t address;
-    SOFT_TRY(soft_pass(soft_host_alloc(bytes, flags, context, &address, &error), &error));
+    SOFT_TRY(soft_pass(soft_host_alloc(bytes, flags, context, &address, soft_error())));
     *out = (void *)(uintptr_t)address;
     return CUDA_SUCCESS;
 }
@@ -188,8 +184,7 @@ CUresult cuMemFreeHost(void *address)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is not what cuMemHostAlloc or cuMemAllocHost gave", address);
     SOFT_TRY(soft_streams_wait(context));
-    gph_error error = {0};
-    return soft_pass(soft_host_free(at, &error), &error);
+    return soft_pass(soft_host_free(at, soft_error()));
 }
 
 CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
@@ -201,10 +196,8 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
                          address, flags);
     if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "I/O memory cannot be registered");
-    gph_error error = {0};
-    return soft_pass(
-        soft_host_register((uint64_t)(uintptr_t)address, bytes, flags, context, &error),
-        &error);
+    return soft_pass(soft_host_register((uint64_t)(uintptr_t)address, bytes, flags,
+                                        context, soft_error()));
 }
 
 CUresult cuMemHostUnregister(void *address)
@@ -213,8 +206,7 @@ CUresult cuMemHostUnregister(void *address)
     SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(soft_need(address, "p"));
     SOFT_TRY(soft_streams_wait(context));
-    gph_error error = {0};
-    return soft_pass(soft_host_unregister((uint64_t)(uintptr_t)address, &error), &error);
+    return soft_pass(soft_host_unregister((uint64_t)(uintptr_t)address, soft_error()));
 }
 
 static CUresult host_find(const void *address, soft_allocation *out)

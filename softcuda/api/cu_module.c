@@ -83,8 +83,7 @@ CUresult cuModuleUnload(CUmodule handle)
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "mode"));
+    SOFT_TRY(soft_enter_with(__func__, out, "mode"));
     const char *mode = getenv("CUDA_MODULE_LOADING");
     *out = mode != NULL && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
                                                       : CU_MODULE_LAZY_LOADING;

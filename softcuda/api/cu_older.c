@@ -4,33 +4,18 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/context.h"
 
-CUresult cuCtxCreate(CUcontext *out, unsigned int flags, CUdevice device)
-{
-    return cuCtxCreate_v2(out, flags, device);
-}
+SOFT_OLDER(cuCtxCreate, (CUcontext * out, unsigned int flags, CUdevice device),
+           cuCtxCreate_v2(out, flags, device))
 
-CUresult cuCtxDestroy(CUcontext context)
-{
-    return cuCtxDestroy_v2(context);
-}
-CUresult cuCtxPushCurrent(CUcontext context)
-{
-    return cuCtxPushCurrent_v2(context);
-}
-CUresult cuCtxPopCurrent(CUcontext *out)
-{
-    return cuCtxPopCurrent_v2(out);
-}
+SOFT_OLDER(cuCtxDestroy, (CUcontext context), cuCtxDestroy_v2(context))
+SOFT_OLDER(cuCtxPushCurrent, (CUcontext context), cuCtxPushCurrent_v2(context))
+SOFT_OLDER(cuCtxPopCurrent, (CUcontext * out), cuCtxPopCurrent_v2(out))
 
-CUresult cuMemAllocHost(void **out, unsigned int bytes)
-{
-    return cuMemAllocHost_v2(out, bytes);
-}
+SOFT_OLDER(cuMemAllocHost, (void **out, unsigned int bytes),
+           cuMemAllocHost_v2(out, bytes))
 
-CUresult cuMemHostRegister(void *address, size_t bytes, unsigned int flags)
-{
-    return cuMemHostRegister_v2(address, bytes, flags);
-}
+SOFT_OLDER(cuMemHostRegister, (void *address, size_t bytes, unsigned int flags),
+           cuMemHostRegister_v2(address, bytes, flags))
 
 /* A device, or CU_DEVICE_CPU, as a location. */
 static CUmemLocation location_of(CUdevice device)
@@ -40,17 +25,13 @@ static CUmemLocation location_of(CUdevice device)
                : (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 }
 
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
-                     CUdevice device)
-{
-    return cuMemAdvise_v2(address, bytes, advice, location_of(device));
-}
+SOFT_OLDER(cuMemAdvise,
+           (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device),
+           cuMemAdvise_v2(address, bytes, advice, location_of(device)))
 
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device,
-                            CUstream stream)
-{
-    return cuMemPrefetchAsync_v2(address, bytes, location_of(device), 0, stream);
-}
+SOFT_OLDER(cuMemPrefetchAsync,
+           (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
+           cuMemPrefetchAsync_v2(address, bytes, location_of(device), 0, stream))
 
 CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr address, size_t bytes, CUdevice device,
                                  CUstream stream)

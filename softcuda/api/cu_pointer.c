@@ -100,8 +100,7 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
 CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute,
                                CUdeviceptr address)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "data"));
+    SOFT_TRY(soft_enter_with(__func__, out, "data"));
     soft_allocation found;
     if (!find(address, &found))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -170,8 +169,7 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
                                CUdeviceptr address)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(value, "value"));
+    SOFT_TRY(soft_enter_with(__func__, value, "value"));
     soft_allocation found;
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !find(address, &found))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of 0x%llx cannot be set",

@@ -90,8 +90,7 @@ static CUresult check_props(const CUmemPoolProps *props)
 
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pool"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pool"));
     SOFT_TRY(soft_need(props, "poolProps"));
     if (soft_rule(M_pool_props))
         SOFT_TRY(check_props(props));
@@ -106,19 +105,23 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
     return CUDA_SUCCESS;
 }
 
+static CUresult enter(const char *call, CUmemoryPool handle, soft_pool_object **out)
+{
+    SOFT_TRY(soft_enter(call));
+    return soft_pool_object_find(handle, out);
+}
+
 CUresult cuMemPoolDestroy(CUmemoryPool handle)
 {
-    SOFT_TRY(soft_enter(__func__));
     soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(enter(__func__, handle, &object));
     return soft_pool_object_destroy(object);
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
 {
-    SOFT_TRY(soft_enter(__func__));
     soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(enter(__func__, handle, &object));
     soft_pool_trim(object->pool, soft_rule(R112) ? keep : 0);
     if (!soft_rule(R58))
         soft_graph_memory_trim(object->device);
@@ -137,42 +140,46 @@ static CUresult set_high(soft_pool_object *object, CUmemPool_attribute attribute
     return CUDA_SUCCESS;
 }
 
+/* Where the policy keeps an attribute that CUDA has as an int; NULL for the others, which
+ * have 64 bits. */
+static uint32_t *flag_of(soft_pool_policy *policy, CUmemPool_attribute attribute)
+{
+    switch ((int)attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        return &policy->follow_event_dependencies;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: return &policy->allow_opportunistic;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        return &policy->allow_internal_dependencies;
+    default: return NULL;
+    }
+}
+
 CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
                                void *value)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(value, "value"));
+    SOFT_TRY(soft_enter_with(__func__, value, "value"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     soft_pool_policy policy;
     soft_pool_get_policy(object->pool, &policy);
-    int flag;
+    uint32_t *flag = flag_of(&policy, attribute);
+    int set;
     uint64_t number;
-    switch ((int)attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-        memcpy(&flag, value, sizeof(flag));
-        policy.follow_event_dependencies = flag != 0;
-        break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-        memcpy(&flag, value, sizeof(flag));
-        policy.allow_opportunistic = flag != 0;
-        break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-        memcpy(&flag, value, sizeof(flag));
-        policy.allow_internal_dependencies = flag != 0;
-        break;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-        memcpy(&number, value, sizeof(number));
-        policy.release_threshold_bytes = number;
-        break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-        memcpy(&number, value, sizeof(number));
-        return set_high(object, attribute, number);
-    default:
+    if (flag != NULL) {
+        memcpy(&set, value, sizeof(set));
+        *flag = set != 0;
+        soft_pool_set_policy(object->pool, &policy);
+        return CUDA_SUCCESS;
+    }
+    if (attribute != CU_MEMPOOL_ATTR_RELEASE_THRESHOLD &&
+        attribute != CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH &&
+        attribute != CU_MEMPOOL_ATTR_USED_MEM_HIGH)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "pool attribute %d cannot be set",
                          (int)attribute);
-    }
+    memcpy(&number, value, sizeof(number));
+    if (attribute != CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+        return set_high(object, attribute, number);
+    policy.release_threshold_bytes = number;
     soft_pool_set_policy(object->pool, &policy);
     return CUDA_SUCCESS;
 }
@@ -180,26 +187,20 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
                                void *out)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "value"));
+    SOFT_TRY(soft_enter_with(__func__, out, "value"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     soft_pool_policy policy;
     soft_pool_stats stats;
     soft_pool_get_policy(object->pool, &policy);
     soft_pool_get_stats(object->pool, &stats);
-    int flag = -1;
-    uint64_t number = 0;
+    const uint32_t *flag = flag_of(&policy, attribute);
+    if (flag != NULL) {
+        memcpy(out, &(int){*flag != 0}, sizeof(int));
+        return CUDA_SUCCESS;
+    }
+    uint64_t number;
     switch ((int)attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-        flag = policy.follow_event_dependencies != 0;
-        break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-        flag = policy.allow_opportunistic != 0;
-        break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-        flag = policy.allow_internal_dependencies != 0;
-        break;
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
         number = policy.release_threshold_bytes;
         break;
@@ -211,10 +212,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pool attribute",
                          (int)attribute);
     }
-    if (flag >= 0)
-        memcpy(out, &flag, sizeof(flag));
-    else
-        memcpy(out, &number, sizeof(number));
+    memcpy(out, &number, sizeof(number));
     return CUDA_SUCCESS;
 }
 
@@ -258,8 +256,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
                             CUmemLocation *location)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "flags"));
+    SOFT_TRY(soft_enter_with(__func__, out, "flags"));
     SOFT_TRY(soft_need(location, "location"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
@@ -277,8 +274,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pool_out"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pool_out"));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
     *out = (CUmemoryPool)device->default_pool;
@@ -287,8 +283,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal)
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pool"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pool"));
     soft_device *device;
     SOFT_TRY(pool_device_of(ordinal, &device));
     *out = (CUmemoryPool)soft_device_pool(device);
@@ -315,8 +310,11 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
     return set_pool(device, handle);
 }
 
-static CUresult check_type(CUmemAllocationType type)
+/* The device of a location, of which pools of a type are asked for. */
+static CUresult typed_device(const CUmemLocation *location, CUmemAllocationType type,
+                             soft_device **out)
 {
+    SOFT_TRY(pool_located(location, out));
     if (type == CU_MEM_ALLOCATION_TYPE_INVALID)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "allocation type 0 is none");
     if (type != CU_MEM_ALLOCATION_TYPE_PINNED)
@@ -328,11 +326,9 @@ static CUresult check_type(CUmemAllocationType type)
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
                                 CUmemAllocationType type)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pool_out"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pool_out"));
     soft_device *device;
-    SOFT_TRY(pool_located(location, &device));
-    SOFT_TRY(check_type(type));
+    SOFT_TRY(typed_device(location, type, &device));
     *out = (CUmemoryPool)device->default_pool;
     return CUDA_SUCCESS;
 }
@@ -340,11 +336,9 @@ CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
 CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
                          CUmemAllocationType type)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "pool"));
+    SOFT_TRY(soft_enter_with(__func__, out, "pool"));
     soft_device *device;
-    SOFT_TRY(pool_located(location, &device));
-    SOFT_TRY(check_type(type));
+    SOFT_TRY(typed_device(location, type, &device));
     *out = (CUmemoryPool)soft_device_pool(device);
     return CUDA_SUCCESS;
 }
@@ -354,8 +348,7 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
 {
     SOFT_TRY(soft_enter(__func__));
     soft_device *device;
-    SOFT_TRY(pool_located(location, &device));
-    SOFT_TRY(check_type(type));
+    SOFT_TRY(typed_device(location, type, &device));
     return set_pool(device, handle);
 }
 
@@ -365,8 +358,7 @@ CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "handle_out"));
+    SOFT_TRY(soft_enter_with(__func__, out, "handle_out"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     if (flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE ||
@@ -381,8 +373,7 @@ CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
 
 CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "shareData_out"));
+    SOFT_TRY(soft_enter_with(__func__, out, "shareData_out"));
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
     const bool pooled = device && soft_memory_find(device->memory, address, &found) &&
@@ -427,12 +418,10 @@ static CUresult allocate(CUdeviceptr *out, const struct allocate_in *in)
     if (soft_stream_captures(found))
         return soft_api_capture_alloc(found, object, in->bytes, out);
     soft_queue *queue = found->queue;
-    gph_error error = {0};
     uint64_t address;
     soft_point wait = {0};
     SOFT_TRY(soft_pass(soft_pool_alloc(object->pool, in->bytes, queue, NULL, NULL,
-                                       &address, &wait, &error),
-                       &error));
+                                       &address, &wait, soft_error())));
     if (wait.queue != NULL) {
         const soft_work order = {.kind = SOFT_WORK_EMPTY};
         const gph_status status = soft_queue_submit(queue, &order, &wait, 1, NULL);
@@ -488,10 +477,8 @@ static CUresult free_async(const char *call, CUdeviceptr address, CUstream strea
     /* A place in the order of the stream, behind all that may use the memory. */
     const soft_task order = {.kind = SOFT_TASK_CALL, .u.call = {.function = nothing}};
     SOFT_TRY(soft_stream_submit(context, stream, per_thread, &order, NULL));
-    gph_error error = {0};
-    return soft_pass(
-        soft_pool_free(device->memory, address, soft_queue_tail(in->queue), &error),
-        &error);
+    return soft_pass(soft_pool_free(device->memory, address, soft_queue_tail(in->queue),
+                                    soft_error()));
 }
 
 SOFT_TWINS(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream),

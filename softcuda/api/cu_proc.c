@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/api/symbols.h"
 #include "softcuda/device/context.h"
@@ -15,19 +16,16 @@
 static uint16_t first_of[BUCKETS], next_of[SYMBOLS_MAX];
 static pthread_once_t chains_once = PTHREAD_ONCE_INIT;
 
-static uint32_t bucket_of(const char *name)
+static uint64_t bucket_of(const char *name)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return (hash ^ hash >> 16) % BUCKETS;
+    return gphi_hash_text(GPHI_HASH_START, name) % BUCKETS;
 }
 
 static void make_chains(void)
 {
     assert(soft_symbol_count < SYMBOLS_MAX);
     for (size_t i = 0; i < soft_symbol_count; i++) {
-        const uint32_t bucket = bucket_of(soft_symbols[i].name);
+        const uint64_t bucket = bucket_of(soft_symbols[i].name);
         next_of[i] = first_of[bucket];
         first_of[bucket] = (uint16_t)(i + 1);
     }

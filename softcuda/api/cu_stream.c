@@ -21,10 +21,8 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int prior
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream *out, unsigned int flags)
-{
-    return cuStreamCreateWithPriority(out, flags, 0);
-}
+SOFT_OLDER(cuStreamCreate, (CUstream * out, unsigned int flags),
+           cuStreamCreateWithPriority(out, flags, 0))
 
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
@@ -38,63 +36,33 @@ CUresult cuStreamDestroy_v2(CUstream handle)
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamDestroy(CUstream handle)
-{
-    return cuStreamDestroy_v2(handle);
-}
+SOFT_OLDER(cuStreamDestroy, (CUstream handle), cuStreamDestroy_v2(handle))
 
-static CUresult get_priority(CUstream handle, bool per_thread, int *out)
-{
-    soft_stream *stream;
-    SOFT_TRY(soft_enter_stream("cuStreamGetPriority", handle, per_thread, &stream));
-    SOFT_TRY(soft_need(out, "priority"));
-    *out = stream->priority;
-    return CUDA_SUCCESS;
-}
+/* A question about a stream: `value`, of `stream`, goes to `out`, which CUDA's headers
+ * call `argument`. */
+#define QUESTION(name, type, argument, value)                                            \
+    static CUresult name##_of(CUstream handle, bool per_thread, type *out)               \
+    {                                                                                    \
+        soft_stream *stream;                                                             \
+        SOFT_TRY(soft_enter_stream(#name, handle, per_thread, &stream));                 \
+        SOFT_TRY(soft_need(out, argument));                                              \
+        *out = (value);                                                                  \
+        return CUDA_SUCCESS;                                                             \
+    }                                                                                    \
+    SOFT_TWINS(name, _ptsz, (CUstream handle, type * out),                               \
+               name##_of(handle, per_thread, out))
 
-SOFT_TWINS(cuStreamGetPriority, _ptsz, (CUstream handle, int *out),
-           get_priority(handle, per_thread, out))
+QUESTION(cuStreamGetPriority, int, "priority", stream->priority)
+QUESTION(cuStreamGetFlags, unsigned int, "flags", stream->flags)
+QUESTION(cuStreamGetId, unsigned long long, "streamId", stream->id)
+QUESTION(cuStreamGetCtx, CUcontext, "pctx", (CUcontext)stream->context)
+QUESTION(cuStreamGetDevice, CUdevice, "device", stream->context->device->ordinal)
 
-static CUresult get_flags(CUstream handle, bool per_thread, unsigned int *out)
-{
-    soft_stream *stream;
-    SOFT_TRY(soft_enter_stream("cuStreamGetFlags", handle, per_thread, &stream));
-    SOFT_TRY(soft_need(out, "flags"));
-    *out = stream->flags;
-    return CUDA_SUCCESS;
-}
-
-SOFT_TWINS(cuStreamGetFlags, _ptsz, (CUstream handle, unsigned int *out),
-           get_flags(handle, per_thread, out))
-
-static CUresult get_id(CUstream handle, bool per_thread, unsigned long long *out)
-{
-    soft_stream *stream;
-    SOFT_TRY(soft_enter_stream("cuStreamGetId", handle, per_thread, &stream));
-    SOFT_TRY(soft_need(out, "streamId"));
-    *out = stream->id;
-    return CUDA_SUCCESS;
-}
-
-SOFT_TWINS(cuStreamGetId, _ptsz, (CUstream handle, unsigned long long *out),
-           get_id(handle, per_thread, out))
-
-static CUresult get_context(CUstream handle, bool per_thread, CUcontext *out)
-{
-    soft_stream *stream;
-    SOFT_TRY(soft_enter_stream("cuStreamGetCtx", handle, per_thread, &stream));
-    SOFT_TRY(soft_need(out, "pctx"));
-    *out = (CUcontext)stream->context;
-    return CUDA_SUCCESS;
-}
-
-SOFT_TWINS(cuStreamGetCtx, _ptsz, (CUstream handle, CUcontext *out),
-           get_context(handle, per_thread, out))
-
+/* No stream is of a green context. */
 static CUresult get_context_v2(CUstream handle, bool per_thread, CUcontext *out,
                                CUgreenCtx *green)
 {
-    SOFT_TRY(get_context(handle, per_thread, out));
+    SOFT_TRY(cuStreamGetCtx_of(handle, per_thread, out));
     if (green)
         *green = NULL;
     return CUDA_SUCCESS;
@@ -102,18 +70,6 @@ static CUresult get_context_v2(CUstream handle, bool per_thread, CUcontext *out,
 
 SOFT_TWINS(cuStreamGetCtx_v2, _ptsz, (CUstream handle, CUcontext *out, CUgreenCtx *green),
            get_context_v2(handle, per_thread, out, green))
-
-static CUresult get_device(CUstream handle, bool per_thread, CUdevice *out)
-{
-    soft_stream *stream;
-    SOFT_TRY(soft_enter_stream("cuStreamGetDevice", handle, per_thread, &stream));
-    SOFT_TRY(soft_need(out, "device"));
-    *out = stream->context->device->ordinal;
-    return CUDA_SUCCESS;
-}
-
-SOFT_TWINS(cuStreamGetDevice, _ptsz, (CUstream handle, CUdevice *out),
-           get_device(handle, per_thread, out))
 
 static CUresult query(CUstream handle, bool per_thread)
 {

@@ -49,8 +49,7 @@ static CUresult check_flags(unsigned long long flags)
 CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
                              CUdeviceptr wanted, unsigned long long flags)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "ptr"));
+    SOFT_TRY(soft_enter_with(__func__, out, "ptr"));
     SOFT_TRY(check_flags(flags));
     if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -61,11 +60,9 @@ CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
                          alignment);
     const soft_context *context = soft_context_current();
     soft_device *device = context ? context->device : soft_device_at(0);
-    gph_error error = {0};
     uint64_t address;
-    SOFT_TRY(soft_pass(
-        soft_range_reserve(device->memory, bytes, alignment, wanted, &address, &error),
-        &error));
+    SOFT_TRY(soft_pass(soft_range_reserve(device->memory, bytes, alignment, wanted,
+                                          &address, soft_error())));
     *out = address;
     return CUDA_SUCCESS;
 }
@@ -75,8 +72,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
     SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
-    gph_error error = {0};
-    return soft_pass(soft_range_free(device->memory, address, bytes, &error), &error);
+    return soft_pass(soft_range_free(device->memory, address, bytes, soft_error()));
 }
 
 /* ---- physical memory ---- */
@@ -145,19 +141,16 @@ static CUresult make_handle(soft_physical *memory, int device,
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "handle"));
+    SOFT_TRY(soft_enter_with(__func__, out, "handle"));
     SOFT_TRY(check_flags(flags));
     SOFT_TRY(check_prop(prop));
     if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%zu bytes are no multiple of the granularity %llu", bytes,
                          SOFT_CHUNK_BYTES);
-    gph_error error = {0};
     soft_physical *memory;
     SOFT_TRY(soft_pass(soft_physical_create(soft_device_at(prop->location.id)->memory,
-                                            bytes, &memory, &error),
-                       &error));
+                                            bytes, &memory, soft_error())));
     return make_handle(memory, prop->location.id, prop, out);
 }
 
@@ -187,8 +180,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *address)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "handle"));
+    SOFT_TRY(soft_enter_with(__func__, out, "handle"));
     soft_device *device;
     const uint64_t at = (uint64_t)(uintptr_t)address;
     SOFT_TRY(device_for(at, &device));
@@ -216,8 +208,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *ad
 CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "granularity"));
+    SOFT_TRY(soft_enter_with(__func__, out, "granularity"));
     SOFT_TRY(check_prop(prop));
     if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
         option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
@@ -230,8 +221,7 @@ CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *p
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
                                                 CUmemGenericAllocationHandle handle)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "prop"));
+    SOFT_TRY(soft_enter_with(__func__, out, "prop"));
     pthread_mutex_lock(&lock);
     const struct physical *physical = handle_of(handle);
     if (physical != NULL)
@@ -271,9 +261,8 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
     soft_physical *memory = memory_of(handle);
     if (memory == NULL)
         return no_handle(handle);
-    gph_error error = {0};
     const CUresult status =
-        soft_pass(soft_range_map(device->memory, address, bytes, memory, &error), &error);
+        soft_pass(soft_range_map(device->memory, address, bytes, memory, soft_error()));
     soft_physical_release(memory);
     return status;
 }
@@ -287,9 +276,8 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     soft_context *context = soft_context_current();
     if (context != NULL && atomic_load(&context->alive))
         SOFT_TRY(soft_streams_wait(context));
-    gph_error error = {0};
     const CUresult result =
-        soft_pass(soft_range_unmap(device->memory, address, bytes, &error), &error);
+        soft_pass(soft_range_unmap(device->memory, address, bytes, soft_error()));
     return soft_rule(R113) ? result : CUDA_SUCCESS;
 }
 
@@ -314,14 +302,12 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
                              (unsigned)desc[i].flags);
     }
     for (size_t i = 0; i < count; i++) {
-        gph_error error = {0};
         const int who = desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE
                             ? desc[i].location.id
                             : device->ordinal;
-        SOFT_TRY(soft_pass(soft_range_set_access_of(device->memory, address, bytes,
-                                                    (uint32_t)who,
-                                                    (uint32_t)desc[i].flags, &error),
-                           &error));
+        SOFT_TRY(soft_pass(
+            soft_range_set_access_of(device->memory, address, bytes, (uint32_t)who,
+                                     (uint32_t)desc[i].flags, soft_error())));
     }
     soft_peer_changed();
     return CUDA_SUCCESS;
@@ -330,8 +316,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
 CUresult cuMemGetAccess(unsigned long long *out, const CUmemLocation *location,
                         CUdeviceptr address)
 {
-    SOFT_TRY(soft_enter(__func__));
-    SOFT_TRY(soft_need(out, "flags"));
+    SOFT_TRY(soft_enter_with(__func__, out, "flags"));
     SOFT_TRY(soft_need(location, "location"));
     soft_device *device;
     SOFT_TRY(device_for(address, &device));

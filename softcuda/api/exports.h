@@ -25,4 +25,11 @@ GPHI_CUDA_SYMBOLS(X)
         const bool per_thread = true;                                                    \
         return expr;                                                                     \
     }
+
+/* A call whose older signature says the same as a newer one. */
+#define SOFT_OLDER(name, parameters, expr)                                               \
+    CUresult name parameters                                                             \
+    {                                                                                    \
+        return expr;                                                                     \
+    }
 #endif

@@ -79,17 +79,17 @@ CUresult soft_image_compile(const void *image, size_t bytes, const soft_jit *jit
     options.allocator = soft_allocator();
     if (soft_device_count() > 1) /* device/peer.h asks before each access */
         options.check_memory = 1;
-    gph_error error = {0};
     soft_code *code = NULL;
     const uint64_t begin = gphi_clock_ns();
-    const gph_status status = soft_code_create(image, bytes, &options, &code, &error);
+    const gph_status status =
+        soft_code_create(image, bytes, &options, &code, soft_error());
     write_wall_time(jit, gphi_clock_ns() - begin);
     write_log(jit, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
               status == GPH_OK ? soft_code_info(code) : "");
     write_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-              status == GPH_OK ? "" : error.message);
+              status == GPH_OK ? "" : soft_error_text());
     if (status != GPH_OK)
-        return soft_pass(status, &error);
+        return soft_pass(status);
     *out = code;
     return CUDA_SUCCESS;
 }

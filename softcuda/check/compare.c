@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/vec.h"
 #include "softcuda/check/touched.h"
 
 /* A page or a span of one node: [start, end). */
@@ -172,20 +173,13 @@ static soft_finding *finding_of(struct sweep *s, uint32_t a, uint32_t b)
     const uint64_t *at = gphi_map_get(&s->pairs, key);
     if (at)
         return &s->out->list[*at];
-    if (s->out->count == s->out->capacity) {
-        const gph_allocator heap = s->race->heap;
-        const uint32_t capacity = s->out->capacity ? 2 * s->out->capacity : 16;
-        soft_finding *list = gphi_heap_array(heap, capacity, sizeof(*list));
-        if (list == NULL) {
-            s->failed = true;
-            return NULL;
-        }
-        if (s->out->count > 0)
-            memcpy(list, s->out->list, s->out->count * sizeof(*list));
-        gphi_heap_free(heap, s->out->list, s->out->capacity * sizeof(*list));
-        s->out->list = list;
-        s->out->capacity = capacity;
+    soft_finding *list = gphi_array_room(s->race->heap, s->out->list, &s->out->capacity,
+                                         s->out->count + 1ull, sizeof(*list));
+    if (list == NULL) {
+        s->failed = true;
+        return NULL;
     }
+    s->out->list = list;
     if (gphi_map_set(&s->pairs, key, s->out->count) != GPH_OK) {
         s->failed = true;
         return NULL;

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/heap.h"
+#include "base/vec.h"
 #include "softcuda/check/touched.h"
 
 #define TABLE_LEAST 16u
@@ -20,8 +22,7 @@ static uint64_t next_serial(void)
 
 static uint64_t hash(uint64_t page, uint32_t line, uint8_t kind)
 {
-    uint64_t h = (page * 8 + kind) * 0x9e3779b97f4a7c15ull + line * 0xd6e8feb86659fd93ull;
-    return h ^ h >> 29;
+    return gphi_hash_word(gphi_hash_word(GPHI_HASH_START, page * 8 + kind), line);
 }
 
 soft_trace *trace_create(struct soft_race *race)
@@ -212,20 +213,14 @@ void soft_trace_touch(soft_trace *trace, soft_trace_memory *memory,
 static void add_span_locked(soft_trace *trace, uint64_t start, uint64_t bytes,
                             uint8_t kind)
 {
-    if (trace->span_count == trace->span_capacity) {
-        const gph_allocator heap = trace->race->heap;
-        const uint32_t capacity = trace->span_capacity ? 2 * trace->span_capacity : 4;
-        struct span *spans = gphi_heap_array(heap, capacity, sizeof(*spans));
-        if (spans == NULL) {
-            atomic_store_explicit(&trace->race->incomplete, true, memory_order_relaxed);
-            return;
-        }
-        if (trace->span_count > 0)
-            memcpy(spans, trace->spans, trace->span_count * sizeof(*spans));
-        gphi_heap_free(heap, trace->spans, trace->span_capacity * sizeof(*spans));
-        trace->spans = spans;
-        trace->span_capacity = capacity;
+    struct span *spans =
+        gphi_array_room(trace->race->heap, trace->spans, &trace->span_capacity,
+                        trace->span_count + 1ull, sizeof(*spans));
+    if (spans == NULL) {
+        atomic_store_explicit(&trace->race->incomplete, true, memory_order_relaxed);
+        return;
     }
+    trace->spans = spans;
     trace->spans[trace->span_count++] = (struct span){start, start + bytes, kind};
 }
 

@@ -42,11 +42,6 @@ void *soft_new(size_t bytes)
     return fails_now() ? NULL : in_huge_pages(calloc(1, bytes), bytes);
 }
 
-void *soft_renew(void *old, size_t bytes)
-{
-    return fails_now() ? NULL : realloc(old, bytes);
-}
-
 void soft_delete(void *block)
 {
     free(block);
@@ -59,7 +54,7 @@ char *soft_new_string(const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-/* softcuda/memory, softcuda/engine and softcuda/kernel allocate through this one. */
+/* As realloc(); the old block stays as it was on failure, and what is new is zeroed. */
 static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
 {
     (void)user;
@@ -67,7 +62,7 @@ static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
         soft_delete(old);
         return NULL;
     }
-    char *fresh = soft_renew(old, bytes);
+    char *fresh = fails_now() ? NULL : realloc(old, bytes);
     if (fresh != NULL && bytes > old_bytes)
         memset(fresh + old_bytes, 0, bytes - old_bytes);
     return fresh;

@@ -8,9 +8,6 @@
 /* Zeroed; NULL when memory is exhausted. */
 void *soft_new(size_t bytes) GPH_CHECKED;
 
-/* As realloc(); the old block stays as it was on failure. */
-void *soft_renew(void *old, size_t bytes) GPH_CHECKED;
-
 /* NULL is fine. */
 void soft_delete(void *block);
 

@@ -68,16 +68,14 @@ CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     array->pitch = (array->row_bytes + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT;
     array->rows = desc->Height ? desc->Height : 1;
     const uint64_t bytes = array->pitch * array->rows * (desc->Depth ? desc->Depth : 1);
-    gph_error error = {0};
     CUresult status =
         soft_pass(soft_memory_alloc(array->memory, SOFT_MEMORY_DEVICE, bytes, 0, context,
-                                    &array->base, &error),
-                  &error);
+                                    &array->base, soft_error()));
     if (status == CUDA_SUCCESS) {
         status = soft_handle_add(array, SOFT_KIND_ARRAY);
         if (status != CUDA_SUCCESS &&
-            soft_memory_free(array->memory, array->base, &error) != GPH_OK)
-            soft_log(CU_LOG_LEVEL_WARNING, "%s", error.message);
+            soft_memory_free(array->memory, array->base, soft_error()) != GPH_OK)
+            soft_log(CU_LOG_LEVEL_WARNING, "%s", soft_error_text());
     }
     if (status != CUDA_SUCCESS) {
         soft_delete(array);
@@ -101,9 +99,8 @@ CUresult soft_array_destroy(CUarray handle)
     SOFT_TRY(find(handle, &array));
     if (!soft_handle_remove(array, SOFT_KIND_ARRAY))
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no array", (void *)handle);
-    gph_error error = {0};
     const CUresult status =
-        soft_pass(soft_memory_free(array->memory, array->base, &error), &error);
+        soft_pass(soft_memory_free(array->memory, array->base, soft_error()));
     soft_delete(array);
     return status;
 }

@@ -106,8 +106,7 @@ static CUresult create_env(soft_context *context)
         .place = place_of,
         .user = context,
         .allocator = soft_allocator()};
-    gph_error error = {0};
-    return soft_pass(soft_kernel_env_create(&options, &context->kernels, &error), &error);
+    return soft_pass(soft_kernel_env_create(&options, &context->kernels, soft_error()));
 }
 
 static CUresult come_alive_locked(soft_context *context, uint32_t flags)
@@ -191,11 +190,7 @@ CUresult soft_primary_prepare(soft_device *device)
     context->device = device;
     context->is_primary = true;
     atomic_store(&context->references, 1);
-    const CUresult added = soft_handle_add(context, SOFT_KIND_CONTEXT);
-    if (added != CUDA_SUCCESS) {
-        soft_delete(context);
-        return added;
-    }
+    SOFT_TRY(soft_handle_own(context, SOFT_KIND_CONTEXT));
     device->primary = context;
     return CUDA_SUCCESS;
 }

@@ -61,7 +61,9 @@ typedef struct soft_thread {
     bool only_warns;  /* what soft_refuse() says is a warning: the call goes on */
     bool in_callback; /* runs a host function of a stream: no CUDA call is permitted */
     uint32_t depth, capacity;
-    soft_context **stack; /* `depth` contexts, the current one last */
+    soft_context **stack;                     /* `depth` contexts, the current one last */
+    void (*drop_stack)(struct soft_thread *); /* when the thread ends, if it has one */
+    gph_error *error;                         /* soft_error(); NULL before the first */
 } soft_thread;
 
 /* This thread's record; never NULL. Its stack is released when the thread ends. */
@@ -70,12 +72,17 @@ static inline soft_thread *soft_thread_self(void)
 {
     return &soft_self;
 }
+/* Something is allocated for this thread: it goes when the thread ends. */
+void soft_thread_keep(void);
 
 /* The first line of every entry point but cuInit() and those that work without it: names
  * the call for the log and fails with NOT_INITIALIZED (before cuInit, and in a forked
  * child), DEINITIALIZED (while the process ends) or NOT_PERMITTED (in a host function).
  */
 CUresult soft_enter(const char *call);
+
+/* soft_enter(), and soft_need() of an argument. */
+CUresult soft_enter_with(const char *call, const void *pointer, const char *name);
 
 /* soft_enter(), and the current context, alive and without a sticky error; `out` may be
  * NULL. Fails with INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky error. */

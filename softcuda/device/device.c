@@ -16,10 +16,9 @@ static CUresult start_engine(uint32_t workers, uint32_t seed)
 {
     if (engine != NULL)
         return CUDA_SUCCESS;
-    gph_error error = {0};
     const soft_engine_options options = {
         .workers = workers, .random_seed = seed, .allocator = soft_allocator()};
-    return soft_pass(soft_engine_create(&options, &engine, &error), &error);
+    return soft_pass(soft_engine_create(&options, &engine, soft_error()));
 }
 
 /* The host touched an address without access: a device's, mostly. In a signal handler, on
@@ -46,17 +45,15 @@ CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
 {
     SOFT_TRY(start_engine(workers, seed));
     device->engine = engine;
-    gph_error error = {0};
     const bool keep_out = soft_check_memory_wanted() && soft_rule(G_device_pointer);
     if (keep_out)
-        SOFT_TRY(soft_pass(soft_fault_watch_host(say_host_access, &error), &error));
+        SOFT_TRY(soft_pass(soft_fault_watch_host(say_host_access, soft_error())));
     if (device->memory == NULL) {
         const soft_memory_options options = {.device = (uint32_t)device->ordinal,
                                              .limit_bytes = device->total_bytes,
                                              .keeps_host_out = keep_out,
                                              .allocator = soft_allocator()};
-        SOFT_TRY(
-            soft_pass(soft_memory_create(&options, &device->memory, &error), &error));
+        SOFT_TRY(soft_pass(soft_memory_create(&options, &device->memory, soft_error())));
     }
     if (device->default_pool == NULL) {
         SOFT_TRY(soft_pool_object_create(device, 0, &device->default_pool));
@@ -136,9 +133,8 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
                                      .allow_opportunistic = 1,
                                      .allow_internal_dependencies = 1,
                                      .max_bytes = bytes};
-    gph_error error = {0};
-    CUresult status = soft_pass(
-        soft_pool_create(device->memory, &policy, &object->pool, &error), &error);
+    CUresult status =
+        soft_pass(soft_pool_create(device->memory, &policy, &object->pool, soft_error()));
     if (status == CUDA_SUCCESS) {
         status = soft_handle_add(object, SOFT_KIND_POOL);
         if (status != CUDA_SUCCESS)

@@ -14,9 +14,6 @@
 #include "softcuda/device/stream.h"
 #include "softcuda/memory/memory.h"
 
-static pthread_key_t self_key;
-static pthread_once_t self_once = PTHREAD_ONCE_INIT;
-
 /* What graph/ does for streams that capture; set once, before any capture. */
 static const soft_capture_hooks *hooks;
 atomic_uint soft_captures_open;
@@ -37,19 +34,13 @@ void soft_context_release(soft_context *context)
         soft_delete(context);
 }
 
-static void thread_ends(void *record)
+static void drop_stack(soft_thread *thread)
 {
-    soft_thread *thread = record;
     while (thread->depth > 0)
         soft_context_release(thread->stack[--thread->depth]);
     soft_delete(thread->stack);
     thread->stack = NULL;
     thread->capacity = 0;
-}
-
-static void make_key(void)
-{
-    pthread_key_create(&self_key, thread_ends);
 }
 
 CUresult soft_driver_refuse(enum soft_phase now)
@@ -88,6 +79,12 @@ CUresult soft_enter(const char *call)
 {
     SOFT_TRY(enter(call));
     return check_captures(call);
+}
+
+CUresult soft_enter_with(const char *call, const void *pointer, const char *name)
+{
+    SOFT_TRY(soft_enter(call));
+    return soft_need(pointer, name);
 }
 
 CUresult soft_context_check(soft_context *context)
@@ -170,9 +167,9 @@ CUresult soft_context_push(soft_context *context)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u current contexts",
                          soft_self.depth + 1);
     if (stack != soft_self.stack) {
-        pthread_once(&self_once, make_key);
-        pthread_setspecific(self_key, &soft_self);
         soft_self.stack = stack;
+        soft_self.drop_stack = drop_stack;
+        soft_thread_keep();
     }
     atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
     soft_self.stack[soft_self.depth++] = context;

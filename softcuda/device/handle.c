@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/handle.h"
 #include "softcuda/device/log.h"
@@ -29,8 +30,7 @@ static uint64_t word_of(const void *object, soft_kind kind)
 
 static size_t slot_of(const struct table *table, const void *object)
 {
-    const uint64_t mixed = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(mixed >> 32) & table->mask;
+    return gphi_hash_word(GPHI_HASH_START, (uintptr_t)object) & table->mask;
 }
 
 static bool fits(const void *object)
@@ -93,6 +93,14 @@ CUresult soft_handle_add(const void *object, soft_kind kind)
     pthread_mutex_unlock(&lock);
     return table ? CUDA_SUCCESS
                  : soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for the handle table");
+}
+
+CUresult soft_handle_own(void *object, soft_kind kind)
+{
+    const CUresult added = soft_handle_add(object, kind);
+    if (added != CUDA_SUCCESS)
+        soft_delete(object);
+    return added;
 }
 
 static _Atomic uint64_t *entry_of(struct table *table, const void *object, soft_kind kind)

@@ -36,6 +36,9 @@ typedef enum soft_kind {
  * cannot grow. */
 CUresult soft_handle_add(const void *object, soft_kind kind);
 
+/* The same for the last step of making an object: soft_delete()s it on failure. */
+CUresult soft_handle_own(void *object, soft_kind kind);
+
 /* Makes it invalid. False if it was none of that kind: the caller lost a race, or the
  * handle never was one. */
 bool soft_handle_remove(const void *object, soft_kind kind);

@@ -139,7 +139,27 @@ void soft_refuse(CUresult code, const char *format, ...)
     }
 }
 
-CUresult soft_pass(gph_status status, const gph_error *error)
+gph_error *soft_error(void)
+{
+    soft_thread *self = soft_thread_self();
+    if (self->error == NULL) {
+        /* Not soft_new(): what says that an allocation failed is none of those that a
+         * test makes fail. */
+        self->error = calloc(1, sizeof(*self->error));
+        soft_thread_keep();
+    }
+    if (self->error != NULL)
+        self->error->message[0] = '\0'; /* not all of it: launches come by here */
+    return self->error;
+}
+
+const char *soft_error_text(void)
+{
+    const gph_error *error = soft_thread_self()->error;
+    return error && error->message[0] ? error->message : "no reason given";
+}
+
+CUresult soft_pass(gph_status status)
 {
     CUresult code = (CUresult)status;
     switch (status) {
@@ -153,7 +173,7 @@ CUresult soft_pass(gph_status status, const gph_error *error)
         if (status < 0)
             code = CUDA_ERROR_UNKNOWN;
     }
-    return soft_fail(code, "%s", error->message[0] ? error->message : "no reason given");
+    return soft_fail(code, "%s", soft_error_text());
 }
 
 void soft_log(CUlogLevel level, const char *format, ...)
@@ -186,11 +206,7 @@ CUresult soft_log_callback_add(CUlogsCallback function, void *user, void **out)
     if (fresh == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a log callback");
     *fresh = (struct callback){.function = function, .user = user};
-    const CUresult added = soft_handle_add(fresh, SOFT_KIND_LOG_CALLBACK);
-    if (added != CUDA_SUCCESS) {
-        soft_delete(fresh);
-        return added;
-    }
+    SOFT_TRY(soft_handle_own(fresh, SOFT_KIND_LOG_CALLBACK));
     pthread_mutex_lock(&lock);
     fresh->next = callbacks;
     callbacks = fresh;

@@ -37,9 +37,14 @@ void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
 /* A line that must not go unseen: to the log, and to stderr where that is not the log. */
 void soft_say(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
 
-/* What a status of the folders below comes to: CUDA_SUCCESS for GPH_OK, a CUresult as it
- * is, ours as the nearest CUresult; the message goes to the log. */
-CUresult soft_pass(gph_status status, const gph_error *error);
+/* Where a call of the folders below writes what was wrong: of this thread, and cleared.
+ * What stands in it is good until the next soft_error(). NULL without memory. */
+gph_error *soft_error(void);
+const char *soft_error_text(void); /* never NULL */
+
+/* What such a call's status comes to: CUDA_SUCCESS for GPH_OK, a CUresult as it is, ours
+ * as the nearest CUresult; the message in soft_error() goes to the log. */
+CUresult soft_pass(gph_status status);
 
 /* "CUDA_ERROR_INVALID_VALUE", or "unknown". */
 const char *soft_result_name(CUresult code);

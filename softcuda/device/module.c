@@ -16,12 +16,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the lists of modules
 /* Takes half-built modules: everything but the handles and the list. */
 static void free_module(soft_module *module)
 {
-    gph_error error;
     for (uint32_t i = 0; module->globals != NULL && i < module->global_count; i++)
         if (module->globals[i] != 0 &&
-            soft_memory_free(module->memory, module->globals[i], &error) != GPH_OK)
+            soft_memory_free(module->memory, module->globals[i], soft_error()) != GPH_OK)
             soft_log(CU_LOG_LEVEL_WARNING, "freeing a module's variable: %s",
-                     error.message);
+                     soft_error_text());
     soft_binding_release(module->binding);
     soft_code_release(module->code);
     soft_delete(module->functions);
@@ -62,21 +61,17 @@ static CUresult allocate_globals(soft_module *module)
                              global->name);
         if (global->bytes == 0)
             continue;
-        gph_error error = {0};
         SOFT_TRY(soft_pass(soft_memory_alloc(module->memory, SOFT_MEMORY_DEVICE,
                                              global->bytes, SOFT_FLAGS_MODULE, NULL,
-                                             &module->globals[i], &error),
-                           &error));
+                                             &module->globals[i], soft_error())));
     }
     return CUDA_SUCCESS;
 }
 
 static CUresult bind(soft_module *module)
 {
-    gph_error error = {0};
-    SOFT_TRY(soft_pass(
-        soft_binding_create(module->code, module->globals, &module->binding, &error),
-        &error));
+    SOFT_TRY(soft_pass(soft_binding_create(module->code, module->globals,
+                                           &module->binding, soft_error())));
     for (uint32_t i = 0; i < module->global_count; i++)
         if (module->globals[i] != 0)
             soft_binding_init_global(module->binding, i,

@@ -3,8 +3,33 @@
  * folder: the log asks it for the call that a thread is in. */
 #include "softcuda/device/process.h"
 
+#include <stdlib.h>
+
 struct soft_process soft_process;
+/* Small: programs may load the driver late, when there is little static TLS left. */
 _Thread_local soft_thread soft_self;
+static pthread_key_t self_key;
+static pthread_once_t self_once = PTHREAD_ONCE_INIT;
+
+static void thread_ends(void *record)
+{
+    soft_thread *thread = record;
+    if (thread->drop_stack != NULL)
+        thread->drop_stack(thread);
+    free(thread->error);
+    thread->error = NULL;
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&self_key, thread_ends);
+}
+
+void soft_thread_keep(void)
+{
+    pthread_once(&self_once, make_key);
+    pthread_setspecific(self_key, &soft_self);
+}
 
 enum soft_phase soft_driver_phase(void)
 {

@@ -185,12 +185,11 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
         .block = {launch->block[0], launch->block[1], launch->block[2]},
         .dynamic_shared_bytes = launch->shared_bytes,
         .cooperative = launch->cooperative};
-    gph_error error = {0};
     const gph_status status =
         soft_kernel_launch_init(&record->u.launch, record->context->kernels,
-                                launch->function->code, &dims, params, &error);
+                                launch->function->code, &dims, params, soft_error());
     if (status != GPH_OK)
-        return soft_pass(status, &error);
+        return soft_pass(status);
     record->u.launch.node = node;
     soft_kernel_launch_work(&record->u.launch, out);
     out->cost_ns = &launch->function->cost_ns;

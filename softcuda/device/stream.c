@@ -18,7 +18,6 @@ static atomic_ullong last_id;
 static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32_t flags,
                             int priority, soft_stream **out)
 {
-    gph_error error = {0};
     soft_stream *stream = soft_new(sizeof(*stream));
     if (stream == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
@@ -28,9 +27,8 @@ static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32
         soft_refuse(result, "no memory for the records of a stream");
         goto free_stream;
     }
-    result = soft_pass(
-        soft_queue_create(context->device->engine, priority, &stream->queue, &error),
-        &error);
+    result = soft_pass(soft_queue_create(context->device->engine, priority,
+                                         &stream->queue, soft_error()));
     if (result != CUDA_SUCCESS)
         goto free_ring;
     result = soft_handle_add(stream, SOFT_KIND_STREAM);
@@ -218,6 +216,14 @@ static gph_status submit_empty(soft_stream *stream, const soft_point *waits,
     return soft_queue_submit(stream->queue, &empty, waits, count, NULL);
 }
 
+/* The engine refuses work for one reason. */
+static CUresult taken(gph_status status)
+{
+    if (status != GPH_OK)
+        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
+    return CUDA_SUCCESS;
+}
+
 static bool is_behind_others(const soft_stream *stream)
 {
     return stream->kind == SOFT_STREAM_LEGACY || stream->kind == SOFT_STREAM_GATHER;
@@ -274,8 +280,7 @@ static CUresult submit_locked(soft_stream *stream, const soft_task *task)
     const uint32_t count = order_waits(stream, waits);
     const gph_status status =
         soft_queue_submit(stream->queue, &work, waits, count, &record->point);
-    if (status != GPH_OK)
-        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
+    SOFT_TRY(taken(status));
     stream->submitted++;
     return CUDA_SUCCESS;
 }
@@ -345,9 +350,7 @@ CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
     const gph_status status = soft_queue_launch(stream->queue, program, works, done,
                                                 argument, waits, wait_count, out);
     pthread_mutex_unlock(&stream->mutex);
-    if (status != GPH_OK)
-        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
-    return CUDA_SUCCESS;
+    return taken(status);
 }
 
 CUresult soft_stream_wait_point(soft_stream *stream, soft_point point)
@@ -357,9 +360,7 @@ CUresult soft_stream_wait_point(soft_stream *stream, soft_point point)
     pthread_mutex_lock(&stream->mutex);
     const gph_status status = submit_empty(stream, &point, 1);
     pthread_mutex_unlock(&stream->mutex);
-    if (status != GPH_OK)
-        return soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
-    return CUDA_SUCCESS;
+    return taken(status);
 }
 
 /* ---- waiting
@@ -478,9 +479,7 @@ CUresult soft_streams_wait_point(soft_context *context, soft_point point)
     for (soft_stream *s = streams->list; s && !soft_point_reached(point); s = s->next)
         status = status ? status : submit_empty(s, &point, 1);
     pthread_mutex_unlock(&streams->mutex);
-    return status == GPH_OK
-               ? CUDA_SUCCESS
-               : soft_fail(CUDA_ERROR_DEINITIALIZED, "the driver is shutting down");
+    return taken(status);
 }
 
 CUresult soft_capture_check_stream(soft_context *context, CUstream handle,

@@ -98,6 +98,17 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
 CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *copy, soft_task *out);
 CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *fill,
                         soft_task *out);
+/* One end of a copy, as CUDA_MEMCPY3D has it; `x` in bytes, `height` rows of a plane. */
+typedef struct soft_copy_end {
+    CUmemorytype type;
+    CUarray array;
+    const void *host;
+    CUdeviceptr device;
+    size_t x, y, z, pitch, height, lod;
+} soft_copy_end;
+soft_copy_end soft_copy_source(const CUDA_MEMCPY3D *copy);
+soft_copy_end soft_copy_target(const CUDA_MEMCPY3D *copy);
+
 /* The same for a capture, which takes any destination and warns of a wrong one. */
 CUresult soft_task_fill_captured(const CUDA_MEMSET_NODE_PARAMS *fill, soft_task *out);
 /* Whether there is memory where it goes, now. */

@@ -113,21 +113,26 @@ static bool extent_of(const soft_copy *copy, size_t pitch, size_t slice, uint64_
     return true;
 }
 
-struct end {
-    CUmemorytype type;
-    const void *host;
-    CUdeviceptr device;
-    CUarray array;
-    size_t pitch, rows; /* rows of a plane */
-    size_t x, y, z;     /* x in bytes */
-};
+soft_copy_end soft_copy_source(const CUDA_MEMCPY3D *c)
+{
+    return (soft_copy_end){c->srcMemoryType, c->srcArray, c->srcHost, c->srcDevice,
+                           c->srcXInBytes,   c->srcY,     c->srcZ,    c->srcPitch,
+                           c->srcHeight,     c->srcLOD};
+}
+
+soft_copy_end soft_copy_target(const CUDA_MEMCPY3D *c)
+{
+    return (soft_copy_end){c->dstMemoryType, c->dstArray, c->dstHost, c->dstDevice,
+                           c->dstXInBytes,   c->dstY,     c->dstZ,    c->dstPitch,
+                           c->dstHeight,     c->dstLOD};
+}
 
 /* Where an end begins, and its pitches. */
-static CUresult place(const struct end *end, const soft_copy *copy, const char *what,
+static CUresult place(const soft_copy_end *end, const soft_copy *copy, const char *what,
                       uint64_t *address, size_t *pitch, size_t *slice)
 {
     uint64_t base;
-    size_t rows = end->rows;
+    size_t rows = end->height;
     *pitch = end->pitch;
     switch (end->type) {
     case CU_MEMORYTYPE_HOST: base = (uint64_t)(uintptr_t)end->host; break;
@@ -165,24 +170,7 @@ static CUresult place(const struct end *end, const soft_copy *copy, const char *
 CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *c, soft_task *out)
 {
     (void)context;
-    const struct end to = {.type = c->dstMemoryType,
-                           .host = c->dstHost,
-                           .device = c->dstDevice,
-                           .array = c->dstArray,
-                           .pitch = c->dstPitch,
-                           .rows = c->dstHeight,
-                           .x = c->dstXInBytes,
-                           .y = c->dstY,
-                           .z = c->dstZ};
-    const struct end from = {.type = c->srcMemoryType,
-                             .host = c->srcHost,
-                             .device = c->srcDevice,
-                             .array = c->srcArray,
-                             .pitch = c->srcPitch,
-                             .rows = c->srcHeight,
-                             .x = c->srcXInBytes,
-                             .y = c->srcY,
-                             .z = c->srcZ};
+    const soft_copy_end to = soft_copy_target(c), from = soft_copy_source(c);
     soft_copy copy = {.width = c->WidthInBytes,
                       .height = c->Height,
                       .depth = c->Depth,

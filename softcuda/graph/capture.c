@@ -37,25 +37,11 @@ static soft_edge_end *find_end(const soft_edge_list *list, const soft_node *node
     return NULL;
 }
 
-static CUresult reserve(soft_edge_list *list, uint32_t count)
-{
-    if (count <= list->capacity - list->count)
-        return CUDA_SUCCESS;
-    const uint32_t capacity = 2 * list->capacity + count;
-    soft_edge_end *fresh = soft_renew(list->ends, capacity * sizeof(*fresh));
-    if (fresh == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u dependencies",
-                         capacity);
-    list->ends = fresh;
-    list->capacity = capacity;
-    return CUDA_SUCCESS;
-}
-
 /* Adds the ends that are not there yet; on failure `list` is as before. */
 CUresult soft_frontier_merge(soft_edge_list *list, const soft_edge_end *ends,
                              uint32_t count)
 {
-    SOFT_TRY(reserve(list, count));
+    SOFT_TRY(soft_edge_list_reserve(list, count));
     for (uint32_t i = 0; i < count; i++) {
         soft_edge_end *there = find_end(list, ends[i].node);
         if (there == NULL)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What each call of the driver means to captures that are open. The entry points do not
- * ask themselves: where they are entered (device/context.c), find their stream
+ * ask themselves: where they are entered (device/enter.c), find their stream
  * (device/stream.c) or their event (device/event.c), the call is looked up here, by the
  * name that soft_enter() was given. Nothing of it happens while nothing captures. */
 #include <stdlib.h>

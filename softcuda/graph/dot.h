@@ -13,15 +13,6 @@ typedef struct soft_dot_node {
     uint32_t topo;  /* its place in an order from the ends to the roots */
 } soft_dot_node;
 
-/* One end of a copy, as CUDA_MEMCPY3D has it. */
-typedef struct soft_copy_end {
-    CUmemorytype type;
-    CUarray array;
-    const void *host;
-    CUdeviceptr device;
-    size_t x, y, z, pitch, height, lod;
-} soft_copy_end;
-
 /* dotnode.c: what stands behind the node's name. */
 void soft_dot_write_node(FILE *file, const soft_dot_node *dot);
 #endif

@@ -178,12 +178,7 @@ static void copy(FILE *file, const soft_dot_node *dot)
     static const char columns[] =
         "MemoryType | Array | Host | Device | XInBytes | Y | Z | Pitch | Height | LOD";
     const CUDA_MEMCPY3D *c = &dot->node->copy;
-    const soft_copy_end src = {c->srcMemoryType, c->srcArray, c->srcHost, c->srcDevice,
-                               c->srcXInBytes,   c->srcY,     c->srcZ,    c->srcPitch,
-                               c->srcHeight,     c->srcLOD},
-                        dst = {c->dstMemoryType, c->dstArray, c->dstHost, c->dstDevice,
-                               c->dstXInBytes,   c->dstY,     c->dstZ,    c->dstPitch,
-                               c->dstHeight,     c->dstLOD};
+    const soft_copy_end src = soft_copy_source(c), dst = soft_copy_target(c);
     if (!has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS)) {
         /* without a blank before the label, as an H100 does it */
         fprintf(file, "[style=\"solid\" shape=\"trapezium\"label=\"");

@@ -2,23 +2,32 @@
 /* Edges of a graph, each in the lists of both of its ends. */
 #include <string.h>
 
+#include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
 
+CUresult soft_edge_list_reserve(soft_edge_list *list, uint32_t more)
+{
+    /* Room for two at first: most nodes have one edge or two, and there are many. */
+    uint32_t capacity = list->capacity > 0 ? list->capacity : 1;
+    const uint32_t wanted = list->count + more > 2 ? list->count + more : 2;
+    if (more <= list->capacity - list->count)
+        return CUDA_SUCCESS;
+    soft_edge_end *ends =
+        gphi_array_room(*soft_allocator(), list->ends, &capacity, wanted, sizeof(*ends));
+    if (ends == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u edges", wanted);
+    list->ends = ends;
+    list->capacity = capacity;
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
                              const CUgraphEdgeData *data)
 {
-    if (list->count == list->capacity) {
-        const uint32_t capacity = list->capacity ? 2 * list->capacity : 2;
-        soft_edge_end *fresh = soft_renew(list->ends, capacity * sizeof(*fresh));
-        if (fresh == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u edges",
-                             capacity);
-        list->ends = fresh;
-        list->capacity = capacity;
-    }
+    SOFT_TRY(soft_edge_list_reserve(list, 1));
     list->ends[list->count++] =
         (soft_edge_end){node, data ? *data : (CUgraphEdgeData){0}};
     return CUDA_SUCCESS;

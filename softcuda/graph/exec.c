@@ -132,16 +132,15 @@ static soft_device *device_of(const soft_flat *flat)
 static CUresult build(soft_exec *exec, soft_flat *flat,
                       CUDA_GRAPH_INSTANTIATE_PARAMS *out)
 {
-    gph_error error = {0};
     const bool by_node = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
     const gph_status status = soft_program_create(
         exec->device->engine, flat->shape.node_count, flat->edges, flat->edge_count,
-        flat->kinds, by_node ? flat->priorities : NULL, &exec->program, &error);
+        flat->kinds, by_node ? flat->priorities : NULL, &exec->program, soft_error());
     if (status == GPH_E_INVALID && soft_rule(R7)) {
         out->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
     }
-    SOFT_TRY(soft_pass(status, &error));
+    SOFT_TRY(soft_pass(status));
     const soft_watch_graph watched = {flat->nodes, flat->shape.node_count, flat->edges,
                                       flat->edge_count};
     SOFT_TRY(soft_watch_create(&watched, &exec->watch));

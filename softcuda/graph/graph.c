@@ -31,11 +31,7 @@ CUresult soft_graph_create(soft_graph **out)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
     graph->id = soft_graph_next_id();
     graph->number = ++last_number;
-    const CUresult result = soft_handle_add(graph, SOFT_KIND_GRAPH);
-    if (result != CUDA_SUCCESS) {
-        soft_delete(graph);
-        return result;
-    }
+    SOFT_TRY(soft_handle_own(graph, SOFT_KIND_GRAPH));
     *out = graph;
     return CUDA_SUCCESS;
 }

@@ -156,6 +156,8 @@ bool soft_edge_exists(const soft_node *from, const soft_node *to);
 /* Whether edge data between two types is allowed; INVALID_VALUE with the reason. */
 CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
                          const CUgraphEdgeData *data);
+/* Room for more ends; nothing is changed on failure. */
+CUresult soft_edge_list_reserve(soft_edge_list *list, uint32_t more);
 CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
                              const CUgraphEdgeData *data);
 

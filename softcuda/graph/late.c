@@ -65,19 +65,18 @@ CUresult soft_late_create(soft_exec *exec, soft_flat *flat, const int *prioritie
     const uint32_t nodes = exec->shape.node_count;
     if (set_kinds(flat, nodes, SOFT_WORK_POLL) == 0)
         return CUDA_SUCCESS;
-    gph_error error = {0};
     gph_status status = GPH_OK;
     soft_late *late = soft_new(sizeof(*late));
     if (late != NULL)
         status = soft_program_create(exec->device->engine, nodes, flat->edges,
                                      flat->edge_count, flat->kinds, priorities,
-                                     &late->program, &error);
+                                     &late->program, soft_error());
     set_kinds(flat, nodes, SOFT_WORK_EMPTY);
     if (late == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an executable graph");
     late->sole_root = sole_root_of(&exec->shape);
     exec->late = late;
-    return soft_pass(status, &error);
+    return soft_pass(status);
 }
 
 /* ---- launches ---- */

@@ -242,9 +242,8 @@ static CUresult check_access(const CUDA_MEM_ALLOC_NODE_PARAMS *params, uint32_t 
 static CUresult arena_of(soft_graph *graph, soft_device *device, soft_graph_arena **out)
 {
     soft_graph_arena **at = &graph->memory->arenas[device->ordinal];
-    gph_error error = {0};
     if (*at == NULL)
-        SOFT_TRY(soft_pass(soft_graph_arena_create(device->memory, at, &error), &error));
+        SOFT_TRY(soft_pass(soft_graph_arena_create(device->memory, at, soft_error())));
     *out = *at;
     return CUDA_SUCCESS;
 }
@@ -257,7 +256,6 @@ static CUresult add_alloc(soft_node *node, const CUDA_MEM_ALLOC_NODE_PARAMS *par
         device = soft_device_at(0);
     uint32_t access;
     soft_graph_arena *arena;
-    gph_error error = {0};
     SOFT_TRY(check_access(params, &access));
     SOFT_TRY(arena_of(node->graph, device, &arena));
     memory->params = *params;
@@ -273,8 +271,7 @@ static CUresult add_alloc(soft_node *node, const CUDA_MEM_ALLOC_NODE_PARAMS *par
     }
     SOFT_TRY(soft_pass(soft_graph_alloc_add(arena, params->bytesize, access,
                                             soft_rule(R52) ? node->reach : NULL,
-                                            &memory->alloc, &error),
-                       &error));
+                                            &memory->alloc, soft_error())));
     memory->params.dptr = soft_rule(R42) ? soft_graph_alloc_base(memory->alloc) : 0;
     soft_graph_alloc_marks(memory->alloc)->owner = node;
     soft_graph_arena_retain(arena);

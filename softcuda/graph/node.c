@@ -3,6 +3,7 @@
  * a child graph, so both are cloned and destroyed by each other. */
 #include <string.h>
 
+#include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
@@ -229,14 +230,13 @@ CUresult soft_node_set(soft_node *node, const soft_node_params *params)
 
 static CUresult reserve_place(soft_graph *graph)
 {
-    if (graph->node_count < graph->node_capacity)
-        return CUDA_SUCCESS;
-    const uint32_t capacity = graph->node_capacity ? 2 * graph->node_capacity : 8;
-    soft_node **fresh = soft_renew(graph->nodes, capacity * sizeof(*fresh));
-    if (fresh == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u nodes", capacity);
-    graph->nodes = fresh;
-    graph->node_capacity = capacity;
+    soft_node **nodes =
+        gphi_array_room(*soft_allocator(), graph->nodes, &graph->node_capacity,
+                        graph->node_count + 1ull, sizeof(*nodes));
+    if (nodes == NULL)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u nodes",
+                         graph->node_count + 1);
+    graph->nodes = nodes;
     return CUDA_SUCCESS;
 }
 

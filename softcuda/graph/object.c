@@ -9,6 +9,7 @@
  * mutex of their own, with which nothing else is called. */
 #include <string.h>
 
+#include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
@@ -39,10 +40,8 @@ static CUresult make_queue(void)
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&mutex);
     if (destructors == NULL) {
-        gph_error error = {0};
         result = soft_pass(
-            soft_queue_create(soft_device_at(0)->engine, 0, &destructors, &error),
-            &error);
+            soft_queue_create(soft_device_at(0)->engine, 0, &destructors, soft_error()));
     }
     pthread_mutex_unlock(&mutex);
     return result;
@@ -56,11 +55,7 @@ CUresult soft_object_create(void *pointer, CUhostFn destroy, unsigned count,
     if (object == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a user object");
     *object = (soft_object){.pointer = pointer, .destroy = destroy, .user = count};
-    const CUresult result = soft_handle_add(object, SOFT_KIND_USER_OBJECT);
-    if (result != CUDA_SUCCESS) {
-        soft_delete(object);
-        return result;
-    }
+    SOFT_TRY(soft_handle_own(object, SOFT_KIND_USER_OBJECT));
     *out = object;
     return CUDA_SUCCESS;
 }
@@ -164,15 +159,12 @@ static soft_object_hold *find_hold(const soft_object_list *list,
 
 static CUresult reserve(soft_object_list *list, uint32_t more)
 {
-    if (list->count + more <= list->capacity)
-        return CUDA_SUCCESS;
-    uint32_t capacity = list->capacity ? 2 * list->capacity : 4;
-    capacity = capacity < list->count + more ? list->count + more : capacity;
-    soft_object_hold *fresh = soft_renew(list->holds, capacity * sizeof(*fresh));
-    if (fresh == NULL)
+    soft_object_hold *holds =
+        gphi_array_room(*soft_allocator(), list->holds, &list->capacity,
+                        (size_t)list->count + more, sizeof(*holds));
+    if (holds == NULL)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for user objects");
-    list->holds = fresh;
-    list->capacity = capacity;
+    list->holds = holds;
     return CUDA_SUCCESS;
 }
 

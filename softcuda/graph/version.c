@@ -281,16 +281,13 @@ static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
     exec->fences = soft_new(count * sizeof(soft_queue *));
     if (exec->event_nodes == NULL || exec->fences == NULL)
         return out_of_memory(exec);
-    gph_error error = {0};
     for (uint32_t i = 0; i < exec->shape.node_count; i++) {
         const soft_node *node = flat->nodes[i];
         if (!is_asked(node))
             continue;
         if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
-            SOFT_TRY(
-                soft_pass(soft_fence_create(exec->device->engine,
-                                            &exec->fences[exec->event_count], &error),
-                          &error));
+            SOFT_TRY(soft_pass(soft_fence_create(
+                exec->device->engine, &exec->fences[exec->event_count], soft_error())));
         exec->event_nodes[exec->event_count++] = i;
     }
     return CUDA_SUCCESS;

@@ -104,12 +104,11 @@ CUresult soft_watch_set_memory(soft_watch *watch, soft_node *const *nodes,
     if (watch == NULL)
         return CUDA_SUCCESS;
     struct lives lives;
-    gph_error error = {0};
     SOFT_TRY(find_lives(nodes, node_count, &lives));
     const gph_status status =
-        soft_race_set_windows(watch->race, lives.list, lives.count, &error);
+        soft_race_set_windows(watch->race, lives.list, lives.count, soft_error());
     soft_delete(lives.list);
-    return soft_pass(status, &error);
+    return soft_pass(status);
 }
 
 /* ---- life of the watch --------------------------------------------------------------
@@ -127,12 +126,12 @@ static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching
                                        .touches = touching,
                                        .windows = lives.list,
                                        .allocator = soft_allocator()};
-    gph_error error = {0};
-    const gph_status status = soft_race_create(&options, out, &error);
+    const gph_status status = soft_race_create(&options, out, soft_error());
     soft_delete(lives.list);
     if (status != GPH_E_UNSUPPORTED)
-        return soft_pass(status, &error);
-    soft_say(CU_LOG_LEVEL_WARNING, "a graph is not checked for races: %s", error.message);
+        return soft_pass(status);
+    soft_say(CU_LOG_LEVEL_WARNING, "a graph is not checked for races: %s",
+             soft_error_text());
     return CUDA_SUCCESS;
 }
 

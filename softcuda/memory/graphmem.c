@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/vec.h"
 #include "softcuda/memory/grapharena.h"
 
 #define FEW_ARENAS 256u
@@ -17,59 +18,50 @@
 /* ---- growing
  * -------------------------------------------------------------------------------- */
 
-/* Room for `count` items of an array; the old one stays on failure. */
-static bool grow(gph_allocator heap, void **array, uint32_t *capacity, uint32_t count,
-                 size_t item)
-{
-    if (count <= *capacity)
-        return true;
-    const uint32_t wanted = count > 2 * *capacity ? count : 2 * *capacity;
-    void *fresh = gphi_heap_array(heap, wanted, item);
-    if (fresh == NULL)
-        return false;
-    if (*capacity)
-        memcpy(fresh, *array, *capacity * item);
-    gphi_heap_free(heap, *array, *capacity * item);
-    *array = fresh;
-    *capacity = wanted;
-    return true;
-}
-
 static bool grow_segments(soft_graph_arena *arena, uint32_t slot_count)
 {
     const uint32_t count = (slot_count + SOFT_SEGMENT_CHUNKS - 1) / SOFT_SEGMENT_CHUNKS;
     if (count <= arena->segment_capacity)
         return true;
     const gph_allocator heap = arena->memory->heap;
-    uint32_t flags = arena->segment_capacity, segments = arena->segment_capacity;
-    const uint32_t more = count > 2 * flags ? count : 2 * flags;
-    void *holds = arena->holds, *list = arena->segments;
-    uint8_t *fresh = gphi_heap_array(heap, more, 1);
+    const uint32_t old = arena->segment_capacity;
+    const uint32_t more = count > 2 * old ? count : 2 * old;
+    uint8_t *holds = gphi_heap_array(heap, more, 1); /* scratch: nothing to keep */
     uint32_t *growths = gphi_heap_array(heap, more, sizeof(*growths));
-    if (fresh == NULL || growths == NULL ||
-        !grow(heap, &list, &segments, count, sizeof(struct graph_segment *))) {
-        gphi_heap_free(heap, fresh, more);
-        gphi_heap_free(heap, growths, more * sizeof(*growths));
-        return false;
+    struct graph_segment **segments = gphi_heap_array(heap, more, sizeof(*segments));
+    const bool made = holds != NULL && growths != NULL && segments != NULL;
+    if (made && old > 0) {
+        memcpy(growths, arena->growths, old * sizeof(*growths));
+        memcpy(segments, arena->segments, old * sizeof(*segments));
     }
-    if (flags)
-        memcpy(growths, arena->growths, flags * sizeof(*growths));
-    gphi_heap_free(heap, arena->growths, flags * sizeof(*growths));
-    gphi_heap_free(heap, holds, flags); /* scratch: nothing to keep */
-    arena->holds = fresh;
+    const uint32_t drop = made ? old : more; /* the old ones go, or the new ones */
+    gphi_heap_free(heap, made ? arena->holds : holds, drop);
+    gphi_heap_free(heap, made ? arena->growths : growths, drop * sizeof(*growths));
+    gphi_heap_free(heap, made ? arena->segments : segments, drop * sizeof(*segments));
+    if (!made)
+        return false;
+    arena->holds = holds;
     arena->growths = growths;
-    arena->segments = list;
-    arena->segment_capacity = segments;
+    arena->segments = segments;
+    arena->segment_capacity = more;
     return true;
+}
+
+/* Room for one more block. */
+static bool reserve_block(soft_graph_arena *arena)
+{
+    struct graph_block *blocks =
+        gphi_array_room(arena->memory->heap, arena->blocks, &arena->block_capacity,
+                        arena->block_count + 1ull, sizeof(*blocks));
+    if (blocks != NULL)
+        arena->blocks = blocks;
+    return blocks != NULL;
 }
 
 static bool add_block(soft_graph_arena *arena, const struct graph_block *block)
 {
-    void *blocks = arena->blocks;
-    if (!grow(arena->memory->heap, &blocks, &arena->block_capacity,
-              arena->block_count + 1, sizeof(*block)))
+    if (!reserve_block(arena))
         return false;
-    arena->blocks = blocks;
     uint32_t at = arena->block_count++;
     for (; at > 0 && arena->blocks[at - 1].start > block->start; at--)
         arena->blocks[at] = arena->blocks[at - 1];
@@ -147,9 +139,10 @@ static void note_growth(soft_graph_arena *arena, uint32_t slots)
 static bool add_region(soft_graph_arena *arena, uint32_t slots)
 {
     soft_memory *memory = arena->memory;
-    void *regions = arena->regions;
-    if (!grow(memory->heap, &regions, &arena->region_capacity, arena->region_count + 1,
-              sizeof(*arena->regions)))
+    struct graph_region *regions =
+        gphi_array_room(memory->heap, arena->regions, &arena->region_capacity,
+                        arena->region_count + 1ull, sizeof(*regions));
+    if (regions == NULL)
         return false;
     arena->regions = regions;
     uint32_t count = region_size(memory->graphs, slots);
@@ -271,13 +264,10 @@ static soft_graph_alloc *add_locked(soft_graph_arena *arena, uint64_t bytes,
         (uint32_t)((rounded + SOFT_CHUNK_BYTES - 1) / SOFT_CHUNK_BYTES);
     if (first == UINT32_MAX && add_region(arena, slots))
         first = find_run(arena, rounded, before);
-    void *blocks = arena->blocks;
-    if (first == UINT32_MAX || !grow(memory->heap, &blocks, &arena->block_capacity,
-                                     arena->block_count + 1, sizeof(*arena->blocks))) {
+    if (first == UINT32_MAX || !reserve_block(arena)) {
         gphi_heap_free(memory->heap, alloc, sizeof(*alloc));
         return NULL;
     }
-    arena->blocks = blocks;
     *alloc = (soft_graph_alloc){.arena = arena, .region = arena->blocks[first].region};
     alloc->info = (soft_allocation){.base = arena->blocks[first].start,
                                     .bytes = bytes,

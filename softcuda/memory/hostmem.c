@@ -2,17 +2,19 @@
 /* Host memory that CUDA knows: allocated by cuMemHostAlloc or registered by its owner.
  * One registry a process, sorted by address; lookups are rare beside launches. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/fail.h"
+#include "base/heap.h"
+#include "base/vec.h"
 #include "softcuda/memory/arena.h"
 
 static struct {
     pthread_rwlock_t lock;
     soft_allocation *entries; /* sorted by base, never overlapping */
-    size_t count, capacity;
+    size_t count;
+    uint32_t capacity;
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 /* The first entry that ends behind `address`. */
@@ -37,7 +39,8 @@ static void remove_locked(size_t at)
             (registry.count - at) * sizeof(*registry.entries));
     if (registry.count > 0)
         return;
-    free(registry.entries);
+    gphi_heap_free(gphi_heap(NULL), registry.entries,
+                   registry.capacity * sizeof(*registry.entries));
     registry.entries = NULL;
     registry.capacity = 0;
 }
@@ -52,17 +55,14 @@ static gph_status add(const soft_allocation *entry)
         status = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
         goto unlock;
     }
-    if (registry.count == registry.capacity) {
-        const size_t capacity = registry.capacity ? 2 * registry.capacity : 16;
-        soft_allocation *fresh =
-            realloc(registry.entries, capacity * sizeof(*registry.entries));
-        if (fresh == NULL) {
-            status = GPH_E_NO_MEMORY;
-            goto unlock;
-        }
-        registry.entries = fresh;
-        registry.capacity = capacity;
+    soft_allocation *entries =
+        gphi_array_room(gphi_heap(NULL), registry.entries, &registry.capacity,
+                        registry.count + 1, sizeof(*entries));
+    if (entries == NULL) {
+        status = GPH_E_NO_MEMORY;
+        goto unlock;
     }
+    registry.entries = entries;
     memmove(&registry.entries[at + 1], &registry.entries[at],
             (registry.count - at) * sizeof(*registry.entries));
     registry.entries[at] = *entry;
