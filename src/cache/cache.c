@@ -45,17 +45,15 @@ static gph_status clear_buffers(gph_cache *cache, gph_error *error)
 {
     const gphi_cuda_table *cu = &cache->runtime->cu;
     for (uint32_t i = 0; i <= cache->layout.input_count; i++) {
-        const CUresult result = cu->cuMemsetD8Async(
-            cache->buffers[i], 0, cache->buffer_bytes[i], CU_STREAM_PER_THREAD);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemsetD8Async",
-                                  "clearing input %u", i);
+        GPHI_TRY(gphi_cuda_check(error,
+                                 cu->cuMemsetD8Async(cache->buffers[i], 0,
+                                                     cache->buffer_bytes[i],
+                                                     CU_STREAM_PER_THREAD),
+                                 "cuMemsetD8Async", "clearing input %u", i));
     }
-    const CUresult result = cu->cuStreamSynchronize(CU_STREAM_PER_THREAD);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize",
-                              "clearing %u inputs", cache->layout.input_count);
-    return GPH_OK;
+    return gphi_cuda_check(error, cu->cuStreamSynchronize(CU_STREAM_PER_THREAD),
+                           "cuStreamSynchronize", "clearing %u inputs",
+                           cache->layout.input_count);
 }
 
 /* One set of buffers for all keys. */

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cache/cache.h"
+#include "memory/pool.h"
 
 #include <gph/memory_ledger.h>
 
@@ -36,31 +37,21 @@ static uint64_t cover(struct span *spans, size_t count)
     return bytes;
 }
 
-/* The ranges of one recording, inputs left out: those are the cache's buffers. */
+/* The ranges of one recording, inputs left out: those are the cache's buffers. `ranges`:
+ * room for them. */
 static gph_status add_ranges(const gph_cache *cache, const gphi_record *record,
-                             gphi_vec *spans, gph_error *error)
+                             gphi_vec *ranges, gphi_vec *spans, gph_error *error)
 {
-    uint32_t count = 0;
-    GPHI_TRY(gph_pool_ranges(cache->pool, record->id, NULL, 0, &count, error));
-    if (count == 0)
-        return GPH_OK;
-    const gph_allocator heap = cache->runtime->heap;
-    gph_pool_range *ranges = gphi_heap_array(heap, count, sizeof(*ranges));
-    if (ranges == NULL || gphi_vec_reserve(spans, count) != GPH_OK) {
-        gphi_heap_free(heap, ranges, count * sizeof(*ranges));
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u ranges", count);
+    GPHI_TRY(gphi_pool_list(cache->pool, record->id, 0, ranges, error));
+    if (gphi_vec_reserve(spans, ranges->count) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%zu ranges", ranges->count);
+    for (size_t i = 0; i < ranges->count; i++) {
+        const gph_pool_range *range = gphi_vec_at(ranges, i);
+        if (range->kind != GPH_RANGE_INPUT)
+            *(struct span *)gphi_vec_add(spans, 1) =
+                (struct span){range->address, range->address + range->bytes};
     }
-    const uint32_t capacity = count;
-    const gph_status status =
-        gph_pool_ranges(cache->pool, record->id, ranges, capacity, &count, error);
-    for (uint32_t i = 0; i < count && i < capacity && status == GPH_OK; i++) {
-        struct span *span =
-            ranges[i].kind == GPH_RANGE_INPUT ? NULL : gphi_vec_add(spans, 1);
-        if (span != NULL)
-            *span = (struct span){ranges[i].address, ranges[i].address + ranges[i].bytes};
-    }
-    gphi_heap_free(heap, ranges, capacity * sizeof(*ranges));
-    return status;
+    return GPH_OK;
 }
 
 /* Own and shared bytes of each entry, as the ledger has them. */
@@ -98,7 +89,7 @@ static void note_bytes(gph_cache *cache, const gph_ledger_entry *lines, uint32_t
 
 gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
 {
-    gphi_vec spans;
+    gphi_vec spans, ranges;
     gph_ledger_entry *lines = NULL;
     uint32_t line_count = 0, capacity = 0;
     if (cache->is_counted) {
@@ -106,10 +97,12 @@ gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
         return GPH_OK;
     }
     gphi_vec_init(&spans, cache->runtime->heap, sizeof(struct span));
+    gphi_vec_init(&ranges, cache->runtime->heap, sizeof(gph_pool_range));
     gph_status status = GPH_OK;
     for (uint32_t k = 0; k < cache->layout.key_count && status == GPH_OK; k++)
         if (cache->buckets[k].entry != NULL)
-            status = add_ranges(cache, cache->buckets[k].entry->record, &spans, error);
+            status = add_ranges(cache, cache->buckets[k].entry->record, &ranges, &spans,
+                                error);
     if (status == GPH_OK)
         status = read_ledger(cache, &lines, &line_count, &capacity, error);
     if (status == GPH_OK) {
@@ -119,6 +112,7 @@ gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
         *out = cache->covered;
     }
     gphi_heap_free(cache->runtime->heap, lines, capacity * sizeof(*lines));
+    gphi_vec_fini(&ranges);
     gphi_vec_fini(&spans);
     return status;
 }

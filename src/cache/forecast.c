@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cache/cache.h"
+#include "memory/pool.h"
 
 #include <gph/cache_figures.h>
 #include <gph/plan_ladder.h>
@@ -349,33 +350,23 @@ static gph_status read_ranges(const gph_cache *cache, const gphi_entry *entry,
                               gph_plan_buffer *buffers, uint32_t capacity, uint32_t *used,
                               gph_error *error)
 {
-    uint32_t count = 0;
-    const gph_allocator heap = cache->runtime->heap;
-    GPHI_TRY(gph_pool_ranges(cache->pool, entry->record->id, NULL, 0, &count, error));
+    gphi_vec ranges;
+    gphi_vec_init(&ranges, cache->runtime->heap, sizeof(gph_pool_range));
+    gph_status status = gphi_pool_list(cache->pool, entry->record->id, 0, &ranges, error);
     *used = 0;
-    if (count == 0)
-        return GPH_OK;
-    const uint32_t room = count;
-    gph_pool_range *ranges = gphi_heap_array(heap, room, sizeof(*ranges));
-    if (ranges == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u ranges", count);
-    gph_status status =
-        gph_pool_ranges(cache->pool, entry->record->id, ranges, room, &count, error);
-    for (uint32_t i = 0; i < count && i < room && status == GPH_OK; i++) {
-        if (ranges[i].kind == GPH_RANGE_INPUT)
+    for (size_t i = 0; i < ranges.count && status == GPH_OK; i++) {
+        const gph_pool_range *range = gphi_vec_at(&ranges, i);
+        if (range->kind == GPH_RANGE_INPUT)
             continue;
         if (*used < capacity)
-            buffers[*used] = (gph_plan_buffer){.lower = ranges[i].first,
-                                               .upper = ranges[i].last == UINT32_MAX
-                                                            ? (uint64_t)UINT32_MAX
-                                                            : ranges[i].last,
-                                               .size = ranges[i].bytes};
+            buffers[*used] = (gph_plan_buffer){
+                .lower = range->first, .upper = range->last, .size = range->bytes};
         (*used)++;
     }
     if (status == GPH_OK && *used > capacity)
         status =
             gphi_fail(error, GPH_E_INVALID, "%u buffers, room for %u", *used, capacity);
-    gphi_heap_free(heap, ranges, room * sizeof(*ranges));
+    gphi_vec_fini(&ranges);
     return status;
 }
 

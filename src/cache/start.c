@@ -9,6 +9,7 @@
 #include "cache/cache.h"
 #include "cuda/status.h"
 #include "event/note.h"
+#include "memory/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +78,8 @@ static void scratch_fini(struct scratch *scratch, const gph_cache *cache)
 static gph_status synchronize(const gph_cache *cache, CUstream stream, const char *what,
                               gph_error *error)
 {
-    const CUresult result = cache->runtime->cu.cuStreamSynchronize(stream);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize", "%s %s",
-                              cache->name, what);
-    return GPH_OK;
+    return gphi_cuda_check(error, cache->runtime->cu.cuStreamSynchronize(stream),
+                           "cuStreamSynchronize", "%s %s", cache->name, what);
 }
 
 static gph_status run_warm(gph_cache *cache, uint32_t key, struct scratch *scratch,
@@ -141,21 +139,13 @@ static void entry_destroy(gph_cache *cache, gphi_entry *entry)
 static gph_status keeps_memory(const gph_cache *cache, gph_recording_id id, bool *out,
                                gph_error *error)
 {
-    const gph_allocator heap = cache->runtime->heap;
-    uint32_t count = 0;
+    gphi_vec ranges;
+    gphi_vec_init(&ranges, cache->runtime->heap, sizeof(gph_pool_range));
+    const gph_status status = gphi_pool_list(cache->pool, id, 0, &ranges, error);
     *out = false;
-    GPHI_TRY(gph_pool_ranges(cache->pool, id, NULL, 0, &count, error));
-    if (count == 0)
-        return GPH_OK;
-    const uint32_t room = count;
-    gph_pool_range *ranges = gphi_heap_array(heap, room, sizeof(*ranges));
-    if (ranges == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u ranges", room);
-    const gph_status status =
-        gph_pool_ranges(cache->pool, id, ranges, room, &count, error);
-    for (uint32_t i = 0; i < count && i < room && status == GPH_OK; i++)
-        *out = *out || ranges[i].kind == GPH_RANGE_KEPT;
-    gphi_heap_free(heap, ranges, room * sizeof(*ranges));
+    for (size_t i = 0; i < ranges.count; i++)
+        *out |= ((const gph_pool_range *)gphi_vec_at(&ranges, i))->kind == GPH_RANGE_KEPT;
+    gphi_vec_fini(&ranges);
     return status;
 }
 
@@ -166,9 +156,8 @@ static gph_status count_graph(gph_cache *cache, gphi_entry *entry, gph_error *er
     CUresult result = cu->cuGraphGetNodes(entry->record->graph, NULL, &nodes);
     if (result == CUDA_SUCCESS)
         result = cu->cuGraphGetEdges(entry->record->graph, NULL, NULL, NULL, &edges);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuGraphGetEdges", "graph %p",
-                              (void *)entry->record->graph);
+    GPHI_TRY(gphi_cuda_check(error, result, "cuGraphGetEdges", "graph %p",
+                             (void *)entry->record->graph));
     entry->node_count = (uint32_t)nodes;
     entry->edge_count = (uint32_t)edges;
     /* so that what it keeps can always be kept on */

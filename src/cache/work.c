@@ -26,10 +26,9 @@ static gph_status evict(gph_cache *cache, uint32_t key, CUstream stream,
                         gph_cache_work_kind *kind, gph_error *error)
 {
     gph_status status = GPH_OK;
-    const CUresult result = cache->runtime->cu.cuStreamSynchronize(stream);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize",
-                              "%s, before key %u is evicted", cache->name, key);
+    GPHI_TRY(gphi_cuda_check(error, cache->runtime->cu.cuStreamSynchronize(stream),
+                             "cuStreamSynchronize", "%s, before key %u is evicted",
+                             cache->name, key));
     *kind = GPH_CACHE_WORK_EVICT;
     gphi_mutex_lock(&cache->mutex);
     const gphi_entry *entry = cache->buckets[key].entry;

@@ -55,12 +55,11 @@ static gph_status clear_tensors(const gph_runtime *runtime, const gphi_record_sp
         const CUdeviceptr data = spec->clear[i].data;
         if (bytes == 0)
             continue;
-        const CUresult result = data % 4 == 0 && bytes % 4 == 0
-                                    ? cu->cuMemsetD32Async(data, 0, bytes / 4, stream)
-                                    : cu->cuMemsetD8Async(data, 0, bytes, stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemsetD32Async",
-                                  "clearing tensor %u", i);
+        GPHI_TRY(gphi_cuda_check(error,
+                                 data % 4 == 0 && bytes % 4 == 0
+                                     ? cu->cuMemsetD32Async(data, 0, bytes / 4, stream)
+                                     : cu->cuMemsetD8Async(data, 0, bytes, stream),
+                                 "cuMemsetD32Async", "clearing tensor %u", i));
     }
     return GPH_OK;
 }
@@ -119,11 +118,11 @@ static gph_status place_output(const gph_call *call, const gphi_record_spec *spe
                          "buffer in type, shape or strides",
                          index);
     if (bytes > 0) {
-        const CUresult result = call->runtime->cu.cuMemcpyDtoDAsync(
-            into->data, output->data, bytes, call->stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyDtoDAsync",
-                                  "output %u into its buffer", index);
+        GPHI_TRY(
+            gphi_cuda_check(error,
+                            call->runtime->cu.cuMemcpyDtoDAsync(into->data, output->data,
+                                                                bytes, call->stream),
+                            "cuMemcpyDtoDAsync", "output %u into its buffer", index));
     }
     output->data = into->data;
     return GPH_OK;
@@ -228,10 +227,9 @@ static gph_status warm_up(struct session *s, gph_error *error)
         GPHI_TRY(gphi_function_run(record->runtime, spec, GPH_PHASE_WARMUP, spec->stream,
                                    record->outputs, error));
     /* A fault of the warm-up is told here, and not as the capture's. */
-    const CUresult result = record->runtime->cu.cuStreamSynchronize(spec->stream);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize",
-                              "after %u warm-ups", spec->warmup_count);
+    GPHI_TRY(gphi_cuda_check(error, record->runtime->cu.cuStreamSynchronize(spec->stream),
+                             "cuStreamSynchronize", "after %u warm-ups",
+                             spec->warmup_count));
     record->warmup_ns = gphi_clock_ns() - start;
     return GPH_OK;
 }
@@ -455,10 +453,9 @@ static gph_status build(gphi_record *record, const gphi_record_spec *spec,
     struct session s = {.record = record, .spec = spec};
     GPHI_TRY(gphi_signature_init(&record->signature, record->runtime->heap,
                                  &spec->arguments, spec->modes, error));
-    CUresult result = record->runtime->cu.cuCtxGetDevice(&record->signature.device);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetDevice",
-                              "recording a function");
+    GPHI_TRY(gphi_cuda_check(
+        error, record->runtime->cu.cuCtxGetDevice(&record->signature.device),
+        "cuCtxGetDevice", "recording a function"));
     GPHI_TRY(allocate(record, spec, error));
     GPHI_TRY(find_copier(record, error));
     if (spec->rng != NULL)
@@ -517,10 +514,9 @@ static gph_status adopt(gphi_record *record, const gphi_record_spec *spec,
 {
     GPHI_TRY(gphi_signature_init(&record->signature, record->runtime->heap,
                                  &spec->arguments, spec->modes, error));
-    const CUresult result = record->runtime->cu.cuCtxGetDevice(&record->signature.device);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetDevice",
-                              "adopting a recording");
+    GPHI_TRY(gphi_cuda_check(
+        error, record->runtime->cu.cuCtxGetDevice(&record->signature.device),
+        "cuCtxGetDevice", "adopting a recording"));
     return allocate(record, spec, error);
 }
 

@@ -59,27 +59,19 @@ static const char step_ptx[] =
 static gph_status load_step(gph_rng *rng, gph_error *error)
 {
     const gphi_cuda_table *cu = &rng->runtime->cu;
-    CUresult result = cu->cuCtxGetCurrent(&rng->context);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuCtxGetCurrent",
-                              "making a generator");
+    GPHI_TRY(gphi_cuda_check(error, cu->cuCtxGetCurrent(&rng->context), "cuCtxGetCurrent",
+                             "making a generator"));
     if (rng->context == NULL)
         return gphi_fail(error, CUDA_ERROR_INVALID_CONTEXT,
                          "making a generator: no context is current");
-    result = cu->cuModuleLoadData(&rng->module, step_ptx);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuModuleLoadData",
-                              "the kernel that moves a generator on");
-    result = cu->cuModuleGetFunction(&rng->step, rng->module, "gph_rng_step");
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuModuleGetFunction",
-                              "the kernel that moves a generator on");
+    GPHI_TRY(gphi_cuda_check(error, cu->cuModuleLoadData(&rng->module, step_ptx),
+                             "cuModuleLoadData", "the kernel that moves a generator on"));
+    GPHI_TRY(gphi_cuda_check(
+        error, cu->cuModuleGetFunction(&rng->step, rng->module, "gph_rng_step"),
+        "cuModuleGetFunction", "the kernel that moves a generator on"));
     /* Drivers load a kernel when it is launched first: here, not in a capture. */
-    result = cu->cuFuncLoad(rng->step);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuFuncLoad",
-                              "the kernel that moves a generator on");
-    return GPH_OK;
+    return gphi_cuda_check(error, cu->cuFuncLoad(rng->step), "cuFuncLoad",
+                           "the kernel that moves a generator on");
 }
 
 gph_status gph_rng_create(gph_runtime *runtime, uint64_t seed, gph_rng **out,
@@ -198,10 +190,8 @@ static gph_status add_slab_locked(gph_rng *rng, gph_error *error)
     struct slab slab = {0};
     if (gphi_vec_reserve(&rng->slabs, 1) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "words of a generator");
-    const CUresult result = cu->cuMemAlloc(&slab.base, SLAB_BYTES);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuMemAlloc",
-                              "words of a generator");
+    GPHI_TRY(gphi_cuda_check(error, cu->cuMemAlloc(&slab.base, SLAB_BYTES), "cuMemAlloc",
+                             "words of a generator"));
     const gph_status status = fill_slab(cu, slab.base, error);
     if (status != GPH_OK) {
         gphi_ignore((gph_status)cu->cuMemFree(slab.base), "the first failure counts");
@@ -294,20 +284,18 @@ gph_status gphi_rng_slot_capture(gphi_rng_slot *slot, CUstream stream, gph_error
     const gphi_cuda_table *cu = &slot->rng->runtime->cu;
     struct step step;
     fill_step(&step, slot, (gph_rng_state){0}, 0);
-    CUresult result = cu->cuLaunchKernel(slot->rng->step, 1, 1, 1, 1, 1, 1, 0, stream,
-                                         step.params, NULL);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuLaunchKernel",
-                              "recording the step of a generator");
+    GPHI_TRY(gphi_cuda_check(error,
+                             cu->cuLaunchKernel(slot->rng->step, 1, 1, 1, 1, 1, 1, 0,
+                                                stream, step.params, NULL),
+                             "cuLaunchKernel", "recording the step of a generator"));
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     const CUgraphNode *nodes = NULL;
     const CUgraphEdgeData *edges = NULL;
     size_t count = 0;
-    result =
-        cu->cuStreamGetCaptureInfo(stream, &status, NULL, NULL, &nodes, &edges, &count);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamGetCaptureInfo",
-                              "recording the step of a generator");
+    GPHI_TRY(gphi_cuda_check(
+        error,
+        cu->cuStreamGetCaptureInfo(stream, &status, NULL, NULL, &nodes, &edges, &count),
+        "cuStreamGetCaptureInfo", "recording the step of a generator"));
     if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || count != 1)
         return gphi_fail(error, GPH_E_STATE,
                          "recording the step of a generator: stream %p is not captured",
@@ -320,11 +308,9 @@ gph_status gphi_rng_slot_capture(gphi_rng_slot *slot, CUstream stream, gph_error
 static gph_status edit_template(gphi_rng_slot *slot, const struct step *step,
                                 gph_error *error)
 {
-    const CUresult result =
-        slot->rng->runtime->cu.cuGraphKernelNodeSetParams(slot->node, &step->node);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuGraphKernelNodeSetParams",
-                              "setting the state of a generator");
+    GPHI_TRY(gphi_cuda_check(
+        error, slot->rng->runtime->cu.cuGraphKernelNodeSetParams(slot->node, &step->node),
+        "cuGraphKernelNodeSetParams", "setting the state of a generator"));
     slot->made = step->generation;
     return GPH_OK;
 }
@@ -363,11 +349,11 @@ __attribute__((noinline)) static gph_status jump(gphi_rng_slot *slot, CUgraphExe
     fill_step(&step, slot, state, new_generation(slot->rng));
     slot->generation = 0; /* whatever fails, the next one sets it again */
     GPHI_TRY(edit_template(slot, &step, error));
-    const CUresult result = slot->rng->runtime->cu.cuGraphExecKernelNodeSetParams(
-        exec, slot->node, &step.node);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuGraphExecKernelNodeSetParams",
-                              "setting the state of a generator");
+    GPHI_TRY(gphi_cuda_check(error,
+                             slot->rng->runtime->cu.cuGraphExecKernelNodeSetParams(
+                                 exec, slot->node, &step.node),
+                             "cuGraphExecKernelNodeSetParams",
+                             "setting the state of a generator"));
     slot->seed = state.seed;
     slot->generation = step.generation;
     return GPH_OK;
@@ -389,12 +375,11 @@ __attribute__((noinline)) static gph_status jump_in_stream(gphi_rng_slot *slot,
         (gph_rng_state){.seed = state.seed, .offset = state.offset - slot->count}, stream,
         error));
     for (unsigned half = 0; half < 2; half++) {
-        const CUresult result =
+        GPHI_TRY(gphi_cuda_check(
+            error,
             cu->cuMemsetD32Async(slot->words + 16 + 4 * half,
-                                 (unsigned)(generation >> (32 * half)), 1, stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemsetD32Async",
-                                  "setting the state of a generator");
+                                 (unsigned)(generation >> (32 * half)), 1, stream),
+            "cuMemsetD32Async", "setting the state of a generator"));
     }
     slot->seed = state.seed;
     slot->generation = generation;
@@ -432,11 +417,11 @@ gph_status gphi_rng_write(const gph_rng *rng, CUdeviceptr words, gph_rng_state s
 {
     const uint64_t values[] = {state.seed, state.offset};
     for (unsigned i = 0; i < 4; i++) {
-        const CUresult result = rng->runtime->cu.cuMemsetD32Async(
-            words + 4 * i, (unsigned)(values[i / 2] >> (32 * (i % 2))), 1, stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemsetD32Async",
-                                  "writing the state of a generator");
+        GPHI_TRY(gphi_cuda_check(
+            error,
+            rng->runtime->cu.cuMemsetD32Async(
+                words + 4 * i, (unsigned)(values[i / 2] >> (32 * (i % 2))), 1, stream),
+            "cuMemsetD32Async", "writing the state of a generator"));
     }
     return GPH_OK;
 }

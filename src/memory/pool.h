@@ -198,4 +198,9 @@ void gphi_proof_fini(gph_pool *pool);
 void gphi_pool_replay_undo(gph_pool *pool, gph_recording_id id, bool has_written);
 /* Whether spans, merged and by address, touch [first, end). */
 bool gphi_spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end);
+
+/* The ranges of a recording, or, with 0, all live allocations, into a vector of
+ * gph_pool_range, which has room for `more` others. What was in it is gone. */
+gph_status gphi_pool_list(const gph_pool *pool, gph_recording_id id, uint32_t more,
+                          gphi_vec *out, gph_error *error);
 #endif

@@ -126,7 +126,7 @@ gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree, uint32_t chec
     base.resolver = resolver;
     base.stream = tree->stream;
     base.pool = tree->pool;
-    const gphi_mark mark = gphi_recipe_mark(&recipe->bundle);
+    const gphi_bundle_mark mark = gphi_recipe_mark(&recipe->bundle);
     for (size_t i = 0; i < tree->nodes.count && status == GPH_OK; i++)
         status = add_node(recipe, tree, *(gphi_tree_node **)gphi_vec_at(&tree->nodes, i),
                           &base, error);

@@ -55,9 +55,8 @@ static gph_status set_up(const gphi_cuda_table *cu,
         if (result == CUDA_SUCCESS &&
             (wanted[i].only_more ? now < wanted[i].value : now != wanted[i].value))
             result = cu->cuFuncSetAttribute(function, wanted[i].id, wanted[i].value);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuFuncSetAttribute",
-                                  "attribute %d of a kernel", (int)wanted[i].id);
+        GPHI_TRY(gphi_cuda_check(error, result, "cuFuncSetAttribute",
+                                 "attribute %d of a kernel", (int)wanted[i].id));
     }
     return GPH_OK;
 }
@@ -129,15 +128,18 @@ static gph_status fail_memory(const struct job *job)
                      job->graph->nodes.count);
 }
 
-static gph_status fail_node(const struct job *job, CUresult result, const char *call,
-                            uint32_t node)
+/* GPH_OK, or a failure that names the node. */
+static gph_status check_node(const struct job *job, CUresult result, const char *call,
+                             uint32_t node)
 {
-    gphi_cuda_fail(job->build->error, (gph_status)result, call, "building node %u", node);
-    if (job->build->error != NULL) {
-        job->build->error->has_node = 1;
-        job->build->error->node = node;
+    gph_error *error = job->build->error;
+    const gph_status status =
+        gphi_cuda_check(error, result, call, "building node %u", node);
+    if (status != GPH_OK && error != NULL) {
+        error->has_node = 1;
+        error->node = node;
     }
-    return (gph_status)result;
+    return status;
 }
 
 static bool must_move(const struct job *job)
@@ -165,24 +167,26 @@ static void free_copy(const gphi_vec *from, void *copy)
         gphi_heap_free(from->heap, copy, from->count * from->item_bytes);
 }
 
-static void move_word(struct job *job, const struct gphi_bundle_word *word)
+void *gphi_word_place(const struct gphi_bundle_graph *graph,
+                      const struct gphi_bundle_word *word, unsigned char *data,
+                      gph_memcpy_params *copies, gph_memset_params *fills)
 {
-    const struct gphi_bundle_node *node =
-        GPHI_BUNDLE_AT(&job->graph->nodes, node, word->node);
-    const uint64_t by = job->build->shift[word->range];
-    if (node->kind == GPH_NODE_KERNEL) {
-        uint64_t value;
-        unsigned char *at = job->data + node->data_first + word->offset;
-        memcpy(&value, at, sizeof(value));
-        value += by;
-        memcpy(at, &value, sizeof(value));
-    } else if (node->kind == GPH_NODE_MEMSET) {
-        job->fills[node->item].address += by;
-    } else if (word->offset == GPHI_BUNDLE_DST) {
-        job->copies[node->item].dst.address += by;
-    } else {
-        job->copies[node->item].src.address += by;
-    }
+    const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&graph->nodes, node, word->node);
+    if (node->kind == GPH_NODE_KERNEL)
+        return data + node->data_first + word->offset;
+    if (node->kind == GPH_NODE_MEMSET)
+        return &fills[node->item].address;
+    return word->offset == GPHI_BUNDLE_DST ? &copies[node->item].dst.address
+                                           : &copies[node->item].src.address;
+}
+
+static void move_word(const struct job *job, const struct gphi_bundle_word *word)
+{
+    uint64_t value;
+    void *at = gphi_word_place(job->graph, word, job->data, job->copies, job->fills);
+    memcpy(&value, at, sizeof(value)); /* words of packed arguments are not aligned */
+    value += job->build->shift[word->range];
+    memcpy(at, &value, sizeof(value));
 }
 
 static gph_status move_words(struct job *job)
@@ -241,19 +245,20 @@ static gph_status add_kernel(const struct job *job, uint32_t index, size_t befor
         .sharedMemBytes = node->shared_bytes,
         .extra = bytes > 0 ? extra : NULL,
     };
-    CUresult result = job->cu->cuGraphAddKernelNode(&job->nodes[index], job->out,
-                                                    job->before, before, &params);
-    if (result != CUDA_SUCCESS)
-        return fail_node(job, result, "cuGraphAddKernelNode", index);
+    GPHI_TRY(check_node(job,
+                        job->cu->cuGraphAddKernelNode(&job->nodes[index], job->out,
+                                                      job->before, before, &params),
+                        "cuGraphAddKernelNode", index));
     for (uint32_t i = 0; i < node->attribute_count; i++) {
         const struct gphi_bundle_attribute *attribute =
             GPHI_BUNDLE_AT(&job->graph->attributes, attribute, node->attribute_first + i);
         CUlaunchAttributeValue value;
         memcpy(&value, attribute->value, sizeof(value));
-        result = job->cu->cuGraphKernelNodeSetAttribute(
-            job->nodes[index], (CUlaunchAttributeID)attribute->id, &value);
-        if (result != CUDA_SUCCESS)
-            return fail_node(job, result, "cuGraphKernelNodeSetAttribute", index);
+        GPHI_TRY(
+            check_node(job,
+                       job->cu->cuGraphKernelNodeSetAttribute(
+                           job->nodes[index], (CUlaunchAttributeID)attribute->id, &value),
+                       "cuGraphKernelNodeSetAttribute", index));
     }
     return GPH_OK;
 }
@@ -264,11 +269,10 @@ static gph_status add_copy(const struct job *job, uint32_t index, size_t before,
     const gph_memcpy_params *from =
         &job->copies[GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->item];
     const CUDA_MEMCPY3D copy = gphi_memcpy_to_cuda(from);
-    const CUresult result = job->cu->cuGraphAddMemcpyNode(
-        &job->nodes[index], job->out, job->before, before, &copy, context);
-    if (result != CUDA_SUCCESS)
-        return fail_node(job, result, "cuGraphAddMemcpyNode", index);
-    return GPH_OK;
+    return check_node(job,
+                      job->cu->cuGraphAddMemcpyNode(&job->nodes[index], job->out,
+                                                    job->before, before, &copy, context),
+                      "cuGraphAddMemcpyNode", index);
 }
 
 static gph_status add_fill(const struct job *job, uint32_t index, size_t before,
@@ -277,28 +281,24 @@ static gph_status add_fill(const struct job *job, uint32_t index, size_t before,
     const gph_memset_params *from =
         &job->fills[GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->item];
     const CUDA_MEMSET_NODE_PARAMS fill = gphi_memset_to_cuda(from);
-    const CUresult result = job->cu->cuGraphAddMemsetNode(
-        &job->nodes[index], job->out, job->before, before, &fill, context);
-    if (result != CUDA_SUCCESS)
-        return fail_node(job, result, "cuGraphAddMemsetNode", index);
-    return GPH_OK;
+    return check_node(job,
+                      job->cu->cuGraphAddMemsetNode(&job->nodes[index], job->out,
+                                                    job->before, before, &fill, context),
+                      "cuGraphAddMemsetNode", index);
 }
 
 static gph_status add_empty(const struct job *job, uint32_t index, size_t before)
 {
-    const CUresult result =
-        job->cu->cuGraphAddEmptyNode(&job->nodes[index], job->out, job->before, before);
-    if (result != CUDA_SUCCESS)
-        return fail_node(job, result, "cuGraphAddEmptyNode", index);
-    return GPH_OK;
+    return check_node(
+        job,
+        job->cu->cuGraphAddEmptyNode(&job->nodes[index], job->out, job->before, before),
+        "cuGraphAddEmptyNode", index);
 }
 
 static gph_status add_nodes(const struct job *job)
 {
     CUcontext context = NULL;
-    const CUresult result = job->cu->cuCtxGetCurrent(&context);
-    if (result != CUDA_SUCCESS)
-        return fail_node(job, result, "cuCtxGetCurrent", 0);
+    GPHI_TRY(check_node(job, job->cu->cuCtxGetCurrent(&context), "cuCtxGetCurrent", 0));
     const uint32_t *order = job->graph->order.items;
     for (size_t i = 0; i < job->graph->nodes.count; i++) {
         const uint32_t index = order[i];
@@ -321,10 +321,11 @@ static gph_status add_other_edges(const struct job *job)
             continue;
         const CUgraphEdgeData data = {
             .from_port = edge->from_port, .to_port = edge->to_port, .type = edge->type};
-        const CUresult result = job->cu->cuGraphAddDependencies(
-            job->out, &job->nodes[edge->from], &job->nodes[edge->to], &data, 1);
-        if (result != CUDA_SUCCESS)
-            return fail_node(job, result, "cuGraphAddDependencies", edge->to);
+        GPHI_TRY(
+            check_node(job,
+                       job->cu->cuGraphAddDependencies(job->out, &job->nodes[edge->from],
+                                                       &job->nodes[edge->to], &data, 1),
+                       "cuGraphAddDependencies", edge->to));
     }
     return GPH_OK;
 }
@@ -356,10 +357,8 @@ gph_status gphi_build_graph(const gphi_build *build,
     const gph_allocator heap = build->runtime->heap;
     const size_t nodes = graph->nodes.count;
     size_t most = 0;
-    const CUresult result = job.cu->cuGraphCreate(&job.out, 0);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(build->error, (gph_status)result, "cuGraphCreate",
-                              "building a graph");
+    GPHI_TRY(gphi_cuda_check(build->error, job.cu->cuGraphCreate(&job.out, 0),
+                             "cuGraphCreate", "building a graph"));
     gph_status status = GPH_OK;
     if (nodes > 0)
         status = move_words(&job);

@@ -8,13 +8,14 @@
 
 #include <string.h>
 
-gphi_mark gphi_recipe_mark(const gphi_bundle *bundle)
+gphi_bundle_mark gphi_recipe_mark(const gphi_bundle *bundle)
 {
-    return (gphi_mark){bundle->graphs.count, bundle->text.count, bundle->args.count,
-                       bundle->kernels.count, bundle->eager.count};
+    return (gphi_bundle_mark){bundle->graphs.count, bundle->text.count,
+                              bundle->args.count, bundle->kernels.count,
+                              bundle->eager.count};
 }
 
-void gphi_recipe_go_back(gphi_bundle *bundle, gphi_mark mark)
+void gphi_recipe_go_back(gphi_bundle *bundle, gphi_bundle_mark mark)
 {
     while (bundle->graphs.count > mark.graphs)
         gphi_bundle_graph_fini(
@@ -43,9 +44,8 @@ static gph_status read_device(const gphi_survey *survey)
     if (result == CUDA_SUCCESS)
         result = cu->cuDeviceGetAttribute(
             &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(survey->error, (gph_status)result, "cuDeviceGetAttribute",
-                              "recording a graph");
+    GPHI_TRY(gphi_cuda_check(survey->error, result, "cuDeviceGetAttribute",
+                             "recording a graph"));
     uint32_t text = 0;
     if (!gphi_bundle_is_name(name))
         name[0] = '\0';
@@ -216,7 +216,7 @@ gph_status gph_recipe_add(gph_recipe *recipe, gph_runtime *runtime,
     if (gphi_vec_reserve(&bundle->graphs, 1) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "recording a graph");
 
-    const gphi_mark mark = gphi_recipe_mark(bundle);
+    const gphi_bundle_mark mark = gphi_recipe_mark(bundle);
     struct gphi_bundle_graph graph;
     gphi_bundle_graph_init(&graph, bundle->heap);
     const gph_status status = fill_graph(&survey, &opt, &graph);

@@ -2,7 +2,7 @@
 /* What recordings used of a pool: kept with their graphs, and laid out again. */
 #include "recipe/footprint.h"
 #include "base/fail.h"
-#include "base/heap.h"
+#include "memory/pool.h"
 
 #include <stdlib.h>
 
@@ -47,49 +47,25 @@ static gph_status add_eager(const gphi_survey *survey, const gph_pool_range *fro
     return add_block(survey, eager, from);
 }
 
-static gph_status keep_live(const gphi_survey *survey, const gph_pool *pool)
-{
-    gphi_vec ranges;
-    gphi_vec_init(&ranges, survey->bundle->heap, sizeof(gph_pool_range));
-    uint32_t count = 0;
-    gph_pool_live(pool, NULL, 0, &count);
-    gph_status status = GPH_OK;
-    if (count > 0 && gphi_vec_add(&ranges, count) == NULL)
-        status = fail_memory(survey->error);
-    const uint32_t room = count;
-    if (status == GPH_OK && room > 0)
-        gph_pool_live(pool, ranges.items, room, &count);
-    for (uint32_t i = 0; i < count && i < room && status == GPH_OK; i++) {
-        const gph_pool_range *range = gphi_vec_at(&ranges, i);
-        if (range->recording == 0)
-            status = add_eager(survey, range);
-    }
-    gphi_vec_fini(&ranges);
-    return status;
-}
-
 gph_status gphi_footprint_keep(const gphi_survey *survey, gph_pool *pool,
                                gph_recording_id recording,
                                struct gphi_bundle_graph *graph)
 {
     if (pool == NULL)
         return GPH_OK;
-    GPHI_TRY(keep_live(survey, pool));
-    graph->recording = recording;
-    if (recording == 0)
-        return GPH_OK;
-    uint32_t count = 0;
-    GPHI_TRY(gph_pool_ranges(pool, recording, NULL, 0, &count, survey->error));
-    if (count == 0)
-        return GPH_OK;
     gphi_vec ranges;
     gphi_vec_init(&ranges, survey->bundle->heap, sizeof(gph_pool_range));
-    if (gphi_vec_add(&ranges, count) == NULL)
-        return fail_memory(survey->error);
-    const uint32_t room = count;
-    gph_status status =
-        gph_pool_ranges(pool, recording, ranges.items, room, &count, survey->error);
-    for (uint32_t i = 0; i < count && i < room && status == GPH_OK; i++)
+    gph_status status = gphi_pool_list(pool, 0, 0, &ranges, survey->error);
+    for (size_t i = 0; i < ranges.count && status == GPH_OK; i++) {
+        const gph_pool_range *range = gphi_vec_at(&ranges, i);
+        if (range->recording == 0)
+            status = add_eager(survey, range);
+    }
+    graph->recording = recording;
+    ranges.count = 0;
+    if (status == GPH_OK && recording != 0)
+        status = gphi_pool_list(pool, recording, 0, &ranges, survey->error);
+    for (size_t i = 0; i < ranges.count && status == GPH_OK; i++)
         status = add_block(survey, &graph->blocks, gphi_vec_at(&ranges, i));
     gphi_vec_fini(&ranges);
     return status;
@@ -128,23 +104,16 @@ static CUdeviceptr address_of(const gphi_footprint *footprint,
 static gph_status is_live(const gphi_footprint *footprint, CUdeviceptr address,
                           uint64_t bytes, bool *out, gph_error *error)
 {
-    uint32_t count = 0;
-    *out = false;
-    gph_pool_live(footprint->pool, NULL, 0, &count);
-    if (count == 0)
-        return GPH_OK;
     gphi_vec ranges;
     gphi_vec_init(&ranges, footprint->eager.heap, sizeof(gph_pool_range));
-    if (gphi_vec_add(&ranges, count) == NULL)
-        return fail_memory(error);
-    const uint32_t room = count;
-    gph_pool_live(footprint->pool, ranges.items, room, &count);
-    for (uint32_t i = 0; i < count && i < room; i++) {
+    const gph_status status = gphi_pool_list(footprint->pool, 0, 0, &ranges, error);
+    *out = false;
+    for (size_t i = 0; i < ranges.count; i++) {
         const gph_pool_range *range = gphi_vec_at(&ranges, i);
         *out = *out || (range->address == address && range->bytes >= bytes);
     }
     gphi_vec_fini(&ranges);
-    return GPH_OK;
+    return status;
 }
 
 gph_status gphi_footprint_begin(gphi_footprint *footprint, gph_pool *pool,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graphs of a recipe in this process.
  *
- *   loaded   graphs    graph 0 -> class 0    graph 1 -> class 0    graph 2: own
- * executable classes   class 0: one executable, which holds graph 0 or graph 1
+ *   loaded   graphs    graph 0 -> class 0    graph 1 -> class 0    graph 2: own executable
+ *            classes   class 0: one executable, which holds graph 0 or graph 1
  *
  * A graph of a class is launched under the mutex, after a whole update if the executable
  * holds another one. A graph with its own executable is launched without a lock. */
@@ -58,7 +58,7 @@ struct loading {
     const gph_loaded_options *options;
     struct gphi_found *found;
     uint64_t *shift; /* an entry a range */
-    gphi_map known;  /* addresses that were asked for: 1 device memory, 0 none */
+    gphi_map known;  /* addresses that were asked for: CUmemorytype, 0: no memory */
 };
 
 static gph_status fail_memory(gph_error *error)
@@ -193,21 +193,10 @@ static gph_status may_load(const struct loading *loading,
 
 static gph_status is_memory(struct loading *loading, uint64_t address, bool *out)
 {
-    const uint64_t *known = gphi_map_get(&loading->known, address);
-    if (known != NULL) {
-        *out = *known != 0;
-        return GPH_OK;
-    }
-    unsigned int kind = 0;
-    const CUresult result = loading->loaded->runtime->cu.cuPointerGetAttribute(
-        &kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
-    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
-        return gphi_cuda_fail(loading->build.error, (gph_status)result,
-                              "cuPointerGetAttribute", "0x%llx",
-                              (unsigned long long)address);
-    *out = result == CUDA_SUCCESS && kind != 0;
-    if (gphi_map_set(&loading->known, address, *out) != GPH_OK)
-        return fail_memory(loading->build.error);
+    uint64_t kind = 0;
+    GPHI_TRY(gphi_memory_kind(loading->loaded->runtime, &loading->known, address, &kind,
+                              loading->build.error));
+    *out = kind != 0;
     return GPH_OK;
 }
 
@@ -216,18 +205,11 @@ static uint64_t word_now(const struct loading *loading,
                          const struct gphi_bundle_graph *from,
                          const struct gphi_bundle_word *word)
 {
-    const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&from->nodes, node, word->node);
-    uint64_t value = 0;
-    if (node->kind == GPH_NODE_KERNEL) {
-        memcpy(&value, gphi_vec_at(&from->data, (size_t)node->data_first + word->offset),
-               sizeof(value));
-    } else if (node->kind == GPH_NODE_MEMSET) {
-        value =
-            ((const gph_memset_params *)gphi_vec_at(&from->fills, node->item))->address;
-    } else {
-        const gph_memcpy_params *copy = gphi_vec_at(&from->copies, node->item);
-        value = word->offset == GPHI_BUNDLE_DST ? copy->dst.address : copy->src.address;
-    }
+    uint64_t value;
+    memcpy(&value,
+           gphi_word_place(from, word, from->data.items, from->copies.items,
+                           from->fills.items),
+           sizeof(value));
     return value + loading->shift[word->range];
 }
 

@@ -2,6 +2,7 @@
 /* What recording and loading share. */
 #ifndef GPHI_RECIPE_RECIPE_H
 #define GPHI_RECIPE_RECIPE_H
+#include "base/map.h"
 #include "base/sha256.h"
 #include "cuda/runtime.h"
 #include "file/bundle.h"
@@ -26,11 +27,11 @@ uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t byt
 
 /* entry.c: how far the arrays of a bundle reach, and back to there: graphs added since,
  * with their kernels and eager memory, are gone. */
-typedef struct gphi_mark {
+typedef struct gphi_bundle_mark {
     size_t graphs, text, args, kernels, eager;
-} gphi_mark;
-gphi_mark gphi_recipe_mark(const gphi_bundle *bundle);
-void gphi_recipe_go_back(gphi_bundle *bundle, gphi_mark mark);
+} gphi_bundle_mark;
+gphi_bundle_mark gphi_recipe_mark(const gphi_bundle *bundle);
+void gphi_recipe_go_back(gphi_bundle *bundle, gphi_bundle_mark mark);
 
 /* What recording a graph needs all the way. */
 typedef struct gphi_survey {
@@ -87,4 +88,9 @@ gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
                            gph_error *error);
 gph_status gphi_check_replay(const gphi_check *check,
                              unsigned char out[GPHI_BUNDLE_HASH_BYTES], gph_error *error);
+
+/* What memory the driver knows at an address: a CUmemorytype, 0 if none. `known` has what
+ * was asked before. */
+gph_status gphi_memory_kind(gph_runtime *runtime, gphi_map *known, uint64_t address,
+                            uint64_t *out, gph_error *error);
 #endif

@@ -57,9 +57,9 @@ static gph_status fail_memory(const gphi_survey *survey)
     return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
 }
 
-static gph_status fail_call(const gphi_survey *survey, CUresult result, const char *call)
+static gph_status check_call(const gphi_survey *survey, CUresult result, const char *call)
 {
-    return gphi_cuda_fail(survey->error, (gph_status)result, call, "recording a graph");
+    return gphi_cuda_check(survey->error, result, call, "recording a graph");
 }
 
 /* The function that a node launches, which may be a kernel of a library. */
@@ -67,16 +67,15 @@ static gph_status read_function(const struct reading *reading, CUgraphNode node,
                                 CUDA_KERNEL_NODE_PARAMS *params, CUfunction *out)
 {
     *params = (CUDA_KERNEL_NODE_PARAMS){0};
-    CUresult result = reading->cu->cuGraphKernelNodeGetParams(node, params);
-    if (result != CUDA_SUCCESS)
-        return fail_call(reading->survey, result, "cuGraphKernelNodeGetParams");
+    GPHI_TRY(check_call(reading->survey,
+                        reading->cu->cuGraphKernelNodeGetParams(node, params),
+                        "cuGraphKernelNodeGetParams"));
     *out = params->func;
     if (params->func != NULL)
         return GPH_OK;
-    result = reading->cu->cuKernelGetFunction(out, params->kern);
-    if (result != CUDA_SUCCESS)
-        return fail_call(reading->survey, result, "cuKernelGetFunction");
-    return GPH_OK;
+    return check_call(reading->survey,
+                      reading->cu->cuKernelGetFunction(out, params->kern),
+                      "cuKernelGetFunction");
 }
 
 static const char *communicator(const char *name)
@@ -144,10 +143,9 @@ static gph_status add_kernel(const struct reading *reading, const gph_kernel_id 
         CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT};
     int *const values[] = {&kernel.dynamic_shared_bytes, &kernel.carveout};
     for (int i = 0; i < 2; i++) {
-        const CUresult result =
-            reading->cu->cuFuncGetAttribute(values[i], wanted[i], function);
-        if (result != CUDA_SUCCESS)
-            return fail_call(survey, result, "cuFuncGetAttribute");
+        GPHI_TRY(check_call(
+            survey, reading->cu->cuFuncGetAttribute(values[i], wanted[i], function),
+            "cuFuncGetAttribute"));
     }
     if (kernel.dynamic_shared_bytes < 0)
         kernel.dynamic_shared_bytes = 0;
@@ -173,17 +171,17 @@ static gph_status read_plain(struct reading *reading,
 {
     const gphi_survey *survey = reading->survey;
     CUgraphNode node = NULL;
-    CUresult result =
-        reading->cu->cuGraphAddKernelNode(&node, reading->scratch, NULL, 0, params);
-    if (result != CUDA_SUCCESS)
-        return fail_call(survey, result, "cuGraphAddKernelNode");
+    GPHI_TRY(check_call(
+        survey,
+        reading->cu->cuGraphAddKernelNode(&node, reading->scratch, NULL, 0, params),
+        "cuGraphAddKernelNode"));
     for (int i = 0; i < ATTRIBUTES; i++) {
-        result = reading->cu->cuGraphKernelNodeGetAttribute(node, attributes[i].id,
-                                                            &known->plain[i]);
+        const CUresult result = reading->cu->cuGraphKernelNodeGetAttribute(
+            node, attributes[i].id, &known->plain[i]);
         known->has[i] = result == CUDA_SUCCESS;
         if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE &&
             result != CUDA_ERROR_NOT_SUPPORTED)
-            return fail_call(survey, result, "cuGraphKernelNodeGetAttribute");
+            return check_call(survey, result, "cuGraphKernelNodeGetAttribute");
     }
     return GPH_OK;
 }
@@ -250,10 +248,10 @@ static gph_status read_attributes(struct reading *reading, uint32_t index,
         if (!known->has[i])
             continue;
         CUlaunchAttributeValue value = {0};
-        const CUresult result = reading->cu->cuGraphKernelNodeGetAttribute(
-            reading->nodes[index], attributes[i].id, &value);
-        if (result != CUDA_SUCCESS)
-            return fail_call(reading->survey, result, "cuGraphKernelNodeGetAttribute");
+        GPHI_TRY(check_call(reading->survey,
+                            reading->cu->cuGraphKernelNodeGetAttribute(
+                                reading->nodes[index], attributes[i].id, &value),
+                            "cuGraphKernelNodeGetAttribute"));
         if (memcmp(&value, &known->plain[i], sizeof(value)) == 0)
             continue;
         if (attributes[i].refused != NULL) {
@@ -423,12 +421,11 @@ static gph_status read_all(struct reading *reading, CUgraph graph)
     if (reading->nodes == NULL || gphi_vec_add(&reading->out->nodes, count) == NULL)
         return fail_memory(survey);
     size_t filled = count;
-    CUresult result = reading->cu->cuGraphGetNodes(graph, reading->nodes, &filled);
-    if (result != CUDA_SUCCESS)
-        return fail_call(survey, result, "cuGraphGetNodes");
-    result = reading->cu->cuGraphCreate(&reading->scratch, 0);
-    if (result != CUDA_SUCCESS)
-        return fail_call(survey, result, "cuGraphCreate");
+    GPHI_TRY(check_call(survey,
+                        reading->cu->cuGraphGetNodes(graph, reading->nodes, &filled),
+                        "cuGraphGetNodes"));
+    GPHI_TRY(check_call(survey, reading->cu->cuGraphCreate(&reading->scratch, 0),
+                        "cuGraphCreate"));
     for (uint32_t i = 0; i < count; i++)
         GPHI_TRY(read_node(reading, i));
     GPHI_TRY(read_edges(reading));

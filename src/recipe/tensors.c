@@ -59,11 +59,8 @@ uint64_t gphi_check_input_bytes(const gph_tensor *tensors, uint32_t inputs)
 
 static gph_status synchronize(const gphi_check *check, gph_error *error)
 {
-    const CUresult result = check->runtime->cu.cuStreamSynchronize(check->stream);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize",
-                              "a check of a graph");
-    return GPH_OK;
+    return gphi_cuda_check(error, check->runtime->cu.cuStreamSynchronize(check->stream),
+                           "cuStreamSynchronize", "a check of a graph");
 }
 
 gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
@@ -76,13 +73,12 @@ gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
         const CUdeviceptr data = check->tensors[i].data;
         if (count == 0)
             continue;
-        const CUresult result =
+        GPHI_TRY(gphi_cuda_check(
+            error,
             to_device ? cu->cuMemcpyHtoDAsync(data, at, count, check->stream)
-                      : cu->cuMemcpyDtoHAsync(at, data, count, check->stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result,
-                                  to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync",
-                                  "input %u of a check", i);
+                      : cu->cuMemcpyDtoHAsync(at, data, count, check->stream),
+            to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", "input %u of a check",
+            i));
         at += count;
     }
     return synchronize(check, error);
@@ -94,11 +90,11 @@ static gph_status hash_output(const gphi_check *check, const gph_tensor *tensor,
     const uint64_t bytes = gph_tensor_bytes(tensor);
     for (uint64_t done = 0; done < bytes; done += room->count) {
         const uint64_t part = bytes - done < room->count ? bytes - done : room->count;
-        const CUresult result = check->runtime->cu.cuMemcpyDtoHAsync(
-            room->items, tensor->data + done, part, check->stream);
-        if (result != CUDA_SUCCESS)
-            return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyDtoHAsync",
-                                  "an output of a check");
+        GPHI_TRY(
+            gphi_cuda_check(error,
+                            check->runtime->cu.cuMemcpyDtoHAsync(
+                                room->items, tensor->data + done, part, check->stream),
+                            "cuMemcpyDtoHAsync", "an output of a check"));
         GPHI_TRY(synchronize(check, error));
         gphi_sha256_add(hash, room->items, part);
     }

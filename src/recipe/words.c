@@ -5,16 +5,17 @@
  * when a number happens to look like an address. So a work is captured twice, with its
  * memory at other places:
  *
- *   first     0x7f0000001000  0x000003e8  0x7f4000000000      ranges  arena
- * 0x7f0000000000 shifted   0x7f1000001000  0x000003e8  0x7f4000000000 shifted
- * 0x7f1000000000 ^ moved as arena: a pointer  ^ in `weights`, which stays: a number, or a
- *                                            pointer that is right while weights stays
+ *   first     0x7f0000001000  0x000003e8  0x7f4000000000    range `arena` 0x7f0000000000
+ *   shifted   0x7f1000001000  0x000003e8  0x7f4000000000    shifted to    0x7f1000000000
+ *             ^ moved as      ^ a number, or a pointer that is right while the range that
+ *               the arena did   it points into stays: here the third, in `weights`
  *
  * A word that moved in any other way is refused, and so is one that points into a range
  * that moved, but did not move itself: somebody kept an address of the first capture. A
  * graph that was captured once is kept as it is, and loads only where it was recorded. */
 #include "base/fail.h"
 #include "base/map.h"
+#include "cuda/status.h"
 #include "recipe/recipe.h"
 
 #include <stdarg.h>
@@ -26,7 +27,7 @@ struct hunt {
     gphi_bundle *bundle;
     struct gphi_bundle_graph *graph;
     const struct gphi_bundle_graph *shifted; /* or NULL */
-    gphi_map outside; /* words that were asked for: 0 no memory, 1 device, 2 host */
+    gphi_map outside; /* words that were asked for: CUmemorytype, 0: no memory */
 };
 
 uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t bytes)
@@ -102,28 +103,34 @@ static gph_status refuse_at(const struct hunt *hunt, const struct spot *spot,
                        "0x%llx %s", (unsigned long long)value, why);
 }
 
+gph_status gphi_memory_kind(gph_runtime *runtime, gphi_map *known, uint64_t address,
+                            uint64_t *out, gph_error *error)
+{
+    const uint64_t *noted = gphi_map_get(known, address);
+    if (noted != NULL) {
+        *out = *noted;
+        return GPH_OK;
+    }
+    unsigned int kind = 0; /* an address that the driver does not know is not a failure */
+    const CUresult result = runtime->cu.cuPointerGetAttribute(
+        &kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
+        return gphi_cuda_fail(error, (gph_status)result, "cuPointerGetAttribute",
+                              "0x%llx", (unsigned long long)address);
+    *out = result == CUDA_SUCCESS ? kind : 0;
+    if (gphi_map_set(known, address, *out) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "looking for addresses");
+    return GPH_OK;
+}
+
 /* Whether the driver knows memory at an address that is in no range. */
 static gph_status look_outside(struct hunt *hunt, uint64_t value, uint64_t *out)
 {
     *out = 0;
     if (value < 65536 || value >= UINT64_C(1) << 57) /* no address of a process */
         return GPH_OK;
-    const uint64_t *known = gphi_map_get(&hunt->outside, value);
-    if (known != NULL) {
-        *out = *known;
-        return GPH_OK;
-    }
-    unsigned int kind = 0;
-    const CUresult result = hunt->survey->runtime->cu.cuPointerGetAttribute(
-        &kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, value);
-    if (result == CUDA_SUCCESS && kind != 0)
-        *out = kind == CU_MEMORYTYPE_HOST ? 2 : 1;
-    else if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
-        return gphi_fail(hunt->survey->error, (gph_status)result,
-                         "cuPointerGetAttribute of 0x%llx", (unsigned long long)value);
-    if (gphi_map_set(&hunt->outside, value, *out) != GPH_OK)
-        return fail_memory(hunt);
-    return GPH_OK;
+    return gphi_memory_kind(hunt->survey->runtime, &hunt->outside, value, out,
+                            hunt->survey->error);
 }
 
 /* A word that is the same in both captures, or of the only one. */
@@ -146,9 +153,10 @@ static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64
     GPHI_TRY(look_outside(hunt, value, &kind));
     if (kind == 0)
         return GPH_OK;
-    return refuse_at(
-        hunt, spot, kind == 2 ? "is host memory" : "is device memory outside every range",
-        value);
+    return refuse_at(hunt, spot,
+                     kind == CU_MEMORYTYPE_HOST ? "is host memory"
+                                                : "is device memory outside every range",
+                     value);
 }
 
 /* A word that moved. */

@@ -96,16 +96,7 @@ static void settle_owed(struct backend *backend)
 static gph_status list_live(struct backend *backend, gphi_vec *out, uint32_t more,
                             gph_error *error)
 {
-    const gph_pool *pool = backend->pools[GPHI_TREE_POOL];
-    uint32_t count = 0;
-    gph_pool_live(pool, NULL, 0, &count);
-    out->count = 0;
-    if (gphi_vec_reserve(out, (size_t)count + more) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a list of %u allocations", count);
-    const uint32_t room = (uint32_t)out->capacity;
-    gph_pool_live(pool, out->items, room, &count);
-    out->count = count < room ? count : room;
-    return GPH_OK;
+    return gphi_pool_list(backend->pools[GPHI_TREE_POOL], 0, more, out, error);
 }
 
 static void pin(struct backend *backend, const gphi_tree_work *work,
@@ -205,18 +196,12 @@ static gph_status pin_kept(struct backend *backend, const gphi_tree_work *work,
                            const gphi_record *record, gph_error *error)
 {
     gphi_vec *ranges = &backend->after;
-    uint32_t count = 0;
-    GPHI_TRY(gph_pool_ranges(record->pool, record->id, NULL, 0, &count, error));
-    if (count == 0)
-        return GPH_OK;
-    ranges->count = 0;
-    if (gphi_vec_reserve(ranges, count) != GPH_OK ||
-        gphi_vec_reserve(&backend->pins, count) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u ranges of a recording", count);
-    GPHI_TRY(
-        gph_pool_ranges(record->pool, record->id, ranges->items, count, &count, error));
+    GPHI_TRY(gphi_pool_list(record->pool, record->id, 0, ranges, error));
+    if (gphi_vec_reserve(&backend->pins, ranges->count) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "%zu ranges of a recording",
+                         ranges->count);
     const gph_pool_range *range = ranges->items;
-    for (uint32_t i = 0; i < count; i++)
+    for (size_t i = 0; i < ranges->count; i++)
         if (range[i].kind == GPH_RANGE_KEPT)
             pin(backend, work, &range[i]);
     return GPH_OK;
@@ -421,13 +406,10 @@ static gph_status copy(gphi_tree_backend *base, CUdeviceptr to, CUdeviceptr from
                        uint64_t bytes, gph_error *error)
 {
     const struct backend *backend = backend_from(base);
-    const CUresult result =
-        backend->runtime->cu.cuMemcpyDtoDAsync(to, from, bytes, backend->stream);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuMemcpyDtoDAsync",
-                              "copying %llu bytes to 0x%llx", (unsigned long long)bytes,
-                              to);
-    return GPH_OK;
+    return gphi_cuda_check(
+        error, backend->runtime->cu.cuMemcpyDtoDAsync(to, from, bytes, backend->stream),
+        "cuMemcpyDtoDAsync", "copying %llu bytes to 0x%llx", (unsigned long long)bytes,
+        to);
 }
 
 /* ---- made and ended ---- */
@@ -485,12 +467,10 @@ static gph_status open_stream(struct backend *backend, const gph_tree_options *o
     if (backend->stream != NULL)
         return GPH_OK;
     backend->owns_stream = true;
-    const CUresult result =
-        backend->runtime->cu.cuStreamCreate(&backend->stream, CU_STREAM_NON_BLOCKING);
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, "cuStreamCreate",
-                              "the stream of a tree");
-    return GPH_OK;
+    return gphi_cuda_check(
+        error,
+        backend->runtime->cu.cuStreamCreate(&backend->stream, CU_STREAM_NON_BLOCKING),
+        "cuStreamCreate", "the stream of a tree");
 }
 
 gph_status gphi_tree_backend_create(gph_runtime *runtime, gph_arena *arena,
