@@ -104,6 +104,7 @@ static gph_status write_bundle(gphi_bundle *bundle, bool is_plain, gphi_vec *out
     return codec.status;
 }
 
+/* What users get; the plain way has neither packing nor checksum. */
 gph_status gphi_bundle_write(gphi_bundle *bundle, gphi_vec *out, gph_error *error)
 {
     return write_bundle(bundle, false, out, error);
@@ -173,6 +174,7 @@ static gph_status check_header(const struct header *header, const unsigned char 
     return GPH_OK;
 }
 
+/* Whatever fails, the bundle is empty again: nobody sees a half-read one. */
 gph_status gphi_bundle_read(gphi_bundle *bundle, const void *bytes, size_t count,
                             const struct gphi_bundle_limits *limits, gph_error *error)
 {

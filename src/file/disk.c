@@ -69,6 +69,7 @@ static gph_status read_fd(int fd, const char *path, uint64_t limit, gphi_vec *by
     }
 }
 
+/* By hand and not by fread(): errno has to be that of the call. */
 gph_status gphi_file_read(const char *path, uint64_t limit, gphi_vec *bytes,
                           gph_error *error)
 {

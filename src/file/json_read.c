@@ -3,6 +3,7 @@
  * such as "graph.nodes[3].grid". jansson parses (it limits nesting itself), we judge. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "graph/fields.h"
 #include <gph/file.h>
@@ -34,25 +35,25 @@ struct reader {
 };
 
 /* "graph.nodes[3].grid"; a place that does not fit is cut, not lost. */
-static size_t put_place(char *out, size_t bytes, const struct place *at)
+static void put_place(gphi_text *out, const struct place *at)
 {
-    if (at == NULL || bytes < 32)
-        return 0;
-    size_t used = put_place(out, bytes, at->up);
+    if (at == NULL)
+        return;
+    put_place(out, at->up);
     if (at->key == NULL)
-        used += (size_t)snprintf(out + used, bytes - used, "[%zu]", at->index);
+        gphi_text_add(out, "[%zu]", at->index);
     else
-        used += (size_t)snprintf(out + used, bytes - used, "%s%.40s", used > 0 ? "." : "",
-                                 at->key);
-    return used < bytes ? used : bytes - 1;
+        gphi_text_add(out, "%s%.40s", out->length > 0 ? "." : "", at->key);
 }
 
 GPH_PRINTF(3, 4)
 static gph_status fail_at(const struct reader *reader, const struct place *at,
                           const char *format, ...)
 {
-    char place[160] = "", what[200];
-    put_place(place, sizeof(place), at);
+    char place[160], what[200];
+    gphi_text text;
+    gphi_text_fix(&text, place, sizeof(place));
+    put_place(&text, at);
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
@@ -61,6 +62,7 @@ static gph_status fail_at(const struct reader *reader, const struct place *at,
                      place[0] != '\0' ? place : "the file", " ", what);
 }
 
+/* Memory is not the file's fault, so no place in it is named. */
 static gph_status fail_memory(const struct reader *reader)
 {
     return gphi_fail(reader->error, GPH_E_NO_MEMORY, "reading a graph");
@@ -116,6 +118,7 @@ static gph_status read_int(const struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+/* Kinds of memory are words in files: numbers would tie them to one CUDA. */
 static gph_status read_memory(const struct reader *reader, const struct place *at,
                               const json_t *value, uint64_t *out)
 {
@@ -285,6 +288,7 @@ static gph_status read_bytes(struct reader *reader, const struct place *at,
     return GPH_OK;
 }
 
+/* As read_args(): the reader's array, which the graph copies. */
 static gph_status read_ops(struct reader *reader, const struct place *up, json_t *value,
                            gph_batch_params *out)
 {
@@ -512,6 +516,7 @@ static gph_status read_file(struct reader *reader, json_t *root, gph_graph **out
     return GPH_OK;
 }
 
+/* Keys that come twice are refused: which of the two counted would be a guess. */
 static gph_status parse(const char *text, size_t bytes, json_t **out, gph_error *error)
 {
     json_error_t at;

@@ -92,6 +92,7 @@ static void put_number(gphi_text *out, const void *base, const gphi_field *field
         gphi_text_add(out, "%" PRIu32, small[0]);
 }
 
+/* An object all of whose members are there: sides of copies and operations. */
 static void put_object(gphi_text *out, const void *base, gphi_fields fields)
 {
     for (size_t i = 0; i < fields.count; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Classes of graphs that can take turns in one executable: signature and comparison. */
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "graph/graph.h"
 #include "graph/kept.h"
@@ -10,30 +11,11 @@
 
 enum { KERNEL_WORDS = 5 };
 
-/* ---- what of a node stays -----------------------------------------------------------
- */
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30;
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 27;
-    x *= UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; text != NULL && *text != '\0'; text++)
-        hash = mix(hash ^ (unsigned char)*text) + UINT64_C(0x9e3779b97f4a7c15);
-    return hash;
-}
-
 /* What tells kernels of one class apart beyond what updates keep. */
 static void kernel_words(const gph_kernel_params *kernel, uint64_t out[KERNEL_WORDS])
 {
-    out[0] = kernel->handle != 0 ? kernel->handle : hash_text(kernel->function);
+    out[0] = kernel->handle != 0 ? kernel->handle
+                                 : gphi_hash_text(GPHI_HASH_START, kernel->function);
     out[1] = (uint64_t)kernel->block[0] << 32 | kernel->block[1];
     out[2] = (uint64_t)kernel->block[2] << 32 | kernel->shared_bytes;
     out[3] = (uint64_t)(uint32_t)kernel->priority << 32 | kernel->cluster[0];
@@ -69,14 +51,13 @@ static bool same_class(const gph_node *a, const gph_node *b, uint32_t flags)
     return !tells_kernels(a, flags) || same_kernel(&a->u.kernel, &b->u.kernel);
 }
 
-/* ---- signature ----------------------------------------------------------------------
- */
+/* ---- signature ---- */
 
+/* Two chains of different make, so that they do not collide together. */
 static void add_word(gph_signature *to, uint64_t word)
 {
-    to->bits[0] = mix(to->bits[0] ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-    to->bits[1] = mix((to->bits[1] + word) * UINT64_C(0xd6e8feb86659fd93)) ^
-                  UINT64_C(0xa0761d6478bd642f);
+    to->bits[0] = gphi_hash_word(to->bits[0], word);
+    to->bits[1] = gphi_hash_mix(to->bits[1] + word) ^ GPHI_HASH_START;
 }
 
 static void add_node(gph_signature *to, const gph_node *node, uint32_t flags)
@@ -155,7 +136,7 @@ static gph_status sign(const gph_graph *graph, uint32_t flags, gph_signature *ou
                        gph_error *error)
 {
     gphi_topology topology;
-    *out = (gph_signature){{flags, UINT64_C(0x2545f4914f6cdd1d)}};
+    *out = (gph_signature){{flags ^ GPHI_HASH_START, flags}};
     add_word(out, graph->nodes.count);
     if (gphi_topology_init(&topology, graph) != GPH_OK)
         return fail_memory(graph, error);
@@ -184,8 +165,7 @@ gph_status gph_graph_signature(const gph_graph *graph, uint32_t flags, gph_signa
     return GPH_OK;
 }
 
-/* ---- comparison ---------------------------------------------------------------------
- */
+/* ---- comparison ---- */
 
 struct comparison {
     uint32_t flags;

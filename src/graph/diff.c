@@ -112,8 +112,7 @@ static void put_node(struct comparison *of, gph_change_kind kind, uint32_t index
     put(of, &change);
 }
 
-/* ---- edges --------------------------------------------------------------------------
- */
+/* ---- edges ---- */
 
 static uint64_t key_of(uint32_t from, uint32_t to)
 {
@@ -185,8 +184,7 @@ done:
     return status;
 }
 
-/* ---- graphs -------------------------------------------------------------------------
- */
+/* ---- graphs ---- */
 
 static gph_status compare_graphs(gph_diff *diff, const gph_graph *a, const gph_graph *b,
                                  const char *path);
@@ -304,8 +302,7 @@ int gph_diff_is_topology(const gph_diff *diff)
     return diff != NULL && diff->is_topology;
 }
 
-/* ---- text ---------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 /* "2/5": a node by the child nodes that lead to it. */
 static void put_place(gphi_text *text, const gph_change *change, uint32_t node)

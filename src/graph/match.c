@@ -9,6 +9,7 @@
  * Rows that differ in more than DIFFERENCES_MAX places are paired first come first
  * served, so that no file takes longer than its length allows. */
 #include "graph/match.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "base/map.h"
 #include "graph/graph.h"
@@ -28,11 +29,8 @@ struct row {
 
 static uint64_t token_of(const gph_node *node)
 {
-    uint64_t token = UINT64_C(0xcbf29ce484222325) + (uint64_t)node->kind;
-    const char *text = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
-    for (; text != NULL && *text != '\0'; text++)
-        token = (token ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return token;
+    return gphi_hash_text(gphi_hash_word(GPHI_HASH_START, (uint64_t)node->kind),
+                          node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL);
 }
 
 static gph_status row_init(struct row *row, const gph_graph *graph)
@@ -93,8 +91,7 @@ static void trim(struct middle *of)
     of->m = last_b - of->from;
 }
 
-/* ---- the longest common row ---------------------------------------------------------
- */
+/* ---- the longest common row ---- */
 
 /* reach[d * (d + 1) / 2 + ...]: how far into a the furthest path with d differences came
  * on diagonal k, k from -d to d in steps of 2: d + 1 entries. */
@@ -168,8 +165,7 @@ static gph_status pair_longest(const struct middle *of, bool *done)
     return GPH_OK;
 }
 
-/* ---- first come, first served -------------------------------------------------------
- */
+/* ---- first come, first served ---- */
 
 /* The next place of b with the same token, by place; `head` has the first of each. */
 static gph_status pair_greedily(const struct middle *of)
@@ -220,8 +216,7 @@ static gph_status match_rows(const gph_graph *a, const gph_graph *b, uint32_t *p
     return status;
 }
 
-/* ---- both ---------------------------------------------------------------------------
- */
+/* ---- both ---- */
 
 static bool same_kind(void *user, const gphi_pairing *pairing, uint32_t a, uint32_t b)
 {

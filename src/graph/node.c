@@ -89,8 +89,7 @@ static void compare_text(struct comparison *to, const char *field, const char *a
     say(to, field, before, after);
 }
 
-/* ---- arguments ----------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 /* A number where it has the size of one, else its bytes. */
 static void put_bytes(const unsigned char *from, size_t count, char *out)
@@ -174,8 +173,7 @@ static void compare_ops(struct comparison *to, const gph_batch_params *a,
     }
 }
 
-/* ---- nodes --------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
 static void compare_field(struct comparison *to, const gph_node *a, const gph_node *b,
                           const gphi_field *field)

@@ -85,8 +85,7 @@ bool gphi_topology_same(const gphi_topology *a, const gphi_topology *b)
            (a->edges == 0 || memcmp(a->data, b->data, a->edges) == 0);
 }
 
-/* ---- pairing ------------------------------------------------------------------------
- */
+/* ---- pairing ---- */
 
 static gph_status refuse(gphi_pairing *pairing, gphi_mismatch what, uint32_t a,
                          uint32_t b, uint32_t from)

@@ -83,10 +83,8 @@ gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoint **out, gph_error *
 {
     if (pool == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "pool or out is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status = take_locked(pool, out, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(pool, take_locked(pool, out, error));
 }
 
 /* ---- restore ---- */

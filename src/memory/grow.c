@@ -3,12 +3,12 @@
  * pages elsewhere, pages that others can spare, and at last a message. */
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "event/note.h"
 #include "memory/ledger.h"
 #include "memory/pool.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* Throwing the open recording away may split two blocks for each that it freed. */
 gph_status gphi_pool_reserve(gph_pool *pool, uint32_t blocks)
@@ -295,15 +295,6 @@ gph_status gphi_pool_place(gph_pool *pool, CUdeviceptr address, uint64_t bytes,
 
 /* ---- the last word ---- */
 
-/* Adds to a message what still fits. */
-static void append(char *text, size_t size, size_t *used, const char *format,
-                   const char *name, unsigned long long a, unsigned long long b)
-{
-    const int wrote = snprintf(text + *used, size - *used, format, name, a, b);
-    if (wrote > 0)
-        *used += (size_t)wrote < size - *used ? (size_t)wrote : size - *used - 1;
-}
-
 /* So many pools are named, the largest first. */
 enum { TOP = 4 };
 
@@ -322,23 +313,25 @@ static void rank(const gph_pool *top[TOP], const gph_pool *pool)
 gph_status gphi_pool_exhausted(gph_pool *pool, uint64_t bytes, gph_error *error)
 {
     const gph_arena *arena = pool->arena;
-    char text[400] = "";
-    size_t used = 0, device_free = 0, device_total = 0;
+    char words[400];
+    gphi_text text;
+    size_t device_free = 0, device_total = 0;
     const gph_pool *top[TOP] = {NULL};
+    gphi_text_fix(&text, words, sizeof(words));
     for (const gph_pool *p = arena->pools; p != NULL; p = p->next)
         rank(top, p);
     for (int i = 0; i < TOP && top[i] != NULL; i++)
-        append(text, sizeof(text), &used, "; pool %s holds %llu bytes, %llu allocated",
-               top[i]->name, top[i]->mapped_pages * arena->page_bytes,
-               top[i]->blocks.live_bytes);
-    append(text, sizeof(text), &used, "; %sexecutables %llu, cached pages %llu", "",
-           gphi_ledger_exec_bytes(arena->device),
-           gphi_arena_cached(arena) * arena->page_bytes);
+        gphi_text_add(&text, "; pool %s holds %" PRIu64 " bytes, %" PRIu64 " allocated",
+                      top[i]->name, top[i]->mapped_pages * arena->page_bytes,
+                      top[i]->blocks.live_bytes);
+    gphi_text_add(&text, "; executables %" PRIu64 ", cached pages %" PRIu64,
+                  gphi_ledger_exec_bytes(arena->device),
+                  gphi_arena_cached(arena) * arena->page_bytes);
     if (arena->runtime->cu.cuMemGetInfo(&device_free, &device_total) == CUDA_SUCCESS)
-        append(text, sizeof(text), &used, "; %sthe device has %llu of %llu free", "",
-               device_free, device_total);
+        gphi_text_add(&text, "; the device has %zu of %zu free", device_free,
+                      device_total);
     gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY, "no %llu bytes for pool %s%s",
-              (unsigned long long)bytes, pool->name, text);
+              (unsigned long long)bytes, pool->name, words);
     if (arena->budget_pages != UINT64_MAX)
         gphi_hint(error, "the arena's budget is %llu bytes",
                   (unsigned long long)(arena->budget_pages * arena->page_bytes));

@@ -374,12 +374,8 @@ static gph_status alloc_at_locked(gph_pool *pool, CUdeviceptr address, uint64_t 
 gph_status gph_pool_alloc_at(gph_pool *pool, CUdeviceptr address, uint64_t bytes,
                              CUstream stream, gph_error *error)
 {
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status = alloc_at_locked(pool, address, bytes, stream, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(pool, alloc_at_locked(pool, address, bytes, stream, error));
 }
 
 /* ---- freeing ---- */
@@ -474,12 +470,8 @@ static gph_status free_locked(gph_pool *pool, CUdeviceptr address, CUstream stre
 gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,
                          gph_error *error)
 {
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status = free_locked(pool, address, stream, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(pool, free_locked(pool, address, stream, error));
 }
 
 /* In a capture a use is also a reading: the recording depends on what is there. */
@@ -503,12 +495,8 @@ static gph_status use_locked(gph_pool *pool, CUdeviceptr address, CUstream strea
 gph_status gph_pool_use(gph_pool *pool, CUdeviceptr address, CUstream stream,
                         gph_error *error)
 {
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status = use_locked(pool, address, stream, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(pool, use_locked(pool, address, stream, error));
 }
 
 /* ---- looking ---- */

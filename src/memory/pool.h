@@ -3,6 +3,7 @@
  * is called with the arena's mutex held, but what says else. */
 #ifndef GPHI_MEMORY_POOL_H
 #define GPHI_MEMORY_POOL_H
+#include "base/fail.h"
 #include "memory/arena.h"
 #include "memory/blocks.h"
 #include <stdatomic.h>
@@ -142,6 +143,26 @@ static inline struct gphi_recording *gphi_recording_at(const gph_pool *pool, siz
     return *(struct gphi_recording **)gphi_vec_at(&pool->recordings, i);
 }
 struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_id id);
+
+/* ---- the lock ---- */
+
+/* Around what a caller asks of a pool: locked if it is one. */
+static inline gph_status gphi_pool_lock(gph_pool *pool, gph_error *error)
+    GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis)
+{
+    if (pool == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
+    gphi_mutex_lock(&pool->arena->mutex);
+    return GPH_OK;
+}
+
+/* Passes the status on, which was made under the lock. */
+static inline gph_status gphi_pool_unlock(gph_pool *pool, gph_status status)
+    GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis)
+{
+    gphi_mutex_unlock(&pool->arena->mutex);
+    return status;
+}
 
 /* ---- grow.c ---- */
 

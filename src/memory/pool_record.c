@@ -101,10 +101,8 @@ gph_status gph_pool_record_begin(gph_pool *pool, CUstream stream, const char *na
 {
     if (pool == NULL || out == NULL)
         return gphi_fail(error, GPH_E_INVALID, "pool or out is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status = begin_locked(pool, stream, name, out, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(pool, begin_locked(pool, stream, name, out, error));
 }
 
 /* ---- in the capture ---- */
@@ -549,12 +547,8 @@ static gph_status input_locked(gph_pool *pool, gph_recording_id id, CUdeviceptr 
 gph_status gph_pool_record_input(gph_pool *pool, gph_recording_id id, CUdeviceptr address,
                                  uint64_t bytes, gph_error *error)
 {
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status = input_locked(pool, id, address, bytes, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(pool, input_locked(pool, id, address, bytes, error));
 }
 
 /* ---- a recording from elsewhere ---- */
@@ -642,8 +636,6 @@ gph_status gph_pool_record_restore(gph_pool *pool, const char *name,
 {
     if (pool == NULL || out == NULL || (ranges == NULL && count > 0))
         return gphi_fail(error, GPH_E_INVALID, "pool, ranges or out is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status = restore_locked(pool, name, ranges, count, out, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(pool, restore_locked(pool, name, ranges, count, out, error));
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tables of buffers, in CSV. */
 #include <gph/plan.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/save.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "plan/csv.h"
 
@@ -68,11 +69,9 @@ static gph_status read_rows(gph_plan_table *table, gphi_csv *csv)
     while (gphi_csv_next(csv, &line)) {
         struct row row = {.table = table};
         GPHI_TRY(gphi_csv_row(csv, line, put_value, &row));
-        gph_plan_buffer *to = (gph_plan_buffer *)gphi_vec_add(&table->buffers, 1);
-        if (to == NULL)
+        if (gphi_vec_push(&table->buffers, &row.buffer) != GPH_OK)
             return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
                              csv->line);
-        *to = row.buffer;
     }
     return GPH_OK;
 }
@@ -134,52 +133,20 @@ const char *gph_plan_table_id(const gph_plan_table *table, size_t index)
 
 /* ---- writing ---- */
 
-typedef gph_status write_fn(void *user, const void *data, size_t bytes);
-
-#define ROW_BYTES 128u /* of four numbers, commas and the end */
-
-/* Pieces gather here before they are written. */
-struct writer {
-    write_fn *write;
-    void *user;
-    size_t bytes;
-    char text[4096];
-};
-
-static gph_status flush(struct writer *w)
-{
-    const size_t bytes = w->bytes;
-    w->bytes = 0;
-    return bytes != 0 ? w->write(w->user, w->text, bytes) : GPH_OK;
-}
-
-static gph_status put_text(struct writer *w, const char *text)
-{
-    const size_t bytes = strlen(text);
-    if (bytes > sizeof(w->text) - w->bytes)
-        GPHI_TRY(flush(w));
-    if (bytes > sizeof(w->text))
-        return w->write(w->user, text, bytes);
-    memcpy(w->text + w->bytes, text, bytes);
-    w->bytes += bytes;
-    return GPH_OK;
-}
-
 static gph_status write_rows(const gph_plan_table *table, const uint64_t *offsets,
-                             write_fn *write, void *user)
+                             gph_write_fn *write, void *user, gph_error *error)
 {
-    struct writer w = {.write = write, .user = user};
+    char buffer[4096];
+    gphi_text out;
+    gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
     const gph_plan_buffer *b = gph_plan_table_buffers(table);
-    GPHI_TRY(put_text(&w, "id,lower,upper,size,offset\n"));
+    gphi_text_put(&out, "id,lower,upper,size,offset\n");
     for (size_t i = 0; i < table->buffers.count; i++) {
-        char row[ROW_BYTES];
-        snprintf(row, sizeof(row), ",%llu,%llu,%llu,%llu\n",
-                 (unsigned long long)b[i].lower, (unsigned long long)b[i].upper,
-                 (unsigned long long)b[i].size, (unsigned long long)offsets[i]);
-        GPHI_TRY(put_text(&w, gph_plan_table_id(table, i)));
-        GPHI_TRY(put_text(&w, row));
+        gphi_text_put(&out, gph_plan_table_id(table, i));
+        gphi_text_add(&out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                      b[i].lower, b[i].upper, b[i].size, offsets[i]);
     }
-    return flush(&w);
+    return gphi_text_end(&out, error);
 }
 
 static gph_status check_rows(const gph_plan_table *table, const uint64_t *offsets,
@@ -198,7 +165,7 @@ gph_status gph_plan_table_write(const gph_plan_table *table, const uint64_t *off
     GPHI_TRY(check_rows(table, offsets, error));
     if (write == NULL)
         return gphi_fail(error, GPH_E_INVALID, "write is NULL");
-    return write_rows(table, offsets, write, user);
+    return write_rows(table, offsets, write, user, error);
 }
 
 /* A table and its offsets on the way to a file. */
@@ -210,7 +177,7 @@ struct saving {
 static gph_status fill(void *user, gphi_save *to)
 {
     const struct saving *s = (const struct saving *)user;
-    return write_rows(s->table, s->offsets, gphi_save_write, to);
+    return write_rows(s->table, s->offsets, gphi_save_write, to, to->error);
 }
 
 gph_status gph_plan_table_save(const gph_plan_table *table, const uint64_t *offsets,

@@ -52,11 +52,10 @@ static gph_status add_point(gphi_vec *curve, const struct row *row, uint32_t whi
                          "must rise",
                          csv->line, (unsigned long long)row->size.size,
                          names[COST + which], (unsigned long long)last->size);
-    gph_plan_point *fresh = (gph_plan_point *)gphi_vec_add(curve, 1);
-    if (fresh == NULL)
+    const gph_plan_point point = {row->size.size, row->values[which]};
+    if (gphi_vec_push(curve, &point) != GPH_OK)
         return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
                          csv->line);
-    *fresh = (gph_plan_point){row->size.size, row->values[which]};
     return GPH_OK;
 }
 
@@ -67,11 +66,9 @@ static gph_status read_rows(gph_plan_traffic *t, gphi_csv *csv)
     while (gphi_csv_next(csv, &line)) {
         struct row row = {.size = {0, 0}};
         GPHI_TRY(gphi_csv_row(csv, line, put_value, &row));
-        gph_plan_size *size = (gph_plan_size *)gphi_vec_add(&t->sizes, 1);
-        if (size == NULL)
+        if (gphi_vec_push(&t->sizes, &row.size) != GPH_OK)
             return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
                              csv->line);
-        *size = row.size;
         for (uint32_t c = 0; c < CURVES; c++)
             if (row.has[c])
                 GPHI_TRY(add_point(&t->curves[c], &row, c, csv));

@@ -106,6 +106,7 @@ static CUresult allocate(gph_slots *slots, const char **call)
     return cu->cuMemcpyHtoD(slots->words, ring, device_bytes);
 }
 
+/* A module of its own, loaded when the table is made: never in a capture. */
 static CUresult load(gph_slots *slots, const char **call)
 {
     const gphi_cuda_table *cu = &slots->runtime->cu;
@@ -154,6 +155,7 @@ static gph_status fail_no_feed(const gph_slots *slots, gph_error *error)
                      (unsigned long long)slots->done_seen);
 }
 
+/* The word in pinned memory is read anew: another look costs a cache miss. */
 static bool is_full(gph_slots *slots)
 {
     slots->done_seen = done_of(slots);

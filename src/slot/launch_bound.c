@@ -3,8 +3,7 @@
 #include "base/fail.h"
 #include "slot/slots.h"
 
-/* ---- copies -------------------------------------------------------------------------
- */
+/* ---- copies ---- */
 
 /* Only what was bound since the last launch: what was copied then is still there. */
 static uint32_t list_copies(gph_slots *slots)
@@ -46,8 +45,7 @@ static void note_copied(gph_slots *slots)
     }
 }
 
-/* ---- order --------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 /* Behind what the table launched in another stream. */
 __attribute__((noinline, cold)) static gph_status
@@ -74,8 +72,7 @@ static gph_status check_bound(const gph_slots *slots, gph_error *error)
     return GPH_OK;
 }
 
-/* ---- launches -----------------------------------------------------------------------
- */
+/* ---- launches ---- */
 
 /* All but the launch itself. */
 static gph_status prepare(gph_slots *slots, CUstream stream, gph_error *error)

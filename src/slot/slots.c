@@ -11,8 +11,7 @@
 static const uint64_t WAIT_NS = UINT64_C(10000000000);
 enum { DEPTH = 64, WINDOWS = 2 };
 
-/* ---- making -------------------------------------------------------------------------
- */
+/* ---- making ---- */
 
 static gph_status read_options(const gph_slots_options *options, gph_slots_options *out,
                                gph_error *error)
@@ -79,6 +78,7 @@ static bool fill_slots(gph_slots *table, const gph_slot *slots, uint32_t stride)
     return true;
 }
 
+/* So that a launch allocates nothing. */
 static bool allocate_arrays(gph_slots *table)
 {
     const gph_allocator heap = table->runtime->heap;
@@ -184,8 +184,7 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
     return GPH_OK;
 }
 
-/* ---- asking -------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 CUdeviceptr gph_slots_address(const gph_slots *slots, uint32_t index)
 {
@@ -229,8 +228,7 @@ void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out)
     gphi_struct_write(out, slots != NULL ? &slots->stats : &none, sizeof(none));
 }
 
-/* ---- binding ------------------------------------------------------------------------
- */
+/* ---- binding ---- */
 
 /* A launch looks at one number instead of all slots. */
 static void note_bound(gph_slots *slots, struct gphi_slot *slot)

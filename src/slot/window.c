@@ -10,6 +10,7 @@
 #include "cuda/status.h"
 #include "slot/slots.h"
 
+/* Addresses alone: pages come with the first binding. */
 static CUresult create_window(gph_slots *slots, struct gphi_window *window,
                               const char **call)
 {
@@ -35,6 +36,7 @@ static CUresult create_window(gph_slots *slots, struct gphi_window *window,
     return CUDA_SUCCESS;
 }
 
+/* A mapping is of whole pages, so a slot of a few bytes takes one as well. */
 static gph_status round_up(gph_slots *slots, gph_error *error)
 {
     size_t granularity = 0;
@@ -118,8 +120,7 @@ void gphi_windows_destroy(gph_slots *slots)
                  gph_status_name((gph_status)first));
 }
 
-/* ---- replays ------------------------------------------------------------------------
- */
+/* ---- replays ---- */
 
 static bool is_mapped(const gph_slots *slots, const struct gphi_window *window,
                       const struct gphi_slot *slot)

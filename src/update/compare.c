@@ -70,8 +70,7 @@ static bool check_pair(gphi_comparison *of, const gphi_place *a, const gphi_plac
     return true;
 }
 
-/* ---- pairs --------------------------------------------------------------------------
- */
+/* ---- pairs ---- */
 
 struct walk {
     gphi_comparison *of;
@@ -83,6 +82,7 @@ struct walk {
 static bool compare_level(gphi_comparison *of, uint32_t a, uint32_t b, bool quick,
                           gph_status *status);
 
+/* The node may be the same and its memory another's by now. */
 static bool same_operand(const gphi_operand *a, const gphi_operand *b)
 {
     return a->backing == b->backing && a->context == b->context;
@@ -256,8 +256,7 @@ void gphi_comparison_fini(gphi_comparison *of)
     gphi_vec_fini(&of->changed);
 }
 
-/* ---- words --------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 static void put_node(const gphi_comparison *of, char *out, size_t bytes)
 {

@@ -36,8 +36,7 @@ struct job {
     gph_error *error;
 };
 
-/* ---- what may be edited -------------------------------------------------------------
- */
+/* ---- what may be edited ---- */
 
 static gph_status fail_edit(const struct job *job, const gph_edit *edit, const char *why)
 {
@@ -141,8 +140,7 @@ static void apply(const gph_edit *edit, gph_node *node)
     }
 }
 
-/* ---- records ------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
 static bool edits_arguments_alone(const gph_edit *edits, size_t count)
 {
@@ -289,8 +287,7 @@ static void undo(const struct job *job)
     }
 }
 
-/* ---- edits --------------------------------------------------------------------------
- */
+/* ---- edits ---- */
 
 static gph_status fail_set(const struct job *job, uint32_t node, CUresult result,
                            const char *call)

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the row ------------------------------------------------------------------------
- */
+/* ---- the row ---- */
 
 static void count_nodes(const gph_graph *graph, uint64_t *nodes, uint64_t *levels)
 {
@@ -98,8 +97,7 @@ static gph_snapshot *create(gph_runtime *runtime, CUgraph source)
     return snapshot;
 }
 
-/* ---- what the driver tells beside the graph -----------------------------------------
- */
+/* ---- what the driver tells beside the graph ---- */
 
 static gph_status fail_query(const gph_snapshot *snapshot, CUresult result,
                              const char *call, gph_error *error)
@@ -234,8 +232,7 @@ static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
     return GPH_OK;
 }
 
-/* ---- life ---------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 gph_status gph_snapshot_take(gph_runtime *runtime, CUgraph graph, gph_snapshot **out,
                              gph_error *error)
@@ -278,8 +275,7 @@ const gph_graph *gph_snapshot_graph(const gph_snapshot *snapshot)
     return snapshot != NULL ? snapshot->graph : NULL;
 }
 
-/* ---- copies -------------------------------------------------------------------------
- */
+/* ---- copies ---- */
 
 static gph_status copy_graph(gph_allocator heap, const gph_graph *from, gph_graph **out,
                              gph_error *error)
@@ -337,8 +333,7 @@ gph_node *gphi_snapshot_node(gph_snapshot *copy, uint32_t flat)
     return gphi_vec_at(&level->graph->nodes, flat - level->first);
 }
 
-/* ---- names --------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 uint32_t gphi_place_top(const gph_snapshot *snapshot, uint32_t flat)
 {

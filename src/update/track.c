@@ -13,6 +13,7 @@
 /* What an H100 takes (driver 580): the first guess, until they are measured. */
 enum { NODE_NS = 990, WHOLE_NS = 2000, WHOLE_NS_A_NODE = 59 };
 
+/* Runs when the executable is gone, with no capture open. */
 static void track_free(void *extra)
 {
     gphi_track *track = extra;
@@ -40,6 +41,7 @@ gphi_track *gphi_track_of(const gph_exec *exec)
     return exec->extra;
 }
 
+/* Statistics alone need no graph, so that any executable can be updated. */
 gph_status gphi_track_need(gph_exec *exec, gphi_track **out, gph_error *error)
 {
     if (exec->extra != NULL) {
@@ -80,6 +82,7 @@ gph_status gphi_track_check(const gph_exec *exec, gphi_track **out, gph_error *e
     return GPH_OK;
 }
 
+/* Rare: only edits after a pairing that is not the identity come here. */
 uint32_t gphi_base_find(const gphi_track *track, uint32_t flat)
 {
     for (uint32_t i = 0; i < track->contents->count; i++)
@@ -88,8 +91,7 @@ uint32_t gphi_base_find(const gphi_track *track, uint32_t flat)
     return GPH_NODE_NONE;
 }
 
-/* ---- gph_exec_track() ---------------------------------------------------------------
- */
+/* ---- gph_exec_track() ---- */
 
 static gph_status find_context(const gph_runtime *runtime, CUcontext wanted,
                                CUcontext *out, gph_error *error)
@@ -101,6 +103,7 @@ static gph_status find_context(const gph_runtime *runtime, CUcontext wanted,
                            "tracking an executable");
 }
 
+/* A snapshot of another graph has handles that the setters would refuse (R69i). */
 static gph_status find_snapshot(gph_runtime *runtime, CUgraph graph, gph_snapshot *given,
                                 gph_snapshot **out, gph_error *error)
 {
@@ -151,9 +154,9 @@ gph_status gph_exec_track(gph_exec *exec, CUgraph graph, const gph_track_options
     return GPH_OK;
 }
 
-/* ---- gph_exec_compatible() ----------------------------------------------------------
- */
+/* ---- gph_exec_compatible() ---- */
 
+/* The report is begun last: a failure leaves the caller's as it was. */
 gph_status gph_exec_compatible_with(gph_exec *exec, const gph_snapshot *snapshot,
                                     gph_update_report *report, gph_error *error)
 {
@@ -197,9 +200,9 @@ gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph, gph_update_report 
     return status;
 }
 
-/* ---- names --------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
+/* By the node's own name first; most nodes have only their kernel's. */
 static bool is_named(const gph_node *node, const char *name)
 {
     if (node->name != NULL && strcmp(node->name, name) == 0)

@@ -37,6 +37,7 @@ struct job {
     bool is_compared;
 };
 
+/* Without a base there are statistics, and nothing to compare with. */
 static bool is_tracked(const struct job *job)
 {
     return job->track->base != NULL;
@@ -55,8 +56,7 @@ static gph_status compare(struct job *job)
     return GPH_OK;
 }
 
-/* ---- what the executable holds then -------------------------------------------------
- */
+/* ---- what the executable holds then ---- */
 
 /* base's numbers by the new contents': made before anything changes. */
 static gph_status map_to_base(const struct job *job, uint32_t **out)
@@ -102,14 +102,14 @@ static bool is_pairing_sure(const gph_snapshot *snapshot)
     return true;
 }
 
-/* ---- the ways -----------------------------------------------------------------------
- */
+/* ---- the ways ---- */
 
 static void measure(uint64_t *cost, uint64_t ns, bool is_first)
 {
     *cost = is_first ? ns : (3 * *cost + ns) / 4;
 }
 
+/* Setters take handles of the graph that the executable was made from (R69i). */
 static CUgraphNode handle_of(const gphi_track *track, uint32_t flat)
 {
     return track->base->places[gphi_to_base(track, flat)].handle;
@@ -175,8 +175,7 @@ static CUresult update_whole(struct job *job, CUgraphExecUpdateResultInfo *info)
     return result;
 }
 
-/* ---- refusals -----------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 /* Says why, by our own comparison where the executable remembers what it holds and the
  * two agree, else by what the driver tells. Never fails. */
@@ -217,8 +216,7 @@ static gph_status fail_refused(const struct job *job, CUresult result,
     return (gph_status)result;
 }
 
-/* ---- a new executable ---------------------------------------------------------------
- */
+/* ---- a new executable ---- */
 
 static void follow(struct job *job, uint8_t *off)
 {
@@ -276,9 +274,9 @@ static gph_status reinstantiate(struct job *job)
     return GPH_OK;
 }
 
-/* ---- the choice ---------------------------------------------------------------------
- */
+/* ---- the choice ---- */
 
+/* By what both cost here, or on an H100 where neither was measured yet. */
 static bool nodes_are_cheaper(const struct job *job)
 {
     const gph_update_stats *stats = &job->track->stats;
