@@ -324,14 +324,7 @@ static void set_after_update(void)
         CUdeviceptr next = new_floats();
         unsigned n = FLOATS;
         void *arguments[] = {&a, &next, &n};
-        const CUDA_KERNEL_NODE_PARAMS params = {.func = copy,
-                                                .gridDimX = FLOATS / 128,
-                                                .gridDimY = 1,
-                                                .gridDimZ = 1,
-                                                .blockDimX = 128,
-                                                .blockDimY = 1,
-                                                .blockDimZ = 1,
-                                                .kernelParams = arguments};
+        const CUDA_KERNEL_NODE_PARAMS params = floats_kernel(copy, arguments);
         CU(cuGraphExecKernelNodeSetParams(exec, node, &params));
         CU(cuStreamSynchronize(stream));
         CU(cuMemFree(in));

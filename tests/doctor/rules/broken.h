@@ -221,6 +221,30 @@ BROKEN_UNUSED static void replay_once(CUgraph graph, CUstream stream)
     CU(cuGraphDestroy(graph));
 }
 
+/* A graph of one kernel, which fills `out`. */
+BROKEN_UNUSED static CUgraph fill_graph(CUstream stream, CUdeviceptr out)
+{
+    CUgraph graph = NULL;
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    FILL(stream, out, 5);
+    CU(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+/* A kernel over FLOATS floats as the parameters of a node. */
+BROKEN_UNUSED static CUDA_KERNEL_NODE_PARAMS floats_kernel(CUfunction kernel,
+                                                           void **arguments)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = kernel,
+                                     .gridDimX = FLOATS / 128,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = 128,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = arguments};
+}
+
 static void broken_open(void)
 {
     CUdevice device;

@@ -7,19 +7,10 @@
 // driver does not know are refused. All are CUDA_ERROR_INVALID_VALUE.
 #include "broken.h"
 
-static CUgraph capture_fill(CUstream stream, CUdeviceptr out)
-{
-    CUgraph graph = NULL;
-    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FILL(stream, out, 5);
-    CU(cuStreamEndCapture(stream, &graph));
-    return graph;
-}
-
 /* Two flags that exclude each other. */
 static void first(void)
 {
-    CUgraph graph = capture_fill(new_stream(), new_floats());
+    CUgraph graph = fill_graph(new_stream(), new_floats());
     CUgraphExec exec = NULL;
     CU(cuGraphInstantiateWithFlags(&exec, graph, /* <-- first */
                                    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
@@ -47,7 +38,7 @@ static void near(void)
 {
     CUstream stream = new_stream();
     CUdeviceptr x = new_floats();
-    CUgraph graph = capture_fill(stream, x);
+    CUgraph graph = fill_graph(stream, x);
     CUgraphExec execs[3] = {NULL, NULL, NULL};
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
                                             .hUploadStream = stream};

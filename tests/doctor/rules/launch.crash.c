@@ -25,14 +25,7 @@ static void second(void)
     CUgraphNode node = NULL;
     CUdeviceptr x = new_floats();
     void *arguments[3] = {&x, (void *)16, (void *)32};
-    const CUDA_KERNEL_NODE_PARAMS params = {.func = fill,
-                                            .gridDimX = FLOATS / 128,
-                                            .gridDimY = 1,
-                                            .gridDimZ = 1,
-                                            .blockDimX = 128,
-                                            .blockDimY = 1,
-                                            .blockDimZ = 1,
-                                            .kernelParams = arguments};
+    const CUDA_KERNEL_NODE_PARAMS params = floats_kernel(fill, arguments);
     CU(cuGraphCreate(&graph, 0));
     CU(cuGraphAddKernelNode(&node, graph, NULL, 0, &params)); /* <-- second */
 }

@@ -6,20 +6,11 @@
 // instantiation, and set a handle to NULL where it is destroyed.
 #include "broken.h"
 
-static CUgraph capture_fill(CUstream stream, CUdeviceptr out)
-{
-    CUgraph graph = NULL;
-    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FILL(stream, out, 5);
-    CU(cuStreamEndCapture(stream, &graph));
-    return graph;
-}
-
 /* Destroyed, and launched. */
 static void first(void)
 {
     CUstream stream = new_stream();
-    CUgraph graph = capture_fill(stream, new_floats());
+    CUgraph graph = fill_graph(stream, new_floats());
     CUgraphExec exec = NULL;
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CU(cuGraphLaunch(exec, stream));
@@ -46,7 +37,7 @@ static void near(void)
 {
     CUstream stream = new_stream();
     CUdeviceptr x = new_floats();
-    CUgraph graph = capture_fill(stream, x);
+    CUgraph graph = fill_graph(stream, x);
     CUgraphExec exec = NULL;
     for (int i = 0; i < 3; i++) {
         CU(cuGraphInstantiateWithFlags(&exec, graph, 0));

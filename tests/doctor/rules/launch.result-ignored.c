@@ -6,15 +6,6 @@
 // the runtime API has to ask cudaGetLastError() as well, or a later call tells.
 #include "broken.h"
 
-static CUgraph capture_fill(CUstream stream, CUdeviceptr out)
-{
-    CUgraph graph = NULL;
-    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FILL(stream, out, 5);
-    CU(cuStreamEndCapture(stream, &graph));
-    return graph;
-}
-
 /* The stream is of a context that is gone. */
 static void first(void)
 {
@@ -22,7 +13,7 @@ static void first(void)
     CUdevice device;
     CUdeviceptr x = new_floats();
     CUstream stream = new_stream(), lost = NULL;
-    CUgraph graph = capture_fill(stream, x);
+    CUgraph graph = fill_graph(stream, x);
     CUgraphExec exec = NULL;
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CU(cuDeviceGet(&device, 0));
@@ -47,7 +38,7 @@ static void second(void)
 {
     CUstream stream = new_stream();
     CUdeviceptr x = new_floats();
-    CUgraph graph = capture_fill(stream, x), after = capture_fill(stream, x);
+    CUgraph graph = fill_graph(stream, x), after = fill_graph(stream, x);
     CUgraphExec exec = NULL, next = NULL;
     pthread_t thread;
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -77,7 +68,7 @@ static void near(void)
 {
     CUstream stream = new_stream();
     CUdeviceptr x = new_floats();
-    CUgraph graph = capture_fill(stream, x);
+    CUgraph graph = fill_graph(stream, x);
     CUgraphExec exec = NULL;
     pthread_t thread;
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));

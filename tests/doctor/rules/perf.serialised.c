@@ -50,14 +50,7 @@ static void second(void)
     CU(cuGraphCreate(&graph, 0));
     for (int i = 0; i < PARTS * LENGTH; i++) {
         void *arguments[] = {&at[i % 2], &value, &n};
-        const CUDA_KERNEL_NODE_PARAMS params = {.func = fill,
-                                                .gridDimX = 8,
-                                                .gridDimY = 1,
-                                                .gridDimZ = 1,
-                                                .blockDimX = 128,
-                                                .blockDimY = 1,
-                                                .blockDimZ = 1,
-                                                .kernelParams = arguments};
+        const CUDA_KERNEL_NODE_PARAMS params = floats_kernel(fill, arguments);
         CU(cuGraphAddKernelNode(&node, graph, &last, i > 0, &params));
         last = node;
     }

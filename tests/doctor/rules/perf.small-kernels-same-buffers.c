@@ -39,14 +39,7 @@ static void second(void)
     unsigned n = FLOATS;
     float value = 2;
     void *arguments[] = {&at, &value, &n};
-    const CUDA_KERNEL_NODE_PARAMS params = {.func = fill,
-                                            .gridDimX = 8,
-                                            .gridDimY = 1,
-                                            .gridDimZ = 1,
-                                            .blockDimX = 128,
-                                            .blockDimY = 1,
-                                            .blockDimZ = 1,
-                                            .kernelParams = arguments};
+    const CUDA_KERNEL_NODE_PARAMS params = floats_kernel(fill, arguments);
     const CUDA_MEMSET_NODE_PARAMS fills = {
         .dst = at, .value = 1, .elementSize = 4, .width = FLOATS, .height = 1};
     CUgraph graph = NULL;

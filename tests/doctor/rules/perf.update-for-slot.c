@@ -41,14 +41,7 @@ static void second(void)
     CUdeviceptr out = new_floats(), in = ins[0];
     unsigned n = FLOATS;
     void *arguments[] = {&out, &in, &n};
-    CUDA_KERNEL_NODE_PARAMS params = {.func = copy,
-                                      .gridDimX = 8,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = 128,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1,
-                                      .kernelParams = arguments};
+    CUDA_KERNEL_NODE_PARAMS params = floats_kernel(copy, arguments);
     CUgraphExecUpdateResultInfo info;
     CUgraph graph = NULL;
     CUgraphNode nodes[2];

@@ -75,14 +75,7 @@ static void second(void)
     CUdeviceptr in = new_floats(), out = new_floats();
     unsigned seed = 7, n = FLOATS;
     void *arguments[] = {&out, &in, &seed, &n};
-    const CUDA_KERNEL_NODE_PARAMS draws = {.func = kernel_of("dropout"),
-                                           .gridDimX = 8,
-                                           .gridDimY = 1,
-                                           .gridDimZ = 1,
-                                           .blockDimX = 128,
-                                           .blockDimY = 1,
-                                           .blockDimZ = 1,
-                                           .kernelParams = arguments};
+    const CUDA_KERNEL_NODE_PARAMS draws = floats_kernel(kernel_of("dropout"), arguments);
     CUDA_MEMCPY3D copies = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                             .srcDevice = out,
                             .dstMemoryType = CU_MEMORYTYPE_HOST,
@@ -117,14 +110,7 @@ static void near(void)
     const CUdeviceptr state = new_floats(), outside = new_floats();
     unsigned seed = 7, n = FLOATS;
     void *arguments[] = {&out, &in, &seed, &n};
-    CUDA_KERNEL_NODE_PARAMS draws = {.func = kernel_of("dropout"),
-                                     .gridDimX = 8,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 128,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = arguments};
+    CUDA_KERNEL_NODE_PARAMS draws = floats_kernel(kernel_of("dropout"), arguments);
     CUgraph graph = NULL;
     CUgraphNode node = NULL;
     CUgraphExec execs[3];

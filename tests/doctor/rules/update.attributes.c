@@ -7,15 +7,6 @@
 // flag, or instantiate the new graph.
 #include "broken.h"
 
-static CUgraph capture_fill(CUstream stream, CUdeviceptr out)
-{
-    CUgraph graph = NULL;
-    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FILL(stream, out, 5);
-    CU(cuStreamEndCapture(stream, &graph));
-    return graph;
-}
-
 static CUstream urgent_stream(void)
 {
     CUstream out = NULL;
@@ -29,8 +20,7 @@ static CUstream urgent_stream(void)
 static void first(void)
 {
     CUdeviceptr x = new_floats();
-    CUgraph graph = capture_fill(new_stream(), x),
-            newer = capture_fill(urgent_stream(), x);
+    CUgraph graph = fill_graph(new_stream(), x), newer = fill_graph(urgent_stream(), x);
     CUgraphExec exec = NULL;
     CUgraphExecUpdateResultInfo info;
     CU(cuGraphInstantiateWithFlags(&exec, graph,
@@ -75,7 +65,7 @@ static void near(void)
 {
     CUstream stream = new_stream();
     CUdeviceptr x = new_floats();
-    CUgraph graph = capture_fill(stream, x), newer = capture_fill(urgent_stream(), x);
+    CUgraph graph = fill_graph(stream, x), newer = fill_graph(urgent_stream(), x);
     CUgraphExec exec = NULL;
     CUgraphExecUpdateResultInfo info;
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
