@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/text.h"
 #include "softcuda/ptx/abi.h"
 
 #define MAGIC "gphcode1"
@@ -24,47 +25,18 @@ struct head {
 /* ---- writing ------------------------------------------------------------------------
  */
 
-struct writer {
-    gph_allocator heap;
-    unsigned char *data;
-    size_t length, capacity;
-    bool failed;
-};
-
-static void put(struct writer *writer, const void *bytes, size_t count)
+static void put_u32(gphi_text *out, uint32_t value)
 {
-    if (writer->failed)
-        return;
-    if (writer->capacity - writer->length < count) {
-        size_t capacity = writer->capacity * 2 + 4096;
-        if (capacity - writer->length < count)
-            capacity = writer->length + count;
-        unsigned char *grown = writer->heap.realloc(writer->heap.user, writer->data,
-                                                    writer->capacity, capacity);
-        if (grown == NULL) {
-            writer->failed = true;
-            return;
-        }
-        writer->data = grown;
-        writer->capacity = capacity;
-    }
-    if (count != 0)
-        memcpy(writer->data + writer->length, bytes, count);
-    writer->length += count;
+    gphi_text_put_bytes(out, (const char *)&value, sizeof(value));
 }
 
-static void put_u32(struct writer *writer, uint32_t value)
+static void put_align(gphi_text *writer)
 {
-    put(writer, &value, sizeof(value));
+    static const char zeros[16];
+    gphi_text_put_bytes(writer, zeros, (16 - writer->length % 16) % 16);
 }
 
-static void put_align(struct writer *writer)
-{
-    static const unsigned char zeros[16];
-    put(writer, zeros, (16 - writer->length % 16) % 16);
-}
-
-static void put_text(struct writer *writer, const char *text)
+static void put_text(gphi_text *writer, const char *text)
 {
     if (text == NULL) {
         put_u32(writer, NO_TEXT);
@@ -72,20 +44,21 @@ static void put_text(struct writer *writer, const char *text)
     }
     const size_t length = strlen(text);
     put_u32(writer, (uint32_t)length);
-    put(writer, text, length + 1);
+    gphi_text_put_bytes(writer, text, length + 1);
 }
 
-static void put_kernel(struct writer *writer, const ptx_kernel *kernel)
+static void put_kernel(gphi_text *writer, const ptx_kernel *kernel)
 {
     ptx_kernel record = *kernel;
     record.name = record.reason = NULL;
     record.params = NULL;
     record.cuts = NULL;
-    put(writer, &record, sizeof(record));
+    gphi_text_put_bytes(writer, (const char *)&record, sizeof(record));
     put_text(writer, kernel->name);
     put_text(writer, kernel->reason);
     put_align(writer);
-    put(writer, kernel->params, kernel->param_count * sizeof(*kernel->params));
+    gphi_text_put_bytes(writer, (const char *)kernel->params,
+                        kernel->param_count * sizeof(*kernel->params));
     for (uint32_t i = 0; i < kernel->cut_count; i++) {
         put_u32(writer, kernel->cuts[i].line);
         put_text(writer, kernel->cuts[i].reason);
@@ -106,7 +79,7 @@ static uint32_t kept_index(const ptx_module *module, uint32_t variable)
     return index;
 }
 
-static void put_relocation(struct writer *writer, const ptx_module *module,
+static void put_relocation(gphi_text *writer, const ptx_module *module,
                            const ptx_relocation *relocation)
 {
     const soft_pack_relocation record = {
@@ -117,13 +90,13 @@ static void put_relocation(struct writer *writer, const ptx_module *module,
             relocation->is_function ? UINT32_MAX : kept_index(module, relocation->index),
         .addend = relocation->addend,
     };
-    put(writer, &record, sizeof(record));
+    gphi_text_put_bytes(writer, (const char *)&record, sizeof(record));
     put_text(writer,
              relocation->is_function ? module->functions[relocation->index].name : NULL);
     put_align(writer);
 }
 
-static void put_global(struct writer *writer, const ptx_module *module,
+static void put_global(gphi_text *writer, const ptx_module *module,
                        const ptx_variable *variable)
 {
     const soft_code_global about = {
@@ -133,12 +106,12 @@ static void put_global(struct writer *writer, const ptx_module *module,
         .is_visible = variable->is_visible,
         .is_extern = variable->is_extern,
     };
-    put(writer, &about, sizeof(about));
+    gphi_text_put_bytes(writer, (const char *)&about, sizeof(about));
     put_u32(writer, variable->init != NULL);
     put_u32(writer, variable->relocation_count);
     put_text(writer, variable->name);
     if (variable->init != NULL)
-        put(writer, variable->init, variable->bytes);
+        gphi_text_put_bytes(writer, (const char *)variable->init, variable->bytes);
     put_align(writer);
     for (uint32_t i = 0; i < variable->relocation_count; i++)
         put_relocation(writer, module, &variable->relocations[i]);
@@ -148,7 +121,7 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
                            unsigned char **out, size_t *bytes, gph_error *error)
 {
     const ptx_module *module = input->module;
-    struct writer writer = {.heap = heap};
+    gphi_text writer = {.heap = heap};
     struct head head = {.magic = MAGIC,
                         .abi = PTX_ABI_VERSION,
                         .head_bytes = sizeof(struct head),
@@ -159,7 +132,7 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
                         .ptx_target = module->target,
                         .kernel_bytes = sizeof(ptx_kernel)};
     head.global_count = kept_index(module, module->variable_count);
-    put(&writer, &head, sizeof(head));
+    gphi_text_put_bytes(&writer, (const char *)&head, sizeof(head));
     for (uint32_t i = 0; i < head.kernel_count; i++) {
         put_align(&writer);
         put_kernel(&writer, &input->program->kernels[i]);
@@ -172,24 +145,23 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
     for (uint32_t i = 0; i < input->object_count; i++) {
         put_align(&writer);
         const uint64_t count = input->objects[i].count;
-        put(&writer, &count, sizeof(count));
+        gphi_text_put_bytes(&writer, (const char *)&count, sizeof(count));
         put_align(&writer);
-        put(&writer, input->objects[i].bytes, count);
+        gphi_text_put_bytes(&writer, (const char *)input->objects[i].bytes, count);
     }
     put_text(&writer, input->info);
-    if (writer.failed) {
-        gphi_heap_free(heap, writer.data, writer.capacity);
-        return gphi_fail(error, GPH_E_NO_MEMORY, "compiled code of a module");
+    unsigned char *const data = (unsigned char *)writer.bytes;
+    unsigned char *exact = NULL;
+    if (writer.status == GPH_OK) {
+        head.total = writer.length;
+        head.hash = gphi_hash128_bytes(input->key, data + sizeof(head),
+                                       writer.length - sizeof(head));
+        memcpy(data, &head, sizeof(head));
+        /* The size that is freed later must be the size that was asked for. */
+        exact = heap.realloc(heap.user, data, writer.room, writer.length);
     }
-    head.total = writer.length;
-    head.hash = gphi_hash128_bytes(input->key, writer.data + sizeof(head),
-                                   writer.length - sizeof(head));
-    memcpy(writer.data, &head, sizeof(head));
-    /* The size that is freed later must be the size that was asked for. */
-    unsigned char *exact =
-        heap.realloc(heap.user, writer.data, writer.capacity, writer.length);
     if (exact == NULL) {
-        gphi_heap_free(heap, writer.data, writer.capacity);
+        gphi_text_fini(&writer);
         return gphi_fail(error, GPH_E_NO_MEMORY, "compiled code of a module");
     }
     *out = exact;

@@ -19,45 +19,25 @@ static const struct entry {
 #define NAME_MAX 64
 
 /* LLVM's intrinsics by stem; T is the type of the suffix, R and A the two of .R.A. */
+/* clang-format off */
 static const struct intrinsic {
     const char *stem, *result, *arguments;
 } intrinsics[] = {
-    {"abs", "T", "T, i1"},
-    {"bitreverse", "T", "T"},
-    {"bswap", "T", "T"},
-    {"ceil", "T", "T"},
-    {"copysign", "T", "T, T"},
-    {"ctlz", "T", "T, i1"},
-    {"ctpop", "T", "T"},
-    {"cttz", "T", "T, i1"},
-    {"fabs", "T", "T"},
-    {"floor", "T", "T"},
-    {"fma", "T", "T, T, T"},
-    {"fptosi.sat", "R", "A"},
-    {"fptoui.sat", "R", "A"},
-    {"fshl", "T", "T, T, T"},
-    {"fshr", "T", "T, T, T"},
-    {"maximum", "T", "T, T"},
-    {"maxnum", "T", "T, T"},
-    {"minimum", "T", "T, T"},
-    {"minnum", "T", "T, T"},
-    {"rint", "T", "T"},
-    {"roundeven", "T", "T"},
-    {"sadd.sat", "T", "T, T"},
-    {"smax", "T", "T, T"},
-    {"smin", "T", "T, T"},
-    {"sqrt", "T", "T"},
-    {"ssub.sat", "T", "T, T"},
-    {"trunc", "T", "T"},
-    {"uadd.sat", "T", "T, T"},
-    {"umax", "T", "T, T"},
-    {"umin", "T", "T, T"},
-    {"usub.sat", "T", "T, T"},
-    {"assume", "void", "i1"},
-    {"trap", "void", ""},
+    {"abs", "T", "T, i1"}, {"bitreverse", "T", "T"}, {"bswap", "T", "T"},
+    {"ceil", "T", "T"}, {"copysign", "T", "T, T"}, {"ctlz", "T", "T, i1"},
+    {"ctpop", "T", "T"}, {"cttz", "T", "T, i1"}, {"fabs", "T", "T"}, {"floor", "T", "T"},
+    {"fma", "T", "T, T, T"}, {"fptosi.sat", "R", "A"}, {"fptoui.sat", "R", "A"},
+    {"fshl", "T", "T, T, T"}, {"fshr", "T", "T, T, T"}, {"maximum", "T", "T, T"},
+    {"maxnum", "T", "T, T"}, {"minimum", "T", "T, T"}, {"minnum", "T", "T, T"},
+    {"rint", "T", "T"}, {"roundeven", "T", "T"}, {"sadd.sat", "T", "T, T"},
+    {"smax", "T", "T, T"}, {"smin", "T", "T, T"}, {"sqrt", "T", "T"},
+    {"ssub.sat", "T", "T, T"}, {"trunc", "T", "T"}, {"uadd.sat", "T", "T, T"},
+    {"umax", "T", "T, T"}, {"umin", "T", "T, T"}, {"usub.sat", "T", "T, T"},
+    {"assume", "void", "i1"}, {"trap", "void", ""},
     {"memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1"},
     {"memset.p0.i64", "void", "ptr, i8, i64, i1"},
 };
+/* clang-format on */
 
 static int by_name(const void *key, const void *at)
 {

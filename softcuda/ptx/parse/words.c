@@ -34,79 +34,41 @@ const ptx_word *ptx_words_find(const ptx_words *words, const char *text, size_t 
     return NULL;
 }
 
+/* clang-format off */
 /* Words of PTX up to 9.0 that are known to exist and mean nothing here: a kernel that
  * uses one cannot be launched. */
 static const char *const other_types[] = {
-    "b1",     "u2",     "s2",      "b4",     "u4",     "s4",      "tf32",
-    "e4m3",   "e5m2",   "e4m3x2",  "e5m2x2", "e4m3x4", "e5m2x4",  "e2m1",
-    "e2m1x2", "e2m1x4", "e2m3",    "e2m3x2", "e2m3x4", "e3m2",    "e3m2x2",
-    "e3m2x4", "ue8m0",  "ue8m0x2", "ue4m3",  "texref", "surfref", "samplerref",
+    "b1", "u2", "s2", "b4", "u4", "s4", "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2",
+    "e4m3x4", "e5m2x4", "e2m1", "e2m1x2", "e2m1x4", "e2m3", "e2m3x2", "e2m3x4", "e3m2",
+    "e3m2x2", "e3m2x4", "ue8m0", "ue8m0x2", "ue4m3", "texref", "surfref", "samplerref",
 };
 static const char *const other_modifiers[] = {
-    "L2::evict_unchanged",
-    "async::generic",
-    "fractional",
-    "mask",
-    "mbarrier::complete_tx::bytes",
-    "mbarrier_init",
-    "op_restrict::mbarrier_init",
-    "range",
-    "read",
-    "rs",
-    "scaled::n2::ue8m0",
-    "sync_restrict::shared::cluster",
-    "sync_restrict::shared::cta",
-    "tensormap",
-    "tensormap::generic",
-    "unified",
+    "L2::evict_unchanged", "async::generic", "fractional", "mask",
+    "mbarrier::complete_tx::bytes", "mbarrier_init", "op_restrict::mbarrier_init",
+    "range", "read", "rs", "scaled::n2::ue8m0", "sync_restrict::shared::cluster",
+    "sync_restrict::shared::cta", "tensormap", "tensormap::generic", "unified",
 };
 static const char *const other_opcodes[] = {
-    "clusterlaunchcontrol",
-    "suq",
-    "tcgen05",
-    "tensormap",
+    "clusterlaunchcontrol", "suq", "tcgen05", "tensormap",
 };
 static const char *const other_sregs[] = {
-    "%tid",
-    "%ntid",
-    "%ctaid",
-    "%nctaid",
-    "%clusterid",
-    "%nclusterid",
-    "%cluster_ctaid",
-    "%cluster_nctaid",
-    "%pm0",
-    "%pm1",
-    "%pm2",
-    "%pm3",
-    "%pm4",
-    "%pm5",
-    "%pm6",
-    "%pm7",
-    "%pm0_64",
-    "%pm1_64",
-    "%pm2_64",
-    "%pm3_64",
-    "%pm4_64",
-    "%pm5_64",
-    "%pm6_64",
-    "%pm7_64",
-    "%reserved_smem_offset_begin",
-    "%reserved_smem_offset_end",
-    "%reserved_smem_offset_cap",
-    "%reserved_smem_offset_0",
-    "%reserved_smem_offset_1",
+    "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid",
+    "%cluster_nctaid", "%pm0", "%pm1", "%pm2", "%pm3", "%pm4", "%pm5", "%pm6", "%pm7",
+    "%pm0_64", "%pm1_64", "%pm2_64", "%pm3_64", "%pm4_64", "%pm5_64", "%pm6_64",
+    "%pm7_64", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
+    "%reserved_smem_offset_cap", "%reserved_smem_offset_0", "%reserved_smem_offset_1",
 };
 
 /* %envreg0 ... %envreg31 */
 static const char *const envregs[] = {
-    "%envreg0",  "%envreg1",  "%envreg2",  "%envreg3",  "%envreg4",  "%envreg5",
-    "%envreg6",  "%envreg7",  "%envreg8",  "%envreg9",  "%envreg10", "%envreg11",
-    "%envreg12", "%envreg13", "%envreg14", "%envreg15", "%envreg16", "%envreg17",
-    "%envreg18", "%envreg19", "%envreg20", "%envreg21", "%envreg22", "%envreg23",
-    "%envreg24", "%envreg25", "%envreg26", "%envreg27", "%envreg28", "%envreg29",
-    "%envreg30", "%envreg31",
+    "%envreg0", "%envreg1", "%envreg2", "%envreg3", "%envreg4", "%envreg5", "%envreg6",
+    "%envreg7", "%envreg8", "%envreg9", "%envreg10", "%envreg11", "%envreg12",
+    "%envreg13", "%envreg14", "%envreg15", "%envreg16", "%envreg17", "%envreg18",
+    "%envreg19", "%envreg20", "%envreg21", "%envreg22", "%envreg23", "%envreg24",
+    "%envreg25", "%envreg26", "%envreg27", "%envreg28", "%envreg29", "%envreg30",
+    "%envreg31",
 };
+/* clang-format on */
 
 static void add_spaces(ptx_words *words)
 {
