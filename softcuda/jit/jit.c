@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* softcuda-jit.so: textual LLVM IR to objects, through LLVM's C API. A part of the
- * kernels a thread, each thread with an LLVM context of its own. */
+/* softcuda-jit.so: textual LLVM IR to objects, through LLVM's C API.
+ *
+ *   IR --> part 0: context, module, passes, object      a thread each
+ *      --> part 1: ...                                  kernels shared out by size
+ *
+ * A context is one thread's, so every part reads the whole text and drops what is not
+ * its own. The library is apart from the driver so that a program that launches nothing
+ * does not load LLVM. */
 #include "softcuda/jit/jit.h"
 
 #include <llvm-c/Analysis.h>

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Machine code mapped for one set of addresses of globals. */
+/* Machine code mapped for one set of addresses of globals.
+ *
+ *   soft_code (immutable, shared) --> soft_binding: its objects, mapped and relocated
+ *                                       |- an image, findable by address (place.c)
+ *                                       '- an entry a kernel
+ *
+ * Counted: a kernel that runs keeps its binding, and that keeps the code. */
 #include "softcuda/kernel/binding.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph_softcuda_report_write(): how softcuda would run the kernels of a PTX file. */
+/* gph_softcuda_report_write(): how softcuda would run the kernels of a PTX file.
+ *
+ * The same way as a launch would go, up to machine code that nobody runs: parse, compile,
+ * jit, load, disassemble. Text and JSON say the same; JSON has a member for each word. */
 #include "softcuda/kernel/report.h"
 
 #include <gph/softcuda.h>

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The arena: every request is cut from the newest chunk, and each chunk is twice as large
+ * as the one before, so that a module costs the allocator a dozen calls.
+ *
+ *   newest --> | head | used ......... | at: free space (left) |
+ *              next --> | head | a large request of its own |
+ *                       next --> ...
+ *
+ * Chunks come zeroed from the heap, and nothing is given back before the end: what is
+ * handed out is zero without a memset. */
 #include "softcuda/ptx/ptx_arena.h"
 
 #include <stdalign.h>

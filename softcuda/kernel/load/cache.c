@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files of the cache. Whatever is wrong with a file is a miss, never an error. */
+/* Files of the cache. Whatever is wrong with a file is a miss, never an error.
+ *
+ *   directory/   0700 and ours, or it is not used: who may write there decides what runs
+ *     <key>.gphcode      written beside, then renamed: readers see all of it or nothing
+ *
+ * A hit sets the file's time, and a write that makes the directory larger than its limit
+ * deletes the files that were not used for longest. No lock: two processes that compile
+ * the same write the same bytes. */
 #include "softcuda/kernel/load/cache.h"
 
 #include <dirent.h>
@@ -61,6 +68,8 @@ static bool is_trusted(const struct stat *info)
     return info->st_uid == geteuid() && (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+/* Opened once and used by its descriptor: what is checked is what is read and written,
+ * whatever is renamed meanwhile. */
 static int open_directory(const char *path)
 {
     const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -87,6 +96,7 @@ static bool read_whole(int file, unsigned char *to, size_t bytes)
     return true;
 }
 
+/* A regular file of a sane size; anything else is a miss. */
 static bool read_file(int file, gph_allocator heap, unsigned char **out, size_t *bytes)
 {
     struct stat info;
@@ -147,6 +157,7 @@ struct kept {
     struct timespec used;
 };
 
+/* Oldest first. */
 static int compare_used(const void *a, const void *b)
 {
     const struct kept *x = a, *y = b;
@@ -182,6 +193,7 @@ static size_t list_files(int folder, struct kept *files, uint64_t *total)
     return count;
 }
 
+/* Deletes down to the limit. Another process may delete the same: both are right. */
 static void make_room(int folder, uint64_t limit)
 {
     struct kept *files = malloc(FILES_MAX * sizeof(*files));

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From an image to compiled code: parse, compile, keep in the disk cache. */
+/* From an image to compiled code: parse, compile, keep in the disk cache.
+ *
+ *   image --fatbin.c--> PTX --make_key()--> cache.c: a pack
+ *                        | not there
+ *                        '--> ptx_parse --> ptx_compile --> softcuda-jit.so --> pack.c
+ *
+ * The key is a hash of all that decides over the code: this build of the compiler, the
+ * processor's features, the options and the text. A pack from the cache is checked as one
+ * from a stranger would be. */
 #include "softcuda/kernel/load/code.h"
 
 #include <sched.h>
@@ -40,9 +48,10 @@ void soft_code_options_init(soft_code_options *options)
     options->check_memory = soft_check_mode_wanted().memory;
 }
 
-/* ---- the key of the cache -----------------------------------------------------------
- */
+/* ---- the key of the cache --------------------------------------------------------- */
 
+/* What the processor can do: LLVM compiles for the host, so code from another one is not
+ * for here. */
 static gphi_hash128 hash_cpu(gphi_hash128 h)
 {
 #if defined(__x86_64__)
@@ -74,8 +83,7 @@ static gphi_hash128 make_key(const soft_ptx_text *text, const soft_code_options 
     return gphi_hash128_bytes(h, text->text, text->bytes);
 }
 
-/* ---- compiling ----------------------------------------------------------------------
- */
+/* ---- compiling -------------------------------------------------------------------- */
 
 struct compilation {
     const soft_code_options *options;
@@ -86,6 +94,7 @@ struct compilation {
     size_t bytes;
 };
 
+/* Those this process may run on: LLVM gets a thread for each. */
 static uint32_t cpu_count(void)
 {
     cpu_set_t set;
@@ -154,6 +163,7 @@ static gph_status make_code(struct compilation *c, const ptx_module *module,
     return status;
 }
 
+/* All of it, from text to a pack; the module is needed until the pack is written. */
 static gph_status compile(struct compilation *c, const soft_ptx_text *text)
 {
     ptx_module *module;
@@ -173,8 +183,7 @@ static gph_status compile(struct compilation *c, const soft_ptx_text *text)
     return status;
 }
 
-/* ---- the object ---------------------------------------------------------------------
- */
+/* ---- the object ------------------------------------------------------------------- */
 
 static gph_status get_code(const soft_ptx_text *text, const soft_code_options *options,
                            soft_code *code, gph_error *error)
@@ -234,6 +243,7 @@ gph_status soft_code_create(const void *image, size_t bytes,
     return GPH_OK;
 }
 
+/* Counted: a module and every binding made of it keep the code. */
 void soft_code_retain(soft_code *code)
 {
     atomic_fetch_add_explicit(&code->references, 1, memory_order_relaxed);

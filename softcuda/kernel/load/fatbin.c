@@ -39,6 +39,7 @@ struct entry {
     uint64_t payload_bytes;
 };
 
+/* Little endian, of any alignment. */
 static uint64_t read_word(const unsigned char *at, unsigned bytes)
 {
     uint64_t value = 0;
@@ -79,6 +80,7 @@ static gph_status read_entry(const unsigned char *data, uint64_t offset, uint64_
     return GPH_OK;
 }
 
+/* The newest target that this build takes: more of the program is known then. */
 static bool is_better(const struct entry *entry, const struct entry *best)
 {
     if (best->payload == NULL)
@@ -150,6 +152,8 @@ static size_t decompress_lz4(const struct entry *entry, size_t bytes, char *to,
 #endif
 }
 
+/* The kind of compression is in the flags; one that this build was made without is
+ * refused by name. */
 static gph_status decompress(const struct entry *entry, char *to, size_t room,
                              size_t *given, gph_error *error)
 {

@@ -52,12 +52,15 @@ struct load {
     soft_image image;
 };
 
+/* Every refusal names the object and what was wrong with it; where it came from is not
+ * known here. */
 static gph_status damaged(struct load *load, uint32_t index, const char *what)
 {
     return gphi_fail(load->error, SOFT_ERROR_INVALID_IMAGE, "machine code object %u: %s",
                      index, what);
 }
 
+/* Written so that no sum can overflow. */
 static bool in_file(const struct object *object, uint64_t offset, uint64_t bytes)
 {
     return offset <= object->count && bytes <= object->count - offset;
@@ -169,6 +172,7 @@ static gph_status place_sections(struct load *load, uint32_t index)
     return GPH_OK;
 }
 
+/* In a section that is loaded, or absolute. */
 static bool is_defined(const struct object *object, uint32_t symbol)
 {
     const uint16_t section = object->symbols[symbol].st_shndx;
@@ -274,6 +278,7 @@ static gph_status resolve_symbols(struct load *load, uint32_t index)
     return GPH_OK;
 }
 
+/* Sections without bytes in the file (.bss) are zero already: the mapping is fresh. */
 static void copy_sections(struct load *load, const struct object *object)
 {
     for (uint32_t i = 0; i < object->section_count; i++)
@@ -297,6 +302,7 @@ static void write_slots(struct load *load, const struct object *object)
     }
 }
 
+/* What a relocation refers to: the symbol itself, its slot, or its stub. */
 static uint64_t value_for(const struct load *load, const struct object *object,
                           uint32_t symbol, uint32_t type)
 {
@@ -379,6 +385,7 @@ static gph_status map_image(struct load *load)
     return GPH_OK;
 }
 
+/* Last of all: until then everything is writable and nothing can be run. */
 static gph_status protect(struct load *load)
 {
     unsigned char *base = load->image.base;
@@ -399,6 +406,7 @@ static bool is_function(const struct object *object, uint32_t symbol)
            object->symbols[symbol].st_shndx != SHN_ABS && is_defined(object, symbol);
 }
 
+/* For lookups by name, and for messages that name where a fault was. */
 static gph_status list_functions(struct load *load)
 {
     uint32_t count = 0;

@@ -46,8 +46,7 @@ void soft_image_unload(soft_image *image);
 /* A function by name, or NULL. */
 const soft_image_function *soft_image_find(const soft_image *image, const char *name);
 
-/* ---- relocations of this machine: loader_x86_64.c, loader_aarch64.c ------------------
- */
+/* ---- relocations of this machine: loader_x86_64.c, loader_aarch64.c --------------- */
 
 typedef enum soft_relocation_need {
     SOFT_RELOCATION_PLAIN,

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writing compiled code as one block of bytes, and taking it apart again: see pack.h. */
+/* Writing compiled code as one block of bytes, and taking it apart again: see pack.h.
+ *
+ *   head | kernel ... | global ... | object ... | info
+ *         record, texts, params, cuts
+ *                      record, name, first values, relocations
+ *
+ * Every part begins at a multiple of 16. Records are written as they lie in memory: a
+ * pack is read by the build that wrote it, or not at all (its key says which). The reader
+ * trusts no count and no length: a file may be damaged. */
 #include "softcuda/kernel/load/pack.h"
 
 #include <stdio.h>
@@ -22,14 +30,14 @@ struct head {
         kernel_bytes;
 };
 
-/* ---- writing ------------------------------------------------------------------------
- */
+/* ---- writing ---------------------------------------------------------------------- */
 
 static void put_u32(gphi_text *out, uint32_t value)
 {
     gphi_text_put_bytes(out, (const char *)&value, sizeof(value));
 }
 
+/* To the next multiple of 16: records are read in place. */
 static void put_align(gphi_text *writer)
 {
     static const char zeros[16];
@@ -169,8 +177,7 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
     return GPH_OK;
 }
 
-/* ---- reading ------------------------------------------------------------------------
- */
+/* ---- reading ---------------------------------------------------------------------- */
 
 struct reader {
     const unsigned char *data;
@@ -205,6 +212,7 @@ static uint32_t take_u32(struct reader *reader)
     return value;
 }
 
+/* As put_align() wrote it. */
 static void take_align(struct reader *reader)
 {
     take(reader, (16 - reader->at % 16) % 16);
@@ -310,6 +318,7 @@ static void take_global(struct reader *reader, soft_pack *pack, soft_pack_global
     take_relocations(reader, pack, global, relocation_count);
 }
 
+/* In the order of soft_pack_write(). */
 static void take_all(struct reader *reader, const struct head *head, soft_pack *pack)
 {
     pack->kernels = make_array(reader, pack->heap, head->kernel_count,

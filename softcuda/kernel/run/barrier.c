@@ -19,6 +19,9 @@ static uint64_t barrier_result(const soft_barrier *barrier)
     }
 }
 
+/* Whether all have come; then everybody goes on with the result, and the barrier is as
+ * new. Called for each arrival, and for each thread that ends: nobody waits for it any
+ * more. */
 void soft_barrier_check(soft_lanes *lanes, uint32_t id)
 {
     soft_barrier *barrier = &lanes->barriers[id];

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The device heap, and the record that a context's launches share. */
+/* The device heap, and the record that a context's launches share.
+ *
+ *   env --> heap    one mapping: | head, block | head, block | ... | not yet used |
+ *       |           blocks are powers of two; a free one is on the list of its class
+ *       '-> dead    set once, when a launch met a fault: later ones do not start
+ *
+ * The heap is mapped with the first malloc() of a kernel, as large as the context's limit
+ * (CU_LIMIT_MALLOC_HEAP_SIZE). Blocks never merge: kernels ask for few sizes. */
 #include "softcuda/kernel/run/env.h"
 
 #include <errno.h>
@@ -10,10 +17,8 @@
 #include "base/fail.h"
 #include "base/heap.h"
 
-#define HEAP_BYTES_DEFAULT                                                               \
-    (8ull                                                                                \
-     << 20) /* CUDA's default of CU_LIMIT_MALLOC_HEAP_SIZE                          \
-                  */
+/* CUDA's default of CU_LIMIT_MALLOC_HEAP_SIZE. */
+#define HEAP_BYTES_DEFAULT (8ull << 20)
 #define HEAD_MAGIC 0x50414548u
 
 struct head {

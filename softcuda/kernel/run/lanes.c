@@ -38,6 +38,7 @@ static bool make_room(soft_lanes *lanes, uint32_t count)
     return true;
 }
 
+/* `thread` is what a message of the run time names while the lane's code runs. */
 static void switch_to(soft_lanes *lanes, soft_lane *lane)
 {
     lanes->block->thread = &lane->view;
@@ -59,6 +60,7 @@ static void lane_exited(soft_lanes *lanes, soft_lane *lane)
             soft_warp_try(lanes, &lanes->lanes[i]);
 }
 
+/* Where a lane's fiber starts: the kernel for one thread, then out for good. */
 SOFT_CALLS_CODE static void lane_main(void *argument)
 {
     soft_lane *lane = argument;
@@ -70,6 +72,7 @@ SOFT_CALLS_CODE static void lane_main(void *argument)
     soft_fiber_end(&lane->fiber, lanes->host);
 }
 
+/* The fibers stay from block to block; everything else of a lane is set anew. */
 static void start_lanes(soft_lanes *lanes)
 {
     const ptx_grid *grid = lanes->block->view.grid;
@@ -118,6 +121,8 @@ static void describe_wait(const soft_lane *lane, char *text, size_t bytes)
                  meetings[lane->meeting], lane->mask);
 }
 
+/* Two different waits say more than the number of waiting threads: most deadlocks are two
+ * groups at two barriers. */
 static _Noreturn void raise_deadlock(soft_lanes *lanes)
 {
     char first[96] = "", other[96] = "", text[256];

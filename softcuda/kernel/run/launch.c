@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Filling a launch: what the kernel allows, what its blocks need. */
+/* Filling a launch: what the kernel allows, what its blocks need.
+ *
+ * All that can be refused is refused here, before anything is queued; what a block costs
+ * in memory is worked out once, so that starting one is a comparison (runner.h). */
 #include "softcuda/kernel/run/launch.h"
 
 #include <string.h>

@@ -130,8 +130,7 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
 void soft_kernel_launch_run_single(void *argument, soft_parts *parts,
                                    soft_worker *worker);
 
-/* ---- for the handler of signals -----------------------------------------------------
- */
+/* ---- for the handler of signals --------------------------------------------------- */
 
 typedef struct soft_code_place {
     const char *kernel; /* lent while this thread runs a block of it */

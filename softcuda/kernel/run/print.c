@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* vprintf() of kernels: one call is one write to stdout. The arguments lie in a buffer,
- * each aligned to its size: int 4 bytes, long, pointer and double 8. */
+ * each aligned to its size: int 4 bytes, long, pointer and double 8.
+ *
+ * Format and strings are copied by functions of the section "soft_text" first, so that a
+ * bad pointer is the kernel's fault and not the driver's. Each conversion is then handed
+ * to the C library by itself, with the type that PTX says it has. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -210,8 +210,7 @@ void ptx_rt_nanosleep(ptx_block *view, uint32_t ns)
     nanosleep(&pause, NULL);
 }
 
-/* ---- the table -----------------------------------------------------------------------
- */
+/* ---- the table -------------------------------------------------------------------- */
 
 /* Memory and math functions that LLVM may call for what has no instruction. */
 /* clang-format off */

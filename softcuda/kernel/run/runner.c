@@ -40,6 +40,7 @@ static void block_fini(soft_block *block)
     soft_fiber_fini(&block->stack);
 }
 
+/* When its thread ends: nothing runs on it any more. */
 static void runner_destroy(void *argument)
 {
     soft_runner *runner = argument;
@@ -91,6 +92,7 @@ static void recover(soft_fault_scope *scope)
     soft_kernel_fault(SOFT_ERROR_ILLEGAL_ADDRESS, scope->address, NULL);
 }
 
+/* Once a process. Without a key or a handler there is no runner: launches fail. */
 static void set_up(void)
 {
     ready = pthread_key_create(&key, runner_destroy) == 0 &&
@@ -165,6 +167,7 @@ bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
     return true;
 }
 
+/* Idle ones first: their memory and stacks are there already. */
 soft_block *soft_runner_take_block(soft_runner *runner)
 {
     soft_block *block = runner->idle;
@@ -197,6 +200,8 @@ void soft_runner_switch(soft_runner *runner, soft_fiber *from, soft_fiber *to)
     runner->guard.current = from;
 }
 
+/* Copies by hand: it may be called from a handler, where no call of the C library is
+ * safe that is not said to be. */
 void soft_runner_raise(soft_runner *runner, gph_status code, uint64_t address,
                        const char *detail)
 {

@@ -61,6 +61,7 @@ static void shuffle(soft_lane *warp, uint32_t there)
     }
 }
 
+/* vote.sync by mode: all, any, uni, ballot. */
 static void vote(soft_lane *warp, uint32_t there)
 {
     uint32_t ballot = 0;
@@ -79,6 +80,7 @@ static void vote(soft_lane *warp, uint32_t there)
     }
 }
 
+/* match.sync: the lanes that brought the same value; .all says whether all did. */
 static void match(soft_lane *warp, uint32_t there)
 {
     for (uint32_t i = 0; i < PTX_WARP_SIZE; i++) {
@@ -110,6 +112,7 @@ static uint32_t reduce(uint32_t operation, uint32_t a, uint32_t b)
     }
 }
 
+/* redux.sync: everybody gets what all of them make together. */
 static void redux(soft_lane *warp, uint32_t there)
 {
     uint32_t sum = 0;
@@ -125,6 +128,7 @@ static void redux(soft_lane *warp, uint32_t there)
             warp[i].result = sum;
 }
 
+/* elect.sync: the lowest member leads. */
 static void elect(soft_lane *warp, uint32_t there)
 {
     const uint32_t leader = (uint32_t)__builtin_ctz(there);
@@ -133,6 +137,7 @@ static void elect(soft_lane *warp, uint32_t there)
             warp[i].result = leader | (uint64_t)(i == leader) << 32;
 }
 
+/* The last member came: results for all, who may go on in any order. */
 static void complete(soft_lane *warp, uint32_t there, soft_meeting meeting)
 {
     switch (meeting) {
@@ -148,6 +153,8 @@ static void complete(soft_lane *warp, uint32_t there, soft_meeting meeting)
             warp[i].state = SOFT_LANE_READY;
 }
 
+/* Members with the same mask at the same kind of meeting belong together: lanes may wait
+ * in several meetings of one warp at once. */
 bool soft_warp_try(soft_lanes *lanes, const soft_lane *lane)
 {
     soft_lane *warp = warp_of(lanes, lane->view.warp);

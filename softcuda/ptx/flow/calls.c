@@ -70,8 +70,7 @@ static bool calls_marked(const ptx_build *p, const ptx_function *f, const uint8_
     return false;
 }
 
-/* ---- order ---------------------------------------------------------------------------
- */
+/* ---- order ------------------------------------------------------------------------ */
 
 /* The next function that `f` calls and that has not been met, from instruction *at on. */
 static uint32_t next_callee(const ptx_function *f, uint32_t *at, const uint8_t *met)
@@ -113,8 +112,7 @@ static void find_order(ptx_build *p)
     }
 }
 
-/* ---- what follows from it ------------------------------------------------------------
- */
+/* ---- what follows from it --------------------------------------------------------- */
 
 /* All that are not found to be free of recursion, of `among` or of all. */
 static void find_recursion(const ptx_build *p, const uint8_t *among, uint8_t *marks)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Out of memory is one way out for all analyses: none of them has anything to undo. */
 void *ptx_alloc(ptx_flow_memory *memory, size_t count, size_t bytes)
 {
     void *ptr = ptx_arena_alloc(memory->arena, count, bytes);

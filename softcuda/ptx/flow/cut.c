@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Barriers and warp operations taken apart: which operand means what. */
+/* Barriers and warp operations taken apart: which operand means what.
+ *
+ * PTX leaves operands out from the end and from the middle (bar.sync a; bar.red d, a, b,
+ * p; shfl with or without a predicate), so they are taken one by one in the order of the
+ * form. What is NULL afterwards was not written. Both paths, and the question whether a
+ * kernel can be cut at all, read barriers from here. */
 #include "softcuda/ptx/flow/flow.h"
 
 typedef struct operands {

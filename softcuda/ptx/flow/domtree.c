@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* ---- dominators
- * ------------------------------------------------------------------------ */
+/* ---- dominators ------------------------------------------------------------------- */
 
 /* One tree: `rank` grows away from the root. */
 typedef struct tree {
@@ -65,8 +64,7 @@ bool ptx_dominates(const ptx_shape *s, uint32_t a, uint32_t b)
     return a == b;
 }
 
-/* ---- post-dominators
- * --------------------------------------------------------------------- */
+/* ---- post-dominators -------------------------------------------------------------- */
 
 typedef struct ends {
     uint8_t *pass; /* by block: in which pass it was reached, 0: not yet */
@@ -196,8 +194,7 @@ void ptx_mark_influence(const ptx_shape *s, uint32_t block, uint32_t *map)
     }
 }
 
-/* ---- loops
- * --------------------------------------------------------------------------------- */
+/* ---- loops ------------------------------------------------------------------------ */
 
 /* The natural loop of the back edges into `head`. */
 static void fill_loop(ptx_shape *s, ptx_flow_loop *loop, uint32_t *stack)

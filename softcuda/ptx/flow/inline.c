@@ -51,8 +51,7 @@ typedef struct copy {
     uint32_t end; /* label behind it */
 } copy;
 
-/* ---- lists ---------------------------------------------------------------------------
- */
+/* ---- lists ------------------------------------------------------------------------ */
 
 static void *add(inliner *n, list *to, size_t bytes, const void *item)
 {
@@ -142,8 +141,7 @@ static void add_halves(inliner *n, const ptx_insn *insn, bool packs, ptx_operand
     (void)add(n, &n->insns, sizeof(move), &move);
 }
 
-/* ---- which calls ---------------------------------------------------------------------
- */
+/* ---- which calls ------------------------------------------------------------------ */
 
 static const ptx_operand *operand_of(const ptx_function *f, const ptx_insn *insn,
                                      uint32_t nth)
@@ -183,8 +181,7 @@ static bool has_cut_calls(const inliner *n, const ptx_function *f)
     return false;
 }
 
-/* ---- parameters as registers ---------------------------------------------------------
- */
+/* ---- parameters as registers ------------------------------------------------------ */
 
 /* The variable that a ld.param or st.param is about, or SHAPE_NONE. */
 static uint32_t param_of(const ptx_function *f, const ptx_insn *insn)
@@ -306,8 +303,7 @@ static void move_parts(inliner *n, const ptx_function *f, const ptx_insn *insn,
     }
 }
 
-/* ---- copying a function --------------------------------------------------------------
- */
+/* ---- copying a function ----------------------------------------------------------- */
 
 static ptx_operand mapped(const copy *c, ptx_operand operand)
 {
@@ -479,8 +475,7 @@ static bool write_copy(inliner *n, const ptx_insn *call, const ptx_function *f,
     return n->insns.count <= INSNS_MAX;
 }
 
-/* ---- one pass over the caller --------------------------------------------------------
- */
+/* ---- one pass over the caller ----------------------------------------------------- */
 
 /* The caller's .param variables that calls to be replaced use. */
 static bool find_callers(inliner *n)

@@ -38,8 +38,7 @@ static void check_barriers(ptx_shape *s)
     }
 }
 
-/* ---- loops
- * ------------------------------------------------------------------------------ */
+/* ---- loops ------------------------------------------------------------------------ */
 
 static bool writes_register(const ptx_shape *s, uint32_t i, uint32_t reg)
 {
@@ -130,8 +129,7 @@ static void check_spins(ptx_shape *s)
                  "a loop in which a thread may wait for another");
 }
 
-/* ---- heads of regions
- * --------------------------------------------------------------------- */
+/* ---- heads of regions ------------------------------------------------------------- */
 
 static bool force(ptx_shape *s, uint32_t block)
 {
@@ -214,8 +212,7 @@ static bool assign_regions(ptx_shape *s)
     return changed;
 }
 
-/* ---- where a region leads all its threads
- * ----------------------------------------------------- */
+/* ---- where a region leads all its threads ----------------------------------------- */
 
 /* Where threads sent to masked code meet the others again, if they do. */
 static uint32_t meeting_place(const ptx_shape *s, uint32_t block)
@@ -284,8 +281,7 @@ static const uint32_t *form_regions(ptx_shape *s)
     return outcome;
 }
 
-/* ---- uniform loads
- * ------------------------------------------------------------------------------ */
+/* ---- uniform loads ---------------------------------------------------------------- */
 
 /* A uniform load is done once, before the threads of its region run. That is wrong behind
  * a store of the same region, and behind a place where threads may have ended. */
@@ -325,8 +321,7 @@ static bool find_late_loads(ptx_shape *s)
     return found;
 }
 
-/* ---- the list of regions
- * -------------------------------------------------------------------------- */
+/* ---- the list of regions ---------------------------------------------------------- */
 
 static void add_target(ptx_shape *s, ptx_region *r, uint32_t target)
 {
@@ -390,8 +385,7 @@ static void list_regions(ptx_shape *s, const uint32_t *outcome)
     fill_regions(s, index_of);
 }
 
-/* ---- order and masks
- * -------------------------------------------------------------------------------- */
+/* ---- order and masks -------------------------------------------------------------- */
 
 /* How many loops around both `loop` and block b, counted from outside, hold b. */
 static uint32_t shared_depth(const ptx_shape *s, uint32_t loop, uint32_t b)
@@ -539,8 +533,7 @@ static void chain_regions(ptx_shape *s)
             s->regions[s->linear[n]].mask = s->mask_count++;
 }
 
-/* ---- threads that end early
- * ----------------------------------------------------------------------------- */
+/* ---- threads that end early ------------------------------------------------------- */
 
 static void find_exits(ptx_shape *s)
 {

@@ -18,8 +18,7 @@
 #define REMAT_COST_MAX 24u
 #define LOCKSTEP_INSNS_MAX 400u
 
-/* ---- alive
- * ------------------------------------------------------------------------------ */
+/* ---- alive ------------------------------------------------------------------------ */
 
 static uint32_t **maps(ptx_shape *s)
 {
@@ -119,8 +118,7 @@ void ptx_find_liveness(ptx_shape *s)
     s->uses = uses;
 }
 
-/* ---- cheap to compute again
- * ----------------------------------------------------------------- */
+/* ---- cheap to compute again ------------------------------------------------------- */
 
 static const ptx_operand *operands_of(const ptx_shape *s, uint32_t i)
 {
@@ -301,8 +299,7 @@ static bool can_remat(ptx_shape *s, uint8_t *state, uint32_t reg, uint32_t depth
     return can;
 }
 
-/* ---- a base and a uniform offset
- * -------------------------------------------------------------- */
+/* ---- a base and a uniform offset -------------------------------------------------- */
 
 /* `add d, a, u` with a uniform u, unguarded; a may be any register. Returns a, or
  * SHAPE_NONE. */
@@ -479,8 +476,7 @@ static bool find_affine(ptx_shape *s, uint8_t *state, uint32_t reg)
     return true;
 }
 
-/* ---- loops that all threads run round by round
- * ---------------------------------------------------- */
+/* ---- loops that all threads run round by round ------------------------------------ */
 
 static bool plain_body(const ptx_shape *s, uint32_t loop)
 {

@@ -127,8 +127,7 @@ float x_tanh_approx_f32(float x)
     return is_nan32(x) ? x : float32(bits32(magnitude) | sign);
 }
 
-/* ---- f64: about 20 bits on the GPU; .ftz flushes and looks at the high words alone
- * ------- */
+/* ---- f64: about 20 bits on the GPU; .ftz flushes and looks at the high words alone  */
 
 static double high_word(double x)
 {

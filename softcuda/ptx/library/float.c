@@ -19,8 +19,7 @@ double x_sat_f64(double x)
     return low < 1.0 ? low : 1.0;
 }
 
-/* ---- minimum and maximum: -0 < +0; a NaN loses (num) or wins (nan) -------------------
- */
+/* ---- minimum and maximum: -0 < +0; a NaN loses (num) or wins (nan) ---------------- */
 
 float x_min_num_f32(float a, float b)
 {
@@ -68,8 +67,7 @@ double x_max_num_f64(double a, double b)
     return a > b ? a : a == b ? same : is_nan64(b) ? a : b;
 }
 
-/* ---- properties
- * -------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------- */
 
 #define PROPERTIES(suffix, type, word, bits, inf, sign)                                  \
     u32 x_testp_finite_##suffix(type x)                                                  \
@@ -99,8 +97,7 @@ double x_max_num_f64(double a, double b)
 PROPERTIES(f32, float, u32, bits32, INF32, SIGN32)
 PROPERTIES(f64, double, u64, bits64, INF64, SIGN64)
 
-/* ---- round to odd
- * --------------------------------------------------------------------------- */
+/* ---- round to odd ----------------------------------------------------------------- */
 
 /* `x` is a rounded value, `e` the exact value minus x: makes x the neighbour whose last
  * bit is 1 if anything was cut off. */
@@ -129,8 +126,7 @@ float x_odd_f32_f64(double x)
     return wide == x || is_nan64(x) ? f : float32(towards_zero | 1);
 }
 
-/* ---- f64 to f32, directed
- * ----------------------------------------------------------------------- */
+/* ---- f64 to f32, directed --------------------------------------------------------- */
 
 static float next_up(float f)
 {
@@ -166,8 +162,7 @@ float x_cvt_rp_f32_f64(double x)
     return (double)f < x ? next_up(f) : f;
 }
 
-/* ---- directed arithmetic
- * ---------------------------------------------------------------------------- */
+/* ---- directed arithmetic ---------------------------------------------------------- */
 
 /* Exact sums of opposite signs are -0 when rounding down, else +0, as IR gives. */
 static float zero_down(double a, double b, float result)

@@ -2,8 +2,7 @@
 /* Integer instructions. */
 #include "library.h"
 
-/* ---- division: by zero gives all ones, the remainder then is the dividend -------------
- */
+/* ---- division: by zero gives all ones, the remainder then is the dividend --------- */
 
 /* 32-bit quotients are exact in double: a quotient that is no integer is at least 2^-32
  * of itself away from one, and double divides to 2^-53. So it vectorizes. */
@@ -66,8 +65,7 @@ s64 x_rem_s64(s64 a, s64 b)
     return b == 0 ? -1 : r;
 }
 
-/* ---- pairs
- * ------------------------------------------------------------------------------ */
+/* ---- pairs ------------------------------------------------------------------------ */
 
 static u32 pair(u32 lo, u32 hi)
 {
@@ -141,8 +139,7 @@ u32 x_max_relu_s16x2(u32 a, u32 b)
     return x_max_s16x2(x_max_s16x2(a, b), 0);
 }
 
-/* ---- dot products
- * ------------------------------------------------------------------------- */
+/* ---- dot products ----------------------------------------------------------------- */
 
 #define U8_AT(x, i) ((u32)(u8)((x) >> (8 * (i))))
 #define S8_AT(x, i) ((u32)(s32)(s8)(u8)((x) >> (8 * (i))))
@@ -174,8 +171,7 @@ DP2A(x_dp2a_hi_u32_s32, U16_AT, S8_AT, 2)
 DP2A(x_dp2a_hi_s32_u32, S16_AT, U8_AT, 2)
 DP2A(x_dp2a_hi_s32_s32, S16_AT, S8_AT, 2)
 
-/* ---- bit fields
- * ----------------------------------------------------------------------------- */
+/* ---- bit fields ------------------------------------------------------------------- */
 
 /* The position of the most significant bit that is not the sign; all ones if none. */
 u32 x_bfind_u32(u32 a)
@@ -324,8 +320,7 @@ u32 x_szext_wrap_u32(u32 a, u32 b)
     return x_szext_clamp_u32(a, b & 31);
 }
 
-/* ---- byte permutation
- * ------------------------------------------------------------------------ */
+/* ---- byte permutation ------------------------------------------------------------- */
 
 static u32 byte_of(u32 a, u32 b, u32 selector)
 {
@@ -368,8 +363,7 @@ u32 x_prmt_rc16_b32(u32 a, u32 b, u32 c)
     return by_table(a, b, c, 0x3232101032321010ull);
 }
 
-/* ---- counters
- * ------------------------------------------------------------------------------------ */
+/* ---- counters --------------------------------------------------------------------- */
 
 u32 x_wrap_inc_u32(u32 old, u32 limit)
 {
@@ -380,8 +374,7 @@ u32 x_wrap_dec_u32(u32 old, u32 limit)
     return old == 0 || old > limit ? limit : old - 1;
 }
 
-/* ---- cp.async with fewer bytes to read than to write
- * ----------------------------------------------- */
+/* ---- cp.async with fewer bytes to read than to write ------------------------------ */
 
 void x_copy_zfill(u8 *to, const u8 *from, u32 bytes, u32 source)
 {

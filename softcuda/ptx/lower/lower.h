@@ -102,7 +102,7 @@ extern ptx_family ptx_low_integer, ptx_low_float, ptx_low_half, ptx_low_bits,
 /* Forms of one family's opcodes that another writes. */
 ptx_lower_fn ptx_low_pack, ptx_low_copy_arrive;
 
-/* ---- lower_address.c: an address operand as `ptr`, with a check call where asked for, which
+/* lower_address.c: an address operand as `ptr`, with a check call where asked for, which
  * then says where the bytes are. */
 typedef struct ptx_place {
     ptx_value pointer;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* and, or, xor; predicates are integers of one bit. */
 static bool logic(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
@@ -28,6 +29,7 @@ static bool complement(ptx_low *l)
     return true;
 }
 
+/* cnot: a logical not, as C has it. */
 static bool is_zero(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
@@ -201,6 +203,7 @@ static bool by_library(ptx_low *l, const char *mode, const char *letters)
     return true;
 }
 
+/* Without a mode the selector's nibbles pick bytes. */
 static bool permute(ptx_low *l)
 {
     const ptx_modifier mode = ptx_one_of(l, PTX_MOD_F4E, PTX_MOD_RC16);

@@ -81,6 +81,8 @@ static const char *combination(ptx_low *l)
     return word != PTX_MOD_UNKNOWN ? ptx_modifier_name(word) : NULL;
 }
 
+/* Both sides have the instruction's type; bits can be compared for equality only, which
+ * predicate() sees to. */
 static bool check_compared(ptx_low *l, ptx_type type, uint32_t first, bool ftz)
 {
     if (ftz && type != PTX_F32 && type != PTX_F16 && type != PTX_F16X2)

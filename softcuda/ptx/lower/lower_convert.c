@@ -44,8 +44,7 @@ static ptx_value convert_call(ptx_low *l, const char *name, const char *result,
     return ptx_call_library(l, name, result, &(ptx_arg){type, x}, 1);
 }
 
-/* ---- to integers ---------------------------------------------------------------------
- */
+/* ---- to integers ------------------------------------------------------------------ */
 
 /* Clamps in the source's own width; a bound that the source cannot reach is left out. */
 static ptx_value clamp_int(ptx_low *l, ptx_value x, ptx_type from, ptx_type to)
@@ -120,8 +119,7 @@ static bool float_to_int(ptx_low *l, const conversion *c)
     return true;
 }
 
-/* ---- to floats ------------------------------------------------------------------------
- */
+/* ---- to floats -------------------------------------------------------------------- */
 
 /* From f32 (`held`), or from f64 through an odd f32. */
 static ptx_value to_half(ptx_low *l, const conversion *c, ptx_value x, ptx_type held)

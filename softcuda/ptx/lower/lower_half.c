@@ -28,6 +28,7 @@ static ptx_value element(ptx_low *l, const half *h, uint32_t nth, uint32_t part)
     return h->ftz ? unary(l, h, "ftz", x) : x;
 }
 
+/* In the order of the PTX ISA: flush, saturate, clip negatives. */
 static ptx_value finish(ptx_low *l, const half *h, ptx_value x)
 {
     if (h->ftz)
@@ -56,7 +57,8 @@ static bool apply(ptx_low *l, const half *h, const char *stem, uint32_t inputs)
     return true;
 }
 
-/* Reads type, rounding, .ftz and .sat; bf16 neither saturates nor, but for ex2, flushes. */
+/* Reads type, rounding, .ftz and .sat; bf16 neither saturates nor, but for ex2,
+ * flushes. */
 static bool begin(ptx_low *l, half *h)
 {
     const ptx_type type = ptx_type_at(l, 0);
@@ -71,6 +73,7 @@ static bool begin(ptx_low *l, half *h)
             (!h->sat && (!h->ftz || l->insn->opcode == PTX_OP_EX2)));
 }
 
+/* neg and abs; then add, sub and mul: the library's function of the opcode's name. */
 static bool unary_form(ptx_low *l)
 {
     half h;

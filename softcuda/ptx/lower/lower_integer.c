@@ -153,6 +153,7 @@ static bool divide(ptx_low *l)
     return true;
 }
 
+/* abs and neg are of signed types alone. */
 static bool check_signed(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
@@ -244,12 +245,11 @@ static bool dot_product(ptx_low *l)
     return true;
 }
 
-/* ---- carry chains: add.cc, addc, sub.cc, subc, mad.cc, madc --------------------------
- */
+/* ---- carry chains: add.cc, addc, sub.cc, subc, mad.cc, madc ----------------------- */
 
 /* One bit more than the type says carry or borrow. The flag is 1 after an addition with a
- * carry and after a subtraction *without* a borrow, as a GPU has it (recorded forms of mixed
- * chains, H200): an addc after a sub.cc adds 1 where nothing was borrowed. */
+ * carry and after a subtraction *without* a borrow, as a GPU has it (recorded forms of
+ * mixed chains, H200): an addc after a sub.cc adds 1 where nothing was borrowed. */
 static bool carry_chain(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);

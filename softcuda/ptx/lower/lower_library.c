@@ -58,8 +58,7 @@ bool ptx_has_library(const char *name)
     return find(full) != NULL;
 }
 
-/* ---- declarations of intrinsics
- * ---------------------------------------------------------- */
+/* ---- declarations of intrinsics --------------------------------------------------- */
 
 static const char *llvm_name(const char *suffix)
 {
@@ -105,8 +104,7 @@ static void declare(gphi_text *out, const char *name)
     }
 }
 
-/* ---- what a program uses
- * ------------------------------------------------------------------- */
+/* ---- what a program uses ---------------------------------------------------------- */
 
 #define DECLARED_MAX 128
 

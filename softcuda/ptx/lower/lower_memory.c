@@ -5,8 +5,7 @@
  * touch vector ones. */
 #include "softcuda/ptx/lower/lower.h"
 
-/* ---- loads and stores
- * ------------------------------------------------------------------ */
+/* ---- loads and stores ------------------------------------------------------------- */
 
 /* Scopes and cache hints: nothing to do, since every host load is coherent. Returns the
  * number of cache-policy operands. */
@@ -65,6 +64,8 @@ static ptx_value element_pointer(ptx_low *l, const ptx_place *place, uint64_t of
                   (unsigned long long)offset);
 }
 
+/* All elements are loaded before one is stored to its register: the address may be in one
+ * of them. */
 static bool load(ptx_low *l)
 {
     access a;
@@ -123,8 +124,7 @@ static bool store(ptx_low *l)
     return true;
 }
 
-/* ---- cp.async
- * ---------------------------------------------------------------------------- */
+/* ---- cp.async --------------------------------------------------------------------- */
 
 static bool is_group_word(ptx_low *l)
 {

@@ -4,8 +4,7 @@
 #include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/lower/lower.h"
 
-/* ---- mov
- * -------------------------------------------------------------------------------- */
+/* ---- mov -------------------------------------------------------------------------- */
 
 static ptx_type bits_type(uint32_t bits)
 {
@@ -83,8 +82,7 @@ static bool move(ptx_low *l)
     return true;
 }
 
-/* ---- address spaces
- * ----------------------------------------------------------------------- */
+/* ---- address spaces --------------------------------------------------------------- */
 
 /* Where the space begins, as a generic address; "0": it is generic itself. */
 static ptx_value space_base(ptx_low *l)
@@ -226,8 +224,7 @@ static bool map_cluster(ptx_low *l)
     return true;
 }
 
-/* ---- run time, hints
- * ------------------------------------------------------------------------ */
+/* ---- run time, hints -------------------------------------------------------------- */
 
 static bool trap(ptx_low *l)
 {

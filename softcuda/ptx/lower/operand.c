@@ -94,8 +94,7 @@ const char *ptx_int_name(uint32_t bits)
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------
- */
+/* ---- writing ---------------------------------------------------------------------- */
 
 ptx_value ptx_name(const char *format, ...)
 {
@@ -176,8 +175,7 @@ ptx_value ptx_join(ptx_low *l, ptx_value low, ptx_value high)
     return ptx_op(l, "or i32 %s, %s", lo.name, up.name);
 }
 
-/* ---- operands -----------------------------------------------------------------------
- */
+/* ---- operands --------------------------------------------------------------------- */
 
 static bool is_wide_sreg(uint32_t sreg)
 {
@@ -193,6 +191,8 @@ static bool is_known_register(const ptx_function *function, uint32_t index)
     return type > PTX_NONE && type < PTX_TYPE_OTHER;
 }
 
+/* PTX lets an operand be of any type of the right kind: sizes are the shape's business
+ * (a wider register is cut), predicates and numbers never mix. */
 static bool can_read(const ptx_low *l, const ptx_operand *operand, ptx_type type)
 {
     const bool number = ptx_is_int(type) || ptx_is_bits(type) || type == PTX_B128;
@@ -211,6 +211,7 @@ static bool can_read(const ptx_low *l, const ptx_operand *operand, ptx_type type
     }
 }
 
+/* A sink takes anything; what can be written is a register. */
 static bool check_operand(ptx_low *l, const ptx_operand *operand, ptx_type type,
                           bool is_out)
 {
@@ -286,6 +287,7 @@ static bool is_llvm_float(const char *type)
     return strcmp(type, "float") == 0 || strcmp(type, "double") == 0;
 }
 
+/* What a register holds is bits: f32 in a .b64 is its low half, and so on. */
 static ptx_value convert_bits(ptx_low *l, ptx_value value, ptx_type from, ptx_type to,
                               bool sign)
 {

@@ -92,8 +92,7 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
     return role;
 }
 
-/* ---- registers -----------------------------------------------------------------------
- */
+/* ---- registers -------------------------------------------------------------------- */
 
 /* How many of the operands (vectors counted as one) are destinations, a pair `p|q`
  * counted as one. */
@@ -179,8 +178,7 @@ void ptx_insn_registers(const ptx_function *function, const ptx_insn *insn,
     }
 }
 
-/* ---- memory --------------------------------------------------------------------------
- */
+/* ---- memory ----------------------------------------------------------------------- */
 
 bool ptx_insn_reads_memory(const ptx_insn *insn)
 {
@@ -238,8 +236,7 @@ bool ptx_insn_is_volatile(const ptx_insn *insn)
     }
 }
 
-/* ---- uniformity ----------------------------------------------------------------------
- */
+/* ---- uniformity ------------------------------------------------------------------- */
 
 static bool is_uniform_sreg(uint32_t sreg)
 {

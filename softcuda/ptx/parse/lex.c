@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Tokens. One table classifies bytes; whatever is not in it is refused by name, so that a
+ * binary file or a text in UTF-16 says what it is.
+ *
+ *   add.cc.u32  %r1, 0xffU, 0f3F800000;  // comment
+ *   WORD DOT DOT WORD , INT , FLOAT ;
+ *
+ * Numbers are read without the C library's locale: a point is a point everywhere. A word
+ * is hashed where it is cut, once, for the table of words and that of symbols. */
 #include "softcuda/ptx/parse/lex.h"
 
 #include <stdlib.h>
@@ -32,6 +40,7 @@ static bool is(char c, unsigned class)
     return (classify(c) & class) != 0;
 }
 
+/* What is wrong, and where it may come from; the parser adds the place. */
 static bool refuse(ptx_lexer *lexer, const char *problem, const char *hint)
 {
     lexer->problem = problem;
@@ -47,6 +56,7 @@ static void place(const ptx_lexer *lexer, ptx_token *out)
     out->column = (uint32_t)(lexer->at - lexer->line_start) + 1;
 }
 
+/* Columns are counted from here; tabs count as one. */
 static void next_line(ptx_lexer *lexer, const char *behind)
 {
     lexer->line++;

@@ -7,8 +7,7 @@
 
 #include "base/heap.h"
 
-/* ---- the head of the module ----------------------------------------------------------
- */
+/* ---- the head of the module ------------------------------------------------------- */
 
 static bool read_digits(const char **at, const char *end, uint32_t *out)
 {
@@ -19,6 +18,8 @@ static bool read_digits(const char **at, const char *end, uint32_t *out)
     return *at > first;
 }
 
+/* Kept as numbers: what a newer version brought is not asked anywhere, since words decide
+ * for themselves whether they are known. */
 static gph_status parse_version(ptx_parser *parser)
 {
     if (ptx_at_directive(parser) != PTX_DIR_VERSION)
@@ -61,6 +62,7 @@ static bool read_target(const ptx_token *token, uint32_t *number, bool *has_suff
     return at == end || *has_suffix;
 }
 
+/* Code for one chip only (sm_90a) may hold instructions without a meaning elsewhere. */
 static gph_status parse_target(ptx_parser *parser)
 {
     if (ptx_at_directive(parser) != PTX_DIR_TARGET)
@@ -103,8 +105,7 @@ static gph_status parse_address_size(ptx_parser *parser)
     return GPH_OK;
 }
 
-/* ---- the body of the module ----------------------------------------------------------
- */
+/* ---- the body of the module ------------------------------------------------------- */
 
 /* .alias name, aliasee; both functions. */
 static gph_status parse_alias(ptx_parser *parser)

@@ -64,8 +64,7 @@ static gph_status check_vector(ptx_parser *parser, const ptx_insn *insn,
                        ptx_quote(opcode).text, width);
 }
 
-/* ---- barriers and warp operations -----------------------------------------------------
- */
+/* ---- barriers and warp operations ------------------------------------------------- */
 
 /* One letter an operand: d a register, D one that may be half of a pair d|p, q a
  * predicate register, E the pair of elect; v a register or number, p a predicate or

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Functions: their heads, bodies, scopes and labels.
+ *
+ *   .visible .entry k (.param .u64 p) .maxntid 256  { ... }
+ *   .func (.reg .b32 r) f (.reg .b32 a)             ;          a declaration
+ *
+ * A body is flattened as it is read: registers, variables and labels of nested { } get
+ * indices of the function, and only names know scopes. A branch to a label that is not
+ * known yet waits in `pending`; a scope that ends gives its labels to what waits inside
+ * of it, and hands the others on to the scope around. */
 #include <string.h>
 
 #include "softcuda/ptx/parse/parse.h"
 
-/* ---- heads ---------------------------------------------------------------------------
- */
+/* ---- heads ------------------------------------------------------------------------ */
 
 /* 128  or  8, 8, 4 */
 static gph_status parse_extents(ptx_parser *parser, uint32_t out[3])
@@ -141,8 +149,7 @@ static gph_status find_or_add(ptx_parser *parser, const function_head *head,
     return is_definition ? GPH_OK : keep_signature(parser, head, function);
 }
 
-/* ---- scopes and labels ---------------------------------------------------------------
- */
+/* ---- scopes and labels ------------------------------------------------------------ */
 
 static gph_status enter_scope(ptx_parser *parser)
 {
@@ -277,8 +284,7 @@ static gph_status parse_label(ptx_parser *parser, const ptx_token *name)
     return GPH_OK;
 }
 
-/* ---- bodies --------------------------------------------------------------------------
- */
+/* ---- bodies ----------------------------------------------------------------------- */
 
 /* Behind a `@`: the predicate, then the opcode. */
 static gph_status parse_guarded(ptx_parser *parser)
@@ -446,6 +452,7 @@ static gph_status declare_parameters(ptx_parser *parser, const function_head *he
     return GPH_OK;
 }
 
+/* Exact copies in the module's arena; instructions and operands are there already. */
 static gph_status keep_body(ptx_parser *parser)
 {
     const ptx_body *body = &parser->body;
@@ -466,6 +473,7 @@ static gph_status keep_body(ptx_parser *parser)
     return GPH_OK;
 }
 
+/* The vectors of the body stay from function to function: only their counts go to zero. */
 static gph_status parse_body(ptx_parser *parser, const function_head *head,
                              uint32_t index)
 {

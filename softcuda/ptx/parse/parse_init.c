@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Constant expressions and initializers.
+ *
+ *   expression   an operator-precedence parser with explicit stacks: values, operators;
+ *                a parenthesis is an operator that nothing but its partner takes off
+ *   initializer  { {1, 2}, {3} }: `place` by dimension; what braces leave out stays zero
+ *   address      name, name+4, generic(name), 0xff00(name): a relocation, since where
+ *                the symbol lies is known only when the module is bound
+ *
+ * Neither recurses: depth of input is not depth of the stack. */
 #include <string.h>
 
 #include "softcuda/ptx/parse/parse.h"
 
-/* ---- constants -----------------------------------------------------------------------
- */
+/* ---- constants -------------------------------------------------------------------- */
 
 #define NESTING_MAX 32 /* operators and parentheses waiting */
 
@@ -138,6 +146,7 @@ static gph_status reduce(ptx_parser *parser, expression *e, unsigned least)
     return GPH_OK;
 }
 
+/* NESTING_MAX operators and parentheses may wait at once. */
 static gph_status push(ptx_parser *parser, expression *e, unsigned operator)
 {
     if (e->operator_count == NESTING_MAX)
@@ -257,8 +266,7 @@ gph_status ptx_parse_u32(ptx_parser *parser, const char *expected, uint32_t *out
     return ptx_next(parser);
 }
 
-/* ---- initializers --------------------------------------------------------------------
- */
+/* ---- initializers ----------------------------------------------------------------- */
 
 typedef struct initializer {
     const ptx_variable *variable;
@@ -401,6 +409,7 @@ static gph_status add_address(ptx_parser *parser, initializer *init, uint64_t ma
     return GPH_OK;
 }
 
+/* WARP_SZ, the one named constant of PTX. */
 static bool at_warp_size(const ptx_parser *parser)
 {
     return parser->token.length == 7 && memcmp(parser->token.text, "WARP_SZ", 7) == 0;

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+/* One instruction:
+ *
+ *   @!%p  atom.global.add.u32  %r1, [%rd2+8], {%r3, %r4};
+ *   guard opcode, dotted words  operands
+ *
+ * A dotted word is a state space, a type or a modifier, whichever is free: `.b32` of a
+ * mov is its type, `.cc` a modifier. An unknown one makes the instruction unsupported,
+ * not the module invalid. Operands go to the function's flat list in the order written,
+ * a vector as its head and then its elements. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +20,7 @@ typedef struct reader {
     ptx_insn_form form;
 } reader;
 
-/* ---- modifiers -----------------------------------------------------------------------
- */
+/* ---- modifiers -------------------------------------------------------------------- */
 
 static void add_modifier(ptx_insn *insn, uint8_t modifier)
 {
@@ -106,9 +114,9 @@ static gph_status parse_modifiers(reader *r)
     return GPH_OK;
 }
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands --------------------------------------------------------------------- */
 
+/* By index, since adding an operand may move all of them. */
 static ptx_operand *operand_at(reader *r, uint32_t index)
 {
     return (ptx_operand *)r->parser->body.operands.items + index;
@@ -483,8 +491,7 @@ static gph_status parse_operand(reader *r)
     return ptx_at(parser, '|') ? parse_second(r, first) : GPH_OK;
 }
 
-/* ---- control flow --------------------------------------------------------------------
- */
+/* ---- control flow ----------------------------------------------------------------- */
 
 /* A label: perhaps one of this scope that is already known, else it waits. A label of an
  * outer scope waits too: an inner one may follow. */
@@ -509,6 +516,7 @@ static gph_status add_label(reader *r, const ptx_token *name)
     return GPH_OK;
 }
 
+/* bra L; the label may stand further down. */
 static gph_status parse_bra(reader *r)
 {
     const ptx_token name = r->parser->token;
@@ -631,8 +639,7 @@ static gph_status parse_call(reader *r)
     return parse_call_prototype(r);
 }
 
-/* ---- instructions --------------------------------------------------------------------
- */
+/* ---- instructions ----------------------------------------------------------------- */
 
 static gph_status parse_operands(reader *r)
 {

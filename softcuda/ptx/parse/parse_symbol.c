@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Names in scopes: one stack of symbols, hung in hash chains, newest first.
+ *
+ *   buckets   [h] --> symbol 7 --> symbol 2
+ *   symbols   | 0 1 2 3 | 4 5 6 | 7 |       scopes, inner ones to the right
+ *
+ * A name is found at the head of its chain's innermost scope. Leaving a scope takes the
+ * top of the stack off; since chains hold newer symbols first, each of these is the head
+ * of its chain then. A range %r<100> is one symbol, found by the digits of %r17. */
 #include <string.h>
 
 #include "softcuda/ptx/parse/parse.h"
@@ -18,6 +26,7 @@ static void hang(ptx_parser *parser, uint32_t position)
     *bucket = position + 1;
 }
 
+/* The old table stays in the arena: doubling makes it as large as all before it. */
 static bool grow_buckets(ptx_parser *parser)
 {
     const uint32_t count = parser->bucket_count ? parser->bucket_count * 2 : 256;

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Declarations: variables of every state space, parameters, registers.
+ *
+ *   .global .align 16 .v4 .f32 name[4][3] = { ... }, other;
+ *   .reg .pred %p<4>;  .reg .v2 .b32 %v;
+ *
+ * A vector register becomes as many registers as it has elements, named .x to .w; a range
+ * as many as it says. A symbol holds the index of the first. */
 #include <string.h>
 
 #include "softcuda/ptx/parse/parse.h"
@@ -174,6 +181,8 @@ static bool merge(ptx_variable *old, const ptx_variable *fresh)
     return true;
 }
 
+/* To the body's variables or the module's; at module level a second declaration of one
+ * name is not an error if one of the two is .extern. */
 static gph_status add_variable(ptx_parser *parser, const ptx_token *name,
                                const ptx_variable *variable)
 {
@@ -207,8 +216,7 @@ gph_status ptx_parse_variables(ptx_parser *parser, ptx_linkage linkage)
     return ptx_expect(parser, ';', "';'");
 }
 
-/* ---- parameters ----------------------------------------------------------------------
- */
+/* ---- parameters ------------------------------------------------------------------- */
 
 gph_status ptx_parse_parameters(ptx_parser *parser, ptx_vec *out)
 {
@@ -234,8 +242,7 @@ gph_status ptx_parse_parameters(ptx_parser *parser, ptx_vec *out)
     return ptx_expect(parser, ')', "',' or ')'");
 }
 
-/* ---- registers -----------------------------------------------------------------------
- */
+/* ---- registers -------------------------------------------------------------------- */
 
 /* A register of the body. Its name is `name`, then `number` unless that is negative, then
  * `lane` (".x") of a vector register. */

@@ -9,6 +9,7 @@
 _Static_assert(PTX_MOD_COUNT <= 255 && PTX_OP_COUNT <= 255 && PTX_SREG_COUNT <= 255,
                "a ptx_word keeps each in a byte");
 
+/* The word's place, made if it is new: a word with two meanings has one place. */
 static ptx_word *slot(ptx_words *words, const char *text)
 {
     const size_t length = strlen(text);
@@ -84,6 +85,8 @@ static void add_spaces(ptx_words *words)
     slot(words, "shared::cluster")->space = PTX_SPACE_SHARED;
 }
 
+/* Made for each module, 530 words: a table of constants would need the hashes of a
+ * generator, and takes no less time to bring into the cache. */
 void ptx_words_init(ptx_words *words)
 {
     memset(words, 0, sizeof(*words));

@@ -19,8 +19,7 @@ static uint64_t align_up(uint64_t value, uint64_t align)
     return align <= 1 ? value : (value + align - 1) / align * align;
 }
 
-/* ---- where variables lie
- * --------------------------------------------------------------------- */
+/* ---- where variables lie ---------------------------------------------------------- */
 
 static bool uses_variable(const ptx_function *f, uint32_t variable)
 {
@@ -133,8 +132,7 @@ static uint32_t place_kernel(ptx_shape *s)
     return (uint32_t)align_up(place_own(s, at), 16);
 }
 
-/* ---- describing a kernel
- * ------------------------------------------------------------------------ */
+/* ---- describing a kernel ---------------------------------------------------------- */
 
 static void describe_params(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
@@ -224,8 +222,7 @@ static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
     k->cuts = cuts;
 }
 
-/* ---- one kernel
- * ------------------------------------------------------------------------------------ */
+/* ---- one kernel ------------------------------------------------------------------- */
 
 static void want_callees(ptx_build *p, const ptx_function *f)
 {
@@ -392,8 +389,7 @@ static void compile_kernel(ptx_build *p, ptx_flow_memory *memory, uint32_t funct
     describe_cuts(p, s, k);
 }
 
-/* ---- device functions
- * -------------------------------------------------------------------------------- */
+/* ---- device functions ------------------------------------------------------------- */
 
 static ptx_shape *begin_function(ptx_build *p, ptx_flow_memory *memory, uint32_t function)
 {

@@ -88,8 +88,7 @@ void ptx_write_slots(ptx_emit *emit)
     }
 }
 
-/* ---- special registers
- * ------------------------------------------------------------------ */
+/* ---- special registers ------------------------------------------------------------ */
 
 static ptx_value named(const char *format, uint32_t number)
 {
@@ -203,8 +202,7 @@ ptx_value ptx_special_register(ptx_emit *emit, ptx_sreg sreg)
     }
 }
 
-/* ---- variables
- * ------------------------------------------------------------------------------- */
+/* ---- variables -------------------------------------------------------------------- */
 
 /* Dynamic shared memory starts behind the static part, whatever kernel it is. */
 static ptx_value dynamic_shared(ptx_emit *emit)
@@ -327,8 +325,7 @@ void ptx_write_call(ptx_emit *emit, const ptx_insn *insn)
     }
 }
 
-/* ---- one instruction
- * --------------------------------------------------------------------------------- */
+/* ---- one instruction -------------------------------------------------------------- */
 
 static void write_unguarded(ptx_emit *emit, uint32_t i)
 {

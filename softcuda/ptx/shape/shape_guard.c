@@ -38,8 +38,7 @@ typedef struct requirements {
     uint32_t count;
 } requirements;
 
-/* ---- recognizing --------------------------------------------------------------------
- */
+/* ---- recognizing ------------------------------------------------------------------ */
 
 static const ptx_insn *definition(const ptx_fast *f, uint32_t reg)
 {
@@ -272,8 +271,7 @@ static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
     return any;
 }
 
-/* ---- threads that have nothing to do
- * -------------------------------------------------------------------------------- */
+/* ---- threads that have nothing to do ---------------------------------------------- */
 
 #define ROW_MAX 1024u /* threads along x */
 
@@ -362,8 +360,7 @@ uint32_t ptx_fast_stride(const ptx_fast *f)
     return n > 0 ? n : 1;
 }
 
-/* ---- writing ------------------------------------------------------------------------
- */
+/* ---- writing ---------------------------------------------------------------------- */
 
 static ptx_value write_sum(ptx_fast *f, const sum *from)
 {
@@ -465,8 +462,7 @@ static bool write_guards(ptx_fast *f, requirements *all, ptx_value *out)
     return true;
 }
 
-/* ---- the copies of a region ----------------------------------------------------------
- */
+/* ---- the copies of a region ------------------------------------------------------- */
 
 static uint32_t count_insns(const ptx_fast *f, bool scalar)
 {

@@ -200,8 +200,7 @@ static int kind_of(const ptx_fast *f, const name *n, const char *scan, char *typ
     return found != NULL ? kind : PART_UNKNOWN;
 }
 
-/* ---- writing ------------------------------------------------------------------------
- */
+/* ---- writing ---------------------------------------------------------------------- */
 
 static void write_list(ptx_fast *f, const names *n, const char *scan, bool types_only,
                        gphi_text *out)

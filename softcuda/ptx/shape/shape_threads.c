@@ -7,8 +7,7 @@
 
 #include "softcuda/ptx/shape/fast.h"
 
-/* ---- the scalar part of a region
- * -------------------------------------------------------------- */
+/* ---- the scalar part of a region -------------------------------------------------- */
 
 static void save_load(ptx_fast *f, uint32_t i)
 {
@@ -138,8 +137,7 @@ void ptx_fast_write_scalar(ptx_fast *f)
     gphi_text_add(f->emit.out, "S%u.done:\n", f->region);
 }
 
-/* ---- what a thread of a region starts from
- * ------------------------------------------------------- */
+/* ---- what a thread of a region starts from ---------------------------------------- */
 
 /* Uniform registers that the region changes, and offsets, as they are before it does. */
 void ptx_fast_write_snapshots(ptx_fast *f)
@@ -167,8 +165,7 @@ void ptx_fast_write_snapshots(ptx_fast *f)
     }
 }
 
-/* ---- context arrays
- * --------------------------------------------------------------------------------- */
+/* ---- context arrays --------------------------------------------------------------- */
 
 static void store_context(ptx_fast *f, uint32_t reg)
 {
@@ -252,8 +249,7 @@ static void store_thread(ptx_fast *f)
         store_flag(f, "%live.", 0, "%lv.");
 }
 
-/* ---- the body of the loop over threads
- * ----------------------------------------------------------------- */
+/* ---- the body of the loop over threads -------------------------------------------- */
 
 static bool is_inner_back(const ptx_fast *f, uint32_t from, uint32_t to)
 {
@@ -358,8 +354,7 @@ static void write_bodies(ptx_fast *f)
     gphi_text_add(f->emit.out, "%s.latch:\n", f->name);
 }
 
-/* ---- the loop over threads
- * ---------------------------------------------------------------------------------- */
+/* ---- the loop over threads -------------------------------------------------------- */
 
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from)

@@ -29,8 +29,7 @@ typedef struct warp {
     bool many_masks;   /* the member mask differs by lane */
 } warp;
 
-/* ---- vectors
- * ------------------------------------------------------------------------------ */
+/* ---- vectors ---------------------------------------------------------------------- */
 
 static ptx_value splat(warp *w, const char *type, const char *value)
 {
@@ -93,8 +92,7 @@ static ptx_value predicate_of(warp *w, const ptx_operand *o)
     return ptx_let(w->e, "xor <32 x i1> %s, %s", set.name, all.name);
 }
 
-/* ---- results
- * -------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------- */
 
 static void store_result(warp *w, const ptx_operand *out, ptx_value value)
 {
@@ -301,8 +299,7 @@ static void write_shfl(warp *w)
         shuffle_any(w, value);
 }
 
-/* ---- vote, activemask, elect
- * ------------------------------------------------------------------------ */
+/* ---- vote, activemask, elect ------------------------------------------------------ */
 
 /* `bits` under the member mask. */
 static ptx_value among_members(warp *w, ptx_value bits)
