@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The values of one axis: listed, doubled, stepped, or planned from what occurs. */
+/* The values of one axis: listed, doubled, stepped, or planned from what occurs.
+ *
+ *   size     0  1  2  3  4  5  6  7  8
+ *   rung     0  0  1  2  2  3  3  3  3     of the values 1 2 4 8: the least that holds it
+ *
+ * A look-up is on the way of every call, so sizes up to TABLE_MAX have a table of 16-bit
+ * rungs (128 KiB an axis at most), and larger axes are searched by halves. A discrete
+ * axis has the same values and the same table: whether the size is the value is asked
+ * later. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cache/layout.h"

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Making and ending a cache, and what it says about itself without a driver. */
+/* Making and ending a cache, and what it says about itself without a driver.
+ *
+ * All keys share one set of input buffers, each as large as the largest key needs. So a
+ * program writes its inputs to fixed addresses whatever key will be replayed, a graph
+ * has no address that another key's lacks, and the memory of the inputs is counted once.
+ * The input after the last holds the real sizes, one word of 64 bits an axis, of which
+ * the low halves alone are ever written: the high ones are zero from the start.
+ *
+ * Locks: `call` orders whole calls and is taken first; `mutex` guards keys, classes and
+ * executables and is held for moments only. A replay of a key with its own executable
+ * takes neither, unless it draws random numbers. */
 #include "cache/cache.h"
 #include "base/fail.h"
 #include "base/heap.h"
@@ -15,13 +25,11 @@ static gph_status largest(const gphi_layout *layout, uint32_t index, uint64_t *o
     for (uint32_t k = 0; k < layout->key_count; k++) {
         int64_t values[GPH_CACHE_AXES_MAX];
         gph_tensor tensor;
-        uint64_t bytes = gphi_dtype_bytes(layout->tensors[index].dtype);
         if (gphi_layout_state(layout, k) == GPH_CACHE_NOT_WANTED)
             continue;
         gphi_layout_values(layout, k, values);
         GPHI_TRY(gphi_layout_tensor(&layout->tensors[index], values, 0, &tensor, error));
-        for (uint32_t d = 0; d < tensor.rank; d++)
-            bytes *= (uint64_t)tensor.shape[d];
+        const uint64_t bytes = gph_tensor_bytes(&tensor);
         *out = bytes > *out ? bytes : *out;
     }
     if (*out == 0)

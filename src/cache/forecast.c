@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a cache will take, foretold without a driver: each known recording is laid out as
- * a pool would, the others are fitted to those by the size of their keys. */
+ * a pool would, the others are fitted to those by the size of their keys.
+ *
+ * Laying out is best fit in event order over blocks sorted by offset, in grains of 512
+ * bytes as the pool's, since that is what the pool does while it captures: a better plan
+ * would foretell less than will be taken. Graphs lie over each other, so a family takes
+ * what its largest graph does, and inputs beside it. A key without a trace has the nodes
+ * of the nearest one that has, by units: the sizes of its padded axes, multiplied. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cache/cache.h"
@@ -219,12 +225,9 @@ static uint64_t input_bytes_of(const gphi_layout *layout, uint32_t key)
     gphi_layout_values(layout, key, values);
     for (uint32_t i = 0; i < layout->input_count; i++) {
         gph_tensor tensor;
-        uint64_t bytes = gphi_dtype_bytes(layout->tensors[i].dtype);
         if (gphi_layout_tensor(&layout->tensors[i], values, 0, &tensor, NULL) != GPH_OK)
             continue; /* create() has refused it */
-        for (uint32_t d = 0; d < tensor.rank; d++)
-            bytes *= (uint64_t)tensor.shape[d];
-        all += (bytes + GRAIN - 1) / GRAIN * GRAIN;
+        all += (gph_tensor_bytes(&tensor) + GRAIN - 1) / GRAIN * GRAIN;
     }
     return all + (layout->axis_count * sizeof(int64_t) + GRAIN - 1) / GRAIN * GRAIN;
 }

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Axes, keys and shapes, read from the options and checked. */
+/* Axes, keys and shapes, read from the options and checked.
+ *
+ * The caller's axes and tensors may be of an older or newer header than ours: each
+ * element is read by the stride that the options say, and checked once, so that nothing
+ * later fails on a shape. Element counts stay below 2^48, which no device holds, so
+ * products of sizes, element bytes and counts stay within 64 bits.
+ *
+ * `home` and `serve` are filled from the largest key down: what serves a key is itself,
+ * or the least of what serves the next keys along its padded axes, which are larger and
+ * known by then. `serve` is read by replays without a lock: it is stored with release
+ * after the graph is in its place. */
 #include "cache/layout.h"
 #include "base/fail.h"
 #include "base/heap.h"

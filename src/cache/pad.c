@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Copies and fills of boxes, in as few driver calls as their shape allows. */
+/* Copies and fills of boxes, in as few driver calls as their shape allows.
+ *
+ *   dimensions   [4][3][8 of 16]      a box of a tensor with gaps
+ *   collapsed    rows of 8, height 12 one 2D copy, if both tensors step alike
+ *   else         a loop over what is left, the innermost first: an odometer
+ *
+ * A driver call costs microseconds and padding is mostly a tail of the outermost
+ * dimension, which collapses to a single row. Fills with the last slice double what is
+ * there, so n slices take log2(n) copies. */
 #include "cache/pad.h"
 #include "base/fail.h"
 #include "cache/layout.h"

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Recording: all keys are run first, then all are captured, the largest first. Only then
  * is every workspace as large as it gets before an address of it is recorded, and every
- * graph lies in memory that the largest one has taken already. */
+ * graph lies in memory that the largest one has taken already.
+ *
+ *   start ── warm up all keys ── capture all, the largest first ── serve
+ *      └── GPH_CACHE_WARM_LARGEST: warm up the largest only; if a capture then fails, or
+ *          keeps memory, a run was needed: all is dropped and done the long way
+ *
+ * One thread captures at a time (`busy`); others replay meanwhile, so a key becomes
+ * visible by one store after everything it needs is in place. What a capture kept
+ * allocated may be somebody's workspace: its recording is parked when its key goes,
+ * never freed. */
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Figures, and the table of them. */
+/* Figures, and the table of them. Counters are relaxed atomics, which replays raise
+ * without a lock, so a reading is of no single moment: sums may be ahead of their parts
+ * by the calls under way. */
 #include "base/fail.h"
 #include "base/text.h"
 #include "cache/cache.h"

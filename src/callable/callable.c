@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Callables: a signature in front of a record, and what happens to its outputs. */
+/* Callables: a signature in front of a record, and what happens to its outputs.
+ *
+ *   call ── fits? ── copies of inputs ── generator ── launch ── outputs by their policy
+ *             │                                                   LENT    as recorded
+ *             └ no: the sentence is put together in a             COPIED  to the caller's
+ *               function of its own, so that the path of          INTO    recorded so
+ *               a call stays small in the instruction cache
+ *
+ * An epoch is the number of a call: outputs that are lent are whole until the next one.
+ * In a list (callables.c) other members may overwrite them as well: see group.c. */
 #include "callable/callable.h"
 #include "base/fail.h"
 #include "base/heap.h"

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Allocations of a pool, before and after a function ran. */
+/* Allocations of a pool, before and after a function ran.
+ *
+ * A function returns tensors, which may be views of what it allocated, of inputs, or of
+ * memory of somebody else. What is to be freed is therefore found by lists: an
+ * allocation that holds an output, and was not there before the call, is the call's.
+ * Lists are read into room that is made before the function runs, since inside a capture
+ * nothing may fail for want of memory on the host. */
 #include "callable/output.h"
 #include "base/fail.h"
 #include "base/heap.h"

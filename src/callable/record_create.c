@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recording: warm-ups, capture, executable. Whatever fails, everything is given back. */
+/* Recording: warm-ups, capture, executable. Whatever fails, everything is given back.
+ *
+ *   warm-ups     the function, eagerly, outputs dropped; workspaces reach their size
+ *   bind         the pool records from here on
+ *   capture      generator step, cleared tensors, input buffers, function, outputs placed
+ *   settle       outputs that stay are kept; shared buffers and temporaries are freed, in
+ *                the capture, so that other recordings of the pool may lie over them
+ *   executable   made and uploaded, unless the owner shares one (GPHI_RECORD_NO_EXEC)
+ *
+ * The template graph is dropped then, but where somebody edits it (a generator) or wants
+ * it (GPHI_RECORD_KEEP_GRAPH). */
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"

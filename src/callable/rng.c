@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Generators: the host's count, words on the device, and the kernel between them. */
+/* Generators: the host's count, words on the device, and the kernel between them.
+ *
+ *   words of a recording   seed │ offset │ generation │ -      32 bytes, 64 slots a slab
+ *
+ * A graph cannot be given new arguments at each launch for free, so its first node keeps
+ * the count itself: it adds what the last replay took, unless the generation in its
+ * arguments is new, which says that the host has set seed and offset. The host edits
+ * that node only when something else took numbers in between; replays in a row cost no
+ * driver call.
+ *
+ * Slabs are zeroed in a stream of their own, since the legacy stream would end captures
+ * of other threads, and generation 0 is never used, so fresh words match no arguments. */
 #include "callable/rng.h"
 #include "base/fail.h"
 #include "base/heap.h"

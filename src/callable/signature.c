@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tensors, and how those of a call differ from those recorded. */
+/* Tensors, and how those of a call differ from those recorded.
+ *
+ * Twice the same question: gphi_signature_fits() answers yes or no on the way of every
+ * call, without a branch for each field; gphi_signature_list() is asked after a no, and
+ * says all that differs. Both take strides of axes with one element for equal, since
+ * they lead nowhere, and a tensor of zeros for "what lies in the recorded place is
+ * right". */
 #include "callable/signature.h"
 #include "base/fail.h"
 #include "base/heap.h"

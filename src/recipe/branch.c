@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A tree in a recipe, and out of it: a graph a recording, whose key holds what the tree
- * knows of it. Keys of a tree hold addresses, so it loads where it lay. */
+ * knows of it. Keys of a tree hold addresses, so it loads where it lay.
+ *
+ *   key of the graph   12 words (WORD_MARK ...) │ key │ dead │ blocks │ ranges │ kinds
+ *
+ * Loading goes in three rounds, since a recording stands on its parent's memory: the
+ * recordings are collected, parents first; their memory is laid out along each path,
+ * with a checkpoint of the pool's books after each; then graphs are built, and become
+ * nodes. What the file says of the tree is compared with the tree before any of it is
+ * believed. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "callable/record.h"

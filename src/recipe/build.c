@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Builds graphs node by node, with the words that are addresses moved along. */
+/* Builds graphs node by node, with the words that are addresses moved along.
+ *
+ * Kernels are found by image and name, and must take the arguments that were recorded: a
+ * kernel of the same name in a newer build of a library would read other offsets.
+ * Functions get the shared memory and carveout that they had, since a launch may fail
+ * without.
+ *
+ * If nothing moves, nodes are made straight from the recipe's arrays; else from copies,
+ * as a recipe may be loaded more than once. Nodes come in topological order with their
+ * plain dependencies; edges with data (programmatic ones) are added after all nodes are
+ * there. */
 #include "recipe/build.h"
 #include "base/fail.h"
 #include "base/heap.h"

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Adding a graph to a recipe: all of it, or nothing. */
+/* Adding a graph to a recipe: all of it, or nothing.
+ *
+ * The bundle only grows at its ends, so that a mark (the counts before) undoes
+ * everything. A refused graph is added all the same, with its name and reasons and
+ * without contents: the process that loads must know that it is to capture this one.
+ *
+ * A check is two replays from the same inputs: a graph whose outputs differ between them
+ * (atomics in floating point, say) cannot be judged by them, and is kept without. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A cache in a recipe, and out of it: a graph a key, whose name and key say which. */
+/* A cache in a recipe, and out of it: a graph a key, whose name and key say which.
+ *
+ * A loaded cache has its input buffers where the recorded graphs read them, so they are
+ * placed before the first graph is built. Graphs become entries by adoption: the cache
+ * owns graph and recording then, and the loaded object keeps the rest of the memory
+ * alive. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cache/cache.h"
+#include "callable/signature.h"
 #include "recipe/recipe.h"
 
 #include <gph/recipe_load.h>
@@ -105,17 +111,6 @@ static uint32_t key_of(const gph_cache *cache, const gph_recipe *recipe, uint32_
     return strcmp(name, graph.name) == 0 ? key : GPH_CACHE_NONE;
 }
 
-/* Whether a tensor of a file is what the cache wants there. */
-static bool is_same(const gph_tensor *a, const gph_tensor *b)
-{
-    if (a->dtype != b->dtype || a->rank != b->rank)
-        return false;
-    for (uint32_t i = 0; i < a->rank; i++)
-        if (a->shape[i] != b->shape[i] || a->stride[i] != b->stride[i])
-            return false;
-    return true;
-}
-
 /* Where the graphs want the input buffers: all of them at the same places. */
 static gph_status place_buffers(gph_cache *cache, const gph_recipe *recipe,
                                 gph_error *error)
@@ -155,7 +150,8 @@ static gph_status adopt(gph_cache *cache, gph_loaded *loaded, uint32_t index,
     for (uint32_t i = 0; i < graph.input_count; i++) {
         gph_tensor own;
         GPHI_TRY(gph_cache_input(cache, key, i, &own, error));
-        if (!is_same(&own, &graph.inputs[i]) || own.data != graph.inputs[i].data)
+        if (!gphi_tensor_same_layout(&own, &graph.inputs[i]) ||
+            own.data != graph.inputs[i].data)
             return gphi_fail(error, GPH_E_INVALID,
                              "%.100s: input %u is another than that of %s", graph.name, i,
                              cache->name);

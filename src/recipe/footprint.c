@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What recordings used of a pool: kept with their graphs, and laid out again. */
+/* What recordings used of a pool: kept with their graphs, and laid out again.
+ *
+ * A graph's addresses mean something only where its memory is as it was: temporaries
+ * over each other, outputs and kept ranges allocated, eager memory that it reads in its
+ * place. Ranges are stored as offsets into the recipe's ranges, so they move with an
+ * arena. Eager memory is shared by graphs and noted once; where the caller has allocated
+ * it already, at the same place, it is left alone. */
 #include "recipe/footprint.h"
 #include "base/fail.h"
 #include "memory/pool.h"

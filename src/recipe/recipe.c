@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recipe: what it is made of, and what is asked of it without a driver. */
+/* A recipe: what it is made of, and what is asked of it without a driver.
+ *
+ *   recipe ── bundle   ranges │ kernels, args │ text │ graphs, each with nodes, edges,
+ *                      arguments, copies, fills, words (addresses), tensors, refusals
+ *
+ * The bundle is flat arrays that refer to each other by index, as the file has them
+ * (gph-recipe(5), src/file): it is written and read without being walked, and checked
+ * once when it is read, so that everything here may index without a look.
+ *
+ * Ranges may not overlap, neither at their place nor at their shifted one: the range
+ * that an address lies in is what tells which way it moves, and it has to be one. Their
+ * number is small, so they are searched in a row.
+ *
+ * What is asked is lent: text and arrays point into the bundle, and stay until it grows.
+ */
 #include "recipe/recipe.h"
 #include "base/fail.h"
 #include "base/heap.h"

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a graph of the driver to the arrays of a recipe. What a file cannot name, or what
- * would mean something else in another process, is refused here. */
+ * would mean something else in another process, is refused here.
+ *
+ * Attributes of a kernel node are kept where they differ from those of a new node of the
+ * same function, which is added to a scratch graph to ask: drivers have defaults that
+ * depend on function and device, and setting all of them would turn defaults into
+ * demands. What a driver does not know (CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED) does
+ * not count.
+ *
+ * Functions are met many times in a graph, so what is known of each is looked up by
+ * handle (`index`, `known`); a refused one is noted as well, with its reason. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tensors as places in ranges, and a replay on given inputs. */
+/* Tensors as places in ranges, and a replay on given inputs.
+ *
+ * A check compares hashes and keeps no outputs: those of a model are gigabytes, its
+ * inputs 16 MiB at most. Outputs come to the host in pieces of 1 MiB, each waited for:
+ * checks run once, when a recipe is made or loaded, and their speed is that of the link.
+ */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cuda/status.h"

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Trees and their functions: made, read, ended; and what programs do with outputs. */
+/* Trees and their functions: made, read, ended; and what programs do with outputs.
+ *
+ *   tree ── functions ── places (of a node, or of the root) ── nodes, a recording each
+ *     └──── path: slots of outputs, blocks under them, in the order of the calls
+ *
+ * A tree is entered by one thread at a time, also from within its own functions: `busy`
+ * is a flag and not a mutex, because a second entry is an error of the program that is
+ * said, and waiting would hide it, or hang where a function calls its own tree. */
 #include "tree/tree.h"
 #include "base/fail.h"
 #include "base/heap.h"

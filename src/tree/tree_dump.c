@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a tree looks like, and what its last call was, in words. The last call is said in a
- * buffer of the tree, since a call allocates nothing; the whole is streamed. */
+/* What a tree looks like, and what its last call was, in words. The last call is said in
+ * a buffer of the tree, since a call allocates nothing; the whole is streamed to the
+ * caller. Depth first without recursion: a path may have hundreds of calls. */
 #include "base/fail.h"
 #include "base/text.h"
 #include "tree/tree.h"
