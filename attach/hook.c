@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the hooks do. */
+/* What the hooks do: handles that the program is given are noted, before it can use them,
+ * and forgotten when it gives them back; graphs are looked at where they change hands.
+ *
+ *   before  what is gone afterwards: the capture that a call ends, the mode it replaces
+ *   driver
+ *   after   what is there now; a graph also where the driver refused it */
 #include "attach/hook.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
@@ -27,6 +32,8 @@ void attach_hook_before(attach_call *call)
     }
 }
 
+/* The graphs of a conditional node belong to the driver: their handles are only given
+ * here, and end with their parent. */
 static void add_bodies(const attach_call *call)
 {
     const CUgraphNodeParams *node = (const void *)(uintptr_t)call->words[5];
@@ -54,6 +61,7 @@ static void succeeded(attach_call *call)
         attach_listen_to_logs();
         attach_cupti_start();
         break;
+    /* The program calls what it is given here: ours, which call the driver's. */
     case ATTACH_HOOK_GET_PROC: {
         void **entry = (void **)(uintptr_t)call->words[1];
         if (entry != NULL && *entry != NULL)

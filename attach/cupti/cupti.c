@@ -188,6 +188,7 @@ static void on_callback(void *user, int domain, uint32_t what, const void *data)
     attach_me.busy--;
 }
 
+/* With `is_busy`, or before there are threads. */
 static bool subscribe_locked(void)
 {
     void *subscriber = NULL;

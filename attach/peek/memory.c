@@ -149,6 +149,7 @@ bool attach_read_params(char *to, const attach_layout *layout, void *const *para
 
 static uint64_t hash_more(uint64_t hash, const unsigned char *bytes, size_t count)
 {
+    /* The value stands in records, which a later version may read: it stays as it is. */
     for (; count >= 8; bytes += 8, count -= 8) {
         uint64_t word;
         memcpy(&word, bytes, sizeof(word));

@@ -7,6 +7,7 @@
 #include "attach/peek/stack.h"
 #include "attach/peek/python.h"
 #include "attach/ring/draft.h"
+#include "attach/ring/place.h"
 #include "base/clock.h"
 #include "base/hash.h"
 
@@ -24,13 +25,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum {
-    ENTRIES = 256,
-    NUMBERS = 1 << 16,
-    MODULES = 1 << 13,
-    PROBES = 64,
-    LOOK_EVERY = 16
-};
+enum { ENTRIES = 256, NUMBERS = 1 << 16, MODULES = 1 << 13, LOOK_EVERY = 16 };
 
 /* Frames above the first of this library: where the return address lies, and what it is.
  */
@@ -96,22 +91,10 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
 
 /* ---- loaded files ---- */
 
-/* The place of a hash in a table of them, taken if it was not there; -1: the table is
- * full. */
+/* The place of a hash in a table of them, where 0 is free. */
 static long place_of(_Atomic uint64_t *table, uint32_t size, uint64_t hash, bool *is_new)
 {
-    *is_new = false;
-    for (uint32_t i = 0; i < PROBES; i++) {
-        const uint32_t at = (uint32_t)(hash + i) & (size - 1);
-        uint64_t there = atomic_load_explicit(&table[at], memory_order_acquire);
-        if (there == 0 && atomic_compare_exchange_strong(&table[at], &there, hash)) {
-            *is_new = true;
-            return at;
-        }
-        if (there == hash)
-            return at;
-    }
-    return -1;
+    return attach_place(table, size, hash, hash != 0 ? hash : 1, is_new);
 }
 
 static void read_build_id(const struct dl_phdr_info *info, char hex[2 * 32 + 1])
@@ -155,7 +138,7 @@ static void tell_module(const struct dl_phdr_info *info, const ElfW(Phdr) * code
     bool is_new;
     const uint64_t hash =
         gphi_hash_text(gphi_hash_bytes(GPHI_HASH_START, words, sizeof(words)), path);
-    const long place = place_of(modules, MODULES, hash != 0 ? hash : 1, &is_new);
+    const long place = place_of(modules, MODULES, hash, &is_new);
     if (place < 0 || !is_new)
         return;
     read_build_id(info, build_id);
@@ -215,7 +198,7 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
     if (python != NULL)
         hash = gphi_hash_text(hash, python);
     bool is_new;
-    const long place = place_of(numbers, NUMBERS, hash != 0 ? hash : 1, &is_new);
+    const long place = place_of(numbers, NUMBERS, hash, &is_new);
     if (place < 0)
         return 0;
     const uint32_t number = (uint32_t)place + 1;

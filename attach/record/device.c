@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records of devices. */
+/* Records of devices, written when the program makes its first context: one that only
+ * counts devices does not wait for ours. */
 #include "attach/record/device.h"
 #include "attach/driver/find.h"
 #include "attach/ring/draft.h"

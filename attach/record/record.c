@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records of calls. */
+/* Records of calls.
+ *
+ * What a call has taken without an error is trusted: the driver has read it, too, and it
+ * is read in place. After a failure it may be what was wrong, and is read by the kernel. */
 #define _GNU_SOURCE
 #include "attach/record/record.h"
 #include "attach/peek/kind.h"
@@ -148,6 +151,8 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
 
 /* ---- what a copy reads from the host ---- */
 
+/* Of eager copies only the small ones are hashed, which are many and must not wait; a
+ * captured one is seldom, and its memory is read again at each launch. */
 static void add_hash(attach_draft *draft, const attach_call *call, uint64_t *hash)
 {
     const uint64_t *words = call->words;
@@ -193,6 +198,7 @@ static void add_host(attach_draft *draft, const attach_call *call, gphi_host_byt
 
 /* ---- the record of a call ---- */
 
+/* Successful getters are most of a program's calls, and say nothing that is not known. */
 static bool is_wanted(const attach_call *call, CUresult result)
 {
     switch ((attach_policy)call->symbol->policy) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records on their way into the ring. */
+/* Records on their way into the ring: their size is known first, so that a record takes
+ * its place once and is filled there, while other threads fill theirs. */
 #include "attach/ring/draft.h"
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
@@ -10,6 +11,7 @@ static size_t padded(size_t bytes)
     return (bytes + 7) & ~(size_t)7;
 }
 
+/* Arguments that are NULL stay 0: the driver does not read those of size 0. */
 static void fill_params(char *to, const attach_piece *piece)
 {
     void *const *params = piece->from;
@@ -19,6 +21,8 @@ static void fill_params(char *to, const attach_piece *piece)
             memcpy(to + layout->places[2 * i], params[i], layout->places[2 * i + 1]);
 }
 
+/* Padding is cleared, so that nothing of an earlier record, or of the program, is
+ * written by chance. */
 static char *fill_piece(char *to, const attach_piece *piece)
 {
     const gphi_part part = {piece->kind, piece->arg, piece->bytes};

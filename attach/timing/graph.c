@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See timing_graph.h. */
+/* A window's calls as nodes.
+ *
+ *   stream -> tails: the nodes that the stream's next one comes after
+ *   event  -> the tails of its stream when it was recorded; a wait joins them
+ *
+ * What a graph would do otherwise than the calls is refused, and the window ends before
+ * it: other streams with work under way, the legacy stream, memory that is not pinned. */
 #include "attach/timing/graph.h"
 #include "base/clock.h"
 #include <string.h>
@@ -30,6 +36,7 @@ static int add_stream(gphi_timing_graph *g, CUstream stream)
     return (int)g->stream_count++;
 }
 
+/* All or nothing: a refused wait leaves the tails as they are. */
 static bool join(gphi_timing_tails *to, const gphi_timing_tails *from)
 {
     gphi_timing_tails all = *to;

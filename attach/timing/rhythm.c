@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See timing_rhythm.h. */
+/* Periods: a call that agrees with the one a period ago goes on with it; one that does
+ * not looks where its key was last, and tries that distance. */
 #include "attach/timing/rhythm.h"
 #include "base/hash.h"
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Captures, as their streams tell of them. */
+/* Captures, as their streams tell of them.
+ *
+ * A stream is asked only if it was seen made, since a driver may crash on a handle that
+ * it does not know; never the legacy one, which cannot capture: asking would fail. It
+ * costs a call of the driver, so nobody asks while `open_captures` is 0. */
 #define _GNU_SOURCE
 #include "attach/track/capture.h"
 #include "attach/driver/find.h"
@@ -96,6 +100,8 @@ attach_status attach_ask(const attach_call *call, CUresult result)
 
 /* ---- captures ---- */
 
+/* The flag and the count change together: two threads may end one capture, by its end and
+ * by its stream's, and it is counted once. */
 static void set_capturing(uint64_t key, bool is_capturing)
 {
     const long place = attach_set_find(&attach_streams, key);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names and argument layouts of functions, asked once each. */
+/* Names and argument layouts of functions, asked once each.
+ *
+ *   keys[i]     a function; never taken out, so that a place found stays right
+ *   layouts[i]  its layout; of an older generation: code was unloaded since, and the
+ *               handle may stand for another function
+ *
+ * Layouts are never freed: a thread that found one may still read it. A program that
+ * loads more code than `room` holds has launches without their arguments. */
 #define _GNU_SOURCE
 #include "attach/track/function.h"
 #include "attach/driver/find.h"
+#include "attach/ring/place.h"
 #include "attach/track/handle.h"
 #include "base/hash.h"
 
-#include <stdatomic.h>
-
-enum { FUNCTIONS = 1 << 14, PROBES = 64, ARGUMENTS_MAX = 1024, ROOM = 8 << 20 };
+enum { FUNCTIONS = 1 << 14, ARGUMENTS_MAX = 1024, ROOM = 8 << 20 };
 
 /* function -> layout. What unloading code leaves behind is of an older generation. */
 static _Atomic uint64_t keys[FUNCTIONS];
@@ -29,22 +35,6 @@ static attach_layout *take_room(uint32_t count)
 void attach_forget_functions(void)
 {
     atomic_fetch_add(&generation, 1);
-}
-
-/* A place for the function, or -1: there are too many. */
-static long place_of(uint64_t function)
-{
-    uint32_t at = (uint32_t)gphi_hash_mix(function);
-    for (uint32_t i = 0; i < PROBES; i++, at++) {
-        uint64_t there =
-            atomic_load_explicit(&keys[at % FUNCTIONS], memory_order_acquire);
-        if (there == 0 &&
-            atomic_compare_exchange_strong(&keys[at % FUNCTIONS], &there, function))
-            return at % FUNCTIONS;
-        if (there == function)
-            return at % FUNCTIONS;
-    }
-    return -1;
 }
 
 static CUresult ask_place(uint64_t function, bool is_kernel, size_t index, size_t *offset,
@@ -97,7 +87,9 @@ const attach_layout *attach_layout_of(uint64_t function)
 {
     if (function == 0)
         return NULL;
-    const long place = place_of(function);
+    bool is_new;
+    const long place =
+        attach_place(keys, FUNCTIONS, gphi_hash_mix(function), function, &is_new);
     if (place < 0)
         return NULL;
     const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);

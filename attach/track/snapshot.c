@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Snapshots. Nothing is taken from the heap: one room for all arrays of a graph. */
+/* Snapshots. The program may hold its allocator's locks: nothing is taken from the heap.
+ *
+ *   room: nodes | from | to | edge data | index of nodes, by handle | words | arguments
+ *
+ * The graph may be edited by another thread meanwhile: counts are asked again with the
+ * arrays, and a handle that is not in the index has the number UINT32_MAX. */
 #define _GNU_SOURCE
 #include "attach/track/snapshot.h"
 #include "attach/driver/find.h"
@@ -176,6 +181,7 @@ static size_t get_struct(CUgraphNode node, CUgraphNodeType type, node_struct *ou
     }
 }
 
+/* What could not be written makes the snapshot short: it is not referred to later. */
 static void tell_node(snapshot *shot, size_t index)
 {
     const CUgraphNode node = shot->nodes[index];

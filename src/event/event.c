@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of calls, and the check that a record is what it says. */
 #include "event/event.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -50,13 +51,9 @@ uint32_t gphi_call_find(const char *name)
 
 uint64_t gphi_event_version(void)
 {
-    uint64_t hash = UINT64_C(14695981039346656037) ^ RECORD_VERSION; /* FNV-1a */
+    uint64_t hash = GPHI_HASH_FNV_START ^ RECORD_VERSION;
     for (uint32_t call = 0; call < GPHI_CALL_COUNT; call++)
-        for (const char *at = call_names[call];; at++) {
-            hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-            if (*at == '\0')
-                break;
-        }
+        hash = gphi_hash_fnv(hash, call_names[call], strlen(call_names[call]) + 1);
     return hash;
 }
 

@@ -2,7 +2,7 @@
 /* A program that uses the driver in odd circumstances, for attach_edges_test.c: argv[1]
  * says in which. It must end as it does without the attached library. */
 #define _GNU_SOURCE
-#include "cuda/calls.h"
+#include "cuda/prototypes.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -19,10 +19,6 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#define X(symbol, name, version, per_thread, arguments) CUresult symbol arguments;
-GPHI_CUDA_SYMBOLS(X)
-#undef X
 
 #if defined(__has_feature)
 #define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))

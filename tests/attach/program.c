@@ -2,7 +2,7 @@
 /* A program over the driver API, linked with the stub, for attach_test.c: argv[1] says
  * what it does. Each function is one thing. */
 #define _GNU_SOURCE
-#include "cuda/calls.h"
+#include "cuda/prototypes.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,10 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define X(symbol, name, version, per_thread, arguments) CUresult symbol arguments;
-GPHI_CUDA_SYMBOLS(X)
-#undef X
 
 static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"

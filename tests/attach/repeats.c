@@ -3,7 +3,7 @@
  * library does with a repetition, memory must be as the host computes it, and each call
  * must give what it gives without the library. argv[1] says which; prints the sums. */
 #define _GNU_SOURCE
-#include "cuda/calls.h"
+#include "cuda/prototypes.h"
 #include "step_ptx.h"
 
 #include <pthread.h>
@@ -12,10 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define X(symbol, name, version, per_thread, arguments) CUresult symbol arguments;
-GPHI_CUDA_SYMBOLS(X)
-#undef X
 
 enum { WORDS = 64, BYTES = WORDS * 4, BUFFERS = 4, ROUNDS = 60 };
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* An ordinary program of the driver API, linked with -lcuda (the stub) as usual: a kernel
  * launched once, then a graph of five launched ten times. It knows nothing of libgph. */
-#include "cuda/calls.h"
+#include "cuda/prototypes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define X(symbol, name, version, per_thread, arguments) CUresult symbol arguments;
-GPHI_CUDA_SYMBOLS(X)
-#undef X
 
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry count(.param .u64 p)\n"

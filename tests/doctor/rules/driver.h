@@ -4,11 +4,7 @@
  * sizes: table */
 #ifndef BROKEN_DRIVER_H
 #define BROKEN_DRIVER_H
-#include "cuda/calls.h"
-
-#define X(symbol, name, version, per_thread, arguments) CUresult symbol arguments;
-GPHI_CUDA_SYMBOLS(X)
-#undef X
+#include "cuda/prototypes.h"
 
 /* clang-format off */
 #define cuDeviceGetUuid cuDeviceGetUuid_v2
