@@ -5,6 +5,8 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/task.h"
 
+/* An array here is pitched memory of the context: kernels of softcuda have no textures,
+ * so only copies see it. */
 CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     soft_context *context;
@@ -34,6 +36,7 @@ CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *out, CUarray handle)
     return soft_array_describe(handle, out);
 }
 
+/* Height stays 0 for an array of one row, as it was given. */
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -47,6 +50,8 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle)
     return CUDA_SUCCESS;
 }
 
+/* Copies under way may still read it: all streams of the context are waited for, which a
+ * GPU does as well. */
 CUresult cuArrayDestroy(CUarray handle)
 {
     soft_context *context;

@@ -30,6 +30,8 @@ struct place {
     size_t x, y, z, pitch, height;
 };
 
+/* A row length or layer height of 0 stands for the extent. A pitch that is too small is
+ * refused here, with the words of this call, not later by the copy. */
 static CUresult place_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
                          size_t element, struct place *out)
 {
@@ -97,6 +99,8 @@ static CUresult copy_of(const void *ops, size_t i, CUDA_MEMCPY3D *out)
     return CUDA_SUCCESS;
 }
 
+/* An entry point of batches: the arrays themselves first, then the stream, then each
+ * copy, as an H100 judges. */
 static CUresult copy_all(size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops,
                          unsigned long long flags, struct how how, size_t *failed)
 {

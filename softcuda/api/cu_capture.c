@@ -14,6 +14,7 @@ static CUresult check_mode(CUstreamCaptureMode mode)
     return CUDA_SUCCESS;
 }
 
+/* The mode is judged before the stream is looked up (R88). */
 static CUresult begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode)
 {
     soft_context *context;
@@ -43,6 +44,8 @@ struct begin_in {
     CUstreamCaptureMode mode;
 };
 
+/* The stream first, then the dependencies: with several mistakes an H100 names the
+ * stream. */
 static CUresult begin_to_graph_locked(soft_stream *stream, const struct begin_in *in)
 {
     soft_graph *graph;
@@ -78,6 +81,7 @@ SOFT_TWINS(cuStreamBeginCaptureToGraph, _ptsz,
            begin_to_graph(&(struct begin_in){stream, per_thread, graph, dependencies,
                                              data, count, mode}))
 
+/* What comes back is the graph or NULL: on failure, too, *out is written (R89, R97). */
 static CUresult end(CUstream handle, bool per_thread, CUgraph *out)
 {
     soft_stream *stream;
@@ -94,6 +98,8 @@ static CUresult end(CUstream handle, bool per_thread, CUgraph *out)
 SOFT_TWINS(cuStreamEndCapture, _ptsz, (CUstream stream, CUgraph *out),
            end(stream, per_thread, out))
 
+/* The look-up of the legacy stream may refuse: a blocking stream of the context captures
+ * (R94). */
 static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureStatus *out)
 {
     soft_context *context;
@@ -112,7 +118,7 @@ static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureSt
 SOFT_TWINS(cuStreamIsCapturing, _ptsz, (CUstream stream, CUstreamCaptureStatus *out),
            is_capturing(stream, per_thread, out))
 
-/* ---- information ------------------------------------------------------------------ */
+/* ---- information ------------------------------------------------------------------- */
 
 struct info_out {
     CUstreamCaptureStatus *status;
@@ -154,6 +160,8 @@ static CUresult refuse_lossy(void)
                      "a dependency has edge data, and edgeData_out is NULL");
 }
 
+/* Edge data that is not asked for is lost without a word by v2, which has no argument
+ * for it; v3 refuses (R11). */
 static bool is_lossy(const soft_edge_list *list, const struct info_out *out)
 {
     if (out->data || !out->can_tell_data || !out->nodes)
@@ -164,6 +172,8 @@ static bool is_lossy(const soft_edge_list *list, const struct info_out *out)
     return false;
 }
 
+/* In the order in which an H100 writes: id and graph are there although the call fails
+ * for lossy edges. */
 static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
                           const struct info_out *out)
 {
@@ -194,6 +204,8 @@ static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
     return CUDA_SUCCESS;
 }
 
+/* The frontier lies in arrays of the stream: they are good until its next call, as CUDA
+ * says of them (R99). */
 static CUresult get_info(CUstream handle, bool per_thread, const struct info_out *out)
 {
     soft_context *context;
@@ -230,7 +242,7 @@ SOFT_TWINS(cuStreamGetCaptureInfo_v3, _ptsz,
            get_info(stream, per_thread,
                     &(struct info_out){status, id, graph, nodes, data, count, true}))
 
-/* ---- dependencies ----------------------------------------------------------------- */
+/* ---- dependencies ------------------------------------------------------------------ */
 
 struct update_in {
     CUstream handle;
@@ -241,6 +253,7 @@ struct update_in {
     unsigned int flags;
 };
 
+/* Whether the stream captures is judged before the flags (R100). */
 static CUresult update(const struct update_in *in)
 {
     soft_stream *stream;
@@ -274,6 +287,7 @@ SOFT_TWINS(cuStreamUpdateCaptureDependencies_v2, _ptsz,
             size_t count, unsigned int flags),
            update(&(struct update_in){stream, per_thread, nodes, data, count, flags}))
 
+/* Per thread, and swapped: libraries put back what they found (R96). */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     SOFT_TRY(soft_enter_with(__func__, mode, "mode"));

@@ -7,6 +7,8 @@
 #include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/memory.h"
 
+/* Three ways to wait, of which at most one; the other known bits are taken and change
+ * nothing here. */
 static CUresult check_flags(unsigned flags)
 {
     const unsigned schedule = flags & CU_CTX_SCHED_MASK;
@@ -17,8 +19,10 @@ static CUresult check_flags(unsigned flags)
     return CUDA_SUCCESS;
 }
 
-/* ---- created contexts ---- */
+/* ---- created contexts -------------------------------------------------------------- */
 
+/* A created context becomes current on the calling thread, and keeps no reference more
+ * than that and its own. */
 static CUresult create(CUcontext *out, unsigned flags, CUdevice ordinal)
 {
     SOFT_TRY(soft_need(out, "pctx"));
@@ -42,6 +46,7 @@ CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice device)
     return create(out, flags, device);
 }
 
+/* Affinities are for MPS servers: a GPU without one refuses them in the same way. */
 CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *params, int count,
                         unsigned int flags, CUdevice device)
 {
@@ -68,6 +73,8 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int 
     return create(out, flags, device);
 }
 
+/* NULL is INVALID_VALUE, and what is no context INVALID_CONTEXT, as an H100 has it
+ * (docs/conformance.md). */
 CUresult cuCtxDestroy_v2(CUcontext handle)
 {
     SOFT_TRY(soft_enter_with(__func__, handle, "ctx"));
@@ -84,6 +91,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext handle)
     return soft_context_push(context);
 }
 
+/* A context that was destroyed meanwhile is popped all the same, and the call says so. */
 CUresult cuCtxPopCurrent_v2(CUcontext *out)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -94,6 +102,8 @@ CUresult cuCtxPopCurrent_v2(CUcontext *out)
     return CUDA_SUCCESS;
 }
 
+/* It replaces the top of the stack, NULL pops it: pushes and pops of libraries above
+ * stay in step. */
 CUresult cuCtxSetCurrent(CUcontext handle)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -110,7 +120,7 @@ CUresult cuCtxGetCurrent(CUcontext *out)
     return CUDA_SUCCESS;
 }
 
-/* ---- the current one, or one that is named ---- */
+/* ---- the current one, or one that is named ----------------------------------------- */
 
 /* NULL names the current context. */
 static CUresult named(CUcontext handle, soft_context **out)
@@ -123,6 +133,7 @@ static CUresult named(CUcontext handle, soft_context **out)
     return CUDA_SUCCESS;
 }
 
+/* A destroyed context has a device still, which an H100 does not give out. */
 static CUresult get_device(CUdevice *out, CUcontext handle)
 {
     SOFT_TRY(soft_need(out, "device"));
@@ -147,6 +158,8 @@ CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext handle)
     return get_device(out, handle);
 }
 
+/* Captures of the context forbid it (R93); what was freed in stream order goes back to
+ * the system only at such points. */
 static CUresult synchronize(soft_context *context)
 {
     SOFT_TRY(soft_context_check(context));
@@ -198,6 +211,7 @@ CUresult cuCtxGetFlags(unsigned int *out)
     return CUDA_SUCCESS;
 }
 
+/* Of the current context alone: a primary one is set through its device. */
 CUresult cuCtxSetFlags(unsigned int flags)
 {
     soft_context *context;
@@ -207,7 +221,7 @@ CUresult cuCtxSetFlags(unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-/* ---- limits and hints ---- */
+/* ---- limits and hints -------------------------------------------------------------- */
 
 /* What an H100 does not have. */
 static CUresult check_limit(CUlimit limit)
@@ -231,6 +245,8 @@ CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
     return CUDA_SUCCESS;
 }
 
+/* The device heap can only be resized while nothing was allocated in it, the others are
+ * promises that softcuda keeps anyway. */
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     soft_context *context;
@@ -274,6 +290,7 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *out)
     return CUDA_SUCCESS;
 }
 
+/* Kept and given back; there is no cache whose split could change. */
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 {
     soft_context *context;
@@ -306,6 +323,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
     return CUDA_SUCCESS;
 }
 
+/* Both arguments may be NULL: programs ask for one end. */
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -322,6 +340,7 @@ CUresult cuCtxResetPersistingL2Cache(void)
     return CUDA_SUCCESS;
 }
 
+/* As of a GPU without MPS. */
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam *out, CUexecAffinityType type)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -330,8 +349,10 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam *out, CUexecAffinityType type)
                      "execution affinity %d is not supported", (int)type);
 }
 
-/* ---- primary contexts ---- */
+/* ---- primary contexts -------------------------------------------------------------- */
 
+/* The first reference makes it alive, with the flags that were set before; it does not
+ * become current. */
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pctx"));
@@ -343,6 +364,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+/* The last release ends what runs in it; more releases than retains are
+ * INVALID_CONTEXT. */
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -354,6 +377,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal)
 SOFT_OLDER(cuDevicePrimaryCtxRelease, (CUdevice ordinal),
            cuDevicePrimaryCtxRelease_v2(ordinal))
 
+/* Ends the context whatever its count: other threads that have it current get
+ * CONTEXT_IS_DESTROYED. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -365,6 +390,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal)
 SOFT_OLDER(cuDevicePrimaryCtxReset, (CUdevice ordinal),
            cuDevicePrimaryCtxReset_v2(ordinal))
 
+/* They count when it comes alive the next time. */
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags)
 {
     SOFT_TRY(soft_enter(__func__));

@@ -76,7 +76,7 @@ CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
     return soft_stream_wait(context, how.stream, how.per_thread);
 }
 
-/* ---- one row ---- */
+/* ---- one row ----------------------------------------------------------------------- */
 
 struct row {
     CUmemorytype dst_type, src_type;
@@ -84,6 +84,8 @@ struct row {
     CUarray dst_array, src_array;
 };
 
+/* One row of bytes is a three-dimensional copy of height and depth 1: there is one way
+ * for all. */
 static CUresult copy_row(struct row row, size_t bytes, struct how how)
 {
     soft_context *context;
@@ -157,8 +159,10 @@ BOTH_ASYNC(cuMemcpyAtoHAsync_v2,
            (void *dst, CUarray src, size_t from, size_t bytes, CUstream stream), HOST,
            ARRAY, HOST(dst), from, NULL, src)
 
-/* ---- between contexts ---- */
+/* ---- between contexts -------------------------------------------------------------- */
 
+/* Contexts of one device may be different ones: the call is allowed, and is a plain
+ * copy. */
 static CUresult copy_peer(CUcontext to, CUcontext from, struct row row, size_t bytes,
                           struct how how)
 {
@@ -184,8 +188,10 @@ SOFT_TWINS(cuMemcpyPeer, _ptds, (PEER_ARGS),
 SOFT_TWINS(cuMemcpyPeerAsync, _ptsz, (PEER_ARGS, CUstream stream),
            copy_peer(to, from, PEER_ROW, bytes, SOFT_ASYNC))
 
-/* ---- two and three dimensions ---- */
+/* ---- two and three dimensions ------------------------------------------------------ */
 
+/* One plane; the unaligned call differs in speed alone, and there is no such difference
+ * here. */
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, struct how how)
 {
     soft_context *context;
@@ -232,6 +238,7 @@ SOFT_TWINS(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *copy), copy_3d(copy, SOFT
 SOFT_TWINS(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *copy, CUstream stream),
            copy_3d(copy, SOFT_ASYNC))
 
+/* The contexts only have to be alive: all devices lie in one address range. */
 static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, struct how how)
 {
     soft_context *context, *peer;
@@ -255,7 +262,7 @@ SOFT_TWINS(cuMemcpy3DPeer, _ptds, (const CUDA_MEMCPY3D_PEER *copy),
 SOFT_TWINS(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream),
            copy_3d_peer(copy, SOFT_ASYNC))
 
-/* ---- batches ---- */
+/* ---- batches ----------------------------------------------------------------------- */
 
 struct batch {
     CUdeviceptr *dsts, *srcs;
@@ -266,6 +273,8 @@ struct batch {
     size_t attribute_count;
 };
 
+/* Attributes begin with copy 0 and follow each other, each with a copy at least: what
+ * lies between two of them is the first one's. */
 static CUresult check_batch(const struct batch *b)
 {
     if (b->count == 0 || b->dsts == NULL || b->srcs == NULL || b->sizes == NULL)

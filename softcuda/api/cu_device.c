@@ -11,6 +11,7 @@
 #include "softcuda/device/settings.h"
 #include "softcuda/rules/rules.h"
 
+/* The handle of a device is its ordinal. */
 CUresult cuDeviceGet(CUdevice *out, int ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "device"));
@@ -27,6 +28,7 @@ CUresult cuDeviceGetCount(int *out)
     return CUDA_SUCCESS;
 }
 
+/* What does not fit is cut, with a terminating NUL. */
 CUresult cuDeviceGetName(char *out, int bytes, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -39,6 +41,8 @@ CUresult cuDeviceGetName(char *out, int bytes, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+/* Of the physical device, so that it stays the same when CUDA_VISIBLE_DEVICES reorders
+ * them. */
 CUresult cuDeviceGetUuid_v2(CUuuid *out, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "uuid"));
@@ -51,6 +55,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *out, CUdevice ordinal)
 SOFT_OLDER(cuDeviceGetUuid, (CUuuid * out, CUdevice ordinal),
            cuDeviceGetUuid_v2(out, ordinal))
 
+/* SOFTCUDA_MEMORY, whatever the machine has: memory is only taken when it is used. */
 CUresult cuDeviceTotalMem_v2(size_t *out, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "bytes"));
@@ -73,6 +78,8 @@ CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+/* Any of the forms that NVIDIA's tools write; bus and slot are what devices
+ * differ in. */
 CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "dev"));
@@ -101,6 +108,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+/* An old call: its fields are attributes as well, with the same numbers. */
 CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "prop"));
@@ -120,7 +128,7 @@ CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
-/* ---- attributes ---- */
+/* ---- attributes -------------------------------------------------------------------- */
 
 /* Those that do not depend on settings; what is not listed is 0. */
 static const int fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
@@ -190,6 +198,7 @@ static const int fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
     [CU_DEVICE_ATTRIBUTE_NUMA_ID] = -1,
 };
 
+/* Unknown attributes are INVALID_VALUE before the device is looked at. */
 CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pi"));
@@ -213,6 +222,7 @@ CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice o
     return CUDA_SUCCESS;
 }
 
+/* There is one type, and no GPU without MPS supports it. */
 CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
                                         CUdevice ordinal)
 {
@@ -225,8 +235,9 @@ CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
     return CUDA_SUCCESS;
 }
 
-/* ---- peers: every device of the process reaches every other ---- */
+/* ---- peers: every device of the process reaches every other ------------------------ */
 
+/* A device cannot be its own peer. */
 CUresult cuDeviceCanAccessPeer(int *out, CUdevice from, CUdevice to)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "canAccessPeer"));
@@ -237,6 +248,8 @@ CUresult cuDeviceCanAccessPeer(int *out, CUdevice from, CUdevice to)
     return CUDA_SUCCESS;
 }
 
+/* All devices are memory of one process: atomics work across them, arrays are not
+ * shared. */
 CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUdevice from,
                                  CUdevice to)
 {
@@ -259,6 +272,8 @@ CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUde
     return CUDA_SUCCESS;
 }
 
+/* One way: from the current context to memory of the other one's device. Twice is an
+ * error, as on a GPU. */
 CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
 {
     soft_context *context;
@@ -279,6 +294,8 @@ CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
+/* Kernels that run meanwhile may see either answer, as page tables of a GPU change under
+ * them. */
 CUresult cuCtxDisablePeerAccess(CUcontext handle)
 {
     soft_context *context;

@@ -3,6 +3,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/stream.h"
 
+/* An interprocess event may not be timed, which is judged before what is not built. */
 CUresult cuEventCreate(CUevent *out, unsigned int flags)
 {
     soft_context *context;
@@ -25,6 +26,7 @@ CUresult cuEventCreate(CUevent *out, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
+/* Work that was recorded goes on: streams hold the event until its point is reached. */
 CUresult cuEventDestroy_v2(CUevent handle)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -35,6 +37,8 @@ CUresult cuEventDestroy_v2(CUevent handle)
 
 SOFT_OLDER(cuEventDestroy, (CUevent handle), cuEventDestroy_v2(handle))
 
+/* On a capturing stream it is an edge, or with the external flag a node (R91, R92); the
+ * flag means nothing elsewhere. */
 static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
                        unsigned int flags)
 {
@@ -62,6 +66,7 @@ SOFT_TWINS(cuEventRecordWithFlags, _ptsz,
            (CUevent handle, CUstream stream, unsigned int flags),
            record(handle, stream, per_thread, flags))
 
+/* No context need be current: an event brings its own. */
 CUresult cuEventQuery(CUevent handle)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -70,6 +75,7 @@ CUresult cuEventQuery(CUevent handle)
     return soft_event_query(event);
 }
 
+/* A point at which pools give back what was freed before it. */
 CUresult cuEventSynchronize(CUevent handle)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -80,6 +86,7 @@ CUresult cuEventSynchronize(CUevent handle)
     return CUDA_SUCCESS;
 }
 
+/* Both must be recorded, with timing, and be over (R114). */
 CUresult cuEventElapsedTime_v2(float *out, CUevent start_handle, CUevent end_handle)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pMilliseconds"));
@@ -92,7 +99,7 @@ CUresult cuEventElapsedTime_v2(float *out, CUevent start_handle, CUevent end_han
 SOFT_OLDER(cuEventElapsedTime, (float *out, CUevent start, CUevent end),
            cuEventElapsedTime_v2(out, start, end))
 
-/* ---- whole contexts --------------------------------------------------------------- */
+/* ---- whole contexts ---------------------------------------------------------------- */
 
 static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context **context,
                           soft_event **event)

@@ -6,12 +6,15 @@
 #include "softcuda/device/module.h"
 #include "softcuda/device/occupancy.h"
 
+/* 48 KiB together with the static part; more has to be asked for. */
 static int dynamic_default(const ptx_kernel *kernel)
 {
     const int fixed = (int)kernel->static_shared_bytes;
     return fixed < SOFT_SHARED_BYTES ? SOFT_SHARED_BYTES - fixed : 0;
 }
 
+/* Registers and local bytes are what the PTX compiler of softcuda counted: they
+ * distinguish kernels, and are not what a GPU would use. */
 CUresult soft_attribute_get(const soft_attributes *from, CUfunction_attribute attribute,
                             int *out)
 {
@@ -45,6 +48,8 @@ CUresult soft_attribute_get(const soft_attributes *from, CUfunction_attribute at
     return CUDA_SUCCESS;
 }
 
+/* What a GPU would take: a program that asks for too much here asks for too much
+ * there. */
 CUresult soft_attribute_check(const ptx_kernel *kernel, CUfunction_attribute attribute,
                               int value)
 {
@@ -105,6 +110,7 @@ CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction
     return soft_attribute_get(&from, attribute, out);
 }
 
+/* Cluster attributes are taken and dropped: each block is a cluster of its own. */
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
     soft_function *function;
@@ -128,6 +134,7 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
     return CUDA_SUCCESS;
 }
 
+/* Banks have one size since compute capability 5.0: checked, and forgotten. */
 CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
 {
     soft_function *function;
@@ -139,6 +146,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
     return CUDA_SUCCESS;
 }
 
+/* Also of a CUkernel that was cast: its library's module in this context. */
 CUresult cuFuncGetModule(CUmodule *out, CUfunction handle)
 {
     soft_function *function;
@@ -162,6 +170,7 @@ CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, siz
     return soft_param_info(function->code->kernel, index, offset, size);
 }
 
+/* Loading is never lazy here. */
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction handle)
 {
     soft_function *function;
@@ -178,8 +187,9 @@ CUresult cuFuncLoad(CUfunction handle)
     return soft_function_find(context, handle, &function);
 }
 
-/* ---- occupancy ---- */
+/* ---- occupancy --------------------------------------------------------------------- */
 
+/* By limits.h, which are an H100's. */
 static CUresult active_blocks(int *out, CUfunction handle, int threads, size_t dynamic)
 {
     soft_context *context = soft_context_current();
@@ -265,6 +275,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
     return potential(grid, block, handle, size_of, dynamic, limit);
 }
 
+/* What is left of a multiprocessor when it is cut for so many blocks, in units of
+ * allocation, less what the driver reserves for each. */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
                                                  int blocks, int threads)
 {
@@ -285,7 +297,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
     return CUDA_SUCCESS;
 }
 
-/* ---- clusters: of one block only ---- */
+/* ---- clusters: of one block only --------------------------------------------------- */
 
 static CUresult cluster_of(const CUlaunchConfig *config)
 {
@@ -314,6 +326,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
     return CUDA_SUCCESS;
 }
 
+/* A cluster has one block, so this is how many blocks the device holds at once. */
 CUresult cuOccupancyMaxActiveClusters(int *out, CUfunction handle,
                                       const CUlaunchConfig *config)
 {

@@ -9,6 +9,7 @@
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 
+/* One more than asked for, so that none is an array as well. */
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out)
 {
@@ -35,7 +36,7 @@ CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *dat
     return CUDA_SUCCESS;
 }
 
-/* ---- graphs ----------------------------------------------------------------------- */
+/* ---- graphs ------------------------------------------------------------------------ */
 
 CUresult cuGraphCreate(CUgraph *out, unsigned int flags)
 {
@@ -51,6 +52,8 @@ CUresult cuGraphCreate(CUgraph *out, unsigned int flags)
     return result;
 }
 
+/* A graph that is captured into stays until the capture ends (R99); a child graph goes
+ * with its node alone (R63). */
 static CUresult destroy_locked(CUgraph handle)
 {
     soft_graph *graph;
@@ -74,6 +77,7 @@ CUresult cuGraphDestroy(CUgraph handle)
     return result;
 }
 
+/* Memory nodes have addresses of their own, which a copy could not have (R23). */
 static CUresult clone_locked(CUgraph *out, CUgraph handle)
 {
     soft_graph *graph, *fresh;
@@ -95,6 +99,7 @@ CUresult cuGraphClone(CUgraph *out, CUgraph handle)
     return result;
 }
 
+/* By the ids that a clone keeps of its originals (R24). */
 static CUresult find_in_clone_locked(CUgraphNode *out, CUgraphNode handle,
                                      CUgraph clone_handle)
 {
@@ -129,7 +134,7 @@ CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int fla
     return result;
 }
 
-/* ---- lists ------------------------------------------------------------------------ */
+/* ---- lists ------------------------------------------------------------------------- */
 
 /* The count protocol (R10): NULL asks for the count; else up to *count are written, more
  * room than there is gets NULL, and *count becomes the number written. */
@@ -140,6 +145,7 @@ static CUresult check_room(size_t count)
     return CUDA_SUCCESS;
 }
 
+/* In the order of creation. */
 static CUresult give_nodes(soft_node *const *nodes, size_t have, CUgraphNode *out,
                            size_t *count)
 {
@@ -188,6 +194,7 @@ static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count
     return result;
 }
 
+/* Roots are counted anew at each call: a graph keeps no list of them. */
 static CUresult get_nodes(const char *call, CUgraph handle, CUgraphNode *nodes,
                           size_t *count, bool roots)
 {
@@ -249,6 +256,7 @@ struct ends_out {
     bool dependents;
 };
 
+/* Edge data without nodes has nothing to stand beside (R12). */
 static CUresult get_ends(const char *call, CUgraphNode handle, const struct ends_out *out)
 {
     SOFT_TRY(soft_enter(call));
@@ -287,6 +295,7 @@ CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
     return get_ends(__func__, node, &(struct ends_out){nodes, data, count, true});
 }
 
+/* Edges come node by node, each node's in the order in which they were made. */
 static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
                                  CUgraphEdgeData *data, size_t *count)
 {
@@ -344,7 +353,7 @@ CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
     return get_edges(__func__, handle, from, to, data, count);
 }
 
-/* ---- edges ------------------------------------------------------------------------ */
+/* ---- edges ------------------------------------------------------------------------- */
 
 struct edges_in {
     const CUgraphNode *from, *to;
@@ -353,6 +362,7 @@ struct edges_in {
     bool remove;
 };
 
+/* All handles are looked at before any edge changes. */
 static CUresult find_ends(const struct edges_in *in, soft_node **from, soft_node **to)
 {
     for (size_t i = 0; i < in->count; i++) {
@@ -362,6 +372,8 @@ static CUresult find_ends(const struct edges_in *in, soft_node **from, soft_node
     return CUDA_SUCCESS;
 }
 
+/* Without edges the arrays are not looked at, not even for NULL (R5); but a graph with
+ * memory nodes refuses any removal, also of none (R48). */
 static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
 {
     soft_graph *graph;
@@ -428,6 +440,8 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from,
                         &(struct edges_in){from, to, data, count, true});
 }
 
+/* Not while a stream captures into its graph, and no node of a graph with memory nodes
+ * (R48, R99). */
 static CUresult destroy_node_locked(CUgraphNode handle)
 {
     soft_node *node;

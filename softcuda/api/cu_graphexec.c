@@ -5,8 +5,9 @@
 #include "softcuda/api/describe.h"
 #include "softcuda/api/exports.h"
 
-/* ---- instantiation ---------------------------------------------------------------- */
+/* ---- instantiation ----------------------------------------------------------------- */
 
+/* Unknown bits, and two that exclude each other (R29). */
 static CUresult check_flags(uint64_t flags, uint64_t allowed)
 {
     if (soft_rule(R29) && (flags & ~allowed))
@@ -47,6 +48,7 @@ static CUresult check_fills(const soft_graph *graph)
     return CUDA_SUCCESS;
 }
 
+/* Though nothing of the current context is used: an H100 wants one. */
 static CUresult need_context(void)
 {
     if (soft_rule(M_instantiate_context) && soft_context_current() == NULL)
@@ -54,6 +56,8 @@ static CUresult need_context(void)
     return CUDA_SUCCESS;
 }
 
+/* In the order of an H100: what the graph is, what its memory nodes allow (R32), then
+ * its structure. */
 static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params,
                                    soft_exec **out)
 {
@@ -75,6 +79,7 @@ static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS
     return result;
 }
 
+/* result_out and hErrNode_out are written whatever goes wrong (R30). */
 static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
                             CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
@@ -105,6 +110,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
     return instantiate(out, graph, FLAGS_PLAIN, &params);
 }
 
+/* The log stays empty: the log door of softcuda says more. */
 CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *error_node,
                                char *log, size_t log_bytes)
 {
@@ -129,6 +135,8 @@ struct launch_site {
     bool per_thread;
 };
 
+/* The executable is held before the stream is looked up: another thread may destroy it
+ * meanwhile (R37). */
 static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
                                  CUresult (*act)(soft_exec *, soft_stream *))
 {
@@ -189,6 +197,7 @@ SOFT_TWINS(cuGraphInstantiateWithParams, _ptsz,
            (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
            instantiate_with(out, graph, params, per_thread))
 
+/* Those that outlive the instantiation (R31). */
 CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "flags"));
@@ -219,7 +228,7 @@ SOFT_TWINS(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream),
                             ((struct launch_site){"cuGraphUpload", stream, per_thread}),
                             soft_exec_upload))
 
-/* ---- updates ---------------------------------------------------------------------- */
+/* ---- updates ----------------------------------------------------------------------- */
 
 /* The executable graph, kept alive and free of launches that an edit would wait for, with
  * the graph mutex held. */
@@ -261,6 +270,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
     return result;
 }
 
+/* The older form of the call: without an error node's partner. */
 CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error_node,
                            CUgraphExecUpdateResult *out)
 {
@@ -273,8 +283,9 @@ CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error
     return result;
 }
 
-/* ---- single nodes ----------------------------------------------------------------- */
+/* ---- single nodes ------------------------------------------------------------------ */
 
+/* Neither in a graph nor in an executable one (R16). */
 CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted)
 {
     /* Parameters of another type are the first mistake. */
@@ -285,6 +296,7 @@ CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted)
     return CUDA_SUCCESS;
 }
 
+/* The node is one of the graph; soft_exec_set_node() finds its counterpart (R69i). */
 static CUresult set_locked(soft_exec *exec, CUgraphNode handle,
                            const CUgraphNodeParams *params, bool is_typed,
                            soft_description *d)
@@ -311,6 +323,7 @@ static CUresult set_any(CUgraphExec handle, CUgraphNode node,
     return result;
 }
 
+/* Here, and nowhere else, unused bytes of the union must be 0 (R15). */
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                   CUgraphNodeParams *params)
 {
@@ -402,7 +415,7 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node,
     return set_event(__func__, exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
-/* ---- enabled nodes ---------------------------------------------------------------- */
+/* ---- enabled nodes ----------------------------------------------------------------- */
 
 /* Sets `value` in the executable graph, or reads it. */
 static CUresult enabled(CUgraphExec handle, CUgraphNode node_handle, bool set,

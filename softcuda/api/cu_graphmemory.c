@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory nodes of graphs and the memory behind them: cuGraph*Mem*, cuDevice*GraphMem*,
- * and what stream-ordered allocation comes to in a capture. */
+/* The memory of graphs: cuDevice*GraphMem*, and what stream-ordered allocation comes to
+ * in a capture. */
 #include <gph/softcuda.h>
 #include <string.h>
 
@@ -10,8 +10,9 @@
 #include "softcuda/device/device.h"
 #include "softcuda/graph/capture.h"
 
-/* ---- the graph memory of a device ------------------------------------------------- */
+/* ---- the graph memory of a device -------------------------------------------------- */
 
+/* What runs, is to run or is still allocated stays (R55). */
 CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -21,6 +22,8 @@ CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+/* Apart from all pools (R58). Reserved memory rises when a graph is first launched or
+ * uploaded, not before (R54). */
 CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute,
                                       void *out)
 {
@@ -49,6 +52,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
     return CUDA_SUCCESS;
 }
 
+/* High watermarks can be set, to 0 (R56). */
 CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute,
                                       void *in)
 {
@@ -86,7 +90,7 @@ gph_status gph_softcuda_memory_get(int ordinal, gph_softcuda_memory *out)
     return GPH_OK;
 }
 
-/* ---- captures --------------------------------------------------------------------- */
+/* ---- captures ---------------------------------------------------------------------- */
 
 CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *pool,
                                 size_t bytes, CUdeviceptr *out)
@@ -127,6 +131,7 @@ CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *poo
     return result;
 }
 
+/* The address must be one of the graph's own, which soft_capture_add() finds out. */
 CUresult soft_api_capture_free(soft_stream *stream, CUdeviceptr address)
 {
     if (!soft_rule(M_free_not_captured) && soft_device_holding(address) == NULL)

@@ -11,7 +11,7 @@
 #include "softcuda/api/describe.h"
 #include "softcuda/api/exports.h"
 
-/* ---- adding ----------------------------------------------------------------------- */
+/* ---- adding ------------------------------------------------------------------------ */
 
 struct add_in {
     CUgraphNode *out;
@@ -190,7 +190,7 @@ SOFT_OLDER(cuGraphAddNode,
             size_t count, CUgraphNodeParams *params),
            cuGraphAddNode_v2(out, graph, dependencies, NULL, count, params))
 
-/* ---- reading ---------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 /* Without the rule softcuda reads what a node of another type has there, which memory
  * nodes alone have. */
@@ -343,7 +343,7 @@ CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *out)
     return get(__func__, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, out, "event_out");
 }
 
-/* ---- changing --------------------------------------------------------------------- */
+/* ---- changing ---------------------------------------------------------------------- */
 
 /* Copies and fills stay in the context that they were added for. */
 static CUresult set_typed_locked(CUgraphNode handle, CUgraphNodeParams *params,
@@ -453,7 +453,7 @@ CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
     return result;
 }
 
-/* ---- attributes of kernel nodes ---- */
+/* ---- attributes of kernel nodes ---------------------------------------------------- */
 
 /* Gets into `out`, or sets from `in`. */
 static CUresult attribute(CUgraphNode handle, CUkernelNodeAttrID id,

@@ -39,6 +39,8 @@ static CUresult submit(soft_context *context, CUstream handle, bool per_thread,
     return captured ? CUDA_SUCCESS : soft_event_record(task->u.launch.trigger, stream);
 }
 
+/* Whether the stream may be used is judged before the configuration, the configuration
+ * before the arguments. */
 static CUresult launch(const char *call, bool per_thread, const CUlaunchConfig *config,
                        CUfunction function, void **params, void **extra)
 {

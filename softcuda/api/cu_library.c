@@ -8,6 +8,8 @@
 #include "softcuda/device/module.h"
 #include "softcuda/device/task.h"
 
+/* Compiled at once: errors show where the call is made, not when a kernel is first
+ * used. */
 static CUresult create(const void *image, size_t bytes, const soft_jit *jit,
                        CUlibrary *out)
 {
@@ -66,6 +68,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *o
     return status;
 }
 
+/* Its modules go in every context; kernels that are in graphs keep their code. */
 CUresult cuLibraryUnload(CUlibrary handle)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -74,6 +77,7 @@ CUresult cuLibraryUnload(CUlibrary handle)
     return soft_library_destroy(library);
 }
 
+/* The same handle each time: kernels belong to the library. */
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pKernel"));
@@ -99,6 +103,7 @@ CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
     return CUDA_SUCCESS;
 }
 
+/* More room than there are kernels is filled with NULL. */
 CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary handle)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -113,6 +118,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary 
     return CUDA_SUCCESS;
 }
 
+/* Loaded into the context at the first call. */
 static CUresult module_of(CUlibrary handle, soft_context *context, soft_module **out)
 {
     soft_library *library;
@@ -131,6 +137,7 @@ CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle)
     return CUDA_SUCCESS;
 }
 
+/* A variable has one copy in each context. */
 CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                             const char *name)
 {
@@ -152,6 +159,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
     return CUDA_SUCCESS;
 }
 
+/* __managed__ variables are not in what softcuda compiles, so none has the name. */
 CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                              const char *name)
 {
@@ -163,6 +171,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                      "no managed variable of the library is named '%s'", name);
 }
 
+/* There are none on this architecture, either. */
 CUresult cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *name)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "fptr"));
@@ -173,8 +182,9 @@ CUresult cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *n
                      "'%s': unified function pointers are not supported", name);
 }
 
-/* ---- kernels ---- */
+/* ---- kernels ----------------------------------------------------------------------- */
 
+/* Of the current context. */
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
 {
     soft_context *context;
@@ -237,6 +247,7 @@ CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel
     return soft_attribute_get(&from, attribute, out);
 }
 
+/* In every context of that device, those that come later included. */
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
                               CUdevice device)
 {

@@ -104,6 +104,7 @@ static CUresult compile(struct link *link, const void *image, size_t bytes)
     return status;
 }
 
+/* The option arrays stay the program's and are written to until the link is destroyed. */
 CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **values,
                          CUlinkState *out)
 {
@@ -124,6 +125,8 @@ CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **value
     return CUDA_SUCCESS;
 }
 
+/* Objects for a GPU cannot be linked here, which is said by another code than what is no
+ * type. */
 static CUresult check_type(CUjitInputType type)
 {
     if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY)
@@ -225,6 +228,7 @@ static CUresult add(struct link *link, const void *image, size_t bytes, const ch
     return status;
 }
 
+/* Copied: the caller may free its bytes as soon as the call returns. */
 CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data,
                           size_t bytes, const char *name, unsigned int count,
                           CUjit_option *options, void **values)
@@ -271,6 +275,8 @@ static CUresult link_all(struct link *link)
     return status;
 }
 
+/* The image lives until cuLinkDestroy(); without inputs it is an empty module, as a
+ * GPU's linker makes one. */
 CUresult cuLinkComplete(CUlinkState handle, void **out, size_t *bytes)
 {
     static char nothing[] = ".version 7.0\n.target sm_70\n.address_size 64\n";

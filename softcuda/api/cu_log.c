@@ -10,6 +10,7 @@
 #define LINE_BYTES 768
 #define CUT_NOTE "[earlier lines left out: the buffer is too small]\n"
 
+/* Works before cuInit(), as all calls of the log do. */
 CUresult cuLogsRegisterCallback(CUlogsCallback function, void *user,
                                 CUlogsCallbackHandle *out)
 {
@@ -23,6 +24,7 @@ CUresult cuLogsRegisterCallback(CUlogsCallback function, void *user,
     return CUDA_SUCCESS;
 }
 
+/* On return the callback does not run any more, unless it is the caller. */
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
 {
     soft_thread_self()->call = __func__;
@@ -32,6 +34,7 @@ CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
     return CUDA_SUCCESS;
 }
 
+/* An iterator is the number of the next line. */
 CUresult cuLogsCurrent(CUlogIterator *out, unsigned int flags)
 {
     soft_thread_self()->call = __func__;
@@ -42,6 +45,7 @@ CUresult cuLogsCurrent(CUlogIterator *out, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
+/* Appended. Lines that the ring has lost are left out. */
 CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *path, unsigned int flags)
 {
     soft_thread_self()->call = __func__;
@@ -83,6 +87,7 @@ static uint32_t first_that_fits(uint32_t from, uint32_t end, size_t room)
     return first;
 }
 
+/* The newest lines that fit, with a note where older ones did not; CUDA keeps 100. */
 CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size,
                             unsigned int flags)
 {

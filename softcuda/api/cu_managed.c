@@ -48,6 +48,7 @@ static CUresult find_managed(CUdeviceptr address, size_t bytes, soft_allocation 
     return CUDA_SUCCESS;
 }
 
+/* Checked alone: managed memory here is coherent for all who touch it, at any time. */
 static CUresult attach(const char *call, CUstream stream, bool per_thread,
                        CUdeviceptr address, size_t bytes, unsigned flags)
 {
@@ -71,7 +72,7 @@ SOFT_TWINS(cuStreamAttachMemAsync, _ptsz,
            (CUstream stream, CUdeviceptr address, size_t bytes, unsigned int flags),
            attach(__func__, stream, per_thread, address, bytes, flags))
 
-/* ---- what was said ---- */
+/* ---- what was said ----------------------------------------------------------------- */
 
 /* The pages of a range, as far as they are of its allocation. */
 static struct span pages_of(CUdeviceptr address, size_t bytes,
@@ -227,6 +228,8 @@ struct prefetch {
     unsigned flags;
 };
 
+/* There is one memory, so nothing moves; where it was to be is what the queries give
+ * back. */
 static CUresult prefetch(const char *call, CUstream stream, bool per_thread,
                          const struct prefetch *in)
 {
@@ -250,7 +253,7 @@ SOFT_TWINS(cuMemPrefetchAsync_v2, _ptsz,
            prefetch(__func__, stream, per_thread,
                     &(struct prefetch){address, bytes, &location, flags}))
 
-/* ---- questions ---- */
+/* ---- questions --------------------------------------------------------------------- */
 
 static bool is_same(const CUmemLocation *a, const CUmemLocation *b)
 {

@@ -13,6 +13,8 @@ struct site {
     bool per_thread;
 };
 
+/* The words are looked up when the stream gets them; in a capture a program may still
+ * allocate them (R26). */
 static CUresult submit(struct site site, unsigned count, CUstreamBatchMemOpParams *ops,
                        unsigned flags)
 {

@@ -33,6 +33,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
     return allocate(context, SOFT_MEMORY_DEVICE, bytes, 0, out);
 }
 
+/* Device memory that the host may touch, too. */
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned int flags)
 {
     soft_context *context;
@@ -43,6 +44,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned int flags)
     return allocate(context, SOFT_MEMORY_MANAGED, bytes, flags, out);
 }
 
+/* The pitch of a GPU, so that programs that compute with it find what they know. */
 CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
                             unsigned int element)
 {
@@ -81,6 +83,8 @@ static CUresult free_found(soft_context *context, soft_device *device,
     return soft_pass(soft_memory_free(device->memory, address, soft_error()));
 }
 
+/* Only what an allocating call gave out, by its first byte. Memory of pools is taken as
+ * well: an H100 frees it. */
 CUresult soft_api_free(soft_context *context, CUdeviceptr address)
 {
     soft_device *device = soft_device_holding(address);
@@ -104,6 +108,7 @@ CUresult soft_api_free(soft_context *context, CUdeviceptr address)
     return free_found(context, device, &found, address);
 }
 
+/* 0 is nothing to free. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     soft_context *context;
@@ -111,6 +116,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     return address == 0 ? CUDA_SUCCESS : soft_api_free(context, address);
 }
 
+/* Of the current context's device; free is what no chunk was given for. */
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
     soft_context *context;
@@ -124,6 +130,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     return CUDA_SUCCESS;
 }
 
+/* Outputs are 0 for what is unknown, and NOT_FOUND says so. */
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -142,7 +149,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     return CUDA_SUCCESS;
 }
 
-/* ---- host memory ---- */
+/* ---- host memory ------------------------------------------------------------------- */
 
 static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
                               unsigned flags)
@@ -174,6 +181,8 @@ CUresult cuMemAllocHost_v2(void **out, size_t bytes)
     return host_allocate(context, out, bytes, 0);
 }
 
+/* Waits for the context: copies may be reading it. Registered memory is not freed by
+ * it. */
 CUresult cuMemFreeHost(void *address)
 {
     soft_context *context;
@@ -187,6 +196,7 @@ CUresult cuMemFreeHost(void *address)
     return soft_pass(soft_host_free(at, soft_error()));
 }
 
+/* The range is noted as it is; a page may be registered by one call only. */
 CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
 {
     soft_context *context;
@@ -217,6 +227,7 @@ static CUresult host_find(const void *address, soft_allocation *out)
     return CUDA_SUCCESS;
 }
 
+/* One address for both sides (unified addressing). */
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned int flags)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));

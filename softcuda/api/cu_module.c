@@ -30,6 +30,7 @@ static CUresult load_checked(soft_context *context, CUmodule *out, const void *i
     return load(context, image, 0, jit, out);
 }
 
+/* PTX, a cubin's PTX, or a fatbin with PTX. */
 CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
     soft_context *context;
@@ -68,6 +69,7 @@ CUresult cuModuleLoad(CUmodule *out, const char *path)
     return status;
 }
 
+/* Waits for the work of the context; graphs that have its functions keep the code. */
 CUresult cuModuleUnload(CUmodule handle)
 {
     soft_context *context;
@@ -90,6 +92,7 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
     return CUDA_SUCCESS;
 }
 
+/* By the name in the PTX, which for C++ is the mangled one. */
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -128,6 +131,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned int count, CUmodul
     return CUDA_SUCCESS;
 }
 
+/* Either output may be NULL, not both. */
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *bytes, CUmodule handle,
                               const char *name)
 {

@@ -5,6 +5,7 @@
 #include "softcuda/api/cu_graph.h"
 #include "softcuda/api/exports.h"
 
+/* Counts are 1 to INT_MAX (R104). */
 static CUresult check_count(const char *name, unsigned count)
 {
     if (soft_rule(R104) && (count == 0 || count > INT_MAX))
@@ -59,6 +60,7 @@ static CUresult find_both(CUgraph graph_handle, CUuserObject handle, soft_graph 
     return soft_object_find(handle, object);
 }
 
+/* MOVE hands over the caller's references, else new ones are made (R105). */
 CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle,
                                  unsigned int count, unsigned int flags)
 {
@@ -78,6 +80,8 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle,
     return result;
 }
 
+/* More than the graph holds is refused; destructors run later, on the host thread
+ * (R108). */
 CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle,
                                   unsigned int count)
 {

@@ -26,6 +26,7 @@ static bool is_host(const soft_allocation *found)
         memcpy(out, &put_, sizeof(put_));                                                \
     } while (0)
 
+/* Memory of pools and graphs, and mappings, are of a device and belong to no context. */
 static CUcontext context_of(const soft_allocation *found)
 {
     const bool owned = found->kind == SOFT_MEMORY_DEVICE ||
@@ -35,6 +36,7 @@ static CUcontext context_of(const soft_allocation *found)
                : NULL;
 }
 
+/* Host memory counts as the device's of the context that allocated it. */
 static int ordinal_of(const soft_allocation *found)
 {
     if (!is_host(found))
@@ -54,6 +56,8 @@ static CUresult host_pointer(const soft_allocation *found, CUdeviceptr address, 
     return CUDA_SUCCESS;
 }
 
+/* The type of each value is CUDA's, which differs from attribute to attribute: a wrong
+ * width would write over the caller's stack. */
 static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
                     CUdeviceptr address, void *out)
 {
@@ -97,6 +101,7 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
     return CUDA_SUCCESS;
 }
 
+/* Unlike the call for several, it refuses addresses that the driver does not know. */
 CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute,
                                CUdeviceptr address)
 {

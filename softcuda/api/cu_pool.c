@@ -32,6 +32,7 @@ static CUresult pool_device_of(CUdevice ordinal, soft_device **out)
                             soft_device_count());
 }
 
+/* What is no device is INVALID_VALUE to these calls, INVALID_DEVICE to others. */
 static CUresult pool_located(const CUmemLocation *location, soft_device **out)
 {
     if (location && location->type == CU_MEM_LOCATION_TYPE_DEVICE)
@@ -39,7 +40,7 @@ static CUresult pool_located(const CUmemLocation *location, soft_device **out)
     return located(location, out);
 }
 
-/* ---- pools ---- */
+/* ---- pools ------------------------------------------------------------------------- */
 
 /* What no pool of the host can be, whether such pools are built or not. */
 static CUresult check_host_pool(const CUmemPoolProps *props)
@@ -88,6 +89,7 @@ static CUresult check_props(const CUmemPoolProps *props)
     return CUDA_SUCCESS;
 }
 
+/* Properties that no pool can have are judged before those that softcuda lacks (R111). */
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pool"));
@@ -111,6 +113,8 @@ static CUresult enter(const char *call, CUmemoryPool handle, soft_pool_object **
     return soft_pool_object_find(handle, out);
 }
 
+/* What is allocated from it stays good until it is freed; a device that used it has its
+ * default pool again (R109). */
 CUresult cuMemPoolDestroy(CUmemoryPool handle)
 {
     soft_pool_object *object;
@@ -118,6 +122,8 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
     return soft_pool_object_destroy(object);
 }
 
+/* Not below what is in use, nor what is asked to be kept (R112); memory of graphs is
+ * another pool (R58). */
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
 {
     soft_pool_object *object;
@@ -128,6 +134,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
     return CUDA_SUCCESS;
 }
 
+/* CUDA resets a high watermark, and never sets it. */
 static CUresult set_high(soft_pool_object *object, CUmemPool_attribute attribute,
                          uint64_t value)
 {
@@ -238,6 +245,7 @@ static CUresult check_access(const soft_pool_object *object,
     return CUDA_SUCCESS;
 }
 
+/* All descriptors are checked before the first takes effect. */
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -253,6 +261,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     return CUDA_SUCCESS;
 }
 
+/* The host has none: a pool says nothing of it. */
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
                             CUmemLocation *location)
 {
@@ -270,7 +279,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
     return CUDA_SUCCESS;
 }
 
-/* ---- the pools of a device ---- */
+/* ---- the pools of a device --------------------------------------------------------- */
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal)
 {
@@ -290,6 +299,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+/* A pool serves the device that it is on (R110). */
 static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 {
     soft_pool_object *object;
@@ -352,8 +362,9 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
     return set_pool(device, handle);
 }
 
-/* ---- export: not built, but what cannot be exported is told ---- */
+/* ---- export: not built, but what cannot be exported is told ------------------------ */
 
+/* Wrong questions get the code of an H100, right ones that of what is not built. */
 CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags)
@@ -387,7 +398,7 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "pools of softcuda cannot be exported");
 }
 
-/* ---- allocation ---- */
+/* ---- allocation -------------------------------------------------------------------- */
 
 struct allocate_in {
     const char *call;
@@ -398,6 +409,8 @@ struct allocate_in {
     size_t bytes;
 };
 
+/* In stream order: the address is good for work that is submitted later, and the memory
+ * may be another stream's whose free comes before. */
 static CUresult allocate(CUdeviceptr *out, const struct allocate_in *in)
 {
     soft_context *context;

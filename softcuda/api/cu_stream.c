@@ -6,6 +6,7 @@
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 
+/* A priority out of range is moved into it, not refused. */
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int priority)
 {
     soft_context *context;
@@ -24,6 +25,7 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int prior
 SOFT_OLDER(cuStreamCreate, (CUstream * out, unsigned int flags),
            cuStreamCreateWithPriority(out, flags, 0))
 
+/* Its work goes on to the end. Default streams live as long as their context. */
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
     soft_context *context;
@@ -71,6 +73,7 @@ static CUresult get_context_v2(CUstream handle, bool per_thread, CUcontext *out,
 SOFT_TWINS(cuStreamGetCtx_v2, _ptsz, (CUstream handle, CUcontext *out, CUgreenCtx *green),
            get_context_v2(handle, per_thread, out, green))
 
+/* NOT_READY is an answer, not a failure: nothing is logged. */
 static CUresult query(CUstream handle, bool per_thread)
 {
     soft_stream *stream;
@@ -80,6 +83,7 @@ static CUresult query(CUstream handle, bool per_thread)
 
 SOFT_TWINS(cuStreamQuery, _ptsz, (CUstream handle), query(handle, per_thread))
 
+/* A point at which pools give back what was freed before it. */
 static CUresult synchronize(CUstream handle, bool per_thread)
 {
     soft_stream *stream;
@@ -92,6 +96,8 @@ static CUresult synchronize(CUstream handle, bool per_thread)
 
 SOFT_TWINS(cuStreamSynchronize, _ptsz, (CUstream handle), synchronize(handle, per_thread))
 
+/* An event that was never recorded holds up nothing. One of a capture, or a capturing
+ * stream, makes an edge instead (R91). */
 static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handle,
                            unsigned int flags)
 {
@@ -121,7 +127,7 @@ static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handl
 SOFT_TWINS(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned int flags),
            wait_event(handle, per_thread, event, flags))
 
-/* ---- callbacks -------------------------------------------------------------------- */
+/* ---- callbacks --------------------------------------------------------------------- */
 
 struct callback {
     CUstreamCallback function;
@@ -139,6 +145,8 @@ static void call_back(void *user)
     soft_delete(callback);
 }
 
+/* An older form of cuLaunchHostFunc(): it runs after errors as well, and gets the code.
+ * No capture takes it (R98). */
 static CUresult add_callback(CUstream handle, bool per_thread, CUstreamCallback function,
                              void *user, unsigned int flags)
 {

@@ -11,6 +11,7 @@ static CUresult none(CUstreamAttrID id)
                      (int)id);
 }
 
+/* Hints that change nothing here are kept, so that a program reads what it wrote. */
 static CUresult get(const char *call, CUstream handle, bool per_thread, CUstreamAttrID id,
                     CUstreamAttrValue *out)
 {
@@ -34,6 +35,7 @@ static CUresult get(const char *call, CUstream handle, bool per_thread, CUstream
     return CUDA_SUCCESS;
 }
 
+/* Ranges are checked as a GPU checks them; there is no cache to hint at. */
 static CUresult set_window(soft_stream *stream, const CUaccessPolicyWindow *window)
 {
     if (!(window->hitRatio >= 0 && window->hitRatio <= 1))
@@ -51,6 +53,7 @@ static CUresult set_window(soft_stream *stream, const CUaccessPolicyWindow *wind
     return CUDA_SUCCESS;
 }
 
+/* Four domains, as an H100 has. */
 static CUresult set_domains(soft_stream *stream, const CUlaunchMemSyncDomainMap *map)
 {
     if (map->default_ > 3 || map->remote > 3)
@@ -98,6 +101,7 @@ static CUresult set(const char *call, CUstream handle, bool per_thread, CUstream
     return set_value(stream, id, value);
 }
 
+/* The priority goes along, and counts for work that is submitted from now on. */
 static CUresult copy(const char *call, CUstream to, CUstream from, bool per_thread)
 {
     soft_context *context;

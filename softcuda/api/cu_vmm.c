@@ -44,8 +44,10 @@ static CUresult check_flags(unsigned long long flags)
     return CUDA_SUCCESS;
 }
 
-/* ---- ranges ---- */
+/* ---- ranges ------------------------------------------------------------------------ */
 
+/* Addresses alone; a wish for a certain one is met if it is free. Without a context
+ * those of device 0. */
 CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
                              CUdeviceptr wanted, unsigned long long flags)
 {
@@ -67,6 +69,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
     return CUDA_SUCCESS;
 }
 
+/* Exactly what was reserved, and nothing may be mapped in it (R113). */
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -75,7 +78,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
     return soft_pass(soft_range_free(device->memory, address, bytes, soft_error()));
 }
 
-/* ---- physical memory ---- */
+/* ---- physical memory --------------------------------------------------------------- */
 
 static CUresult check_prop(const CUmemAllocationProp *prop)
 {
@@ -138,6 +141,7 @@ static CUresult make_handle(soft_physical *memory, int device,
     return CUDA_SUCCESS;
 }
 
+/* Memory without an address, which goes with the last handle and the last mapping. */
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -154,6 +158,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
     return make_handle(memory, prop->location.id, prop, out);
 }
 
+/* Mappings keep the memory: programs release the handle as soon as they have mapped
+ * it. */
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -178,6 +184,8 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return CUDA_SUCCESS;
 }
 
+/* The handle that exists, with one more reference, or a new one where all were
+ * released. */
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *address)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "handle"));
@@ -230,7 +238,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
     return physical ? CUDA_SUCCESS : no_handle(handle);
 }
 
-/* ---- mappings ---- */
+/* ---- mappings ---------------------------------------------------------------------- */
 
 /* The memory behind a handle, kept until soft_physical_release(). */
 static soft_physical *memory_of(CUmemGenericAllocationHandle handle)
@@ -244,6 +252,7 @@ static soft_physical *memory_of(CUmemGenericAllocationHandle handle)
     return memory;
 }
 
+/* Flags and offset must be 0 (R113). */
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
@@ -281,6 +290,8 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     return soft_rule(R113) ? result : CUDA_SUCCESS;
 }
 
+/* Before it nobody may touch a mapping, not the device that has the memory, either
+ * (R113). */
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc,
                         size_t count)
 {
@@ -313,6 +324,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
     return CUDA_SUCCESS;
 }
 
+/* Of one device; what was never set is no access. */
 CUresult cuMemGetAccess(unsigned long long *out, const CUmemLocation *location,
                         CUdeviceptr address)
 {

@@ -36,6 +36,8 @@ static CUresult describe_empty(soft_description *out)
     return CUDA_SUCCESS;
 }
 
+/* What a launch would refuse is refused here, with the same words: the same code checks
+ * it. */
 static CUresult describe_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *in,
                                 soft_description *out)
 {
@@ -71,6 +73,7 @@ static CUresult need_context(CUcontext named)
     return CUDA_SUCCESS;
 }
 
+/* A copy of nothing is refused, which a stream would take. */
 static CUresult describe_copy(const CUDA_MEMCPY3D *in, CUcontext named,
                               soft_description *out)
 {
@@ -103,6 +106,7 @@ static CUresult describe_fill(const CUDA_MEMSET_NODE_PARAMS_v2 *in, soft_descrip
     return CUDA_SUCCESS;
 }
 
+/* NULL is refused (R25); it runs in no context. */
 static CUresult describe_host(const CUDA_HOST_NODE_PARAMS_v2 *in, soft_description *out)
 {
     if (soft_rule(R25))
@@ -115,6 +119,7 @@ static CUresult describe_host(const CUDA_HOST_NODE_PARAMS_v2 *in, soft_descripti
     return CUDA_SUCCESS;
 }
 
+/* The event may be of another context or device than the graph's other nodes (R27). */
 static CUresult describe_event(CUevent handle, CUgraphNodeType type,
                                soft_description *out)
 {
@@ -136,6 +141,7 @@ static bool holds(const soft_graph *graph, const soft_graph *other)
     return false;
 }
 
+/* Once owned by a node it can be neither copied nor moved (R63). */
 static CUresult check_move(const soft_graph *child, const soft_graph *into)
 {
     if (soft_rule(R63) && child->parent)
@@ -178,6 +184,7 @@ static CUresult describe_child(CUgraph handle, CUgraphChildGraphNodeOwnership ow
     return CUDA_SUCCESS;
 }
 
+/* Unlike kernels and copies it must name its context. */
 static CUresult describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *in,
                                soft_description *out)
 {
@@ -228,6 +235,7 @@ static CUresult check_reserved(const CUgraphNodeParams *in)
     return CUDA_SUCCESS;
 }
 
+/* Properties first (R43); access is judged when the node is added (R44). */
 CUresult soft_describe_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *in, soft_node_params *out,
                              soft_memory_params *scratch)
 {

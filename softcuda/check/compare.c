@@ -193,7 +193,7 @@ static bool may_race(const struct sweep *s, const struct item *a, const struct i
 {
     return a->node != b->node && ((a->kind | b->kind) & KIND_WRITE) != 0 &&
            (a->kind & b->kind & KIND_STRONG) == 0 &&
-           !order_has(&s->race->order, a->node, b->node);
+           !soft_order_has(&s->race->order, a->node, b->node);
 }
 
 static void compare(struct sweep *s, const struct item *a, const struct item *b)
@@ -213,14 +213,13 @@ static void compare(struct sweep *s, const struct item *a, const struct item *b)
     finding->second = side_of(s->race, turned ? a : b, at);
 }
 
-/* ---- memory of the graph's own -------------------------------------------------------
- */
+/* ---- memory of the graph's own ----------------------------------------------------- */
 
 static bool covers(const struct sweep *s, const soft_race_window *w, uint32_t node)
 {
     const struct order *order = &s->race->order;
-    return (w->alloc == SOFT_RACE_NO_NODE || order_above(order, node, w->alloc)) &&
-           (w->free == SOFT_RACE_NO_NODE || order_above(order, w->free, node));
+    return (w->alloc == SOFT_RACE_NO_NODE || soft_order_above(order, node, w->alloc)) &&
+           (w->free == SOFT_RACE_NO_NODE || soft_order_above(order, w->free, node));
 }
 
 /* Where the life of the byte that has the node in it ends; 0: there is none. */
@@ -228,7 +227,7 @@ static uint64_t alive_to(const struct sweep *s, uint32_t node, uint64_t address)
 {
     uint64_t end = 0;
     uint32_t i, last;
-    race_find_windows(s->race, address, address + 1, &i, &last);
+    soft_race_find_windows(s->race, address, address + 1, &i, &last);
     for (; i < last; i++) {
         const soft_race_window *w = &s->race->windows[i];
         if (address - w->base < w->bytes && w->base + w->bytes > end &&
@@ -260,13 +259,14 @@ static soft_finding_kind wrong_of(const struct sweep *s, const soft_race_window 
                                   uint32_t node, uint32_t *other)
 {
     const struct order *order = &s->race->order;
-    const bool frees = w->free != SOFT_RACE_NO_NODE && !order_above(order, w->free, node);
+    const bool frees =
+        w->free != SOFT_RACE_NO_NODE && !soft_order_above(order, w->free, node);
     *other = frees ? w->free : w->alloc;
     if (frees)
-        return order_above(order, node, w->free) ? SOFT_FINDING_AFTER_FREE
-                                                 : SOFT_FINDING_FREE_UNORDERED;
-    return order_above(order, w->alloc, node) ? SOFT_FINDING_BEFORE_ALLOC
-                                              : SOFT_FINDING_ALLOC_UNORDERED;
+        return soft_order_above(order, node, w->free) ? SOFT_FINDING_AFTER_FREE
+                                                      : SOFT_FINDING_FREE_UNORDERED;
+    return soft_order_above(order, w->alloc, node) ? SOFT_FINDING_BEFORE_ALLOC
+                                                   : SOFT_FINDING_ALLOC_UNORDERED;
 }
 
 /* Of several lives that miss the node the one that is not ordered with it, then the first
@@ -276,7 +276,7 @@ static void compare_windows(struct sweep *s, const struct item *item)
     uint64_t best_at = UINT64_MAX;
     soft_finding_kind best = SOFT_FINDING_RACE;
     uint32_t best_other = SOFT_RACE_NO_NODE, i, last;
-    race_find_windows(s->race, item->start, item->end, &i, &last);
+    soft_race_find_windows(s->race, item->start, item->end, &i, &last);
     for (; i < last; i++) {
         const soft_race_window *w = &s->race->windows[i];
         if (item->end <= w->base || item->start >= w->base + w->bytes ||
@@ -302,8 +302,7 @@ static void compare_windows(struct sweep *s, const struct item *item)
     finding->second = (soft_race_side){.node = best_other, .write = true};
 }
 
-/* ---- all of it -----------------------------------------------------------------------
- */
+/* ---- all of it --------------------------------------------------------------------- */
 
 /* Drops what ends before the item, compares it with the rest. */
 static void compare_active(struct sweep *s, struct active *active,
@@ -344,7 +343,7 @@ static int by_place(const void *left, const void *right)
     return order ? order : three_way(a->second.node, b->second.node);
 }
 
-bool race_compare(struct soft_race *race, struct findings *out)
+bool soft_race_compare(struct soft_race *race, struct findings *out)
 {
     const uint32_t room = count_items(race);
     struct sweep s = {.race = race, .out = out};

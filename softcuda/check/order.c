@@ -79,8 +79,8 @@ static bool has_column(const soft_race_options *o, uint32_t node)
     return wanted;
 }
 
-gph_status order_init(struct order *order, const soft_race_options *o,
-                      const gph_allocator heap, gph_error *error)
+gph_status soft_order_init(struct order *order, const soft_race_options *o,
+                           const gph_allocator heap, gph_error *error)
 {
     order->node_count = o->node_count;
     order->columns = gphi_heap_array(heap, o->node_count + 1ull, sizeof(uint32_t));
@@ -105,14 +105,14 @@ gph_status order_init(struct order *order, const soft_race_options *o,
                             o->node_count);
 }
 
-void order_fini(struct order *order, gph_allocator heap)
+void soft_order_fini(struct order *order, gph_allocator heap)
 {
     gphi_heap_free(heap, order->rows,
                    ((uint64_t)order->words * order->node_count + 1) * sizeof(uint64_t));
     gphi_heap_free(heap, order->columns, (order->node_count + 1ull) * sizeof(uint32_t));
 }
 
-bool order_find_total(const struct order *order, gph_allocator heap, uint8_t *out)
+bool soft_order_find_total(const struct order *order, gph_allocator heap, uint8_t *out)
 {
     /* How many come before or after, by column. */
     uint32_t *near = gphi_heap_array(heap, order->column_count + 1ull, sizeof(*near));

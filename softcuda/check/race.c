@@ -15,12 +15,12 @@ static bool make_traces(soft_race *race, const soft_race_options *o)
     const size_t room = o->node_count + 1ull;
     race->traces = gphi_heap_array(heap, room, sizeof(soft_trace *));
     uint8_t *total = gphi_heap_alloc(heap, room);
-    bool made = race->traces && total && order_find_total(&race->order, heap, total);
+    bool made = race->traces && total && soft_order_find_total(&race->order, heap, total);
     for (uint32_t i = 0; made && i < o->node_count; i++) {
         /* What all others come before or after can only be outside of a life. */
         if (o->touches[i] == 0 || (total[i] && o->window_count == 0))
             continue;
-        race->traces[i] = trace_create(race);
+        race->traces[i] = soft_trace_create(race);
         made = race->traces[i] != NULL;
     }
     gphi_heap_free(heap, total, room);
@@ -39,7 +39,7 @@ gph_status soft_race_create(const soft_race_options *options, soft_race **out,
     pthread_mutex_init(&race->lives, NULL);
     gphi_map_init(&race->known, heap);
     atomic_init(&race->incomplete, false);
-    gph_status status = order_init(&race->order, options, heap, error);
+    gph_status status = soft_order_init(&race->order, options, heap, error);
     if (status == GPH_OK)
         status =
             soft_race_set_windows(race, options->windows, options->window_count, error);
@@ -61,7 +61,7 @@ void soft_race_destroy(soft_race *race)
     const gph_allocator heap = race->heap;
     const uint32_t count = race->order.node_count;
     for (uint32_t i = 0; race->traces && i < count; i++)
-        trace_destroy(race->traces[i]);
+        soft_trace_destroy(race->traces[i]);
     gphi_heap_free(heap, race->traces, (count + 1ull) * sizeof(soft_trace *));
     gphi_heap_free(heap, race->windows, race->window_count * sizeof(*race->windows));
     while (race->slabs) {
@@ -69,7 +69,7 @@ void soft_race_destroy(soft_race *race)
         gphi_heap_free(heap, race->slabs, sizeof(*race->slabs));
         race->slabs = next;
     }
-    order_fini(&race->order, heap);
+    soft_order_fini(&race->order, heap);
     gphi_map_fini(&race->known);
     pthread_mutex_destroy(&race->lives);
     pthread_mutex_destroy(&race->mutex);
@@ -86,7 +86,7 @@ static void forget(soft_race *race)
 {
     for (uint32_t i = 0; i < race->order.node_count; i++)
         if (race->traces[i])
-            trace_forget(race->traces[i]);
+            soft_trace_forget(race->traces[i]);
     pthread_mutex_lock(&race->mutex);
     struct slab *spare = race->filling ? race->filling->next : race->slabs;
     if (race->filling)
@@ -106,7 +106,7 @@ void soft_race_finish(soft_race *race, const soft_race_report *report)
 {
     struct findings findings = {NULL, 0, 0};
     pthread_mutex_lock(&race->lives);
-    const bool compared = race_compare(race, &findings);
+    const bool compared = soft_race_compare(race, &findings);
     pthread_mutex_unlock(&race->lives);
     if (!compared && report->incomplete)
         report->incomplete(report->user, "no memory to compare what the nodes touched");

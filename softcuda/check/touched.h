@@ -74,36 +74,37 @@ struct soft_race {
 };
 
 /* order.c */
-gph_status order_init(struct order *order, const soft_race_options *options,
-                      const gph_allocator heap, gph_error *error);
-void order_fini(struct order *order, gph_allocator heap);
+gph_status soft_order_init(struct order *order, const soft_race_options *options,
+                           const gph_allocator heap, gph_error *error);
+void soft_order_fini(struct order *order, gph_allocator heap);
 /* A path leads from one to the other. Both must have a column. */
-static inline bool order_above(const struct order *order, uint32_t node, uint32_t other)
+static inline bool soft_order_above(const struct order *order, uint32_t node,
+                                    uint32_t other)
 {
     const uint32_t column = order->columns[other];
     return order->rows[(uint64_t)node * order->words + column / 64] >> (column % 64) & 1;
 }
-static inline bool order_has(const struct order *order, uint32_t a, uint32_t b)
+static inline bool soft_order_has(const struct order *order, uint32_t a, uint32_t b)
 {
-    return a == b || order_above(order, a, b) || order_above(order, b, a);
+    return a == b || soft_order_above(order, a, b) || soft_order_above(order, b, a);
 }
 /* One a node: not 0 where all others with a column come before or after it. */
-bool order_find_total(const struct order *order, gph_allocator heap, uint8_t *out);
+bool soft_order_find_total(const struct order *order, gph_allocator heap, uint8_t *out);
 
 /* window.c: the windows [*first, *end) are all that may have a byte of [start, end). */
-void race_find_windows(const struct soft_race *race, uint64_t start, uint64_t end,
-                       uint32_t *first, uint32_t *last);
+void soft_race_find_windows(const struct soft_race *race, uint64_t start, uint64_t end,
+                            uint32_t *first, uint32_t *last);
 
 /* trace.c */
-soft_trace *trace_create(struct soft_race *race);
-void trace_destroy(soft_trace *trace);
-void trace_forget(soft_trace *trace);
+soft_trace *soft_trace_create(struct soft_race *race);
+void soft_trace_destroy(soft_trace *trace);
+void soft_trace_forget(soft_trace *trace);
 
 /* compare.c: every finding of the launch, by address; false: no memory. */
 struct findings {
     soft_finding *list;
     uint32_t count, capacity;
 };
-bool race_compare(struct soft_race *race, struct findings *out);
+bool soft_race_compare(struct soft_race *race, struct findings *out);
 
 #endif

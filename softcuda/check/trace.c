@@ -25,7 +25,7 @@ static uint64_t hash(uint64_t page, uint32_t line, uint8_t kind)
     return gphi_hash_word(gphi_hash_word(GPHI_HASH_START, page * 8 + kind), line);
 }
 
-soft_trace *trace_create(struct soft_race *race)
+soft_trace *soft_trace_create(struct soft_race *race)
 {
     soft_trace *trace = gphi_heap_alloc(race->heap, sizeof(*trace));
     if (trace == NULL)
@@ -36,7 +36,7 @@ soft_trace *trace_create(struct soft_race *race)
     return trace;
 }
 
-void trace_destroy(soft_trace *trace)
+void soft_trace_destroy(soft_trace *trace)
 {
     if (trace == NULL)
         return;
@@ -48,7 +48,7 @@ void trace_destroy(soft_trace *trace)
 }
 
 /* The entries themselves are the race's. */
-void trace_forget(soft_trace *trace)
+void soft_trace_forget(soft_trace *trace)
 {
     pthread_mutex_lock(&trace->mutex);
     atomic_store_explicit(&trace->serial, next_serial(), memory_order_relaxed);
@@ -257,7 +257,7 @@ bool soft_trace_excuses(soft_trace *trace, uint64_t address, uint64_t bytes)
     bool excused = false;
     uint32_t i, end;
     pthread_mutex_lock(&race->lives);
-    race_find_windows(race, address, address + bytes, &i, &end);
+    soft_race_find_windows(race, address, address + bytes, &i, &end);
     for (; i < end && !excused; i++) {
         const soft_race_window *w = &race->windows[i];
         excused = address >= w->base && address + bytes <= w->base + w->bytes;

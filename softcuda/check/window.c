@@ -54,8 +54,8 @@ static uint32_t first_from(const soft_race *race, uint64_t address)
     return low;
 }
 
-void race_find_windows(const soft_race *race, uint64_t start, uint64_t end,
-                       uint32_t *first, uint32_t *last)
+void soft_race_find_windows(const soft_race *race, uint64_t start, uint64_t end,
+                            uint32_t *first, uint32_t *last)
 {
     *first =
         first_from(race, start > race->window_bytes ? start - race->window_bytes : 0);

@@ -23,7 +23,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
 static atomic_uint_fast64_t next_id = 1;
 
-/* ---- birth and death ---- */
+/* ---- birth and death --------------------------------------------------------------- */
 
 static void set_defaults(soft_context *context, uint32_t flags)
 {
@@ -180,7 +180,7 @@ CUresult soft_context_destroy(soft_context *context)
     return CUDA_SUCCESS;
 }
 
-/* ---- primary contexts ---- */
+/* ---- primary contexts -------------------------------------------------------------- */
 
 CUresult soft_primary_prepare(soft_device *device)
 {

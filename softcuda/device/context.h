@@ -121,7 +121,7 @@ bool soft_check_memory_wanted(void);
 /* Whether CUDA_LAUNCH_BLOCKING asks each launch to be waited for. */
 bool soft_launch_blocking(void);
 
-/* Context calls behind the entry points of softcuda/api/cu_context.c. */
+/* What the entry points call of softcuda/api/cu_context.c. */
 CUresult soft_context_create(soft_device *device, uint32_t flags, soft_context **out);
 CUresult soft_context_destroy(soft_context *context);
 CUresult soft_context_push(soft_context *context);

@@ -88,7 +88,7 @@ void *soft_device_reach(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-/* ---- pools ---- */
+/* ---- pools ------------------------------------------------------------------------- */
 
 static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
 static soft_pool_object *pools;

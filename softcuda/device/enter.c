@@ -156,7 +156,7 @@ void soft_context_fail_at(soft_context *context, CUresult error, const char *cau
     soft_context_fail(context, error, cause);
 }
 
-/* ---- the stack of current contexts ---- */
+/* ---- the stack of current contexts ------------------------------------------------- */
 
 CUresult soft_context_push(soft_context *context)
 {

@@ -49,7 +49,7 @@ bool soft_batch_word(const CUstreamBatchMemOpParams *op, uint64_t *address,
     }
 }
 
-/* ---- checks ---- */
+/* ---- checks ------------------------------------------------------------------------ */
 
 /* Where the word is: device memory but no managed one, or host memory that is known. */
 static bool find_word(CUdeviceptr address, uint32_t bytes, soft_allocation *out)
@@ -148,7 +148,7 @@ CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
     return CUDA_SUCCESS;
 }
 
-/* ---- doing them ---- */
+/* ---- doing them -------------------------------------------------------------------- */
 
 /* GEQ compares cyclically: a counter may wrap. */
 static bool is_met(uint64_t there, uint64_t value, bool wide, unsigned flags)

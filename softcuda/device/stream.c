@@ -12,8 +12,7 @@
 
 static atomic_ullong last_id;
 
-/* ---- life -----------------------------------------------------------------------------
- */
+/* ---- life -------------------------------------------------------------------------- */
 
 static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32_t flags,
                             int priority, soft_stream **out)
@@ -137,8 +136,7 @@ void soft_streams_destroy(soft_context *context)
     soft_delete(streams);
 }
 
-/* ---- look-up
- * ---------------------------------------------------------------------------- */
+/* ---- look-up ----------------------------------------------------------------------- */
 
 /* A thread's default streams, by context: few, so a short list. */
 struct own_stream {
@@ -204,8 +202,7 @@ CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
     return soft_stream_find(context, handle, per_thread, out);
 }
 
-/* ---- order among streams
- * ------------------------------------------------------------------ */
+/* ---- order among streams ----------------------------------------------------------- */
 
 #define WAITS_MAX 16
 
@@ -264,8 +261,7 @@ static uint32_t order_waits(soft_stream *stream, soft_point *waits)
     return soft_point_reached(waits[0]) ? 0 : 1;
 }
 
-/* ---- submitting
- * --------------------------------------------------------------------------- */
+/* ---- submitting -------------------------------------------------------------------- */
 
 static CUresult submit_locked(soft_stream *stream, const soft_task *task)
 {
@@ -363,8 +359,7 @@ CUresult soft_stream_wait_point(soft_stream *stream, soft_point point)
     return taken(status);
 }
 
-/* ---- waiting
- * ------------------------------------------------------------------------------ */
+/* ---- waiting ----------------------------------------------------------------------- */
 
 soft_point soft_stream_tail(soft_stream *stream)
 {

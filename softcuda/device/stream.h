@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Streams and events: the objects behind CUstream and CUevent.
  *
- *   context ── streams ─┬─ legacy default stream ─┐ order each other (not non-blocking
- * ones) ├─ created streams  ──────┘ └─ a per-thread default stream for each thread that
- * asked stream ── queue of the engine └─ ring of records: what the work reads, reused
- * when its point is reached
+ *   context ── streams ─┬─ legacy default stream ─┐ order each other
+ *                       ├─ created streams ───────┘ (not non-blocking ones)
+ *                       └─ a per-thread default stream for each thread that asked
+ *
+ *   stream ─┬─ queue of the engine
+ *           └─ ring of records: what the work reads, reused when its point is reached
  *
  * A stream that captures gives its work to softcuda/graph instead, through the hooks
  * below. */
@@ -51,7 +53,7 @@ typedef enum soft_stream_kind {
     SOFT_STREAM_CREATED,
     SOFT_STREAM_LEGACY,
     SOFT_STREAM_PER_THREAD,
-    SOFT_STREAM_GATHER /* of no program: behind all others, for soft_event_record_all() */
+    SOFT_STREAM_GATHER /* of no program: after all others, for soft_event_record_all() */
 } soft_stream_kind;
 
 typedef struct soft_stream {
@@ -187,7 +189,7 @@ soft_point soft_stream_tail(soft_stream *stream);
 /* The stream's next work waits for a point. */
 CUresult soft_stream_wait_point(soft_stream *stream, soft_point point);
 
-/* The stream behind all work of a context so far, and an order to all of its streams. */
+/* The stream that comes after all work of a context so far, and an order to all of its streams. */
 CUresult soft_streams_gather(soft_context *context, soft_stream **out);
 CUresult soft_streams_wait_point(soft_context *context, soft_point point);
 

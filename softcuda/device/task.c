@@ -68,7 +68,7 @@ static CUresult check_function(const soft_function *function, const CUlaunchConf
     return CUDA_SUCCESS;
 }
 
-/* ---- parameters ---- */
+/* ---- parameters -------------------------------------------------------------------- */
 
 static CUresult pack_array(const ptx_kernel *kernel, void *const *params, void *scratch)
 {
@@ -133,7 +133,7 @@ static CUresult pack(const ptx_kernel *kernel, void *const *params, void *const 
     return pack_array(kernel, params, scratch);
 }
 
-/* ---- launch attributes ---- */
+/* ---- launch attributes ------------------------------------------------------------- */
 
 #define CLUSTER_BLOCKS_MAX 8u
 

@@ -2,8 +2,8 @@
 /* The threads: workers, their sleep, and waiting threads that help.
  *
  *   worker 0 ... n-2     always threads of ours
- *   the place n-1        a thread of ours, or a thread that waits for a point: never
- * both, so that no more than n threads work, with a slot each
+ *   the place n-1        a thread of ours, or a thread that waits for a point: never both,
+ *                        so that no more than n threads work, with a slot each
  *
  * A worker without work spins for a while (75 ns to see work, where a futex takes 25 us),
  * then sleeps. Whoever adds work wakes one sleeper, and only if nobody looks for work. A

@@ -348,7 +348,7 @@ void soft_queue_block_on(soft_queue *queue, soft_point point)
         pop_waiters(on);
 }
 
-/* ---- fences: owned for ever, so that nobody else is ------------------------------- */
+/* ---- fences: owned for ever, so that nobody else is -------------------------------- */
 
 gph_status soft_fence_create(soft_engine *engine, soft_queue **out, gph_error *error)
 {

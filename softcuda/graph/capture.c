@@ -17,8 +17,7 @@
 struct soft_capture *soft_captures;
 static uint64_t last_capture_id;
 
-/* ---- frontiers
- * -------------------------------------------------------------------------- */
+/* ---- frontiers --------------------------------------------------------------------- */
 
 void soft_frontier_free(void *frontier)
 {
@@ -67,8 +66,7 @@ CUresult soft_frontier_copy(const soft_edge_end *ends, uint32_t count,
     return CUDA_SUCCESS;
 }
 
-/* ---- streams come and go
- * ------------------------------------------------------------------ */
+/* ---- streams come and go ----------------------------------------------------------- */
 
 void soft_capture_join(struct soft_capture *capture, soft_stream *stream,
                        soft_edge_list *frontier)
@@ -132,8 +130,7 @@ bool soft_capture_is_mine(const struct soft_capture *capture)
     return pthread_equal(capture->thread, pthread_self()) != 0;
 }
 
-/* ---- words
- * ---------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------- */
 
 int soft_thread_number(void)
 {
@@ -170,8 +167,7 @@ CUresult soft_capture_refuse_invalidated(const struct soft_capture *capture)
                      soft_capture_name(capture, name), capture->cause);
 }
 
-/* ---- begin, end
- * ----------------------------------------------------------------------------- */
+/* ---- begin, end -------------------------------------------------------------------- */
 
 CUresult soft_capture_check_begin(const soft_stream *stream, const soft_graph *graph)
 {
@@ -402,7 +398,7 @@ CUresult soft_capture_set_frontier(soft_stream *stream, bool replace,
     return CUDA_SUCCESS;
 }
 
-/* ---- what befalls streams -------------------------------------------------------- */
+/* ---- what befalls streams ---------------------------------------------------------- */
 
 /* A capture without its origin can never be ended: it is dropped. */
 void soft_capture_stream_gone(soft_stream *stream)

@@ -75,7 +75,7 @@ enum {
 _Static_assert((int)CALLS_CLASSED == (int)ROW_COUNT,
                "capture_calls.def lacks calls of cuda/calls.h");
 
-/* ---- look-up ---- */
+/* ---- look-up ----------------------------------------------------------------------- */
 
 static const struct row *sorted[ROW_COUNT];
 
@@ -148,7 +148,7 @@ static const char *hint_of(const struct row *row)
     return row->hint[0] != '\0' ? row->hint : row->class->hint;
 }
 
-/* ---- refusals ---- */
+/* ---- refusals ---------------------------------------------------------------------- */
 
 static CUresult refuse(const struct row *row, struct soft_capture *capture, bool spoil,
                        const char *why)
@@ -242,7 +242,7 @@ static CUresult check_implicit(const struct row *row, const soft_stream *legacy)
                      row->name, name);
 }
 
-/* ---- the places at which calls come by ---- */
+/* ---- the places at which calls come by --------------------------------------------- */
 
 CUresult soft_capture_entered(const char *call)
 {

@@ -7,7 +7,7 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/capturing.h"
 
-/* ---- work ---- */
+/* ---- work -------------------------------------------------------------------------- */
 
 static CUresult ended(const soft_stream *stream)
 {
@@ -74,7 +74,7 @@ CUresult soft_capture_add(soft_stream *stream, const soft_node_params *params,
     return add_behind(stream, params, NULL, out);
 }
 
-/* ---- kernels ---- */
+/* ---- kernels ----------------------------------------------------------------------- */
 
 #define PROGRAMMATIC CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
 
@@ -187,7 +187,7 @@ CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
     return add_node(stream, &params, NULL);
 }
 
-/* ---- records ---- */
+/* ---- records ----------------------------------------------------------------------- */
 
 CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t flags)
 {
@@ -206,7 +206,7 @@ CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t fl
     return CUDA_SUCCESS;
 }
 
-/* ---- waits ---- */
+/* ---- waits ------------------------------------------------------------------------- */
 
 /* An event that was recorded in a capture, as it is now. */
 struct captured {

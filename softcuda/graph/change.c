@@ -196,8 +196,7 @@ CUresult soft_change_check(soft_change *change)
     }
 }
 
-/* ---- what differs -------------------------------------------------------------------
- */
+/* ---- what differs ------------------------------------------------------------------ */
 
 static bool same_launch(const soft_launch *a, const soft_launch *b)
 {

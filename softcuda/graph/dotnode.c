@@ -24,7 +24,7 @@ static void write_id(FILE *file, const soft_dot_node *dot)
         fprintf(file, " (topoId: %u)", dot->topo);
 }
 
-/* ---- plain nodes: a line a fact ---- */
+/* ---- plain nodes: a line a fact ---------------------------------------------------- */
 
 static void begin_plain(FILE *file, const soft_dot_node *dot, const char *style)
 {
@@ -47,7 +47,7 @@ static void plain(FILE *file, const soft_dot_node *dot, const char *name)
     write_handle(file, dot);
 }
 
-/* ---- records: a table ---- */
+/* ---- records: a table -------------------------------------------------------------- */
 
 static void begin_record(FILE *file, const char *name)
 {
@@ -65,7 +65,7 @@ static void record_ids(FILE *file, const soft_dot_node *dot)
     fprintf(file, "}}\n");
 }
 
-/* ---- kernels ---- */
+/* ---- kernels ----------------------------------------------------------------------- */
 
 static void write_size(FILE *file, const uint32_t size[3])
 {
@@ -131,7 +131,7 @@ static void kernel(FILE *file, const soft_dot_node *dot)
         write_launch(file, launch);
 }
 
-/* ---- copies and fills ---- */
+/* ---- copies and fills -------------------------------------------------------------- */
 
 static const char *kind_name(CUmemorytype type)
 {
@@ -224,7 +224,7 @@ static void fill(FILE *file, const soft_dot_node *dot)
             f->height);
 }
 
-/* ---- host functions, events ---- */
+/* ---- host functions, events -------------------------------------------------------- */
 
 static void host(FILE *file, const soft_dot_node *dot)
 {
@@ -244,7 +244,7 @@ static void event(FILE *file, const soft_dot_node *dot)
         fprintf(file, "event: 0x%016llX\n", hex(dot->node->event));
 }
 
-/* ---- memory operations ---- */
+/* ---- memory operations ------------------------------------------------------------- */
 
 static const char *operation_name(CUstreamBatchMemOpType type)
 {
@@ -309,7 +309,7 @@ static void batch(FILE *file, const soft_dot_node *dot)
     fprintf(file, "}");
 }
 
-/* ---- memory nodes ---- */
+/* ---- memory nodes ------------------------------------------------------------------ */
 
 static void alloc(FILE *file, const soft_dot_node *dot)
 {

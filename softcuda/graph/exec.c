@@ -14,8 +14,7 @@
 /* Between finding a handle and holding a reference nobody may end the graph. */
 static pthread_mutex_t handles = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- what user objects are held -----------------------------------------------------
- */
+/* ---- what user objects are held ---------------------------------------------------- */
 
 CUresult soft_object_set_create(const soft_graph *graph, soft_object_set **out)
 {
@@ -47,8 +46,7 @@ void soft_object_set_release(soft_object_set *set)
     soft_delete(set);
 }
 
-/* ---- life ---------------------------------------------------------------------------
- */
+/* ---- life -------------------------------------------------------------------------- */
 
 void soft_exec_release(soft_exec *exec)
 {
@@ -116,8 +114,7 @@ uint64_t soft_exec_flags(const soft_exec *exec)
                           CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
 }
 
-/* ---- instantiation ------------------------------------------------------------------
- */
+/* ---- instantiation ----------------------------------------------------------------- */
 
 static soft_device *device_of(const soft_flat *flat)
 {
@@ -265,8 +262,7 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
     return CUDA_SUCCESS;
 }
 
-/* ---- launch -------------------------------------------------------------------------
- */
+/* ---- launch ------------------------------------------------------------------------ */
 
 /* The reference of the launch goes last: the version belongs to the graph. */
 static void launch_done(void *argument, soft_worker *worker)

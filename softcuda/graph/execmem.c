@@ -24,8 +24,7 @@ struct soft_exec_memory {
     soft_graph_memory *owner; /* the graph's; retained */
 };
 
-/* ---- life
- * ----------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------- */
 
 static void add_arena(soft_graph_user *user, soft_graph_arena *arena)
 {
@@ -199,8 +198,7 @@ void soft_exec_memory_release(soft_exec_memory *memory)
         memory_end(memory);
 }
 
-/* ---- launch
- * --------------------------------------------------------------------------------- */
+/* ---- launch ------------------------------------------------------------------------ */
 
 static CUresult check_live(const soft_exec_memory *memory, bool auto_free)
 {
@@ -318,8 +316,7 @@ void soft_graph_memory_trim(soft_device *device)
     pthread_mutex_unlock(&launching);
 }
 
-/* ---- frees outside of graphs
- * ---------------------------------------------------------------- */
+/* ---- frees outside of graphs ------------------------------------------------------- */
 
 static void close_alloc(void *user)
 {

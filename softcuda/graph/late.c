@@ -79,7 +79,7 @@ CUresult soft_late_create(soft_exec *exec, soft_flat *flat, const int *prioritie
     return soft_pass(status);
 }
 
-/* ---- launches ---- */
+/* ---- launches ---------------------------------------------------------------------- */
 
 struct soft_late_launch {
     soft_version *version;

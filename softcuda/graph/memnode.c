@@ -71,8 +71,7 @@ static CUresult begin_memory(soft_graph *graph)
     return CUDA_SUCCESS;
 }
 
-/* ---- what comes before what
- * ---------------------------------------------------------------- */
+/* ---- what comes before what -------------------------------------------------------- */
 
 static void reach_drop(soft_reach *reach)
 {
@@ -150,8 +149,7 @@ static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
     *number = mine->frees[c];
 }
 
-/* ---- parameters
- * ---------------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------- */
 
 /* In the order of the real driver: what is no value at all, then what graphs lack. */
 static CUresult check_props(const CUmemPoolProps *props)
@@ -236,8 +234,7 @@ static CUresult check_access(const CUDA_MEM_ALLOC_NODE_PARAMS *params, uint32_t 
     return CUDA_SUCCESS;
 }
 
-/* ---- alloc nodes
- * ---------------------------------------------------------------------------- */
+/* ---- alloc nodes ------------------------------------------------------------------- */
 
 static CUresult arena_of(soft_graph *graph, soft_device *device, soft_graph_arena **out)
 {
@@ -278,8 +275,7 @@ static CUresult add_alloc(soft_node *node, const CUDA_MEM_ALLOC_NODE_PARAMS *par
     return CUDA_SUCCESS;
 }
 
-/* ---- free nodes
- * ----------------------------------------------------------------------------- */
+/* ---- free nodes -------------------------------------------------------------------- */
 
 static const soft_graph *root_of(const soft_graph *graph)
 {
@@ -359,8 +355,7 @@ static CUresult add_free(soft_node *node, CUdeviceptr address, soft_node_memory 
     return CUDA_SUCCESS;
 }
 
-/* ---- check mode
- * ----------------------------------------------------------------------------- */
+/* ---- check mode -------------------------------------------------------------------- */
 
 bool soft_memnode_has_work(void)
 {
@@ -385,8 +380,7 @@ static soft_task task_of(const soft_node *node)
                                   .user = node->memory->alloc}};
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------- */
 
 static CUresult check_child(const soft_graph *graph)
 {

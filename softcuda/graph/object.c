@@ -60,7 +60,7 @@ CUresult soft_object_create(void *pointer, CUhostFn destroy, unsigned count,
     return CUDA_SUCCESS;
 }
 
-/* ---- the end of an object ---- */
+/* ---- the end of an object ---------------------------------------------------------- */
 
 static soft_object *next_dead(void)
 {
@@ -114,7 +114,7 @@ static void tell_host(bool tell)
         (void)soft_queue_submit(destructors, &work, NULL, 0, NULL); /* at exit: none */
 }
 
-/* ---- references of the program ---- */
+/* ---- references of the program ----------------------------------------------------- */
 
 CUresult soft_object_retain(soft_object *object, unsigned count)
 {
@@ -146,7 +146,7 @@ CUresult soft_object_release(soft_object *object, unsigned count)
     return CUDA_SUCCESS;
 }
 
-/* ---- references of graphs ---- */
+/* ---- references of graphs ---------------------------------------------------------- */
 
 static soft_object_hold *find_hold(const soft_object_list *list,
                                    const soft_object *object)

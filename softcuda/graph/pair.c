@@ -112,8 +112,7 @@ static CUresult pair(soft_pairing *pairing, const soft_exec_level *level,
     return CUDA_SUCCESS;
 }
 
-/* ---- by the order of creation (R69k) ------------------------------------------------
- */
+/* ---- by the order of creation (R69k) ----------------------------------------------- */
 
 static bool has_dependency(const soft_shape *shape, const soft_exec_node *old,
                            const soft_edge_end *end)

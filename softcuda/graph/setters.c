@@ -78,8 +78,7 @@ CUresult soft_exec_set_node(soft_exec *exec, soft_node *node,
     return result;
 }
 
-/* ---- enabled nodes ------------------------------------------------------------------
- */
+/* ---- enabled nodes ----------------------------------------------------------------- */
 
 static CUresult find_switchable(const soft_exec *exec, soft_node *node, uint32_t *at)
 {

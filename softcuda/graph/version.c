@@ -175,8 +175,7 @@ static void watch(const soft_exec *exec, uint32_t at, soft_exec_record *record)
     soft_watch_record(exec->watch, at, record->task.kind, &record->body);
 }
 
-/* ---- what a version runs ------------------------------------------------------------
- */
+/* ---- what a version runs ----------------------------------------------------------- */
 
 static void do_nothing(void *argument, soft_worker *worker)
 {
@@ -247,8 +246,7 @@ static soft_version *version_new(soft_exec *exec)
     return version;
 }
 
-/* ---- the first version --------------------------------------------------------------
- */
+/* ---- the first version ------------------------------------------------------------- */
 
 static CUresult out_of_memory(const soft_exec *exec)
 {
@@ -345,8 +343,7 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
     return CUDA_SUCCESS;
 }
 
-/* ---- edits ---------------------------------------------------------------------------
- */
+/* ---- edits ------------------------------------------------------------------------- */
 
 static bool is_idle(soft_version *version)
 {

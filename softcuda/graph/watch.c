@@ -32,8 +32,7 @@ static bool touches(const soft_node *node)
                             node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 }
 
-/* ---- lives of the graph's own memory ------------------------------------------------
- */
+/* ---- lives of the graph's own memory ----------------------------------------------- */
 
 struct lives {
     soft_race_window *list;
@@ -111,8 +110,7 @@ CUresult soft_watch_set_memory(soft_watch *watch, soft_node *const *nodes,
     return soft_pass(status);
 }
 
-/* ---- life of the watch --------------------------------------------------------------
- */
+/* ---- life of the watch ------------------------------------------------------------- */
 
 static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching,
                           soft_race **out)
@@ -183,8 +181,7 @@ void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
         soft_record_watch(record, kind, soft_race_trace(watch->race, node));
 }
 
-/* ---- sentences ----------------------------------------------------------------------
- */
+/* ---- sentences --------------------------------------------------------------------- */
 
 static const char *work_name(CUgraphNodeType type)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The life of a graph's addresses (an arena) and of their binding to segments, the points
- * that launches leave behind, and where a device keeps it all. How addresses are given
+ * of launches, and where a device keeps it all. How addresses are given
  * stands in graphmem.c, what is bound to them in graphpool.c. All with the mutex of the
  * memory held, but for the calls of memory/graphmem.h. */
 #include <string.h>
@@ -11,8 +11,7 @@
 
 /* ---- points ------------------------------------------------------------------------ */
 
-/* ---- points
- * --------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------ */
 
 void soft_graph_use_drop_reached(struct graph_use *use)
 {
@@ -97,8 +96,7 @@ void soft_arena_unbind(soft_graph_arena *arena)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-/* ---- segments
- * ------------------------------------------------------------------------------- */
+/* ---- segments ---------------------------------------------------------------------- */
 
 gph_status soft_graph_pool_create(soft_memory *memory)
 {
@@ -158,8 +156,7 @@ void soft_arena_drop_reference(soft_graph_arena *arena)
         free_arena(arena);
 }
 
-/* ---- arenas
- * --------------------------------------------------------------------------------- */
+/* ---- arenas ------------------------------------------------------------------------ */
 
 gph_status soft_graph_arena_create(soft_memory *memory, soft_graph_arena **out,
                                    gph_error *error)

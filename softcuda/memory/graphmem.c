@@ -15,8 +15,7 @@
 #define FEW_ARENAS 256u
 #define ROOM_SLOTS (4 * SOFT_SEGMENT_CHUNKS)
 
-/* ---- growing
- * -------------------------------------------------------------------------------- */
+/* ---- growing ----------------------------------------------------------------------- */
 
 static bool grow_segments(soft_graph_arena *arena, uint32_t slot_count)
 {
@@ -172,8 +171,7 @@ static bool add_region(soft_graph_arena *arena, uint32_t slots)
     return true;
 }
 
-/* ---- allocations
- * ---------------------------------------------------------------------------- */
+/* ---- allocations ------------------------------------------------------------------- */
 
 static bool was_freed(const struct graph_block *block, const soft_reach *before)
 {
@@ -363,8 +361,7 @@ bool soft_graph_alloc_is_live(soft_graph_alloc *alloc)
     return live;
 }
 
-/* ---- look-up
- * -------------------------------------------------------------------------------- */
+/* ---- look-up ----------------------------------------------------------------------- */
 
 static soft_graph_arena *arena_of(const soft_memory *memory, uint64_t address)
 {

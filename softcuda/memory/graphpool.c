@@ -157,8 +157,7 @@ void soft_graph_pool_drop(soft_memory *memory)
     memory->graphs = NULL;
 }
 
-/* ---- binding
- * -------------------------------------------------------------------------------- */
+/* ---- binding ----------------------------------------------------------------------- */
 
 /* One bind on one device. */
 struct bind {
@@ -497,8 +496,7 @@ soft_graph_bound soft_graph_bind(const soft_graph_user *user, soft_queue *queue,
     return bound;
 }
 
-/* ---- live memory
- * ---------------------------------------------------------------------------- */
+/* ---- live memory ------------------------------------------------------------------- */
 
 static void make_live(soft_graph_alloc *alloc)
 {
@@ -580,8 +578,7 @@ void soft_graph_alloc_freed(soft_graph_alloc *alloc, soft_point freed)
     pthread_mutex_unlock(&memory->mutex);
 }
 
-/* ---- figures
- * -------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------- */
 
 void soft_graph_get_stats(soft_memory *memory, soft_graph_stats *out)
 {

@@ -99,8 +99,7 @@ void soft_memory_for_each(soft_memory *memory,
                           void (*visit)(void *user, const soft_allocation *allocation),
                           void *user);
 
-/* ---- check mode
- * ------------------------------------------------------------------------ */
+/* ---- check mode -------------------------------------------------------------------- */
 
 typedef struct soft_check {
     uint64_t at;      /* where the bytes are, if the access is right */
@@ -126,8 +125,7 @@ GPH_CHECKED gph_status soft_host_unregister(uint64_t address, gph_error *error);
 bool soft_host_find(uint64_t address, soft_allocation *out);
 void soft_host_free_owner(void *owner);
 
-/* ---- VMM -----------------------------------------------------------------------------
- */
+/* ---- VMM --------------------------------------------------------------------------- */
 
 GPH_CHECKED gph_status soft_range_reserve(soft_memory *memory, uint64_t bytes,
                                           uint64_t alignment, uint64_t wanted,
@@ -167,8 +165,7 @@ bool soft_range_has_peers(const soft_memory *memory);
 /* The handle mapped at an address, retained for the caller; NULL if none. */
 soft_physical *soft_range_physical(soft_memory *memory, uint64_t address);
 
-/* ---- stream-ordered pools
- * -------------------------------------------------------------- */
+/* ---- stream-ordered pools ---------------------------------------------------------- */
 
 typedef struct soft_pool_stats {
     uint64_t reserved_bytes, reserved_high_bytes, used_bytes, used_high_bytes;
