@@ -43,6 +43,8 @@ static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
                            .rule = rule};
     if (rule->list_bytes > 0)
         gphi_vec_init(state, heap, rule->list_bytes);
+    for (uint32_t i = 0; i < rule->map_count; i++)
+        gphi_map_init((gphi_map *)state + i, heap);
     if (rule->init != NULL)
         rule->init(run);
     return GPH_OK;
@@ -63,6 +65,8 @@ static void drop_rule(gph_doctor *doctor, gphi_rule_run *run)
         rule->fini(run);
     if (rule->list_bytes > 0)
         gphi_vec_fini(run->state);
+    for (uint32_t i = 0; i < rule->map_count; i++)
+        gphi_map_fini((gphi_map *)run->state + i);
     gphi_heap_free(doctor->heap, run->state,
                    rule->list_bytes > 0 ? sizeof(gphi_vec) : rule->state_bytes);
 }

@@ -28,9 +28,10 @@ typedef struct gphi_rule {
     const char *id;
     gph_severity severity;
     size_t state_bytes;
-    size_t list_bytes; /* instead: `state` is a gphi_vec of items of so many bytes */
-    void (*init)(
-        gphi_rule_run *run); /* of what `state`, zeroed, holds; all may be NULL */
+    uint32_t map_count; /* `state` begins with so many gphi_map: made and freed for it */
+    size_t list_bytes;  /* instead: `state` is a gphi_vec of items of so many bytes */
+    /* any of these may be NULL; `init` is of what `state`, zeroed, holds */
+    void (*init)(gphi_rule_run *run);
     void (*call)(gphi_rule_run *run, const gphi_seen *seen);
     void (*unreturned)(gphi_rule_run *run, const gphi_seen *seen);
     void (*event)(gphi_rule_run *run, const gphi_event *event); /* all other records */

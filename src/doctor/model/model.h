@@ -246,6 +246,9 @@ typedef struct gphi_dead {
 } gphi_dead;
 bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead *out);
 
+/* Whether a stream of the capture waits for the legacy stream. */
+bool gphi_capture_is_blocking(const gphi_capture *capture);
+
 /* The snapshot's graph; NULL, which has no nodes, of none or of one that is not whole. */
 static inline const gph_graph *gphi_snapshot_graph(const gphi_snapshot *snapshot)
 {

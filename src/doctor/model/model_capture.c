@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    ACTIVE = 1,
-    INVALIDATED = 2,
+    ACTIVE = CU_STREAM_CAPTURE_STATUS_ACTIVE,
+    INVALIDATED = CU_STREAM_CAPTURE_STATUS_INVALIDATED,
     NOT_ASKED = 0xFF,
     EXTERNAL = 1, /* of waits and records: a node, no edge */
     SET_DEPENDENCIES = 1
@@ -322,7 +322,7 @@ static bool drops_silently(uint32_t call)
     return call == GPHI_CALL_cuMemcpyBatchAsync || call == GPHI_CALL_cuMemcpy3DBatchAsync;
 }
 
-static bool has_blocking(const gphi_capture *capture)
+bool gphi_capture_is_blocking(const gphi_capture *capture)
 {
     const gphi_capture_member *members = capture->members.items;
     for (size_t i = 0; i < capture->members.count; i++)
@@ -338,7 +338,7 @@ static bool concerns(const gphi_seen *seen, const gphi_capture *capture)
     if (seen->capture != NULL)
         return seen->capture == capture;
     switch (seen->call.result) {
-    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: return has_blocking(capture);
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: return gphi_capture_is_blocking(capture);
     /* an unsafe call, of the thread that captures or of another */
     case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
         if (gphi_seen_is(seen, GPHI_CALL_cuCtxSynchronize))

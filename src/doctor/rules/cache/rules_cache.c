@@ -8,6 +8,7 @@
 #include "doctor/rules/memory/rules_memory.h"
 #include "doctor/rules/rules.h"
 
+#include <gph/reason.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,12 +50,6 @@ static bool is_update(const gphi_seen *seen)
     case GPHI_CALL_cuGraphExecNodeSetParams: return true;
     default: return false;
     }
-}
-
-static void given_up_init(gphi_rule_run *run)
-{
-    given_up *state = run->state;
-    gphi_map_init(&state->functions, run->model->heap);
 }
 
 /* A program that launches graphs again has not given up. */
@@ -107,12 +102,6 @@ static void given_up_end(gphi_rule_run *run)
     gphi_evidence_call(draft, &state->last_refused, "the last update was refused to");
     gphi_evidence_call(draft, &state->last_launch, "the last launch of a graph was");
     gphi_evidence_call(draft, &state->first_eager, "its kernels are now launched by");
-}
-
-static void given_up_fini(gphi_rule_run *run)
-{
-    given_up *state = run->state;
-    gphi_map_fini(&state->functions);
 }
 
 /* ---- notes of libgph ---- */
@@ -207,17 +196,16 @@ static void padding_end(gphi_rule_run *run)
 
 /* ---- tree.re-record-storm ---- */
 
-/* gph_tree_reason, whose header lies above this floor. */
+/* Of a log that a newer libgph wrote, too. */
 static const char *reason_word(size_t reason)
 {
-    static const char *const words[] = {"none",
-                                        "first call in this place",
-                                        "other types or shapes",
-                                        "a static input has moved",
-                                        "another output of the path is the input",
-                                        "an output is alive that was dead",
-                                        "the calls before were warm-ups"};
-    return reason < sizeof(words) / sizeof(words[0]) ? words[reason] : "another reason";
+    static const char *const words[GPH_TREE_REASONS_MAX] = {[GPH_TREE_NONE] = "none",
+#define X(name, value, word, text) [name] = text,
+                                                            GPH_TREE_REASON_MAP(X)
+#undef X
+    };
+    const char *word = reason < GPH_TREE_REASONS_MAX ? words[reason] : NULL;
+    return word != NULL ? word : "another reason";
 }
 
 static void storm_event(gphi_rule_run *run, const gphi_event *event)
@@ -273,8 +261,8 @@ typedef struct choice {
 } choice;
 
 typedef struct choices {
+    gphi_map indices; /* of functions, in `items` */
     gphi_vec items;
-    gphi_map indices;     /* of functions, in `items` */
     uint64_t pending[16]; /* launched since the last record of an event */
     uint64_t timed[16];   /* between the last two records */
     uint32_t pending_count, timed_count;
@@ -314,7 +302,6 @@ static void choice_init(gphi_rule_run *run)
 {
     choices *state = run->state;
     gphi_vec_init(&state->items, run->model->heap, sizeof(choice));
-    gphi_map_init(&state->indices, run->model->heap);
 }
 
 /* To measure is: record an event, launch, record another, ask for the time between. What
@@ -406,21 +393,19 @@ static void choice_fini(gphi_rule_run *run)
 {
     choices *state = run->state;
     gphi_vec_fini(&state->items);
-    gphi_map_fini(&state->indices);
 }
 
 /* ---- the table ---- */
 
 const gphi_rule gphi_rules_cache[] = {
     GPHI_RULE("cache.shape-explosion", WARNING, .end = gphi_rule_shape_explosion),
-    GPHI_RULE("cache.given-up", WARNING, .state_bytes = sizeof(given_up),
-              .init = given_up_init, .call = given_up_call, .end = given_up_end,
-              .fini = given_up_fini),
+    GPHI_RULE("cache.given-up", WARNING, .state_bytes = sizeof(given_up), .map_count = 1,
+              .call = given_up_call, .end = given_up_end),
     GPHI_RULE("cache.padding-waste", WARNING, .state_bytes = sizeof(notes),
               .init = notes_init, .call = notes_call, .event = padding_event,
               .end = padding_end, .fini = notes_fini),
     GPHI_RULE("cache.frozen-choice", WARNING, .state_bytes = sizeof(choices),
-              .init = choice_init, .call = choice_call, .end = choice_end,
+              .map_count = 1, .init = choice_init, .call = choice_call, .end = choice_end,
               .fini = choice_fini),
     GPHI_RULE("tree.re-record-storm", WARNING, .state_bytes = sizeof(notes),
               .init = notes_init, .call = notes_call, .event = storm_event,

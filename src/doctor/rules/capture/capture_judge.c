@@ -4,8 +4,6 @@
 #include "doctor/rules/capture/rules_capture.h"
 #include "doctor/rules/memory/rules_memory.h"
 
-enum { STATUS_ACTIVE = 1, STATUS_INVALIDATED = 2 };
-
 static uint32_t caller_mode(const gphi_call *call)
 {
     return ((uint32_t)call->flags >> GPHI_CALL_MODE_SHIFT) & 3U;
@@ -331,9 +329,10 @@ static void judge_other(gphi_rule_run *run, const gphi_seen *seen)
     }
     if (watch->incident)
         gphi_watch_noticed(watch, &seen->call);
-    else if (seen->call.status == STATUS_INVALIDATED)
+    else if (seen->call.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
         gphi_tell_invalid_work(run, seen, watch);
-    else if (seen->call.status == STATUS_ACTIVE && gphi_call_is_work(seen->call.call))
+    else if (seen->call.status == CU_STREAM_CAPTURE_STATUS_ACTIVE &&
+             gphi_call_is_work(seen->call.call))
         gphi_tell_dropped(run, seen, watch);
 }
 

@@ -3,15 +3,6 @@
 #include "base/text.h"
 #include "doctor/rules/capture/rules_capture.h"
 
-bool gphi_capture_is_blocking(const gphi_capture *capture)
-{
-    const gphi_capture_member *members = capture->members.items;
-    for (size_t i = 0; i < capture->members.count; i++)
-        if (members[i].stream && members[i].stream->is_blocking)
-            return true;
-    return capture->origin && capture->origin->is_blocking;
-}
-
 const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture,
                              uint32_t caller)
 {

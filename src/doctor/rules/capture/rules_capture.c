@@ -241,11 +241,6 @@ static void on_init(gphi_rule_run *run)
     const gph_allocator heap = run->model->heap;
     gphi_vec_init(&state->watches, heap, sizeof(gphi_watch *));
     gphi_vec_init(&state->incidents, heap, sizeof(gphi_incident *));
-    gphi_map_init(&state->contexts, heap);
-    gphi_map_init(&state->owners, heap);
-    gphi_map_init(&state->sites, heap);
-    gphi_map_init(&state->stacks, heap);
-    gphi_map_init(&state->told, heap);
     gphi_vec_init(&state->frames, heap, sizeof(uint64_t));
     gphi_vec_init(&state->modules, heap, sizeof(gphi_loaded));
     gphi_vec_init(&state->hosts, heap, sizeof(gphi_host_copy));
@@ -344,11 +339,6 @@ static void on_fini(gphi_rule_run *run)
                        sizeof(gphi_incident));
     gphi_vec_fini(&state->watches);
     gphi_vec_fini(&state->incidents);
-    gphi_map_fini(&state->contexts);
-    gphi_map_fini(&state->owners);
-    gphi_map_fini(&state->sites);
-    gphi_map_fini(&state->stacks);
-    gphi_map_fini(&state->told);
     gphi_vec_fini(&state->frames);
     gphi_vec_fini(&state->modules);
     gphi_host_fini(run);
@@ -357,8 +347,8 @@ static void on_fini(gphi_rule_run *run)
 /* In the order of gphi_capture_rule. */
 const gphi_rule gphi_rules_capture[] = {
     GPHI_RULE("capture.unsafe-call", ERROR, .state_bytes = sizeof(gphi_capture_state),
-              .init = on_init, .call = on_call, .event = on_event, .end = on_end,
-              .fini = on_fini),
+              .map_count = GPHI_CAPTURE_MAPS, .init = on_init, .call = on_call,
+              .event = on_event, .end = on_end, .fini = on_fini),
     GPHI_RULE_NAME("capture.unsafe-call-other-thread", ERROR),
     GPHI_RULE_NAME("capture.legacy-stream", ERROR),
     GPHI_RULE_NAME("capture.isolation", ERROR),

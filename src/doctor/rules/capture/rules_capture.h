@@ -163,15 +163,17 @@ typedef struct gphi_host_copy {
     bool is_told;
 } gphi_host_copy;
 
+enum { GPHI_CAPTURE_MAPS = 5 };
+
 typedef struct gphi_capture_state {
-    gphi_vec watches;   /* of gphi_watch *: open ones and those that failed */
-    gphi_vec incidents; /* of gphi_incident * */
     gphi_map contexts;  /* thread -> current context */
     gphi_map owners;    /* module, function, memory -> context it was made in */
     gphi_map sites;     /* call site -> calls that held there */
     gphi_map stacks;    /* stack -> index of its count in `frames` */
-    gphi_vec frames;    /* of uint64_t: count, then addresses, innermost first */
     gphi_map told;      /* begins (call numbers) of captures whose graph was told of */
+    gphi_vec watches;   /* of gphi_watch *: open ones and those that failed */
+    gphi_vec incidents; /* of gphi_incident * */
+    gphi_vec frames;    /* of uint64_t: count, then addresses, innermost first */
     gphi_vec modules;   /* of gphi_loaded */
     gphi_vec hosts;     /* of gphi_host_copy */
     gphi_incident *refused_begin; /* the last, on the legacy stream */
@@ -226,7 +228,6 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
 /* "its own global capture of a blocking stream", "the global capture ... by thread 7". */
 const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture,
                              uint32_t caller);
-bool gphi_capture_is_blocking(const gphi_capture *capture);
 /* Begin site, thread, what was captured until the call. */
 void gphi_tell_capture(const gphi_model *model, gphi_draft *draft,
                        const gphi_capture *capture);

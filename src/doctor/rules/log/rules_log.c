@@ -11,44 +11,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A failure: its code; words of the call's name or of the sentence, either driver's,
- * split by |; NULL: any. The first row that agrees says which rule it is. */
+/* X(code, words of the call's name, words of the sentence, rule): a failure. Words are of
+ * either driver, split by |; NULL: any. The first row that agrees says which rule it is. */
+#define FAILURES(X)                                                                      \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, NULL,                                       \
+      "another thread|from this thread either", "capture.unsafe-call-other-thread")      \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "BeginCapture", NULL,                       \
+      "capture.begin-on-legacy")                                                         \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "GraphLaunch", NULL,                        \
+      "capture.graph-launch")                                                            \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "GraphInstantiate", NULL,                   \
+      "instantiate.during-capture")                                                      \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,                                             \
+      "ExecDestroy|ModuleUnload|LibraryUnload|MemFree", NULL, "capture.destructor")      \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,                                             \
+      "CtxSynchronize|StreamSynchronize|StreamQuery", NULL, "capture.synchronize")       \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, NULL, NULL, "capture.unsafe-call")          \
+    X(CUDA_ERROR_STREAM_CAPTURE_MERGE, NULL, NULL, "capture.merge")                      \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, NULL, NULL, "capture.unmatched-end")          \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, NULL, NULL, "capture.unjoined-fork")           \
+    X(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, NULL, NULL, "capture.isolation")              \
+    X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, NULL, NULL, "capture.legacy-stream")           \
+    X(CUDA_ERROR_CAPTURED_EVENT, NULL, NULL, "capture.captured-event-query")             \
+    X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, NULL, NULL, "capture.wrong-thread-end")    \
+    X(CUDA_ERROR_INVALID_VALUE, "GraphLaunch", "unfreed|is not freed",                   \
+      "launch.unfreed-allocation")                                                       \
+    X(CUDA_ERROR_INVALID_VALUE, "Graph", "not a valid executable|no executable graph",   \
+      "launch.dead-executable")                                                          \
+    X(CUDA_ERROR_INVALID_VALUE, "Event", "no longer running|recorded in a capture",      \
+      "capture.event-after-capture")                                                     \
+    X(CUDA_ERROR_INVALID_VALUE, "SetParams", "not associated to the executable",         \
+      "update.node-handle")                                                              \
+    X(CUDA_ERROR_INVALID_VALUE, "GraphInstantiate", "cycle|circular",                    \
+      "instantiate.cycle")                                                               \
+    X(CUDA_ERROR_NOT_SUPPORTED, "GraphClone", "memory",                                  \
+      "instantiate.clone-memory-nodes")                                                  \
+    X(CUDA_ERROR_NOT_SUPPORTED, "Child", "ownership", "instantiate.child-memory-nodes")  \
+    X(CUDA_ERROR_NOT_SUPPORTED, "DestroyNode", "memory",                                 \
+      "instantiate.remove-memory-node")                                                  \
+    X(CUDA_ERROR_ASSERT, NULL, NULL, "launch.assert")
+
 static const struct {
     int32_t result;
     const char *calls, *sentences, *rule;
 } failures[] = {
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, NULL,
-     "another thread|from this thread either", "capture.unsafe-call-other-thread"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "BeginCapture", NULL,
-     "capture.begin-on-legacy"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "GraphLaunch", NULL, "capture.graph-launch"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "GraphInstantiate", NULL,
-     "instantiate.during-capture"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-     "ExecDestroy|ModuleUnload|LibraryUnload|MemFree", NULL, "capture.destructor"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-     "CtxSynchronize|StreamSynchronize|StreamQuery", NULL, "capture.synchronize"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, NULL, NULL, "capture.unsafe-call"},
-    {CUDA_ERROR_STREAM_CAPTURE_MERGE, NULL, NULL, "capture.merge"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, NULL, NULL, "capture.unmatched-end"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, NULL, NULL, "capture.unjoined-fork"},
-    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, NULL, NULL, "capture.isolation"},
-    {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, NULL, NULL, "capture.legacy-stream"},
-    {CUDA_ERROR_CAPTURED_EVENT, NULL, NULL, "capture.captured-event-query"},
-    {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, NULL, NULL, "capture.wrong-thread-end"},
-    {CUDA_ERROR_INVALID_VALUE, "GraphLaunch", "unfreed|is not freed",
-     "launch.unfreed-allocation"},
-    {CUDA_ERROR_INVALID_VALUE, "Graph", "not a valid executable|no executable graph",
-     "launch.dead-executable"},
-    {CUDA_ERROR_INVALID_VALUE, "Event", "no longer running|recorded in a capture",
-     "capture.event-after-capture"},
-    {CUDA_ERROR_INVALID_VALUE, "SetParams", "not associated to the executable",
-     "update.node-handle"},
-    {CUDA_ERROR_INVALID_VALUE, "GraphInstantiate", "cycle|circular", "instantiate.cycle"},
-    {CUDA_ERROR_NOT_SUPPORTED, "GraphClone", "memory", "instantiate.clone-memory-nodes"},
-    {CUDA_ERROR_NOT_SUPPORTED, "Child", "ownership", "instantiate.child-memory-nodes"},
-    {CUDA_ERROR_NOT_SUPPORTED, "DestroyNode", "memory", "instantiate.remove-memory-node"},
-    {CUDA_ERROR_ASSERT, NULL, NULL, "launch.assert"},
+#define X(result, calls, sentences, rule) {result, calls, sentences, rule},
+    FAILURES(X)
+#undef X
 };
 
 enum { THREADS = 16, CUT = 400 };
@@ -155,32 +164,10 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
         snprintf(sentence, CUT, "%s", text);
 }
 
-#define LOG_RULE(name)                                                                   \
-    GPHI_RULE(name, ERROR, .state_bytes = sizeof(log_state), .event = on_event)
-
 const gphi_rule gphi_rules_log[] = {
-    LOG_RULE("capture.unsafe-call-other-thread"),
-    LOG_RULE("capture.begin-on-legacy"),
-    LOG_RULE("capture.graph-launch"),
-    LOG_RULE("instantiate.during-capture"),
-    LOG_RULE("capture.destructor"),
-    LOG_RULE("capture.synchronize"),
-    LOG_RULE("capture.unsafe-call"),
-    LOG_RULE("capture.merge"),
-    LOG_RULE("capture.unmatched-end"),
-    LOG_RULE("capture.unjoined-fork"),
-    LOG_RULE("capture.isolation"),
-    LOG_RULE("capture.legacy-stream"),
-    LOG_RULE("capture.captured-event-query"),
-    LOG_RULE("capture.wrong-thread-end"),
-    LOG_RULE("launch.unfreed-allocation"),
-    LOG_RULE("launch.dead-executable"),
-    LOG_RULE("capture.event-after-capture"),
-    LOG_RULE("update.node-handle"),
-    LOG_RULE("instantiate.cycle"),
-    LOG_RULE("instantiate.clone-memory-nodes"),
-    LOG_RULE("instantiate.child-memory-nodes"),
-    LOG_RULE("instantiate.remove-memory-node"),
-    LOG_RULE("launch.assert"),
-    {.id = NULL},
+#define X(result, calls, sentences, rule)                                                \
+    GPHI_RULE(rule, ERROR, .state_bytes = sizeof(log_state), .event = on_event),
+    FAILURES(X)
+#undef X
+        {.id = NULL},
 };

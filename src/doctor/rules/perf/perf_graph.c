@@ -110,7 +110,7 @@ static bool read_chain(const gph_graph *graph, uint32_t *next, uint32_t *first)
     return heads == 1;
 }
 
-/* Touches stand in the order of their nodes. */
+/* Touches stand in the order of their nodes: the first of a node, by halves. */
 static size_t first_touch(const gphi_exec_history *exec, uint32_t node)
 {
     size_t low = 0, high = exec->touches.count;
@@ -124,6 +124,7 @@ static size_t first_touch(const gphi_exec_history *exec, uint32_t node)
     return low;
 }
 
+/* How many a node has, from *first on. */
 static size_t touches_of(const gphi_exec_history *exec, uint32_t node, size_t *first)
 {
     *first = first_touch(exec, node);

@@ -15,12 +15,6 @@ typedef struct eager {
     gphi_call last;
 } eager;
 
-static void launch_bound_init(gphi_rule_run *run)
-{
-    eager *state = run->state;
-    gphi_map_init(&state->stacks, run->model->heap);
-}
-
 static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     eager *state = run->state;
@@ -75,12 +69,6 @@ static void launch_bound_end(gphi_rule_run *run)
                   (double)(span - waited) * 1e-3 / (double)state->launches,
                   (double)history->now.kernel_ns * 1e-3 / (double)history->now.kernels);
     gphi_evidence(draft, "concluded from how long the host waited, not from GPU times");
-}
-
-static void launch_bound_fini(gphi_rule_run *run)
-{
-    eager *state = run->state;
-    gphi_map_fini(&state->stacks);
 }
 
 /* ---- perf.giant-kernel ---- */
@@ -227,13 +215,6 @@ typedef struct updates {
     gphi_map idle;   /* gphi_exec_history -> those of them that changed nothing */
 } updates;
 
-static void update_init(gphi_rule_run *run)
-{
-    updates *state = run->state;
-    gphi_map_init(&state->counts, run->model->heap);
-    gphi_map_init(&state->idle, run->model->heap);
-}
-
 /* Same shape, other values: that is what setters and slots are for. */
 static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 {
@@ -278,13 +259,6 @@ static void update_end(gphi_rule_run *run)
         }
         gphi_evidence_call(draft, &exec->exec->created, "the graph was instantiated by");
     }
-}
-
-static void update_fini(gphi_rule_run *run)
-{
-    updates *state = run->state;
-    gphi_map_fini(&state->counts);
-    gphi_map_fini(&state->idle);
 }
 
 /* ---- perf.static-copies ---- */
@@ -414,9 +388,8 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
 /* ---- the table ---- */
 
 const gphi_rule gphi_rules_perf[] = {
-    GPHI_RULE("perf.launch-bound", INFO, .state_bytes = sizeof(eager),
-              .init = launch_bound_init, .call = launch_bound_call,
-              .end = launch_bound_end, .fini = launch_bound_fini),
+    GPHI_RULE("perf.launch-bound", INFO, .state_bytes = sizeof(eager), .map_count = 1,
+              .call = launch_bound_call, .end = launch_bound_end),
     GPHI_RULE("perf.giant-kernel", INFO, .state_bytes = sizeof(giant), .call = giant_call,
               .event = giant_event, .end = giant_end),
     GPHI_RULE("perf.tiny-graphs", WARNING, .state_bytes = sizeof(tiny), .call = tiny_call,
@@ -424,8 +397,7 @@ const gphi_rule gphi_rules_perf[] = {
     GPHI_RULE("perf.instantiate-per-launch", WARNING,
               .end = gphi_rule_instantiate_per_launch),
     GPHI_RULE("perf.update-for-slot", INFO, .state_bytes = sizeof(updates),
-              .init = update_init, .call = update_call, .end = update_end,
-              .fini = update_fini),
+              .map_count = 2, .call = update_call, .end = update_end),
     GPHI_RULE("perf.small-kernels-same-buffers", INFO, .end = gphi_rule_same_buffers),
     GPHI_RULE("perf.static-copies", WARNING, .list_bytes = sizeof(copies),
               .call = copies_call, .end = copies_end),

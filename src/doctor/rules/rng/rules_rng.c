@@ -95,12 +95,6 @@ static const gphi_touch *find_frozen(const gphi_history *history,
     return found;
 }
 
-static void frozen_init(gphi_rule_run *run)
-{
-    frozen *state = run->state;
-    gphi_map_init(&state->rows, run->model->heap);
-}
-
 static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     frozen *state = run->state;
@@ -128,14 +122,8 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
                        "it was captured by");
 }
 
-static void frozen_fini(gphi_rule_run *run)
-{
-    frozen *state = run->state;
-    gphi_map_fini(&state->rows);
-}
-
 const gphi_rule gphi_rules_rng[] = {
-    GPHI_RULE("rng.frozen", WARNING, .state_bytes = sizeof(frozen), .init = frozen_init,
-              .call = frozen_call, .fini = frozen_fini),
+    GPHI_RULE("rng.frozen", WARNING, .state_bytes = sizeof(frozen), .map_count = 1,
+              .call = frozen_call),
     {.id = NULL},
 };
