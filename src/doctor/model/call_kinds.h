@@ -13,7 +13,7 @@ bool gphi_call_is_wait(uint32_t call);       /* the host waits in it */
 bool gphi_call_is_pool_alloc(uint32_t call); /* allocates in the order of a stream */
 bool gphi_call_is_free(uint32_t call);       /* of memory that a graph may allocate */
 
-/* A launch of a graph that ran: it held, and was not captured into another graph. */
+/* A launch of a graph that ran: it succeeded, and was not captured into another graph. */
 bool gphi_is_launch(const gphi_seen *seen);
 
 /* The number of the kernel that a kernel's launch names. */

@@ -209,7 +209,7 @@ static void note_own(gphi_capture_state *state, const gphi_call *call)
     }
 }
 
-/* A call that held: it begins a capture, is in one, or may be what a failed one was
+/* A call that succeeded: it begins a capture, is in one, or may be what a failed one was
  * for. */
 static void note_held(gphi_rule_run *run, const gphi_seen *seen)
 {
