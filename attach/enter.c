@@ -135,7 +135,7 @@ CUresult attach_leave(attach_call *call, CUresult result)
     const int saved = errno;
     if (call->depth == 0)
         attach_inside_leave();
-    /* Of a getter that has held nobody asks the time. */
+    /* Nobody asks the time of a getter that has succeeded. */
     if (call->symbol->policy != ATTACH_FAIL || result != CUDA_SUCCESS ||
         call->enter_ns != 0)
         call->end_ns = gphi_clock_ns();

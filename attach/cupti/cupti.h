@@ -8,7 +8,7 @@
 /* Read by each wrapper. */
 extern atomic_bool attach_cupti_is_on;
 
-/* When cuInit() has held. */
+/* When cuInit() has succeeded. */
 void attach_cupti_start(void);
 
 /* Around each of the program's calls, with `busy` set. */

@@ -6,7 +6,7 @@
  *   cuGetProcAddress        gives ours for the entry that it found, whatever the version
  *
  * The driver is the first library that a symbol of it is looked up in, and stays it once
- * its cuInit() has held; before that, another one takes its place (GPH_DRIVER=auto opens
+ * its cuInit() has succeeded; before that, another one takes its place (GPH_DRIVER=auto opens
  * two). Built without sanitizers: their runtimes call dlsym() before they are ready. */
 #define _GNU_SOURCE
 #include "attach/driver/find.h"

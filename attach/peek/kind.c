@@ -27,7 +27,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
 }
 
 /* Whether the driver made this thread: among its outermost frames is one of the driver's
- * (behind the C library's, which start it). Wrapping host functions would change what an
+ * (after the C library's, which start it). Wrapping host functions would change what an
  * update compares. */
 static bool is_of_driver(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a thread is in the middle of: noted in its slot of the ring before the driver is
  * called, cleared when it has returned. Of a process that ends inside of a call the slot
- * is all that tells of it. A few stores a call; no lock, no system call but for the first
+ * is all that is left of it. A few stores a call; no lock, no system call but for the first
  * call of a thread. */
 #define _GNU_SOURCE
 #include "attach/record/inside.h"
@@ -15,7 +15,7 @@
 static pthread_key_t key;
 static bool has_key;
 
-/* Of the thread that ends; calls of destructors behind this one take another. */
+/* Of the thread that ends; calls of destructors after this one take another. */
 static void release(void *unused)
 {
     (void)unused;

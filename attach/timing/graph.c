@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include <string.h>
 
-/* ---- streams and what is behind what ---- */
+/* ---- streams and what comes after what ---- */
 
 static int find_stream(const gphi_timing_graph *g, CUstream stream)
 {
@@ -82,7 +82,7 @@ static gphi_timing_taken record_event(gphi_timing_graph *g, CUevent event,
         return GPHI_PASSED;
     g->event[g->event_count].event = event;
     g->event[g->event_count].stream = stream;
-    g->event[g->event_count].behind = g->tails[at];
+    g->event[g->event_count].after = g->tails[at];
     g->event_count++;
     return GPHI_TAKEN;
 }
@@ -101,8 +101,8 @@ static gphi_timing_taken wait_event(gphi_timing_graph *g, CUstream stream, CUeve
                    : GPHI_REFUSED;
     }
     const int at = add_stream(g, stream);
-    return at >= 0 && join(&g->tails[at], &g->event[recorded].behind) ? GPHI_TAKEN
-                                                                      : GPHI_REFUSED;
+    return at >= 0 && join(&g->tails[at], &g->event[recorded].after) ? GPHI_TAKEN
+                                                                     : GPHI_REFUSED;
 }
 
 /* ---- nodes ---- */
@@ -289,7 +289,7 @@ gphi_timing_taken gphi_timing_graph_take(gphi_timing_graph *g, uint32_t call,
 
 /* ---- running it ---- */
 
-/* A node as the call that it was. What it ran behind was launched before it. */
+/* A node as the call that it was. What it ran after was launched before it. */
 static void launch_alone(gphi_timing_graph *g, const gphi_timing_node *node)
 {
     const gphi_timing_calls *cu = g->cu;

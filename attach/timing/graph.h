@@ -5,7 +5,7 @@
  *   program:  launch launch copy launch | wait
  *   graph:      o ──── o ── o ── o        instantiate, upload, launch; then the wait
  *
- * Nothing is added to the program's order but waits behind the graph: each stream of the
+ * Nothing is added to the program's order but waits after the graph: each stream of the
  * window goes on where the graph ends, and each event it recorded is recorded there. Work
  * that no node can stand for is refused, and ends the window. If no graph can be made of
  * the nodes they are launched one by one. By one thread at a time; the caller locks. `cu`
@@ -16,7 +16,7 @@
 
 enum {
     GPHI_TIMING_STREAMS = 8,
-    GPHI_TIMING_TAILS = 8, /* nodes that the next one of a stream comes behind */
+    GPHI_TIMING_TAILS = 8, /* nodes that the next one of a stream comes after */
     GPHI_TIMING_EVENTS = 16,
     GPHI_TIMING_EXECS = 16,
     GPHI_TIMING_NODES = 4096,
@@ -47,7 +47,7 @@ typedef struct gphi_timing_graph {
     struct {
         CUevent event;
         CUstream stream;
-        gphi_timing_tails behind;
+        gphi_timing_tails after;
     } event[GPHI_TIMING_EVENTS]; /* recorded in the window, in order */
     gphi_timing_node node[GPHI_TIMING_NODES];
     CUlaunchAttribute attribute[GPHI_TIMING_ATTRIBUTES];

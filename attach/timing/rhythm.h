@@ -56,7 +56,7 @@ void gphi_rhythm_beat(gphi_rhythm *r, const gphi_timing_call *call);
 /* Whether a whole period has come again. */
 bool gphi_rhythm_is_steady(const gphi_rhythm *r);
 
-/* The next call's place, or NULL. A place is behind a wait, or the first that comes where
+/* The next call's place, or NULL. A place is after a wait, or the first that comes where
  * the period has no waits, or where `go_on()` said so. */
 gphi_rhythm_place *gphi_rhythm_place_of(gphi_rhythm *r);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Captures, as their streams tell of them.
+/* Captures, as their streams report them.
  *
  * A stream is asked only if it was seen made, since a driver may crash on a handle that
  * it does not know; never the legacy one, which cannot capture: asking would fail. It

@@ -41,7 +41,7 @@ typedef struct snapshot {
     char *arguments; /* room for those of a kernel */
     void *room;
     size_t room_bytes;
-    uint64_t pointers[POINTERS]; /* told lately */
+    uint64_t pointers[POINTERS]; /* written lately */
 } snapshot;
 
 /* ---- pointers ---- */

@@ -45,7 +45,7 @@ void gphi_watch_end(gphi_watch *watch);
 /* What most likely spoilt the capture that was watched, or NULL: the first refusal by a
  * rule of captures (900 to 908), else the first of all; 901, which is what calls return
  * once it is spoilt, last. `all_threads`: calls of other threads spoil it as those of the
- * watch's own do; else they come behind these. */
+ * watch's own do; else they come after these. */
 const struct gphi_refusal *gphi_watch_first(const gphi_watch *watch, bool all_threads);
 
 /* The stream that a sentence names ("stream 0x55d0"), or NULL. */

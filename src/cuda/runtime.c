@@ -170,7 +170,7 @@ static void close_now(void *user)
 
 void gph_close(gph_runtime *runtime)
 {
-    if (runtime != NULL) /* behind what of it was put off, if anything was */
+    if (runtime != NULL) /* after what of it was put off, if anything was */
         gphi_defer(&runtime->closing, close_now, runtime);
 }
 

@@ -108,8 +108,8 @@ typedef struct gphi_event {
     uint32_t thread; /* kernel's number */
     uint64_t time_ns;
     uint64_t id;
-    uint16_t word_count; /* behind the record's head */
-    uint16_t part_count; /* behind the words */
+    uint16_t word_count; /* after the record's head */
+    uint16_t part_count; /* after the words */
     uint32_t stack; /* 0: none taken. A STACK or PYTHON record of that id came before */
     union {
         struct {
@@ -186,7 +186,7 @@ typedef struct gphi_part {
     uint32_t bytes;
 } gphi_part;
 
-/* Words of a NODE behind its type. Kernel: function, grid x y z, block x y z, shared
+/* Words of a NODE after its type. Kernel: function, grid x y z, block x y z, shared
  * bytes, context, cooperative, priority; part PARAMS. Others: part STRUCT, the driver's
  * own parameter struct (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUDA_HOST_NODE_PARAMS,
  * CUDA_MEM_ALLOC_NODE_PARAMS, CUdeviceptr of a free, CUevent, CUgraph of a child). */
@@ -209,7 +209,7 @@ typedef enum gphi_gpu_what {
 
 typedef enum gphi_anchor {
     GPHI_ANCHOR_LAUNCH,       /* host: launching a kernel into a stream */
-    GPHI_ANCHOR_STREAM_NODE,  /* GPU: a tiny kernel behind another, in a stream */
+    GPHI_ANCHOR_STREAM_NODE,  /* GPU: a tiny kernel after another, in a stream */
     GPHI_ANCHOR_GRAPH_NODE,   /* GPU: the same in a graph */
     GPHI_ANCHOR_GRAPH_LAUNCH, /* host: launching a graph, and for each of its nodes */
     GPHI_ANCHOR_GRAPH_LAUNCH_NODE,
@@ -222,7 +222,7 @@ typedef enum gphi_anchor {
     GPHI_ANCHOR_INSTANTIATE_NODE,
     GPHI_ANCHOR_UPLOAD, /* host: upload and its end, and for each node */
     GPHI_ANCHOR_UPLOAD_NODE,
-    GPHI_ANCHOR_STREAM_COPY, /* GPU: a small fill behind another, in a stream */
+    GPHI_ANCHOR_STREAM_COPY, /* GPU: a small fill after another, in a stream */
     GPHI_ANCHOR_GRAPH_COPY,  /* GPU: the same in a graph */
     GPHI_ANCHOR_STREAM_FORK, /* GPU: a fork into two streams and its join, in streams */
     GPHI_ANCHOR_GRAPH_FORK,  /* GPU: the same in a graph */
@@ -267,7 +267,7 @@ static inline const gphi_part *gphi_part_next(const gphi_part *part)
     return (const gphi_part *)((const char *)part + bytes);
 }
 
-/* The `nth` part of a kind (from 0), or NULL; its bytes stand behind it. Records of
+/* The `nth` part of a kind (from 0), or NULL; its bytes stand after it. Records of
  * gphi_event_reader are checked: all parts lie within them, texts end. */
 const gphi_part *gphi_event_part(const gphi_event *event, gphi_part_kind kind,
                                  uint32_t nth);

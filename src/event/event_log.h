@@ -14,7 +14,7 @@ gph_status gphi_event_log_read(const char *path, const gph_allocator *allocator,
                                gphi_event_log **out, gph_error *error);
 void gphi_event_log_close(gphi_event_log *log);
 
-/* The records in order; NULL behind the last. `*at` begins with 0. */
+/* The records in order; NULL after the last. `*at` begins with 0. */
 const gphi_event *gphi_event_log_next(const gphi_event_log *log, size_t *at);
 
 /* Writes records one by one; the file is there whole after gphi_event_save_end(). */

@@ -31,7 +31,7 @@ typedef struct gphi_event_ring gphi_event_ring;
 gph_status gphi_event_ring_create(const char *path, uint32_t units, gphi_event_ring **out,
                                   gph_error *error);
 
-/* Room for a record with `bytes` behind its head, or NULL: then one more is lost. All of
+/* Room for a record with `bytes` after its head, or NULL: then one more is lost. All of
  * it must be filled but `mark`, `units`; then gphi_event_ring_put(). */
 gphi_event *gphi_event_ring_take(gphi_event_ring *ring, size_t bytes);
 void gphi_event_ring_put(gphi_event_ring *ring, gphi_event *event);
@@ -88,7 +88,7 @@ gph_status gphi_event_ring_open(const char *path, const gph_allocator *allocator
 void gphi_event_ring_close(gphi_event_ring_reader *reader);
 
 /* The next record, a copy, valid until the next call, or NULL: none for now. With
- * `is_over` (the writer is gone) unfinished records are skipped, and behind the last come
+ * `is_over` (the writer is gone) unfinished records are skipped, and after the last come
  * the calls that have not returned. What did not fit is told by a LOST record where it is
  * missing, as far as the writer came to say so. */
 const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_over);

@@ -164,7 +164,7 @@ static const gphi_event *copy_of(gphi_event_ring_reader *reader, const gphi_even
 
 /* ---- calls that have not returned ---- */
 
-enum { FROM_STACKS = 1 << 16 }; /* numbers behind those of attach/peek/stack.c */
+enum { FROM_STACKS = 1 << 16 }; /* numbers after those of attach/peek/stack.c */
 
 /* Behind the last record. A thread ends in one call at most. */
 static const gphi_event *next_unreturned(gphi_event_ring_reader *reader)
