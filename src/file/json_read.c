@@ -204,14 +204,12 @@ static gph_status check_object(const struct reader *reader, const struct place *
 {
     if (!json_is_object(value))
         return fail_at(reader, at, "is no object");
-    const char *key;
-    json_t *ignored;
-    json_object_foreach(
-        value, key,
-        ignored) if (!is_known_key(fields, more,
-                                   key)) return fail_at(reader, at,
-                                                        "has the unknown key \"%.40s\"",
-                                                        key);
+    for (void *at_key = json_object_iter(value); at_key != NULL;
+         at_key = json_object_iter_next(value, at_key)) {
+        const char *key = json_object_iter_key(at_key);
+        if (!is_known_key(fields, more, key))
+            return fail_at(reader, at, "has the unknown key \"%.40s\"", key);
+    }
     return GPH_OK;
 }
 
@@ -231,39 +229,49 @@ static gph_status read_object(const struct reader *reader, const struct place *u
     return GPH_OK;
 }
 
-static gph_status read_arg(const struct reader *reader, const struct place *at,
-                           json_t *value, gph_kernel_arg *out)
+static gph_status count_array(const struct reader *reader, const struct place *at,
+                              const json_t *value, size_t *count)
 {
-    static const char *const keys[] = {"offset", "bytes", NULL};
-    GPHI_TRY(check_object(reader, at, value, (gphi_fields){NULL, 0}, keys));
-    uint64_t offset, bytes;
-    const struct place at_offset = {at, "offset", 0}, at_bytes = {at, "bytes", 0};
-    GPHI_TRY(read_uint(reader, &at_offset, json_object_get(value, "offset"), UINT32_MAX,
-                       &offset));
-    GPHI_TRY(read_uint(reader, &at_bytes, json_object_get(value, "bytes"), UINT32_MAX,
-                       &bytes));
-    *out = (gph_kernel_arg){(uint32_t)offset, (uint32_t)bytes};
+    if (!json_is_array(value))
+        return fail_at(reader, at, "is no array");
+    *count = json_array_size(value);
     return GPH_OK;
 }
 
-/* The arrays of the reader are used again for each node; the graph copies them. */
-static gph_status read_args(struct reader *reader, const struct place *up, json_t *value,
-                            gph_kernel_params *out)
+/* Objects of these fields into an array of the reader's, which is used again for each
+ * node; the graph copies it. `owner` has at most 65,535 of them. */
+static gph_status read_list(struct reader *reader, const struct place *up, json_t *value,
+                            gphi_fields fields, const char *owner, gphi_vec *out)
 {
-    if (!json_is_array(value))
-        return fail_at(reader, up, "is no array");
-    const size_t count = json_array_size(value);
+    size_t count;
+    GPHI_TRY(count_array(reader, up, value, &count));
     if (count > UINT16_MAX)
-        return fail_at(reader, up, "has %zu entries, more than any kernel", count);
-    if (count > 0 && gphi_vec_add(&reader->args, count) == NULL)
+        return fail_at(reader, up, "has %zu entries, more than any %s", count, owner);
+    if (count > 0 && gphi_vec_add(out, count) == NULL)
         return fail_memory(reader);
     for (size_t i = 0; i < count; i++) {
         const struct place at = {up, NULL, i};
-        GPHI_TRY(read_arg(reader, &at, json_array_get(value, i),
-                          gphi_vec_at(&reader->args, i)));
+        GPHI_TRY(read_object(reader, &at, json_array_get(value, i), fields,
+                             gphi_vec_at(out, i)));
     }
+    return GPH_OK;
+}
+
+static gph_status read_args(struct reader *reader, const struct place *at, json_t *value,
+                            gph_kernel_params *out)
+{
+    GPHI_TRY(read_list(reader, at, value, gphi_fields_of_arg(), "kernel", &reader->args));
     out->args = reader->args.items;
-    out->arg_count = (uint32_t)count;
+    out->arg_count = (uint32_t)reader->args.count;
+    return GPH_OK;
+}
+
+static gph_status read_ops(struct reader *reader, const struct place *at, json_t *value,
+                           gph_batch_params *out)
+{
+    GPHI_TRY(read_list(reader, at, value, gphi_fields_of_op(), "batch", &reader->ops));
+    out->ops = reader->ops.items;
+    out->count = (uint32_t)reader->ops.count;
     return GPH_OK;
 }
 
@@ -285,27 +293,6 @@ static gph_status read_bytes(struct reader *reader, const struct place *at,
     }
     out->buffer = reader->buffer.items;
     out->buffer_bytes = count;
-    return GPH_OK;
-}
-
-/* As read_args(): the reader's array, which the graph copies. */
-static gph_status read_ops(struct reader *reader, const struct place *up, json_t *value,
-                           gph_batch_params *out)
-{
-    if (!json_is_array(value))
-        return fail_at(reader, up, "is no array");
-    const size_t count = json_array_size(value);
-    if (count > UINT16_MAX)
-        return fail_at(reader, up, "has %zu entries, more than any batch", count);
-    if (count > 0 && gphi_vec_add(&reader->ops, count) == NULL)
-        return fail_memory(reader);
-    for (size_t i = 0; i < count; i++) {
-        const struct place at = {up, NULL, i};
-        GPHI_TRY(read_object(reader, &at, json_array_get(value, i), gphi_fields_of_op(),
-                             gphi_vec_at(&reader->ops, i)));
-    }
-    out->ops = reader->ops.items;
-    out->count = (uint32_t)count;
     return GPH_OK;
 }
 
@@ -405,9 +392,8 @@ static gph_status add_node(struct reader *reader, const struct place *up, json_t
 static gph_status add_nodes(struct reader *reader, const struct place *up, json_t *nodes,
                             uint32_t depth, gph_graph *graph)
 {
-    if (!json_is_array(nodes))
-        return fail_at(reader, up, "is no array");
-    const size_t count = json_array_size(nodes);
+    size_t count;
+    GPHI_TRY(count_array(reader, up, nodes, &count));
     if (count > reader->nodes_left)
         return fail_at(reader, up, "has %zu nodes, %llu more are allowed", count,
                        (unsigned long long)reader->nodes_left);
@@ -445,9 +431,9 @@ static gph_status add_edge(const struct reader *reader, const struct place *up,
 static gph_status add_edges(const struct reader *reader, const struct place *up,
                             json_t *edges, gph_graph *graph)
 {
-    if (!json_is_array(edges))
-        return fail_at(reader, up, "is no array");
-    for (size_t i = 0; i < json_array_size(edges); i++) {
+    size_t count;
+    GPHI_TRY(count_array(reader, up, edges, &count));
+    for (size_t i = 0; i < count; i++) {
         const struct place at = {up, NULL, i};
         GPHI_TRY(add_edge(reader, &at, json_array_get(edges, i), graph));
     }

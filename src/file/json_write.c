@@ -21,16 +21,6 @@ static void put_u64(gphi_text *out, uint64_t value)
         gphi_text_add(out, "\"0x%" PRIx64 "\"", value);
 }
 
-/* Where arguments lie in the buffer, which is a member of its own. */
-static void put_args(gphi_text *out, const gph_kernel_params *kernel)
-{
-    gphi_text_put(out, "[");
-    for (uint32_t i = 0; i < kernel->arg_count; i++)
-        gphi_text_add(out, "%s{\"offset\": %" PRIu32 ", \"bytes\": %" PRIu32 "}",
-                      i > 0 ? ", " : "", kernel->args[i].offset, kernel->args[i].bytes);
-    gphi_text_put(out, "]");
-}
-
 static void put_bytes(gphi_text *out, const gph_kernel_params *kernel)
 {
     gphi_text_put(out, "\"");
@@ -102,12 +92,14 @@ static void put_object(gphi_text *out, const void *base, gphi_fields fields)
     gphi_text_put(out, "}");
 }
 
-static void put_ops(gphi_text *out, const gph_batch_params *batch)
+/* An array of such objects. */
+static void put_list(gphi_text *out, const void *items, uint32_t count, size_t item_bytes,
+                     gphi_fields fields)
 {
     gphi_text_put(out, "[");
-    for (uint32_t i = 0; i < batch->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         gphi_text_put(out, i > 0 ? ", " : "");
-        put_object(out, &batch->ops[i], gphi_fields_of_op());
+        put_object(out, (const char *)items + i * item_bytes, fields);
     }
     gphi_text_put(out, "]");
 }
@@ -117,9 +109,15 @@ static void put_field(gphi_text *out, const gph_node *node, const gphi_field *fi
 {
     switch (field->type) {
     case GPHI_FIELD_TEXT: gphi_json_text(out, node->u.kernel.function); break;
-    case GPHI_FIELD_ARGS: put_args(out, &node->u.kernel); break;
+    case GPHI_FIELD_ARGS:
+        put_list(out, node->u.kernel.args, node->u.kernel.arg_count,
+                 sizeof(gph_kernel_arg), gphi_fields_of_arg());
+        break;
     case GPHI_FIELD_BYTES: put_bytes(out, &node->u.kernel); break;
-    case GPHI_FIELD_OPS: put_ops(out, &node->u.batch); break;
+    case GPHI_FIELD_OPS:
+        put_list(out, node->u.batch.ops, node->u.batch.count, sizeof(gph_mem_op),
+                 gphi_fields_of_op());
+        break;
     case GPHI_FIELD_GRAPH: put_graph(out, node->u.child); break;
     case GPHI_FIELD_SIDE:
         put_object(out, (const char *)node + field->offset, gphi_fields_of_side());

@@ -58,6 +58,10 @@ static const gphi_field op_fields[] = {
     {"address", GPHI_FIELD_HEX, OP(address), false},
     {"value", GPHI_FIELD_U64, OP(value), false},
 };
+static const gphi_field arg_fields[] = {
+    {"offset", GPHI_FIELD_U32, offsetof(gph_kernel_arg, offset), false},
+    {"bytes", GPHI_FIELD_U32, offsetof(gph_kernel_arg, bytes), false},
+};
 static const gphi_field semaphore_fields[] = {
     {"count", GPHI_FIELD_U32, NODE(semaphore.count), true},
 };
@@ -99,6 +103,11 @@ gphi_fields gphi_fields_of_node(gph_node_kind kind)
 gphi_fields gphi_fields_of_side(void)
 {
     return FIELDS(side_fields);
+}
+
+gphi_fields gphi_fields_of_arg(void)
+{
+    return FIELDS(arg_fields);
 }
 
 gphi_fields gphi_fields_of_op(void)

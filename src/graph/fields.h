@@ -45,6 +45,9 @@ gphi_fields gphi_fields_of_node(gph_node_kind kind);
 /* The fields of a side of a copy. */
 gphi_fields gphi_fields_of_side(void);
 
+/* Where a kernel's argument lies has these, in a gph_kernel_arg. */
+gphi_fields gphi_fields_of_arg(void);
+
 /* The operations of a batch have these, in a gph_mem_op. */
 gphi_fields gphi_fields_of_op(void);
 

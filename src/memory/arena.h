@@ -119,13 +119,6 @@ gph_status gphi_stream_mark(gph_arena *arena, uint32_t index, CUstream stream,
 /* Asks the events. Waits for nothing. */
 void gphi_streams_poll(gph_arena *arena);
 
-static inline bool gphi_stream_ended(const gph_arena *arena, uint32_t index,
-                                     uint64_t ticket)
-{
-    return ((const struct gphi_stream *)gphi_vec_at(&arena->streams, index))->ended >=
-           ticket;
-}
-
 /* Every ticket up to this one, of whichever stream, has ended. */
 uint64_t gphi_streams_all_ended(const gph_arena *arena);
 

@@ -381,18 +381,6 @@ void gphi_blocks_take(struct gphi_blocks *b, uint32_t i, uint64_t bytes,
     make_live(b, i, requested);
 }
 
-bool gphi_blocks_free_at(const struct gphi_blocks *b, uint32_t i, uint64_t address,
-                         uint64_t bytes)
-{
-    while (i != GPHI_NIL && gphi_block_at(b, i)->state == GPHI_BLOCK_FREE) {
-        const struct gphi_block *block = gphi_block_at(b, i);
-        if (address + bytes <= block->address + block->bytes)
-            return true;
-        i = block->next;
-    }
-    return false;
-}
-
 uint32_t gphi_blocks_take_at(struct gphi_blocks *b, uint32_t i, uint64_t address,
                              uint64_t bytes, uint64_t requested)
 {

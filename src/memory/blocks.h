@@ -140,9 +140,6 @@ void gphi_blocks_take(struct gphi_blocks *b, uint32_t block, uint64_t bytes,
  * blocks reserved. Returns the block. */
 uint32_t gphi_blocks_take_at(struct gphi_blocks *b, uint32_t block, uint64_t address,
                              uint64_t bytes, uint64_t requested);
-/* Whether [address, address + bytes), from `block` on, is all free. */
-bool gphi_blocks_free_at(const struct gphi_blocks *b, uint32_t block, uint64_t address,
-                         uint64_t bytes);
 
 /* Makes a live block free, in a lane. Its uses are dropped. Returns the block that it is
  * part of now. */
