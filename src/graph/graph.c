@@ -254,10 +254,8 @@ gph_status gph_graph_edge_add(gph_graph *graph, const gph_edge *edge, gph_error 
                          "edge from %u to %u: port %u, type %u are no edge data of CUDA",
                          edge->from, edge->to, edge->from_port, edge->type);
 
-    gph_edge *place = gphi_vec_add(&graph->edges, 1);
-    if (place == NULL)
+    if (gphi_vec_push(&graph->edges, edge) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "adding edge %zu", graph->edges.count);
-    *place = *edge;
     return GPH_OK;
 }
 

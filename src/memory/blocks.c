@@ -37,10 +37,10 @@ gph_status gphi_blocks_lane(struct gphi_blocks *b, enum gphi_lane_kind kind,
             return GPH_OK;
         }
     }
-    struct gphi_lane *fresh = gphi_vec_add(&b->lanes, 1);
-    if (fresh == NULL)
+    if (gphi_vec_push(&b->lanes, &(struct gphi_lane){.root = GPHI_NIL,
+                                                     .stream = stream,
+                                                     .kind = kind}) != GPH_OK)
         return GPH_E_NO_MEMORY;
-    *fresh = (struct gphi_lane){.root = GPHI_NIL, .stream = stream, .kind = kind};
     *out = (uint32_t)(b->lanes.count - 1);
     return GPH_OK;
 }

@@ -390,10 +390,10 @@ static gph_status find_writes(struct gphi_recording *r)
         const gph_pool_range *range = range_at(r, i);
         if (range->kind == GPH_RANGE_INPUT)
             continue;
-        struct gphi_span *span = gphi_vec_add(&r->writes, 1);
-        if (span == NULL)
+        if (gphi_vec_push(&r->writes,
+                          &(struct gphi_span){range->address,
+                                              range->address + range->bytes}) != GPH_OK)
             return GPH_E_NO_MEMORY;
-        *span = (struct gphi_span){range->address, range->address + range->bytes};
     }
     struct gphi_span *spans = r->writes.items;
     if (r->writes.count == 0)

@@ -277,10 +277,8 @@ static gph_status extend(struct budget *b, uint32_t from)
             keep_path(b, &to);
         }
         to.next = b->first[j];
-        struct label *kept = (struct label *)gphi_vec_add(&b->labels, 1);
-        if (kept == NULL)
+        if (gphi_vec_push(&b->labels, &to) != GPH_OK)
             return GPH_E_NO_MEMORY;
-        *kept = to;
         b->first[j] = (uint32_t)(b->labels.count - 1);
     }
     return GPH_OK;

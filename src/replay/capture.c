@@ -407,10 +407,8 @@ gph_status gph_capture_hold(gph_capture *capture, gph_defer_fn *release, void *u
     GPHI_TRY(gphi_capture_check(capture, error));
     if (release == NULL)
         return gphi_fail(error, GPH_E_INVALID, "release is NULL");
-    gphi_hold *hold = gphi_vec_add(&capture->recording->holds, 1);
-    if (hold == NULL)
+    if (gphi_vec_push(&capture->recording->holds, &(gphi_hold){release, user}) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "holding an object");
-    *hold = (gphi_hold){release, user};
     return GPH_OK;
 }
 
@@ -422,9 +420,7 @@ gph_status gph_capture_output(gph_capture *capture, CUdeviceptr address, gph_err
     if (capture->recording->pool == NULL)
         return gphi_fail(error, GPH_E_STATE, "the capture of stream %p has no pool",
                          (void *)capture->stream);
-    CUdeviceptr *place = gphi_vec_add(&capture->recording->outputs, 1);
-    if (place == NULL)
+    if (gphi_vec_push(&capture->recording->outputs, &address) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "noting output 0x%llx", address);
-    *place = address;
     return GPH_OK;
 }

@@ -116,10 +116,9 @@ static gph_status list_args(const struct survey *survey,
             return GPH_OK; /* that was the last one, or the driver tells of none */
         if (result != CUDA_SUCCESS)
             return check_query(survey, result, "cuFuncGetParamInfo");
-        gph_kernel_arg *arg = gphi_vec_add(args, 1);
-        if (arg == NULL)
+        if (gphi_vec_push(args, &(gph_kernel_arg){(uint32_t)offset, (uint32_t)bytes}) !=
+            GPH_OK)
             return fail_memory(survey);
-        *arg = (gph_kernel_arg){(uint32_t)offset, (uint32_t)bytes};
     }
 }
 
@@ -142,10 +141,8 @@ static gph_status find_known(const struct survey *survey,
     if (named != CUDA_SUCCESS)
         out->name = NULL;
     GPHI_TRY(list_args(survey, params, out));
-    struct known *place = gphi_vec_add(&functions->known, 1);
-    if (place == NULL)
+    if (gphi_vec_push(&functions->known, out) != GPH_OK)
         return fail_memory(survey);
-    *place = *out;
     if (gphi_map_set(&functions->index, key, functions->known.count - 1) != GPH_OK)
         return fail_memory(survey);
     return GPH_OK;

@@ -17,10 +17,10 @@
 
 /* ---- forks and joins of the library ---- */
 
-static gph_status fail_stream(CUresult result, const char *call, CUstream stream,
-                              gph_error *error)
+static gph_status check_call(CUresult result, const char *call, CUstream stream,
+                             gph_error *error)
 {
-    return gphi_cuda_fail(error, (gph_status)result, call, "stream %p", (void *)stream);
+    return gphi_cuda_check(error, result, call, "stream %p", (void *)stream);
 }
 
 static CUresult create_event(const gphi_cuda_table *cu, CUcontext context, CUevent *out)
@@ -56,9 +56,8 @@ static gph_status find_event(gph_capture *capture, CUstream stream, CUevent *out
         return gphi_fail(error, GPH_E_NO_MEMORY, "an event for stream %p",
                          (void *)stream);
     CUevent event = NULL;
-    const CUresult result = create_event(cu, context, &event);
-    if (result != CUDA_SUCCESS)
-        return fail_stream(result, "cuEventCreate", stream, error);
+    GPHI_TRY(
+        check_call(create_event(cu, context, &event), "cuEventCreate", stream, error));
     *(gphi_capture_event *)gphi_vec_add(&capture->events, 1) =
         (gphi_capture_event){context, event};
     *out = event;
@@ -82,13 +81,9 @@ static gph_status connect(gph_capture *capture, CUstream from, CUstream to,
     const gphi_cuda_table *cu = &capture->runtime->cu;
     CUevent event = NULL;
     GPHI_TRY(find_event(capture, from, &event, error));
-    CUresult result = cu->cuEventRecord(event, from);
-    if (result != CUDA_SUCCESS)
-        return fail_stream(result, "cuEventRecord", from, error);
-    result = cu->cuStreamWaitEvent(to, event, 0);
-    if (result != CUDA_SUCCESS)
-        return fail_stream(result, "cuStreamWaitEvent", to, error);
-    return GPH_OK;
+    GPHI_TRY(check_call(cu->cuEventRecord(event, from), "cuEventRecord", from, error));
+    return check_call(cu->cuStreamWaitEvent(to, event, 0), "cuStreamWaitEvent", to,
+                      error);
 }
 
 static gph_status check_other(const gph_capture *capture, CUstream stream,
@@ -303,10 +298,8 @@ static gph_status join_loose(const struct leaves *leaves)
     const CUresult result = capture->runtime->cu.cuStreamUpdateCaptureDependencies(
         capture->stream, leaves->loose.items, NULL, leaves->loose.count,
         CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
-    if (result != CUDA_SUCCESS)
-        return fail_stream(result, "cuStreamUpdateCaptureDependencies", capture->stream,
-                           leaves->error);
-    return GPH_OK;
+    return check_call(result, "cuStreamUpdateCaptureDependencies", capture->stream,
+                      leaves->error);
 }
 
 gph_status gphi_join_streams(gph_capture *capture, gph_error *error)
@@ -315,10 +308,9 @@ gph_status gphi_join_streams(gph_capture *capture, gph_error *error)
     if (capture->join == GPH_JOIN_ERROR)
         return GPH_OK;
     gphi_capture_info info;
-    const CUresult result =
-        gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info);
-    if (result != CUDA_SUCCESS)
-        return fail_stream(result, "cuStreamGetCaptureInfo", capture->stream, error);
+    GPHI_TRY(
+        check_call(gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info),
+                   "cuStreamGetCaptureInfo", capture->stream, error));
     if (info.graph == NULL)
         return GPH_OK; /* invalid: the end says why */
 

@@ -18,26 +18,23 @@ static CUmemAllocationProp props_of(CUdevice device)
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}};
 }
 
-static gph_status fail(CUresult result, const char *call, uint64_t bytes,
-                       gph_error *error)
+static gph_status check(CUresult result, const char *call, uint64_t bytes,
+                        gph_error *error)
 {
-    return gphi_cuda_fail(error, (gph_status)result, call, "a buffer of %llu bytes",
-                          (unsigned long long)bytes);
+    return gphi_cuda_check(error, result, call, "a buffer of %llu bytes",
+                           (unsigned long long)bytes);
 }
 
 /* Mappings are of whole pages; what a page is depends on the device. */
 static gph_status granularity_of(const gph_runtime *runtime, CUdevice *device,
                                  size_t *out, gph_error *error)
 {
-    CUresult result = runtime->cu.cuCtxGetDevice(device);
-    if (result != CUDA_SUCCESS)
-        return fail(result, "cuCtxGetDevice", 0, error);
+    const gphi_cuda_table *cu = &runtime->cu;
+    GPHI_TRY(check(cu->cuCtxGetDevice(device), "cuCtxGetDevice", 0, error));
     const CUmemAllocationProp props = props_of(*device);
-    result = runtime->cu.cuMemGetAllocationGranularity(out, &props,
-                                                       CU_MEM_ALLOC_GRANULARITY_MINIMUM);
-    if (result != CUDA_SUCCESS)
-        return fail(result, "cuMemGetAllocationGranularity", 0, error);
-    return GPH_OK;
+    return check(
+        cu->cuMemGetAllocationGranularity(out, &props, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+        "cuMemGetAllocationGranularity", 0, error);
 }
 
 static gph_slot_buffer *create(gph_runtime *runtime)
@@ -102,7 +99,7 @@ gph_status gph_slot_buffer_create(gph_runtime *runtime, uint64_t bytes,
     if (result != CUDA_SUCCESS) {
         const uint64_t wanted = buffer->bytes;
         gph_slot_buffer_destroy(buffer);
-        return fail(result, call, wanted, error);
+        return check(result, call, wanted, error);
     }
     *out = buffer;
     return GPH_OK;

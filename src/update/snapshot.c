@@ -99,11 +99,11 @@ static gph_snapshot *create(gph_runtime *runtime, CUgraph source)
 
 /* ---- what the driver tells beside the graph ---- */
 
-static gph_status fail_query(const gph_snapshot *snapshot, CUresult result,
-                             const char *call, gph_error *error)
+static gph_status check_query(const gph_snapshot *snapshot, CUresult result,
+                              const char *call, gph_error *error)
 {
-    return gphi_cuda_fail(error, (gph_status)result, call, "describing graph %p",
-                          (void *)snapshot->source);
+    return gphi_cuda_check(error, result, call, "describing graph %p",
+                           (void *)snapshot->source);
 }
 
 static gph_status read_handles(gph_snapshot *snapshot, const gphi_level *level,
@@ -118,10 +118,8 @@ static gph_status read_handles(gph_snapshot *snapshot, const gphi_level *level,
         return gphi_fail(error, GPH_E_NO_MEMORY, "describing %u nodes", level->count);
     const CUresult result =
         snapshot->runtime->cu.cuGraphGetNodes(graph, handles, &filled);
-    gph_status status = GPH_OK;
-    if (result != CUDA_SUCCESS)
-        status = fail_query(snapshot, result, "cuGraphGetNodes", error);
-    else if (filled != level->count)
+    gph_status status = check_query(snapshot, result, "cuGraphGetNodes", error);
+    if (status == GPH_OK && filled != level->count)
         status = gphi_fail(error, GPH_E_STATE, "graph %p changed while it was described",
                            (void *)graph);
     for (uint32_t i = 0; status == GPH_OK && i < level->count; i++)
@@ -205,25 +203,22 @@ static gph_status read_place(gph_snapshot *snapshot, gphi_place *place, gph_erro
     } else {
         result = gphi_operands_ask(snapshot, place);
     }
-    if (result != CUDA_SUCCESS)
-        return fail_query(snapshot, result, call, error);
-    return GPH_OK;
+    return check_query(snapshot, result, call, error);
 }
 
 static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
 {
-    const CUresult current = snapshot->runtime->cu.cuCtxGetCurrent(&snapshot->context);
-    if (current != CUDA_SUCCESS)
-        return fail_query(snapshot, current, "cuCtxGetCurrent", error);
+    const gphi_cuda_table *cu = &snapshot->runtime->cu;
+    GPHI_TRY(check_query(snapshot, cu->cuCtxGetCurrent(&snapshot->context),
+                         "cuCtxGetCurrent", error));
     for (uint32_t i = 0; i < snapshot->level_count; i++) {
         const gphi_level *level = &snapshot->levels[i];
         CUgraph graph = snapshot->source;
         if (level->parent != GPH_NODE_NONE) { /* whose handles are read already */
-            const CUresult result = snapshot->runtime->cu.cuGraphChildGraphNodeGetGraph(
-                snapshot->places[level->parent].handle, &graph);
-            if (result != CUDA_SUCCESS)
-                return fail_query(snapshot, result, "cuGraphChildGraphNodeGetGraph",
-                                  error);
+            CUgraphNode parent = snapshot->places[level->parent].handle;
+            GPHI_TRY(check_query(snapshot,
+                                 cu->cuGraphChildGraphNodeGetGraph(parent, &graph),
+                                 "cuGraphChildGraphNodeGetGraph", error));
         }
         GPHI_TRY(read_handles(snapshot, level, graph, error));
     }
