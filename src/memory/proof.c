@@ -582,40 +582,18 @@ static bool is_input(const gph_pool_range *range)
 {
     return range->kind == GPH_RANGE_INPUT;
 }
-static bool is_lasting_input(const gph_pool_range *range)
-{
-    return is_counted(range);
-}
-
-/* The first range of `r` that passes and that `writer` writes over, and the writer's. */
+/* The first range of `r` that passes and that `writer` writes over, and the writer's.
+ * `own_counts`: also what the writer makes for it to read. */
 static bool find_collision(const struct gphi_recording *r, filter_fn *filter,
-                           const struct gphi_recording *writer,
+                           const struct gphi_recording *writer, bool own_counts,
                            const gph_pool_range **out, const gph_pool_range **over)
 {
     for (size_t i = 0; i < r->ranges.count; i++) {
         const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
-        if (!filter(range) || !gphi_spans_touch(&writer->writes, range->address,
-                                                range->address + range->bytes))
-            continue;
-        *over = range_over(writer, range->address, range->address + range->bytes);
-        /* Its own output, read by another, is no collision. */
-        if (range->kind == GPH_RANGE_INPUT && range->maker == writer->id)
-            continue;
-        *out = range;
-        return true;
-    }
-    return false;
-}
-
-/* As find_collision(); who makes what the other reads collides as well. */
-static bool find_reading(const struct gphi_recording *r,
-                         const struct gphi_recording *writer, const gph_pool_range **out,
-                         const gph_pool_range **over)
-{
-    for (size_t i = 0; i < r->ranges.count; i++) {
-        const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
-        if (!is_input(range) || !gphi_spans_touch(&writer->writes, range->address,
-                                                  range->address + range->bytes))
+        const bool is_own = range->kind == GPH_RANGE_INPUT && range->maker == writer->id;
+        if (!filter(range) || (is_own && !own_counts) ||
+            !gphi_spans_touch(&writer->writes, range->address,
+                              range->address + range->bytes))
             continue;
         *over = range_over(writer, range->address, range->address + range->bytes);
         *out = range;
@@ -634,8 +612,9 @@ static gph_status at_once(const gph_pool *pool, const struct gphi_recording *a,
                    ? GPH_OK
                    : gphi_fail(error, GPH_E_STATE,
                                "%s cannot run at the same time as itself", a->name);
-    if (find_collision(a, is_written, b, &x, &y) || find_reading(a, b, &x, &y) ||
-        find_reading(b, a, &y, &x)) {
+    if (find_collision(a, is_written, b, false, &x, &y) ||
+        find_collision(a, is_input, b, true, &x, &y) ||
+        find_collision(b, is_input, a, true, &y, &x)) {
         tell(pool, x, y, "lies over", conflict, error);
         return GPH_E_STATE;
     }
@@ -647,11 +626,11 @@ static gph_status after(const gph_pool *pool, const struct gphi_recording *first
                         gph_error *error)
 {
     const gph_pool_range *x = NULL, *y = NULL;
-    if (first != second && find_collision(first, is_left, second, &x, &y)) {
+    if (first != second && find_collision(first, is_left, second, false, &x, &y)) {
         tell(pool, x, y, "overwrites", conflict, error);
         return GPH_E_STATE;
     }
-    if (find_collision(second, is_lasting_input, first, &y, &x)) {
+    if (find_collision(second, is_counted, first, false, &y, &x)) {
         tell(pool, x, y, "is overwritten before: it lies under", conflict, error);
         return GPH_E_STATE;
     }

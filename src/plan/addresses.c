@@ -106,8 +106,8 @@ static gph_status run(struct job *job, const gph_plan_buffer *buffers, size_t co
                          (unsigned long long)wanted, (unsigned long long)job->floor);
     if (count == 0)
         return GPH_OK;
-    job->offsets = (uint64_t *)gphi_heap_array(heap, count, sizeof(uint64_t));
-    job->trial = (uint64_t *)gphi_heap_array(heap, count, sizeof(uint64_t));
+    job->offsets = gphi_heap_array(heap, count, sizeof(uint64_t));
+    job->trial = gphi_heap_array(heap, count, sizeof(uint64_t));
     if (!job->offsets || !job->trial || solve(job) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "no memory to plan %zu buffers", count);
     if (wanted == 0 || job->height <= wanted)

@@ -31,9 +31,9 @@ struct row {
 
 static gph_status put_id(gph_plan_table *table, gphi_csv *csv, gphi_span value)
 {
-    size_t *at = (size_t *)gphi_vec_add(&table->ids, 1);
+    size_t *at = gphi_vec_add(&table->ids, 1);
     const size_t begin = table->text.count;
-    char *text = (char *)gphi_vec_add(&table->text, value.bytes + 1);
+    char *text = gphi_vec_add(&table->text, value.bytes + 1);
     if (at == NULL || text == NULL)
         return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
                          csv->line);
@@ -45,7 +45,7 @@ static gph_status put_id(gph_plan_table *table, gphi_csv *csv, gphi_span value)
 
 static gph_status put_value(void *user, gphi_csv *csv, uint32_t column, gphi_span value)
 {
-    struct row *row = (struct row *)user;
+    struct row *row = user;
     gph_plan_buffer *b = &row->buffer;
     switch (column) {
     case ID: return put_id(row->table, csv, value);
@@ -84,7 +84,7 @@ gph_status gph_plan_table_read(const char *text, size_t bytes,
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
                          out == NULL ? "out" : "text");
     const gph_allocator heap = gphi_heap(allocator);
-    gph_plan_table *table = (gph_plan_table *)gphi_heap_alloc(heap, sizeof(*table));
+    gph_plan_table *table = gphi_heap_alloc(heap, sizeof(*table));
     if (table == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for a table");
     table->heap = heap;
@@ -117,7 +117,7 @@ void gph_plan_table_destroy(gph_plan_table *table)
 
 const gph_plan_buffer *gph_plan_table_buffers(const gph_plan_table *table)
 {
-    return (const gph_plan_buffer *)table->buffers.items;
+    return table->buffers.items;
 }
 
 size_t gph_plan_table_count(const gph_plan_table *table)
@@ -127,8 +127,8 @@ size_t gph_plan_table_count(const gph_plan_table *table)
 
 const char *gph_plan_table_id(const gph_plan_table *table, size_t index)
 {
-    const size_t *at = (const size_t *)gphi_vec_at(&table->ids, index);
-    return (const char *)gphi_vec_at(&table->text, *at);
+    const size_t *at = gphi_vec_at(&table->ids, index);
+    return gphi_vec_at(&table->text, *at);
 }
 
 /* ---- writing ---- */
@@ -176,7 +176,7 @@ struct saving {
 
 static gph_status fill(void *user, gphi_save *to)
 {
-    const struct saving *s = (const struct saving *)user;
+    const struct saving *s = user;
     return write_rows(s->table, s->offsets, gphi_save_write, to, to->error);
 }
 

@@ -83,7 +83,7 @@ static gph_status find_borders(gphi_divide *d)
 {
     const gphi_problem *p = d->s->problem;
     const size_t room = (size_t)p->section_count + 1;
-    struct border *all = (struct border *)gphi_heap_array(p->heap, room, sizeof(*all));
+    struct border *all = gphi_heap_array(p->heap, room, sizeof(*all));
     if (all == NULL)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -271,7 +271,7 @@ bool gphi_divide_try(gphi_divide *d)
 
 gph_status gphi_divide_create(gphi_search *s, gphi_keyed *keyed, gphi_divide **out)
 {
-    gphi_divide *d = (gphi_divide *)gphi_heap_alloc(s->problem->heap, sizeof(*d));
+    gphi_divide *d = gphi_heap_alloc(s->problem->heap, sizeof(*d));
     if (d == NULL)
         return GPH_E_NO_MEMORY;
     d->s = s;

@@ -71,11 +71,11 @@ gph_status gphi_front_init(gphi_front *f, gph_allocator heap,
                                          : (size_t)share;
     if (limits_bytes(f) && limits_execs(f)) {
         f->least_room = limits->execs < steps ? limits->execs + 1 : (uint32_t)steps + 1;
-        f->least = (double *)gphi_heap_array(heap, f->least_room, sizeof(double));
+        f->least = gphi_heap_array(heap, f->least_room, sizeof(double));
         if (f->least == NULL)
             return GPH_E_NO_MEMORY;
     }
-    gphi_front_label *root = (gphi_front_label *)gphi_vec_add(&f->trunk, 1);
+    gphi_front_label *root = gphi_vec_add(&f->trunk, 1);
     if (root == NULL)
         return GPH_E_NO_MEMORY;
     root->past = NONE;
@@ -201,7 +201,7 @@ static gph_status remember(gphi_front *f, const struct moved from[2], gphi_vec *
     if (gphi_vec_reserve(&f->past, to->count) != GPH_OK)
         return GPH_E_NO_MEMORY;
     for (size_t i = 0; i < to->count; i++) {
-        gphi_front_label *label = (gphi_front_label *)gphi_vec_at(to, i);
+        gphi_front_label *label = gphi_vec_at(to, i);
         const struct moved *source = &from[label->past & 1];
         label->past = source->labels[label->past / 2].past;
         if (source->own < 0)
@@ -271,7 +271,7 @@ void gphi_front_best(const gphi_front *f, bool *own)
         if (labels[i].cost < best->cost)
             best = &labels[i];
     for (uint32_t at = best->past; at != NONE;) {
-        const struct decision *d = (const struct decision *)gphi_vec_at(&f->past, at);
+        const struct decision *d = gphi_vec_at(&f->past, at);
         own[d->graph] = d->own != 0;
         at = d->before;
     }

@@ -115,13 +115,12 @@ static gph_status start(struct greedy *g, const gphi_problem *p)
     *g = (struct greedy){.problem = p, .random = GPHI_PLAN_SEED};
     bool there = gphi_placed_init(&g->placed, p) == GPH_OK;
     for (int i = 0; i < ORDERS; i++) {
-        g->keys[i] = (double *)gphi_heap_array(p->heap, p->count, sizeof(double));
+        g->keys[i] = gphi_heap_array(p->heap, p->count, sizeof(double));
         there &= g->keys[i] != NULL;
     }
-    g->items = (gphi_keyed *)gphi_heap_array(p->heap, p->count, sizeof(*g->items));
-    g->offsets = (uint64_t *)gphi_heap_array(p->heap, p->count, sizeof(*g->offsets));
-    g->beside =
-        (struct neighbour *)gphi_heap_array(p->heap, p->count, sizeof(*g->beside));
+    g->items = gphi_heap_array(p->heap, p->count, sizeof(*g->items));
+    g->offsets = gphi_heap_array(p->heap, p->count, sizeof(*g->offsets));
+    g->beside = gphi_heap_array(p->heap, p->count, sizeof(*g->beside));
     if (!there || !g->items || !g->offsets || !g->beside)
         return GPH_E_NO_MEMORY;
     compute_keys(g);

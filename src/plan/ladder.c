@@ -93,7 +93,7 @@ static gph_status read_traffic(struct traffic *t, const gph_plan_histogram *h,
     GPHI_TRY(check_options(&t->options, error));
     GPHI_TRY(check_sizes(h, error));
     t->heap = gphi_heap(t->options.allocator);
-    t->sizes = (gph_plan_size *)gphi_heap_array(t->heap, h->count, sizeof(*t->sizes));
+    t->sizes = gphi_heap_array(t->heap, h->count, sizeof(*t->sizes));
     if (t->sizes == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for %zu sizes", h->count);
     t->room = h->count;
@@ -153,7 +153,7 @@ static gph_status list_rungs(gphi_ladder *l, const struct traffic *t)
     if (room > UINT32_MAX / 2)
         return GPH_E_NO_MEMORY;
     l->room = (uint32_t)room;
-    l->rungs = (gphi_rung *)gphi_heap_array(l->heap, room, sizeof(*l->rungs));
+    l->rungs = gphi_heap_array(l->heap, room, sizeof(*l->rungs));
     if (l->rungs == NULL)
         return GPH_E_NO_MEMORY;
     for (size_t i = 0; i < t->count; i++)
@@ -290,7 +290,7 @@ static gph_status choose(gphi_ladder *l, gph_error *error)
     const uint32_t most = (uint32_t)l->limit[GPHI_USE_RUNGS];
     gph_status status = GPH_OK;
     l->exact = true;
-    l->chosen = (uint32_t *)gphi_heap_array(l->heap, l->room, sizeof(*l->chosen));
+    l->chosen = gphi_heap_array(l->heap, l->room, sizeof(*l->chosen));
     if (l->chosen == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for %u rungs", l->room);
     if (most != 0) /* else there is nothing to choose: calls run without graphs */

@@ -206,7 +206,7 @@ static gph_status polish(struct budget *b)
 
 static struct label *label_at(const struct budget *b, uint32_t index)
 {
-    return (struct label *)gphi_vec_at(&b->labels, index);
+    return gphi_vec_at(&b->labels, index);
 }
 
 static bool is_no_better(const struct budget *b, const struct label *x,
@@ -332,12 +332,12 @@ gph_status gphi_ladder_within(gphi_ladder *l)
     struct budget b = {.l = l, .bound = -INFINITY};
     gph_status status = GPH_E_NO_MEMORY;
     gphi_vec_init(&b.labels, l->heap, sizeof(struct label));
-    b.to_go = (double *)gphi_heap_array(l->heap, n + 1, sizeof(double));
-    b.own = (double *)gphi_heap_array(l->heap, n, sizeof(double));
-    b.next = (uint32_t *)gphi_heap_array(l->heap, n + 1, sizeof(uint32_t));
-    b.path = (uint32_t *)gphi_heap_array(l->heap, n, sizeof(uint32_t));
-    b.best = (uint32_t *)gphi_heap_array(l->heap, n, sizeof(uint32_t));
-    b.first = (uint32_t *)gphi_heap_array(l->heap, n, sizeof(uint32_t));
+    b.to_go = gphi_heap_array(l->heap, n + 1, sizeof(double));
+    b.own = gphi_heap_array(l->heap, n, sizeof(double));
+    b.next = gphi_heap_array(l->heap, n + 1, sizeof(uint32_t));
+    b.path = gphi_heap_array(l->heap, n, sizeof(uint32_t));
+    b.best = gphi_heap_array(l->heap, n, sizeof(uint32_t));
+    b.first = gphi_heap_array(l->heap, n, sizeof(uint32_t));
     if (b.to_go && b.own && b.next && b.path && b.best && b.first)
         status = search(&b);
     gphi_heap_free(l->heap, b.to_go, (n + 1) * sizeof(double));

@@ -146,16 +146,15 @@ static gph_status make_table(gphi_ladder *l, size_t cells)
     if (l->table != NULL && l->table->room >= n && l->table->cells >= cells)
         return GPH_OK;
     gphi_ladder_drop_table(l);
-    struct gphi_ladder_table *t =
-        (struct gphi_ladder_table *)gphi_heap_alloc(l->heap, sizeof(*t));
+    struct gphi_ladder_table *t = gphi_heap_alloc(l->heap, sizeof(*t));
     if (t == NULL)
         return GPH_E_NO_MEMORY;
     *t = (struct gphi_ladder_table){.room = n, .cells = cells};
     l->table = t;
-    t->hull.lines = (struct line *)gphi_heap_array(l->heap, n + 1, sizeof(struct line));
-    t->before = (double *)gphi_heap_array(l->heap, n, sizeof(double));
-    t->best = (double *)gphi_heap_array(l->heap, n, sizeof(double));
-    t->parents = (uint32_t *)gphi_heap_array(l->heap, cells, sizeof(uint32_t));
+    t->hull.lines = gphi_heap_array(l->heap, n + 1, sizeof(struct line));
+    t->before = gphi_heap_array(l->heap, n, sizeof(double));
+    t->best = gphi_heap_array(l->heap, n, sizeof(double));
+    t->parents = gphi_heap_array(l->heap, cells, sizeof(uint32_t));
     return t->hull.lines && t->before && t->best && t->parents ? GPH_OK : GPH_E_NO_MEMORY;
 }
 

@@ -11,7 +11,7 @@ static gph_status sort_by_begin(gphi_placed *t)
 {
     const gphi_problem *p = t->problem;
     const size_t room = (size_t)p->section_count + 1;
-    uint32_t *next = (uint32_t *)gphi_heap_array(p->heap, room, sizeof(*next));
+    uint32_t *next = gphi_heap_array(p->heap, room, sizeof(*next));
     if (next == NULL)
         return GPH_E_NO_MEMORY;
     memset(next, 0, room * sizeof(*next));
@@ -32,12 +32,11 @@ gph_status gphi_placed_init(gphi_placed *t, const gphi_problem *p)
     *t = (gphi_placed){.problem = p, .leaf_count = 1};
     while (t->leaf_count < p->count)
         t->leaf_count *= 2;
-    t->by_begin = (uint32_t *)gphi_heap_array(p->heap, p->count, sizeof(uint32_t));
-    t->leaf = (uint32_t *)gphi_heap_array(p->heap, p->count, sizeof(uint32_t));
-    t->found = (uint32_t *)gphi_heap_array(p->heap, p->count, sizeof(uint32_t));
-    t->stack = (uint32_t *)gphi_heap_array(p->heap, DEPTH_MAX, sizeof(uint32_t));
-    t->end =
-        (uint32_t *)gphi_heap_array(p->heap, (size_t)t->leaf_count * 2, sizeof(uint32_t));
+    t->by_begin = gphi_heap_array(p->heap, p->count, sizeof(uint32_t));
+    t->leaf = gphi_heap_array(p->heap, p->count, sizeof(uint32_t));
+    t->found = gphi_heap_array(p->heap, p->count, sizeof(uint32_t));
+    t->stack = gphi_heap_array(p->heap, DEPTH_MAX, sizeof(uint32_t));
+    t->end = gphi_heap_array(p->heap, (size_t)t->leaf_count * 2, sizeof(uint32_t));
     if (!t->by_begin || !t->leaf || !t->found || !t->stack || !t->end)
         return GPH_E_NO_MEMORY;
     gphi_placed_clear(t);

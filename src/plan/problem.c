@@ -62,7 +62,7 @@ static uint32_t index_of(const uint64_t *times, uint32_t count, uint64_t time)
 static gph_status cut(gphi_problem *p)
 {
     const size_t room = (size_t)p->count * 2;
-    uint64_t *times = (uint64_t *)gphi_heap_array(p->heap, room, sizeof(*times));
+    uint64_t *times = gphi_heap_array(p->heap, room, sizeof(*times));
     if (times == NULL)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -118,9 +118,9 @@ gph_status gphi_problem_init(gphi_problem *p, const gph_plan_buffer *buffers,
     if (count == 0)
         return GPH_OK;
     p->count = (uint32_t)count;
-    p->first = (uint32_t *)gphi_heap_array(heap, count, sizeof(*p->first));
-    p->last = (uint32_t *)gphi_heap_array(heap, count, sizeof(*p->last));
-    p->live = (uint64_t *)gphi_heap_array(heap, count * 2, sizeof(*p->live));
+    p->first = gphi_heap_array(heap, count, sizeof(*p->first));
+    p->last = gphi_heap_array(heap, count, sizeof(*p->last));
+    p->live = gphi_heap_array(heap, count * 2, sizeof(*p->live));
     if (!p->first || !p->last || !p->live || cut(p) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "no memory to plan %zu buffers", count);
     measure(p);

@@ -76,7 +76,7 @@ gph_status gphi_plan_search(const gphi_problem *p, gphi_plan_clock *clock,
                             uint64_t capacity, uint64_t *offsets, gphi_search_end *end)
 {
     struct turns t = {.divide = NULL};
-    t.keyed = (gphi_keyed *)gphi_heap_array(p->heap, p->count, sizeof(*t.keyed));
+    t.keyed = gphi_heap_array(p->heap, p->count, sizeof(*t.keyed));
     gph_status status = gphi_search_init(&t.s, p, clock, capacity);
     if (t.keyed == NULL)
         status = GPH_E_NO_MEMORY;

@@ -36,8 +36,8 @@ static bool make_rows(struct gphi_rows *rows, gph_allocator heap, size_t row_cou
                       size_t item_count)
 {
     *rows = (struct gphi_rows){.row_count = row_count, .item_count = item_count};
-    rows->begin = (uint32_t *)gphi_heap_array(heap, row_count + 1, sizeof(uint32_t));
-    rows->items = (uint32_t *)gphi_heap_array(heap, item_count + 1, sizeof(uint32_t));
+    rows->begin = gphi_heap_array(heap, row_count + 1, sizeof(uint32_t));
+    rows->items = gphi_heap_array(heap, item_count + 1, sizeof(uint32_t));
     return rows->begin && rows->items;
 }
 
@@ -589,8 +589,8 @@ void gphi_search_clear(gphi_search *s)
 static bool sort_by_begin(gphi_search *s)
 {
     const gphi_problem *p = s->problem;
-    gphi_keyed *keyed = (gphi_keyed *)gphi_heap_array(p->heap, p->count, sizeof(*keyed));
-    s->by_begin = (uint32_t *)gphi_heap_array(p->heap, p->count, sizeof(*s->by_begin));
+    gphi_keyed *keyed = gphi_heap_array(p->heap, p->count, sizeof(*keyed));
+    s->by_begin = gphi_heap_array(p->heap, p->count, sizeof(*s->by_begin));
     if (keyed != NULL && s->by_begin != NULL) {
         for (uint32_t i = 0; i < p->count; i++)
             keyed[i] = (gphi_keyed){-(double)p->first[i], i};
@@ -609,23 +609,22 @@ gph_status gphi_search_init(gphi_search *s, const gphi_problem *p, gphi_plan_clo
     const gph_allocator heap = p->heap;
     *s = (gphi_search){.problem = p, .clock = clock, .capacity = capacity};
     gphi_vec_init(&s->candidates, heap, sizeof(struct gphi_candidate));
-    s->lowest = (uint64_t *)gphi_heap_array(heap, p->count, sizeof(*s->lowest));
-    s->left = (uint64_t *)gphi_heap_array(heap, p->section_count, sizeof(*s->left));
-    s->ceiling = (uint64_t *)gphi_heap_array(heap, p->section_count, sizeof(uint64_t));
-    s->trouble = (double *)gphi_heap_array(heap, p->section_count, sizeof(double));
-    s->roof = (uint64_t *)gphi_heap_array(heap, p->count, sizeof(*s->roof));
-    s->lower = (uint32_t *)gphi_heap_array(heap, p->count, sizeof(*s->lower));
-    s->rank = (uint32_t *)gphi_heap_array(heap, p->count, sizeof(*s->rank));
-    s->list = (uint32_t *)gphi_heap_array(heap, p->count, sizeof(*s->list));
-    s->placed = (bool *)gphi_heap_array(heap, p->count, sizeof(*s->placed));
-    s->steps = (struct gphi_step *)gphi_heap_array(heap, p->count, sizeof(*s->steps));
+    s->lowest = gphi_heap_array(heap, p->count, sizeof(*s->lowest));
+    s->left = gphi_heap_array(heap, p->section_count, sizeof(*s->left));
+    s->ceiling = gphi_heap_array(heap, p->section_count, sizeof(uint64_t));
+    s->trouble = gphi_heap_array(heap, p->section_count, sizeof(double));
+    s->roof = gphi_heap_array(heap, p->count, sizeof(*s->roof));
+    s->lower = gphi_heap_array(heap, p->count, sizeof(*s->lower));
+    s->rank = gphi_heap_array(heap, p->count, sizeof(*s->rank));
+    s->list = gphi_heap_array(heap, p->count, sizeof(*s->list));
+    s->placed = gphi_heap_array(heap, p->count, sizeof(*s->placed));
+    s->steps = gphi_heap_array(heap, p->count, sizeof(*s->steps));
     if (!s->lowest || !s->left || !s->ceiling || !s->trouble || !s->roof || !s->lower ||
         !s->rank || !s->list || !s->placed || !s->steps || !sort_by_begin(s) ||
         !fill_rows(s))
         return GPH_E_NO_MEMORY;
     /* A buffer is raised at most once by each that lives with it. */
-    s->raised = (struct gphi_raised *)gphi_heap_array(heap, s->overlaps.item_count + 1,
-                                                      sizeof(*s->raised));
+    s->raised = gphi_heap_array(heap, s->overlaps.item_count + 1, sizeof(*s->raised));
     return s->raised != NULL ? GPH_OK : GPH_E_NO_MEMORY;
 }
 

@@ -55,7 +55,7 @@ static int by_class(const void *a, const void *b)
 
 static gph_status find_classes(struct share *s, gph_allocator heap)
 {
-    struct keyed *keyed = (struct keyed *)gphi_heap_array(heap, s->count, sizeof(*keyed));
+    struct keyed *keyed = gphi_heap_array(heap, s->count, sizeof(*keyed));
     if (keyed == NULL)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < s->count; i++)
@@ -297,10 +297,10 @@ gph_status gph_plan_share(const gph_plan_sharer *graphs, size_t count,
     const gph_allocator heap = gphi_heap(o.allocator);
     struct share s = {.graphs = graphs, .count = (uint32_t)count};
     gph_plan_share_result r = {0};
-    bool exact = false, *own = (bool *)gphi_heap_array(heap, count, sizeof(*own));
+    bool exact = false, *own = gphi_heap_array(heap, count, sizeof(*own));
     gph_status status;
-    s.order = (uint32_t *)gphi_heap_array(heap, count, sizeof(*s.order));
-    s.class_begin = (uint32_t *)gphi_heap_array(heap, count + 1, sizeof(uint32_t));
+    s.order = gphi_heap_array(heap, count, sizeof(*s.order));
+    s.class_begin = gphi_heap_array(heap, count + 1, sizeof(uint32_t));
     if (own && s.order && s.class_begin)
         status = solve(&s, &o, heap, own, &exact, error);
     else

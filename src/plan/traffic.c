@@ -29,7 +29,7 @@ struct row {
 
 static gph_status put_value(void *user, gphi_csv *csv, uint32_t column, gphi_span value)
 {
-    struct row *row = (struct row *)user;
+    struct row *row = user;
     if (column == SIZE)
         return gphi_csv_number(csv, column, value, &row->size.size);
     if (column == COUNT)
@@ -84,7 +84,7 @@ gph_status gph_plan_traffic_read(const char *text, size_t bytes,
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
                          out == NULL ? "out" : "text");
     const gph_allocator heap = gphi_heap(allocator);
-    gph_plan_traffic *t = (gph_plan_traffic *)gphi_heap_alloc(heap, sizeof(*t));
+    gph_plan_traffic *t = gphi_heap_alloc(heap, sizeof(*t));
     if (t == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for a histogram");
     t->heap = heap;
