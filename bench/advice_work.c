@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "advice_work.h"
+#include "heap.h"
 #include "sample.h"
 
 enum { SHOP_BYTES = 4096 * 4096 * 4, SHOP_SOFT_BYTES = 1 << 22 };
@@ -19,18 +20,6 @@ void shop_must(gph_status status, const char *what)
             error.message, error.hint);
     exit(1);
 }
-
-static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
-{
-    (void)user;
-    (void)old_bytes;
-    if (bytes != 0)
-        return realloc(old, bytes);
-    free(old);
-    return NULL;
-}
-
-static const gph_allocator heap = {.realloc = heap_realloc};
 
 static void load(shop *s, const char *kernels, const char *file, int first,
                  const char *const *names, int count)

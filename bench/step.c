@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "examples/decode/decoder.h"
+#include "heap.h"
 #include "sample.h"
 #include "step_plain.h"
 
@@ -56,18 +57,6 @@ static void must(gph_status status, const char *what)
     fprintf(stderr, "bench_step: %s: %s %s\n", what, error.message, error.hint);
     exit(1);
 }
-
-static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
-{
-    (void)user;
-    (void)old_bytes;
-    if (bytes != 0)
-        return realloc(old, bytes);
-    free(old);
-    return NULL;
-}
-
-static const gph_allocator heap = {.realloc = heap_realloc};
 
 /* ---- the plain loop learns the step from the calls that decode makes ----------------
  */

@@ -550,14 +550,7 @@ int main(void)
     DRIVER_OR_SKIP();
     if (!can_fail())
         return 77;
-    CUmodule module;
-    OK(cu.cuInit(0));
-    use_primary();
-    OK(cu.cuCtxGetCurrent(&context));
-    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    OK(cu.cuModuleLoadData(&module, kernels_ptx));
-    OK(cu.cuModuleGetFunction(&store, module, "store"));
-    OK(cu.cuMemAlloc(&memory, 4096));
+    context = open_sweep(kernels_ptx, &stream, &store, &memory);
     OK(cu.cuMemsetD32(memory, 0, 1024));
     OK(cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     RUN(a_node_is_added_or_not);

@@ -386,14 +386,7 @@ int main(void)
     DRIVER_OR_SKIP();
     if (!can_fail())
         return 77;
-    CUmodule module;
-    OK(cu.cuInit(0));
-    use_primary();
-    OK(cu.cuCtxGetCurrent(&context));
-    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    OK(cu.cuModuleLoadData(&module, kernels_ptx));
-    OK(cu.cuModuleGetFunction(&store, module, "store"));
-    OK(cu.cuMemAlloc(&memory, 4096));
+    context = open_sweep(kernels_ptx, &stream, &store, &memory);
     for (int i = 0; i < 2; i++)
         OK(cu.cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
     RUN(instantiation_gives_all_or_nothing);

@@ -67,4 +67,20 @@ static inline bool can_fail(void)
         printf("only softcuda can be made to fail\n");
     return fail_allocation != NULL;
 }
+
+/* The primary context, and a stream, a kernel and memory in it. */
+static inline CUcontext open_sweep(const char *image, CUstream *stream, CUfunction *store,
+                                   CUdeviceptr *memory)
+{
+    CUcontext context = NULL;
+    CUmodule module;
+    OK(cu.cuInit(0));
+    use_primary();
+    OK(cu.cuCtxGetCurrent(&context));
+    OK(cu.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuModuleLoadData(&module, image));
+    OK(cu.cuModuleGetFunction(store, module, "store"));
+    OK(cu.cuMemAlloc(memory, 4096));
+    return context;
+}
 #endif
