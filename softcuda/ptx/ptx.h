@@ -23,7 +23,8 @@
 #define PTX_OPERANDS_MAX 256            /* an instruction, vectors counted by element */
 #define PTX_TARGETS_MAX 65536           /* labels of a brx.idx, beside PTX_OPERANDS_MAX */
 
-/* The newest PTX that parses; anything newer is refused with 222. */
+/* The newest PTX that parses; anything newer is refused with
+ * CUDA_ERROR_UNSUPPORTED_PTX_VERSION. */
 #define PTX_VERSION_MAJOR_MAX 9
 #define PTX_VERSION_MINOR_MAX 0
 #define PTX_TARGET_MAX 90
@@ -357,8 +358,8 @@ typedef struct ptx_module {
  *  allocator  copied; NULL means malloc.
  *  out        owned by the caller on success: ptx_module_destroy(). Untouched on failure.
  *
- *  Fails with 218 (CUDA_ERROR_INVALID_PTX) and "line 12, column 5: ...", with 222
- *  (CUDA_ERROR_UNSUPPORTED_PTX_VERSION) for a version or target that is too new, with
+ *  Fails with CUDA_ERROR_INVALID_PTX and "line 12, column 5: ...", with
+ *  CUDA_ERROR_UNSUPPORTED_PTX_VERSION for a version or target that is too new, with
  *  GPH_E_NO_MEMORY. No recursion on input depth. Unknown opcodes, modifiers and special
  *  registers parse: a kernel that holds them cannot be launched. Thread: any. */
 GPH_CHECKED gph_status ptx_parse(const char *text, size_t bytes,

@@ -17,6 +17,8 @@
 
 /* CUresults that this folder gives (the driver's ABI header is not below it). */
 enum {
+    SOFT_ERROR_INVALID_VALUE = 1,
+    SOFT_ERROR_OUT_OF_RESOURCES = 701,
     SOFT_ERROR_NO_BINARY_FOR_GPU = 209,
     SOFT_ERROR_INVALID_PTX = 218,
     SOFT_ERROR_UNSUPPORTED_PTX_VERSION = 222,
@@ -69,7 +71,8 @@ typedef struct soft_code_global {
  *  out      owned by the caller on success: soft_code_release(). Untouched on failure.
  *  error    its message is what belongs into the JIT error log.
  *
- *  Fails with 218 and "line 12, column 5: ...", 222, 209 (a fatbin without PTX, an ELF
+ *  Fails with SOFT_ERROR_INVALID_PTX and "line 12, column 5: ...",
+ *  SOFT_ERROR_UNSUPPORTED_PTX_VERSION, SOFT_ERROR_NO_BINARY_FOR_GPU (a fatbin without PTX, an ELF
  *  image), 200 (neither), 221 (softcuda-jit.so is missing) and GPH_E_NO_MEMORY. A kernel
  *  that cannot be compiled is no failure: its path is PTX_PATH_UNSUPPORTED. Thread: any.
  */

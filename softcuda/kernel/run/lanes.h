@@ -8,7 +8,8 @@
  *                           '-> READY     gave way at a safepoint
  *
  * One fiber runs at a time, so nothing here is atomic. When no lane is ready and nothing
- * can be released, the block can never go on: error 702, with who waits for what. */
+ * can be released, the block can never go on: CUDA_ERROR_LAUNCH_TIMEOUT, with who
+ * waits for what. */
 #ifndef SOFT_KERNEL_RUN_LANES_H
 #define SOFT_KERNEL_RUN_LANES_H
 

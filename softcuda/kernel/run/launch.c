@@ -11,8 +11,6 @@
 #include "base/fail.h"
 #include "softcuda/kernel/run/env.h"
 
-#define INVALID_VALUE 1
-#define OUT_OF_RESOURCES 701
 #define SHARED_BYTES_MAX (227u << 10) /* a block of compute capability 9.0, by opt-in */
 #define BLOCK_THREADS_MAX 1024u
 #define BLOCK_Z_MAX 64u
@@ -29,30 +27,31 @@ static gph_status check_dims(const ptx_kernel *kernel, const soft_kernel_dims *d
     const uint32_t *g = dims->grid, *b = dims->block;
     if (g[0] == 0 || g[1] == 0 || g[2] == 0 || g[0] > GRID_X_MAX || g[1] > GRID_YZ_MAX ||
         g[2] > GRID_YZ_MAX)
-        return gphi_fail(error, INVALID_VALUE, "kernel %s: a grid of %u x %u x %u blocks",
-                         kernel->name, g[0], g[1], g[2]);
+        return gphi_fail(error, SOFT_ERROR_INVALID_VALUE,
+                         "kernel %s: a grid of %u x %u x %u blocks", kernel->name, g[0],
+                         g[1], g[2]);
     if (b[0] == 0 || b[1] == 0 || b[2] == 0 || b[0] > BLOCK_THREADS_MAX ||
         b[1] > BLOCK_THREADS_MAX || b[2] > BLOCK_Z_MAX ||
         b[0] * b[1] * b[2] > BLOCK_THREADS_MAX)
-        return gphi_fail(error, INVALID_VALUE,
+        return gphi_fail(error, SOFT_ERROR_INVALID_VALUE,
                          "kernel %s: a block of %u x %u x %u threads, at most %u fit",
                          kernel->name, b[0], b[1], b[2], BLOCK_THREADS_MAX);
     const uint32_t threads = b[0] * b[1] * b[2];
     if (kernel->max_threads != 0 && threads > kernel->max_threads)
-        return gphi_fail(error, OUT_OF_RESOURCES,
+        return gphi_fail(error, SOFT_ERROR_OUT_OF_RESOURCES,
                          "kernel %s: %u threads a block, it was compiled for at most %u",
                          kernel->name, threads, kernel->max_threads);
     const uint32_t *r = kernel->required_threads;
     if (r[0] != 0 &&
         (b[0] != r[0] || b[1] != (r[1] ? r[1] : 1) || b[2] != (r[2] ? r[2] : 1)))
-        return gphi_fail(error, INVALID_VALUE,
+        return gphi_fail(error, SOFT_ERROR_INVALID_VALUE,
                          "kernel %s: a block of %u x %u x %u threads, it requires "
                          "%u x %u x %u",
                          kernel->name, b[0], b[1], b[2], r[0], r[1], r[2]);
     const uint64_t shared =
         (uint64_t)kernel->static_shared_bytes + dims->dynamic_shared_bytes;
     if (shared > SHARED_BYTES_MAX)
-        return gphi_fail(error, INVALID_VALUE,
+        return gphi_fail(error, SOFT_ERROR_INVALID_VALUE,
                          "kernel %s: %llu bytes of shared memory a block, at most %u fit",
                          kernel->name, (unsigned long long)shared, SHARED_BYTES_MAX);
     return GPH_OK;

@@ -20,7 +20,7 @@
 
 /* How a kernel failed: the first failure of a launch, all others are dropped. */
 typedef struct soft_fault {
-    gph_status code;    /* CUresult: 700, 702, 710, 715, 716, 718, 719 ... */
+    gph_status code;    /* a SOFT_ERROR_ of code.h */
     const char *kernel; /* lent for the call that gets the record */
     uint64_t address;   /* of the access, or 0 */
     int64_t node;       /* as given to soft_kernel_launch_init(), -1: none */

@@ -94,34 +94,41 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
 
 /* ---- registers -------------------------------------------------------------------- */
 
+/* What an opcode does whatever its form. The opcodes of a module are known to the parser
+ * alone: instructions that this build cannot write have entries here all the same. */
+enum {
+    NO_RESULT = 1, /* no operand is a destination */
+    READS = 2,     /* memory, or what may be memory */
+    WRITES = 4,
+    OWN = 8 /* differs from thread to thread whatever its operands are */
+};
+/* clang-format off */
+static const uint8_t facts[PTX_OP_COUNT] = {
+    [PTX_OP_ST] = NO_RESULT | WRITES, [PTX_OP_RED] = NO_RESULT | READS | WRITES,
+    [PTX_OP_ATOM] = READS | WRITES, [PTX_OP_CALL] = READS | WRITES,
+    [PTX_OP_MBARRIER] = READS | WRITES, [PTX_OP_WMMA] = READS | WRITES,
+    [PTX_OP_MULTIMEM] = READS | WRITES, [PTX_OP_SURED] = NO_RESULT | READS | WRITES,
+    [PTX_OP_SUST] = NO_RESULT | WRITES, [PTX_OP_STMATRIX] = NO_RESULT | WRITES,
+    [PTX_OP_CP] = NO_RESULT, [PTX_OP_LD] = READS, [PTX_OP_LDU] = READS,
+    [PTX_OP_LDMATRIX] = READS, [PTX_OP_SULD] = READS, [PTX_OP_TEX] = READS,
+    [PTX_OP_TLD4] = READS, [PTX_OP_PREFETCH] = NO_RESULT, [PTX_OP_PREFETCHU] = NO_RESULT,
+    [PTX_OP_MEMBAR] = NO_RESULT, [PTX_OP_FENCE] = NO_RESULT,
+    [PTX_OP_NANOSLEEP] = NO_RESULT, [PTX_OP_TRAP] = NO_RESULT, [PTX_OP_BRKPT] = NO_RESULT,
+    [PTX_OP_PMEVENT] = NO_RESULT, [PTX_OP_BRA] = NO_RESULT, [PTX_OP_BRX] = NO_RESULT,
+    [PTX_OP_RET] = NO_RESULT, [PTX_OP_EXIT] = NO_RESULT, [PTX_OP_DISCARD] = NO_RESULT,
+    [PTX_OP_APPLYPRIORITY] = NO_RESULT, [PTX_OP_GRIDDEPCONTROL] = NO_RESULT,
+    [PTX_OP_SETMAXNREG] = NO_RESULT, [PTX_OP_STACKRESTORE] = NO_RESULT,
+    [PTX_OP_ACTIVEMASK] = OWN, [PTX_OP_ELECT] = OWN, [PTX_OP_SHFL] = OWN,
+    [PTX_OP_VOTE] = OWN, [PTX_OP_MATCH] = OWN, [PTX_OP_REDUX] = OWN,
+    [PTX_OP_ALLOCA] = OWN, [PTX_OP_STACKSAVE] = OWN,
+};
+/* clang-format on */
+
 /* How many of the operands (vectors counted as one) are destinations, a pair `p|q`
  * counted as one. */
 static uint32_t destinations(const ptx_insn *insn)
 {
     switch ((ptx_opcode)insn->opcode) {
-    case PTX_OP_ST:
-    case PTX_OP_RED:
-    case PTX_OP_PREFETCH:
-    case PTX_OP_PREFETCHU:
-    case PTX_OP_CP:
-    case PTX_OP_MEMBAR:
-    case PTX_OP_FENCE:
-    case PTX_OP_NANOSLEEP:
-    case PTX_OP_TRAP:
-    case PTX_OP_BRKPT:
-    case PTX_OP_PMEVENT:
-    case PTX_OP_BRA:
-    case PTX_OP_BRX:
-    case PTX_OP_RET:
-    case PTX_OP_EXIT:
-    case PTX_OP_DISCARD:
-    case PTX_OP_APPLYPRIORITY:
-    case PTX_OP_GRIDDEPCONTROL:
-    case PTX_OP_SETMAXNREG:
-    case PTX_OP_STACKRESTORE:
-    case PTX_OP_STMATRIX:
-    case PTX_OP_SUST:
-    case PTX_OP_SURED: return 0;
     case PTX_OP_BAR:
     case PTX_OP_BARRIER: return ptx_has(insn, PTX_MOD_RED) ? 1 : 0;
     case PTX_OP_CALL: return insn->return_count;
@@ -133,7 +140,7 @@ static uint32_t destinations(const ptx_insn *insn)
                        ptx_has(insn, PTX_MOD_COMPLETE_TX)
                    ? 0
                    : 1;
-    default: return 1;
+    default: return facts[insn->opcode] & NO_RESULT ? 0 : 1;
     }
 }
 
@@ -180,47 +187,20 @@ void ptx_insn_registers(const ptx_function *function, const ptx_insn *insn,
 
 /* ---- memory ----------------------------------------------------------------------- */
 
+/* cp.async: what commits or waits does not copy. */
 bool ptx_insn_reads_memory(const ptx_insn *insn)
 {
-    switch ((ptx_opcode)insn->opcode) {
-    case PTX_OP_LD:
-    case PTX_OP_LDU:
-    case PTX_OP_ATOM:
-    case PTX_OP_RED:
-    case PTX_OP_CALL:
-    case PTX_OP_MBARRIER:
-    case PTX_OP_LDMATRIX:
-    case PTX_OP_WMMA:
-    case PTX_OP_SULD:
-    case PTX_OP_SURED:
-    case PTX_OP_TEX:
-    case PTX_OP_TLD4:
-    case PTX_OP_MULTIMEM: return true;
-    case PTX_OP_CP:
-        if (ptx_has(insn, PTX_MOD_MBARRIER))
-            return true;
-        return insn->type_count == 0 && !ptx_has(insn, PTX_MOD_COMMIT_GROUP) &&
-               !ptx_has(insn, PTX_MOD_WAIT_GROUP) && !ptx_has(insn, PTX_MOD_WAIT_ALL);
-    default: return false;
-    }
+    if (insn->opcode != PTX_OP_CP)
+        return (facts[insn->opcode] & READS) != 0;
+    return ptx_has(insn, PTX_MOD_MBARRIER) ||
+           (insn->type_count == 0 && !ptx_has(insn, PTX_MOD_COMMIT_GROUP) &&
+            !ptx_has(insn, PTX_MOD_WAIT_GROUP) && !ptx_has(insn, PTX_MOD_WAIT_ALL));
 }
 
 bool ptx_insn_writes_memory(const ptx_insn *insn)
 {
-    switch ((ptx_opcode)insn->opcode) {
-    case PTX_OP_ST:
-    case PTX_OP_ATOM:
-    case PTX_OP_RED:
-    case PTX_OP_CALL:
-    case PTX_OP_MBARRIER:
-    case PTX_OP_STMATRIX:
-    case PTX_OP_WMMA:
-    case PTX_OP_SUST:
-    case PTX_OP_SURED:
-    case PTX_OP_MULTIMEM: return true;
-    case PTX_OP_CP: return ptx_insn_reads_memory(insn);
-    default: return false;
-    }
+    return insn->opcode == PTX_OP_CP ? ptx_insn_reads_memory(insn)
+                                     : (facts[insn->opcode] & WRITES) != 0;
 }
 
 bool ptx_insn_is_volatile(const ptx_insn *insn)
@@ -238,30 +218,14 @@ bool ptx_insn_is_volatile(const ptx_insn *insn)
 
 /* ---- uniformity ------------------------------------------------------------------- */
 
+/* By runs of ptx.h's order: sizes and indices of blocks, grids and clusters, but neither
+ * what a thread is nor what time it is. */
 static bool is_uniform_sreg(uint32_t sreg)
 {
-    switch (sreg) {
-    case PTX_SREG_NTID_X:
-    case PTX_SREG_NTID_Y:
-    case PTX_SREG_NTID_Z:
-    case PTX_SREG_CTAID_X:
-    case PTX_SREG_CTAID_Y:
-    case PTX_SREG_CTAID_Z:
-    case PTX_SREG_NCTAID_X:
-    case PTX_SREG_NCTAID_Y:
-    case PTX_SREG_NCTAID_Z:
-    case PTX_SREG_NWARPID:
-    case PTX_SREG_SMID:
-    case PTX_SREG_NSMID:
-    case PTX_SREG_GRIDID:
-    case PTX_SREG_TOTAL_SMEM_SIZE:
-    case PTX_SREG_AGGR_SMEM_SIZE:
-    case PTX_SREG_DYNAMIC_SMEM_SIZE:
-    case PTX_SREG_CURRENT_GRAPH_EXEC: return true;
-    default:
-        return (sreg >= PTX_SREG_CLUSTER_CTAID_X && sreg < PTX_SREG_CURRENT_GRAPH_EXEC) ||
-               (sreg >= PTX_SREG_ENVREG0 && sreg < PTX_SREG_COUNT);
-    }
+    return (sreg >= PTX_SREG_NTID_X && sreg <= PTX_SREG_NCTAID_Z) ||
+           (sreg >= PTX_SREG_NWARPID && sreg <= PTX_SREG_GRIDID) ||
+           (sreg >= PTX_SREG_TOTAL_SMEM_SIZE && sreg <= PTX_SREG_CURRENT_GRAPH_EXEC) ||
+           (sreg >= PTX_SREG_ENVREG0 && sreg < PTX_SREG_COUNT);
 }
 
 /* A .param variable but a kernel's parameter lies on the thread's own stack. */
@@ -276,23 +240,12 @@ static bool is_threads_param(const ptx_function *function, uint32_t index)
 
 bool ptx_insn_keeps_uniformity(const ptx_function *function, const ptx_insn *insn)
 {
-    switch ((ptx_opcode)insn->opcode) {
-    case PTX_OP_CVTA:
-    case PTX_OP_ISSPACEP:
-        /* A thread's local memory has its own generic address. */
-        if (insn->space == PTX_SPACE_LOCAL)
-            return false;
-        break;
-    case PTX_OP_ACTIVEMASK:
-    case PTX_OP_ELECT:
-    case PTX_OP_SHFL:
-    case PTX_OP_VOTE:
-    case PTX_OP_MATCH:
-    case PTX_OP_REDUX:
-    case PTX_OP_ALLOCA:
-    case PTX_OP_STACKSAVE: return false;
-    default: break;
-    }
+    /* A thread's local memory has its own generic address. */
+    if ((insn->opcode == PTX_OP_CVTA || insn->opcode == PTX_OP_ISSPACEP) &&
+        insn->space == PTX_SPACE_LOCAL)
+        return false;
+    if (facts[insn->opcode] & OWN)
+        return false;
     if (ptx_insn_reads_memory(insn))
         return false;
     for (uint32_t i = 0; i < insn->operand_count; i++) {
