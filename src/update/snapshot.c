@@ -250,6 +250,17 @@ gph_status gph_snapshot_take(gph_runtime *runtime, CUgraph graph, gph_snapshot *
     return GPH_OK;
 }
 
+gph_status gphi_snapshot_given(gph_snapshot *given, const gph_runtime *runtime,
+                               CUgraph graph, gph_snapshot **out, gph_error *error)
+{
+    if (given->source != graph || given->runtime != runtime)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.snapshot is of graph %p, not of %p",
+                         (void *)given->source, (void *)graph);
+    *out = gph_snapshot_retain(given);
+    return GPH_OK;
+}
+
 gph_snapshot *gph_snapshot_retain(gph_snapshot *snapshot)
 {
     /* relaxed: who retains has a reference already. */

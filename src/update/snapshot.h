@@ -55,6 +55,11 @@ gph_status gphi_snapshot_copy(const gph_snapshot *from, gph_snapshot **out,
 /* The node of a copy, to be changed. */
 gph_node *gphi_snapshot_node(gph_snapshot *copy, uint32_t flat);
 
+/* A snapshot that the caller gave in its options: GPH_E_INVALID if it is of another graph,
+ * whose handles setters would refuse (R69i); retained otherwise. */
+gph_status gphi_snapshot_given(gph_snapshot *given, const gph_runtime *runtime,
+                               CUgraph graph, gph_snapshot **out, gph_error *error);
+
 /* Asks the driver what an operand stands on now. */
 CUresult gphi_operands_ask(const gph_snapshot *snapshot, gphi_place *place);
 

@@ -103,20 +103,6 @@ static gph_status find_context(const gph_runtime *runtime, CUcontext wanted,
                            "tracking an executable");
 }
 
-/* A snapshot of another graph has handles that the setters would refuse (R69i). */
-static gph_status find_snapshot(gph_runtime *runtime, CUgraph graph, gph_snapshot *given,
-                                gph_snapshot **out, gph_error *error)
-{
-    if (given == NULL)
-        return gph_snapshot_take(runtime, graph, out, error);
-    if (given->source != graph || given->runtime != runtime)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "options.snapshot is of graph %p, not of %p",
-                         (void *)given->source, (void *)graph);
-    *out = gph_snapshot_retain(given);
-    return GPH_OK;
-}
-
 gph_status gph_exec_track(gph_exec *exec, CUgraph graph, const gph_track_options *options,
                           gph_error *error)
 {
@@ -132,7 +118,10 @@ gph_status gph_exec_track(gph_exec *exec, CUgraph graph, const gph_track_options
         return gphi_fail(error, GPH_E_STATE, "executable %p is tracked already",
                          (void *)exec->handle);
     GPHI_TRY(find_context(exec->runtime, opt.context, &context, error));
-    GPHI_TRY(find_snapshot(exec->runtime, graph, opt.snapshot, &snapshot, error));
+    GPHI_TRY(
+        opt.snapshot != NULL
+            ? gphi_snapshot_given(opt.snapshot, exec->runtime, graph, &snapshot, error)
+            : gph_snapshot_take(exec->runtime, graph, &snapshot, error));
     const size_t count = snapshot->count;
     uint8_t *off = count > 0 ? gphi_heap_alloc(exec->runtime->heap, count) : NULL;
     gph_status status = GPH_OK;

@@ -364,13 +364,8 @@ static gph_status begin(struct job *job)
     GPHI_TRY(gphi_track_need(job->exec, &job->track, job->error));
     if (job->opt.snapshot == NULL)
         return GPH_OK;
-    if (job->opt.snapshot->source != job->graph ||
-        job->opt.snapshot->runtime != job->track->runtime)
-        return gphi_fail(job->error, GPH_E_INVALID,
-                         "options.snapshot is of graph %p, not of %p",
-                         (void *)job->opt.snapshot->source, (void *)job->graph);
-    job->snapshot = gph_snapshot_retain(job->opt.snapshot);
-    return GPH_OK;
+    return gphi_snapshot_given(job->opt.snapshot, job->track->runtime, job->graph,
+                               &job->snapshot, job->error);
 }
 
 gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
