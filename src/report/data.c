@@ -5,6 +5,7 @@
 #include "base/hash.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 void gphi_report_column(report_writing *w, const char *name, size_t count,
                         gphi_report_value *value)
@@ -13,6 +14,32 @@ void gphi_report_column(report_writing *w, const char *name, size_t count,
     for (size_t i = 0; i < count; i++)
         gphi_text_add(&w->out, i > 0 ? ",%" PRId64 : "%" PRId64, value(w, i));
     gphi_text_put(&w->out, "]");
+}
+
+/* The page's columns are columns of unsigned members: of a byte to eight. */
+static int64_t member_of(const void *item, const report_column *column)
+{
+    const char *at = (const char *)item + column->offset;
+    uint64_t value = 0; /* little endian, as all machines that this runs on */
+    memcpy(&value, at, column->bytes);
+    return (int64_t)value + column->more;
+}
+
+void gphi_report_put_columns(report_writing *w, const gphi_vec *items,
+                             const report_column *columns, size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        gphi_report_comma(w, c);
+        if (columns[c].value != NULL) {
+            gphi_report_column(w, columns[c].name, items->count, columns[c].value);
+            continue;
+        }
+        gphi_text_add(&w->out, "\"%s\":[", columns[c].name);
+        for (size_t i = 0; i < items->count; i++)
+            gphi_text_add(&w->out, i > 0 ? ",%" PRId64 : "%" PRId64,
+                          member_of(gphi_vec_at(items, i), &columns[c]));
+        gphi_text_put(&w->out, "]");
+    }
 }
 
 uint32_t gphi_report_frame(report_writing *w, const gph_place *place)

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "report/numbers.h"
 #include "report/report.h"
+#include <stddef.h>
 
 typedef struct report_writing {
     gphi_text out;
@@ -27,10 +28,23 @@ uint32_t gphi_report_stack_number(report_writing *writing, uint32_t stack);
 /* 1 + the number of a graph in the page, or 0. */
 uint32_t gphi_report_shown(const report_writing *writing, uint32_t graph);
 
-/* "name": and then one number an item, as `value` tells. */
+/* One number an item of a vector: as `value` tells, or a member of the item, and `more`. */
 typedef int64_t gphi_report_value(report_writing *writing, size_t index);
+typedef struct report_column {
+    const char *name;
+    gphi_report_value *value; /* NULL: the member */
+    size_t offset, bytes;
+    int more;
+} report_column;
+#define REPORT_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+#define REPORT_NO_MEMBER 0, 0, 0
+
+/* "name": and the numbers of `count` items. */
 void gphi_report_column(report_writing *writing, const char *name, size_t count,
                         gphi_report_value *value);
+/* All columns of a vector, with commas between them. */
+void gphi_report_put_columns(report_writing *writing, const gphi_vec *items,
+                             const report_column *columns, size_t count);
 /* Numbers of the frames of a stack, as a list. */
 void gphi_report_put_frames(report_writing *writing, const gph_place *frames,
                             uint32_t count);

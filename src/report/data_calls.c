@@ -79,29 +79,9 @@ static int64_t call_start(report_writing *w, size_t i)
     return (int64_t)(gphi_report_call_at(w->report, i)->start_ns - before);
 }
 
-static int64_t call_duration(report_writing *w, size_t i)
-{
-    return gphi_report_call_at(w->report, i)->duration_ns;
-}
-
 static int64_t call_name(report_writing *w, size_t i)
 {
     return number_of(&w->calls, gphi_report_call_at(w->report, i)->call, &w->failed);
-}
-
-static int64_t call_thread(report_writing *w, size_t i)
-{
-    return gphi_report_call_at(w->report, i)->thread;
-}
-
-static int64_t call_stream(report_writing *w, size_t i)
-{
-    return gphi_report_call_at(w->report, i)->stream;
-}
-
-static int64_t call_object(report_writing *w, size_t i)
-{
-    return gphi_report_call_at(w->report, i)->object;
 }
 
 static int64_t call_stack(report_writing *w, size_t i)
@@ -252,51 +232,33 @@ static int64_t gpu_duration(report_writing *w, size_t i)
     return gpu->end_ns > gpu->start_ns ? (int64_t)(gpu->end_ns - gpu->start_ns) : 0;
 }
 
-static int64_t gpu_stream(report_writing *w, size_t i)
-{
-    return (int64_t)gpu_at(w, i)->stream - 1;
-}
-
-static int64_t gpu_what(report_writing *w, size_t i)
-{
-    return gpu_at(w, i)->what;
-}
-
-static int64_t gpu_name(report_writing *w, size_t i)
-{
-    return (int64_t)gpu_at(w, i)->name - 1;
-}
-
 static void put_gpu(report_writing *w)
 {
-    const size_t count = w->report->gpu.count;
+    static const report_column columns[] = {
+        {"t", gpu_start, REPORT_NO_MEMBER},
+        {"d", gpu_duration, REPORT_NO_MEMBER},
+        {"s", NULL, REPORT_MEMBER(report_gpu, stream), -1},
+        {"w", NULL, REPORT_MEMBER(report_gpu, what), 0},
+        {"n", NULL, REPORT_MEMBER(report_gpu, name), -1}};
     gphi_text_put(&w->out, ",\"gpu\":{");
-    gphi_report_column(w, "t", count, gpu_start);
-    gphi_text_put(&w->out, ",");
-    gphi_report_column(w, "d", count, gpu_duration);
-    gphi_text_put(&w->out, ",");
-    gphi_report_column(w, "s", count, gpu_stream);
-    gphi_text_put(&w->out, ",");
-    gphi_report_column(w, "w", count, gpu_what);
-    gphi_text_put(&w->out, ",");
-    gphi_report_column(w, "n", count, gpu_name);
+    gphi_report_put_columns(w, &w->report->gpu, columns,
+                            sizeof(columns) / sizeof(*columns));
     gphi_text_put(&w->out, "}");
 }
 
 void gphi_report_put_calls(report_writing *w)
 {
-    static const struct {
-        const char *name;
-        gphi_report_value *value;
-    } columns[] = {{"t", call_start},  {"d", call_duration}, {"c", call_name},
-                   {"h", call_thread}, {"s", call_stream},   {"o", call_object},
-                   {"k", call_stack}};
+    static const report_column columns[] = {
+        {"t", call_start, REPORT_NO_MEMBER},
+        {"d", NULL, REPORT_MEMBER(report_call, duration_ns), 0},
+        {"c", call_name, REPORT_NO_MEMBER},
+        {"h", NULL, REPORT_MEMBER(report_call, thread), 0},
+        {"s", NULL, REPORT_MEMBER(report_call, stream), 0},
+        {"o", NULL, REPORT_MEMBER(report_call, object), 0},
+        {"k", call_stack, REPORT_NO_MEMBER}};
     const gph_report *r = w->report;
     gphi_text_put(&w->out, ",\"calls\":{");
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-        gphi_report_comma(w, i);
-        gphi_report_column(w, columns[i].name, r->calls.count, columns[i].value);
-    }
+    gphi_report_put_columns(w, &r->calls, columns, sizeof(columns) / sizeof(*columns));
     put_few(w);
     gphi_text_put(&w->out, "},");
     gphi_report_column(w, "kinds", w->calls.keys.count, kind_of_name);

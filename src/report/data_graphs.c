@@ -217,21 +217,6 @@ static const report_lifetime *life_at(const report_writing *w, size_t i)
     return gphi_vec_at(&w->report->lifetimes, i);
 }
 
-static int64_t life_address(report_writing *w, size_t i)
-{
-    return (int64_t)life_at(w, i)->address;
-}
-
-static int64_t life_bytes(report_writing *w, size_t i)
-{
-    return (int64_t)life_at(w, i)->bytes;
-}
-
-static int64_t life_kind(report_writing *w, size_t i)
-{
-    return life_at(w, i)->kind;
-}
-
 static int64_t life_from(report_writing *w, size_t i)
 {
     return (int64_t)gphi_report_time(w->report, life_at(w, i)->from_ns);
@@ -261,22 +246,23 @@ static int64_t life_call(report_writing *w, size_t i)
 
 void gphi_report_put_memory(report_writing *w)
 {
-    static const struct {
-        const char *name;
-        gphi_report_value *value;
-    } columns[] = {{"a", life_address}, {"b", life_bytes},         {"kind", life_kind},
-                   {"from", life_from}, {"to", life_to},           {"stack", life_stack},
-                   {"call", life_call}, {"capture", life_captured}};
+    static const report_column columns[] = {
+        {"a", NULL, REPORT_MEMBER(report_lifetime, address), 0},
+        {"b", NULL, REPORT_MEMBER(report_lifetime, bytes), 0},
+        {"kind", NULL, REPORT_MEMBER(report_lifetime, kind), 0},
+        {"from", life_from, REPORT_NO_MEMBER},
+        {"to", life_to, REPORT_NO_MEMBER},
+        {"stack", life_stack, REPORT_NO_MEMBER},
+        {"call", life_call, REPORT_NO_MEMBER},
+        {"capture", life_captured, REPORT_NO_MEMBER}};
     const gph_report *r = w->report;
     gphi_text_put(&w->out, ",\"memory\":{");
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-        gphi_report_column(w, columns[i].name, r->lifetimes.count, columns[i].value);
-        gphi_text_put(&w->out, ",");
-    }
+    gphi_report_put_columns(w, &r->lifetimes, columns,
+                            sizeof(columns) / sizeof(*columns));
     /* Pools that libgph does not tell of have a handle for a name. */
     report_numbers pools;
     numbers_init(&pools, r->heap);
-    gphi_text_put(&w->out, "\"pool\":[");
+    gphi_text_put(&w->out, ",\"pool\":[");
     for (size_t i = 0; i < r->lifetimes.count; i++) {
         const uint64_t pool = life_at(w, i)->pool;
         gphi_text_add(&w->out, "%s%d", i > 0 ? "," : "",

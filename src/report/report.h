@@ -212,6 +212,17 @@ void gphi_report_graph_name(const gph_report *report, uint32_t graph, char *out,
 gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
                                    const gphi_seen *seen, report_call *call);
 
+/* Bytes that come alive or die. */
+typedef struct report_turn {
+    uint64_t ns, bytes;
+    uint32_t kind;
+    bool is_end;
+} report_turn;
+
+/* All turns by time, deaths first, `count` of them in an array for twice the lifetimes on
+ * the report's heap; NULL: there are none, or no memory. */
+report_turn *gphi_report_turns(const gph_report *report, size_t *count);
+
 /* ---- report_events.c ---- */
 
 gph_status gphi_report_event_call(gph_report *report, const gphi_event *event,

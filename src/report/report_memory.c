@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lifetimes of memory: from the call that gave an address to the one that took it back.
  */
+#include "base/heap.h"
 #include "report/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LIFETIMES_MAX = 40000 };
@@ -109,4 +111,30 @@ gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
     if (!call->is_captured)
         end_life(report, address, end, 1); /* its end was not seen */
     return begin_life(report, &life, call);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const report_turn *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return y->is_end - x->is_end;
+}
+
+report_turn *gphi_report_turns(const gph_report *report, size_t *count)
+{
+    const size_t room = 2 * report->lifetimes.count;
+    report_turn *turns =
+        room == 0 ? NULL : gphi_heap_array(report->heap, room, sizeof(*turns));
+    *count = 0;
+    if (turns == NULL)
+        return NULL;
+    for (size_t i = 0; i < report->lifetimes.count; i++) {
+        const report_lifetime *life = gphi_vec_at(&report->lifetimes, i);
+        turns[(*count)++] = (report_turn){life->from_ns, life->bytes, life->kind, false};
+        if (life->to_ns != 0)
+            turns[(*count)++] = (report_turn){life->to_ns, life->bytes, life->kind, true};
+    }
+    qsort(turns, *count, sizeof(*turns), by_time);
+    return turns;
 }

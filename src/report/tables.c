@@ -116,43 +116,22 @@ static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *erro
     return GPH_OK;
 }
 
-typedef struct turn {
-    uint64_t ns, bytes;
-    bool is_end;
-} turn;
-
-static int by_time(const void *a, const void *b)
-{
-    const turn *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? -1 : 1;
-    return y->is_end - x->is_end;
-}
-
-static void put_memory_kind(const gph_report *r, gphi_text *out, uint32_t kind,
-                            turn *turns)
+static void put_memory_kind(gphi_text *out, uint32_t kind, const report_turn *turns,
+                            size_t count)
 {
     static const char *const words[] = {
         "other",   "cuMemAlloc",  "stream-ordered",  "graph memory",
         "managed", "pinned host", "registered host", "virtual, mapped"};
-    size_t count = 0;
     uint64_t many = 0, alive = 0, peak = 0;
-    for (size_t i = 0; i < r->lifetimes.count; i++) {
-        const report_lifetime *life = gphi_vec_at(&r->lifetimes, i);
-        if ((uint32_t)life->kind != kind)
-            continue;
-        many++;
-        turns[count++] = (turn){life->from_ns, life->bytes, false};
-        if (life->to_ns != 0)
-            turns[count++] = (turn){life->to_ns, life->bytes, true};
-    }
-    if (many == 0)
-        return;
-    qsort(turns, count, sizeof(*turns), by_time);
     for (size_t i = 0; i < count; i++) {
+        if (turns[i].kind != kind)
+            continue;
+        many += !turns[i].is_end;
         alive = turns[i].is_end ? alive - turns[i].bytes : alive + turns[i].bytes;
         peak = alive > peak ? alive : peak;
     }
+    if (many == 0)
+        return;
     char most[24], rest[24];
     gphi_text_add(out, "  %-30s %10" PRIu64 " %11s %10s\n", words[kind], many,
                   say_bytes(most, peak), say_bytes(rest, alive));
@@ -161,15 +140,16 @@ static void put_memory_kind(const gph_report *r, gphi_text *out, uint32_t kind,
 static gph_status put_memory(const gph_report *r, gphi_text *out, gph_error *error)
 {
     const size_t room = 2 * r->lifetimes.count;
-    if (room == 0)
-        return GPH_OK;
-    turn *turns = gphi_heap_array(r->heap, room, sizeof(*turns));
+    size_t count = 0;
+    report_turn *turns = gphi_report_turns(r, &count);
     if (turns == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu allocations", room / 2);
+        return room == 0 ? GPH_OK
+                         : gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu allocations",
+                                     room / 2);
     gphi_text_add(out, "\n  %-30s %10s %11s %10s\n", "memory", "allocated", "peak",
                   "at end");
     for (uint32_t kind = 1; kind <= GPHI_MEM_VMM; kind++)
-        put_memory_kind(r, out, kind, turns);
+        put_memory_kind(out, kind, turns, count);
     gphi_heap_free(r->heap, turns, room * sizeof(*turns));
     return GPH_OK;
 }

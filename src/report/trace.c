@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CPU = 1, GPU, GRAPHS, MEMORY };
@@ -298,18 +297,6 @@ static void put_captures(trace *t)
 
 /* ---- bytes alive ---- */
 
-typedef struct turn {
-    uint64_t ns, bytes;
-    uint32_t kind;
-    bool is_end;
-} turn;
-
-static int by_time(const void *a, const void *b)
-{
-    const turn *x = a, *y = b;
-    return x->ns < y->ns ? -1 : x->ns > y->ns;
-}
-
 static gph_status put_memory(trace *t)
 {
     static const char *const words[] = {"other",      "cuMemAlloc", "stream-ordered",
@@ -317,20 +304,12 @@ static gph_status put_memory(trace *t)
                                         "registered", "virtual"};
     const gph_report *r = t->report;
     const size_t room = 2 * r->lifetimes.count;
-    if (room == 0)
-        return GPH_OK;
-    turn *turns = gphi_heap_array(r->heap, room, sizeof(*turns));
-    if (turns == NULL)
-        return gphi_fail(t->error, GPH_E_NO_MEMORY, "a trace of %zu allocations",
-                         room / 2);
     size_t count = 0;
-    for (size_t i = 0; i < r->lifetimes.count; i++) {
-        const report_lifetime *life = gphi_vec_at(&r->lifetimes, i);
-        turns[count++] = (turn){life->from_ns, life->bytes, life->kind, false};
-        if (life->to_ns != 0)
-            turns[count++] = (turn){life->to_ns, life->bytes, life->kind, true};
-    }
-    qsort(turns, count, sizeof(*turns), by_time);
+    report_turn *turns = gphi_report_turns(r, &count);
+    if (turns == NULL)
+        return room == 0 ? GPH_OK
+                         : gphi_fail(t->error, GPH_E_NO_MEMORY,
+                                     "a trace of %zu allocations", room / 2);
     uint64_t alive[8] = {0};
     for (size_t i = 0; i < count; i++) {
         const uint32_t kind = turns[i].kind < 8 ? turns[i].kind : 0;
