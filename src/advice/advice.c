@@ -38,6 +38,8 @@ gph_status gphi_advice_make(const gph_allocator *allocator, gph_advice **out)
     return GPH_OK;
 }
 
+/* Refused once events were read: a loop whose head is missing would be measured
+ * wrongly. */
 gph_status gph_advice_create(gph_doctor *doctor, const gph_advice_options *options,
                              gph_advice **out, gph_error *error)
 {
@@ -58,6 +60,7 @@ gph_status gph_advice_create(gph_doctor *doctor, const gph_advice_options *optio
     return GPH_OK;
 }
 
+/* Takes a repeat whose making failed half-way: vectors are empty then. */
 static void repeat_destroy(gph_advice *advice, gphi_repeat *repeat)
 {
     gphi_vec_fini(&repeat->pieces);
@@ -115,6 +118,7 @@ static bool is_within(const gph_advice *advice, const gphi_loop *loop)
     return false;
 }
 
+/* Of one repetition of the inner sequence, as the text speaks of it. */
 static void count_kernels(const gph_advice *advice, gphi_repeat *repeat)
 {
     uint32_t kernels = 0;
@@ -127,6 +131,7 @@ static void count_kernels(const gph_advice *advice, gphi_repeat *repeat)
         gphi_advice_place(advice, gphi_advice_site(advice, first->site)->stack);
 }
 
+/* Each step needs the one before: pieces, their times, the prediction, the questions. */
 static gph_status add_repeat(gph_advice *advice, const gphi_loop *loop)
 {
     gphi_repeat *repeat = gphi_heap_alloc(advice->heap, sizeof(*repeat));

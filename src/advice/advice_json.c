@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 
+/* Texts are never null here: readers had "" from the first version on. */
 static const char *or_empty(const char *text)
 {
     return text != NULL ? text : "";
@@ -17,6 +18,7 @@ static void place(gphi_text *out, gph_place at)
     gphi_text_add(out, ",\"line\":%d}", (int)at.line);
 }
 
+/* What was not measured is null, and never 0 or -1, which could be taken for a time. */
 static void number(gphi_text *out, const char *name, double value)
 {
     if (value < 0)
@@ -48,6 +50,7 @@ static void site_place(const gph_advice *advice, gphi_text *out, const gphi_site
     gphi_text_put(out, "}");
 }
 
+/* What a capture would make of each call, and arguments that a graph would freeze. */
 static void calls(const gph_advice *advice, gphi_text *out, const gphi_repeat *repeat)
 {
     gphi_text_put(out, ",\"calls\":[");
@@ -80,6 +83,7 @@ static void calls(const gph_advice *advice, gphi_text *out, const gphi_repeat *r
     gphi_text_put(out, "]");
 }
 
+/* Both parts share the head; a part that was not asked for leaves no empty members. */
 static void sequence(const gph_advice *advice, gphi_text *out, const gphi_repeat *repeat,
                      gph_advice_part part)
 {
@@ -105,6 +109,7 @@ static void sequence(const gph_advice *advice, gphi_text *out, const gphi_repeat
     gphi_text_add(out, "}");
 }
 
+/* Anchors are kept in ps, since a node takes less than a ns of the host; shown in us. */
 static void anchors(const gph_advice *advice, gphi_text *out)
 {
     static const char *const names[GPHI_ANCHOR_COUNT] = {

@@ -47,6 +47,7 @@ static void put_site(printing *p, const gphi_site *site, uint64_t count)
     put_site_place(p, site);
 }
 
+/* Columns line up at the numbers; a line that has no number says why instead. */
 static void times(printing *p, const gph_prediction *told)
 {
     gphi_text_add(p->out, "   now           %10.1f us", told->eager_us);
@@ -109,6 +110,7 @@ static void payoff(printing *p, const gphi_repeat *repeat, size_t number)
     questions(p, "before capture", repeat->checks, GPHI_CHECKS);
 }
 
+/* Sites of one kind below its title; a kind without sites has none. */
 static void put_obstacles(printing *p, const gphi_repeat *repeat, gphi_obstacle_kind kind)
 {
     bool is_first = true;
@@ -127,6 +129,7 @@ static void put_obstacles(printing *p, const gphi_repeat *repeat, gphi_obstacle_
     }
 }
 
+/* The first two values are shown: they tell a counter from an address at a look. */
 static void frozen(printing *p, const gphi_repeat *repeat)
 {
     for (size_t i = 0; i < repeat->changes.count; i++) {
@@ -166,6 +169,7 @@ static void capturable(printing *p, const gphi_repeat *repeat, size_t number)
     }
 }
 
+/* Frames of one line may be of several stacks: a loop that is unrolled, a template. */
 static bool is_same_line(gph_place a, gph_place b)
 {
     return a.line == b.line && a.file != NULL && b.file != NULL &&

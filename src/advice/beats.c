@@ -12,6 +12,7 @@ enum {
     VALUE_WORDS_MAX = 32  /* of one call */
 };
 
+/* Threads of different processes may have one number, so the model is part of the key. */
 static gphi_track *track_of(gph_advice *advice, uint32_t thread)
 {
     for (size_t i = 0; i < advice->tracks.count; i++)
@@ -70,6 +71,8 @@ static void look_at_host_side(gph_advice *advice, gphi_site *site,
         site->pageable++;
 }
 
+/* A site is call, stack, thread, kernel and stream: two streams used by one line are two,
+ * since a capture takes them differently. */
 static gph_status site_of(gph_advice *advice, const gphi_event *event,
                           const gphi_seen *seen, uint32_t *out)
 {
@@ -123,6 +126,8 @@ static uint32_t strong_of(const gphi_event *event, uint32_t weak)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
+/* Arguments, to see what changes from one repetition to the next. Long parameter lists
+ * are cut: one change is enough to say that there are some. */
 static gph_status keep_values(gph_advice *advice, const gphi_event *event,
                               gphi_beat *beat)
 {
@@ -149,6 +154,7 @@ static gph_status keep_values(gph_advice *advice, const gphi_event *event,
     return GPH_OK;
 }
 
+/* A launch of a graph is as many nodes as that has: its time is compared with theirs. */
 static uint32_t nodes_of(const gphi_site *site, const gphi_seen *seen)
 {
     if (site->call == GPHI_CALL_cuGraphLaunch && seen->exec != NULL &&
@@ -159,6 +165,8 @@ static uint32_t nodes_of(const gphi_site *site, const gphi_seen *seen)
     return site->effect == GPHI_EFFECT_CAPTURED || site->call == GPHI_CALL_cuGraphLaunch;
 }
 
+/* Beyond the limit calls are only counted; the loops of the first two million are
+ * known. */
 static gph_status add_beat(gph_advice *advice, const gphi_event *event,
                            const gphi_seen *seen, uint32_t index)
 {
@@ -192,6 +200,8 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
     return keep_values(advice, event, beat);
 }
 
+/* Windows and anchors as attach/timing writes them; words by place, as GPHI_EVENT_GPU
+ * says. */
 static gph_status take_gpu(gph_advice *advice, const gphi_event *event)
 {
     if (gphi_event_word(event, 0) == GPHI_GPU_ANCHORS) {

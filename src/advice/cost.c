@@ -19,6 +19,7 @@ static double depth_of(const gphi_piece *piece)
     return piece->nodes / (piece->streams > 1 ? (double)piece->streams : 1.0);
 }
 
+/* A constant and a part by node, both from the anchors. */
 double gphi_graph_launch_ns(const gph_advice *advice, const gphi_piece *piece)
 {
     return gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_LAUNCH) +
@@ -71,6 +72,8 @@ typedef struct clocks {
     double host, gpu;
 } clocks;
 
+/* In a stream the GPU may start on the first call while the host makes the next; a graph
+ * starts when it is launched. That is why work and gaps are stepped call by call. */
 static void step_segment(const gph_advice *advice, const gphi_repeat *repeat,
                          const gphi_piece *piece, how mode, clocks *at)
 {
@@ -92,6 +95,7 @@ static void step_segment(const gph_advice *advice, const gphi_repeat *repeat,
     }
 }
 
+/* The first steps fill the queue; the time of a period is that of the later ones. */
 static double run(const gph_advice *advice, const gphi_repeat *repeat, how mode)
 {
     clocks at = {0, 0}, warm = at;
@@ -115,6 +119,8 @@ static double run(const gph_advice *advice, const gphi_repeat *repeat, how mode)
     return (fmax(at.host, at.gpu) - fmax(warm.host, warm.gpu)) / (STEPS - WARM);
 }
 
+/* What is paid once: the larger of what was measured for this graph and of what the
+ * anchors say. */
 static double once(const gph_advice *advice, const gphi_piece *piece)
 {
     const double instantiate =
@@ -147,6 +153,7 @@ static const gphi_obstacle *blocker(const gphi_repeat *repeat)
     return breaks != NULL ? breaks : gphi_repeat_obstacle(repeat, GPHI_ESCAPES);
 }
 
+/* Reasons against, the strongest first; the last is that nothing is against it. */
 static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double saving)
 {
     const double share = saving / repeat->eager_ns;

@@ -72,6 +72,7 @@ gphi_effect gphi_effect_of(uint32_t call)
     }
 }
 
+/* What goes to the legacy stream counts as a wait: the host does not run ahead of it. */
 bool gphi_effect_waits(uint32_t call)
 {
     switch (call) {

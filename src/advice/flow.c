@@ -6,6 +6,8 @@
 
 static void answer(gphi_question *question, const char *text, gphi_answer value,
                    const char *because, ...) GPH_PRINTF(4, 5);
+/* `because` holds values of this run; what does not fit is cut, since it is for
+ * reading. */
 static void answer(gphi_question *question, const char *text, gphi_answer value,
                    const char *because, ...)
 {
@@ -17,6 +19,7 @@ static void answer(gphi_question *question, const char *text, gphi_answer value,
     va_end(values);
 }
 
+/* Calls a repetition that are obstacles of a kind. */
 static uint64_t count_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
 {
     uint64_t count = 0;
@@ -71,6 +74,8 @@ static bool is_random(const gphi_obstacle *o, const gphi_site *site)
     return o->kind == GPHI_FREEZES && site->host_side == 0;
 }
 
+/* Addresses and other values are counted apart: a slot or a fixed buffer mends the
+ * first, an update the second. */
 static uint32_t changes(const gphi_repeat *repeat, bool addresses)
 {
     uint32_t count = 0;
@@ -93,6 +98,8 @@ static void ask_shapes(const gphi_repeat *repeat, gphi_question *q)
                repeat->other_shapes);
 }
 
+/* What a graph saves is a few us a call, so it shows where calls are short (rule of
+ * thumb of the CUDA graphs guides, beside the measured value). */
 static void ask_kernels(const gphi_repeat *repeat, gphi_question *q)
 {
     const double calls = repeat->told.launches;

@@ -10,6 +10,7 @@
 
 enum { LAST = 1 << 14, PERIOD_MAX = 1 << 15 };
 
+/* The same for each rotation of a period: a sum, since loops are entered anywhere. */
 static uint32_t content_of(const gphi_track *track, uint64_t first, uint64_t period)
 {
     uint64_t sum = period;
@@ -84,6 +85,7 @@ static gph_status loops_of(const gph_advice *advice, uint32_t index, uint64_t *l
     return add_loop(out, track, index, now);
 }
 
+/* The dearest first; of equals the one that came first. */
 static int by_time(const void *a, const void *b)
 {
     const gphi_loop *x = a, *y = b;

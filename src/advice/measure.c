@@ -50,6 +50,8 @@ static uint64_t beat_at(const gphi_track *track, uint64_t time_ns)
     return low;
 }
 
+/* Windows compare only with windows of the same work: the calls in order, with their
+ * sizes. */
 static uint32_t content_of(const gphi_track *track, uint64_t at, uint32_t calls)
 {
     uint64_t hash = calls;
@@ -76,6 +78,8 @@ static double least_gap(const timing *t)
     return least;
 }
 
+/* Windows know threads and times; a loop knows beats: the first work at or after a
+ * window's begin is where it starts. */
 static gph_status place_windows(timing *t)
 {
     const gphi_loop *loop = &t->repeat->loop;
@@ -154,6 +158,7 @@ static const gphi_beat *beat(const timing *t, uint64_t repetition, uint32_t plac
     return gphi_repeat_beat(t->advice, t->repeat, repetition, place);
 }
 
+/* Samples of median_of(): a value of one repetition, or < 0 where it has none. */
 static double whole(const timing *t, uint64_t repetition, uint32_t place)
 {
     (void)place;
@@ -388,6 +393,7 @@ static double instantiate_ns(const timing *t, const gphi_piece *piece)
     return least;
 }
 
+/* The host's part first: how long a wait is depends on it. */
 static void use(timing *t)
 {
     t->repeat->busy_ns = 0;

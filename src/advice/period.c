@@ -30,6 +30,8 @@ static double gap_after(const gph_advice *advice, const gphi_loop *loop, uint64_
     return gphi_median(gaps, count);
 }
 
+/* Copies that wait end a segment, though a capture would take their asynchronous forms.
+ * */
 static gphi_piece_kind kind_of(const gphi_site *site)
 {
     if (gphi_effect_waits(site->call))
@@ -239,6 +241,7 @@ static gphi_obstacle_kind kind_of_work(const gph_advice *advice,
     return GPHI_FINE;
 }
 
+/* The words come from the table of effects, but where the stream decides. */
 static gphi_obstacle_kind kind_inside(const gph_advice *advice, const gphi_repeat *repeat,
                                       const gphi_site *site, const char **text)
 {

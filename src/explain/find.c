@@ -16,6 +16,8 @@ static size_t trim(const char *text, size_t bytes, size_t *from)
     return bytes - *from;
 }
 
+/* Free words are tried only where no key stands in the text: a log holds any word there
+ * is. */
 size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
                         size_t capacity)
 {
@@ -68,6 +70,7 @@ static bool is_part(const char *part, size_t bytes, const char *name)
     return false;
 }
 
+/* Sorted by distance as they come; a name that is known exactly (-1) stands first. */
 static void keep(nearest *near, const char *name, int is_far)
 {
     size_t at = near->count;
@@ -84,6 +87,8 @@ static void keep(nearest *near, const char *name, int is_far)
     near->count = kept + 1;
 }
 
+/* One edit in short names, a fifth of the bytes in long ones: more would find
+ * everything. */
 static void try_near(nearest *near, const char *word, size_t bytes, const char *name)
 {
     const int most = bytes < 8 ? 1 : (int)(bytes / 5);
@@ -107,6 +112,7 @@ static bool is_name(const char *word, size_t bytes)
     return false;
 }
 
+/* Names of entries first, then all that the headers of CUDA and PyTorch know. */
 static void try_word(nearest *near, const char *word, size_t bytes)
 {
     for (size_t i = 0; i < gphi_knowledge_count; i++) {
@@ -124,6 +130,7 @@ static void try_word(nearest *near, const char *word, size_t bytes)
         try_near(near, word, bytes, gphi_names[i]);
 }
 
+/* Works on words of a long text too, but only on those that look like names. */
 size_t gph_explain_near(const char *text, size_t bytes, const char **out, size_t capacity)
 {
     nearest near = {.count = 0};

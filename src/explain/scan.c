@@ -43,6 +43,7 @@ typedef struct scan {
     uint8_t pairs[PAIRS / 8];
 } scan;
 
+/* Case does not count: people write cudaErrorFoo in any way. */
 static uint32_t hash_of(const char *text, size_t bytes)
 {
     uint64_t hash = GPHI_HASH_START;
@@ -87,6 +88,7 @@ static void add_keys(scan *s, size_t entry, const char *const *list,
         add_key(s, entry, *list, reason);
 }
 
+/* Built anew for each text, so that nothing is left behind and threads need no lock. */
 static void init(scan *s, const char *text, size_t bytes, gphi_hits *hits)
 {
     memset(s, 0, sizeof(*s));
@@ -343,6 +345,7 @@ static bool try_parts(scan *s, size_t at, size_t end, char separator)
     return false;
 }
 
+/* Marks that stand inside of slugs and dotted names. */
 static bool is_mark(char c)
 {
     return c == '.' || c == '/' || c == '-';

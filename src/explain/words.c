@@ -67,6 +67,7 @@ static size_t stem(const char *word, size_t bytes)
     return bytes;
 }
 
+/* Each term once; what is too long for a word of a person is left out. */
 static void add_term(terms *all, const char *text, size_t bytes, size_t at, bool chinese)
 {
     if (bytes > TERM_BYTES || all->count == TERMS_MAX || bytes < 2)
@@ -101,6 +102,7 @@ static bool is_chinese_at(const char *text, size_t bytes, size_t at)
            ((uint8_t)text[at + 2] & 0xc0) == 0x80;
 }
 
+/* Chinese is written without spaces: each pair of neighbours is a term. */
 static void read_terms(const char *text, size_t bytes, terms *all)
 {
     for (size_t at = 0; at < bytes;) {
@@ -219,6 +221,7 @@ static void weigh_terms(terms *all)
     }
 }
 
+/* Where the first word that counted stands: that line is shown. */
 static void set_line(const char *text, size_t bytes, size_t at, gph_explain_match *match)
 {
     match->line = 1;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The caller knows the command line; of a saved log only what the process told is
+ * known. */
 static void put_words(report_writing *w)
 {
     const gph_program *program = &w->program;
@@ -30,6 +32,7 @@ static void put_words(report_writing *w)
     gphi_text_put(&w->out, "]");
 }
 
+/* A program may see devices that it never uses: all are listed. */
 static void put_devices(report_writing *w)
 {
     gphi_text_put(&w->out, ",\"devices\":[");
@@ -45,6 +48,7 @@ static void put_devices(report_writing *w)
     gphi_text_put(&w->out, "]");
 }
 
+/* softcuda is known by its path: it reports a version of CUDA as any driver does. */
 void gphi_report_put_head(report_writing *w)
 {
     const gph_report *r = w->report;
@@ -79,6 +83,7 @@ static int64_t call_start(report_writing *w, size_t i)
     return (int64_t)(gphi_report_call_at(w->report, i)->start_ns - before);
 }
 
+/* Calls are numbered as they occur, since few of the 400 do. */
 static int64_t call_name(report_writing *w, size_t i)
 {
     return number_of(&w->calls, gphi_report_call_at(w->report, i)->call, &w->failed);
@@ -114,6 +119,7 @@ static void put_few(report_writing *w)
     gphi_text_put(&w->out, "]");
 }
 
+/* Names of the results that occur; the page has no list of CUDA's errors. */
 static void put_results(report_writing *w)
 {
     report_numbers seen;
@@ -135,6 +141,7 @@ static void put_results(report_writing *w)
     numbers_fini(&seen);
 }
 
+/* Streams are numbered as they were first seen: handles differ from run to run. */
 static void put_streams(report_writing *w)
 {
     const gph_report *r = w->report;
@@ -164,6 +171,7 @@ static void put_streams(report_writing *w)
     gphi_text_put(&w->out, "]");
 }
 
+/* One that never ended is drawn to the end of the run, as bad. */
 static void put_captures(report_writing *w)
 {
     const gph_report *r = w->report;

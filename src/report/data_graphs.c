@@ -18,6 +18,8 @@ uint32_t gphi_report_shown(const report_writing *w, uint32_t graph)
     return graph < w->shown.count ? *(const uint32_t *)gphi_vec_at(&w->shown, graph) : 0;
 }
 
+/* Snapshots have no identity of their own: a graph that was snapped twice and did not
+ * grow in between is drawn once. */
 static bool same_graph(const report_graph *a, const report_graph *b)
 {
     return a->handle == b->handle && a->node_count == b->node_count;
@@ -141,6 +143,7 @@ static void put_nodes(report_writing *w, const report_graph *graph)
     gphi_text_put(&w->out, "]");
 }
 
+/* Pairs of node indices; the few programmatic ones are named by their place. */
 static void put_edges(report_writing *w, const report_graph *graph)
 {
     gphi_text_put(&w->out, ",\"edges\":[");
@@ -155,6 +158,7 @@ static void put_edges(report_writing *w, const report_graph *graph)
     gphi_text_put(&w->out, "]");
 }
 
+/* Executables refer to graphs by number, so they come after them. */
 static void put_execs(report_writing *w)
 {
     const gph_report *r = w->report;

@@ -39,6 +39,8 @@ static void list_maps(gph_report *r, gphi_map *out[MAPS])
     memcpy(out, all, sizeof(all));
 }
 
+/* A later record of the same thing wins: names come twice where a process sends them
+ * again after records were lost. */
 static gph_status replace_text(gph_report *report, char **to, const char *text)
 {
     char *copy = gphi_heap_text(report->heap, text);
@@ -49,6 +51,7 @@ static gph_status replace_text(gph_report *report, char **to, const char *text)
     return GPH_OK;
 }
 
+/* Of several processes the head shows the last: a launcher comes before its program. */
 static gph_status take_process(gph_report *report, const gphi_event *event)
 {
     if (report->pid != 0)
@@ -63,6 +66,7 @@ static gph_status take_process(gph_report *report, const gphi_event *event)
                : replace_text(report, &report->driver, gphi_event_text(event, 1));
 }
 
+/* Each process reports all devices, so one that is known already is passed over. */
 static gph_status take_device(gph_report *report, const gphi_event *event)
 {
     for (size_t i = 0; i < report->devices.count; i++) {
@@ -83,6 +87,8 @@ static gph_status take_device(gph_report *report, const gphi_event *event)
     return GPH_OK;
 }
 
+/* May come after its first launches: they have its index by then, and get the name with
+ * it. */
 static gph_status take_function(gph_report *report, const gphi_event *event)
 {
     const uint32_t index = gphi_report_function(report, event->id);
@@ -108,6 +114,8 @@ static uint64_t key_of_name(const char *name)
     return gphi_hash_text(GPHI_HASH_START, name) | (uint64_t)1 << 63; /* no address */
 }
 
+/* What CUPTI measured. It gives a name and no handle, so the same kernel may stand
+ * among the functions a second time, which costs a few bytes and no truth. */
 static gph_status take_gpu(gph_report *report, const gphi_event *event)
 {
     const uint64_t what = gphi_event_word(event, 0);
@@ -137,6 +145,7 @@ static gph_status take_gpu(gph_report *report, const gphi_event *event)
     return GPH_OK;
 }
 
+/* What is not listed is of use to the doctor alone. */
 static gph_status take(gph_report *report, const gphi_event *event, const gphi_seen *seen)
 {
     switch (event->kind) {
@@ -213,6 +222,7 @@ static void free_texts(gph_report *report)
     gphi_heap_text_free(report->heap, report->driver);
 }
 
+/* What items own beside their vectors. */
 static void free_parts(gph_report *report)
 {
     for (size_t i = 0; i < report->graphs.count; i++) {

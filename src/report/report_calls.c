@@ -17,6 +17,7 @@ static bool has(const char *name, const char *part)
     return strstr(name, part) != NULL;
 }
 
+/* Kinds go by words of the names, so that calls of a later CUDA fall into one, too. */
 static bool is_build(const char *name)
 {
     return has(name, "Capture") || has(name, "GraphInstantiate") ||
@@ -54,6 +55,7 @@ report_kind gphi_report_kind(uint32_t call)
     return REPORT_OTHER;
 }
 
+/* The handle of a launched kernel, 0 for other calls. */
 static uint64_t function_of(const gphi_event *event)
 {
     switch (event->u.call.call) {
@@ -64,6 +66,8 @@ static uint64_t function_of(const gphi_event *event)
     }
 }
 
+/* The tables count all calls, whether they are kept or not. A call that the process
+ * ended in has not failed: it never said. */
 static void count(gph_report *report, const gphi_event *event)
 {
     report_count *counts = &report->counts[event->u.call.call];
@@ -81,6 +85,8 @@ static void count(gph_report *report, const gphi_event *event)
         report->last_ns = end;
 }
 
+/* Graphs, memory and events look at the call before it is kept, since they say what its
+ * object is. */
 gph_status gphi_report_call(gph_report *report, const gphi_event *event,
                             const gphi_seen *seen)
 {
@@ -123,6 +129,7 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
     return GPH_OK;
 }
 
+/* Failures, and what made or took something: of long runs these are kept. */
 static bool matters(const report_call *call)
 {
     const report_kind kind = gphi_report_kind(call->call);
@@ -144,6 +151,8 @@ void gphi_report_thin(gph_report *report)
     report->calls.count = to;
 }
 
+/* Calls of several threads come in the order of their ends; the page draws by
+ * beginnings. */
 static int by_time(const void *a, const void *b)
 {
     const report_call *x = a, *y = b;

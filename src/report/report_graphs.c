@@ -24,6 +24,8 @@ static uint32_t stack_of_capture(const gph_report *report, uint64_t graph, uint6
     return 0;
 }
 
+/* A snapshot is announced, then come its nodes in order of their index, then the edges.
+ * */
 gph_status gphi_report_graph(gph_report *report, const gphi_event *event)
 {
     if (report->graphs.count >= GRAPHS_MAX)
@@ -88,6 +90,8 @@ static uint64_t bytes_of(const gphi_event *event, uint32_t kind)
     return 0;
 }
 
+/* What the page says of a node besides its kind: "24x2 of 128" is grid and threads of a
+ * block. */
 static void describe(gph_report *report, report_node *node, const gphi_event *event,
                      report_graph *graph)
 {
@@ -137,6 +141,7 @@ gph_status gphi_report_node(gph_report *report, const gphi_event *event)
     return GPH_OK;
 }
 
+/* Edges to nodes beyond the limit have nothing to be drawn to. */
 gph_status gphi_report_edges(gph_report *report, const gphi_event *event)
 {
     report_graph *graph = graph_of(report, event->id);
@@ -178,6 +183,7 @@ static gph_status begin_capture(gph_report *report, const gphi_event *event,
                         report->captures.count);
 }
 
+/* The newest that is open on the stream: an invalidated one is ended by the same call. */
 static void end_capture(gph_report *report, const gphi_event *event,
                         const report_call *call)
 {
@@ -227,6 +233,8 @@ static uint32_t graph_shown(const gph_report *report, const gphi_event *event,
     return newest == NULL ? 0 : (uint32_t)*newest;
 }
 
+/* A handle may be given again after its executable was destroyed: the map has the
+ * newest. */
 static gph_status make_exec(gph_report *report, const gphi_event *event,
                             const gphi_seen *seen, report_call *call)
 {
@@ -246,6 +254,7 @@ static gph_status make_exec(gph_report *report, const gphi_event *event,
                         report->execs.count);
 }
 
+/* Setters of node parameters count as updates, though the graph that is drawn stays. */
 static void use_exec(gph_report *report, const gphi_event *event, const gphi_seen *seen,
                      report_call *call)
 {
@@ -309,6 +318,7 @@ const gph_place *gphi_report_own_frame(const gph_report *report, uint32_t stack)
     return NULL;
 }
 
+/* Who captured it, or else put its first node in; NULL: not known. */
 static const char *maker_of(const gph_report *report, const report_graph *graph)
 {
     uint32_t stack = graph->stack;

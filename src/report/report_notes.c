@@ -11,12 +11,14 @@ static void *item_of(gph_report *report, gphi_vec *vec, gphi_map *map, uint64_t 
     return gphi_report_item(vec, map, gphi_report_key(report, id), NULL);
 }
 
+/* The first name stays: notes repeat it each time. */
 static void name_it(gph_report *report, char **name, const char *text)
 {
     if (*name == NULL && text[0] != 0)
         *name = gphi_heap_text(report->heap, text);
 }
 
+/* A look through all: a cache has few buckets. */
 static report_bucket *bucket_of(report_cache *cache, uint64_t bucket)
 {
     for (size_t i = 0; i < cache->buckets.count; i++) {
@@ -30,6 +32,8 @@ static report_bucket *bucket_of(report_cache *cache, uint64_t bucket)
     return fresh;
 }
 
+/* Words of a hit: object, size, bucket, outcome, size that ran; of a recording: object,
+ * bucket, ns, bytes; of an eviction: object, bucket. */
 static gph_status take_cache(gph_report *report, const gphi_event *event)
 {
     report_cache *cache =
@@ -62,6 +66,8 @@ static gph_status take_cache(gph_report *report, const gphi_event *event)
     return GPH_OK;
 }
 
+/* A node is a function at the end of one path: its own number, and that of what is
+ * before it. */
 static gph_status take_tree(gph_report *report, const gphi_event *event)
 {
     report_tree *tree =
@@ -95,6 +101,7 @@ static gph_status take_tree(gph_report *report, const gphi_event *event)
     return GPH_OK;
 }
 
+/* Peaks, not the last values: what a pool was at its most is what it costs. */
 static gph_status take_pool(gph_report *report, const gphi_event *event)
 {
     report_pool *pool =

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Three digits that mean something: "1.24 ms", "384 us". */
 static const char *say_time(char out[24], uint64_t ns)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
@@ -37,6 +38,7 @@ static const char *say_bytes(char out[24], uint64_t bytes)
     return out;
 }
 
+/* Kinds in the order in which one asks for them: work first, then what it needed. */
 static void put_kinds(const gph_report *r, gphi_text *out)
 {
     static const char *const words[] = {[REPORT_KERNEL] = "kernel launches",
@@ -72,6 +74,8 @@ static void put_kinds(const gph_report *r, gphi_text *out)
     }
 }
 
+/* The hottest first; of equals the one that came first, so that output is the same each
+ * run. */
 static int by_launches(const void *a, const void *b)
 {
     const report_exec *x = *(const report_exec *const *)a,
@@ -83,6 +87,7 @@ static int by_launches(const void *a, const void *b)
 
 enum { EXECS_SHOWN = 8 };
 
+/* Host time of a launch, in the mean: what a graph is for is to make it small. */
 static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *error)
 {
     const size_t count = r->execs.count;
@@ -116,6 +121,7 @@ static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *erro
     return GPH_OK;
 }
 
+/* The peak of one kind alone; kinds peak at different times, so they do not add up. */
 static void put_memory_kind(gphi_text *out, uint32_t kind, const report_turn *turns,
                             size_t count)
 {
@@ -154,6 +160,7 @@ static gph_status put_memory(const gph_report *r, gphi_text *out, gph_error *err
     return GPH_OK;
 }
 
+/* Padding: the share of what ran that nobody had asked for. */
 static void put_caches(const gph_report *r, gphi_text *out)
 {
     if (r->caches.count > 0)
@@ -180,6 +187,7 @@ static void put_caches(const gph_report *r, gphi_text *out)
     }
 }
 
+/* Allocates per table and not per line, so that each fails as a whole. */
 gph_status gph_report_text_write(gph_report *report, gph_write_fn *write, void *user,
                                  gph_error *error)
 {

@@ -110,6 +110,7 @@ static void put_labels(trace *t)
     }
 }
 
+/* A kernel is called by its name, all other work by its call. */
 static const char *label_of(const gph_report *r, const report_call *call)
 {
     const report_kind kind = gphi_report_kind(call->call);
@@ -119,6 +120,7 @@ static const char *label_of(const gph_report *r, const report_call *call)
     return name != NULL ? name : gphi_call_name(call->call);
 }
 
+/* What shows on a stream: calls that a capture took never ran. */
 static bool is_work(const report_call *call)
 {
     const report_kind kind = gphi_report_kind(call->call);
@@ -177,6 +179,7 @@ static void put_work(trace *t, size_t index, uint64_t duration)
     end(t);
 }
 
+/* The same launch on the track of its executable, where launches of one graph line up. */
 static void put_launch(trace *t, const report_call *call)
 {
     begin(t, "X", GRAPHS, call->object, gphi_report_time(t->report, call->start_ns));
