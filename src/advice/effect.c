@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What a capture makes of each driver call, one row a call, after the matrix of call by
+ * thread, mode and kind of stream that tests/conformance holds
+ * (docs/design/capture.md). */
 #include "advice/effect.h"
 #include "event/event.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the parts of the page's data share: columns, and numbers for frames and stacks, which
- * are written once, at the end. */
+/* What the parts of the page's data share: columns, and numbers for frames and stacks,
+ * which are written once, at the end. */
 #include "report/data.h"
 #include "base/hash.h"
 
@@ -58,6 +58,7 @@ uint32_t gphi_report_frame(report_writing *w, const gph_place *place)
     return number;
 }
 
+/* A stack without frames is as none: number 0. */
 uint32_t gphi_report_stack_number(report_writing *w, uint32_t stack)
 {
     uint32_t count = 0;
@@ -82,6 +83,8 @@ void gphi_report_put_name(report_writing *w, const char *name, const char *other
     gphi_json_text(&w->out, name != NULL ? name : other);
 }
 
+/* Writes what the others have numbered: stacks give numbers to frames, so they go
+ * first. */
 void gphi_report_put_stacks(report_writing *w)
 {
     gphi_text_put(&w->out, ",\"stacks\":[");

@@ -22,6 +22,7 @@ static const char head[] =
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
     "<link rel=\"icon\" href=\"data:,\">\n<title>gph doctor</title>\n<style>\n";
 
+/* What fill() is given; `error` may be filled by it. */
 typedef struct page {
     gph_report *report;
     const gph_program *program;
@@ -34,11 +35,13 @@ static gph_status put(gphi_save *save, const char *begin, const char *end)
     return gphi_save_write(save, begin, (size_t)(end - begin));
 }
 
+/* Of texts that are ours; what the program said goes through gphi_report_data(). */
 static gph_status put_text(gphi_save *save, const char *text)
 {
     return put(save, text, text + strlen(text));
 }
 
+/* Style, page, data, d3, code: the data stands before the code that reads it. */
 static gph_status fill(void *user, gphi_save *save)
 {
     const page *p = user;

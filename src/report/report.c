@@ -51,7 +51,7 @@ static gph_status replace_text(gph_report *report, char **to, const char *text)
     return GPH_OK;
 }
 
-/* Of several processes the head shows the last: a launcher comes before its program. */
+/* The head shows the first of several processes; what they did is all in one report. */
 static gph_status take_process(gph_report *report, const gphi_event *event)
 {
     if (report->pid != 0)

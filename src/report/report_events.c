@@ -48,6 +48,7 @@ static gph_status take_elapsed(gph_report *report, const gphi_event *event,
     return GPH_OK;
 }
 
+/* Pairs a wait with the record that it waited for, and an elapsed time with its two. */
 gph_status gphi_report_event_call(gph_report *report, const gphi_event *event,
                                   const report_call *call)
 {

@@ -119,6 +119,7 @@ static void describe(gph_report *report, report_node *node, const gphi_event *ev
         graph->bytes += bytes;
 }
 
+/* Limits keep a run of many graphs drawable: what is beyond them is counted only. */
 gph_status gphi_report_node(gph_report *report, const gphi_event *event)
 {
     report_graph *graph = graph_of(report, gphi_event_word(event, GPHI_NODE_SNAPSHOT));
@@ -285,6 +286,7 @@ static void use_exec(gph_report *report, const gphi_event *event, const gphi_see
     }
 }
 
+/* By names, since there are some forty calls on executables. */
 gph_status gphi_report_graph_call(gph_report *report, const gphi_event *event,
                                   const gphi_seen *seen, report_call *call)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What records name by handle or number, each kept once, in the order it was first seen. */
+/* What records name by handle or number, each kept once, in the order it was first
+ * seen. */
 #include "report/report.h"
 
 void *gphi_report_item(gphi_vec *vec, gphi_map *map, uint64_t key, uint32_t *index)
@@ -26,6 +27,8 @@ uint32_t gphi_report_thread(gph_report *report, uint32_t id)
     return index;
 }
 
+/* The legacy stream has several handles (0, 1), and a per-thread stream one handle for
+ * all threads: a key of its own each. */
 uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
                             uint64_t handle)
 {
@@ -50,6 +53,7 @@ uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
     return index;
 }
 
+/* A function has no name before its record came; the page then says "kernel". */
 uint32_t gphi_report_function(gph_report *report, uint64_t handle)
 {
     uint32_t index = 0;

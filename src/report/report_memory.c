@@ -77,6 +77,9 @@ static gph_status begin_life(gph_report *report, const report_lifetime *life,
                               report->lifetimes.count);
 }
 
+/* Looks a call up among those that give or take memory; a call that failed gave
+ * nothing, and one that a capture took gives it at each launch, which the page marks.
+ * */
 gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
                                    const gphi_seen *seen, report_call *call)
 {
@@ -113,6 +116,7 @@ gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
     return begin_life(report, &life, call);
 }
 
+/* What dies at a time dies before what is born: a reuse of the same bytes is no peak. */
 static int by_time(const void *a, const void *b)
 {
     const report_turn *x = a, *y = b;

@@ -117,6 +117,7 @@ static gph_status take_pool(gph_report *report, const gphi_event *event)
     return GPH_OK;
 }
 
+/* Notes of a later libgph that are not known here are passed over. */
 gph_status gphi_report_note(gph_report *report, const gphi_event *event)
 {
     switch (event->id) {

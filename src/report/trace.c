@@ -327,6 +327,7 @@ static gph_status put_memory(trace *t)
     return GPH_OK;
 }
 
+/* Only those that have a time: what holds for the whole run has no place in a trace. */
 static void put_findings(trace *t)
 {
     const gph_doctor *doctor = t->report->doctor;
@@ -345,6 +346,7 @@ static void put_findings(trace *t)
     }
 }
 
+/* Perfetto takes events in any order, so they come as they lie in the report. */
 static gph_status fill(void *user, gphi_save *save)
 {
     trace *t = user;
