@@ -267,7 +267,7 @@ GPH_API gph_status gph_cache_evict(gph_cache *cache, uint32_t key, gph_error *er
 
 /** An input of a key, to be written before gph_cache_replay(): the same buffer for all
  *  keys. Lent until gph_cache_destroy(). `out`: the caller's. GPH_E_INVALID: no such key
- *  or input. The input behind the last one holds the sizes. Thread: any. */
+ *  or input. The input after the last one holds the sizes. Thread: any. */
 GPH_API gph_status gph_cache_input(const gph_cache *cache, uint32_t key, uint32_t index,
                                    gph_tensor *out, gph_error *error);
 /** An output of a captured key, lent until the next replay, call or capture of the cache.

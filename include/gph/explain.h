@@ -71,7 +71,7 @@ GPH_API const gph_explain_entry *gph_explain_get(const char *slug);
 typedef enum gph_explain_reason {
     GPH_EXPLAIN_BY_SLUG = 0,    /**< its slug */
     GPH_EXPLAIN_BY_NAME = 1,    /**< a name, whole */
-    GPH_EXPLAIN_BY_CODE = 2,    /**< a number, alone or behind a word such as "error" */
+    GPH_EXPLAIN_BY_CODE = 2,    /**< a number, alone or after a word such as "error" */
     GPH_EXPLAIN_BY_MESSAGE = 3, /**< a piece of a message */
     GPH_EXPLAIN_BY_WORDS = 4    /**< words of the text stand in the entry */
 } gph_explain_reason;

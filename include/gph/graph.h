@@ -324,7 +324,7 @@ typedef struct gph_change {
  *  a, b  borrowed for the call.
  *  out   owned by the caller on success: gph_diff_destroy(). Untouched on failure.
  *
- *  Handles of 0 (unknown) and names that one of the two lacks are no difference. Fails
+ *  Handles of 0 (unknown) and names that one of the two lacks are not a difference. Fails
  *  with GPH_E_INVALID (NULL) and GPH_E_NO_MEMORY. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_graph_diff(const gph_graph *a, const gph_graph *b,
                                               gph_diff **out, gph_error *error);

@@ -113,7 +113,7 @@ GPH_API size_t gph_plan_table_count(const gph_plan_table *table);
 GPH_API const char *gph_plan_table_id(const gph_plan_table *table, size_t index);
 
 /** Writes a plan as CSV: id, lower, upper, size, offset, a line a buffer. The file
- *  appears whole or stays as it was; what is no plain file, such as a pipe, is written
+ *  appears whole or stays as it was; what is not a plain file, such as a pipe, is written
  *  through.
  *
  *  offsets  borrowed; gph_plan_table_count() of them

@@ -127,7 +127,7 @@ typedef struct gph_plan_ladder_result {
  *  result     out: how many rungs, and what they mean
  *
  *  GPH_E_INVALID: no size, a size of 0, more than 65,536 different ones, a size or a sum
- *  of counts beyond 2^53, a curve whose sizes do not rise or whose values are no numbers
+ *  of counts beyond 2^53, a curve whose sizes do not rise or whose values are not numbers
  *  >= 0. GPH_E_STATE: no ladder keeps within the budgets (the message names the least
  *  bytes and seconds). GPH_E_NO_MEMORY. On failure the outputs are untouched.
  *  Thread: any. */

@@ -47,7 +47,7 @@ typedef struct gph_loaded_options {
 typedef struct gph_loaded gph_loaded;
 
 /** Builds the graphs of a recipe in the current context, without capturing. The modules
- *  must be loaded and the ranges be there. A graph that cannot be built is no failure:
+ *  must be loaded and the ranges be there. A graph that cannot be built is not a failure:
  *  gph_loaded_get() says why it has to be captured.
  *
  *  runtime  borrowed until gph_loaded_destroy().

@@ -120,7 +120,7 @@ GPH_API GPH_CHECKED gph_status gph_capture_finish(gph_capture *capture,
  *  capture  taken, except with GPH_E_STATE; NULL is allowed.
  *
  *  Fails with GPH_E_STATE (another thread began it, and it is not relaxed; or it is in a
- *  break's function). A capture that was invalid already is no failure here. */
+ *  break's function). A capture that was invalid already is not a failure here. */
 GPH_API gph_status gph_capture_abort(gph_capture *capture, gph_error *error);
 
 /** Lets a stream go on, captured, from what the captured stream has so far: an event is

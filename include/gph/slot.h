@@ -101,7 +101,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t w
 
 /** Before the work that uses the slots. In a stream that captures, it becomes part of the
  *  graph: one tiny kernel if the table has INDIRECT slots, else nothing. In one that does
- *  not, what is bound takes effect for the work behind it, as gph_slots_launch() does
+ *  not, what is bound takes effect for the work after it, as gph_slots_launch() does
  *  before its launch (REMAP: in the window chosen).
  *
  *  stream  borrowed for the call.
@@ -114,7 +114,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_feed(gph_slots *slots, CUstream stream,
  *  that are queued keep what they were launched with.
  *
  *  buffer  borrowed until the replays that use it are done. COPY: read at every launch
- *          behind a bind, `bytes` of it; bind it again after it was refilled. REMAP slots
+ *          after a bind, `bytes` of it; bind it again after it was refilled. REMAP slots
  *          take gph_slots_bind_buffer() alone.
  *
  *  Fails with GPH_E_INVALID (no such slot, a REMAP slot, address 0). */
@@ -143,7 +143,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t 
  *  which the graph reads; a full ring waits for the oldest replay.
  *
  *  Launches of one table come one after the other: in another stream than the last one,
- *  a launch is ordered behind all that is in that stream by then, which must not be
+ *  a launch is ordered after all that is in that stream by then, which must not be
  *  destroyed before. Fails with GPH_E_INVALID (NULL, a slot that was never bound, a wrong
  *  count), GPH_E_STATE (the graph was launched without the table, or has no feed; no
  *  replay ended within options.wait_ns), and what the driver returns; no replay is queued

@@ -59,7 +59,7 @@ GPH_API const gph_softcuda_setting *gph_softcuda_settings(size_t *count);
  *
  *  symbol  borrowed for the call: as exported, such as "cuMemAlloc_v2".
  *
- *  Returns 1, 0, or -1 for what is no exported symbol. Thread: any. */
+ *  Returns 1, 0, or -1 for what is not an exported symbol. Thread: any. */
 GPH_API int gph_softcuda_has(const char *symbol);
 
 /** What the memory of a device did so far. */

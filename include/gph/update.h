@@ -121,7 +121,7 @@ GPH_API GPH_CHECKED gph_status gph_exec_track(gph_exec *exec, CUgraph graph,
  *          failure.
  *
  *  Fails with GPH_E_INVALID (NULL), GPH_E_STATE (not tracked), GPH_E_NO_MEMORY and what
- *  the driver's queries return. A refusal that is foretold is no failure. Thread: one at
+ *  the driver's queries return. A refusal that is foretold is not a failure. Thread: one at
  *  a time. */
 GPH_API GPH_CHECKED gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph,
                                                    gph_update_report *report,
@@ -164,10 +164,11 @@ typedef struct gph_update_options {
  *  report   may be NULL; the caller's, from GPH_UPDATE_REPORT_INIT. Filled in on a
  *           refusal too.
  *
- *  Fails with GPH_E_INVALID (NULL, a snapshot of another graph), GPH_E_NO_MEMORY, 910 or
- *  what else the driver refuses with, and what instantiating returns; the executable then
- *  holds what it held and can be launched. Thread: one at a time; others may launch it
- *  meanwhile unless it may be re-instantiated. */
+ *  Fails with GPH_E_INVALID (NULL, a snapshot of another graph), GPH_E_NO_MEMORY,
+ *  CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE or what else the driver refuses with, and what
+ *  instantiating returns; the executable then holds what it held and can be launched.
+ *  Thread: one at a time; others may launch it meanwhile unless it may be
+ *  re-instantiated. */
 GPH_API GPH_CHECKED gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
                                                const gph_update_options *options,
                                                gph_update_report *report,
@@ -193,7 +194,7 @@ typedef enum gph_edit_what {
  *  it is read. */
 typedef struct gph_edit {
     /** Index among the nodes of the graph that it was made from; those of child graphs
-     *  come behind, in the order of their nodes. */
+     *  come after, in the order of their nodes. */
     uint32_t node;
     uint32_t what;    /**< a gph_edit_what */
     uint32_t index;   /**< GPH_EDIT_ARG: which */

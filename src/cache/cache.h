@@ -29,7 +29,7 @@ typedef struct gphi_entry {
     gph_tensor *outputs; /* output_count of the layout */
     uint32_t class_index;
     uint32_t node_count, edge_count;
-    bool keeps; /* memory that it allocated, and that is no output */
+    bool keeps; /* memory that it allocated, and that is not an output */
     uint64_t own_exec_bytes;
     uint64_t own_bytes, shared_bytes; /* as gphi_cache_count() found last */
 } gphi_entry;
@@ -127,7 +127,7 @@ typedef struct gphi_run {
 /* A gph_function_fn around the user's; `user` is a gphi_run. */
 gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error);
 
-/* Tensors of a key: inputs and, behind them, the sizes. Room for input_count + 1. */
+/* Tensors of a key: inputs and, after them, the sizes. Room for input_count + 1. */
 gph_status gphi_cache_inputs(const gph_cache *cache, const int64_t *values,
                              gph_tensor *out, gph_error *error);
 /* Writes the real sizes where the function finds them. */

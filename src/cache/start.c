@@ -143,7 +143,7 @@ static void entry_destroy(gph_cache *cache, gphi_entry *entry)
     gphi_heap_free(cache->runtime->heap, entry, sizeof(*entry));
 }
 
-/* Whether a recording left memory allocated that is no output: a workspace that somebody
+/* Whether a recording left memory allocated that is not an output: a workspace that somebody
  * keeps, made after the first address was recorded. */
 static gph_status keeps_memory(const gph_cache *cache, gph_recording_id id, bool *out,
                                gph_error *error)

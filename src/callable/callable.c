@@ -223,7 +223,7 @@ gph_status gph_callable_check(const gph_callable *callable,
     return GPH_OK;
 }
 
-/* Apart from the call, so that the good way stays small. */
+/* Apart from the call, so that the success path stays small. */
 __attribute__((noinline, cold)) static gph_status
 fail_fit(const gph_callable *callable, const gph_arguments *arguments, gph_error *error)
 {

@@ -127,7 +127,7 @@ gph_status gphi_tensor_check(const gph_tensor *tensor, const char *what, uint32_
     return GPH_OK;
 }
 
-/* The fields behind `data`, without what lies beyond the rank. */
+/* The fields after `data`, without what lies beyond the rank. */
 static gph_tensor trimmed(const gph_tensor *tensor)
 {
     gph_tensor out = {.data = tensor->data, .dtype = tensor->dtype, .rank = tensor->rank};

@@ -11,7 +11,7 @@ struct gphi_found {
     char why[256];
 };
 
-/* Finds every kernel of a bundle; one that is not there is no failure. `found` has an
+/* Finds every kernel of a bundle; one that is not there is not a failure. `found` has an
  * entry a kernel. Fails with what is wrong beyond one kernel. */
 gph_status gphi_find_kernels(gph_runtime *runtime, const gphi_bundle *bundle,
                              const gph_resolver *resolver, struct gphi_found *found,

@@ -302,7 +302,7 @@ static uint32_t number_eager(gph_tree *tree, const struct gphi_tree_range *range
     return at | GPHI_TREE_EAGER_BIT;
 }
 
-/* The number of the block below an output. New ones of the path come behind `*fresh`
+/* The number of the block below an output. New ones of the path come after `*fresh`
  * others. The path's own blocks come first: stale books do not know them. */
 static uint32_t number_block(gph_tree *tree, enum gphi_tree_pool pool,
                              const gph_tensor *output, struct gphi_tree_range *ranges,

@@ -8,9 +8,10 @@
  *                                             └── of each input ──────────────────┘
  *
  * A tag is dtype, rank and how the input is taken; a copied input has no address. Which
- * outputs are dead is no part of the key, since fewer live ones fit as well: nodes of one
+ * outputs are dead is not a part of the key, since fewer live ones fit as well: nodes of one
  * hash are a chain, and each has a mask. */
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "tree/tree.h"
 #include <string.h>
@@ -57,7 +58,8 @@ void gphi_tree_key_build(gphi_tree_turn *turn)
     turn->key_words = (uint32_t)(word - tree->key);
 }
 
-/* Multiplications of 64 by 64 bits fold both halves (as in wyhash, Wang Yi 2019). */
+/* Two words a multiplication, half of what gphi_hash_word() takes: every call that hits
+ * hashes its whole key (as in wyhash, Wang Yi 2019). */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -65,33 +67,28 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    return fold(hash ^ word, UINT64_C(0x9e3779b97f4a7c15));
-}
-
 static uint64_t hash_of(const uint64_t *words, uint32_t count, uint64_t seed)
 {
-    uint64_t hash = fold(seed ^ UINT64_C(0xa0761d6478bd642f), count + 1);
+    uint64_t hash = fold(seed ^ GPHI_HASH_START, count + 1);
     uint32_t i = 0;
     for (; i + 1 < count; i += 2)
         hash = fold(words[i] ^ hash ^ UINT64_C(0xe7037ed1a0b428db),
                     words[i + 1] ^ UINT64_C(0x8ebc6af09c88c6e3));
-    return i < count ? mix(hash, words[i]) : hash;
+    return i < count ? gphi_hash_word(hash, words[i]) : hash;
 }
 
 uint64_t gphi_tree_signature(const gphi_tree_turn *turn)
 {
     const gph_tree_function *function = turn->function;
-    uint64_t hash = mix(UINT64_C(0x589965cc75374cc3), first_word(function));
+    uint64_t hash = gphi_hash_word(UINT64_C(0x589965cc75374cc3), first_word(function));
     for (uint32_t i = 0; i < function->key_count; i++)
-        hash = mix(hash, (uint64_t)turn->key[i]);
+        hash = gphi_hash_word(hash, (uint64_t)turn->key[i]);
     for (uint32_t i = 0; i < function->input_count; i++) {
         const gph_tensor *tensor = turn->tree->inputs[i];
-        hash = mix(hash, tag_of(tensor, 0));
+        hash = gphi_hash_word(hash, tag_of(tensor, 0));
         for (uint32_t axis = 0; axis < tensor->rank; axis++)
-            hash = mix(mix(hash, (uint64_t)tensor->shape[axis]),
-                       (uint64_t)tensor->stride[axis]);
+            hash = gphi_hash_word(gphi_hash_word(hash, (uint64_t)tensor->shape[axis]),
+                                  (uint64_t)tensor->stride[axis]);
     }
     return hash;
 }

@@ -202,7 +202,7 @@ struct gph_tree {
     gphi_tree_node *root_hint;
     const gph_tree_function *root;           /* of its first call; NULL: no call yet */
     uint64_t path_call;                      /* number of its first call */
-    uint32_t depth, slot_count, block_count; /* of calls that are no eager ones */
+    uint32_t depth, slot_count, block_count; /* of calls that are not eager */
     uint32_t held;                           /* outputs */
     uint32_t alive;                          /* blocks of the path that are held */
     uint32_t due;
@@ -279,7 +279,7 @@ const gph_tensor *gphi_tree_slot_tensor(const gph_tree *tree, uint32_t slot);
 void gphi_tree_retain(gph_tree *tree, const gph_tree_output *output);
 void gphi_tree_release(gph_tree *tree, const gph_tree_output *output);
 /* The block of each output; new ones of the path are in `ranges`, and counted. Cannot
- * fail behind gphi_tree_path_reserve(). */
+ * fail after gphi_tree_path_reserve(). */
 uint32_t gphi_tree_blocks_number(gph_tree *tree, enum gphi_tree_pool pool,
                                  const gph_tensor *outputs, uint32_t count,
                                  uint32_t *blocks, struct gphi_tree_range *ranges);

@@ -121,7 +121,7 @@ static bool is_output(const gph_pool_range *range, const gph_tensor *outputs,
     return false;
 }
 
-/* What came to the pool in a warm-up and is no output. */
+/* What came to the pool in a warm-up and is not an output. */
 static void pin_new(struct backend *backend, const gphi_tree_work *work,
                     const gph_tensor *outputs)
 {
@@ -191,7 +191,7 @@ static struct recording *recording_create(gph_allocator heap, const gphi_tree_wo
     return it;
 }
 
-/* What the recording left in the pool that is no output. */
+/* What the recording left in the pool that is not an output. */
 static gph_status pin_kept(struct backend *backend, const gphi_tree_work *work,
                            const gphi_record *record, gph_error *error)
 {

@@ -102,7 +102,7 @@ static gphi_tree_node *first_child(const gphi_tree_node *node)
     return NULL;
 }
 
-/* The next recording below the same parent; NULL behind the last. */
+/* The next recording below the same parent; NULL after the last. */
 static gphi_tree_node *next_child(const gphi_tree_node *node)
 {
     if (node->sibling != NULL)
@@ -128,7 +128,7 @@ static bool is_alone(const gphi_tree_node *node)
     return first == node && next_child(node) == NULL;
 }
 
-/* Depth first without recursion: paths may be long. A child alone stands behind its
+/* Depth first without recursion: paths may be long. A child alone stands after its
  * parent, several stand in braces. */
 static void put_short(gphi_text *to, const gph_tree *tree)
 {

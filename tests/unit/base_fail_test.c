@@ -12,8 +12,74 @@ static void a_failure_keeps_its_values(void)
     CHECK(gphi_fail(NULL, GPH_E_FORMAT, "x") == GPH_E_FORMAT);
 }
 
+/* A struct as three versions of a header have it. */
+struct first {
+    uint32_t size, a;
+};
+struct second {
+    uint32_t size, a;
+    uint64_t b;
+};
+struct third {
+    uint32_t size, a;
+    uint64_t b, c;
+};
+
+static void an_output_is_filled_up_to_the_size_of_the_caller(void)
+{
+    const struct second full = {.a = 1, .b = 2};
+    struct {
+        struct first out;
+        uint64_t after;
+    } old = {{.size = sizeof(struct first)}, 77};
+    gphi_struct_write(&old.out, &full, sizeof(full));
+    CHECK(old.out.size == sizeof(struct first) && old.out.a == 1 && old.after == 77);
+    struct third newer = {.size = sizeof(newer), .c = 77};
+    gphi_struct_write(&newer, &full, sizeof(full));
+    CHECK(newer.size == sizeof(newer) && newer.a == 1 && newer.b == 2 && newer.c == 0);
+}
+
+static void an_array_is_read_by_its_stride(void)
+{
+    gph_error error = {0};
+    struct second read;
+    const struct first old[] = {{.a = 1}, {.a = 2}};
+    CHECK(gphi_element_read(&read, sizeof(read), old, sizeof(old[0]), 1, &error) ==
+          GPH_OK);
+    CHECK(read.a == 2 && read.b == 0);
+    const struct second same[] = {{.a = 1}, {.a = 2, .b = 3}};
+    CHECK(gphi_element_read(&read, sizeof(read), same, 0, 1, &error) == GPH_OK);
+    CHECK(read.a == 2 && read.b == 3);
+    const struct third newer[] = {{.c = 1}, {.a = 2}};
+    CHECK(gphi_element_read(&read, sizeof(read), newer, sizeof(newer[0]), 1, &error) ==
+          GPH_OK);
+    CHECK(read.a == 2);
+    CHECK(gphi_element_read(&read, sizeof(read), newer, sizeof(newer[0]), 0, &error) ==
+          GPH_E_UNSUPPORTED);
+}
+
+static void text_goes_to_a_buffer_and_to_a_file(void)
+{
+    char text[6];
+    gph_buffer cut = {text, sizeof(text), 0}, none = {0};
+    CHECK(gph_write_buffer(&cut, "abc", 3) == GPH_OK && strcmp(text, "abc") == 0);
+    CHECK(gph_write_buffer(&cut, "defg", 4) == GPH_OK && strcmp(text, "abcde") == 0);
+    CHECK(gph_write_buffer(&cut, "h", 1) == GPH_OK && strcmp(text, "abcde") == 0);
+    CHECK(cut.length == 8);
+    CHECK(gph_write_buffer(&none, "abc", 3) == GPH_OK && none.length == 3);
+    FILE *full = fopen("/dev/full", "w");
+    if (full != NULL) {
+        setvbuf(full, NULL, _IONBF, 0);
+        CHECK(gph_write_file(full, "abc", 3) == GPH_E_IO);
+        fclose(full);
+    }
+}
+
 int main(void)
 {
     RUN(a_failure_keeps_its_values);
+    RUN(an_output_is_filled_up_to_the_size_of_the_caller);
+    RUN(an_array_is_read_by_its_stride);
+    RUN(text_goes_to_a_buffer_and_to_a_file);
     return test_done();
 }
