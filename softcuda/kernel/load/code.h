@@ -71,10 +71,11 @@ typedef struct soft_code_global {
  *  out      owned by the caller on success: soft_code_release(). Untouched on failure.
  *  error    its message is what belongs into the JIT error log.
  *
- *  Fails with SOFT_ERROR_INVALID_PTX and "line 12, column 5: ...",
- *  SOFT_ERROR_UNSUPPORTED_PTX_VERSION, SOFT_ERROR_NO_BINARY_FOR_GPU (a fatbin without PTX, an ELF
- *  image), 200 (neither), 221 (softcuda-jit.so is missing) and GPH_E_NO_MEMORY. A kernel
- *  that cannot be compiled is no failure: its path is PTX_PATH_UNSUPPORTED. Thread: any.
+ *  Fails with SOFT_ERROR_INVALID_PTX and "line 12, column 5: ...", with
+ *  SOFT_ERROR_UNSUPPORTED_PTX_VERSION, with SOFT_ERROR_NO_BINARY_FOR_GPU (a fatbin
+ *  without PTX, an ELF image), SOFT_ERROR_INVALID_IMAGE (neither),
+ *  SOFT_ERROR_JIT_COMPILER_NOT_FOUND (softcuda-jit.so is missing) and GPH_E_NO_MEMORY. A
+ *  kernel that cannot be compiled is no failure: its path is PTX_PATH_UNSUPPORTED. Thread: any.
  */
 GPH_CHECKED gph_status soft_code_create(const void *image, size_t bytes,
                                         const soft_code_options *options, soft_code **out,

@@ -182,6 +182,8 @@ static uint32_t estimate_registers(const ptx_shape *s)
     return guess > 255 ? 255 : guess;
 }
 
+/* As .maxntid and .reqntid say; a kernel without them takes as many threads as a device
+ * does. */
 static void describe_limits(const ptx_function *f, ptx_kernel *k)
 {
     uint64_t most = 1024;
@@ -200,6 +202,7 @@ static void describe_limits(const ptx_function *f, ptx_kernel *k)
     }
 }
 
+/* For the report: what cut the kernel, and on which line. */
 static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     ptx_cut *cuts = ptx_alloc(&p->memory, s->order_count + s->loop_count, sizeof(*cuts));
@@ -250,6 +253,7 @@ static void check_calls(ptx_shape *s)
     }
 }
 
+/* In the order of docs/design/kernels.md: each step needs the ones before it. */
 static void analyze(ptx_shape *s)
 {
     ptx_scan(s);
@@ -278,6 +282,7 @@ static const char *refusal_below(ptx_build *p, const ptx_function *f)
     return NULL;
 }
 
+/* The first thing that has no form on the fast path, with its line. */
 static const char *slow_reason(ptx_build *p, const ptx_shape *s)
 {
     const ptx_function *f = s->function;
@@ -498,6 +503,7 @@ static void write_runtime(gphi_text *out)
     ptx_fast_write_helpers(out);
 }
 
+/* What all functions refer to: globals, attributes, metadata, the library. */
 static void write_tail(ptx_build *p)
 {
     const ptx_module *m = p->module;

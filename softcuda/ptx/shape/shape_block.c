@@ -6,6 +6,7 @@
 
 #include "softcuda/ptx/shape/fast.h"
 
+/* One for each uniform load that threads read again: see save_load(). */
 static void write_load_slots(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
@@ -23,6 +24,7 @@ static void write_load_slots(ptx_fast *f)
     }
 }
 
+/* Scratch memory of the block, cut up: context arrays, masks, live flags. */
 static void write_arrays(ptx_fast *f)
 {
     const ptx_shape *s = f->s;

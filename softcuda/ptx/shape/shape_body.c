@@ -102,6 +102,7 @@ static ptx_value grid_field(ptx_emit *emit, const char *type, size_t offset)
     return ptx_load_field(emit, type, "%grid", offset);
 }
 
+/* %lanemask_lt and the like, from the lane's number. */
 static ptx_value lane_mask(ptx_emit *emit, ptx_sreg sreg)
 {
     const ptx_value lane = ptx_let(emit, "and i32 %s, 31", emit->thread_index.name);
@@ -119,6 +120,7 @@ static ptx_value lane_mask(ptx_emit *emit, ptx_sreg sreg)
     return ptx_let(emit, "xor i32 %s, -1", le.name);
 }
 
+/* Clocks are calls of the run time: nothing may move them or make two into one. */
 static ptx_value time_register(ptx_emit *emit, ptx_sreg sreg)
 {
     const bool timer = sreg == PTX_SREG_GLOBALTIMER || sreg == PTX_SREG_GLOBALTIMER_LO ||
@@ -148,6 +150,7 @@ static ptx_value cluster_register(ptx_emit *emit, ptx_sreg sreg)
     return named("%u", count);
 }
 
+/* Everything that a block or grid knows is a name from ptx_write_head(). */
 ptx_value ptx_special_register(ptx_emit *emit, ptx_sreg sreg)
 {
     const ptx_writer *w = emit->shape;
@@ -213,6 +216,7 @@ static ptx_value dynamic_shared(ptx_emit *emit)
     return ptx_let(emit, "zext i32 %s to i64", at.name);
 }
 
+/* In the state space of the variable: offsets for .shared and .local, else addresses. */
 ptx_value ptx_variable_address(ptx_emit *emit, uint32_t index)
 {
     ptx_writer *w = emit->shape;
@@ -269,6 +273,7 @@ static void call_slot(ptx_emit *emit, const ptx_operand *operand, uint32_t nth,
     }
 }
 
+/* What the callee left in its return slots becomes the caller's registers. */
 static void load_results(ptx_emit *emit, const ptx_insn *insn, char (*slots)[SLOT_BYTES])
 {
     for (uint32_t i = 0; i < insn->return_count; i++) {
@@ -327,6 +332,7 @@ void ptx_write_call(ptx_emit *emit, const ptx_insn *insn)
 
 /* ---- one instruction -------------------------------------------------------------- */
 
+/* By role: plain ones are lowering's, the others this folder's. */
 static void write_unguarded(ptx_emit *emit, uint32_t i)
 {
     const ptx_writer *w = emit->shape;

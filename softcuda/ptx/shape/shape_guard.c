@@ -40,6 +40,8 @@ typedef struct requirements {
 
 /* ---- recognizing ------------------------------------------------------------------ */
 
+/* The one instruction that sets a register, or NULL: only then does a value at the branch
+ * follow from the text. */
 static const ptx_insn *definition(const ptx_fast *f, uint32_t reg)
 {
     const ptx_flow_reg *r = &f->s->regs[reg];
@@ -77,6 +79,7 @@ static int axis_of(const ptx_operand *operand)
     }
 }
 
+/* A sum has room for TERMS_MAX; a longer one is no requirement. */
 static bool add_term(sum *to, const ptx_operand *a, const ptx_operand *b)
 {
     if (to->count == TERMS_MAX)
@@ -180,6 +183,7 @@ static const char *compare_name(const ptx_insn *insn, bool *is_signed)
     }
 }
 
+/* `value`: what the comparison must give for all threads. */
 static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
                             requirements *all)
 {
@@ -251,6 +255,7 @@ static int usual_way(const ptx_flow_block *b)
     return -1;
 }
 
+/* Of all branches in the region; one that is no such comparison is left as it is. */
 static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
 {
     const ptx_region *r = &f->s->regions[f->region];
@@ -335,6 +340,7 @@ static bool leaves_no_trace(const ptx_fast *f)
     return only_computes(f, r->head);
 }
 
+/* A way that goes on in the region, not one that leaves it. */
 static bool stays(const ptx_fast *f, uint32_t to)
 {
     return to != SHAPE_EXIT && to != SHAPE_NONE && to != ptx_fast_region(f)->head &&
@@ -362,6 +368,7 @@ uint32_t ptx_fast_stride(const ptx_fast *f)
 
 /* ---- writing ---------------------------------------------------------------------- */
 
+/* At the time when the region starts: offsets are as the scalar part left them. */
 static ptx_value write_sum(ptx_fast *f, const sum *from)
 {
     ptx_value total = {"0"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What all writers of the fast path ask and write: types of registers in memory, which
- * instructions are the scalar part's, and loading what a thread has in a context array. */
+ * instructions are the scalar part's, and loading a thread's value from its context
+ * array. */
 #include <stdio.h>
 
 #include "softcuda/ptx/shape/fast.h"

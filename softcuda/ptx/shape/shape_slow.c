@@ -7,6 +7,7 @@
 
 #include "softcuda/ptx/abi.h"
 
+/* In reverse postorder: an edge that does not lead on leads back. */
 static bool is_back_edge(const ptx_shape *s, uint32_t from, uint32_t to)
 {
     return to != SHAPE_EXIT && s->blocks[to].order <= s->blocks[from].order;
@@ -26,6 +27,7 @@ static void slow_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *labe
         snprintf(label, bytes, "bb.%u", to);
 }
 
+/* Each counts down, so that a loop that waits gives way to what it waits for. */
 static void write_back_edges(ptx_emit *emit, uint32_t block)
 {
     const ptx_writer *w = emit->shape;

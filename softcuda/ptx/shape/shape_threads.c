@@ -9,6 +9,8 @@
 
 /* ---- the scalar part of a region -------------------------------------------------- */
 
+/* A uniform load whose register changes again in the region: threads take what was loaded
+ * from here. */
 static void save_load(ptx_fast *f, uint32_t i)
 {
     const ptx_flow_insn *insn = &f->s->insns[i];
@@ -167,6 +169,7 @@ void ptx_fast_write_snapshots(ptx_fast *f)
 
 /* ---- context arrays --------------------------------------------------------------- */
 
+/* Predicates are bytes in memory: bits of one byte would be a race between threads. */
 static void store_context(ptx_fast *f, uint32_t reg)
 {
     const char *type = ptx_fast_memory_type(f, reg);
@@ -197,6 +200,7 @@ static void store_flag(ptx_fast *f, const char *array, uint32_t n, const char *s
     ptx_line(&f->emit, "store i8 %s, ptr %s" PTX_FAST_CONTEXT, value.name, at.name);
 }
 
+/* Whether a thread of this region may be sent to the region of that mask. */
 static bool sends_to(const ptx_fast *f, uint32_t mask)
 {
     const ptx_region *r = ptx_fast_region(f);
@@ -233,6 +237,7 @@ static void load_thread(ptx_fast *f, bool guarded)
         ptx_line(&f->emit, "store i8 1, ptr %%lv.0");
 }
 
+/* The counterpart of load_thread(), after the body. */
 static void store_thread(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
@@ -251,6 +256,7 @@ static void store_thread(ptx_fast *f)
 
 /* ---- the body of the loop over threads -------------------------------------------- */
 
+/* A loop inside one thread's code: divergent, or without a cut. */
 static bool is_inner_back(const ptx_fast *f, uint32_t from, uint32_t to)
 {
     return in_region(f, to) && f->s->blocks[to].order <= f->s->blocks[from].order;
@@ -267,6 +273,7 @@ static void thread_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *la
         snprintf(label, bytes, "%s.e%u.%u", f->name, block, nth);
 }
 
+/* What a thread does on its way out: notes where it was sent, or that it has ended. */
 static void write_edges(ptx_fast *f, uint32_t block)
 {
     const ptx_flow_block *b = &f->s->blocks[block];
@@ -291,6 +298,8 @@ static void write_edges(ptx_fast *f, uint32_t block)
     }
 }
 
+/* The scalar part has run the uniform ones; what it set in a slot by thread is done again
+ * here, so that each thread sees the changes in its own order. */
 static void write_thread_insn(ptx_fast *f, uint32_t i)
 {
     const ptx_flow_insn *insn = &f->s->insns[i];
@@ -312,6 +321,7 @@ static void write_thread_insn(ptx_fast *f, uint32_t i)
     }
 }
 
+/* In a copy for threads that all take one way, the branch is a jump. */
 static void write_end(ptx_fast *f, uint32_t block)
 {
     char label[64];
@@ -377,6 +387,7 @@ static void open_loops(ptx_fast *f, const char *from)
                   n, n, n, n, n, n, n, n, n, n);
 }
 
+/* The innermost loop carries the metadata that makes LLVM vectorize it. */
 static void close_loops(ptx_fast *f, const char *bound)
 {
     gphi_text *out = f->emit.out;

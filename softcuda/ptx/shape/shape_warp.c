@@ -31,6 +31,7 @@ typedef struct warp {
 
 /* ---- vectors ---------------------------------------------------------------------- */
 
+/* One value for all 32 lanes. */
 static ptx_value splat(warp *w, const char *type, const char *value)
 {
     const ptx_value one =
@@ -41,6 +42,8 @@ static ptx_value splat(warp *w, const char *type, const char *value)
                    type, one.name, type);
 }
 
+/* The lanes of the warp out of an array by thread. Arrays are padded to whole warps, so a
+ * short last warp reads what nobody uses. */
 static ptx_value load_lanes(warp *w, const char *type, const char *array, uint32_t n)
 {
     const ptx_value at =
@@ -64,6 +67,7 @@ static ptx_value flags(warp *w, const char *array, uint32_t n)
     return ptx_let(w->e, "icmp ne <32 x i8> %s, zeroinitializer", bytes.name);
 }
 
+/* A register that is uniform, or a number, has no array: it is splatted. */
 static bool is_array(const warp *w, const ptx_operand *o)
 {
     return o != NULL && o->kind == PTX_OPERAND_REG && w->f->s->regs[o->index].divergent;
@@ -94,6 +98,7 @@ static ptx_value predicate_of(warp *w, const ptx_operand *o)
 
 /* ---- results ---------------------------------------------------------------------- */
 
+/* In a masked region the lanes that are elsewhere keep what they have. */
 static void store_result(warp *w, const ptx_operand *out, ptx_value value)
 {
     if (out == NULL || out->kind != PTX_OPERAND_REG)
@@ -146,6 +151,8 @@ typedef struct lane_source {
     bool in_range;
 } lane_source;
 
+/* Where a lane reads by PTX's rule for shfl, known when b and c are constants: then the
+ * shuffle is one instruction of a processor, or two. */
 static lane_source source_of(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c)
 {
     const int segment = (int)(c >> 8 & 31), clamp = (int)(c & 31), at = (int)lane;
@@ -261,6 +268,7 @@ static void close_lanes(warp *w, uint32_t label)
         label, label, label, label, label, label, label, label, label, label);
 }
 
+/* Lane by lane, for what has no vector form. */
 static ptx_value element(warp *w, const char *array, const char *index)
 {
     const ptx_value at = ptx_let(w->e, "getelementptr i32, ptr %s, i64 %s", array, index);
@@ -309,6 +317,7 @@ static ptx_value among_members(warp *w, ptx_value bits)
     return ptx_let(w->e, "and %s %s, %s", width(w), bits.name, w->members.name);
 }
 
+/* A vote is a comparison of masks: the predicates as one word of 32 bits. */
 static void write_vote(warp *w)
 {
     const ptx_value set = predicate_of(w, w->cut.value);
@@ -359,12 +368,14 @@ static ptx_value member_of(warp *w, const char *lane)
     return w->many_masks ? element(w, "%warp.m", lane) : w->members;
 }
 
+/* In memory, since the code for each lane is a loop of its own. */
 static void keep_masks(warp *w)
 {
     if (w->many_masks)
         ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.m", w->members.name);
 }
 
+/* 32 rounds: each compares one lane's value with those of all. */
 static void write_match(warp *w)
 {
     uint32_t label;
@@ -432,6 +443,7 @@ static void reduce_lanes(warp *w, ptx_value members, const char *label_name)
     close_lanes(w, label);
 }
 
+/* With one mask for the whole warp once, else for each lane and its own mask. */
 static void write_redux(warp *w)
 {
     uint32_t label;
@@ -455,6 +467,7 @@ static void write_redux(warp *w)
 
 /* ---- a warp ---- */
 
+/* Which lanes exist, have not ended and, in a masked region, were sent here. */
 static void find_active(warp *w)
 {
     if (w->region->masked) {
@@ -471,6 +484,8 @@ static void find_active(warp *w)
     w->bits = ptx_let(w->e, "bitcast <32 x i1> %s to i32", w->active.name);
 }
 
+/* Those that the mask names and that are here; PTX leaves undefined what a lane gets that
+ * is not. */
 static void find_members(warp *w)
 {
     w->many_masks = is_array(w, w->cut.mask);
@@ -533,6 +548,7 @@ static ptx_value warps_of(ptx_fast *f, const char *scan)
     return ptx_let(&f->emit, "select i1 %s, i32 %s, i32 %%warps", prefix.name, some.name);
 }
 
+/* A loop over the warps of the block; a scan says where the last thread is. */
 static void write_warps(ptx_fast *f, const ptx_cut_form *cut, const char *scan)
 {
     warp w = {.f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
@@ -621,6 +637,7 @@ static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
         ptx_store_operand(e, cut->out, cut->mode == 1 ? PTX_U32 : PTX_PRED, result);
 }
 
+/* A block barrier has nothing left to do here: the loops before it are over. */
 void ptx_fast_write_cut(ptx_fast *f, const char *scan)
 {
     const ptx_region *r = &f->s->regions[f->region];
