@@ -140,8 +140,7 @@ void gph_pool_release(gph_pool *pool)
     if (pool->open != NULL)
         gphi_recording_abort(pool, pool->open);
     while (pool->recordings.count > 0)
-        gphi_recording_forget(
-            pool, *(struct gphi_recording **)gphi_vec_at(&pool->recordings, 0));
+        gphi_recording_forget(pool, gphi_recording_at(pool, 0));
     tell_leaks(pool);
     gphi_pool_drain(pool);
     for (uint32_t i = 0; i < pool->blocks.segments.count; i++) {

@@ -18,12 +18,9 @@ static gph_pool_range *range_at(const struct gphi_recording *r, size_t i)
 static void destroy_recording(gph_pool *pool, struct gphi_recording *r)
 {
     const gph_allocator heap = pool->arena->heap;
-    struct gphi_recording **all = pool->recordings.items;
-    size_t kept = 0;
-    for (size_t i = 0; i < pool->recordings.count; i++)
-        if (all[i] != r)
-            all[kept++] = all[i];
-    pool->recordings.count = kept;
+    for (size_t i = pool->recordings.count; i-- > 0;)
+        if (gphi_recording_at(pool, i) == r)
+            gphi_vec_remove(&pool->recordings, i);
     gphi_walk_fini(r);
     gphi_vec_fini(&r->ranges);
     gphi_vec_fini(&r->saved);

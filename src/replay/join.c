@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "cuda/status.h"
 #include "replay/capture.h"
 
@@ -265,28 +266,26 @@ static void name_stream(const gph_capture *capture, CUgraphNode node, char *out,
     }
 }
 
+/* As many as there is room for, with 24 bytes left for how many more there are. */
 static void name_loose(gph_capture *capture, const struct leaves *leaves)
 {
-    size_t used = 0;
+    gphi_text text;
+    gphi_text_fix(&text, capture->forgotten, sizeof(capture->forgotten));
     for (size_t i = 0; i < leaves->loose.count; i++) {
         const CUgraphNode node = *(CUgraphNode *)gphi_vec_at(&leaves->loose, i);
-        const uint64_t *index = gphi_map_get(&leaves->index, (uintptr_t)node);
-        char stream[64], words[160], one[256];
+        const uint64_t *known = gphi_map_get(&leaves->index, (uintptr_t)node);
+        const size_t index = known != NULL ? (size_t)*known : 0;
+        const char *region = known != NULL ? gphi_segment_region(capture->recording,
+                                                                 &capture->current, index)
+                                           : NULL;
+        char stream[64], words[160];
         name_stream(capture, node, stream, sizeof(stream));
-        gphi_node_describe(capture->runtime, node, index != NULL ? *index : 0,
-                           index != NULL ? gphi_segment_region(capture->recording,
-                                                               &capture->current, *index)
-                                         : NULL,
-                           words, sizeof(words));
-        const int length =
-            snprintf(one, sizeof(one), "%s%s%s", i > 0 ? "; " : "", stream, words);
-        if (used + (size_t)length + 24 >= sizeof(capture->forgotten)) {
-            snprintf(capture->forgotten + used, sizeof(capture->forgotten) - used,
-                     "; and %zu more", leaves->loose.count - i);
+        gphi_node_describe(capture->runtime, node, index, region, words, sizeof(words));
+        if (text.length + strlen(stream) + strlen(words) + 26 >= text.room) {
+            gphi_text_add(&text, "; and %zu more", leaves->loose.count - i);
             return;
         }
-        memcpy(capture->forgotten + used, one, (size_t)length + 1);
-        used += (size_t)length;
+        gphi_text_add(&text, "%s%s%s", i > 0 ? "; " : "", stream, words);
     }
 }
 

@@ -7,10 +7,10 @@
  * number in the pool when the last of its replays is gone, too. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/text.h"
 #include "cuda/status.h"
 #include "replay/capture.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct gph_replay {
@@ -166,19 +166,15 @@ static void add_place(const gph_recording *recording, size_t index, gph_error *e
     const char *region =
         error->has_node ? gphi_segment_region(recording, segment, (size_t)error->node)
                         : NULL;
-    char place[192] = "";
+    char whole[sizeof(error->message)];
+    gphi_text text;
+    gphi_text_fix(&text, whole, sizeof(whole));
     if (recording->segments.count > 1)
-        snprintf(place, sizeof(place), "segment %zu of %zu: ", index,
-                 recording->segments.count);
-    const size_t used = strlen(place);
+        gphi_text_add(&text, "segment %zu of %zu: ", index, recording->segments.count);
     if (region != NULL)
-        snprintf(place + used, sizeof(place) - used, "region %.120s: ", region);
-    const size_t front = strlen(place), whole = strlen(error->message);
-    const size_t most = sizeof(error->message) - 1 - front;
-    const size_t kept = whole < most ? whole : most;
-    memmove(error->message + front, error->message, kept);
-    memcpy(error->message, place, front);
-    error->message[front + kept] = '\0';
+        gphi_text_add(&text, "region %.120s: ", region);
+    gphi_text_put(&text, error->message);
+    memcpy(error->message, whole, sizeof(whole));
 }
 
 static size_t replay_bytes(uint32_t count)

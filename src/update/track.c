@@ -13,6 +13,14 @@
 /* What an H100 takes (driver 580): the first guess, until they are measured. */
 enum { NODE_NS = 990, WHOLE_NS = 2000, WHOLE_NS_A_NODE = 59 };
 
+void gphi_track_map_set(gphi_track *track, uint32_t *to_base)
+{
+    if (track->to_base != NULL)
+        gphi_heap_free(track->runtime->heap, track->to_base,
+                       track->contents->count * sizeof(*track->to_base));
+    track->to_base = to_base;
+}
+
 /* Runs when the executable is gone, with no capture open. */
 static void track_free(void *extra)
 {
@@ -20,9 +28,7 @@ static void track_free(void *extra)
     const gph_allocator heap = track->runtime->heap;
     if (track->off != NULL)
         gphi_heap_free(heap, track->off, track->base->count);
-    if (track->to_base != NULL)
-        gphi_heap_free(heap, track->to_base,
-                       track->contents->count * sizeof(*track->to_base));
+    gphi_track_map_set(track, NULL);
     gph_snapshot_release(track->contents);
     gph_snapshot_release(track->base);
     gphi_vec_fini(&track->undo);

@@ -36,6 +36,9 @@ gph_status gphi_track_need(gph_exec *exec, gphi_track **out, gph_error *error);
 /* Fails with GPH_E_STATE if it remembers no graph. */
 gph_status gphi_track_check(const gph_exec *exec, gphi_track **out, gph_error *error);
 
+/* Frees what it had and takes another; of the contents that it has now. */
+void gphi_track_map_set(gphi_track *track, uint32_t *to_base);
+
 /* base's number of a node of contents. */
 static inline uint32_t gphi_to_base(const gphi_track *track, uint32_t flat)
 {

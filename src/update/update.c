@@ -80,12 +80,8 @@ static gph_status map_to_base(const struct job *job, uint32_t **out)
 static void hold_snapshot(const struct job *job, uint32_t *map)
 {
     gphi_track *track = job->track;
-    if (!job->found.is_identity) { /* else the numbers are those of before */
-        if (track->to_base != NULL)
-            gphi_heap_free(track->runtime->heap, track->to_base,
-                           track->contents->count * sizeof(*track->to_base));
-        track->to_base = map;
-    }
+    if (!job->found.is_identity) /* else the numbers are those of before */
+        gphi_track_map_set(track, map);
     gph_snapshot_release(track->contents);
     track->contents = gph_snapshot_retain(job->snapshot);
     track->is_own = false;
@@ -223,13 +219,10 @@ static void follow(struct job *job, uint8_t *off)
     gphi_track *track = job->track;
     const gph_allocator heap = track->runtime->heap;
     gphi_heap_free(heap, track->off, track->base->count);
-    if (track->to_base != NULL)
-        gphi_heap_free(heap, track->to_base,
-                       track->contents->count * sizeof(*track->to_base));
+    gphi_track_map_set(track, NULL);
     gph_snapshot_release(track->contents);
     gph_snapshot_release(track->base);
     track->off = off;
-    track->to_base = NULL;
     track->base = gph_snapshot_retain(job->snapshot);
     track->contents = gph_snapshot_retain(job->snapshot);
     track->is_own = track->is_stale = false;
