@@ -37,6 +37,7 @@ static void store(uint64_t address, const mbarrier *barrier)
     soft_text_copy((void *)(uintptr_t)address, &word, sizeof(word));
 }
 
+/* The last arrival, with all bytes there, ends the phase and starts the next. */
 static void settle(mbarrier *barrier)
 {
     if (barrier->pending != 0 || barrier->bytes != 0)

@@ -85,6 +85,7 @@ ptx_value ptx_load_field(ptx_emit *emit, const char *type, const char *base,
     return ptx_let(emit, "load %s, ptr %s", type, at.name);
 }
 
+/* Asked for each access: which of the two a register is changes from region to region. */
 static char slot_letter(const ptx_emit *emit, uint32_t reg)
 {
     return emit->is_scalar != NULL && emit->is_scalar(emit, reg) ? 'u' : 'r';

@@ -81,6 +81,7 @@ gph_status ptx_fail_memory(ptx_parser *parser)
 
 /* ---- tokens ------------------------------------------------------------------------ */
 
+/* What the lexer refuses is one byte long here, so that the message can quote it. */
 gph_status ptx_next(ptx_parser *parser)
 {
     if (ptx_lex(&parser->lexer, &parser->token))
@@ -129,6 +130,7 @@ ptx_directive ptx_at_directive(const ptx_parser *parser)
 
 /* ---- arrays ------------------------------------------------------------------------ */
 
+/* The old items stay in the arena: all of them together are as large as the newest. */
 void *ptx_vec_add(ptx_arena *arena, ptx_vec *vec, size_t item_bytes)
 {
     if (vec->count == vec->capacity) {

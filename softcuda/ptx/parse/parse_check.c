@@ -48,6 +48,7 @@ static uint32_t vector_width(const ptx_insn *insn)
                                        : 1;
 }
 
+/* .v2 and .v4 say how many elements the operand in braces must have. */
 static gph_status check_vector(ptx_parser *parser, const ptx_insn *insn,
                                const ptx_token *opcode, const ptx_insn_form *form)
 {

@@ -57,6 +57,7 @@ static bool token_is(const ptx_token *token, const char *text)
            memcmp(token->text, text, token->length) == 0;
 }
 
+/* file, line, column; where the column is, no message asks. */
 static gph_status parse_place(ptx_parser *parser, uint32_t *file, uint32_t *line)
 {
     uint32_t column;
