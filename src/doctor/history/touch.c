@@ -320,67 +320,15 @@ uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
     return count;
 }
 
-/* Bytes of an element of a linear fill; 0: it is none. */
-static uint32_t fill_element(uint32_t call)
-{
-    switch (call) {
-    case GPHI_CALL_cuMemsetD8:
-    case GPHI_CALL_cuMemsetD8Async: return 1;
-    case GPHI_CALL_cuMemsetD16:
-    case GPHI_CALL_cuMemsetD16Async: return 2;
-    case GPHI_CALL_cuMemsetD32:
-    case GPHI_CALL_cuMemsetD32Async: return 4;
-    default: return 0;
-    }
-}
-
-static bool linear_ranges(const gphi_seen *seen, gphi_call_ranges *out)
-{
-    const gphi_event *event = seen->event;
-    const uint32_t element = fill_element(seen->call.call);
-    const uint64_t to = gphi_event_word(event, 0), from = gphi_event_word(event, 1);
-    const uint64_t bytes = gphi_event_word(event, 2);
-    *out = (gphi_call_ranges){0};
-    if (element != 0) {
-        out->write = to;
-        out->write_bytes = bytes * element;
-        out->is_fill = true;
-        return true;
-    }
-    switch (seen->call.call) {
-    case GPHI_CALL_cuMemcpyHtoD:
-    case GPHI_CALL_cuMemcpyHtoDAsync:
-        out->write = to;
-        out->write_bytes = bytes;
-        out->from_host = true;
-        return true;
-    case GPHI_CALL_cuMemcpyDtoH:
-    case GPHI_CALL_cuMemcpyDtoHAsync:
-        out->read = from;
-        out->read_bytes = bytes;
-        out->to_host = true;
-        return true;
-    case GPHI_CALL_cuMemcpyDtoD:
-    case GPHI_CALL_cuMemcpyDtoDAsync:
-    case GPHI_CALL_cuMemcpy:
-    case GPHI_CALL_cuMemcpyAsync:
-        out->write = to;
-        out->read = from;
-        out->write_bytes = out->read_bytes = bytes;
-        return true;
-    default: return false;
-    }
-}
-
 bool gphi_call_ranges_of(const gphi_seen *seen, gphi_call_ranges *out)
 {
-    const gphi_work *work = seen->work;
-    if (work == NULL || (work->write_bytes == 0 && work->read_bytes == 0))
-        return linear_ranges(seen, out);
-    *out = (gphi_call_ranges){.write = work->write,
-                              .write_bytes = work->write_bytes,
-                              .read = work->read,
-                              .read_bytes = work->read_bytes};
+    gphi_work work = {.number = 0};
+    if (!gphi_work_ranges(seen->event, &work))
+        return false;
+    *out = (gphi_call_ranges){.write = work.write,
+                              .write_bytes = work.write_bytes,
+                              .read = work.read,
+                              .read_bytes = work.read_bytes};
     out->is_fill = strncmp(gphi_call_name(seen->call.call), "cuMemset", 8) == 0;
     out->to_host = !out->is_fill && out->write_bytes == 0;
     out->from_host = !out->is_fill && out->read_bytes == 0;

@@ -235,6 +235,10 @@ gphi_allocation *gphi_model_memory(const gphi_model *model, uint64_t address, bo
 bool gphi_model_ordered(const gphi_model *model, uint64_t a, uint64_t b);
 const gphi_work *gphi_model_work(const gphi_model *model, uint64_t number);
 
+/* What a copy or fill is asked to read and write, also where it failed: fills in the
+ * ranges of *out. False: the call is neither. */
+bool gphi_work_ranges(const gphi_event *event, gphi_work *out);
+
 /* Work whose numbers are > `after`, in order; NULL behind the last. */
 const gphi_work *gphi_model_work_next(const gphi_model *model, uint64_t after);
 

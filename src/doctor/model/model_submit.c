@@ -76,15 +76,16 @@ static void read_fill(const char *name, const gphi_event *event, gphi_work *out)
             (rows - 1) * gphi_event_word(event, 1) + gphi_event_word(event, 3) * size;
 }
 
-static void read_work(const gphi_model *model, const gphi_seen *seen, gphi_work *out)
+bool gphi_work_ranges(const gphi_event *event, gphi_work *out)
 {
-    const char *name = gphi_call_name(seen->call.call);
-    if (gphi_name_begins(name, "cuMemcpy"))
-        read_copy(name, seen->event, out);
-    else if (gphi_name_begins(name, "cuMemset"))
-        read_fill(name, seen->event, out);
-    else if (gphi_call_is_kernel(seen->call.call))
-        out->function = gphi_launched_kernel(model, seen->event);
+    const char *name = gphi_call_name(event->u.call.call);
+    const bool is_copy = gphi_name_begins(name, "cuMemcpy");
+    const bool is_fill = gphi_name_begins(name, "cuMemset");
+    if (is_copy)
+        read_copy(name, event, out);
+    if (is_fill)
+        read_fill(name, event, out);
+    return is_copy || is_fill;
 }
 
 /* ---- graphs on a stream ---- */
@@ -135,7 +136,9 @@ gph_status gphi_submit(gphi_model *model, gphi_seen *seen)
         (what != WHAT_WORK && what != WHAT_SYNC_WORK))
         return GPH_OK;
     gphi_work work = {.call = seen->call, .is_captured = seen->capture != NULL};
-    read_work(model, seen, &work);
+    (void)gphi_work_ranges(seen->event, &work);
+    if (gphi_call_is_kernel(seen->call.call))
+        work.function = gphi_launched_kernel(model, seen->event);
     model_exec *exec = NULL;
     if (seen->call.call == GPHI_CALL_cuGraphLaunch && !work.is_captured)
         exec = gphi_table_find(&model->own->execs, gphi_event_word(seen->event, 0));
