@@ -270,7 +270,8 @@ CUresult soft_params_widen(CUgraphNodeType type, const void *in, size_t bytes,
                            const char *name, CUgraphNodeParams *out)
 {
     SOFT_TRY(soft_need(in, name));
-    *out = (CUgraphNodeParams){.type = type};
+    memset(out, 0, sizeof(*out)); /* in place: setters are called for each launch */
+    out->type = type;
     memcpy(out->reserved1, in, bytes);
     return CUDA_SUCCESS;
 }
@@ -279,8 +280,10 @@ CUresult soft_params_of_copy(const CUDA_MEMCPY3D *in, CUcontext context,
                              CUgraphNodeParams *out)
 {
     SOFT_TRY(soft_need(in, "copyParams"));
-    *out = (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEMCPY,
-                               .memcpy = {.copyCtx = context, .copyParams = *in}};
+    memset(out, 0, sizeof(*out));
+    out->type = CU_GRAPH_NODE_TYPE_MEMCPY;
+    out->memcpy.copyCtx = context;
+    out->memcpy.copyParams = *in;
     return CUDA_SUCCESS;
 }
 

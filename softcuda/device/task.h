@@ -89,6 +89,28 @@ typedef struct soft_task {
     } u;
 } soft_task;
 
+/* One end of a copy, as CUDA_MEMCPY3D has it; `x` in bytes, `height` rows of a plane. */
+typedef struct soft_copy_end {
+    CUmemorytype type;
+    CUarray array;
+    const void *host;
+    CUdeviceptr device;
+    size_t x, y, z, pitch, height, lod;
+} soft_copy_end;
+static inline soft_copy_end soft_copy_source(const CUDA_MEMCPY3D *c)
+{
+    return (soft_copy_end){c->srcMemoryType, c->srcArray, c->srcHost, c->srcDevice,
+                           c->srcXInBytes,   c->srcY,     c->srcZ,    c->srcPitch,
+                           c->srcHeight,     c->srcLOD};
+}
+
+static inline soft_copy_end soft_copy_target(const CUDA_MEMCPY3D *c)
+{
+    return (soft_copy_end){c->dstMemoryType, c->dstArray, c->dstHost, c->dstDevice,
+                           c->dstXInBytes,   c->dstY,     c->dstZ,    c->dstPitch,
+                           c->dstHeight,     c->dstLOD};
+}
+
 /* From CUDA's structs, every argument checked. `scratch` holds the packed parameters and
  * has SOFT_PARAM_BYTES_MAX bytes; it stays borrowed by `out`. Either `params` or `extra`
  * as in cuLaunchKernel(). `handle` may be a CUfunction or a CUkernel. */
@@ -98,17 +120,6 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
 CUresult soft_task_copy(soft_context *context, const CUDA_MEMCPY3D *copy, soft_task *out);
 CUresult soft_task_fill(soft_context *context, const CUDA_MEMSET_NODE_PARAMS *fill,
                         soft_task *out);
-/* One end of a copy, as CUDA_MEMCPY3D has it; `x` in bytes, `height` rows of a plane. */
-typedef struct soft_copy_end {
-    CUmemorytype type;
-    CUarray array;
-    const void *host;
-    CUdeviceptr device;
-    size_t x, y, z, pitch, height, lod;
-} soft_copy_end;
-soft_copy_end soft_copy_source(const CUDA_MEMCPY3D *copy);
-soft_copy_end soft_copy_target(const CUDA_MEMCPY3D *copy);
-
 /* The same for a capture, which takes any destination and warns of a wrong one. */
 CUresult soft_task_fill_captured(const CUDA_MEMSET_NODE_PARAMS *fill, soft_task *out);
 /* Whether there is memory where it goes, now. */

@@ -113,20 +113,6 @@ static bool extent_of(const soft_copy *copy, size_t pitch, size_t slice, uint64_
     return true;
 }
 
-soft_copy_end soft_copy_source(const CUDA_MEMCPY3D *c)
-{
-    return (soft_copy_end){c->srcMemoryType, c->srcArray, c->srcHost, c->srcDevice,
-                           c->srcXInBytes,   c->srcY,     c->srcZ,    c->srcPitch,
-                           c->srcHeight,     c->srcLOD};
-}
-
-soft_copy_end soft_copy_target(const CUDA_MEMCPY3D *c)
-{
-    return (soft_copy_end){c->dstMemoryType, c->dstArray, c->dstHost, c->dstDevice,
-                           c->dstXInBytes,   c->dstY,     c->dstZ,    c->dstPitch,
-                           c->dstHeight,     c->dstLOD};
-}
-
 /* Where an end begins, and its pitches. */
 static CUresult place(const soft_copy_end *end, const soft_copy *copy, const char *what,
                       uint64_t *address, size_t *pitch, size_t *slice)
