@@ -83,7 +83,7 @@ GPH_API GPH_CHECKED gph_status gph_doctor_poll(gph_doctor *doctor, const char *f
 
 /** Says that `signal` ended a process whose ring is read, which no ring can tell; with
  *  `process` 0 those of which nobody knows how they ended. After the last poll, before
- *  gph_doctor_finish(). A process that is not known is not a failure. Fails with GPH_E_STATE
+ *  gph_doctor_finish(). An unknown process is not a failure. Fails with GPH_E_STATE
  *  and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t process,
                                                  int signal, gph_error *error);

@@ -121,7 +121,7 @@ GPH_API GPH_CHECKED gph_status gph_exec_track(gph_exec *exec, CUgraph graph,
  *          failure.
  *
  *  Fails with GPH_E_INVALID (NULL), GPH_E_STATE (not tracked), GPH_E_NO_MEMORY and what
- *  the driver's queries return. A refusal that is foretold is not a failure. Thread: one at
+ *  the driver's queries return. A foretold refusal is not a failure. Thread: one at
  *  a time. */
 GPH_API GPH_CHECKED gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph,
                                                    gph_update_report *report,

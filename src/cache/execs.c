@@ -14,9 +14,6 @@
 
 #include <gph/plan_ladder.h>
 
-/* What a node takes where the driver's memory is not to be measured: about 10 KiB a
- * kernel on an H100. */
-enum { NODE_BYTES = 10240 };
 /* Replays since the last decision before another one is made. */
 enum { DECIDE_AFTER = 64 };
 /* A key that has its own keeps it until others are used so much more. */
@@ -86,7 +83,7 @@ static gphi_class *place_class(gph_cache *cache, uint32_t *index)
 static uint64_t measure(const gph_exec *exec, uint32_t node_count)
 {
     return exec->ledger.bytes != 0 ? exec->ledger.bytes
-                                   : (uint64_t)node_count * NODE_BYTES;
+                                   : (uint64_t)node_count * GPHI_CACHE_NODE_BYTES;
 }
 
 static gph_status join_class(gph_cache *cache, uint32_t key, gphi_entry *entry,
@@ -307,8 +304,9 @@ static uint64_t collect(const gph_cache *cache, struct choice *choice)
         choice->keys[choice->count] = k;
         choice->graphs[choice->count++] = (gph_plan_sharer){
             .topology = bucket->entry->class_index,
-            .bytes = bucket->entry->own_exec_bytes != 0 ? bucket->entry->own_exec_bytes
-                                                        : (uint64_t)nodes * 10240,
+            .bytes = bucket->entry->own_exec_bytes != 0
+                         ? bucket->entry->own_exec_bytes
+                         : (uint64_t)nodes * GPHI_CACHE_NODE_BYTES,
             .frequency = (double)replays * (is_own ? STAY : 1),
             .launch_cost = LAUNCH_NS,
             .update_cost = cache->update_ns > 0 ? cache->update_ns

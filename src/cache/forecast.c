@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 512, NODE_BYTES = 10240, BUFFERS_MAX = 1 << 20 };
+enum { GRAIN = 512, BUFFERS_MAX = 1 << 20 };
 
 /* ---- one recording ---- */
 
@@ -306,13 +306,13 @@ static gph_status read_traces(struct forecast *self, const gph_cache_trace *trac
         if (status != GPH_OK)
             break;
         known->node_count = trace.node_count;
-        known->is = (gph_plan_measure){.size = (uint64_t)self->layout->volume[known->key],
-                                       .tensor_bytes = (double)height,
-                                       .exec_bytes = trace.exec_bytes != 0
-                                                         ? (double)trace.exec_bytes
-                                                         : (double)trace.node_count *
-                                                               (double)NODE_BYTES,
-                                       .seconds = trace.seconds};
+        known->is = (gph_plan_measure){
+            .size = (uint64_t)self->layout->volume[known->key],
+            .tensor_bytes = (double)height,
+            .exec_bytes = trace.exec_bytes != 0
+                              ? (double)trace.exec_bytes
+                              : (double)trace.node_count * (double)GPHI_CACHE_NODE_BYTES,
+            .seconds = trace.seconds};
         self->known_count = i + 1;
     }
     if (status == GPH_OK)

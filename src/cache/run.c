@@ -9,6 +9,7 @@
 #include "cache/cache.h"
 #include "cache/pad.h"
 #include "cuda/status.h"
+#include "memory/pool.h"
 
 #include <string.h>
 
@@ -96,51 +97,20 @@ void gphi_cache_unlend(gph_cache *cache)
 
 /* ---- outputs ---- */
 
-struct live {
-    gph_pool_range *ranges;
-    uint32_t count, capacity;
-};
-
-static void live_free(const gph_cache *cache, struct live *live)
-{
-    gphi_heap_free(cache->runtime->heap, live->ranges,
-                   live->capacity * sizeof(*live->ranges));
-    *live = (struct live){0};
-}
-
-/* Into the room that it has from the last time, if that is enough. */
-static gph_status live_read(const gph_cache *cache, struct live *out, gph_error *error)
-{
-    uint32_t count = 0;
-    gph_pool_live(cache->pool, NULL, 0, &count);
-    if (out->ranges == NULL || count > out->capacity) {
-        live_free(cache, out);
-        /* outputs come, and other threads allocate meanwhile */
-        const uint32_t capacity = count + cache->layout.output_count + 16;
-        out->ranges =
-            gphi_heap_array(cache->runtime->heap, capacity, sizeof(*out->ranges));
-        if (out->ranges == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "%u allocations of a pool", count);
-        out->capacity = capacity;
-    }
-    gph_pool_live(cache->pool, out->ranges, out->capacity, &count);
-    out->count = count < out->capacity ? count : out->capacity;
-    return GPH_OK;
-}
-
 /* The allocation that holds an address, NULL if there is none. */
-static const gph_pool_range *live_find(const struct live *live, CUdeviceptr address)
+static const gph_pool_range *live_find(const gphi_vec *live, CUdeviceptr address)
 {
-    for (uint32_t i = 0; i < live->count; i++)
-        if (address >= live->ranges[i].address &&
-            address - live->ranges[i].address < live->ranges[i].bytes)
-            return &live->ranges[i];
+    for (size_t i = 0; i < live->count; i++) {
+        const gph_pool_range *range = gphi_vec_at(live, i);
+        if (address >= range->address && address - range->address < range->bytes)
+            return range;
+    }
     return NULL;
 }
 
 /* Whether an allocation was there before the call: the function may have freed another
  * one, and got its place. */
-static bool live_has(const struct live *live, const gph_pool_range *range)
+static bool live_has(const gphi_vec *live, const gph_pool_range *range)
 {
     const gph_pool_range *other = live_find(live, range->address);
     return other != NULL && other->address == range->address &&
@@ -172,11 +142,11 @@ static gph_status check_output(const gph_cache *cache, const int64_t *sizes,
 }
 
 /* Allocations that hold outputs and were not there before the call, each once. */
-static gph_status list_outputs(const gph_cache *cache, const struct live *before,
-                               struct live *after, const gph_tensor *outputs,
-                               gphi_vec *out, gph_error *error)
+static gph_status list_outputs(const gph_cache *cache, const gphi_vec *before,
+                               gphi_vec *after, const gph_tensor *outputs, gphi_vec *out,
+                               gph_error *error)
 {
-    GPHI_TRY(live_read(cache, after, error));
+    GPHI_TRY(gphi_pool_list(cache->pool, 0, 0, after, error));
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < cache->layout.output_count && status == GPH_OK; i++) {
         const gph_pool_range *range =
@@ -214,12 +184,16 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
 {
     const gphi_run *run = user;
     gph_cache *cache = run->cache;
-    struct live before = {0}, after = {0};
-    gphi_vec list;
+    gphi_vec before, after, list;
+    gphi_vec_init(&before, cache->runtime->heap, sizeof(gph_pool_range));
+    gphi_vec_init(&after, cache->runtime->heap, sizeof(gph_pool_range));
     gphi_vec_init(&list, cache->runtime->heap, sizeof(CUdeviceptr));
-    gph_status status = live_read(cache, &before, error);
-    if (status == GPH_OK) /* all room is made first, so that no output is lost */
-        status = live_read(cache, &after, error);
+    /* all room is made first, so that no output is lost: outputs come, and other threads
+     * allocate meanwhile */
+    const uint32_t more = cache->layout.output_count + 16;
+    gph_status status = gphi_pool_list(cache->pool, 0, 0, &before, error);
+    if (status == GPH_OK)
+        status = gphi_pool_list(cache->pool, 0, more, &after, error);
     if (status == GPH_OK && gphi_vec_reserve(&list, cache->layout.output_count) != GPH_OK)
         status =
             gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs", cache->layout.output_count);
@@ -248,7 +222,7 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
     else if (status != GPH_OK)
         gphi_ignore(free_all(cache, &list, call->stream, NULL), "it failed already");
     gphi_vec_fini(&list);
-    live_free(cache, &after);
-    live_free(cache, &before);
+    gphi_vec_fini(&after);
+    gphi_vec_fini(&before);
     return status;
 }

@@ -94,11 +94,9 @@ static gph_status synchronize(const gph_cache *cache, CUstream stream, const cha
 static gph_status run_warm(gph_cache *cache, uint32_t key, struct scratch *scratch,
                            CUstream stream, gph_error *error)
 {
-    static const int64_t none[GPH_CACHE_AXES_MAX];
     const gphi_layout *layout = &cache->layout;
-    int64_t values[GPH_CACHE_AXES_MAX], sizes[GPH_CACHE_AXES_MAX];
+    int64_t values[GPH_CACHE_AXES_MAX], sizes[GPH_CACHE_AXES_MAX] = {0};
     gphi_layout_values(layout, key, values);
-    memcpy(sizes, none, sizeof(sizes));
     for (uint32_t a = 0; a < layout->axis_count; a++)
         if (layout->axes[a].is_discrete)
             sizes[a] = values[a];
@@ -143,7 +141,7 @@ static void entry_destroy(gph_cache *cache, gphi_entry *entry)
     gphi_heap_free(cache->runtime->heap, entry, sizeof(*entry));
 }
 
-/* Whether a recording left memory allocated that is not an output: a workspace that somebody
+/* Whether a recording left memory allocated beside outputs: a workspace that somebody
  * keeps, made after the first address was recorded. */
 static gph_status keeps_memory(const gph_cache *cache, gph_recording_id id, bool *out,
                                gph_error *error)

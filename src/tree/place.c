@@ -8,7 +8,7 @@
  *                                             └── of each input ──────────────────┘
  *
  * A tag is dtype, rank and how the input is taken; a copied input has no address. Which
- * outputs are dead is not a part of the key, since fewer live ones fit as well: nodes of one
+ * outputs are dead is not in the key, since fewer live ones fit as well: nodes of one
  * hash are a chain, and each has a mask. */
 #include "base/fail.h"
 #include "base/hash.h"
