@@ -181,6 +181,8 @@ uint32_t gphi_report_thread(gph_report *report, uint32_t id);
 uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
                             uint64_t handle);
 uint32_t gphi_report_function(gph_report *report, uint64_t handle);
+/* "1.50 MiB". */
+void gphi_report_say_bytes(char *out, size_t room, uint64_t bytes);
 
 /* ---- report_calls.c ---- */
 

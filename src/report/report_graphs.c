@@ -60,18 +60,6 @@ static const void *params_of(const gphi_event *event, size_t bytes)
     return part != NULL && part->bytes >= bytes ? part + 1 : NULL;
 }
 
-static void say_bytes(char *out, size_t room, uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    while (value >= 1024 && unit < 4) {
-        value /= 1024;
-        unit++;
-    }
-    snprintf(out, room, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
-}
-
 /* Bytes that a node moves, fills or allocates; 0: it does none of it. */
 static uint64_t bytes_of(const gphi_event *event, uint32_t kind)
 {
@@ -114,7 +102,7 @@ static void describe(gph_report *report, report_node *node, const gphi_event *ev
     }
     const uint64_t bytes = bytes_of(event, node->kind);
     if (bytes > 0)
-        say_bytes(node->detail, sizeof(node->detail), bytes);
+        gphi_report_say_bytes(node->detail, sizeof(node->detail), bytes);
     if (node->kind == GPH_NODE_MEM_ALLOC)
         graph->bytes += bytes;
 }

@@ -3,6 +3,8 @@
  * seen. */
 #include "report/report.h"
 
+#include <stdio.h>
+
 void *gphi_report_item(gphi_vec *vec, gphi_map *map, uint64_t key, uint32_t *index)
 {
     const uint64_t *known = gphi_map_get(map, key);
@@ -60,4 +62,16 @@ uint32_t gphi_report_function(gph_report *report, uint64_t handle)
     const void *name = gphi_report_item(&report->functions, &report->function_map,
                                         gphi_report_key(report, handle), &index);
     return name == NULL ? UINT32_MAX : index;
+}
+
+void gphi_report_say_bytes(char *out, size_t room, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit < 4) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(out, room, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
 }

@@ -27,14 +27,7 @@ static const char *say_time(char out[24], uint64_t ns)
 
 static const char *say_bytes(char out[24], uint64_t bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    while (value >= 1024 && unit < 4) {
-        value /= 1024;
-        unit++;
-    }
-    snprintf(out, 24, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
+    gphi_report_say_bytes(out, 24, bytes);
     return out;
 }
 
