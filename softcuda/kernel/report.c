@@ -38,6 +38,7 @@ static const char *path_name(ptx_path path)
                                    : "unsupported";
 }
 
+/* A report without its assembly would look like one that was not asked for it. */
 static void pass_failure(const gphi_text *from, gphi_text *to)
 {
     if (from->status != GPH_OK)
@@ -66,6 +67,7 @@ static void add_parts(const struct report *r, const char *symbol, soft_machine_c
     }
 }
 
+/* What the jit made of a kernel; false without machine code, and out is empty then. */
 static bool read_code(const struct report *r, const ptx_kernel *kernel,
                       soft_machine_code *out)
 {
@@ -84,6 +86,7 @@ static bool read_code(const struct report *r, const ptx_kernel *kernel,
     return true;
 }
 
+/* add_json() says the same, member by member. */
 static void add_text(struct report *r, const ptx_kernel *k)
 {
     gphi_text *text = &r->text;
@@ -190,6 +193,7 @@ static uint64_t resolve(void *user, const char *name)
     return call != 0 ? call : 4096;
 }
 
+/* One part: the report is of the whole text, and nobody waits for it. */
 static gph_status make_code(struct report *r, gph_error *error)
 {
     bool any = false;
