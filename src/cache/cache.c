@@ -102,6 +102,8 @@ static gph_status make_arrays(gph_cache *cache, gph_error *error)
     return GPH_OK;
 }
 
+/* What the layout does not look at; axes and tensors are checked there. Not a number is
+ * refused by the negated comparison. */
 static gph_status check_options(const gph_runtime *runtime, const gph_cache_options *opt,
                                 gph_cache *const *out, gph_error *error)
 {
@@ -119,6 +121,7 @@ static gph_status check_options(const gph_runtime *runtime, const gph_cache_opti
     return GPH_OK;
 }
 
+/* After the layout was made, which has copied what the caller's pointers lead to. */
 static void set_defaults(gph_cache *cache)
 {
     gph_cache_options *options = &cache->options;

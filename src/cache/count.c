@@ -73,6 +73,7 @@ static gph_status read_ledger(gph_cache *cache, gph_ledger_entry **out, uint32_t
     return status;
 }
 
+/* By pool and number: the ledger knows recordings, not keys. */
 static void note_bytes(gph_cache *cache, const gph_ledger_entry *lines, uint32_t count)
 {
     for (uint32_t k = 0; k < cache->layout.key_count; k++) {

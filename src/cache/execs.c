@@ -105,6 +105,8 @@ static gph_status join_class(gph_cache *cache, uint32_t key, gphi_entry *entry,
     return GPH_OK;
 }
 
+/* Room for every executable that may ever be retired is made before the first one is:
+ * taking one away cannot fail then. */
 static gph_status give_own(gph_cache *cache, uint32_t key, gphi_entry *entry,
                            CUstream stream, gph_error *error)
 {
@@ -150,6 +152,8 @@ static bool has_cold_user(const gph_cache *cache, uint32_t index)
     return false;
 }
 
+/* What the executable holds is of no graph then: the next replay of the class updates
+ * it. */
 static void leave_class(gph_cache *cache, uint32_t key, gphi_entry *entry)
 {
     gphi_class *class = gphi_class_at(cache, entry->class_index);
@@ -197,6 +201,8 @@ gph_status gphi_cache_hold(gph_cache *cache, uint32_t key, CUstream stream,
     return GPH_OK;
 }
 
+/* A replay may be reading it: it is destroyed when the bucket has no reader, see
+ * gphi_cache_reap(). */
 static void retire(gph_cache *cache, uint32_t key)
 {
     gph_exec *exec =
@@ -338,6 +344,9 @@ static bool wants_own(const struct choice *choice, uint32_t index)
     return true;
 }
 
+/* One change a call: an instantiation takes milliseconds, and a step must not wait for
+ * several. Taking comes before giving, so that the number of executables never exceeds
+ * the plan's. */
 static gph_status choose(gph_cache *cache, struct choice *choice,
                          gph_cache_work_kind *kind, uint32_t *key, gph_error *error)
 {

@@ -116,6 +116,8 @@ static gph_status lay_out(const gph_cache_trace *trace, gph_allocator heap, uint
     return status;
 }
 
+/* Traces come from files and other processes: every number of them is checked before
+ * it is added to another. */
 static gph_status check_trace(const gphi_layout *layout, const gph_cache_trace *trace,
                               uint32_t index, uint32_t *key, gph_error *error)
 {
@@ -247,6 +249,8 @@ static void share(uint64_t (*seen)[2], uint32_t *count, uint32_t nodes, uint64_t
     seen[i][1] = bytes > seen[i][1] ? bytes : seen[i][1];
 }
 
+/* Sums of doubles would lose bytes beyond 2^53, so bytes are added as integers where
+ * they are known as such. */
 static gph_status add_up(const struct forecast *self, gph_cache_forecast *out,
                          gph_error *error)
 {

@@ -106,6 +106,7 @@ static gph_status read_tensors(gphi_layout *out, const gph_cache_options *option
     return GPH_OK;
 }
 
+/* The last axis has stride 1: keys next to each other differ in it. */
 static gph_status read_axes(gphi_layout *out, const gph_cache_options *options,
                             gph_error *error)
 {
@@ -161,6 +162,8 @@ static uint32_t least(const gphi_layout *layout, uint32_t key, bool is_own,
     return best;
 }
 
+/* From the largest key down, as `home` needs it; `wanted` is called in that order,
+ * too. */
 static gph_status make_keys(gphi_layout *out, const gph_cache_options *options,
                             gph_error *error)
 {

@@ -85,6 +85,8 @@ struct work {
     uint32_t element; /* bytes; 0: fill with zero bytes */
 };
 
+/* Unified addresses, so that the driver finds out where each side lies: a caller's input may
+ * be on another device. */
 static gph_status copy_rows(void *user, const struct gphi_rows *rows, gph_error *error)
 {
     const struct work *work = user;

@@ -199,6 +199,7 @@ static gph_status record(gph_cache *cache, uint32_t key, gphi_entry *entry,
     return status;
 }
 
+/* One that is destroyed by entry_destroy() at any point of its making. */
 static gphi_entry *entry_create(const gph_cache *cache)
 {
     gphi_entry *entry = gphi_heap_alloc(cache->runtime->heap, sizeof(*entry));
@@ -265,6 +266,8 @@ gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
     return GPH_OK;
 }
 
+/* An entry whose graph was loaded instead of captured. On failure graph and recording
+ * are the caller's again. */
 gph_status gphi_cache_adopt(gph_cache *cache, uint32_t key, CUgraph graph,
                             gph_recording_id id, const gph_tensor *outputs,
                             CUstream stream, gph_error *error)
@@ -314,6 +317,8 @@ void gphi_cache_drop(gph_cache *cache, uint32_t key, gph_cache_reason why)
     entry_destroy(cache, entry);
 }
 
+/* The message is kept for gph_cache_key_get(): the start goes on with the other keys,
+ * and its own error is the first one alone. */
 static void note_failure(gph_cache *cache, uint32_t key, gph_status status,
                          const gph_error *error)
 {
@@ -411,6 +416,8 @@ static gph_status order_keys(struct start *start, const uint32_t *keys, uint32_t
     return status;
 }
 
+/* What is left is foretold from the mean of what is done: a capture costs about what a
+ * warm-up does, and keys come from the largest down, so it errs upwards. */
 static gph_status tell(const struct start *start, gph_phase phase, uint32_t done,
                        gph_error *error)
 {

@@ -135,6 +135,7 @@ static void put_key(gphi_text *text, const gph_cache *cache,
     gphi_text_put(text, "\n");
 }
 
+/* Of all calls, since a table of keys does not show those that no key served. */
 static void put_totals(gphi_text *text, const gph_cache_stats *stats)
 {
     gphi_text_add(
@@ -164,6 +165,7 @@ static void put_totals(gphi_text *text, const gph_cache_stats *stats)
             : 0.0);
 }
 
+/* Keys that were never wanted are left out: of a product of axes they are the most. */
 gph_status gph_cache_write(const gph_cache *cache, gph_write_fn *write, void *user,
                            gph_error *error)
 {

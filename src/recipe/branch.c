@@ -41,6 +41,8 @@ static const uint64_t MARK = 0x65657274; /* "tree" */
 
 /* ---- saving ---- */
 
+/* Numbers of the tree as they are, one word each: a key of a recipe is words, and
+ * trees are small beside their graphs. */
 static gph_status pack(const gphi_tree_node *node, gphi_vec *keys, gph_error *error)
 {
     const gph_tree_function *function = node->function;
@@ -80,6 +82,8 @@ static gph_status pack(const gphi_tree_node *node, gphi_vec *keys, gph_error *er
     return GPH_OK;
 }
 
+/* What a function keeps in the tree's pool for itself has an owner in this process
+ * alone, and would be nobody's in another: such trees are refused whole. */
 static gph_status add_node(gph_recipe *recipe, const gph_tree *tree,
                            const gphi_tree_node *node, const gph_recipe_entry *base,
                            gph_error *error)
@@ -117,6 +121,8 @@ static gph_status add_node(gph_recipe *recipe, const gph_tree *tree,
     return pack(node, &graph->keys, error);
 }
 
+/* The path ends first, so that no recording is written while outputs of it are
+ * somebody's. */
 gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree, uint32_t check,
                                const gph_resolver *resolver, gph_error *error)
 {
@@ -244,6 +250,8 @@ static bool agrees(const struct growing *growing, const uint64_t *words, size_t 
                         2 * words[WORD_BLOCKS] + words[WORD_INPUTS];
 }
 
+/* Parents are looked for by the number they had, among those that were collected: the
+ * file says them in the order in which they were recorded. */
 static gph_status unpack(struct growing *growing, uint32_t index, struct sprout *sprout)
 {
     const gphi_bundle *bundle = &growing->recipe->bundle;
@@ -335,6 +343,8 @@ static gph_status lay_out(struct growing *growing)
     return tree->ops->restore(tree->backend, growing->empty, NULL, 0, growing->error);
 }
 
+/* A recording whose parent was not loaded is left out, too: its memory lies on top of
+ * what is not there. It is recorded anew when it is called. */
 static gph_status attach(struct growing *growing, struct sprout *sprout,
                          gph_loaded *loaded)
 {
@@ -380,6 +390,8 @@ static gph_status attach(struct growing *growing, struct sprout *sprout,
     return GPH_OK;
 }
 
+/* From the last to the first, as they were laid out; what became a node's has been
+ * zeroed by attach(). */
 static void clean_up(struct growing *growing)
 {
     gph_tree *tree = growing->tree;
@@ -431,6 +443,8 @@ static gph_status check_place(const struct growing *growing)
     return GPH_OK;
 }
 
+/* Nothing of the tree is touched before all recordings are read and laid out; from the
+ * first node on a failure leaves those that are there, which are sound. */
 static gph_status grow(struct growing *growing, const gph_loaded_options *load,
                        gph_loaded **loaded)
 {

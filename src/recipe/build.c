@@ -71,6 +71,8 @@ static gph_status set_up(const gphi_cuda_table *cu,
     return GPH_OK;
 }
 
+/* libgph's own modules are asked before the caller's: their answer is by hash, and
+ * needs no trust. The error of the first is the one that is kept. */
 static gph_status find_kernel(gph_runtime *runtime, const gphi_bundle *bundle,
                               const struct gphi_bundle_kernel *kernel,
                               const gph_resolver *resolver, CUfunction *out,
@@ -96,6 +98,8 @@ static gph_status find_kernel(gph_runtime *runtime, const gphi_bundle *bundle,
     return GPH_OK;
 }
 
+/* A kernel that is missing spoils its graphs and no others, so it is noted with its
+ * reason; what the driver fails with otherwise ends the load. */
 gph_status gphi_find_kernels(gph_runtime *runtime, const gphi_bundle *bundle,
                              const gph_resolver *resolver, struct gphi_found *found,
                              gph_error *error)
@@ -152,6 +156,7 @@ static gph_status check_node(const struct job *job, CUresult result, const char 
     return status;
 }
 
+/* Most loads are at the recorded addresses: then nothing is copied. */
 static bool must_move(const struct job *job)
 {
     for (size_t i = 0; i < job->graph->words.count; i++)
@@ -236,6 +241,8 @@ static size_t list_before(const struct job *job, uint32_t node)
     return count;
 }
 
+/* Arguments go as one buffer, as they were read: a recipe knows their offsets, and
+ * types it never knew. */
 static gph_status add_kernel(const struct job *job, uint32_t index, size_t before)
 {
     const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&job->graph->nodes, node, index);
@@ -305,6 +312,7 @@ static gph_status add_empty(const struct job *job, uint32_t index, size_t before
         "cuGraphAddEmptyNode", index);
 }
 
+/* Copies and fills want a context; it is the current one, in which the modules are. */
 static gph_status add_nodes(const struct job *job)
 {
     CUcontext context = NULL;
@@ -323,6 +331,7 @@ static gph_status add_nodes(const struct job *job)
     return GPH_OK;
 }
 
+/* Edges with data cannot be given with a node; they come when both ends are there. */
 static gph_status add_other_edges(const struct job *job)
 {
     for (size_t i = 0; i < job->graph->edges.count; i++) {
@@ -360,6 +369,8 @@ static gph_status list_edges(struct job *job, size_t *most)
     return job->before != NULL ? GPH_OK : fail_memory(job);
 }
 
+/* All or nothing: a half-built graph is destroyed, and what was copied for it is
+ * freed. */
 gph_status gphi_build_graph(const gphi_build *build,
                             const struct gphi_bundle_graph *graph, CUgraph *out)
 {
@@ -393,6 +404,9 @@ gph_status gphi_build_graph(const gphi_build *build,
     return status;
 }
 
+/* What two graphs must share to take turns in one executable: kinds, functions, sides
+ * of copies and edges. Grids, arguments and addresses are left to the update. A graph
+ * of equal hash that the driver refuses all the same gets its own executable. */
 void gphi_topology_hash(const gphi_bundle *bundle, const struct gphi_bundle_graph *graph,
                         unsigned char out[GPHI_BUNDLE_HASH_BYTES])
 {

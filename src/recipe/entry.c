@@ -33,6 +33,9 @@ void gphi_recipe_go_back(gphi_bundle *bundle, gphi_bundle_mark mark)
     bundle->eager.count = mark.eager;
 }
 
+/* The first graph says which device and driver recorded: all graphs of a recipe are of
+ * one process. It is for the reader (gph_recipe_summary_get()); what a device or a driver
+ * takes is asked of kernels and graphs, one by one, when they are loaded. */
 static gph_status read_device(const gphi_survey *survey)
 {
     gphi_bundle *bundle = survey->bundle;
@@ -65,6 +68,9 @@ static gph_status read_device(const gphi_survey *survey)
     return GPH_OK;
 }
 
+/* Everything that can be said without the driver is said before it is asked, so that a
+ * wrong entry costs nothing. A recording belongs to one graph: two would lay out the
+ * same memory twice. */
 static gph_status check_entry(const gphi_bundle *bundle, const gph_recipe *recipe,
                               const gph_recipe_entry *entry, gph_error *error)
 {
@@ -123,6 +129,8 @@ static gph_status take_check(const gphi_survey *survey, const gph_recipe_entry *
     return GPH_OK;
 }
 
+/* Makes an executable of the caller's graph for the check alone: the graph itself is
+ * only borrowed, and a check must not be what decides how it is instantiated. */
 static gph_status add_check(const gphi_survey *survey, const gph_recipe_entry *entry,
                             struct gphi_bundle_graph *graph)
 {
@@ -154,6 +162,8 @@ static gph_status add_check(const gphi_survey *survey, const gph_recipe_entry *e
     return status;
 }
 
+/* Refusals of the second capture count as well, unless the first has its own: the
+ * reader wants one cause, and that of the graph he knows. */
 static gph_status survey_twice(const gphi_survey *survey, CUgraph shifted,
                                struct gphi_bundle_graph *graph)
 {
@@ -181,6 +191,8 @@ static void drop_contents(struct gphi_bundle_graph *graph)
         gphi_vec_fini(all[i]);
 }
 
+/* In the order in which failures are cheapest: tensors and text first, the driver's
+ * queries after, replays last. */
 static gph_status fill_graph(const gphi_survey *survey, const gph_recipe_entry *entry,
                              struct gphi_bundle_graph *graph)
 {

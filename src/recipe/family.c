@@ -18,6 +18,8 @@
 
 enum { NAME_BYTES = 192 };
 
+/* Names are how keys of a cache and graphs of a recipe find each other: values are
+ * part of them, so a recipe may hold several caches. */
 static void name_key(const gph_cache *cache, uint32_t key, int64_t *values, char *name)
 {
     char text[96];
@@ -33,6 +35,8 @@ static CUgraph graph_of(const gph_cache *cache, uint32_t key)
     return entry != NULL ? entry->record->graph : NULL;
 }
 
+/* A generator's words and its node's arguments are of this process, and its node is
+ * edited while it runs: such a key is captured anew wherever it is wanted. */
 static gph_status add_key(gph_recipe *recipe, const gph_recipe_cache_entry *family,
                           uint32_t key, gph_tensor *inputs, gph_error *error)
 {
@@ -68,6 +72,8 @@ static gph_status add_key(gph_recipe *recipe, const gph_recipe_cache_entry *fami
     return gph_recipe_add(recipe, cache->runtime, &entry, NULL, error);
 }
 
+/* Keys stay what they are while they are written: whoever captures or evicts waits, or
+ * is refused as busy. */
 gph_status gph_recipe_add_cache(gph_recipe *recipe, const gph_recipe_cache_entry *family,
                                 gph_error *error)
 {
@@ -166,6 +172,8 @@ static gph_status adopt(gph_cache *cache, gph_loaded *loaded, uint32_t index,
     return status;
 }
 
+/* Under the lock of calls: a call must not find half of the keys with buffers that
+ * were placed and the other half without. */
 static gph_status adopt_all(gph_cache *cache, const gph_recipe *recipe,
                             gph_loaded *loaded, CUstream stream, gph_error *error)
 {

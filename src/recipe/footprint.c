@@ -17,6 +17,8 @@ static gph_status fail_memory(gph_error *error)
     return gphi_fail(error, GPH_E_NO_MEMORY, "the memory of a recorded graph");
 }
 
+/* By range and offset, never by address: what is stored is right wherever the range
+ * lies when it is loaded. */
 static gph_status add_block(const gphi_survey *survey, gphi_vec *to,
                             const gph_pool_range *from)
 {
@@ -53,6 +55,8 @@ static gph_status add_eager(const gphi_survey *survey, const gph_pool_range *fro
     return add_block(survey, eager, from);
 }
 
+/* Live eager memory counts for every graph of the pool: which of it a graph reads is
+ * not known, and an address in its arguments may point anywhere. */
 gph_status gphi_footprint_keep(const gphi_survey *survey, gph_pool *pool,
                                gph_recording_id recording,
                                struct gphi_bundle_graph *graph)
@@ -86,6 +90,8 @@ void gphi_footprint_init(gphi_footprint *footprint, gph_allocator heap)
     gphi_map_init(&footprint->ids, heap);
 }
 
+/* In the other order than it was allocated. Recordings have been forgotten before:
+ * they lie around this memory. */
 void gphi_footprint_fini(gphi_footprint *footprint)
 {
     for (size_t i = footprint->eager.count; i-- > 0;)
@@ -122,6 +128,7 @@ static gph_status is_live(const gphi_footprint *footprint, CUdeviceptr address,
     return status;
 }
 
+/* Eager memory first: recordings are laid out around it. */
 gph_status gphi_footprint_begin(gphi_footprint *footprint, gph_pool *pool,
                                 const gphi_bundle *bundle, const uint64_t *shift,
                                 gph_error *error)
@@ -145,6 +152,9 @@ gph_status gphi_footprint_begin(gphi_footprint *footprint, gph_pool *pool,
     return GPH_OK;
 }
 
+/* Numbers of recordings are of a pool, so makers of inputs are translated by `ids`. What a
+ * recording itself fills before each replay has itself for a maker, whose number is not
+ * known yet: UINT32_MAX, as gph_pool_record_restore() has it. */
 gph_status gphi_footprint_restore(gphi_footprint *footprint,
                                   const struct gphi_bundle_graph *graph, const char *name,
                                   gph_recording_id *out, gph_error *error)

@@ -66,6 +66,8 @@ static gph_status fail_memory(gph_error *error)
     return gphi_fail(error, GPH_E_NO_MEMORY, "loading a recipe");
 }
 
+/* Executables go before graphs, and recordings before the memory that they lie in, the
+ * last one first: later recordings read what earlier ones left. */
 void gph_loaded_destroy(gph_loaded *loaded)
 {
     if (loaded == NULL)
@@ -117,6 +119,7 @@ static void place_arena(const struct loading *loading, const gphi_vec *blocks)
     }
 }
 
+/* Places that the caller names win over the pool's arena, since they come later. */
 static gph_status place_ranges(struct loading *loading)
 {
     const gphi_bundle *bundle = loading->build.bundle;
@@ -243,6 +246,7 @@ static gph_status check_memory(struct loading *loading,
     return give_up(loading, graph, GPH_E_STATE, text);
 }
 
+/* At their addresses now: callers write inputs there without knowing of ranges. */
 static gph_status copy_tensors(const struct loading *loading,
                                const struct gphi_bundle_graph *from,
                                struct loaded_graph *graph)
@@ -335,6 +339,8 @@ static gph_status ready_locked(gph_loaded *loaded, uint32_t index, gph_exec **ou
     return GPH_OK;
 }
 
+/* A check needs the memory of the whole graph to be there, which check_memory() has
+ * seen; it writes into it, which gph_loaded_create() says. */
 static gph_status check_graph(const struct loading *loading, uint32_t index,
                               const struct gphi_bundle_graph *from)
 {
@@ -385,6 +391,8 @@ static bool has_executable(const gph_loaded *loaded, const struct loaded_graph *
                NULL;
 }
 
+/* What fails for one graph is noted with it and the next one is loaded; without memory
+ * on the host nothing goes on. */
 static gph_status load_graph(struct loading *loading, uint32_t index)
 {
     gph_loaded *loaded = loading->loaded;
@@ -424,6 +432,8 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
     return GPH_OK;
 }
 
+/* Memory that lies elsewhere, or that somebody has, is a reason to capture the graph;
+ * other failures end the load. */
 static gph_status restore_recording(struct loading *loading, uint32_t index)
 {
     gph_loaded *loaded = loading->loaded;
@@ -473,6 +483,7 @@ static gph_status restore_recordings(struct loading *loading)
     return status;
 }
 
+/* Rooms have one more than is needed, so that an empty recipe has no special case. */
 static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
 {
     const gphi_bundle *bundle = &recipe->bundle;
@@ -595,6 +606,8 @@ void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs, uint32_t *exec
         *execs = made;
 }
 
+/* A cache or a tree makes its own executables: what was made here goes, and the graph
+ * is the other's until it is given back. */
 void gphi_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *graph,
                       gph_recording_id *recording)
 {
@@ -614,6 +627,8 @@ void gphi_loaded_give(gph_loaded *loaded, uint32_t index, CUgraph graph,
     loaded->graphs[index].recording = recording;
 }
 
+/* The mutex is held over the launch: between an update and its launch nobody else may
+ * update the class's executable. */
 static gph_status launch_slow(gph_loaded *loaded, uint32_t index, CUstream stream,
                               gph_error *error)
 {

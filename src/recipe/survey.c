@@ -114,6 +114,8 @@ static gph_status identify(const gphi_survey *survey, CUfunction function,
     return GPH_OK;
 }
 
+/* Kernels of a bundle are few (a model has some dozens), so they are searched in a
+ * row; functions of a graph are many, and have a map. */
 static uint32_t find_kernel(const gphi_bundle *bundle, const gph_kernel_id *id)
 {
     for (size_t i = 0; i < bundle->kernels.count; i++) {
@@ -137,6 +139,9 @@ static size_t argument_bytes(const gph_kernel_params *params)
     return end;
 }
 
+/* Names, arguments and settings are of the function as it is now: whoever sets its
+ * shared memory after the capture has it kept so, as a launch of the graph would have
+ * it. */
 static gph_status add_kernel(const struct reading *reading, const gph_kernel_id *id,
                              CUfunction function, const gph_kernel_params *params,
                              uint32_t *out)
@@ -227,6 +232,8 @@ static gph_status learn(struct reading *reading, CUfunction function,
     return add_kernel(reading, &id, function, params, &known->kernel);
 }
 
+/* Asks about each function once. A pointer into `known` would not live until the next
+ * function, so callers get an index. */
 static gph_status know(struct reading *reading, CUfunction function,
                        const CUDA_KERNEL_NODE_PARAMS *node,
                        const gph_kernel_params *params, const struct known **out)
@@ -247,6 +254,8 @@ static gph_status know(struct reading *reading, CUfunction function,
     return GPH_OK;
 }
 
+/* Compared byte by byte with those of a new node: unions have no better equality, and
+ * both were zeroed before the driver filled them in. */
 static gph_status read_attributes(struct reading *reading, uint32_t index,
                                   const struct known *known,
                                   struct gphi_bundle_node *node)
@@ -316,6 +325,8 @@ static gph_status read_kernel(struct reading *reading, uint32_t index,
     return read_attributes(reading, index, known, node);
 }
 
+/* A copy of an array or of pageable memory names something of this process; a linear
+ * one is its two sides. */
 static gph_status read_copy(struct reading *reading, uint32_t index,
                             struct gphi_bundle_node *node)
 {
@@ -339,6 +350,7 @@ static gph_status read_copy(struct reading *reading, uint32_t index,
     return GPH_OK;
 }
 
+/* As a copy: the address is a word, the rest is kept as it is. */
 static gph_status read_fill(struct reading *reading, uint32_t index,
                             struct gphi_bundle_node *node)
 {
@@ -372,6 +384,8 @@ static const char *refused_kind(gph_node_kind kind)
     return "its kind is unknown";
 }
 
+/* What is not named here has no meaning in another process (events, host functions,
+ * semaphores, conditions) or is the driver's own memory. */
 static gph_status read_node(struct reading *reading, uint32_t index)
 {
     const gph_node *from = gph_graph_node(reading->graph, index);
@@ -400,6 +414,8 @@ static int by_end(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
+/* Sorted by their ends, so that two captures of one work have the same bytes where
+ * they have the same edges: words.c compares them so. */
 static gph_status read_edges(struct reading *reading)
 {
     const size_t count = gph_graph_edge_count(reading->graph);

@@ -21,6 +21,8 @@ gph_tensor gphi_tensor_at(const struct gphi_bundle_tensor *tensor, uint64_t base
     return out;
 }
 
+/* A tensor lies in one range with all that it spans, so that it moves in one piece;
+ * one outside every range could not be found again. */
 gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                             const gph_tensor *tensors, uint32_t count, const char *what)
 {
@@ -68,6 +70,8 @@ static gph_status synchronize(const gphi_check *check, gph_error *error)
                            "cuStreamSynchronize", "a check of a graph");
 }
 
+/* Both ways with one walk: inputs are read when a check is made, and put back before
+ * each replay. */
 gph_status gphi_check_copy(const gphi_check *check, void *bytes, bool to_device,
                            gph_error *error)
 {
@@ -106,6 +110,8 @@ static gph_status hash_output(const gphi_check *check, const gph_tensor *tensor,
     return GPH_OK;
 }
 
+/* The hash is over all outputs in their order: which of them differs is not asked, as
+ * the graph is captured anew in any case. */
 gph_status gphi_check_replay(const gphi_check *check,
                              unsigned char out[GPHI_BUNDLE_HASH_BYTES], gph_error *error)
 {

@@ -41,6 +41,8 @@ uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t byt
     return GPHI_BUNDLE_NONE;
 }
 
+/* The first reasons are kept, 64 a graph: a graph that cannot be kept is often wrong
+ * in each of its nodes. */
 gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                        int64_t node, uint32_t kind, int64_t offset, const char *format,
                        ...)
@@ -221,6 +223,7 @@ static bool is_same_side(const gph_memcpy_side *a, const gph_memcpy_side *b)
            a->height == b->height;
 }
 
+/* Both sides are addresses for certain; everything else must be alike. */
 static gph_status hunt_copy(struct hunt *hunt, uint32_t index,
                             const struct gphi_bundle_node *node,
                             const struct gphi_bundle_node *twin)

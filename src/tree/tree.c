@@ -55,6 +55,7 @@ static void init_table(struct gphi_tree_table *table, gph_allocator heap)
     gphi_vec_init(&table->blocks, heap, sizeof(struct gphi_tree_block));
 }
 
+/* Functions live as long as the tree: handles to them are not counted. */
 static void destroy_function(gph_allocator heap, gph_tree_function *function)
 {
     gphi_heap_text_free(heap, function->name);
@@ -107,6 +108,8 @@ static void free_tree(gph_tree *tree)
     gphi_heap_free(heap, tree, sizeof(*tree));
 }
 
+/* Zero means the default; a limit of none at all cannot be asked for, since every
+ * table here grows by what callers do. */
 static void fill_defaults(gph_tree_options *options)
 {
     static const gph_tree_options defaults = {.warmups = 1,
@@ -175,6 +178,8 @@ gph_status gphi_tree_create(gph_allocator heap, gphi_tree_backend *backend,
     return GPH_OK;
 }
 
+/* The backend is made first: it may be refused a stream or a pool, and a tree without
+ * one could not be ended. */
 gph_status gph_tree_create(gph_runtime *runtime, gph_arena *arena,
                            const gph_tree_options *options, gph_tree **out,
                            gph_error *error)
@@ -285,6 +290,7 @@ static gph_status make_room(gph_tree *tree, const gph_tree_function *function)
     return GPH_OK;
 }
 
+/* Names are for people: two functions may have the same one. */
 static gph_status fill_function(gph_tree_function *function,
                                 const gph_tree_function_options *opt)
 {
@@ -367,6 +373,8 @@ gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error)
     return GPH_OK;
 }
 
+/* A handle is checked by numbers alone: its call, its path, its slot. No memory of the
+ * output is looked at, so a stale handle cannot fault. */
 gph_status gph_tree_output_tensor(const gph_tree *tree, gph_tree_output output,
                                   gph_tensor *out, gph_error *error)
 {
