@@ -112,14 +112,6 @@ static gph_advice_part parts_of(const command_line *line)
                                                                   : 0));
 }
 
-gph_program doctor_program(const command_line *line, int code)
-{
-    return (gph_program){.size = sizeof(gph_program),
-                         .exit_code = code,
-                         .words = (const char *const *)line->operands,
-                         .word_count = (size_t)line->operand_count};
-}
-
 /* The findings; with advice as one member more, before the object's end. */
 static bool write_json(const examination *of, const command_line *line, int code,
                        FILE *to)

@@ -7,6 +7,14 @@
 
 #include <string.h>
 
+gph_program doctor_program(const command_line *line, int code)
+{
+    return (gph_program){.size = sizeof(gph_program),
+                         .exit_code = code,
+                         .words = (const char *const *)line->operands,
+                         .word_count = (size_t)line->operand_count};
+}
+
 bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_report **out)
 {
     const char *const *values = line->values;
