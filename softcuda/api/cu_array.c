@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays, as far as copies need them. */
+/* Arrays, as far as copies need them.
+ *
+ * An array has no view of a kernel here: there are no textures and no surfaces. What it
+ * stores is a pitched range of the device, which copies reach by rows and planes. */
 #include "softcuda/device/array.h"
 
 #include "softcuda/api/exports.h"

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuMemcpy3DBatchAsync: copies between pitched memory and arrays, many in one call. */
+/* cuMemcpy3DBatchAsync: copies between pitched memory and arrays, many in one call.
+ *
+ * Extents and offsets of this call are in elements, whose size only an array knows:
+ * between pointers an element is a byte. The order in which sources are read is a
+ * promise of the caller to the driver, which is kept in each of its three forms by
+ * reading in stream order. */
 #include <string.h>
 
 #include "softcuda/api/cu_copy.h"

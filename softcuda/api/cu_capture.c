@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuStream*Capture*, cuThreadExchangeStreamCaptureMode. */
+/* cuStream*Capture*, cuThreadExchangeStreamCaptureMode.
+ *
+ * Every call holds the graph mutex while it looks at a capture: other threads may end
+ * it, or make it invalid, at any time. What a capture forbids of other calls is not
+ * decided here but in graph/capture_calls.c. Dependencies are given as nodes of the
+ * graph with their edge data, as half edges are (R103). */
 #include "base/vec.h"
 #include "softcuda/api/cu_graph.h"
 #include "softcuda/api/exports.h"

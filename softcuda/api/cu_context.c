@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Contexts: created ones, the primary ones, and the current one's properties. */
+/* Contexts: created ones, the primary ones, and the current one's properties.
+ *
+ * Calls that take a context look it up first, and a dead one says why it died. Those
+ * without one take the top of the thread's stack. Limits, cache and bank settings are
+ * kept for programs that read them back. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/stream.h"

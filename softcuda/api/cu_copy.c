@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All copies: each form becomes a CUDA_MEMCPY3D and goes the same way. */
+/* All copies: each form becomes a CUDA_MEMCPY3D and goes the same way.
+ *
+ * A copy between device memory is in stream order even where the call is a synchronous
+ * one; a copy that touches ordinary host memory has been done when an asynchronous call
+ * returns, unless it is small. Programs rely on both, and so do captures, which take a
+ * copy as it was given. */
 #include <string.h>
 
 #include "softcuda/api/cu_copy.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Devices: names, attributes, peers. Sizes and limits are an H100's, so that programs
- * take the paths that they would take there; what softcuda lacks is answered with 0. */
+ * take the paths that they would take there; what softcuda lacks is answered with 0.
+ *
+ * None of these calls needs a context. An ordinal is looked up after the outputs are
+ * known to be there: two mistakes give INVALID_VALUE, as on an H100. */
 #include <stdio.h>
 #include <string.h>
 

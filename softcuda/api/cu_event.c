@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuEvent*. */
+/* cuEvent*.
+ *
+ * An event belongs to the context that was current when it was made, and its calls need
+ * none. Where a stream captures, or the event came from a capture, the hooks of graph/
+ * decide (device/stream.h). */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/stream.h"
 

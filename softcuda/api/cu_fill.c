@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All memsets. None waits: they are asynchronous to the host, as on a GPU. */
+/* All memsets. None waits: they are asynchronous to the host, as on a GPU.
+ *
+ * Widths are in elements, pitches in bytes (R21). In a capture a destination is not
+ * judged: it may be allocated later, so the instantiation looks at it again. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"

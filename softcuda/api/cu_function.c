@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions: attributes, parameters, occupancy. */
+/* Functions: attributes, parameters, occupancy.
+ *
+ * A CUfunction may be a CUkernel that was cast, as CUDA allows it: it is then loaded
+ * into the current context. */
 #include "softcuda/api/cu_function.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/limits.h"

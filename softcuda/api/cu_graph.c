@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuGraph*: graphs and their topology. Nodes' parameters: cu_graphnode.c; executable
- * graphs: cu_graphexec.c. */
+ * graphs: cu_graphexec.c.
+ *
+ * The graph mutex is held while handles are looked up and used: a program that destroys
+ * a graph in another thread gets an error, not a crash. Functions that end in _locked
+ * want it held. All lists follow one protocol for counts (R10). */
 #include "softcuda/api/cu_graph.h"
 
 #include <stdlib.h>

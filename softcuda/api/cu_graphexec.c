@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuGraphInstantiate*, cuGraphExec*, launches and uploads. */
+/* cuGraphInstantiate*, cuGraphExec*, launches and uploads.
+ *
+ * An executable graph is held by a reference while a call works on it. Edits first wait
+ * until no launch is in the way, and only then take the graph mutex, so that launches of
+ * other graphs go on meanwhile. */
 #include <string.h>
 
 #include "softcuda/api/describe.h"

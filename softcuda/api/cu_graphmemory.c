@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The memory of graphs: cuDevice*GraphMem*, and what stream-ordered allocation comes to
- * in a capture. */
+ * in a capture.
+ *
+ * Numbers are of one device. What a launch mapped stays mapped, and counts, until a
+ * trim: as on an H100, where a graph that is launched again maps nothing. */
 #include <gph/softcuda.h>
 #include <string.h>
 

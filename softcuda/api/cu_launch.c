@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Launching kernels and host functions. */
+/* Launching kernels and host functions.
+ *
+ * Launches go to a stream, or into the graph of one that captures, by the same way: the
+ * argument checks are those of device/task.c in both cases. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"

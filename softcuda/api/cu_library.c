@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Libraries and kernels: code without a context. */
+/* Libraries and kernels: code without a context.
+ *
+ * A library is compiled once for the process; each context that uses it gets a module of
+ * its own when it first does. Kernels are handles of the library: attributes set on them
+ * hold in all contexts of a device. */
 #include <string.h>
 
 #include "softcuda/api/cu_function.h"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The linker of the JIT: what comes out is PTX, that of the one input as it is, or the
  * text of several made one. Inputs are compiled when they are added, and what is linked
- * when it is complete, so that errors show where the real driver shows them. */
+ * when it is complete, so that errors show where the real driver shows them.
+ *
+ * Log buffers are written by each call that compiles, one after the other, as NVIDIA's
+ * linker fills them. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The cuLogs* calls. */
+/* The cuLogs* calls.
+ *
+ * The ring, callbacks and files are in device/log.c; here are iterators and what fits a
+ * buffer. None of the calls needs cuInit(). */
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,10 @@
  *   spans   [ a ][ b ]   [ c ]      sorted, apart; nothing was said of what is between
  *
  * A span is of one allocation, by its number: what is left of freed ones goes with the
- * next change. */
+ * next change.
+ *
+ * Managed memory is host memory with a name that kernels may use, too: it moves nowhere,
+ * so advice and prefetches are noted by ranges of pages and read back, nothing else. */
 #include <string.h>
 
 #include "softcuda/api/exports.h"

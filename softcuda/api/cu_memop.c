@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuStreamWaitValue, cuStreamWriteValue, cuStreamBatchMemOp. The older symbols without
- * _v2 name the same calls. */
+ * _v2 name the same calls.
+ *
+ * Both versions of each call are one: what changed between them is which devices have
+ * it. */
 #include "softcuda/device/memop.h"
 
 #include "softcuda/api/exports.h"

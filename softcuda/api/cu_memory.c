@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Device, pinned host and managed memory: allocation, registration, queries. */
+/* Device, pinned host and managed memory: allocation, registration, queries.
+ *
+ * Whatever frees memory waits for the work of its context first, as on a GPU: nothing
+ * that runs loses its bytes. */
 #include "softcuda/memory/memory.h"
 
 #include "softcuda/api/exports.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Modules: loading with the JIT's options, and what is in them. */
+/* Modules: loading with the JIT's options, and what is in them.
+ *
+ * A module is of one context, and goes with it. Handles of functions go with their
+ * module, their code with the last graph that has it. */
 #include "softcuda/device/module.h"
 
 #include <stdlib.h>

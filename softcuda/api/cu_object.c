@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuUserObject*, and the references of graphs to user objects. */
+/* cuUserObject*, and the references of graphs to user objects.
+ *
+ * An object lives while the program or a graph has references; counts are judged before
+ * handles (R104). */
 #include <limits.h>
 
 #include "softcuda/api/cu_graph.h"

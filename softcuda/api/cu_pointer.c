@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an address is: cuPointerGetAttribute(s). */
+/* What an address is: cuPointerGetAttribute(s).
+ *
+ * An address is looked up among the devices' ranges, then among host memory that the
+ * driver knows. No context is needed. */
 #include <string.h>
 
 #include "softcuda/api/exports.h"

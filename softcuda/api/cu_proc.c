@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuGetProcAddress(): from the name and version of a call to its symbol. */
+/* cuGetProcAddress(): from the name and version of a call to its symbol.
+ *
+ * Programs find all other calls through this one. The version is that of the program's
+ * headers: it gets the newest signature that is not newer. */
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuStream*, but for capture (capture.c). Each call that takes a stream has a _ptsz twin,
- * for which stream 0 is the per-thread default stream. */
+ * for which stream 0 is the per-thread default stream.
+ *
+ * A stream is looked up before other arguments are judged, which is where captures
+ * refuse a call. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/stream.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Attributes of streams: cuStreamGetAttribute, SetAttribute, CopyAttributes. */
+/* Attributes of streams: cuStreamGetAttribute, SetAttribute, CopyAttributes.
+ *
+ * What the attributes ask for tunes a GPU; only the priority changes anything here. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/stream.h"
 

@@ -2,7 +2,10 @@
 /* Virtual memory management: address ranges, physical memory, mappings.
  *
  * A CUmemGenericAllocationHandle is the address of a `physical` below: what the program
- * holds of a soft_physical. It goes with the last release; mappings keep the memory. */
+ * holds of a soft_physical. It goes with the last release; mappings keep the memory.
+ *
+ * All sizes are multiples of one granularity, 2 MiB, and a mapping takes the whole of a
+ * physical allocation: a GPU allows parts, which softcuda refuses by NOT_SUPPORTED. */
 #include <pthread.h>
 
 #include "softcuda/api/exports.h"

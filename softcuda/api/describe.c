@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Parameters of nodes: each struct of CUDA is checked by softcuda/device and becomes a
- * soft_node_params, which borrows from the description. */
+ * soft_node_params, which borrows from the description.
+ *
+ * A description is checked before anything is made of it, so that a refusal changes
+ * nothing. Typed structs and the union of cuGraphAddNode() meet here: one check for
+ * both. */
 #include "softcuda/api/describe.h"
 
 #include <string.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a module image to code, with the options and log buffers of the JIT. */
+/* From a module image to code, with the options and log buffers of the JIT.
+ *
+ * What comes is looked at, not trusted: PTX as text, or a fatbin that holds some.
+ * Options that only tune a GPU's compiler are taken and dropped; those that name buffers
+ * are filled, on failure as well. */
 #include "softcuda/api/image.h"
 
 #include <errno.h>

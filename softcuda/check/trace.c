@@ -90,6 +90,7 @@ static struct touched *take_entry(struct soft_race *race)
     return entry;
 }
 
+/* A table that cannot grow gets longer chains, and nothing is lost. */
 static bool grow_table(soft_trace *trace)
 {
     const gph_allocator heap = trace->race->heap;
@@ -111,6 +112,7 @@ static bool grow_table(soft_trace *trace)
     return true;
 }
 
+/* With the trace's mutex: two workers may meet the same page first. */
 static struct touched *add_locked(soft_trace *trace, uint64_t page,
                                   const soft_touch *touch, uint8_t kind)
 {
@@ -210,6 +212,8 @@ void soft_trace_touch(soft_trace *trace, soft_trace_memory *memory,
     }
 }
 
+/* Rows of copies and fills are kept as ranges: they touch each byte, so bits would say
+ * no more. */
 static void add_span_locked(soft_trace *trace, uint64_t start, uint64_t bytes,
                             uint8_t kind)
 {

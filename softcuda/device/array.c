@@ -14,6 +14,7 @@ struct array {
     size_t pitch, row_bytes, rows;
 };
 
+/* Of the formats that copies of softcuda know; 0 for the others. */
 static unsigned format_bytes(CUarray_format format)
 {
     switch ((int)format) {
@@ -34,6 +35,7 @@ size_t soft_array_element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc)
     return (size_t)desc->NumChannels * format_bytes(desc->Format);
 }
 
+/* What no array can be is INVALID_VALUE, what softcuda lacks NOT_SUPPORTED. */
 static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
@@ -55,6 +57,7 @@ static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return CUDA_SUCCESS;
 }
 
+/* Rows begin at multiples of ROW_UNIT, as a GPU lays out linear arrays. */
 CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
                            CUarray *out)
 {
@@ -105,6 +108,7 @@ CUresult soft_array_destroy(CUarray handle)
     return status;
 }
 
+/* As it was created, with heights and depths of 0. */
 CUresult soft_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out)
 {
     struct array *array;
@@ -113,6 +117,7 @@ CUresult soft_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out)
     return CUDA_SUCCESS;
 }
 
+/* Where it begins, the bytes from row to row and the rows of a plane. */
 CUresult soft_array_place(CUarray handle, uint64_t *base, size_t *pitch, size_t *rows)
 {
     struct array *array;
@@ -123,6 +128,7 @@ CUresult soft_array_place(CUarray handle, uint64_t *base, size_t *pitch, size_t 
     return CUDA_SUCCESS;
 }
 
+/* In bytes, rows and planes. */
 CUresult soft_array_check(CUarray handle, const size_t from[3], const size_t extent[3])
 {
     struct array *array;

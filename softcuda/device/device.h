@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* From an address to its device, and to where the host finds its bytes. */
 #ifndef SOFT_DEVICE_DEVICE_H
 #define SOFT_DEVICE_DEVICE_H
 #include "softcuda/device/context.h"

@@ -80,6 +80,7 @@ static void stamp(void *user)
     soft_event_release(user);
 }
 
+/* A later record makes the stamp of an earlier one stale. */
 void soft_event_begin_record(soft_event *event)
 {
     pthread_mutex_lock(&event->mutex);
@@ -96,6 +97,7 @@ void soft_event_set_point(soft_event *event, soft_point point)
     pthread_mutex_unlock(&event->mutex);
 }
 
+/* Without timing an event is a point of the queue, and costs no work. */
 CUresult soft_event_record(soft_event *event, soft_stream *stream)
 {
     if (soft_rule(R114) && event->context != stream->context)
@@ -124,6 +126,7 @@ CUresult soft_event_record(soft_event *event, soft_stream *stream)
     return CUDA_SUCCESS;
 }
 
+/* Never recorded: nothing to wait for. */
 soft_point soft_event_point(soft_event *event)
 {
     pthread_mutex_lock(&event->mutex);

@@ -23,6 +23,7 @@ static void free_library(soft_library *library)
     soft_delete(library);
 }
 
+/* Attributes of -1 are not set: a function keeps its own. */
 static CUresult make_kernels(soft_library *library)
 {
     const uint32_t count = soft_code_kernel_count(library->code);
@@ -71,6 +72,7 @@ CUresult soft_library_create(soft_code *code, soft_library **out)
     return CUDA_SUCCESS;
 }
 
+/* Modules are unloaded one by one without the lock: each waits for its context. */
 CUresult soft_library_destroy(soft_library *library)
 {
     if (!soft_handle_remove(library, SOFT_KIND_LIBRARY))
@@ -119,6 +121,7 @@ static soft_module *loaded_locked(const soft_library *library,
     return NULL;
 }
 
+/* Room is made first, so that a module that is loaded can be noted. */
 static CUresult load_locked(soft_library *library, soft_context *context,
                             soft_module **out)
 {
@@ -134,6 +137,7 @@ static CUresult load_locked(soft_library *library, soft_context *context,
     return CUDA_SUCCESS;
 }
 
+/* Two threads that ask at once get one module. */
 CUresult soft_library_module(soft_library *library, soft_context *context,
                              soft_module **out)
 {
@@ -192,6 +196,7 @@ CUresult soft_kernel_find(CUkernel handle, soft_kernel **out)
     return CUDA_SUCCESS;
 }
 
+/* Under the lock, so that a module loaded meanwhile has the value as well. */
 void soft_kernel_set(soft_kernel *kernel, int device, bool carveout, int value)
 {
     soft_library *library = kernel->library;

@@ -34,6 +34,7 @@ static void release(soft_module *module)
         free_module(module);
 }
 
+/* The module's: functions have no count of their own. */
 void soft_function_retain(soft_function *function)
 {
     atomic_fetch_add_explicit(&function->module->references, 1, memory_order_relaxed);
@@ -44,6 +45,7 @@ void soft_function_release(soft_function *function)
     release(function->module);
 }
 
+/* A variable that is extern everywhere has no address to give. */
 static CUresult allocate_globals(soft_module *module)
 {
     module->global_count = soft_code_global_count(module->code);
@@ -68,6 +70,7 @@ static CUresult allocate_globals(soft_module *module)
     return CUDA_SUCCESS;
 }
 
+/* Initial values are written by the host, where the bytes are mapped for it. */
 static CUresult bind(soft_module *module)
 {
     SOFT_TRY(soft_pass(soft_binding_create(module->code, module->globals,
@@ -85,6 +88,7 @@ static void remove_handles(soft_module *module, uint32_t count)
         soft_handle_remove(&module->functions[i], SOFT_KIND_FUNCTION);
 }
 
+/* Attributes that were set on the library's kernel count for the function. */
 static void set_up_function(soft_module *module, soft_kernel *kernels, uint32_t index)
 {
     soft_function *function = &module->functions[index];
@@ -105,6 +109,7 @@ static void set_up_function(soft_module *module, soft_kernel *kernels, uint32_t 
     atomic_store(&function->carveout, atomic_load(&function->kernel->carveout[device]));
 }
 
+/* Handles come last: a program that guesses addresses finds none that is half made. */
 static CUresult make_functions(soft_module *module, soft_kernel *kernels)
 {
     const uint32_t count = soft_code_kernel_count(module->code);
@@ -145,6 +150,7 @@ static void take_out_locked(soft_module *module)
         module->next->previous = module->previous;
 }
 
+/* All that can fail comes before the list of the context, which others read. */
 CUresult soft_module_create(soft_context *context, soft_code *code, soft_library *library,
                             soft_kernel *kernels, soft_module **out)
 {
@@ -185,6 +191,7 @@ CUresult soft_module_find(CUmodule handle, soft_module **out)
     return CUDA_SUCCESS;
 }
 
+/* Graphs and streams may hold functions: the code goes with the last of them. */
 CUresult soft_module_unload(soft_module *module)
 {
     if (!soft_handle_remove(module, SOFT_KIND_MODULE))
@@ -226,6 +233,7 @@ soft_function *soft_module_function(soft_module *module, const char *name)
     return NULL;
 }
 
+/* Variables that are not .visible have no name to the program. */
 bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,
                         uint64_t *bytes)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* How many blocks of a kernel an H100 would hold at once. */
 #ifndef SOFT_DEVICE_OCCUPANCY_H
 #define SOFT_DEVICE_OCCUPANCY_H
 #include <stdint.h>

@@ -58,6 +58,8 @@ static const char *node_text(const soft_record *record, char text[32])
     return text;
 }
 
+/* The address that was lost, of either end: the range was right when the copy was
+ * given. */
 static void copy_failed(const soft_record *record, uint64_t lost)
 {
     const soft_copy *copy = &record->u.copy;
@@ -98,6 +100,7 @@ static void batch_failed(const soft_record *record)
     soft_context_fail_at(record->context, CUDA_ERROR_ILLEGAL_ADDRESS, text, address);
 }
 
+/* A context in error runs nothing more, as on a GPU. */
 static void run_copy(void *argument, soft_worker *worker)
 {
     (void)worker;
@@ -167,6 +170,7 @@ static void run_call(void *argument, soft_worker *worker)
     record->u.call.function(record->u.call.user);
 }
 
+/* Parameters are copied: the caller's are gone when the kernel runs. */
 static CUresult fill_launch(soft_record *record, const soft_launch *launch, int64_t node,
                             soft_work *out)
 {
@@ -196,6 +200,7 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
     return CUDA_SUCCESS;
 }
 
+/* A batch that waits is polled; one that only writes is a call like others. */
 static CUresult fill_batch(soft_record *record, const soft_batch *batch, soft_work *out)
 {
     const size_t bytes = batch->count * sizeof(*batch->ops);

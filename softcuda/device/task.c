@@ -9,6 +9,7 @@
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 
+/* In the order of an H100: zeros, the grid, the block, then its threads. */
 static CUresult check_grid(const CUlaunchConfig *c)
 {
     if (c->gridDimX == 0 || c->gridDimY == 0 || c->gridDimZ == 0 || c->blockDimX == 0 ||
@@ -84,6 +85,7 @@ static CUresult pack_array(const ptx_kernel *kernel, void *const *params, void *
     return CUDA_SUCCESS;
 }
 
+/* Pairs of a name and a value, in any order. */
 static CUresult pack_extra(const ptx_kernel *kernel, void *const *extra, void *scratch)
 {
     const void *buffer = NULL;
@@ -214,6 +216,8 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
     }
 }
 
+/* All blocks of a cooperative kernel must be there at once, or its grid barrier never
+ * ends. */
 static CUresult check_residency(const soft_launch *launch)
 {
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];

@@ -8,6 +8,7 @@
 #define LEAST_PRIORITY 0
 #define GREATEST_PRIORITY (-5)
 
+/* Of a launch or a stream alone, or of nothing. */
 static CUresult refuse(CUlaunchAttributeID id)
 {
     return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is none of a kernel node",
@@ -82,6 +83,7 @@ static CUresult check_cluster(const uint32_t *grid, unsigned x, unsigned y, unsi
                      y, z);
 }
 
+/* As a GPU checks it; nothing here has a cache to set aside. */
 static CUresult check_window(const CUaccessPolicyWindow *window)
 {
     if (!(window->hitRatio >= 0 && window->hitRatio <= 1))
@@ -129,6 +131,7 @@ static CUresult check_value(const soft_node *node, CUlaunchAttributeID id,
     }
 }
 
+/* Allocated with the first that is set: most nodes have none. */
 static CUresult keep(soft_node *node, CUlaunchAttributeID id,
                      const CUlaunchAttributeValue *value)
 {
@@ -174,6 +177,7 @@ void soft_node_attributes_add(soft_node_attributes *to, CUlaunchAttributeID id,
     to->values[id] = *value;
 }
 
+/* All or nothing, priority and cooperative included. */
 CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from)
 {
     if (to == from)

@@ -25,7 +25,7 @@ struct class {
     bool unsafe_at_once; /* forbidden by modes and threads, whatever it is given */
     bool unsafe_aside;   /* likewise, unless its stream captures */
     const char *hint;
-    bool adds; /* to the capture of its stream: 901 where that is invalid */
+    bool adds; /* to the capture of its stream: INVALIDATED where that is */
 };
 
 #define RELAX                                                                            \

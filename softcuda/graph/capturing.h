@@ -41,7 +41,7 @@ const char *soft_capture_name(const struct soft_capture *capture,
 int soft_thread_number(void);
 /* Marks the capture: the call that this thread is in, with `code`, is the cause. */
 void soft_capture_invalidate(struct soft_capture *capture, CUresult code);
-/* 901, with the cause. */
+/* STREAM_CAPTURE_INVALIDATED, with the cause. */
 CUresult soft_capture_refuse_invalidated(const struct soft_capture *capture);
 
 /* Frontiers: what the next node of a stream, or who waits for an event, depends on. */

@@ -32,6 +32,7 @@ static size_t find_locked(uint64_t address)
     return low;
 }
 
+/* The last one takes the array along: a process that is done keeps nothing. */
 static void remove_locked(size_t at)
 {
     registry.count--;

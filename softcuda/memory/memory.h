@@ -82,7 +82,7 @@ uint64_t soft_memory_unreach(const soft_memory *memory, uint64_t address);
 GPH_CHECKED gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind,
                                          uint64_t bytes, uint32_t flags, void *owner,
                                          uint64_t *out, gph_error *error);
-/* Frees what soft_memory_alloc gave; another address fails with 1 and a sentence. The
+/* Frees what soft_memory_alloc gave; another address is INVALID_VALUE, with a sentence. The
  * caller has waited for the work that uses it (cuMemFree synchronizes). */
 GPH_CHECKED gph_status soft_memory_free(soft_memory *memory, uint64_t address,
                                         gph_error *error);
