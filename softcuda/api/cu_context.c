@@ -87,6 +87,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
     return soft_context_destroy(context);
 }
 
+/* A context may be on several stacks, and on one several times. */
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {
     SOFT_TRY(soft_enter_with(__func__, handle, "ctx"));
@@ -117,6 +118,7 @@ CUresult cuCtxSetCurrent(CUcontext handle)
     return soft_context_set(context);
 }
 
+/* NULL where there is none, which is not an error. */
 CUresult cuCtxGetCurrent(CUcontext *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pctx"));
@@ -173,6 +175,7 @@ static CUresult synchronize(soft_context *context)
     return CUDA_SUCCESS;
 }
 
+/* Also after an error: then it gives the error. */
 CUresult cuCtxSynchronize(void)
 {
     soft_context *context;
@@ -188,6 +191,7 @@ CUresult cuCtxSynchronize_v2(CUcontext handle)
     return synchronize(context);
 }
 
+/* Never used again: programs key caches by it. */
 CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "ctxId"));
@@ -197,6 +201,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
     return CUDA_SUCCESS;
 }
 
+/* Contexts of all versions are alike. */
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "version"));
@@ -239,6 +244,7 @@ static CUresult check_limit(CUlimit limit)
     return CUDA_SUCCESS;
 }
 
+/* As set, or as a new context of an H100 has it. */
 CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
 {
     soft_context *context;
@@ -338,6 +344,7 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
     return CUDA_SUCCESS;
 }
 
+/* Nothing persists, so nothing is to be reset. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -408,6 +415,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags)
 SOFT_OLDER(cuDevicePrimaryCtxSetFlags, (CUdevice ordinal, unsigned int flags),
            cuDevicePrimaryCtxSetFlags_v2(ordinal, flags))
 
+/* Of the flags those that were set last, alive or not. */
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active)
 {
     SOFT_TRY(soft_enter_with(__func__, flags, "flags"));

@@ -24,6 +24,7 @@ CUresult cuDeviceGet(CUdevice *out, int ordinal)
     return CUDA_SUCCESS;
 }
 
+/* Those that SOFTCUDA_DEVICES makes and CUDA_VISIBLE_DEVICES leaves. */
 CUresult cuDeviceGetCount(int *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "count"));
@@ -100,6 +101,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
     return soft_fail(CUDA_ERROR_INVALID_DEVICE, "no device has the PCI address %s", id);
 }
 
+/* SOFTCUDA_COMPUTE_CAPABILITY, or an H100's. */
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, major, "major"));

@@ -105,6 +105,7 @@ SOFT_OLDER(cuEventElapsedTime, (float *out, CUevent start, CUevent end),
 
 /* ---- whole contexts ---------------------------------------------------------------- */
 
+/* NULL does not name the current context here. */
 static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context **context,
                           soft_event **event)
 {
@@ -115,6 +116,7 @@ static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context *
     return soft_event_find(event_handle, event);
 }
 
+/* After all work of all of its streams. */
 CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -124,6 +126,7 @@ CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
     return soft_event_record_all(event, context);
 }
 
+/* Work that is submitted to any of its streams from now on waits. */
 CUresult cuCtxWaitEvent(CUcontext handle, CUevent event_handle)
 {
     SOFT_TRY(soft_enter(__func__));

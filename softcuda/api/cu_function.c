@@ -126,6 +126,7 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, i
     return CUDA_SUCCESS;
 }
 
+/* Kept and given back, as of a GPU whose caches are not split. */
 CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 {
     soft_function *function;
@@ -166,6 +167,7 @@ CUresult cuFuncGetName(const char **out, CUfunction handle)
     return CUDA_SUCCESS;
 }
 
+/* Offsets are those of the parameter block, as a GPU aligns them. */
 CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size)
 {
     soft_function *function;
@@ -182,6 +184,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction handle)
     return CUDA_SUCCESS;
 }
 
+/* Nothing is left to load. */
 CUresult cuFuncLoad(CUfunction handle)
 {
     soft_context *context;
@@ -302,6 +305,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
 
 /* ---- clusters: of one block only --------------------------------------------------- */
 
+/* Attributes of a launch are judged without launching it. */
 static CUresult cluster_of(const CUlaunchConfig *config)
 {
     SOFT_TRY(soft_need(config, "config"));
@@ -319,6 +323,7 @@ static CUresult cluster_of(const CUlaunchConfig *config)
     return CUDA_SUCCESS;
 }
 
+/* One block, on any configuration. */
 CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
                                             const CUlaunchConfig *config)
 {

@@ -5,7 +5,10 @@
  *
  * CUDA has a call and a struct for each type, and one call for all with a union of them:
  * both ways meet in that union, which describe.c checks; a node copies what a
- * soft_node_params borrows. */
+ * soft_node_params borrows.
+ *
+ * Handles of nodes are looked up under the graph mutex, and what is read is copied out
+ * before it is released. */
 #include <string.h>
 
 #include "softcuda/api/describe.h"
@@ -21,6 +24,7 @@ struct add_in {
     size_t count;
 };
 
+/* The edges' array is the call's: the node keeps its own. */
 static CUresult add_described(const struct add_in *in, soft_graph *graph,
                               const soft_node_params *params, soft_node **out)
 {
@@ -58,6 +62,8 @@ static CUresult add(const struct add_in *in, CUgraphNodeParams *params, bool is_
     return result;
 }
 
+/* The typed calls: what they share is the order of their checks, out before
+ * parameters. */
 static CUresult add_typed(const char *call, const struct add_in *in, CUgraphNodeType type,
                           const void *params, size_t bytes)
 {
@@ -125,6 +131,7 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph graph,
                      sizeof(event));
 }
 
+/* The child is copied as it is now (R61); moving it needs the call for all types. */
 CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
                                   const CUgraphNode *dependencies, size_t count,
                                   CUgraph child)
@@ -140,6 +147,7 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph,
     return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_EMPTY, "", 0);
 }
 
+/* The context that is named, or the current one, is where the node runs. */
 CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph,
                               const CUgraphNode *dependencies, size_t count,
                               const CUDA_MEMCPY3D *params, CUcontext context)
@@ -162,6 +170,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph,
     return add(ADD_IN, &wide, true);
 }
 
+/* The address is given now, and stays for the life of the graph (R42). */
 CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph,
                                 const CUgraphNode *dependencies, size_t count,
                                 CUDA_MEM_ALLOC_NODE_PARAMS *params)
@@ -175,6 +184,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph,
     return CUDA_SUCCESS;
 }
 
+/* Of an alloc node the address comes back in the same struct. */
 CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph,
                            const CUgraphNode *dependencies, const CUgraphEdgeData *data,
                            size_t count, CUgraphNodeParams *params)
@@ -205,6 +215,7 @@ static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, soft_node
     return CUDA_SUCCESS;
 }
 
+/* Of what is no node nothing is written. */
 CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "type"));
@@ -270,6 +281,8 @@ static void read_params(soft_node *node, CUgraphNodeType type, void *out)
     }
 }
 
+/* One lock for the look-up and the reading: the node may be destroyed by another
+ * thread. */
 static CUresult get(const char *call, CUgraphNode handle, CUgraphNodeType type, void *out,
                     const char *name)
 {
@@ -288,6 +301,7 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
     return get(__func__, node, CU_GRAPH_NODE_TYPE_KERNEL, out, "nodeParams");
 }
 
+/* The older struct ends before kern and ctx. */
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *out)
 {
     SOFT_TRY(soft_need(out, "nodeParams"));
@@ -359,6 +373,7 @@ static CUresult set_typed_locked(CUgraphNode handle, CUgraphNodeParams *params,
     return soft_node_set(node, &d->params);
 }
 
+/* All that is given is checked before the node changes (R19: then it is copied). */
 static CUresult set_wide(CUgraphNode handle, CUgraphNodeParams *params)
 {
     soft_description d;
@@ -369,6 +384,7 @@ static CUresult set_wide(CUgraphNode handle, CUgraphNodeParams *params)
     return result;
 }
 
+/* The type is the call's, and must be the node's (R17). */
 static CUresult set_typed(const char *call, CUgraphNode handle, CUgraphNodeType type,
                           const void *params, size_t bytes)
 {
@@ -390,6 +406,7 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
     return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_KERNEL, params, sizeof(*params));
 }
 
+/* The node keeps its context, for which this call has no argument. */
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
 {
     CUgraphNodeParams wide;
@@ -428,6 +445,7 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
                      sizeof(*params));
 }
 
+/* Alloc and free nodes refuse first, whatever else is wrong (R16). */
 static CUresult set_any(soft_node *node, const CUgraphNodeParams *params,
                         soft_description *d)
 {
@@ -483,6 +501,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
     return attribute(node, id, NULL, value);
 }
 
+/* The node that is read is looked up first. */
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to_handle, CUgraphNode from_handle)
 {
     SOFT_TRY(soft_enter(__func__));

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cuInit(), versions, error names, and calls that do nothing here. */
+/* cuInit(), versions, error names, and calls that do nothing here.
+ *
+ * cuInit() may be called again and by several threads at once; what it makes lives as
+ * long as the process. Versions and error names need no cuInit(), and work in a forked
+ * child and while the process ends, too. */
 #include <string.h>
 
 #include "softcuda/api/exports.h"

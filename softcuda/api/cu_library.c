@@ -53,6 +53,7 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *opti
     return create(image, 0, &jit, out);
 }
 
+/* Read at once: the file may go afterwards. */
 CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *options,
                                void **values, unsigned int count,
                                CUlibraryOption *lib_options, void **lib_values,
@@ -98,6 +99,7 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
                      name);
 }
 
+/* Of the code, whatever is loaded where. */
 CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "count"));
@@ -202,6 +204,7 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
     return CUDA_SUCCESS;
 }
 
+/* Without a reference: the program keeps the library alive. */
 CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pLib"));
@@ -211,6 +214,7 @@ CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
     return CUDA_SUCCESS;
 }
 
+/* Lent: it lives as long as the library. */
 CUresult cuKernelGetName(const char **out, CUkernel handle)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "name"));
@@ -266,6 +270,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
     return CUDA_SUCCESS;
 }
 
+/* Checked, and forgotten. */
 CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice device)
 {
     SOFT_TRY(soft_enter(__func__));

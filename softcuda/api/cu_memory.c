@@ -29,6 +29,7 @@ static CUresult allocate(soft_context *context, soft_memory_kind kind, size_t by
     return CUDA_SUCCESS;
 }
 
+/* Of the current context, with which it is freed. */
 CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
     soft_context *context;
@@ -170,6 +171,7 @@ static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
     return CUDA_SUCCESS;
 }
 
+/* All flags are taken: the memory is portable and mapped in any case. */
 CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned int flags)
 {
     soft_context *context;
@@ -213,6 +215,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
                                         context, soft_error()));
 }
 
+/* By the address that was registered, not one within. */
 CUresult cuMemHostUnregister(void *address)
 {
     soft_context *context;
@@ -243,6 +246,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned 
     return CUDA_SUCCESS;
 }
 
+/* As given to the call that made it known. */
 CUresult cuMemHostGetFlags(unsigned int *out, void *address)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Older signatures of calls, where they say the same as the newer ones. Those with 32-bit
- * device pointers are not built: no address here fits. */
+ * device pointers are not built: no address here fits.
+ *
+ * Programs built with old headers import these symbols directly; cuGetProcAddress()
+ * gives them to those that ask for an old version. Each passes its arguments on, so that
+ * there is one check for both. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/context.h"
 

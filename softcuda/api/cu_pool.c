@@ -284,6 +284,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
 
 /* ---- the pools of a device --------------------------------------------------------- */
 
+/* Made with the device, and never destroyed. */
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pool_out"));
@@ -293,6 +294,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+/* That of cuMemAllocAsync() on this device. */
 CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pool"));
@@ -315,6 +317,7 @@ static CUresult set_pool(soft_device *device, CUmemoryPool handle)
     return CUDA_SUCCESS;
 }
 
+/* For allocations from now on, of all threads. */
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
 {
     SOFT_TRY(soft_enter(__func__));
