@@ -111,30 +111,29 @@ enum {
     X(ptx_rt_free, "void", "ptr, i64")                                                   \
     /* an instruction that this build cannot run was reached: (block, thread, line) */   \
     X(ptx_rt_unsupported, "void", "ptr, i32, i32")                                       \
-    /* an indirect call or branch with a target that is none: (block, thread, address)   \
-     */                                                                                  \
+    /* an indirect call or branch to what is not a target: (block, thread, address) */   \
     X(ptx_rt_bad_target, "void", "ptr, i32, i64")                                        \
-    /* check mode: (block, thread, address, bytes | PTX_CHECK_..., PTX line) -> where to \
-     * find the bytes: what the access then uses */                                      \
+    /* check mode: (block, thread, address, bytes | PTX_CHECK_..., PTX line) -> */       \
+    /* where to find the bytes: what the access then uses */                             \
     X(ptx_rt_check, "ptr", "ptr, i32, i64, i32, i32")                                    \
     X(ptx_rt_clock, "i64", "")                                                           \
     X(ptx_rt_globaltimer, "i64", "")                                                     \
     X(ptx_rt_nanosleep, "void", "ptr, i32")                                              \
-    /* slow path: (thread, ...). barrier id, count (0: all), and for red the operation   \
-     * (0 none, 1 popc, 2 and, 3 or) and predicate */                                    \
+    /* slow path: (thread, ...). barrier id, count (0: all), and for red the */          \
+    /* operation (0 none, 1 popc, 2 and, 3 or) and predicate */                          \
     X(ptx_rt_barrier, "i32", "ptr, i32, i32, i32, i32")                                  \
     X(ptx_rt_barrier_arrive, "void", "ptr, i32, i32")                                    \
     X(ptx_rt_syncwarp, "void", "ptr, i32")                                               \
-    /* (thread, member mask, mode 0 up 1 down 2 bfly 3 idx, value, b, c) -> value |      \
-     * predicate << 32 */                                                                \
+    /* (thread, member mask, mode 0 up 1 down 2 bfly 3 idx, value, b, c) -> value | */   \
+    /* predicate << 32 */                                                                \
     X(ptx_rt_shfl, "i64", "ptr, i32, i32, i32, i32, i32")                                \
     /* (thread, mask, mode 0 all 1 any 2 uni 3 ballot, predicate) */                     \
     X(ptx_rt_vote, "i32", "ptr, i32, i32, i32")                                          \
-    /* (thread, mask, mode 0 any 1 all, bytes 4 or 8, value) -> mask | predicate << 32   \
-     */                                                                                  \
+    /* (thread, mask, mode 0 any 1 all, bytes 4 or 8, value) -> mask | predicate << */   \
+    /* 32 */                                                                             \
     X(ptx_rt_match, "i64", "ptr, i32, i32, i32, i64")                                    \
-    /* (thread, mask, operation 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 xor,  \
-     * value) */                                                                         \
+    /* (thread, mask, operation 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 */    \
+    /* xor, value) */                                                                    \
     X(ptx_rt_redux, "i32", "ptr, i32, i32, i32")                                         \
     /* (thread, mask) -> leader lane | is_leader << 32 */                                \
     X(ptx_rt_elect, "i64", "ptr, i32")                                                   \
