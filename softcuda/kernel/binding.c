@@ -29,6 +29,9 @@ struct soft_binding {
     gph_allocator heap;
 };
 
+/* Names that the machine code leaves open: `g.` of the module's globals, whose addresses
+ * are this binding's own; all others are the run time's. A list is searched through,
+ * since a module is bound once for each context. */
 static uint64_t resolve(void *user, const char *name)
 {
     const soft_binding *binding = user;
@@ -40,6 +43,8 @@ static uint64_t resolve(void *user, const char *name)
     return soft_rtcall_find(name);
 }
 
+/* A kernel that cannot run has no machine code and keeps an empty entry: that it cannot
+ * run is an error of its launch, not of the module's load. */
 static gph_status find_entries(soft_binding *binding, gph_error *error)
 {
     const soft_pack *pack = soft_code_pack(binding->code);
@@ -83,6 +88,7 @@ static gph_status fill(soft_binding *binding, const uint64_t *addresses, gph_err
                                          .resolve = resolve,
                                          .user = binding};
         GPHI_TRY(soft_image_load(&input, &heap, &binding->image, error));
+        /* Noted for as long as it is mapped, so that a fault in it is known as a kernel's. */
         binding->placed = soft_place_add(&binding->image);
         if (!binding->placed)
             return gphi_fail(error, GPH_E_NO_MEMORY, "noting where machine code lies");
@@ -102,6 +108,8 @@ gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
     binding->image.heap = heap;
     binding->code = code;
     soft_code_retain(code);
+    /* From here on the binding counts as complete for release(), which frees what is
+     * there. */
     const gph_status status = fill(binding, addresses, error);
     if (status != GPH_OK) {
         soft_binding_release(binding);
@@ -116,6 +124,8 @@ void soft_binding_retain(soft_binding *binding)
     atomic_fetch_add_explicit(&binding->references, 1, memory_order_relaxed);
 }
 
+/* The counts of the arrays come from the code, so the code goes last. The image is taken
+ * out of the places before it is unmapped: nobody may find what is gone. */
 void soft_binding_release(soft_binding *binding)
 {
     if (binding == NULL ||
@@ -157,6 +167,7 @@ const soft_kernel_code *soft_binding_find(const soft_binding *binding, const cha
     return NULL;
 }
 
+/* An initializer's address, shifted as its mask wants it: .b8 x[] = {0xFF00(f), ...}. */
 static uint64_t relocated(const soft_binding *binding, const soft_pack_relocation *r)
 {
     if (r->global != UINT32_MAX)
@@ -171,6 +182,7 @@ static uint64_t relocated(const soft_binding *binding, const soft_pack_relocatio
            r->shift;
 }
 
+/* For each context again, since a context has its own memory and so its own addresses. */
 void soft_binding_init_global(const soft_binding *binding, uint32_t index,
                               void *destination)
 {

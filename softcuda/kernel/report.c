@@ -119,6 +119,8 @@ static void add_text(struct report *r, const ptx_kernel *k)
     gphi_text_fini(&code.assembly);
 }
 
+/* Members are only ever added: others read them. Those of machine code are left out where
+ * there is none, so that 0 bytes cannot be taken for an answer. */
 static void add_json(struct report *r, const ptx_kernel *k)
 {
     gphi_text *text = &r->text;
@@ -202,6 +204,8 @@ static gph_status make_code(struct report *r, gph_error *error)
     if (!any || (r->flags & GPH_PTX_REPORT_NO_JIT))
         return GPH_OK;
     const soft_jit_api *jit;
+    /* Without the jit's library everything but machine code is known; the caller can ask
+     * for that with GPH_PTX_REPORT_NO_JIT. */
     if (soft_jit_load(&jit, error) != GPH_OK)
         return GPH_E_UNSUPPORTED;
     const soft_jit_request request = {.ir = r->program->ir,
@@ -218,6 +222,8 @@ static gph_status make_code(struct report *r, gph_error *error)
     return soft_image_load(&input, NULL, &r->image, error);
 }
 
+/* One order for all, as a launch has it. A kernel that cannot run does not end the
+ * report; what cannot be parsed or compiled at all does. */
 static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_error *error)
 {
     ptx_module *module;

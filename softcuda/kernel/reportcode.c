@@ -12,7 +12,7 @@
 /* The instructions of one function. */
 struct line {
     uint64_t offset;
-    int64_t target; /* of a jump backwards, -1: none */
+    int64_t target; /* distance of a jump backwards, INT64_MAX: none */
     uint32_t vector_bits;
 };
 
@@ -28,6 +28,8 @@ static const struct line *line_at(const struct listing *listing, size_t i)
     return gphi_vec_at(&listing->lines, i);
 }
 
+/* An xmm register is used for single numbers, too: then the mnemonic decides (mulps
+ * against mulss). */
 static bool is_packed(const char *mnemonic, size_t length)
 {
     if (length < 3)
@@ -92,6 +94,8 @@ static void take_line(void *user, uint64_t offset, const char *text)
         gphi_text_add(listing->assembly, "%6llx:%s\n", (unsigned long long)offset, text);
     struct line *line = gphi_vec_add(&listing->lines, 1);
     if (line == NULL) {
+        /* Goes on, so that the disassembler ends by itself; the report fails as a
+         * whole. */
         listing->failed = true;
         return;
     }
@@ -107,7 +111,9 @@ static uint64_t end_of(const struct listing *listing, size_t i)
                                         : listing->bytes;
 }
 
-/* The widest vector between the target of a jump backwards and the jump. */
+/* The widest vector between the target of a jump backwards and the jump: code outside of
+ * loops runs once, and its vectors (a copied structure, say) would flatter the kernel.
+ * x86-64 counts a jump from the end of its instruction, aarch64 from its start. */
 static uint32_t widest_in_loops(const struct listing *listing)
 {
     uint32_t widest = 0;

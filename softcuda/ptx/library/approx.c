@@ -4,6 +4,8 @@
  * of Cephes (Moshier), by Horner's rule with plain multiply and add. */
 #include "library.h"
 
+/* The ISA lets these be wrong by one or two units in the last place. The host's division
+ * and root are rounded correctly, which is within that, and vectorize. */
 float x_rcp_approx_f32(float x)
 {
     return 1.0f / x;
@@ -35,6 +37,8 @@ float x_ex2_approx_f32(float x)
 {
     const float above =
         x > -160.0f ? x : -160.0f; /* NaN goes here, and is mended below */
+    /* Beyond the two bounds the result is 0 or infinity anyhow; inside of them n fits the
+     * exponent arithmetic below. */
     const float c = above < 130.0f ? above : 130.0f;
     const float n = __builtin_rintf(c), f = c - n;
     float p = 1.535336188319500e-4f;
@@ -53,6 +57,7 @@ float x_ex2_approx_f32(float x)
 /* log2 of x = m * 2^e, m in [sqrt(1/2), sqrt(2)). */
 float x_lg2_approx_f32(float x)
 {
+    /* A subnormal has no exponent to read: it is scaled, and 24 comes off at the end. */
     const u32 small = (bits32(x) & ~SIGN32) < 0x00800000u;
     const float scaled = small ? x * 0x1p24f : x;
     const u32 b = bits32(scaled);
@@ -111,6 +116,8 @@ float x_cos_approx_f32(float x)
     return sine_of_turns(0.25f - a);
 }
 
+/* Near 0 an odd polynomial, since 1 - 2 / (e^2a + 1) would cancel there; 2.885... is 2
+ * log2(e). */
 float x_tanh_approx_f32(float x)
 {
     const u32 sign = bits32(x) & SIGN32;
@@ -134,6 +141,8 @@ static double high_word(double x)
     const double high = float64(bits64(x) & 0xffffffff00000000ull);
     return (bits64(high) & INF64) == 0 ? float64(bits64(x) & SIGN64) : high;
 }
+/* rcp.approx exists with .ftz only; rsqrt.approx has both forms, and without .ftz
+ * subnormals count. */
 double x_rcp_approx_f64(double x)
 {
     return high_word(1.0 / high_word(x));

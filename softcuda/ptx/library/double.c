@@ -7,7 +7,14 @@ __extension__ typedef unsigned __int128 u128;
 
 enum { RZ, RM, RP };
 
-/* sign * sig * 2^exponent, rounded. The last bit of sig may stand for a rest. */
+/* sign * sig * 2^exponent, rounded. The last bit of sig may stand for a rest.
+ *
+ *   sig, leading bit at 127   |1xxxxx...xxxxx|yyyyyyyyyyyyyyyy|
+ *                                53 bits kept    75 cut off, more if subnormal
+ *
+ * The leading bit is added to the exponent field, so the field is one too small before
+ * (1022, not 1023), and a carry out of the fraction raises it by itself. clz of 0 is
+ * undefined in IR: hence `| (high == 0)`. */
 static double pack(u32 sign, s32 exponent, u128 sig, u32 mode)
 {
     const u64 sign_bit = sign ? SIGN64 : 0;
@@ -23,6 +30,8 @@ static double pack(u32 sign, s32 exponent, u128 sig, u32 mode)
     const u64 biased = e < -1022 ? 0 : (u64)(e + 1022);
     u64 bits = (biased << 52) + kept + up;
     if (e > 1023 || bits >= INF64) {
+        /* IEEE 754, 7.4: away from zero overflows to infinity, towards zero stops at the
+         * largest. */
         const u32 to_infinity = (mode == RM && sign) || (mode == RP && !sign);
         bits = to_infinity ? INF64 : INF64 - 1;
     }
@@ -59,6 +68,7 @@ static u128 to_top(u128 sig, s32 *exponent)
     *exponent -= up;
     return up >= 0 ? sig << up : sig >> -up;
 }
+/* What falls off at the right stays as one sticky bit: enough for a directed rounding. */
 static u128 shifted_right(u128 sig, s32 by)
 {
     if (by > 127)
@@ -67,12 +77,15 @@ static u128 shifted_right(u128 sig, s32 by)
     return sig >> by | (rest != 0);
 }
 
+/* IEEE 754, 6.3: an exact sum of opposite signs is +0, and -0 only when rounding down. */
 static double zero_sum(u32 sign_a, u32 sign_b, u32 mode)
 {
     const u32 negative = sign_a == sign_b ? sign_a : mode == RM;
     return float64(negative ? SIGN64 : 0);
 }
 
+/* Infinities and NaN do not depend on the rounding: the host's own fma makes them. Both
+ * terms are brought to one exponent with room for the carry, then added as integers. */
 static double fma_mode(double a, double b, double c, u32 mode)
 {
     if (is_special(a) || is_special(b) || is_special(c))
@@ -112,6 +125,8 @@ static u64 normal(u64 sig, s32 *exponent)
     return sig << up;
 }
 
+/* Digit by digit, since the quotient must be exact up to a sticky bit; 64 bits of it are
+ * more than the 53 and a guard bit that pack() needs. */
 static double div_mode(double a, double b, u32 mode)
 {
     if (is_special(a) || is_special(b) || a == 0 || b == 0)

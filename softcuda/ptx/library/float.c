@@ -100,7 +100,9 @@ PROPERTIES(f64, double, u64, bits64, INF64, SIGN64)
 /* ---- round to odd ----------------------------------------------------------------- */
 
 /* `x` is a rounded value, `e` the exact value minus x: makes x the neighbour whose last
- * bit is 1 if anything was cut off. */
+ * bit is 1 if anything was cut off. A result rounded to odd with two bits to spare can be
+ * rounded again, in any direction, as if it had been rounded once (Boldo and Melquiond):
+ * f64 has 53 bits, f32 needs 24 + 2. */
 static double odd64(double x, double e)
 {
     const u64 b = bits64(x);
@@ -108,6 +110,8 @@ static double odd64(double x, double e)
     const u64 stepped = away ? b + 1 : b - 1;
     return e != 0 && (b & 1) == 0 && (b & INF64) != INF64 ? float64(stepped) : x;
 }
+/* e is what the sum lost (Knuth's TwoSum); NaN if infinities are in it, which lose
+ * nothing. */
 double x_odd_add_f64(double a, double b)
 {
     const double s = a + b, t = s - a;
@@ -128,6 +132,8 @@ float x_odd_f32_f64(double x)
 
 /* ---- f64 to f32, directed --------------------------------------------------------- */
 
+/* Floats of one sign are in the order of their bits, so a neighbour is one away; zero has
+ * two neighbours of different signs. */
 static float next_up(float f)
 {
     const u32 b = bits32(f);
@@ -144,6 +150,8 @@ double x_tiny_f64(double x)
     return (bits64(x) & ~SIGN64) < 0x3810000000000000ull ? float64(bits64(x) & SIGN64)
                                                          : x;
 }
+/* The nearest float is at most one step from the directed one. Stepping down from
+ * infinity gives the largest finite number, as IEEE 754 wants it towards zero. */
 float x_cvt_rz_f32_f64(double x)
 {
     const float f = (float)x;
@@ -173,11 +181,14 @@ static float zero_down(double a, double b, float result)
     return result == 0.0f && a + b == 0.0 ? zero : result;
 }
 
+/* Exact: 24 and 24 bits make 48, double has 53. */
 static double product(float a, float b)
 {
     return (double)a * (double)b;
-} /* exact */
+}
 
+/* The remainder of a division or root of floats is exact in an fma of doubles, and its
+ * sign says on which side of the exact value the rounded one lies. */
 static double quotient(float a, float b)
 {
     const double x = a, y = b, q = x / y;
@@ -221,6 +232,8 @@ DIRECTED(rz)
 DIRECTED(rm)
 DIRECTED(rp)
 
+/* Rounded up or towards zero an exact zero sum is +0 as IR's own sum is, so only rounding
+ * down needs zero_down(). */
 float x_add_rz_f32(float a, float b)
 {
     return x_cvt_rz_f32_f64(x_odd_add_f64(a, b));

@@ -23,6 +23,9 @@ float x_cvt_f32_bf16(u16 x)
 u16 x_cvt_rn_f16_f32(float x)
 {
     const u32 b = bits32(x), a = b & ~SIGN32, sign = b >> 16 & 0x8000;
+    /* -112 << 23 moves the exponent's bias from 127 to 15; 0xfff and the last bit that
+     * stays round to nearest, ties to even. A carry may make it infinity, as it
+     * should. */
     const u32 normal = (a + 0xc8000fffu + (a >> 13 & 1)) >> 13;
     /* The last place of 0.5 is that of f16's subnormals. */
     const u32 small = bits32(float32(a) + 0.5f) - 0x3f000000u;
@@ -31,7 +34,8 @@ u16 x_cvt_rn_f16_f32(float x)
     return (u16)(a > INF32 ? NAN16 : bounded | sign);
 }
 
-/* Towards zero, and whether something was cut off. */
+/* Towards zero, and whether something was cut off. Subnormals of f16 are multiples of
+ * 2^-24; above 65504 (0x7bff) nothing is finite, and truncation stops there. */
 static u32 trunc_f16(u32 a, u32 *rest)
 {
     const float scaled = float32(a) * 0x1p24f;
@@ -54,6 +58,8 @@ DIRECTED_F16(rz, 0)
 DIRECTED_F16(rm, sign != 0)
 DIRECTED_F16(rp, sign == 0)
 
+/* The upper half of an f32; a carry out of the fraction raises the exponent, up to
+ * infinity. */
 u16 x_cvt_rn_bf16_f32(float x)
 {
     const u32 b = bits32(x);
@@ -148,7 +154,8 @@ u16 x_mul_f16(u16 a, u16 b)
     return x_cvt_rn_f16_f32(x_cvt_f32_f16(a) * x_cvt_f32_f16(b));
 }
 
-/* The sum of an exact product and c, rounded to odd in f32. */
+/* The sum of an exact product and c, rounded to odd in f32: the product of two f16 has 22
+ * bits, and the 24 of the sum are twice the 11 of f16 and 2 more. */
 static float odd_sum(float a, float b)
 {
     const float s = a + b, t = s - a;
@@ -164,6 +171,8 @@ u16 x_fma_f16(u16 a, u16 b, u16 c)
         odd_sum(x_cvt_f32_f16(a) * x_cvt_f32_f16(b), x_cvt_f32_f16(c)));
 }
 
+/* A product of two bf16 has few bits but twice the range of exponents: only f64 holds
+ * it. */
 u16 x_fma_bf16(u16 a, u16 b, u16 c)
 {
     const double p = (double)x_cvt_f32_bf16(a) * (double)x_cvt_f32_bf16(b);
@@ -250,24 +259,16 @@ u16 x_tanh_approx_bf16(u16 x)
     return x_cvt_rn_bf16_f32(x_tanh_approx_f32(x_cvt_f32_bf16(x)));
 }
 
-/* ---- atomic addition -------------------------------------------------------------- */
+/* ---- atomics: no processor has them for these types ------------------------------- */
 
-static u32 add_pair_f16(u32 a, u32 b)
-{
-    return (u32)x_add_f16((u16)a, (u16)b) | (u32)x_add_f16((u16)(a >> 16), (u16)(b >> 16))
-                                                << 16;
-}
-static u32 add_pair_bf16(u32 a, u32 b)
-{
-    return (u32)x_add_bf16((u16)a, (u16)b) |
-           (u32)x_add_bf16((u16)(a >> 16), (u16)(b >> 16)) << 16;
-}
 #define PAIRWISE(name, operation)                                                        \
     static u32 name(u32 a, u32 b)                                                        \
     {                                                                                    \
         return (u32)operation((u16)a, (u16)b) |                                          \
                (u32)operation((u16)(a >> 16), (u16)(b >> 16)) << 16;                     \
     }
+PAIRWISE(add_pair_f16, x_add_f16)
+PAIRWISE(add_pair_bf16, x_add_bf16)
 PAIRWISE(min_pair_f16, x_min_num_f16)
 PAIRWISE(max_pair_f16, x_max_num_f16)
 PAIRWISE(min_pair_bf16, x_min_num_bf16)

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Integer instructions. */
+/* Integer instructions.
+ *
+ * PTX defines what IR leaves undefined: a shift by the width or more, division by zero,
+ * the count of leading zeros of 0. So the operand of the IR instruction is always brought
+ * into its range (`& 31`, `b == 0 ? 1 : b`, `a | (a == 0)`), and the special case is
+ * selected beside it: a select vectorizes, a branch does not. */
 #include "library.h"
 
 /* ---- division: by zero gives all ones, the remainder then is the dividend --------- */
@@ -54,6 +59,7 @@ u64 x_rem_u64(u64 a, u64 b)
     const u64 r = a % (b == 0 ? 1 : b);
     return b == 0 ? ~0ull : r;
 }
+/* -1 is set apart: the lowest number divided by it traps on x86-64. */
 s64 x_div_s64(s64 a, s64 b)
 {
     const s64 q = a / (b == 0 || b == -1 ? 1 : b);
@@ -84,6 +90,7 @@ u32 x_add_u16x2(u32 a, u32 b)
 {
     return pair(a + b, (a >> 16) + (b >> 16));
 }
+/* In two's complement signs make no difference to sums and differences. */
 u32 x_add_s16x2(u32 a, u32 b)
 {
     return x_add_u16x2(a, b);
@@ -141,6 +148,8 @@ u32 x_max_relu_s16x2(u32 a, u32 b)
 
 /* ---- dot products ----------------------------------------------------------------- */
 
+/* Elements extended to 32 bits by their own signs; from there all is modulo 2^32, so that
+ * one sum serves every mix of signs. */
 #define U8_AT(x, i) ((u32)(u8)((x) >> (8 * (i))))
 #define S8_AT(x, i) ((u32)(s32)(s8)(u8)((x) >> (8 * (i))))
 #define U16_AT(x, i) ((u32)(u16)((x) >> (16 * (i))))
@@ -292,6 +301,7 @@ u64 x_bfi_b64(u64 a, u64 b, u32 c, u32 d)
     const u64 moved = at > 63 ? 0 : a << (at & 63);
     return (moved & mask) | (b & ~mask);
 }
+/* .clamp takes positions beyond the word as beyond it, .wrap takes them modulo 32. */
 u32 x_bmsk_clamp_b32(u32 a, u32 b)
 {
     return field32(a, b);
@@ -333,7 +343,8 @@ u32 x_prmt_b32(u32 a, u32 b, u32 c)
     return byte_of(a, b, c) | byte_of(a, b, c >> 4) << 8 | byte_of(a, b, c >> 8) << 16 |
            byte_of(a, b, c >> 12) << 24;
 }
-/* The modes take their selector for c & 3 from a table of four. */
+/* The modes take their selector for c & 3 from a table of four: PTX ISA, prmt, written as
+ * four nibbles each, that of c & 3 == 0 lowest. */
 static u32 by_table(u32 a, u32 b, u32 c, u64 table)
 {
     return x_prmt_b32(a, b, (u32)(table >> (16 * (c & 3))) & 0xffff);
@@ -365,6 +376,7 @@ u32 x_prmt_rc16_b32(u32 a, u32 b, u32 c)
 
 /* ---- counters --------------------------------------------------------------------- */
 
+/* atom.inc and atom.dec go round in 0 ... limit; an old value above it comes back in. */
 u32 x_wrap_inc_u32(u32 old, u32 limit)
 {
     return old >= limit ? 0 : old + 1;

@@ -18,7 +18,8 @@ static u64 make(u32 pending, u32 expected, u32 bytes, u64 phase)
     return pending | (u64)expected << 20 | (u64)(bytes & 0x7fffffu) << 40 | phase << 63;
 }
 
-/* The next phase begins when nothing is pending. */
+/* The next phase begins when nothing is pending. Bytes may be reported complete before
+ * they are expected: the field is modulo 2^23, and 0 again when both have come. */
 static void settle(object *at, u32 pending, u32 expected, u32 bytes, u64 phase)
 {
     const u32 complete = pending == 0 && bytes == 0;
