@@ -39,8 +39,14 @@ static bool is_static_shared(const ptx_variable *v)
 }
 
 /* .shared variables that device functions use lie at the same place in every kernel that
- * calls functions; those that only kernels use lie behind them, kernel by kernel. Also a
- * device function's own .shared variables: one place for all its calls. */
+ * calls functions; those that only kernels use lie after them, kernel by kernel. Also a
+ * device function's own .shared variables: one place for all its calls.
+ *
+ *   0                                      function_shared_bytes      static_shared_bytes
+ *   | module's, named by functions | functions' own | module's, others | the kernel's |
+ *
+ * A device function is written once for all kernels, so its offsets are constants; a
+ * kernel that calls none begins at 0. */
 static uint32_t place_functions_shared(ptx_build *p)
 {
     const ptx_module *m = p->module;
@@ -106,6 +112,7 @@ static uint64_t place_own(ptx_shape *s, uint64_t shared)
         *at += v->bytes;
     }
     s->offsets = offsets;
+    /* The memory of one thread follows that of another: each begins aligned. */
     s->local_bytes = (uint32_t)align_up(local, 16);
     return shared;
 }
@@ -147,6 +154,8 @@ static void describe_params(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
     k->param_count = f->parameter_count;
 }
 
+/* uses_printf and the others decide what a launch must provide; const_bytes are the whole
+ * module's, whichever of them the kernel names. */
 static void describe_uses(const ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     const ptx_function *f = s->function;
@@ -423,6 +432,8 @@ static void find_facts(ptx_build *p, ptx_flow_memory *memory)
         else
             p->waits[n] = ptx_may_wait(s);
     }
+    /* Facts go from a function to those that call it. In this order one round does, and
+     * one that finds nothing new; only recursion takes more. */
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < m->function_count; i++) {
@@ -454,6 +465,8 @@ static void write_refused(ptx_build *p, uint32_t n)
                   f->line);
 }
 
+/* A function that is written may call others that nobody wanted before: the caller runs
+ * this until nothing was written. */
 static bool write_functions(ptx_build *p, ptx_flow_memory *memory)
 {
     bool wrote = false;
@@ -504,6 +517,10 @@ static void write_runtime(gphi_text *out)
 }
 
 /* What all functions refer to: globals, attributes, metadata, the library. */
+/* Numbers that the writers use: !1 and !2 mark accesses of threads as unordered, !3 is
+ * the range of a number of threads, !4 says that budgets rarely end, !5 asks for vectors,
+ * !8 keeps context arrays apart from all other memory; loops have theirs from 100 on, one
+ * each. */
 static void write_tail(ptx_build *p)
 {
     const ptx_module *m = p->module;
@@ -545,6 +562,8 @@ static bool with_own_memory(ptx_flow_memory *memory, const gph_allocator *alloca
     return memory->arena != NULL;
 }
 
+/* Where memory ends ptx_alloc() jumps here, so that no analysis asks each time. What is
+ * between owns nothing but what lies in the arena. */
 static bool compile_one(ptx_build *p, uint32_t function, ptx_kernel *k)
 {
     ptx_flow_memory memory;
@@ -601,7 +620,9 @@ static uint32_t count_kernels(const ptx_module *m)
     return count;
 }
 
-/* False: out of memory. */
+/* False: out of memory. Facts come first, since kernels ask for those of what they call;
+ * device functions after the kernels, which say which of them are wanted; last what only
+ * the text so far knows: which globals and library functions are used. */
 static bool compile_module(ptx_build *p, ptx_program *program)
 {
     const ptx_module *m = p->module;
@@ -649,6 +670,8 @@ gph_status ptx_compile(const ptx_module *module, const ptx_compile_options *opti
     p->memory.arena = arena;
     p->module = module;
     p->options = opt;
+    /* Texts grow on the heap, since an arena would keep every size they had; the finished
+     * one is copied to the arena once. */
     p->text.heap = p->part.heap = p->parts.heap = heap;
     const bool done = compile_module(p, program);
     gphi_text_fini(&p->text);

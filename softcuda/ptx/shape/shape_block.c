@@ -24,7 +24,13 @@ static void write_load_slots(ptx_fast *f)
     }
 }
 
-/* Scratch memory of the block, cut up: context arrays, masks, live flags. */
+/* Scratch memory of the block, cut up: context arrays, masks, live flags.
+ *
+ *   scratch  | %ctx.3: lanes * 4 | %ctx.8: lanes * 8 | ... | %mask.0 | ... | %live.0 |
+ *
+ * %lanes is the number of threads, rounded up to whole warps, and known only at launch:
+ * offsets are kept in bytes a thread and multiplied here. Elements of one register lie
+ * side by side, thread by thread, which is what a vector load wants. */
 static void write_arrays(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
@@ -143,7 +149,8 @@ void ptx_write_fast(ptx_shape *s)
     ptx_fast_write_parts(f);
 }
 
-/* Functions that every module has. */
+/* Functions that every module has. soft.scan stays a call, since it is long and each
+ * masked region asks it. */
 void ptx_fast_write_helpers(gphi_text *out)
 {
     gphi_text_put(

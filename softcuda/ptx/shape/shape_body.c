@@ -257,6 +257,7 @@ static void call_slot(ptx_emit *emit, const ptx_operand *operand, uint32_t nth,
         snprintf(slot, SLOT_BYTES, "%%p.%u", operand->index & ~PTX_VAR_LOCAL);
         return;
     }
+    /* i128, so that a register of any type fits; reused from call to call. */
     snprintf(slot, SLOT_BYTES, "%%call.%u", nth);
     if (!is_input)
         return;
@@ -323,6 +324,8 @@ void ptx_write_call(ptx_emit *emit, const ptx_insn *insn)
         gphi_text_add(emit->out, ", ptr %s", slots[i]);
     gphi_text_add(emit->out, ")%s\n", emit->access);
     load_results(emit, insn, slots);
+    /* A thread that ended in the callee ends here, too. On the fast path a function with
+     * an exit stands in place of its calls, or the kernel would be on the slow one. */
     if (!w->fast) {
         const uint32_t go_on = ptx_new_label(emit);
         ptx_line(emit, "br i1 %s, label %%ended, label %%L%u", ended.name, go_on);
@@ -389,6 +392,8 @@ void ptx_write_end(ptx_emit *emit, uint32_t block, ptx_target_fn *target)
                  b->negate ? two : one, b->negate ? one : two);
         return;
     }
+    /* PTX leaves an index beyond the list undefined; here it is a fault that names the
+     * thread. */
     const uint32_t bad = ptx_new_label(emit);
     const char *type = ptx_llvm_type((ptx_type)emit->function->registers[b->reg].type);
     gphi_text_add(emit->out, "  switch %s %s, label %%B%u [", type, value.name, bad);

@@ -23,7 +23,8 @@ static ptx_value predicate_value(ptx_emit *emit, const ptx_operand *operand)
     return ptx_let(emit, "zext i1 %s to i32", value.name);
 }
 
-/* Splits "value | predicate << 32" to the two destinations. */
+/* Splits "value | predicate << 32" to the two destinations. The run time returns both in
+ * one register; memory for a second result would be a slot in each frame. */
 static void store_pair(ptx_emit *emit, const ptx_cut_form *cut, ptx_value pair)
 {
     const ptx_value low = ptx_let(emit, "trunc i64 %s to i32", pair.name);
@@ -36,6 +37,8 @@ static void store_pair(ptx_emit *emit, const ptx_cut_form *cut, ptx_value pair)
 
 static void call_barrier(ptx_emit *emit, const ptx_cut_form *cut, const char *thread)
 {
+    /* bar.sync without operands is barrier 0 and all threads; the run time takes a count
+     * of 0 as all. */
     const ptx_value id = value_or(emit, cut->id, PTX_B32, "0");
     const ptx_value count = value_or(emit, cut->threads, PTX_B32, "0");
     if (cut->kind == SHAPE_CUT_ARRIVE) {
@@ -75,6 +78,8 @@ static void call_vote(ptx_emit *emit, const ptx_cut_form *cut, const char *threa
     ptx_store_operand(emit, cut->out, PTX_PRED, flag);
 }
 
+/* One call for both widths: it compares 64 bits, of which the upper half is 0 for
+ * .b32. */
 static void call_match(ptx_emit *emit, const ptx_cut_form *cut, const char *thread,
                        const char *mask)
 {
@@ -111,6 +116,7 @@ void ptx_write_slow_cut(ptx_emit *emit, uint32_t insn)
         call_barrier(emit, &cut, thread);
         return;
     }
+    /* Forms without .sync, of before sm_70, have no mask: all lanes of the warp. */
     const ptx_value mask = value_or(emit, cut.mask, PTX_B32, "-1");
     switch (cut.kind) {
     case SHAPE_CUT_WARPSYNC:

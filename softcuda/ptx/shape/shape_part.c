@@ -110,6 +110,7 @@ static names free_names(ptx_fast *f, const gphi_text *text)
     uint32_t most = 0;
     for (size_t i = 0; i < text->length; i++)
         most += text->bytes[i] == '%' || text->bytes[i] == ':';
+    /* At most half full: probing is short, and a free place is always found. */
     while (n.mask < 2 * most)
         n.mask = 2 * n.mask + 1;
     n.table = ptx_alloc(f->s->memory, (size_t)n.mask + 1, sizeof(*n.table));
@@ -118,7 +119,7 @@ static names free_names(ptx_fast *f, const gphi_text *text)
     each_line(&n, text, note_uses);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n.used_count; i++)
-        if (!n.used[i]->defined) {
+        if (!n.used[i]->defined) { /* and from here on listed, so not again */
             n.used[i]->defined = true;
             n.used[kept++] = n.used[i];
         }
@@ -145,6 +146,8 @@ static uint32_t number_of(const name *n)
     return (uint32_t)strtoul(n->text + at, NULL, 10);
 }
 
+/* Names are ours alone, so their beginnings say what they are. A name that is missing
+ * here costs speed only: all_known() then leaves the region where it is. */
 static int kind_of(const ptx_fast *f, const name *n, const char *scan, char *type,
                    size_t room)
 {

@@ -72,6 +72,8 @@ static void set_values(ptx_emit *emit)
     emit->access = "";
 }
 
+/* The values that lowering asks for are names which the head of the function defines, the
+ * same in all of them. */
 static ptx_writer begin_writer(ptx_shape *s, ptx_emit *emit)
 {
     ptx_writer w = {.s = s};
@@ -159,6 +161,7 @@ void ptx_write_device(ptx_shape *s)
     ptx_writer w = begin_writer(s, &emit);
     const ptx_function *f = s->function;
     const uint32_t index = (uint32_t)(f - s->module->functions);
+    /* One whose address is taken is a symbol that initializers of variables refer to. */
     const bool open = s->program->used_functions[index] & FUNCTION_OPEN;
     const bool small = s->program->small[index];
     emit.shape = &w;

@@ -211,7 +211,9 @@ static bool sends_to(const ptx_fast *f, uint32_t mask)
 }
 
 /* Memory of the thread that the region reads or will write whatever happens in it: all of
- * it unconditional, so that stores of bytes need no masks. */
+ * it unconditional, so that stores of bytes need no masks. In the guarded copy threads
+ * that are elsewhere pass through as well: they load what store_thread() then writes back
+ * unchanged. */
 static void load_thread(ptx_fast *f, bool guarded)
 {
     const ptx_shape *s = f->s;
@@ -346,7 +348,11 @@ static void write_body(ptx_fast *f)
     }
 }
 
-/* As many rounds of the body as the copy holds, one behind the other. */
+/* As many rounds of the body as the copy holds, one after the other:
+ *
+ *   T7r.x -> T7g4.b2 ... T7g4.latch -> T7g3.b2 ... -> T7r.b2 ... T7r.latch -> next thread
+ *
+ * Each copy has labels of its own, and values stay in registers from one to the next. */
 static void write_bodies(ptx_fast *f)
 {
     const uint32_t first = ptx_fast_region(f)->blocks[0];

@@ -3,8 +3,15 @@
  * over the threads before it has ended. A warp operation works on the context arrays of
  * its registers, a warp (32 lanes) at a time, as vectors.
  *
+ *   %ctx.7   | t0 t1 ... t31 | t32 ... t63 | t64 ... t69 ..... |
+ *              %wb = 0         %wb = 32      %wb = 64: the rest of it is padding
+ *
  * Which lanes take part: those that exist, have not ended, and (in divergent code) wait
- * here. Other lanes of a result keep what they had. */
+ * here. Other lanes of a result keep what they had.
+ *
+ * Modes of a cut are those of the run time's calls (abi.h): shfl 0 up 1 down 2 bfly
+ * 3 idx, vote 0 all 1 any 2 uni 3 ballot, redux 0 add 1 min.u 2 max.u 3 min.s 4 max.s
+ * 5 and 6 or 7 xor, bar.red 1 popc 2 and 3 or. */
 #include <stdio.h>
 #include <string.h>
 
@@ -281,6 +288,8 @@ static void set_element(warp *w, const char *array, const char *index, ptx_value
     ptx_line(w->e, "store i32 %s, ptr %s", value.name, at.name);
 }
 
+/* IR shuffles by constants only: with lanes known at run time the values go through
+ * memory. */
 static void shuffle_any(warp *w, ptx_value value)
 {
     ptx_value good;
@@ -467,7 +476,8 @@ static void write_redux(warp *w)
 
 /* ---- a warp ---- */
 
-/* Which lanes exist, have not ended and, in a masked region, were sent here. */
+/* Which lanes exist, have not ended and, in a masked region, were sent here. A mask
+ * includes the live flags, since a thread that has ended is sent nowhere. */
 static void find_active(warp *w)
 {
     if (w->region->masked) {
@@ -511,7 +521,8 @@ static void write_operation(warp *w)
     }
 }
 
-/* The masks of threads that waited here move to where they go on. */
+/* The masks of threads that waited here move to where they go on. Flags are bytes of 0 or
+ * 1, and a thread is in one mask at most: so `or` adds and `sub` clears. */
 static void move_masks(warp *w)
 {
     const ptx_shape *s = w->f->s;
@@ -595,7 +606,8 @@ static void store_everywhere(ptx_fast *f, const ptx_cut_form *cut, ptx_value res
                   r, r, r, r, r, r, r, r);
 }
 
-/* Counts the threads whose predicate is set, and those that are still there. */
+/* Counts the threads whose predicate is set, and those that are still there: .and holds
+ * if the two are equal, so that threads that have ended do not count. */
 static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
 {
     ptx_emit *e = &f->emit;
