@@ -77,6 +77,12 @@ void gphi_vec_remove(gphi_vec *vec, size_t index)
     vec->count--;
 }
 
+int gphi_by_first(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 void *gphi_array_room(gph_allocator heap, void *items, uint32_t *capacity, size_t count,
                       size_t item_bytes)
 {

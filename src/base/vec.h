@@ -32,6 +32,9 @@ void *gphi_vec_keyed(gphi_vec *vec, const void *key, size_t key_bytes, size_t mo
 /* Takes an item out; those after it move up. */
 void gphi_vec_remove(gphi_vec *vec, size_t index);
 
+/* For qsort() and bsearch(): items that begin with a uint64_t, by it, rising. */
+int gphi_by_first(const void *a, const void *b);
+
 /* The item of that index; the end of the items for `index` == count, which may be NULL.
  */
 static inline void *gphi_vec_at(const gphi_vec *vec, size_t index)

@@ -447,13 +447,6 @@ static uint32_t segment_place(const struct gphi_blocks *b, uint64_t address)
     return i;
 }
 
-static void remove_segment(struct gphi_blocks *b, uint32_t i)
-{
-    struct gphi_segment *s = gphi_segment_at(b, i);
-    memmove(s, s + 1, (b->segments.count - i - 1) * sizeof(*s));
-    b->segments.count--;
-}
-
 void gphi_blocks_add_pages(struct gphi_blocks *b, uint64_t address, uint64_t bytes,
                            uint32_t lane, uint64_t position)
 {
@@ -470,14 +463,14 @@ void gphi_blocks_add_pages(struct gphi_blocks *b, uint64_t address, uint64_t byt
         gphi_block_at(b, s[1].first)->previous = i;
         s->bytes += s[1].bytes;
         s->last = s[1].last;
-        remove_segment(b, at + 1);
+        gphi_vec_remove(&b->segments, at + 1);
     }
     if (at > 0 && s[-1].address + s[-1].bytes == address) {
         gphi_block_at(b, i)->previous = s[-1].last;
         gphi_block_at(b, s[-1].last)->next = i;
         s[-1].bytes += s->bytes;
         s[-1].last = s->last;
-        remove_segment(b, at);
+        gphi_vec_remove(&b->segments, at);
     }
     enter_merged(b, i, lane, position);
 }
@@ -501,7 +494,7 @@ void gphi_blocks_drop_pages(struct gphi_blocks *b, uint32_t segment, uint64_t by
         gphi_block_at(b, s->last)->next = GPHI_NIL;
     drop_block(b, i);
     if (s->bytes == 0)
-        remove_segment(b, segment);
+        gphi_vec_remove(&b->segments, segment);
 }
 
 /* ---- uses ---- */
@@ -546,60 +539,4 @@ void gphi_blocks_drop_use_list(struct gphi_blocks *b, uint32_t *list, bool only_
         use->next = b->unused_uses;
         b->unused_uses = i;
     }
-}
-
-/* ---- check ---- */
-
-static bool check_tree(const struct gphi_blocks *b, uint32_t root, uint32_t lane,
-                       size_t *count)
-{
-    if (root == GPHI_NIL)
-        return true;
-    const struct gphi_block *r = gphi_block_at(b, root);
-    const uint64_t left = least_of(b, r->left), right = least_of(b, r->right);
-    const uint64_t below = left < right ? left : right;
-    (*count)++;
-    return r->state == GPHI_BLOCK_FREE && r->lane == lane &&
-           r->least == (r->position < below ? r->position : below) &&
-           (r->left == GPHI_NIL || is_before(gphi_block_at(b, r->left), r)) &&
-           (r->right == GPHI_NIL || is_before(r, gphi_block_at(b, r->right))) &&
-           check_tree(b, r->left, lane, count) && check_tree(b, r->right, lane, count);
-}
-
-/* Its blocks, end to end. */
-static bool check_segment(const struct gphi_blocks *b, const struct gphi_segment *s,
-                          size_t *live, size_t *dead)
-{
-    uint64_t at = s->address;
-    uint32_t previous = GPHI_NIL;
-    for (uint32_t i = s->first; i != GPHI_NIL; i = gphi_block_at(b, i)->next) {
-        const struct gphi_block *block = gphi_block_at(b, i);
-        if (block->address != at || block->bytes == 0 || block->previous != previous ||
-            block->bytes % GPHI_GRAIN != 0 || block->state == GPHI_BLOCK_UNUSED)
-            return false;
-        const bool is_live = block->state == GPHI_BLOCK_LIVE;
-        if (is_live && gphi_blocks_live(b, at) != i)
-            return false;
-        *(is_live ? live : dead) += 1;
-        at += block->bytes;
-        previous = i;
-    }
-    return at == s->address + s->bytes && previous == s->last;
-}
-
-bool gphi_blocks_check(const struct gphi_blocks *b)
-{
-    size_t live = 0, dead = 0, in_lanes = 0;
-    for (uint32_t i = 0; i < b->segments.count; i++) {
-        const struct gphi_segment *s = gphi_segment_at(b, i);
-        if (i > 0 && s[-1].address + s[-1].bytes >= s->address)
-            return false;
-        if (!check_segment(b, s, &live, &dead))
-            return false;
-    }
-    for (uint32_t i = 0; i < b->lanes.count; i++)
-        if (!check_tree(b, gphi_lane_at(b, i)->root, i, &in_lanes))
-            return false;
-    return dead == in_lanes && live == b->live.count &&
-           live + dead + b->unused_count == b->items.count;
 }

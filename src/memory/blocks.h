@@ -159,7 +159,4 @@ gph_status gphi_blocks_use(struct gphi_blocks *b, uint32_t block, CUstream strea
 void gphi_blocks_drop_uses(struct gphi_blocks *b, uint32_t block);
 /* The same for a list that its block has lost, or only for those of a capture. */
 void gphi_blocks_drop_use_list(struct gphi_blocks *b, uint32_t *list, bool only_captured);
-
-/* For tests: whether links, lanes, sums and order are as they must be. */
-bool gphi_blocks_check(const struct gphi_blocks *b);
 #endif

@@ -240,9 +240,7 @@ gph_status gph_checkpoint_restore(gph_pool *pool, const gph_checkpoint *checkpoi
 {
     if (pool == NULL || checkpoint == NULL || (live == NULL && live_count > 0))
         return gphi_fail(error, GPH_E_INVALID, "pool, checkpoint or live is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status =
-        restore_locked(pool, checkpoint, live, live_count, all, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(
+        pool, restore_locked(pool, checkpoint, live, live_count, all, error));
 }

@@ -16,16 +16,10 @@
 
 /* A span of a recording begins or ends. */
 struct edge {
-    uint64_t at;
+    uint64_t at;        /* first: they are sorted by it */
     uint32_t recording; /* its place among the pool's */
     bool is_begin;
 };
-
-static int by_place(const void *a, const void *b)
-{
-    const struct edge *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
 
 struct bytes {
     uint64_t own, all;
@@ -56,7 +50,7 @@ static gph_status sweep(const gph_pool *pool, struct bytes *bytes)
     }
     struct edge *items = edges.items;
     if (edges.count > 0)
-        qsort(items, edges.count, sizeof(*items), by_place);
+        qsort(items, edges.count, sizeof(*items), gphi_by_first);
     uint64_t there = 0, places = 0;
     for (size_t i = 0; i < edges.count; i++) {
         if (i > 0 && there == 1)

@@ -35,11 +35,6 @@ struct gphi_spoil {
     uint64_t when;
 };
 
-/* A block that was there before the capture and was freed in it: what an abort needs. */
-struct gphi_saved {
-    struct gphi_block block; /* with its uses, kept */
-};
-
 struct gphi_recording {
     gph_recording_id id;
     char *name;
@@ -52,7 +47,8 @@ struct gphi_recording {
     bool has_capture;
     cuuint64_t capture;
     gphi_vec captured; /* struct gphi_captured */
-    gphi_vec saved;    /* struct gphi_saved */
+    gphi_vec saved;    /* struct gphi_block: those of before the capture that were freed
+                          in it, with their uses: what an abort needs */
     gphi_vec scratch;  /* CUgraphNode: to walk, and terminal nodes */
 
     /* ended */
@@ -217,8 +213,6 @@ void gphi_proof_fini(gph_pool *pool);
  * it made nothing. `has_written`: something was queued that writes into its ranges, so
  * that what it overwrites counts as overwritten all the same. */
 void gphi_pool_replay_undo(gph_pool *pool, gph_recording_id id, bool has_written);
-/* Whether spans, merged and by address, touch [first, end). */
-bool gphi_spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end);
 
 /* The ranges of a recording, or, with 0, all live allocations, into a vector of
  * gph_pool_range, which has room for `more` others. What was in it is gone. */

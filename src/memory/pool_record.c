@@ -43,7 +43,7 @@ static gph_status new_recording(gph_pool *pool, const char *name,
     r->id = pool->next_id;
     gphi_vec_init(&r->ranges, heap, sizeof(gph_pool_range));
     gphi_vec_init(&r->captured, heap, sizeof(struct gphi_captured));
-    gphi_vec_init(&r->saved, heap, sizeof(struct gphi_saved));
+    gphi_vec_init(&r->saved, heap, sizeof(struct gphi_block));
     gphi_vec_init(&r->scratch, heap, sizeof(CUgraphNode));
     gphi_vec_init(&r->writes, heap, sizeof(struct gphi_span));
     gphi_vec_init(&r->spoils, heap, sizeof(struct gphi_spoil));
@@ -166,12 +166,8 @@ static bool has_place(const struct users *users, uint32_t place)
 
 static gph_status add_nodes(struct gphi_recording *r, const struct gphi_route *route)
 {
-    CUgraphNode *nodes =
-        route->node_count > 0 ? gphi_vec_add(&r->scratch, route->node_count) : NULL;
-    if (route->node_count > 0 && nodes == NULL)
-        return GPH_E_NO_MEMORY;
     for (size_t i = 0; i < route->node_count; i++)
-        nodes[i] = route->nodes[i];
+        GPHI_TRY(gphi_vec_push(&r->scratch, &route->nodes[i]));
     return GPH_OK;
 }
 
@@ -253,7 +249,7 @@ gph_status gphi_recording_free(gph_pool *pool, const struct gphi_route *route,
     } else {
         gphi_recording_reads(r, b);
         range_at(r, b->read_range)->last = ++r->event_count;
-        *(struct gphi_saved *)gphi_vec_add(&r->saved, 1) = (struct gphi_saved){*b};
+        *(struct gphi_block *)gphi_vec_add(&r->saved, 1) = *b;
         b->uses = GPHI_NIL; /* kept in `saved` */
         if (b->owner == 0)
             gphi_proof_eager(pool, b->address, b->bytes, -1, false);
@@ -280,8 +276,8 @@ static void close_recording(gph_pool *pool, struct gphi_recording *r)
         if (gphi_lane_at(b, i)->kind == GPHI_LANE_CAPTURED)
             gphi_blocks_move(b, i, GPHI_ANY, GPHI_LANE_FREE, 0);
     for (size_t i = 0; i < r->saved.count; i++) {
-        struct gphi_saved *saved = gphi_vec_at(&r->saved, i);
-        gphi_blocks_drop_use_list(b, &saved->block.uses, false);
+        struct gphi_block *saved = gphi_vec_at(&r->saved, i);
+        gphi_blocks_drop_use_list(b, &saved->uses, false);
     }
     r->saved.count = 0;
     gphi_walk_fini(r);
@@ -300,6 +296,16 @@ static void merge_captured(struct gphi_blocks *b, uint32_t into)
     }
 }
 
+/* Whatever it allocated and still has goes to a lane. */
+static void free_own(gph_pool *pool, const struct gphi_recording *r, uint32_t lane)
+{
+    struct gphi_blocks *b = &pool->blocks;
+    for (uint32_t i = 0; i < b->items.count; i++)
+        if (gphi_block_at(b, i)->state == GPHI_BLOCK_LIVE &&
+            gphi_block_at(b, i)->owner == r->id)
+            gphi_blocks_put(b, i, lane, 0);
+}
+
 void gphi_recording_abort(gph_pool *pool, struct gphi_recording *r)
 {
     struct gphi_blocks *b = &pool->blocks;
@@ -307,14 +313,10 @@ void gphi_recording_abort(gph_pool *pool, struct gphi_recording *r)
     for (uint32_t i = 0; i < b->lanes.count; i++) /* there is one if anything was freed */
         if (gphi_lane_at(b, i)->kind == GPHI_LANE_CAPTURED)
             any = i;
-    for (uint32_t i = 0; i < b->items.count; i++)
-        if (gphi_block_at(b, i)->state == GPHI_BLOCK_LIVE &&
-            gphi_block_at(b, i)->owner == r->id)
-            gphi_blocks_put(b, i, any, 0);
+    free_own(pool, r, any);
     merge_captured(b, any);
     for (size_t i = r->saved.count; i-- > 0;) {
-        struct gphi_saved *saved = gphi_vec_at(&r->saved, i);
-        const struct gphi_block *was = &saved->block;
+        struct gphi_block *was = gphi_vec_at(&r->saved, i);
         const uint32_t at = gphi_blocks_take_at(b, gphi_blocks_holding(b, was->address),
                                                 was->address, was->bytes, was->requested);
         struct gphi_block *now = gphi_block_at(b, at);
@@ -322,7 +324,7 @@ void gphi_recording_abort(gph_pool *pool, struct gphi_recording *r)
         now->owner = was->owner;
         now->range = was->range;
         now->uses = was->uses;
-        saved->block.uses = GPHI_NIL;
+        was->uses = GPHI_NIL;
         if (now->owner == 0)
             gphi_proof_eager(pool, now->address, now->bytes, 1, false);
     }
@@ -349,11 +351,7 @@ static void pin(const gph_pool *pool, const struct gphi_recording *r, int by)
 
 void gphi_recording_forget(gph_pool *pool, struct gphi_recording *r)
 {
-    struct gphi_blocks *b = &pool->blocks;
-    for (uint32_t i = 0; i < b->items.count; i++)
-        if (gphi_block_at(b, i)->state == GPHI_BLOCK_LIVE &&
-            gphi_block_at(b, i)->owner == r->id)
-            gphi_blocks_put(b, i, GPHI_LANE_FREE, 0);
+    free_own(pool, r, GPHI_LANE_FREE);
     pin(pool, r, -1);
     gphi_proof_remove(pool, r);
     destroy_recording(pool, r);
@@ -372,12 +370,6 @@ void gph_pool_record_forget(gph_pool *pool, gph_recording_id id)
     gphi_mutex_unlock(&pool->arena->mutex);
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const struct gphi_span *x = a, *y = b;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
-
 /* What it allocated, as spans that do not touch. */
 static gph_status find_writes(struct gphi_recording *r)
 {
@@ -387,15 +379,13 @@ static gph_status find_writes(struct gphi_recording *r)
         const gph_pool_range *range = range_at(r, i);
         if (range->kind == GPH_RANGE_INPUT)
             continue;
-        if (gphi_vec_push(&r->writes,
-                          &(struct gphi_span){range->address,
-                                              range->address + range->bytes}) != GPH_OK)
-            return GPH_E_NO_MEMORY;
+        const struct gphi_span span = {range->address, range->address + range->bytes};
+        GPHI_TRY(gphi_vec_push(&r->writes, &span));
     }
     struct gphi_span *spans = r->writes.items;
     if (r->writes.count == 0)
         return GPH_OK;
-    qsort(spans, r->writes.count, sizeof(*spans), by_first);
+    qsort(spans, r->writes.count, sizeof(*spans), gphi_by_first);
     for (size_t i = 1; i < r->writes.count; i++) {
         if (spans[i].first > spans[kept].end)
             spans[++kept] = spans[i];
@@ -476,11 +466,9 @@ gph_status gph_pool_record_end(gph_pool *pool, gph_recording_id id,
 {
     if (pool == NULL || (outputs == NULL && output_count > 0))
         return gphi_fail(error, GPH_E_INVALID, "pool or outputs is NULL");
-    gphi_mutex_lock(&pool->arena->mutex);
-    const gph_status status =
-        end_locked(pool, id, outputs, output_count, kept_count, error);
-    gphi_mutex_unlock(&pool->arena->mutex);
-    return status;
+    GPHI_TRY(gphi_pool_lock(pool, error));
+    return gphi_pool_unlock(
+        pool, end_locked(pool, id, outputs, output_count, kept_count, error));
 }
 
 /* ---- ranges ---- */
@@ -619,10 +607,7 @@ static gph_status restore_locked(gph_pool *pool, const char *name,
         *out = r->id;
         return GPH_OK;
     }
-    for (uint32_t i = 0; i < pool->blocks.items.count; i++)
-        if (gphi_block_at(&pool->blocks, i)->state == GPHI_BLOCK_LIVE &&
-            gphi_block_at(&pool->blocks, i)->owner == r->id)
-            gphi_blocks_put(&pool->blocks, i, GPHI_LANE_FREE, 0);
+    free_own(pool, r, GPHI_LANE_FREE);
     destroy_recording(pool, r);
     return status;
 }

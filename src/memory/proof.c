@@ -59,7 +59,8 @@ static struct gphi_input *input_at(const struct gphi_proof *proof, uint32_t i)
     return gphi_vec_at(&proof->inputs, i);
 }
 
-bool gphi_spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end)
+/* Whether spans, merged and by address, touch [first, end). */
+static bool spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end)
 {
     size_t low = 0, high = spans->count; /* the first span that ends behind `first` */
     while (low < high) {
@@ -208,7 +209,7 @@ static void spoil(gph_pool *pool, struct gphi_recording *r, const gphi_vec *span
     for (size_t i = 0; i < r->ranges.count; i++) {
         const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
         const uint64_t end = range->address + range->bytes;
-        if (!is_left(range) || !gphi_spans_touch(spans, range->address, end))
+        if (!is_left(range) || !spans_touch(spans, range->address, end))
             continue;
         struct gphi_spoil *note = gphi_vec_add(&r->spoils, 1);
         if (note == NULL)
@@ -257,8 +258,8 @@ static void add_place(gph_pool *pool, struct gphi_recording *r,
             if (spoiled > overwritten)
                 overwritten = spoiled;
             is_made_here = true;
-        } else if (gphi_spans_touch(&q->writes, range->address,
-                                    range->address + range->bytes)) {
+        } else if (spans_touch(&q->writes, range->address,
+                               range->address + range->bytes)) {
             set_bit(row(proof, q->bits, OVERWRITES), place);
             if (q->last_replay > overwritten)
                 overwritten = q->last_replay;
@@ -284,9 +285,8 @@ static uint32_t count_blocked(const gph_pool *pool, const struct gphi_recording 
     uint32_t count = 0;
     for (uint32_t i = 0; i < pool->blocks.items.count; i++) {
         const struct gphi_block *block = gphi_block_at(&pool->blocks, i);
-        count +=
-            block->state == GPHI_BLOCK_LIVE && block->owner == 0 &&
-            gphi_spans_touch(&r->writes, block->address, block->address + block->bytes);
+        count += block->state == GPHI_BLOCK_LIVE && block->owner == 0 &&
+                 spans_touch(&r->writes, block->address, block->address + block->bytes);
     }
     return count;
 }
@@ -309,7 +309,7 @@ gph_status gphi_proof_add(gph_pool *pool, struct gphi_recording *r, gph_error *e
     for (uint32_t place = 0; place < proof->inputs.count; place++) {
         const struct gphi_input *input = input_at(proof, place);
         if (input->reader != 0 &&
-            gphi_spans_touch(&r->writes, input->span.first, input->span.end))
+            spans_touch(&r->writes, input->span.first, input->span.end))
             set_bit(row(proof, bits, OVERWRITES), place);
     }
     for (size_t i = 0; i < r->ranges.count; i++)
@@ -372,7 +372,7 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
     lock_bits(proof);
     for (size_t i = 0; i < pool->recordings.count; i++) {
         struct gphi_recording *r = gphi_recording_at(pool, i);
-        if (r->bits != NULL && gphi_spans_touch(&r->writes, address, address + bytes))
+        if (r->bits != NULL && spans_touch(&r->writes, address, address + bytes))
             r->blocked += (uint32_t)by;
     }
     for (uint32_t place = 0; is_new && place < proof->inputs.count; place++) {
@@ -387,7 +387,7 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
     const gphi_vec spans = {.item_bytes = sizeof(span), .count = 1, .items = &span};
     for (size_t i = 0; is_new && i < pool->recordings.count; i++) {
         struct gphi_recording *r = gphi_recording_at(pool, i);
-        if (r->bits != NULL && gphi_spans_touch(&r->writes, address, address + bytes))
+        if (r->bits != NULL && spans_touch(&r->writes, address, address + bytes))
             spoil(pool, r, &spans, when);
     }
 }
@@ -592,8 +592,7 @@ static bool find_collision(const struct gphi_recording *r, filter_fn *filter,
         const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
         const bool is_own = range->kind == GPH_RANGE_INPUT && range->maker == writer->id;
         if (!filter(range) || (is_own && !own_counts) ||
-            !gphi_spans_touch(&writer->writes, range->address,
-                              range->address + range->bytes))
+            !spans_touch(&writer->writes, range->address, range->address + range->bytes))
             continue;
         *over = range_over(writer, range->address, range->address + range->bytes);
         *out = range;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "plan/placed.h"
 
 typedef enum order {
@@ -16,7 +17,7 @@ typedef enum order {
 } order;
 
 struct neighbour {
-    uint64_t offset;
+    uint64_t offset; /* first: they are sorted by it */
     uint32_t buffer;
 };
 
@@ -46,13 +47,6 @@ static void compute_keys(struct greedy *g)
     }
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    const struct neighbour *x = (const struct neighbour *)a;
-    const struct neighbour *y = (const struct neighbour *)b;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 /* The lowest gap that holds the buffer, or with `best` the tightest one. */
 static uint64_t find_gap(struct greedy *g, uint32_t buffer, bool best)
 {
@@ -63,7 +57,7 @@ static uint64_t find_gap(struct greedy *g, uint32_t buffer, bool best)
         const uint32_t other = g->placed.found[i];
         g->beside[i] = (struct neighbour){g->offsets[other], other};
     }
-    qsort(g->beside, count, sizeof(*g->beside), by_offset);
+    qsort(g->beside, count, sizeof(*g->beside), gphi_by_first);
     uint64_t end = 0, chosen = UINT64_MAX, slack = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t at = gphi_plan_align(b, end), next = g->beside[i].offset;

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/vec.h"
 #include "plan/curve.h"
 
 #include <gph/plan_ladder.h>
@@ -77,13 +78,6 @@ static gph_status check_sizes(const gph_plan_histogram *h, gph_error *error)
     return GPH_OK;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const uint64_t x = ((const gph_plan_size *)a)->size;
-    const uint64_t y = ((const gph_plan_size *)b)->size;
-    return x < y ? -1 : x > y;
-}
-
 /* `t` needs end_traffic() also after a failure. */
 static gph_status read_traffic(struct traffic *t, const gph_plan_histogram *h,
                                const gph_plan_ladder_options *options, gph_error *error)
@@ -98,7 +92,7 @@ static gph_status read_traffic(struct traffic *t, const gph_plan_histogram *h,
         return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for %zu sizes", h->count);
     t->room = h->count;
     memcpy(t->sizes, h->sizes, h->count * sizeof(*t->sizes));
-    qsort(t->sizes, h->count, sizeof(*t->sizes), by_size);
+    qsort(t->sizes, h->count, sizeof(*t->sizes), gphi_by_first);
     for (size_t i = 0; i < h->count; i++) {
         if (t->count != 0 && t->sizes[t->count - 1].size == t->sizes[i].size)
             t->sizes[t->count - 1].count += t->sizes[i].count;
@@ -136,12 +130,6 @@ static void add_points(gphi_ladder *l, const struct traffic *t,
     }
 }
 
-static int by_rung(const void *a, const void *b)
-{
-    const uint64_t x = ((const gphi_rung *)a)->size, y = ((const gphi_rung *)b)->size;
-    return x < y ? -1 : x > y;
-}
-
 /* The sizes that were asked for; where a curve falls, a larger rung may be cheaper, so
  * its points are there as well. */
 static gph_status list_rungs(gphi_ladder *l, const struct traffic *t)
@@ -162,7 +150,7 @@ static gph_status list_rungs(gphi_ladder *l, const struct traffic *t)
         add_points(l, t, &o->cost);
         add_points(l, t, &o->bytes);
         add_points(l, t, &o->seconds);
-        qsort(l->rungs, l->count, sizeof(*l->rungs), by_rung);
+        qsort(l->rungs, l->count, sizeof(*l->rungs), gphi_by_first);
     }
     uint32_t count = 0;
     for (uint32_t i = 0; i < l->count; i++)

@@ -14,11 +14,11 @@ enum { GPHI_USE_RUNGS, GPHI_USE_BYTES, GPHI_USE_SECONDS, GPHI_USES };
 
 /* A rung that may be chosen. */
 typedef struct gphi_rung {
-    uint64_t size;
-    double calls; /* of its size and smaller ones */
-    double cost;  /* of a replay */
-    double own;   /* what it costs by being there: weighted bytes and seconds */
-    double rest;  /* of the calls above it, if it is the last; INFINITY: it cannot be */
+    uint64_t size; /* first: they are sorted by it */
+    double calls;  /* of its size and smaller ones */
+    double cost;   /* of a replay */
+    double own;    /* what it costs by being there: weighted bytes and seconds */
+    double rest;   /* of the calls above it, if it is the last; INFINITY: it cannot be */
     double use[GPHI_USES]; /* of what is limited */
 } gphi_rung;
 

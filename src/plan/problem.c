@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/vec.h"
 
 #define BYTES_MAX (UINT64_C(1) << 62) /* sums stay far from overflow */
 
@@ -45,16 +46,10 @@ static gph_status check_buffer(const gph_plan_buffer *b, size_t at, uint64_t *su
     return GPH_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static uint32_t index_of(const uint64_t *times, uint32_t count, uint64_t time)
 {
     const uint64_t *at =
-        (const uint64_t *)bsearch(&time, times, count, sizeof(*times), by_value);
+        (const uint64_t *)bsearch(&time, times, count, sizeof(*times), gphi_by_first);
     return (uint32_t)(at - times);
 }
 
@@ -69,7 +64,7 @@ static gph_status cut(gphi_problem *p)
         times[2 * i] = p->buffers[i].lower;
         times[2 * i + 1] = p->buffers[i].upper;
     }
-    qsort(times, room, sizeof(*times), by_value);
+    qsort(times, room, sizeof(*times), gphi_by_first);
     uint32_t count = 0;
     for (size_t i = 0; i < room; i++)
         if (count == 0 || times[count - 1] != times[i])

@@ -7,15 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-void gphi_report_column(report_writing *w, const char *name, size_t count,
-                        gphi_report_value *value)
-{
-    gphi_text_add(&w->out, "\"%s\":[", name);
-    for (size_t i = 0; i < count; i++)
-        gphi_text_add(&w->out, i > 0 ? ",%" PRId64 : "%" PRId64, value(w, i));
-    gphi_text_put(&w->out, "]");
-}
-
 /* The page's columns are columns of unsigned members: of a byte to eight. */
 static int64_t member_of(const void *item, const report_column *column)
 {
@@ -29,15 +20,12 @@ void gphi_report_put_columns(report_writing *w, const gphi_vec *items,
                              const report_column *columns, size_t count)
 {
     for (size_t c = 0; c < count; c++) {
-        gphi_report_comma(w, c);
-        if (columns[c].value != NULL) {
-            gphi_report_column(w, columns[c].name, items->count, columns[c].value);
-            continue;
-        }
-        gphi_text_add(&w->out, "\"%s\":[", columns[c].name);
+        gphi_text_add(&w->out, "%s\"%s\":[", c > 0 ? "," : "", columns[c].name);
         for (size_t i = 0; i < items->count; i++)
             gphi_text_add(&w->out, i > 0 ? ",%" PRId64 : "%" PRId64,
-                          member_of(gphi_vec_at(items, i), &columns[c]));
+                          columns[c].value != NULL
+                              ? columns[c].value(w, i)
+                              : member_of(gphi_vec_at(items, i), &columns[c]));
         gphi_text_put(&w->out, "]");
     }
 }
@@ -47,14 +35,11 @@ uint32_t gphi_report_frame(report_writing *w, const gph_place *place)
     uint64_t hash = gphi_hash_text(GPHI_HASH_START, place->function);
     hash = gphi_hash_word(gphi_hash_text(hash, place->file), (uint64_t)place->line);
     const uint32_t number = number_of(&w->frames, hash, &w->failed);
-    while (w->places.count < w->frames.keys.count) {
-        const gph_place **slot = gphi_vec_add(&w->places, 1);
-        if (slot == NULL) {
+    while (w->places.count < w->frames.keys.count)
+        if (gphi_vec_push(&w->places, &place) != GPH_OK) {
             w->failed = true;
             return 0;
         }
-        *slot = place;
-    }
     return number;
 }
 

@@ -40,8 +40,6 @@ typedef struct report_writing {
 uint32_t gphi_report_frame(report_writing *writing, const gph_place *place);
 /* A stack's number among those written. */
 uint32_t gphi_report_stack_number(report_writing *writing, uint32_t stack);
-/* 1 + the number of a graph in the page, or 0. */
-uint32_t gphi_report_shown(const report_writing *writing, uint32_t graph);
 
 /* One number an item of a vector: as `value` tells, or a member of the item, and
  * `more`. */
@@ -55,9 +53,6 @@ typedef struct report_column {
 #define REPORT_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define REPORT_NO_MEMBER 0, 0, 0
 
-/* "name": and the numbers of `count` items. */
-void gphi_report_column(report_writing *writing, const char *name, size_t count,
-                        gphi_report_value *value);
 /* All columns of a vector, with commas between them. */
 void gphi_report_put_columns(report_writing *writing, const gphi_vec *items,
                              const report_column *columns, size_t count);

@@ -264,12 +264,13 @@ void gphi_report_put_calls(report_writing *w)
         {"s", NULL, REPORT_MEMBER(report_call, stream), 0},
         {"o", NULL, REPORT_MEMBER(report_call, object), 0},
         {"k", call_stack, REPORT_NO_MEMBER}};
+    static const report_column kinds = {"kinds", kind_of_name, REPORT_NO_MEMBER};
     const gph_report *r = w->report;
     gphi_text_put(&w->out, ",\"calls\":{");
     gphi_report_put_columns(w, &r->calls, columns, sizeof(columns) / sizeof(*columns));
     put_few(w);
     gphi_text_put(&w->out, "},");
-    gphi_report_column(w, "kinds", w->calls.keys.count, kind_of_name);
+    gphi_report_put_columns(w, &w->calls.keys, &kinds, 1);
     gphi_text_put(&w->out, ",\"names\":[");
     for (size_t i = 0; i < w->calls.keys.count; i++)
         gphi_text_add(&w->out, "%s\"%s\"", i > 0 ? "," : "",

@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t gphi_report_shown(const report_writing *w, uint32_t graph)
+/* 1 + the number of a graph in the page, or 0. */
+static uint32_t shown_as(const report_writing *w, uint32_t graph)
 {
     return graph < w->shown.count ? *(const uint32_t *)gphi_vec_at(&w->shown, graph) : 0;
 }
@@ -172,8 +173,7 @@ static void put_execs(report_writing *w)
         gphi_report_comma(w, i);
         gphi_report_put_name(w, name, "");
         gphi_text_add(&w->out, ",\"graph\":%d,\"from\":%" PRIu64 ",\"to\":%" PRId64,
-                      exec->graph == 0 ? -1
-                                       : (int)gphi_report_shown(w, exec->graph - 1) - 1,
+                      exec->graph == 0 ? -1 : (int)shown_as(w, exec->graph - 1) - 1,
                       gphi_report_time(r, exec->from_ns),
                       exec->to_ns == 0 ? -1 : (int64_t)gphi_report_time(r, exec->to_ns));
         gphi_text_add(&w->out, ",\"launches\":%" PRIu64 ",\"updates\":%" PRIu64 "}",

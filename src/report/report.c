@@ -59,11 +59,8 @@ static gph_status take_process(gph_report *report, const gphi_event *event)
     report->pid = (uint32_t)event->id;
     report->driver_version = (uint32_t)gphi_event_word(event, 0);
     report->began_ms = gphi_event_word(event, 1) / 1000000;
-    const gph_status status =
-        replace_text(report, &report->program, gphi_event_text(event, 0));
-    return status != GPH_OK
-               ? status
-               : replace_text(report, &report->driver, gphi_event_text(event, 1));
+    GPHI_TRY(replace_text(report, &report->program, gphi_event_text(event, 0)));
+    return replace_text(report, &report->driver, gphi_event_text(event, 1));
 }
 
 /* Each process reports all devices, so one that is known already is passed over. */
@@ -134,15 +131,12 @@ static gph_status take_gpu(gph_report *report, const gphi_event *event)
             GPHI_TRY(replace_text(report, gphi_vec_at(&report->functions, index), name));
     }
     const uint32_t stream = gphi_report_stream(report, NULL, gphi_event_word(event, 3));
-    report_gpu *gpu = gphi_vec_add(&report->gpu, 1);
-    if (gpu == NULL)
-        return GPH_E_NO_MEMORY;
-    *gpu = (report_gpu){.start_ns = gphi_event_word(event, 1),
-                        .end_ns = gphi_event_word(event, 2),
-                        .what = (uint32_t)what,
-                        .stream = stream + 1,
-                        .name = index + 1};
-    return GPH_OK;
+    const report_gpu gpu = {.start_ns = gphi_event_word(event, 1),
+                            .end_ns = gphi_event_word(event, 2),
+                            .what = (uint32_t)what,
+                            .stream = stream + 1,
+                            .name = index + 1};
+    return gphi_vec_push(&report->gpu, &gpu);
 }
 
 /* What is not listed is of use to the doctor alone. */

@@ -189,8 +189,6 @@ void gphi_report_say_bytes(char *out, size_t room, uint64_t bytes);
 report_kind gphi_report_kind(uint32_t call);
 gph_status gphi_report_call(gph_report *report, const gphi_event *event,
                             const gphi_seen *seen);
-/* Keeps calls_max / 4 from the start, those that matter, and the last. */
-void gphi_report_thin(gph_report *report);
 /* Index of the call of a number; UINT32_MAX: it is not kept. After settling. */
 uint32_t gphi_report_find(const gph_report *report, uint64_t number);
 
@@ -212,7 +210,7 @@ void gphi_report_graph_name(const gph_report *report, uint32_t graph, char *out,
 /* ---- report_memory.c ---- */
 
 gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
-                                   const gphi_seen *seen, report_call *call);
+                                   report_call *call);
 
 /* Bytes that come alive or die. */
 typedef struct report_turn {

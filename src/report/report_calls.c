@@ -7,51 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool starts(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-static bool has(const char *name, const char *part)
-{
-    return strstr(name, part) != NULL;
-}
-
-/* Kinds go by words of the names, so that calls of a later CUDA fall into one, too. */
-static bool is_build(const char *name)
-{
-    return has(name, "Capture") || has(name, "GraphInstantiate") ||
-           starts(name, "cuGraphExec") || starts(name, "cuGraphAdd") ||
-           starts(name, "cuGraphUpload") || starts(name, "cuGraphCreate") ||
-           starts(name, "cuGraphDestroy") || starts(name, "cuGraphClone");
-}
-
-static bool is_memory(const char *name)
-{
-    return starts(name, "cuMemAlloc") || starts(name, "cuMemFree") ||
-           starts(name, "cuMemHost") || starts(name, "cuMemMap") ||
-           starts(name, "cuMemUnmap") || starts(name, "cuMemCreate") ||
-           starts(name, "cuMemRelease") || starts(name, "cuMemAddress") ||
-           starts(name, "cuMemPool") || starts(name, "cuMemSetAccess");
-}
+/* Kinds go by words of the names, so that calls of a later CUDA fall into one, too: how a
+ * name begins or, after a star, what stands in it. The first row that fits counts. */
+static const struct {
+    report_kind kind;
+    const char *words[11];
+} kinds[] = {
+    {REPORT_KERNEL, {"cuLaunch"}},
+    {REPORT_GRAPH, {"cuGraphLaunch"}},
+    {REPORT_WAIT, {"*Synchronize"}},
+    {REPORT_BUILD,
+     {"*Capture", "*GraphInstantiate", "cuGraphExec", "cuGraphAdd", "cuGraphUpload",
+      "cuGraphCreate", "cuGraphDestroy", "cuGraphClone"}},
+    {REPORT_COPY, {"cuMemcpy", "cuMemset"}},
+    {REPORT_MEMORY,
+     {"cuMemAlloc", "cuMemFree", "cuMemHost", "cuMemMap", "cuMemUnmap", "cuMemCreate",
+      "cuMemRelease", "cuMemAddress", "cuMemPool", "cuMemSetAccess"}},
+    {REPORT_EVENT, {"cuEvent", "cuStreamWaitEvent"}}};
 
 report_kind gphi_report_kind(uint32_t call)
 {
     const char *name = gphi_call_name(call);
-    if (starts(name, "cuLaunch"))
-        return REPORT_KERNEL;
-    if (starts(name, "cuGraphLaunch"))
-        return REPORT_GRAPH;
-    if (has(name, "Synchronize"))
-        return REPORT_WAIT;
-    if (is_build(name))
-        return REPORT_BUILD;
-    if (starts(name, "cuMemcpy") || starts(name, "cuMemset"))
-        return REPORT_COPY;
-    if (is_memory(name))
-        return REPORT_MEMORY;
-    if (starts(name, "cuEvent") || starts(name, "cuStreamWaitEvent"))
-        return REPORT_EVENT;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        for (const char *const *word = kinds[i].words; *word != NULL; word++)
+            if (**word == '*' ? strstr(name, *word + 1) != NULL
+                              : strncmp(name, *word, strlen(*word)) == 0)
+                return kinds[i].kind;
     return REPORT_OTHER;
 }
 
@@ -83,6 +64,29 @@ static void count(gph_report *report, const gphi_event *event)
         report->first_ns = event->time_ns;
     if (end > report->last_ns)
         report->last_ns = end;
+}
+
+/* Failures, and what made or took something: of long runs these are kept. */
+static bool matters(const report_call *call)
+{
+    const report_kind kind = gphi_report_kind(call->call);
+    return call->result != 0 || kind == REPORT_BUILD || kind == REPORT_MEMORY;
+}
+
+/* Keeps calls_max / 4 from the start, those that matter, and the last. */
+static void thin(gph_report *report)
+{
+    const size_t quarter = report->calls_max / 4, total = report->calls.count;
+    size_t to = quarter, special = 0;
+    for (size_t from = quarter; from < total; from++) {
+        const report_call *call = gphi_report_call_at(report, from);
+        /* The first quarter, the last quarter, and up to a quarter of what matters. */
+        if (from >= total - quarter || (special < quarter && matters(call))) {
+            special += from < total - quarter;
+            *gphi_report_call_at(report, to++) = *call;
+        }
+    }
+    report->calls.count = to;
 }
 
 /* Graphs, memory and events look at the call before it is kept, since they say what its
@@ -118,37 +122,11 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
     if (function != 0)
         call.object = gphi_report_function(report, function) + 1;
     GPHI_TRY(gphi_report_graph_call(report, event, seen, &call));
-    GPHI_TRY(gphi_report_memory_call(report, event, seen, &call));
+    GPHI_TRY(gphi_report_memory_call(report, event, &call));
     GPHI_TRY(gphi_report_event_call(report, event, &call));
     if (report->calls.count >= report->calls_max)
-        gphi_report_thin(report);
-    report_call *kept = gphi_vec_add(&report->calls, 1);
-    if (kept == NULL)
-        return GPH_E_NO_MEMORY;
-    *kept = call;
-    return GPH_OK;
-}
-
-/* Failures, and what made or took something: of long runs these are kept. */
-static bool matters(const report_call *call)
-{
-    const report_kind kind = gphi_report_kind(call->call);
-    return call->result != 0 || kind == REPORT_BUILD || kind == REPORT_MEMORY;
-}
-
-void gphi_report_thin(gph_report *report)
-{
-    const size_t quarter = report->calls_max / 4, total = report->calls.count;
-    size_t to = quarter, special = 0;
-    for (size_t from = quarter; from < total; from++) {
-        const report_call *call = gphi_report_call_at(report, from);
-        /* The first quarter, the last quarter, and up to a quarter of what matters. */
-        if (from >= total - quarter || (special < quarter && matters(call))) {
-            special += from < total - quarter;
-            *gphi_report_call_at(report, to++) = *call;
-        }
-    }
-    report->calls.count = to;
+        thin(report);
+    return gphi_vec_push(&report->calls, &call);
 }
 
 /* Calls of several threads come in the order of their ends; the page draws by
@@ -161,12 +139,6 @@ static int by_time(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int gpu_by_time(const void *a, const void *b)
-{
-    const report_gpu *x = a, *y = b;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
-
 void gphi_report_settle(gph_report *report)
 {
     if (report->is_settled)
@@ -176,7 +148,7 @@ void gphi_report_settle(gph_report *report)
     if (report->calls.count > 1)
         qsort(report->calls.items, report->calls.count, sizeof(report_call), by_time);
     if (report->gpu.count > 1)
-        qsort(report->gpu.items, report->gpu.count, sizeof(report_gpu), gpu_by_time);
+        qsort(report->gpu.items, report->gpu.count, sizeof(report_gpu), gphi_by_first);
     for (size_t i = 0; i < report->gpu.count; i++) {
         const report_gpu *gpu = gphi_vec_at(&report->gpu, i);
         if (gpu->end_ns > report->last_ns)

@@ -20,11 +20,8 @@ static gph_status take_wait(gph_report *report, const gphi_event *event, uint64_
     const uint64_t *mark = recorded(report, gphi_event_word(event, 0));
     if (mark == NULL || *mark == 0 || report->waits.count >= MARKS_MAX)
         return GPH_OK;
-    report_event_wait *wait = gphi_vec_add(&report->waits, 1);
-    if (wait == NULL)
-        return GPH_E_NO_MEMORY;
-    *wait = (report_event_wait){.wait = number, .record = *mark};
-    return GPH_OK;
+    const report_event_wait wait = {.wait = number, .record = *mark};
+    return gphi_vec_push(&report->waits, &wait);
 }
 
 static gph_status take_elapsed(gph_report *report, const gphi_event *event,
@@ -38,14 +35,11 @@ static gph_status take_elapsed(gph_report *report, const gphi_event *event,
     if (begin == NULL || *begin == 0 || end == NULL || *end == 0 || !(ms >= 0) ||
         ms > 1e9F || report->elapsed.count >= MARKS_MAX)
         return GPH_OK;
-    report_elapsed *elapsed = gphi_vec_add(&report->elapsed, 1);
-    if (elapsed == NULL)
-        return GPH_E_NO_MEMORY;
-    *elapsed = (report_elapsed){.begin = *begin,
-                                .end = *end,
-                                .told = number,
-                                .ns = (uint64_t)((double)ms * 1e6 + 0.5)};
-    return GPH_OK;
+    const report_elapsed elapsed = {.begin = *begin,
+                                    .end = *end,
+                                    .told = number,
+                                    .ns = (uint64_t)((double)ms * 1e6 + 0.5)};
+    return gphi_vec_push(&report->elapsed, &elapsed);
 }
 
 /* Pairs a wait with the record that it waited for, and an elapsed time with its two. */

@@ -141,12 +141,10 @@ gph_status gphi_report_edges(gph_report *report, const gphi_event *event)
         const uint32_t from = (uint32_t)(words[i] >> 32), to = (uint32_t)words[i];
         if (from >= graph->nodes.count || to >= graph->nodes.count || from == to)
             continue;
-        report_edge *edge = gphi_vec_add(&graph->edges, 1);
-        if (edge == NULL)
-            return GPH_E_NO_MEMORY;
         CUgraphEdgeData data;
         memcpy(&data, &words[i + 1], sizeof(data));
-        *edge = (report_edge){from, to, data.type != 0};
+        const report_edge edge = {from, to, data.type != 0};
+        GPHI_TRY(gphi_vec_push(&graph->edges, &edge));
     }
     return GPH_OK;
 }
@@ -158,17 +156,14 @@ static gph_status begin_capture(gph_report *report, const gphi_event *event,
 {
     if (event->u.call.result != 0 || call->stream == 0)
         return GPH_OK;
-    report_capture *capture = gphi_vec_add(&report->captures, 1);
-    if (capture == NULL)
-        return GPH_E_NO_MEMORY;
-    *capture = (report_capture){.id = event->u.call.capture,
-                                .begin_ns = event->time_ns,
-                                .end_ns = 0,
-                                .thread = call->thread,
-                                .stream = call->stream - 1U,
-                                .stack = event->stack,
-                                .is_open = true};
-    return gphi_map_set(&report->capture_map, gphi_report_key(report, capture->id),
+    const report_capture capture = {.id = event->u.call.capture,
+                                    .begin_ns = event->time_ns,
+                                    .thread = call->thread,
+                                    .stream = call->stream - 1U,
+                                    .stack = event->stack,
+                                    .is_open = true};
+    GPHI_TRY(gphi_vec_push(&report->captures, &capture));
+    return gphi_map_set(&report->capture_map, gphi_report_key(report, capture.id),
                         report->captures.count);
 }
 
@@ -232,12 +227,10 @@ static gph_status make_exec(gph_report *report, const gphi_event *event,
                                 : gphi_event_word(event, 0);
     if (event->u.call.result != 0 || handle == 0)
         return GPH_OK;
-    report_exec *exec = gphi_vec_add(&report->execs, 1);
-    if (exec == NULL)
-        return GPH_E_NO_MEMORY;
-    *exec = (report_exec){.handle = handle,
-                          .from_ns = event->time_ns,
-                          .graph = graph_shown(report, event, seen)};
+    const report_exec exec = {.handle = handle,
+                              .from_ns = event->time_ns,
+                              .graph = graph_shown(report, event, seen)};
+    GPHI_TRY(gphi_vec_push(&report->execs, &exec));
     call->object = (uint32_t)report->execs.count;
     return gphi_map_set(&report->exec_map, gphi_report_key(report, handle),
                         report->execs.count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lifetimes of memory: from the call that gave an address to the one that took it back.
  */
+#include "base/fail.h"
 #include "base/heap.h"
 #include "report/report.h"
 
@@ -66,10 +67,7 @@ static gph_status begin_life(gph_report *report, const report_lifetime *life,
     report->lifetime_count++;
     if (report->lifetimes.count >= LIFETIMES_MAX)
         return GPH_OK;
-    report_lifetime *item = gphi_vec_add(&report->lifetimes, 1);
-    if (item == NULL)
-        return GPH_E_NO_MEMORY;
-    *item = *life;
+    GPHI_TRY(gphi_vec_push(&report->lifetimes, life));
     call->object = (uint32_t)report->lifetimes.count;
     return life->is_captured
                ? GPH_OK
@@ -81,9 +79,8 @@ static gph_status begin_life(gph_report *report, const report_lifetime *life,
  * nothing, and one that a capture took gives it at each launch, which the page marks.
  * */
 gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
-                                   const gphi_seen *seen, report_call *call)
+                                   report_call *call)
 {
-    (void)seen;
     if (event->u.call.result != 0)
         return GPH_OK;
     const memory_call *what = find(event->u.call.call);

@@ -116,7 +116,7 @@ static const char *label_of(const gph_report *r, const report_call *call)
     const report_kind kind = gphi_report_kind(call->call);
     if (kind != REPORT_KERNEL || call->object == 0)
         return gphi_call_name(call->call);
-    const char *name = *(char *const *)gphi_vec_at(&r->functions, call->object - 1);
+    const char *name = gphi_vec_pointer(&r->functions, call->object - 1);
     return name != NULL ? name : gphi_call_name(call->call);
 }
 
@@ -254,8 +254,7 @@ static void put_gpu(trace *t, uint64_t *ends)
         const uint64_t from = gpu->start_ns > ends[track] ? gpu->start_ns : ends[track];
         ends[track] = gpu->end_ns > from ? gpu->end_ns : from;
         const char *name =
-            gpu->name == 0 ? NULL
-                           : *(char *const *)gphi_vec_at(&r->functions, gpu->name - 1);
+            gpu->name == 0 ? NULL : gphi_vec_pointer(&r->functions, gpu->name - 1);
         begin(t, "X", GPU, track, gphi_report_time(r, from));
         put_duration(t, ends[track] - from);
         name_it(t, name != NULL ? name : "work");

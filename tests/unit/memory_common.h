@@ -11,6 +11,7 @@
 #define MEMORY_COMMON_H
 #include "cuda/runtime.h"
 #include "memory/pool.h"
+#include "memory_blocks_check.h"
 #include "test.h"
 #include <gph/memory.h>
 #include <gph/replay.h>
@@ -281,7 +282,7 @@ static inline gph_pool_stats stats_of(const gph_pool *pool)
 {
     gph_pool_stats stats = GPH_SIZED(gph_pool_stats);
     gph_pool_stats_get(pool, &stats);
-    CHECK(gphi_blocks_check(&pool->blocks));
+    CHECK(blocks_are_right(&pool->blocks));
     return stats;
 }
 
