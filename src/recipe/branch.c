@@ -142,8 +142,7 @@ gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree, uint32_t chec
     base.pool = tree->pool;
     const gphi_bundle_mark mark = gphi_recipe_mark(&recipe->bundle);
     for (size_t i = 0; i < tree->nodes.count && status == GPH_OK; i++)
-        status = add_node(recipe, tree, *(gphi_tree_node **)gphi_vec_at(&tree->nodes, i),
-                          &base, error);
+        status = add_node(recipe, tree, gphi_vec_pointer(&tree->nodes, i), &base, error);
     if (status != GPH_OK)
         gphi_recipe_go_back(&recipe->bundle, mark);
     gphi_tree_leave(tree);
@@ -227,16 +226,15 @@ static bool agrees(const struct growing *growing, const uint64_t *words, size_t 
     if (words[WORD_FUNCTION] - 1 >= tree->functions.count)
         return false;
     const gph_tree_function *function =
-        *(gph_tree_function **)gphi_vec_at(&tree->functions, words[WORD_FUNCTION] - 1);
+        gphi_vec_pointer(&tree->functions, words[WORD_FUNCTION] - 1);
     const gphi_tree_graft *above = parent != NULL ? &parent->graft : NULL;
-    const uint64_t slots =
-        above == NULL
-            ? 0
-            : (uint64_t)above->slot_first + (*(gph_tree_function **)gphi_vec_at(
-                                                 &tree->functions, above->function - 1))
-                                                ->output_count;
-    const uint64_t blocks =
-        above == NULL ? 0 : (uint64_t)above->block_first + above->block_count;
+    uint64_t slots = 0, blocks = 0;
+    if (above != NULL) {
+        const gph_tree_function *before =
+            gphi_vec_pointer(&tree->functions, above->function - 1);
+        slots = (uint64_t)above->slot_first + before->output_count;
+        blocks = (uint64_t)above->block_first + above->block_count;
+    }
     return words[WORD_OUTPUTS] == function->output_count &&
            words[WORD_INPUTS] == function->input_count &&
            graph->input_count == function->input_count &&
@@ -355,7 +353,7 @@ static gph_status attach(struct growing *growing, struct sprout *sprout,
         (parent != 0 && sprout_at(growing, parent - 1)->node == 0))
         return GPH_OK;
     gph_tree_function *function =
-        *(gph_tree_function **)gphi_vec_at(&tree->functions, sprout->graft.function - 1);
+        gphi_vec_pointer(&tree->functions, sprout->graft.function - 1);
     const gphi_tree_work work = {.fn = function->fn,
                                  .user = function->user,
                                  .name = function->name,

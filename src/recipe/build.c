@@ -407,10 +407,9 @@ gph_status gphi_build_graph(const gphi_build *build,
 /* What two graphs must share to take turns in one executable: kinds, functions, sides
  * of copies and edges. Grids, arguments and addresses are left to the update. A graph
  * of equal hash that the driver refuses all the same gets its own executable. */
-void gphi_topology_hash(const gphi_bundle *bundle, const struct gphi_bundle_graph *graph,
+void gphi_topology_hash(const struct gphi_bundle_graph *graph,
                         unsigned char out[GPHI_BUNDLE_HASH_BYTES])
 {
-    (void)bundle;
     gphi_sha256 hash;
     gphi_sha256_begin(&hash);
     for (size_t i = 0; i < graph->nodes.count; i++) {

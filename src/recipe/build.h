@@ -21,8 +21,8 @@ gph_status gphi_find_kernels(gph_runtime *runtime, const gphi_bundle *bundle,
 typedef struct gphi_build {
     gph_runtime *runtime;
     const gphi_bundle *bundle;
-    const struct gphi_found *found;
-    const uint64_t *shift; /* of each range: where it lies now minus where it lay */
+    struct gphi_found *found; /* an entry a kernel */
+    uint64_t *shift;          /* of each range: where it lies now minus where it lay */
     gph_error *error;
 } gphi_build;
 
@@ -31,7 +31,7 @@ gph_status gphi_build_graph(const gphi_build *build,
                             const struct gphi_bundle_graph *graph, CUgraph *out);
 
 /* What must be equal for executables to be shared, as a hash. */
-void gphi_topology_hash(const gphi_bundle *bundle, const struct gphi_bundle_graph *graph,
+void gphi_topology_hash(const struct gphi_bundle_graph *graph,
                         unsigned char out[GPHI_BUNDLE_HASH_BYTES]);
 
 /* Where a word that is an address stands, in these arrays of the graph or copies of them:

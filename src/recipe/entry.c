@@ -142,13 +142,13 @@ static gph_status add_check(const gphi_survey *survey, const gph_recipe_entry *e
     gphi_vec tensors;
     gphi_vec_init(&tensors, survey->bundle->heap, sizeof(gph_tensor));
     for (size_t i = 0; i < graph->tensors.count; i++) {
-        gph_tensor *to = gphi_vec_add(&tensors, 1);
-        if (to == NULL) {
+        const gph_tensor *from = i < entry->input_count
+                                     ? &entry->inputs[i]
+                                     : &entry->outputs[i - entry->input_count];
+        if (gphi_vec_push(&tensors, from) != GPH_OK) {
             gphi_vec_fini(&tensors);
             return gphi_fail(survey->error, GPH_E_NO_MEMORY, "checking a graph");
         }
-        *to = i < entry->input_count ? entry->inputs[i]
-                                     : entry->outputs[i - entry->input_count];
     }
     check.tensors = tensors.items;
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;

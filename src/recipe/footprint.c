@@ -35,11 +35,7 @@ static gph_status add_block(const gphi_survey *survey, gphi_vec *to,
                          (unsigned long long)from->bytes, from->address);
     block.offset =
         from->address - gphi_recipe_range(survey->bundle, block.range)->address;
-    struct gphi_bundle_block *kept = gphi_vec_add(to, 1);
-    if (kept == NULL)
-        return fail_memory(survey->error);
-    *kept = block;
-    return GPH_OK;
+    return gphi_vec_push(to, &block) == GPH_OK ? GPH_OK : fail_memory(survey->error);
 }
 
 /* Eager memory is noted once, whichever graph it was met with. */

@@ -56,9 +56,7 @@ struct loading {
     gph_loaded *loaded;
     gphi_build build;
     const gph_loaded_options *options;
-    struct gphi_found *found;
-    uint64_t *shift; /* an entry a range */
-    gphi_map known;  /* addresses that were asked for: CUmemorytype, 0: no memory */
+    gphi_map known; /* addresses that were asked for: CUmemorytype, 0: no memory */
 };
 
 static gph_status fail_memory(gph_error *error)
@@ -115,7 +113,8 @@ static void place_arena(const struct loading *loading, const gphi_vec *blocks)
     gph_arena_range(gph_pool_arena(loading->options->pool), &base, NULL);
     for (size_t i = 0; i < blocks->count; i++) {
         const uint32_t at = GPHI_BUNDLE_AT(blocks, block, i)->range;
-        loading->shift[at] = base - gphi_recipe_range(loading->build.bundle, at)->address;
+        loading->build.shift[at] =
+            base - gphi_recipe_range(loading->build.bundle, at)->address;
     }
 }
 
@@ -145,7 +144,7 @@ static gph_status place_ranges(struct loading *loading)
                              "range %.200s has %llu bytes, but %llu were recorded",
                              place->range, (unsigned long long)place->bytes,
                              (unsigned long long)range->bytes);
-        loading->shift[at] = place->address - range->address;
+        loading->build.shift[at] = place->address - range->address;
     }
     return GPH_OK;
 }
@@ -173,12 +172,12 @@ static gph_status may_load(const struct loading *loading,
     for (size_t i = 0; i < from->uses.count; i++) {
         const struct gphi_bundle_use *use = GPHI_BUNDLE_AT(&from->uses, use, i);
         const struct gphi_bundle_range *range = gphi_recipe_range(bundle, use->range);
-        if (!use->is_fixed || loading->shift[use->range] == 0)
+        if (!use->is_fixed || loading->build.shift[use->range] == 0)
             continue;
         snprintf(text, sizeof(text),
                  "range %.200s lies at 0x%llx, and it was recorded at 0x%llx: %s",
                  gphi_bundle_text(bundle, range->name),
-                 (unsigned long long)(range->address + loading->shift[use->range]),
+                 (unsigned long long)(range->address + loading->build.shift[use->range]),
                  (unsigned long long)range->address,
                  from->is_movable
                      ? "its addresses did not move when it was captured twice"
@@ -187,9 +186,10 @@ static gph_status may_load(const struct loading *loading,
     }
     for (size_t i = 0; i < from->nodes.count; i++) {
         const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&from->nodes, node, i);
-        if (node->kind == GPH_NODE_KERNEL && loading->found[node->item].function == NULL)
-            return give_up(loading, graph, loading->found[node->item].status,
-                           loading->found[node->item].why);
+        if (node->kind == GPH_NODE_KERNEL &&
+            loading->build.found[node->item].function == NULL)
+            return give_up(loading, graph, loading->build.found[node->item].status,
+                           loading->build.found[node->item].why);
     }
     return GPH_OK;
 }
@@ -213,7 +213,7 @@ static uint64_t word_now(const struct loading *loading,
            gphi_word_place(from, word, from->data.items, from->copies.items,
                            from->fills.items),
            sizeof(value));
-    return value + loading->shift[word->range];
+    return value + loading->build.shift[word->range];
 }
 
 /* A launch into memory that is not there would end the context, so it is asked for
@@ -264,7 +264,7 @@ static gph_status copy_tensors(const struct loading *loading,
             GPHI_BUNDLE_AT(&from->tensors, tensor, i);
         graph->tensors[i] = gphi_tensor_at(
             tensor, gphi_recipe_range(loading->build.bundle, tensor->range)->address +
-                        loading->shift[tensor->range]);
+                        loading->build.shift[tensor->range]);
     }
     return GPH_OK;
 }
@@ -276,7 +276,7 @@ static gph_status join_class(const struct loading *loading,
 {
     gphi_vec *classes = &loading->loaded->classes;
     struct class fresh = {.holds = GPHI_BUNDLE_NONE};
-    gphi_topology_hash(loading->build.bundle, from, fresh.topology);
+    gphi_topology_hash(from, fresh.topology);
     for (size_t i = 0; i < classes->count; i++) {
         const struct class *class = gphi_vec_at(classes, i);
         if (memcmp(class->topology, fresh.topology, sizeof(fresh.topology)) == 0) {
@@ -284,21 +284,9 @@ static gph_status join_class(const struct loading *loading,
             return GPH_OK;
         }
     }
-    struct class *added = gphi_vec_add(classes, 1);
-    if (added == NULL)
+    if (gphi_vec_push(classes, &fresh) != GPH_OK)
         return fail_memory(loading->build.error);
-    *added = fresh;
     graph->class = (uint32_t)classes->count - 1;
-    return GPH_OK;
-}
-
-static gph_status make_own_locked(gph_loaded *loaded, struct loaded_graph *graph,
-                                  gph_error *error)
-{
-    gph_exec *exec = NULL;
-    GPHI_TRY(gph_exec_create(loaded->runtime, graph->graph, &loaded->exec_options, &exec,
-                             error));
-    atomic_store_explicit(&graph->exec, exec, memory_order_release); /* with launch() */
     return GPH_OK;
 }
 
@@ -332,8 +320,10 @@ static gph_status ready_locked(gph_loaded *loaded, uint32_t index, gph_exec **ou
                      (int)info.result);
     }
     if (own == NULL && (class == NULL || class->holds != index)) {
-        GPHI_TRY(make_own_locked(loaded, graph, error));
-        own = atomic_load_explicit(&graph->exec, memory_order_relaxed);
+        GPHI_TRY(gph_exec_create(loaded->runtime, graph->graph, &loaded->exec_options,
+                                 &own, error));
+        atomic_store_explicit(&graph->exec, own,
+                              memory_order_release); /* with launch() */
     }
     *out = own != NULL ? own : class->exec;
     return GPH_OK;
@@ -346,20 +336,19 @@ static gph_status check_graph(const struct loading *loading, uint32_t index,
 {
     gph_loaded *loaded = loading->loaded;
     struct loaded_graph *graph = &loaded->graphs[index];
-    const gphi_check check = {.runtime = loaded->runtime,
-                              .tensors = graph->tensors,
-                              .inputs = graph->input_count,
-                              .outputs = graph->tensor_count - graph->input_count,
-                              .stream = loaded->exec_options.upload_stream};
+    gphi_check check = {.runtime = loaded->runtime,
+                        .tensors = graph->tensors,
+                        .inputs = graph->input_count,
+                        .outputs = graph->tensor_count - graph->input_count,
+                        .stream = loaded->exec_options.upload_stream};
     if (gphi_check_input_bytes(graph->tensors, graph->input_count) !=
         from->check_data.count)
         return give_up(loading, graph, GPH_E_UNSUPPORTED,
                        "its recorded inputs have another size than its tensors");
-    gphi_check with = check;
     unsigned char hash[GPHI_BUNDLE_HASH_BYTES] = {0};
-    GPHI_TRY(ready_locked(loaded, index, &with.exec, loading->build.error));
-    GPHI_TRY(gphi_check_copy(&with, from->check_data.items, true, loading->build.error));
-    GPHI_TRY(gphi_check_replay(&with, hash, loading->build.error));
+    GPHI_TRY(ready_locked(loaded, index, &check.exec, loading->build.error));
+    GPHI_TRY(gphi_check_copy(&check, from->check_data.items, true, loading->build.error));
+    GPHI_TRY(gphi_check_replay(&check, hash, loading->build.error));
     graph->is_checked = memcmp(hash, from->outputs_hash, sizeof(hash)) == 0;
     if (!graph->is_checked)
         return give_up(loading, graph, GPH_E_STATE,
@@ -451,31 +440,21 @@ static gph_status restore_recording(struct loading *loading, uint32_t index)
     return status;
 }
 
-/* A graph's recording in its first half, its index in the second, to be sorted. */
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Recordings come in the order in which they were made, since later ones read what
  * earlier ones left; graphs may stand in any. */
 static gph_status restore_recordings(struct loading *loading)
 {
     const gphi_bundle *bundle = loading->build.bundle;
-    gphi_vec order;
+    gphi_vec order; /* a graph's recording in the first half, its index in the second */
     gphi_vec_init(&order, loading->loaded->runtime->heap, sizeof(uint64_t));
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < bundle->graphs.count && status == GPH_OK; i++) {
-        const uint32_t id = GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->recording;
-        uint64_t *item = id == 0 ? NULL : gphi_vec_add(&order, 1);
-        if (item != NULL)
-            *item = (uint64_t)id << 32 | i;
-        else if (id != 0)
+        const uint64_t id = GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->recording;
+        if (id != 0 && gphi_vec_push(&order, &(uint64_t){id << 32 | i}) != GPH_OK)
             status = fail_memory(loading->build.error);
     }
     if (order.count > 0)
-        qsort(order.items, order.count, sizeof(uint64_t), by_number);
+        qsort(order.items, order.count, sizeof(uint64_t), gphi_by_first);
     for (size_t i = 0; i < order.count && status == GPH_OK; i++)
         status =
             restore_recording(loading, (uint32_t) * (uint64_t *)gphi_vec_at(&order, i));
@@ -490,28 +469,26 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
     gph_loaded *loaded = loading->loaded;
     const gph_allocator heap = loaded->runtime->heap;
     gph_error *error = loading->build.error;
-    loading->found =
-        gphi_heap_array(heap, bundle->kernels.count + 1, sizeof(*loading->found));
-    loading->shift =
-        gphi_heap_array(heap, bundle->ranges.count + 1, sizeof(*loading->shift));
+    loading->build.found =
+        gphi_heap_array(heap, bundle->kernels.count + 1, sizeof(*loading->build.found));
+    loading->build.shift =
+        gphi_heap_array(heap, bundle->ranges.count + 1, sizeof(*loading->build.shift));
     if (bundle->graphs.count > 0)
         loaded->graphs =
             gphi_heap_array(heap, bundle->graphs.count, sizeof(*loaded->graphs));
     if (loaded->graphs != NULL)
         loaded->count = (uint32_t)bundle->graphs.count;
-    if (loading->found == NULL || loading->shift == NULL ||
+    if (loading->build.found == NULL || loading->build.shift == NULL ||
         (bundle->graphs.count > 0 && loaded->graphs == NULL))
         return fail_memory(error);
-    loading->build.found = loading->found;
-    loading->build.shift = loading->shift;
     GPHI_TRY(place_ranges(loading));
     GPHI_TRY(gphi_find_kernels(loaded->runtime, bundle, loading->options->resolver,
-                               loading->found, error));
+                               loading->build.found, error));
     for (uint32_t i = 0; i < loaded->count; i++)
         GPHI_TRY(prepare_graph(loading, i));
     if (loading->options->pool != NULL) {
         GPHI_TRY(gphi_footprint_begin(&loaded->footprint, loading->options->pool, bundle,
-                                      loading->shift, error));
+                                      loading->build.shift, error));
         GPHI_TRY(restore_recordings(loading));
     }
     for (uint32_t i = 0; i < loaded->count; i++)
@@ -558,10 +535,10 @@ gph_status gph_loaded_create(gph_runtime *runtime, const gph_recipe *recipe,
     gphi_map_init(&loading.known, runtime->heap);
     const gph_status status = load_all(&loading, recipe);
     gphi_map_fini(&loading.known);
-    gphi_heap_free(runtime->heap, loading.shift,
-                   (recipe->bundle.ranges.count + 1) * sizeof(*loading.shift));
-    gphi_heap_free(runtime->heap, loading.found,
-                   (recipe->bundle.kernels.count + 1) * sizeof(*loading.found));
+    gphi_heap_free(runtime->heap, loading.build.shift,
+                   (recipe->bundle.ranges.count + 1) * sizeof(*loading.build.shift));
+    gphi_heap_free(runtime->heap, loading.build.found,
+                   (recipe->bundle.kernels.count + 1) * sizeof(*loading.build.found));
     if (status != GPH_OK) {
         gph_loaded_destroy(loaded);
         return status;

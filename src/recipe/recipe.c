@@ -91,13 +91,10 @@ gph_status gph_recipe_range_add(gph_recipe *recipe, const gph_recipe_range *rang
                          GPHI_BUNDLE_RANGES_MAX);
     struct gphi_bundle_range added = {
         .address = read.address, .shifted = read.shifted, .bytes = read.bytes};
-    struct gphi_bundle_range *kept = NULL;
-    if (gphi_vec_reserve(&bundle->ranges, 1) == GPH_OK &&
-        gphi_bundle_text_add(bundle, read.name, &added.name) == GPH_OK)
-        kept = gphi_vec_add(&bundle->ranges, 1);
-    if (kept == NULL)
+    if (gphi_vec_reserve(&bundle->ranges, 1) != GPH_OK ||
+        gphi_bundle_text_add(bundle, read.name, &added.name) != GPH_OK ||
+        gphi_vec_push(&bundle->ranges, &added) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "adding range %.100s", read.name);
-    *kept = added;
     if (index != NULL)
         *index = (uint32_t)bundle->ranges.count - 1;
     return GPH_OK;

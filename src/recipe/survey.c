@@ -107,8 +107,8 @@ static gph_status identify(const gphi_survey *survey, CUfunction function,
     if (resolver->identify(resolver->user, function, &id, NULL) != GPH_OK)
         return GPH_E_UNSUPPORTED; /* `why` says so already */
     if (!gphi_bundle_is_name(id.name)) {
-        gphi_fail(why, GPH_E_UNSUPPORTED, "the resolver's name of a kernel is no name");
-        return GPH_E_UNSUPPORTED;
+        return gphi_fail(why, GPH_E_UNSUPPORTED,
+                         "the resolver's name of a kernel is no name");
     }
     *out = id;
     return GPH_OK;
@@ -171,10 +171,8 @@ static gph_status add_kernel(const struct reading *reading, const gph_kernel_id 
         return fail_memory(survey);
     if (args != NULL)
         memcpy(args, params->args, params->arg_count * sizeof(*args));
-    struct gphi_bundle_kernel *added = gphi_vec_add(&bundle->kernels, 1);
-    if (added == NULL)
+    if (gphi_vec_push(&bundle->kernels, &kernel) != GPH_OK)
         return fail_memory(survey);
-    *added = kernel;
     *out = (uint32_t)bundle->kernels.count - 1;
     return GPH_OK;
 }
@@ -342,10 +340,8 @@ static gph_status read_copy(struct reading *reading, uint32_t index,
             return gphi_refuse(reading->survey, reading->out, index, GPH_NODE_MEMCPY,
                                i * 8, "it %s a CUDA array", side);
     }
-    gph_memcpy_params *kept = gphi_vec_add(&reading->out->copies, 1);
-    if (kept == NULL)
+    if (gphi_vec_push(&reading->out->copies, copy) != GPH_OK)
         return fail_memory(reading->survey);
-    *kept = *copy;
     node->item = (uint32_t)reading->out->copies.count - 1;
     return GPH_OK;
 }
@@ -354,10 +350,9 @@ static gph_status read_copy(struct reading *reading, uint32_t index,
 static gph_status read_fill(struct reading *reading, uint32_t index,
                             struct gphi_bundle_node *node)
 {
-    gph_memset_params *kept = gphi_vec_add(&reading->out->fills, 1);
-    if (kept == NULL)
+    const gph_memset_params *fill = &gph_graph_node(reading->graph, index)->u.memset;
+    if (gphi_vec_push(&reading->out->fills, fill) != GPH_OK)
         return fail_memory(reading->survey);
-    *kept = gph_graph_node(reading->graph, index)->u.memset;
     node->item = (uint32_t)reading->out->fills.count - 1;
     return GPH_OK;
 }

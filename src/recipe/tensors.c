@@ -44,10 +44,8 @@ gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph 
         to.offset = from->data - gphi_recipe_range(survey->bundle, to.range)->address;
         memcpy(to.shape, from->shape, from->rank * sizeof(*to.shape));
         memcpy(to.stride, from->stride, from->rank * sizeof(*to.stride));
-        struct gphi_bundle_tensor *kept = gphi_vec_add(&graph->tensors, 1);
-        if (kept == NULL)
+        if (gphi_vec_push(&graph->tensors, &to) != GPH_OK)
             return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording %s %u", what, i);
-        *kept = to;
     }
     return GPH_OK;
 }

@@ -58,12 +58,9 @@ gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *grap
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = ' '; /* files keep no control characters */
     struct gphi_bundle_refusal refusal = {.node = node, .kind = kind, .offset = offset};
-    struct gphi_bundle_refusal *kept = NULL;
-    if (gphi_bundle_text_add(survey->bundle, why, &refusal.why) == GPH_OK)
-        kept = gphi_vec_add(&graph->refusals, 1);
-    if (kept == NULL)
+    if (gphi_bundle_text_add(survey->bundle, why, &refusal.why) != GPH_OK ||
+        gphi_vec_push(&graph->refusals, &refusal) != GPH_OK)
         return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a refusal");
-    *kept = refusal;
     return GPH_OK;
 }
 
@@ -82,11 +79,8 @@ static gph_status use_range(const struct hunt *hunt, uint32_t range, bool is_fix
             return GPH_OK;
         }
     }
-    struct gphi_bundle_use *use = gphi_vec_add(uses, 1);
-    if (use == NULL)
-        return fail_memory(hunt);
-    *use = (struct gphi_bundle_use){.range = range, .is_fixed = is_fixed};
-    return GPH_OK;
+    const struct gphi_bundle_use use = {.range = range, .is_fixed = is_fixed};
+    return gphi_vec_push(uses, &use) == GPH_OK ? GPH_OK : fail_memory(hunt);
 }
 
 /* A place in a graph. */
@@ -171,10 +165,9 @@ static gph_status judge_moved(struct hunt *hunt, const struct spot *spot, uint64
     const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
     if (shifted - value != at->shifted - at->address)
         return refuse_at(hunt, spot, "changed by another distance than its range", value);
-    struct gphi_bundle_word *word = gphi_vec_add(&hunt->graph->words, 1);
-    if (word == NULL)
+    const struct gphi_bundle_word word = {spot->node, spot->offset, range};
+    if (gphi_vec_push(&hunt->graph->words, &word) != GPH_OK)
         return fail_memory(hunt);
-    *word = (struct gphi_bundle_word){spot->node, spot->offset, range};
     return use_range(hunt, range, false);
 }
 
