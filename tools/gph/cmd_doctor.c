@@ -16,6 +16,7 @@ typedef struct examination {
     gph_doctor *doctor;
     gph_advice *advice; /* NULL: not asked for */
     gph_report *report; /* NULL: not asked for */
+    gph_driver driver;
 } examination;
 
 /* ---- findings ---- */
@@ -166,7 +167,7 @@ static bool put_advice(const examination *of, const command_line *line)
 static bool read_all(const examination *of, const command_line *line, int *code)
 {
     const char *const *values = line->values;
-    doctor_run run = {.driver = values[DOCTOR_DRIVER],
+    doctor_run run = {.driver = of->driver,
                       .is_logs_only = values[DOCTOR_TIER] != NULL &&
                                       strcmp(values[DOCTOR_TIER], "0") == 0,
                       .has_nodes = values[DOCTOR_NODES] != NULL,
@@ -243,7 +244,7 @@ int cmd_doctor(const command_line *line)
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
     examination of = {.doctor = NULL};
     gph_error error = {0};
-    if (!check_usage(line))
+    if (!check_usage(line) || !driver_parse(line->values[DOCTOR_DRIVER], &of.driver))
         return EXIT_USAGE;
     options.language = line->values[DOCTOR_LANG];
     gph_status status = gph_doctor_create(&options, &of.doctor, &error);

@@ -60,7 +60,7 @@ static bool ask_cupti(const doctor_run *run)
 
 static bool prepare(const doctor_run *run, const char *folder)
 {
-    gph_driver driver;
+    gph_driver driver; /* AUTO is known now, and in the environment */
     char library[PATH_MAX];
     return launch_prepare(who, run->driver, &driver) &&
            find_library(library, sizeof(library)) &&

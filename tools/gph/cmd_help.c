@@ -5,20 +5,20 @@
 
 int cmd_help(const command_line *line)
 {
-    if (line->values[HELP_SCDOC] != NULL) {
+    const bool is_page = line->values[HELP_SCDOC] != NULL;
+    if (line->operand_count > (is_page ? 0 : 1)) {
+        fprintf(stderr, "gph help: %s\n",
+                is_page ? "--scdoc is of all commands" : "one command at a time");
+        return EXIT_USAGE;
+    }
+    if (is_page) {
         option_scdoc(line->commands, stdout);
         return EXIT_OK;
     }
-    if (line->operand_count > 1) {
-        fprintf(stderr, "gph help: one command at a time\n");
-        return EXIT_USAGE;
-    }
     if (line->operand_count == 1) {
         const command *of = command_find(line->commands, line->operands[0]);
-        if (of == NULL) {
-            fprintf(stderr, "gph help: there is no command %s\n", line->operands[0]);
+        if (of == NULL)
             return EXIT_USAGE;
-        }
         option_help(of, stdout);
         return EXIT_OK;
     }

@@ -92,13 +92,11 @@ static void put_result(const gph_plan_table *table, const gph_plan_result *r)
             (unsigned long long)r->steps);
 }
 
-static int plan(const command_line *line, const gph_plan_table *table)
+static int plan(const gph_plan_table *table, const gph_plan_options *options,
+                const char *out)
 {
-    gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
     gph_plan_result result = GPH_SIZED(gph_plan_result);
     gph_error error = {0};
-    if (!read_options(line, &options))
-        return EXIT_USAGE;
     const size_t count = gph_plan_table_count(table);
     uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
     if (offsets == NULL) {
@@ -106,11 +104,10 @@ static int plan(const command_line *line, const gph_plan_table *table)
         return EXIT_FAILED;
     }
     const gph_status status = gph_plan_addresses(gph_plan_table_buffers(table), count,
-                                                 &options, offsets, &result, &error);
-    if (options.progress != NULL)
+                                                 options, offsets, &result, &error);
+    if (options->progress != NULL)
         fputs("\r\033[K", stderr);
     int code = status == GPH_OK ? EXIT_OK : fail(&error);
-    const char *out = line->values[PLAN_OUT];
     if (code == EXIT_OK && out != NULL && !put_rows(out, table, offsets))
         code = EXIT_FAILED;
     if (code == EXIT_OK && (out == NULL || strcmp(out, "-") != 0))
@@ -127,16 +124,22 @@ int cmd_plan(const command_line *line)
                 line->operand_count);
         return EXIT_USAGE;
     }
+    gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
+    gph_plan_ladder_options ladder = GPH_PLAN_LADDER_OPTIONS_INIT;
+    const bool is_ladder = line->values[PLAN_LADDER] != NULL;
+    if (is_ladder ? !plan_ladder_read_options(line, &ladder)
+                  : !read_options(line, &options))
+        return EXIT_USAGE;
     size_t bytes = 0;
     char *text = read_file(line->operands[0], &bytes);
     gph_plan_table *table = NULL;
     gph_error error = {0};
     int code = EXIT_FAILED;
     if (text != NULL) {
-        if (line->values[PLAN_LADDER] != NULL)
-            code = plan_ladder(line, text, bytes);
+        if (is_ladder)
+            code = plan_ladder(&ladder, text, bytes);
         else if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)
-            code = plan(line, table);
+            code = plan(table, &options, line->values[PLAN_OUT]);
         else
             code = fail(&error);
     }

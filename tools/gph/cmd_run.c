@@ -95,7 +95,9 @@ int cmd_run(const command_line *line)
         return EXIT_USAGE;
     }
     gph_driver driver;
-    if (!launch_prepare("run", line->values[RUN_DRIVER], &driver))
+    if (!driver_parse(line->values[RUN_DRIVER], &driver))
+        return EXIT_USAGE;
+    if (!launch_prepare("run", driver, &driver))
         return EXIT_FAILED;
     fflush(NULL);
     if (line->values[RUN_SUMMARY] != NULL && driver == GPH_DRIVER_SOFT)

@@ -6,6 +6,7 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 #include "option.h"
+#include <gph/gph.h>
 
 enum { RUN_DRIVER, RUN_SUMMARY };
 int cmd_run(const command_line *line);
@@ -59,8 +60,10 @@ int cmd_version(const command_line *line);
 enum { HELP_SCDOC };
 int cmd_help(const command_line *line);
 
-/* gph plan --ladder, of a table's text. */
-int plan_ladder(const command_line *line, const char *text, size_t bytes);
+/* gph plan --ladder: its options, false after a message, and the ladder for a table's
+ * text, whose curves are put into the options. */
+bool plan_ladder_read_options(const command_line *line, gph_plan_ladder_options *out);
+int plan_ladder(gph_plan_ladder_options *options, const char *text, size_t bytes);
 
 /* gph inspect of a recipe, and whether a file begins as one. */
 int inspect_recipe(const char *path);

@@ -4,12 +4,13 @@
 #define DOCTOR_H
 #include "option.h"
 
+#include <gph/gph.h>
 #include <gph/gph_doctor.h>
 #include <stdbool.h>
 
 typedef struct doctor_run {
-    const char *driver; /* as --driver takes it, or NULL */
-    bool is_logs_only;  /* tier 0 */
+    gph_driver driver; /* that is wanted */
+    bool is_logs_only; /* tier 0 */
     bool has_nodes, has_kernels;
     bool is_advised;    /* times are measured for the advice */
     char **words;       /* the program */

@@ -9,7 +9,7 @@
 /* vLLM captures some 70; what a command line may ask for is bounded all the same. */
 enum { RUNGS_MAX = 65536 };
 
-static bool read_options(const command_line *line, gph_plan_ladder_options *o)
+bool plan_ladder_read_options(const command_line *line, gph_plan_ladder_options *o)
 {
     long bytes = 0, buckets = 0, multiple = 0; /* 0: no limit, any size */
     if (line->values[PLAN_OUT] != NULL || line->values[PLAN_TIME] != NULL) {
@@ -93,23 +93,19 @@ static void put_ladder(const gph_plan_histogram *histogram,
         put_row(stdout, "start-up", "%.2f s", r->seconds);
 }
 
-int plan_ladder(const command_line *line, const char *text, size_t bytes)
+int plan_ladder(gph_plan_ladder_options *options, const char *text, size_t bytes)
 {
-    gph_plan_ladder_options options = GPH_PLAN_LADDER_OPTIONS_INIT;
     gph_plan_traffic *traffic = NULL;
     gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
-    if (!read_options(line, &options))
-        return EXIT_USAGE;
     if (gph_plan_traffic_read(text, bytes, NULL, &traffic, &error) != GPH_OK)
         return fail(&error);
-    gph_plan_traffic_curves(traffic, &options);
+    gph_plan_traffic_curves(traffic, options);
     const gph_plan_histogram histogram = gph_plan_traffic_histogram(traffic);
     static uint64_t rungs[RUNGS_MAX];
     int code = EXIT_OK;
-    if (gph_plan_ladder(&histogram, &options, rungs, RUNGS_MAX, &result, &error) ==
-        GPH_OK)
-        put_ladder(&histogram, &options, rungs, &result);
+    if (gph_plan_ladder(&histogram, options, rungs, RUNGS_MAX, &result, &error) == GPH_OK)
+        put_ladder(&histogram, options, rungs, &result);
     else
         code = fail(&error);
     gph_plan_traffic_destroy(traffic);

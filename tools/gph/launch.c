@@ -57,12 +57,9 @@ static bool lead_linker_to(const char *who, const char *path)
 
 /* The driver is opened once here, so that a program is never started without one; what it
  * is goes to the program as variables. */
-bool launch_prepare(const char *who, const char *word, gph_driver *chosen)
+bool launch_prepare(const char *who, gph_driver wanted, gph_driver *chosen)
 {
-    gph_driver driver;
-    if (!driver_parse(word, &driver))
-        return false;
-    gph_runtime *runtime = driver_open(driver);
+    gph_runtime *runtime = driver_open(wanted);
     if (runtime == NULL)
         return false;
     gph_driver_info info = GPH_SIZED(gph_driver_info);

@@ -19,9 +19,9 @@ bool launch_list(const char *who, const char *name, const char *value, bool is_f
  * then they fail. */
 void launch_temporary(char *out, size_t bytes, const char *name);
 
-/* Chooses the driver (--driver, or NULL), and prepares the environment for it; false
- * after a message. */
-bool launch_prepare(const char *who, const char *driver, gph_driver *chosen);
+/* Opens the driver that is wanted, and prepares the environment for it; false after a
+ * message. */
+bool launch_prepare(const char *who, gph_driver wanted, gph_driver *chosen);
 
 /* Becomes the program. Returns the exit status, after a message, if it cannot. */
 int launch_exec(const char *who, char **words);

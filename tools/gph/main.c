@@ -188,10 +188,8 @@ int main(int argc, char **argv)
     if (strcmp(name, "--version") == 0)
         name = "version";
     const command *of = command_find(commands, name);
-    if (of == NULL) {
-        fprintf(stderr, "gph: there is no command %s\ntry: gph help\n", name);
+    if (of == NULL)
         return EXIT_USAGE;
-    }
 
     /* `gph COMMAND --help` is asked before the parser, which would miss operands. */
     const int rest = argc > 1 ? argc - 2 : 0;

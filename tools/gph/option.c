@@ -9,11 +9,73 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_BYTES = 32, NEAR_MOST = 2 };
+
+/* A word that is not a name, and the name it was perhaps meant to be. */
+typedef struct slip {
+    const char *word;
+    size_t bytes;
+    const char *name; /* NULL: none is near */
+    int distance;
+} slip;
+
+/* Letters to insert, drop or replace (Levenshtein), a row at a time. */
+static int distance_of(const slip *of, const char *name)
+{
+    int row[NAME_BYTES + 1];
+    const size_t bytes = strlen(name);
+    if (bytes > NAME_BYTES || of->bytes > bytes + NEAR_MOST)
+        return NEAR_MOST + 1;
+    for (size_t i = 0; i <= bytes; i++)
+        row[i] = (int)i;
+    for (size_t at = 0; at < of->bytes; at++) {
+        int diagonal = row[0];
+        row[0]++;
+        for (size_t i = 0; i < bytes; i++) {
+            const int replaced = diagonal + (of->word[at] != name[i]);
+            const int one = (row[i] < row[i + 1] ? row[i] : row[i + 1]) + 1;
+            diagonal = row[i + 1];
+            row[i + 1] = replaced < one ? replaced : one;
+        }
+    }
+    return row[bytes];
+}
+
+/* A name of which no letter is left is not near: -x does not mean --ir. */
+static void try_name(slip *of, const char *name)
+{
+    const int distance = distance_of(of, name);
+    if (distance <= NEAR_MOST && distance < (int)strlen(name) &&
+        (of->name == NULL || distance < of->distance)) {
+        of->name = name;
+        of->distance = distance;
+    }
+}
+
+/* `sort` is "option --", say, and `before` what stands before a name that exists. */
+static void say_unknown(const slip *of, const char *sort, const char *before)
+{
+    fprintf(stderr, "gph: unknown %s%.*s", sort, (int)of->bytes, of->word);
+    if (of->name != NULL)
+        fprintf(stderr, "; did you mean %s%s?", before, of->name);
+    fputc('\n', stderr);
+}
+
 const command *command_find(const command *commands, const char *name)
 {
-    for (const command *at = commands; at->name != NULL; at++)
+    slip of = {.word = name, .bytes = strlen(name)};
+    for (const command *at = commands; at->name != NULL; at++) {
         if (strcmp(at->name, name) == 0)
             return at;
+        try_name(&of, at->name);
+    }
+    if (name[0] == '-') {
+        of.name = NULL;
+        try_name(&of, "--help");
+        try_name(&of, "--version");
+    }
+    say_unknown(&of, name[0] == '-' ? "option " : "command ", "");
+    fprintf(stderr, "try: gph help\n");
     return NULL;
 }
 
@@ -37,6 +99,17 @@ static bool fail_usage(const command *of, const char *what, const char *word)
     return false;
 }
 
+static bool fail_option(const command *of, const char *word)
+{
+    const char *name = word + strspn(word, "-");
+    slip wrong = {.word = name, .bytes = strcspn(name, "=")};
+    for (const option_spec *at = of->options; at->name != NULL; at++)
+        try_name(&wrong, at->name);
+    say_unknown(&wrong, name == word + 1 ? "option -" : "option --", "--");
+    fprintf(stderr, "try: gph %s --help\n", of->name);
+    return false;
+}
+
 /* Takes one "--word" at argv[*at], and its argument. */
 static bool parse_option(const command *of, int argc, char **argv, int *at,
                          command_line *line)
@@ -44,15 +117,17 @@ static bool parse_option(const command *of, int argc, char **argv, int *at,
     const char *value;
     const int found = find_option(of, argv[*at] + 2, &value);
     if (found < 0)
-        return fail_usage(of, "there is no option ", argv[*at]);
+        return fail_option(of, argv[*at]);
     if (of->options[found].argument == NULL) {
         line->values[found] = "";
         return value == NULL || fail_usage(of, "this option takes nothing: ", argv[*at]);
     }
-    if (value == NULL && *at + 1 >= argc)
-        return fail_usage(of, "a value is missing behind ", argv[*at]);
-    line->values[found] = value != NULL ? value : argv[++*at];
-    return true;
+    const char *word = argv[*at];
+    if (value == NULL && *at + 1 < argc)
+        value = argv[++*at];
+    line->values[found] = value;
+    return (value != NULL && value[0] != '\0') ||
+           fail_usage(of, "a value is missing after ", word);
 }
 
 /* Operands are moved down in argv itself: there is never more of them than words. */
@@ -71,7 +146,7 @@ bool option_parse(const command *of, int argc, char **argv, command_line *line)
         if (!is_option)
             line->operands[line->operand_count++] = argv[at];
         else if (argv[at][1] != '-')
-            return fail_usage(of, "there is no option ", argv[at]);
+            return fail_option(of, argv[at]);
         else if (!parse_option(of, argc, argv, &at, line))
             return false;
     }
@@ -94,7 +169,7 @@ bool option_number(const char *option, const char *text, long least, long most, 
         *out = value;
         return true;
     }
-    fprintf(stderr, "gph: --%s %s is no whole number from %ld to %ld\n", option, text,
+    fprintf(stderr, "gph: --%s %s is not a whole number from %ld to %ld\n", option, text,
             least, most);
     return false;
 }

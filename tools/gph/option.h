@@ -37,7 +37,8 @@ typedef struct command {
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* A list of commands ends with a NULL name. */
+/* A list of commands ends with a NULL name. NULL after a message, which names what was
+ * perhaps meant. */
 const command *command_find(const command *commands, const char *name);
 
 /* Fills `line` but its `commands`; the operands are `argv`'s own, moved to its end. False after a message.
