@@ -18,7 +18,7 @@ bad=0
         echo "== $name"
         "$cc" -std=c11 -O1 -D_GNU_SOURCE -DSOFTCUDA_PATH='"none"' \
             -DRANDOM_EXPECTED='"tests/conformance/random.expected"' -Iinclude -Isrc -Itests \
-            -I. "$source" -o "$out/conformance/$name" -ldl -lpthread -lm || { bad=1; continue; }
+            -I. "$source" tests/driver.c -o "$out/conformance/$name" -ldl -lpthread -lm || { bad=1; continue; }
         GPH_DRIVER=cuda timeout 300 "$out/conformance/$name"
         case $? in 0 | 77) ;; *) bad=1 ;; esac
     done

@@ -13,7 +13,7 @@ out=${1:?an output folder}
 first=${2:-1} last=${3:-500} seconds=${4:-450} jobs=${5:-4}
 mkdir -p "$out"
 "${CC:-cc}" -std=c11 -O1 -g -ffp-contract=off -D_GNU_SOURCE -DSOFTCUDA_PATH="\"${SOFTCUDA:-none}\"" \
-    -Iinclude -Isrc -I. tests/differential/*.c -o "$out/differential" -ldl -lpthread -lm ||
+    -Iinclude -Isrc -I. tests/differential/*.c tests/driver.c -o "$out/differential" -ldl -lpthread -lm ||
     exit 1
 each=$(((last - first + jobs) / jobs)) children=() status=0
 for ((job = 0; job < jobs; job++)); do
