@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct examination {
     gph_doctor *doctor;
@@ -87,7 +86,7 @@ static void put_count(const gph_doctor *doctor, const tally *counts)
 static bool has_colours(void)
 {
     const char *no_colour = getenv("NO_COLOR");
-    return isatty(STDERR_FILENO) && (no_colour == NULL || no_colour[0] == '\0');
+    return has_terminal() && (no_colour == NULL || no_colour[0] == '\0');
 }
 
 static bool put_findings(const gph_doctor *doctor, bool are_many)

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FILE_BYTES_MAX = 1 << 30 };
 
@@ -72,7 +71,7 @@ static bool read_options(const command_line *line, gph_plan_options *options)
         return false;
     options->capacity = (uint64_t)capacity;
     options->time_limit_s = (double)seconds;
-    if (isatty(STDERR_FILENO))
+    if (has_terminal())
         options->progress = show_progress;
     return true;
 }

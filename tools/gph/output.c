@@ -3,12 +3,14 @@
  *
  * Failures go to standard error as `gph: what happened`, in libgph's own words, and what to
  * try on a line of its own. */
+#define _POSIX_C_SOURCE 200809L
 #include "output.h"
 #include "option.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int fail(const gph_error *error)
 {
@@ -78,6 +80,13 @@ char *read_stream(FILE *from, size_t most, size_t *bytes)
 failed:
     free(text);
     return NULL;
+}
+
+bool has_terminal(void)
+{
+    const char *name = getenv("TERM");
+    return isatty(STDERR_FILENO) && name != NULL && name[0] != '\0' &&
+           strcmp(name, "dumb") != 0;
 }
 
 void put_row(FILE *to, const char *left, const char *format, ...)

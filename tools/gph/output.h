@@ -21,6 +21,9 @@ const char *driver_name(gph_driver driver);
 /* At most `most` bytes of a stream, in memory of malloc's; NULL with errno set. */
 char *read_stream(FILE *from, size_t most, size_t *bytes);
 
+/* Whether standard error is a terminal that takes escapes: TERM is set, and not dumb. */
+bool has_terminal(void);
+
 /* A row of two columns. */
 void put_row(FILE *to, const char *left, const char *format, ...) GPH_PRINTF(3, 4);
 
