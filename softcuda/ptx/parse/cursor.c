@@ -114,6 +114,20 @@ gph_status ptx_accept(ptx_parser *parser, char punct, bool *taken)
     return *taken ? ptx_next(parser) : GPH_OK;
 }
 
+gph_status ptx_take_word(ptx_parser *parser, const char *expected, ptx_token *out)
+{
+    if (parser->token.kind != PTX_TOKEN_WORD)
+        return ptx_fail_expected(parser, expected);
+    *out = parser->token;
+    return ptx_next(parser);
+}
+
+bool ptx_is_word(const ptx_token *token, const char *text)
+{
+    return token->kind == PTX_TOKEN_WORD && token->length == strlen(text) &&
+           memcmp(token->text, text, token->length) == 0;
+}
+
 const ptx_word *ptx_at_word(const ptx_parser *parser)
 {
     return ptx_words_find(&parser->words, parser->token.text, parser->token.length,

@@ -85,9 +85,8 @@ static gph_status parse_target(ptx_parser *parser)
     GPHI_TRY(ptx_next(parser));
     GPHI_TRY(ptx_accept(parser, ',', &more));
     while (more) { /* debug, texmode_independent ... */
-        if (parser->token.kind != PTX_TOKEN_WORD)
-            return ptx_fail_expected(parser, "a target option");
-        GPHI_TRY(ptx_next(parser));
+        ptx_token option;
+        GPHI_TRY(ptx_take_word(parser, "a target option", &option));
         GPHI_TRY(ptx_accept(parser, ',', &more));
     }
     return GPH_OK;
@@ -113,10 +112,7 @@ static gph_status parse_alias(ptx_parser *parser)
     uint32_t pair[2];
     GPHI_TRY(ptx_next(parser));
     for (int i = 0; i < 2; i++) {
-        uint32_t member;
-        const ptx_symbol *symbol = parser->token.kind == PTX_TOKEN_WORD
-                                       ? ptx_symbol_find(parser, &parser->token, &member)
-                                       : NULL;
+        const ptx_symbol *symbol = ptx_symbol_here(parser);
         if (symbol == NULL || symbol->kind != PTX_SYMBOL_FUNC)
             return ptx_fail_expected(parser, "the name of a declared function");
         pair[i] = symbol->index;

@@ -128,6 +128,10 @@ bool ptx_at(const ptx_parser *parser, char punct);
 gph_status ptx_expect(ptx_parser *parser, char punct, const char *expected);
 /* Takes the punctuation if it is there, and says so. */
 gph_status ptx_accept(ptx_parser *parser, char punct, bool *taken);
+/* Takes a word, or fails with what was expected in its place. */
+gph_status ptx_take_word(ptx_parser *parser, const char *expected, ptx_token *out);
+bool ptx_is_word(const ptx_token *token, const char *text);
+#define PTX_WARP_SIZE_NAME "WARP_SZ" /* the one named constant of PTX */
 /* What the current token, a dotted word, is as a directive; PTX_DIR_NONE if it is none.
  */
 ptx_directive ptx_at_directive(const ptx_parser *parser);
@@ -147,8 +151,10 @@ char *ptx_keep_name(ptx_parser *parser, const ptx_token *name);
 gph_status ptx_symbol_add(ptx_parser *parser, const ptx_token *name, ptx_symbol_kind kind,
                           ptx_symbol **out);
 /* The innermost meaning of a name, or NULL. For a register of a range, *member is its
- * number in it. */
+ * number in it; `member` may be NULL where registers are not asked for. */
 ptx_symbol *ptx_symbol_find(ptx_parser *parser, const ptx_token *name, uint32_t *member);
+/* The same of the current token; NULL also if it is not a word. */
+ptx_symbol *ptx_symbol_here(ptx_parser *parser);
 bool ptx_symbol_is_local(const ptx_parser *parser, const ptx_symbol *symbol);
 void ptx_symbols_cut(ptx_parser *parser, uint32_t count);
 

@@ -81,10 +81,7 @@ static gph_status parse_head(ptx_parser *parser, function_head *out, const char 
 {
     if (!out->function.is_entry && ptx_at(parser, '('))
         GPHI_TRY(ptx_parse_parameters(parser, &out->returns));
-    if (parser->token.kind != PTX_TOKEN_WORD)
-        return ptx_fail_expected(parser, expected);
-    out->name = parser->token;
-    GPHI_TRY(ptx_next(parser));
+    GPHI_TRY(ptx_take_word(parser, expected, &out->name));
     if (ptx_at(parser, '('))
         GPHI_TRY(ptx_parse_parameters(parser, &out->parameters));
     out->function.parameter_count = out->parameters.count;
@@ -119,8 +116,7 @@ static gph_status keep_signature(ptx_parser *parser, const function_head *from,
 static gph_status find_or_add(ptx_parser *parser, const function_head *head,
                               bool is_definition, uint32_t *out)
 {
-    uint32_t member;
-    ptx_symbol *symbol = ptx_symbol_find(parser, &head->name, &member);
+    ptx_symbol *symbol = ptx_symbol_find(parser, &head->name, NULL);
     if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNC) {
         const ptx_function *old = ptx_function_at(parser, symbol->index);
         const ptx_function *fresh = &head->function;
@@ -175,8 +171,7 @@ static gph_status leave_scope(ptx_parser *parser)
     ptx_operand *operands = body->operands.items;
     uint32_t kept = scope->pending;
     for (uint32_t i = scope->pending; i < body->pending.count; i++) {
-        uint32_t member;
-        const ptx_symbol *symbol = ptx_symbol_find(parser, &pending[i].name, &member);
+        const ptx_symbol *symbol = ptx_symbol_find(parser, &pending[i].name, NULL);
         if (symbol != NULL && symbol->kind == PTX_SYMBOL_LABEL &&
             ptx_symbol_is_local(parser, symbol))
             operands[pending[i].operand].index = symbol->index;
@@ -204,16 +199,13 @@ static gph_status parse_branch_targets(ptx_parser *parser, const ptx_token *name
     GPHI_TRY(ptx_symbol_add(parser, name, PTX_SYMBOL_TARGETS, &symbol));
     GPHI_TRY(ptx_next(parser));
     while (more) {
-        if (parser->token.kind != PTX_TOKEN_WORD)
-            return ptx_fail_expected(parser, "a label");
         if (targets->count - first == PTX_TARGETS_MAX)
             return ptx_fail_at(parser, &parser->token, NULL,
                                "more than %d branch targets", PTX_TARGETS_MAX);
         ptx_token *target = ptx_vec_add(parser->scratch, targets, sizeof(*target));
         if (target == NULL)
             return ptx_fail_memory(parser);
-        *target = parser->token;
-        GPHI_TRY(ptx_next(parser));
+        GPHI_TRY(ptx_take_word(parser, "a label", target));
         GPHI_TRY(ptx_accept(parser, ',', &more));
     }
     symbol->index = first;
@@ -224,14 +216,12 @@ static gph_status parse_branch_targets(ptx_parser *parser, const ptx_token *name
 /* fs: .calltargets f, g; */
 static gph_status parse_call_targets(ptx_parser *parser, const ptx_token *name)
 {
-    ptx_symbol *symbol, *target;
-    uint32_t member, first = UINT32_MAX;
+    ptx_symbol *symbol;
+    uint32_t first = UINT32_MAX;
     bool more = true;
     GPHI_TRY(ptx_next(parser));
     while (more) {
-        target = parser->token.kind == PTX_TOKEN_WORD
-                     ? ptx_symbol_find(parser, &parser->token, &member)
-                     : NULL;
+        const ptx_symbol *target = ptx_symbol_here(parser);
         if (target == NULL || target->kind != PTX_SYMBOL_FUNC)
             return ptx_fail_expected(parser, "the name of a declared function");
         if (first == UINT32_MAX)
@@ -292,14 +282,8 @@ static gph_status parse_guarded(ptx_parser *parser)
     ptx_insn_head head = {.is_guarded = true, .start = parser->token.offset};
     GPHI_TRY(ptx_next(parser));
     GPHI_TRY(ptx_accept(parser, '!', &head.guard_negate));
-    head.guard = parser->token;
-    if (head.guard.kind != PTX_TOKEN_WORD)
-        return ptx_fail_expected(parser, "a predicate register");
-    GPHI_TRY(ptx_next(parser));
-    head.opcode = parser->token;
-    if (head.opcode.kind != PTX_TOKEN_WORD)
-        return ptx_fail_expected(parser, "an instruction");
-    GPHI_TRY(ptx_next(parser));
+    GPHI_TRY(ptx_take_word(parser, "a predicate register", &head.guard));
+    GPHI_TRY(ptx_take_word(parser, "an instruction", &head.opcode));
     return ptx_parse_insn(parser, &head);
 }
 

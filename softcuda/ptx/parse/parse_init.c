@@ -16,35 +16,35 @@
 
 #define NESTING_MAX 32 /* operators and parentheses waiting */
 
-/* Operators by precedence; one byte each. */
+/* clang-format off */
+/* Operators with their precedence, that of C (PTX ISA, 4.5.4). One that is the beginning
+ * of another may stand anywhere: binary_at() takes the longer one. The unary ones are the
+ * last four. */
+#define OPERATORS(X)                                                                     \
+    X(OP_OR_ELSE, "||", 1) X(OP_AND_ALSO, "&&", 2) X(OP_OR, "|", 3) X(OP_XOR, "^", 4)    \
+    X(OP_AND, "&", 5) X(OP_EQ, "==", 6) X(OP_NE, "!=", 6) X(OP_LT, "<", 7)               \
+    X(OP_LE, "<=", 7) X(OP_GT, ">", 7) X(OP_GE, ">=", 7) X(OP_SHL, "<<", 8)              \
+    X(OP_SHR, ">>", 8) X(OP_ADD, "+", 9) X(OP_SUB, "-", 9) X(OP_MUL, "*", 10)            \
+    X(OP_DIV, "/", 10) X(OP_REM, "%", 10)                                                \
+    X(OP_PLUS, "+", 11) X(OP_MINUS, "-", 11) X(OP_NOT, "!", 11) X(OP_INVERT, "~", 11)
+/* clang-format on */
+
 enum {
-    OP_OPEN,
-    OP_OR_ELSE,
-    OP_AND_ALSO,
-    OP_OR,
-    OP_XOR,
-    OP_AND,
-    OP_EQ,
-    OP_NE,
-    OP_LT,
-    OP_LE,
-    OP_GT,
-    OP_GE,
-    OP_SHL,
-    OP_SHR,
-    OP_ADD,
-    OP_SUB,
-    OP_MUL,
-    OP_DIV,
-    OP_REM,
-    OP_PLUS,
-    OP_MINUS,
-    OP_NOT,
-    OP_INVERT,
-    OP_NONE
+    OP_NONE,
+    OP_OPEN, /* a parenthesis: precedence 0 */
+#define X(name, text, precedence) name,
+    OPERATORS(X)
+#undef X
 };
-static const uint8_t precedence[] = {0, 1, 2, 3, 4,  5,  6,  6,  7,  7,  7, 7,
-                                     8, 8, 9, 9, 10, 10, 10, 11, 11, 11, 11};
+
+static const struct {
+    char text[3];
+    uint8_t precedence;
+} operators[] = {
+#define X(name, text, precedence) [name] = {text, precedence},
+    OPERATORS(X)
+#undef X
+};
 
 typedef struct expression {
     int64_t values[NESTING_MAX + 1];
@@ -55,52 +55,32 @@ typedef struct expression {
 /* The binary operator at the current token; *is_double if it is two bytes long. */
 static unsigned binary_at(const ptx_parser *parser, bool *is_double)
 {
-    *is_double = false;
-    if (parser->token.kind != PTX_TOKEN_PUNCT)
-        return OP_NONE;
-    const char c = parser->token.punct;
+    const char first = parser->token.kind == PTX_TOKEN_PUNCT ? parser->token.punct : '\0';
     const char second = parser->lexer.at < parser->lexer.end ? *parser->lexer.at : '\0';
-    *is_double =
-        (c == second && strchr("|&=<>", c)) || (second == '=' && strchr("!<>", c));
-    if (*is_double)
-        return c == '|'   ? OP_OR_ELSE
-               : c == '&' ? OP_AND_ALSO
-               : c == '=' ? OP_EQ
-               : c == '!' ? OP_NE
-               : c == '<' ? (second == '=' ? OP_LE : OP_SHL)
-                          : (second == '=' ? OP_GE : OP_SHR);
-    switch (c) {
-    case '|': return OP_OR;
-    case '^': return OP_XOR;
-    case '&': return OP_AND;
-    case '<': return OP_LT;
-    case '>': return OP_GT;
-    case '+': return OP_ADD;
-    case '-': return OP_SUB;
-    case '*': return OP_MUL;
-    case '/': return OP_DIV;
-    case '%': return OP_REM;
-    default: return OP_NONE;
+    unsigned found = OP_NONE;
+    *is_double = false;
+    for (unsigned op = OP_OR_ELSE; op < OP_PLUS && !*is_double; op++) {
+        const char *text = operators[op].text;
+        if (text[0] != first || (text[1] != '\0' && text[1] != second))
+            continue;
+        found = op;
+        *is_double = text[1] != '\0';
     }
+    return found;
 }
 
 static unsigned unary_at(const ptx_parser *parser)
 {
-    if (ptx_at(parser, '-'))
-        return OP_MINUS;
-    if (ptx_at(parser, '+'))
-        return OP_PLUS;
-    if (ptx_at(parser, '!'))
-        return OP_NOT;
-    if (ptx_at(parser, '~'))
-        return OP_INVERT;
+    for (unsigned op = OP_PLUS; op <= OP_INVERT; op++)
+        if (ptx_at(parser, operators[op].text[0]))
+            return op;
     return OP_NONE;
 }
 
-static int64_t combine(unsigned operator, int64_t a, int64_t b)
+static int64_t combine(unsigned op, int64_t a, int64_t b)
 {
     const uint64_t x = (uint64_t)a, y = (uint64_t)b;
-    switch (operator) {
+    switch (op) {
     case OP_OR_ELSE: return a || b;
     case OP_AND_ALSO: return a && b;
     case OP_OR: return a | b;
@@ -126,34 +106,34 @@ static int64_t combine(unsigned operator, int64_t a, int64_t b)
 static gph_status reduce(ptx_parser *parser, expression *e, unsigned least)
 {
     while (e->operator_count > 0 &&
-           precedence[e->operators[e->operator_count - 1]] >= least) {
-        const unsigned operator= e->operators[--e->operator_count];
+           operators[e->operators[e->operator_count - 1]].precedence >= least) {
+        const unsigned op = e->operators[--e->operator_count];
         int64_t *top = &e->values[e->value_count - 1];
-        if (operator>= OP_PLUS) {
-            *top = operator== OP_MINUS ? (int64_t)(0 - (uint64_t)*top) :
-                   operator== OP_NOT   ? !*top
-                   :
-                   operator== OP_INVERT ? ~*top
-                                        : * top;
+        if (op >= OP_PLUS) {
+            const int64_t x = *top;
+            *top = op == OP_MINUS    ? (int64_t)(0 - (uint64_t)x)
+                   : op == OP_NOT    ? !x
+                   : op == OP_INVERT ? ~x
+                                     : x;
             continue;
         }
-        if ((operator== OP_DIV || operator== OP_REM) && *top == 0)
+        if ((op == OP_DIV || op == OP_REM) && *top == 0)
             return ptx_fail_at(parser, &parser->token, NULL,
                                "the constant in front divides by 0");
-        top[-1] = combine(operator, top[-1], *top);
+        top[-1] = combine(op, top[-1], *top);
         e->value_count--;
     }
     return GPH_OK;
 }
 
 /* NESTING_MAX operators and parentheses may wait at once. */
-static gph_status push(ptx_parser *parser, expression *e, unsigned operator)
+static gph_status push(ptx_parser *parser, expression *e, unsigned op)
 {
     if (e->operator_count == NESTING_MAX)
         return ptx_fail_at(parser, &parser->token, NULL,
                            "a constant with more than %d operators open", NESTING_MAX);
-    e->operators[e->operator_count++] = (uint8_t) operator;
-    e->open_count += operator== OP_OPEN;
+    e->operators[e->operator_count++] = (uint8_t)op;
+    e->open_count += op == OP_OPEN;
     return ptx_next(parser);
 }
 
@@ -184,8 +164,7 @@ static gph_status parse_term(ptx_parser *parser, expression *e, ptx_constant *ou
         } else if (token->kind == PTX_TOKEN_INT) {
             e->values[e->value_count++] = (int64_t)token->value;
             return ptx_next(parser);
-        } else if (token->kind == PTX_TOKEN_WORD && token->length == 7 &&
-                   memcmp(token->text, "WARP_SZ", 7) == 0) {
+        } else if (ptx_is_word(token, PTX_WARP_SIZE_NAME)) {
             e->values[e->value_count++] = 32;
             return ptx_next(parser);
         } else {
@@ -224,13 +203,13 @@ gph_status ptx_parse_constant(ptx_parser *parser, ptx_constant *out)
             e.open_count--;
             GPHI_TRY(ptx_next(parser));
         }
-        const unsigned operator= binary_at(parser, &is_double);
-        if (operator== OP_NONE)
+        const unsigned op = binary_at(parser, &is_double);
+        if (op == OP_NONE)
             break;
-        GPHI_TRY(reduce(parser, &e, precedence[operator]));
+        GPHI_TRY(reduce(parser, &e, operators[op].precedence));
         if (is_double)
             GPHI_TRY(ptx_next(parser));
-        GPHI_TRY(push(parser, &e, operator));
+        GPHI_TRY(push(parser, &e, op));
     }
     if (e.open_count > 0)
         return ptx_fail_expected(parser, "')'");
@@ -280,19 +259,16 @@ typedef struct initializer {
     ptx_vec relocations;
 } initializer;
 
-static bool to_double(const ptx_constant *constant, double *out)
+static double double_of(const ptx_constant *constant)
 {
-    if (!constant->is_float) {
-        *out = (double)(int64_t)constant->bits;
-    } else if (constant->is_single) {
-        const uint32_t bits = (uint32_t)constant->bits;
-        float value;
-        memcpy(&value, &bits, sizeof(value));
-        *out = (double)value;
-    } else {
-        memcpy(out, &constant->bits, sizeof(*out));
-    }
-    return true;
+    const uint32_t bits = (uint32_t)constant->bits;
+    float single;
+    double value;
+    memcpy(&single, &bits, sizeof(single));
+    memcpy(&value, &constant->bits, sizeof(value));
+    return !constant->is_float   ? (double)(int64_t)constant->bits
+           : constant->is_single ? (double)single
+                                 : value;
 }
 
 static uint64_t float_bits(double value)
@@ -306,13 +282,12 @@ static uint64_t float_bits(double value)
 /* The bits that an element of that type gets. False: no such conversion. */
 static bool element_bits(ptx_type type, const ptx_constant *constant, uint64_t *out)
 {
-    double value;
     *out = constant->bits;
     if (!constant->is_float && type != PTX_F32 && type != PTX_F64)
         return true;
     if (constant->is_single && (type == PTX_F32 || type == PTX_B32))
         return true;
-    to_double(constant, &value);
+    const double value = double_of(constant);
     switch (type) {
     case PTX_F32:
     case PTX_B32: *out = float_bits(value); return true;
@@ -347,23 +322,15 @@ static unsigned char *element_room(ptx_parser *parser, initializer *init)
 static gph_status parse_symbol_address(ptx_parser *parser, ptx_relocation *relocation,
                                        ptx_token *name)
 {
-    const ptx_token first = parser->token;
-    if (first.kind != PTX_TOKEN_WORD)
-        return ptx_fail_expected(parser,
-                                 "a number or the name of a variable or function");
-    GPHI_TRY(ptx_next(parser));
-    *name = first;
     bool is_generic = false;
-    if (first.length == 7 && memcmp(first.text, "generic", 7) == 0)
+    GPHI_TRY(
+        ptx_take_word(parser, "a number or the name of a variable or function", name));
+    if (ptx_is_word(name, "generic"))
         GPHI_TRY(ptx_accept(parser, '(', &is_generic));
     relocation->is_generic = is_generic;
     for (bool closed = !is_generic;; closed = true) {
-        if (!closed) {
-            *name = parser->token;
-            if (name->kind != PTX_TOKEN_WORD)
-                return ptx_fail_expected(parser, "the name of a variable or function");
-            GPHI_TRY(ptx_next(parser));
-        }
+        if (!closed)
+            GPHI_TRY(ptx_take_word(parser, "the name of a variable or function", name));
         if (ptx_at(parser, '+') || ptx_at(parser, '-')) {
             int64_t offset;
             GPHI_TRY(ptx_parse_int(parser, "an offset in bytes", &offset));
@@ -409,16 +376,10 @@ static gph_status add_address(ptx_parser *parser, initializer *init, uint64_t ma
     return GPH_OK;
 }
 
-/* WARP_SZ, the one named constant of PTX. */
-static bool at_warp_size(const ptx_parser *parser)
-{
-    return parser->token.length == 7 && memcmp(parser->token.text, "WARP_SZ", 7) == 0;
-}
-
 static gph_status parse_element(ptx_parser *parser, initializer *init)
 {
     const ptx_token where = parser->token;
-    if (where.kind == PTX_TOKEN_WORD && !at_warp_size(parser))
+    if (where.kind == PTX_TOKEN_WORD && !ptx_is_word(&where, PTX_WARP_SIZE_NAME))
         return add_address(parser, init, 0);
     ptx_constant constant;
     GPHI_TRY(ptx_parse_constant(parser, &constant));
@@ -546,8 +507,7 @@ gph_status ptx_resolve_addresses(ptx_parser *parser)
 {
     ptx_pending_address *pending = parser->addresses.items;
     for (uint32_t i = 0; i < parser->addresses.count; i++) {
-        uint32_t member;
-        const ptx_symbol *symbol = ptx_symbol_find(parser, &pending[i].name, &member);
+        const ptx_symbol *symbol = ptx_symbol_find(parser, &pending[i].name, NULL);
         if (symbol == NULL)
             return ptx_fail_at(parser, &pending[i].name,
                                "declare it as a variable or a function",

@@ -53,29 +53,16 @@ static bool looks_like_type(const ptx_token *token)
     return true;
 }
 
-/* Opcodes that this build does not execute, so that it need not know all their words. */
-static bool takes_any_modifier(ptx_opcode opcode)
-{
-    switch (opcode) {
-    case PTX_OP_UNKNOWN:
-    case PTX_OP_CP: /* .bulk.tensor */
-    case PTX_OP_ISTYPEP:
-    case PTX_OP_LDMATRIX:
-    case PTX_OP_MMA:
-    case PTX_OP_MOVMATRIX:
-    case PTX_OP_MULTIMEM:
-    case PTX_OP_STMATRIX:
-    case PTX_OP_SULD:
-    case PTX_OP_SURED:
-    case PTX_OP_SUST:
-    case PTX_OP_TEX:
-    case PTX_OP_TLD4:
-    case PTX_OP_TXQ:
-    case PTX_OP_WGMMA:
-    case PTX_OP_WMMA: return true;
-    default: return false;
-    }
-}
+/* Opcodes that this build does not execute, so that it need not know all their words; of
+ * cp it executes some forms, but not .bulk.tensor. */
+static const bool takes_any_modifier[PTX_OP_COUNT] = {
+    [PTX_OP_UNKNOWN] = true,  [PTX_OP_CP] = true,       [PTX_OP_ISTYPEP] = true,
+    [PTX_OP_LDMATRIX] = true, [PTX_OP_MMA] = true,      [PTX_OP_MOVMATRIX] = true,
+    [PTX_OP_MULTIMEM] = true, [PTX_OP_STMATRIX] = true, [PTX_OP_SULD] = true,
+    [PTX_OP_SURED] = true,    [PTX_OP_SUST] = true,     [PTX_OP_TEX] = true,
+    [PTX_OP_TLD4] = true,     [PTX_OP_TXQ] = true,      [PTX_OP_WGMMA] = true,
+    [PTX_OP_WMMA] = true,
+};
 
 static bool is_modifier(const ptx_word *word)
 {
@@ -93,7 +80,7 @@ static gph_status parse_modifiers(reader *r)
             return ptx_fail_at(parser, &parser->token,
                                "types are u, s, b 8 to 64, f16 to f64", "%s is no type",
                                ptx_quote(&parser->token).text);
-        if (!is_modifier(word) && !takes_any_modifier((ptx_opcode)insn->opcode))
+        if (!is_modifier(word) && !takes_any_modifier[insn->opcode])
             return ptx_fail_at(parser, &parser->token, NULL, "%s is no modifier of PTX",
                                ptx_quote(&parser->token).text);
         if (word == NULL) {
@@ -122,8 +109,9 @@ static ptx_operand *operand_at(reader *r, uint32_t index)
     return (ptx_operand *)r->parser->body.operands.items + index;
 }
 
+/* `out`, if not NULL, gets the operand's place in the function's list. */
 static gph_status add_operand(reader *r, const ptx_token *where, ptx_operand_kind kind,
-                              uint32_t *out)
+                              uint32_t index, uint32_t *out)
 {
     ptx_parser *parser = r->parser;
     const uint32_t limit =
@@ -136,8 +124,10 @@ static gph_status add_operand(reader *r, const ptx_token *where, ptx_operand_kin
         return ptx_fail_memory(parser);
     operand->kind = (uint8_t)kind;
     operand->column = where->column;
+    operand->index = index;
     r->insn.operand_count++;
-    *out = parser->body.operands.count - 1;
+    if (out != NULL)
+        *out = parser->body.operands.count - 1;
     return GPH_OK;
 }
 
@@ -156,8 +146,8 @@ static gph_status parse_literal(reader *r)
     ptx_constant constant;
     uint32_t at;
     GPHI_TRY(ptx_parse_constant(r->parser, &constant));
-    GPHI_TRY(add_operand(r, &where,
-                         constant.is_float ? PTX_OPERAND_FLOAT : PTX_OPERAND_INT, &at));
+    GPHI_TRY(add_operand(
+        r, &where, constant.is_float ? PTX_OPERAND_FLOAT : PTX_OPERAND_INT, 0, &at));
     operand_at(r, at)->imm = (int64_t)constant.bits;
     operand_at(r, at)->single = constant.is_single;
     return GPH_OK;
@@ -168,7 +158,6 @@ static gph_status parse_sreg(reader *r, const ptx_token *name)
 {
     ptx_parser *parser = r->parser;
     char text[64];
-    uint32_t at;
     if (name->length > 40)
         return fail_undefined(parser, name);
     size_t length = name->length;
@@ -183,10 +172,9 @@ static gph_status parse_sreg(reader *r, const ptx_token *name)
         return fail_undefined(parser, name);
     if (length > name->length)
         GPHI_TRY(ptx_next(parser));
-    GPHI_TRY(add_operand(r, name, PTX_OPERAND_SREG, &at));
-    operand_at(r, at)->index =
-        word->sreg == PTX_SREG_COUNT ? PTX_SREG_UNKNOWN : word->sreg;
-    return GPH_OK;
+    return add_operand(r, name, PTX_OPERAND_SREG,
+                       word->sreg == PTX_SREG_COUNT ? PTX_SREG_UNKNOWN : word->sreg,
+                       NULL);
 }
 
 /* Elements that a video instruction works on: 1, 2 or 4; 0: it is none. */
@@ -248,6 +236,16 @@ static gph_status parse_selector(reader *r, uint32_t width, selector *out)
                        width == 1 ? "" : "s", ptx_quote(token).text);
 }
 
+/* The first vector of an instruction is the one whose size is checked. */
+static void note_vector(reader *r, const ptx_token *where, uint32_t size)
+{
+    if (r->form.has_vector)
+        return;
+    r->form.has_vector = true;
+    r->form.vector = *where;
+    r->form.vector_size = size;
+}
+
 /* A register, behind its name; a whole vector register becomes a vector. */
 static gph_status parse_register_use(reader *r, const ptx_token *name,
                                      const ptx_symbol *symbol, uint32_t member)
@@ -260,23 +258,15 @@ static gph_status parse_register_use(reader *r, const ptx_token *name,
     if (is_selected)
         GPHI_TRY(parse_selector(r, width, &part));
     if (width == 1 || is_selected) {
-        GPHI_TRY(add_operand(r, name, PTX_OPERAND_REG, &at));
-        operand_at(r, at)->index = first + part.lane;
+        GPHI_TRY(add_operand(r, name, PTX_OPERAND_REG, first + part.lane, &at));
         operand_at(r, at)->select = part.select;
         operand_at(r, at)->imm = part.digits;
         return GPH_OK;
     }
-    if (!r->form.has_vector) {
-        r->form.has_vector = true;
-        r->form.vector = *name;
-        r->form.vector_size = width;
-    }
-    GPHI_TRY(add_operand(r, name, PTX_OPERAND_VECTOR, &at));
-    operand_at(r, at)->index = width;
-    for (uint32_t lane = 0; lane < width; lane++) {
-        GPHI_TRY(add_operand(r, name, PTX_OPERAND_REG, &at));
-        operand_at(r, at)->index = first + lane;
-    }
+    note_vector(r, name, width);
+    GPHI_TRY(add_operand(r, name, PTX_OPERAND_VECTOR, width, NULL));
+    for (uint32_t lane = 0; lane < width; lane++)
+        GPHI_TRY(add_operand(r, name, PTX_OPERAND_REG, first + lane, NULL));
     return GPH_OK;
 }
 
@@ -296,11 +286,11 @@ static gph_status parse_name(reader *r)
     ptx_parser *parser = r->parser;
     const ptx_token name = parser->token;
     uint32_t member, at;
-    if (name.length == 7 && memcmp(name.text, "WARP_SZ", 7) == 0)
+    if (ptx_is_word(&name, PTX_WARP_SIZE_NAME))
         return parse_literal(r);
     GPHI_TRY(ptx_next(parser));
     if (name.length == 1 && name.text[0] == '_')
-        return add_operand(r, &name, PTX_OPERAND_SINK, &at);
+        return add_operand(r, &name, PTX_OPERAND_SINK, 0, NULL);
     const ptx_symbol *symbol = ptx_symbol_find(parser, &name, &member);
     if (symbol == NULL)
         return parse_sreg(r, &name);
@@ -309,13 +299,9 @@ static gph_status parse_name(reader *r)
     case PTX_SYMBOL_REG:
     case PTX_SYMBOL_RANGE: return parse_register_use(r, &name, symbol, member);
     case PTX_SYMBOL_VAR:
-        GPHI_TRY(add_operand(r, &name, PTX_OPERAND_VAR, &at));
-        operand_at(r, at)->index = index;
+        GPHI_TRY(add_operand(r, &name, PTX_OPERAND_VAR, index, &at));
         return parse_offset(r, at);
-    case PTX_SYMBOL_FUNC:
-        GPHI_TRY(add_operand(r, &name, PTX_OPERAND_FUNC, &at));
-        operand_at(r, at)->index = index;
-        return GPH_OK;
+    case PTX_SYMBOL_FUNC: return add_operand(r, &name, PTX_OPERAND_FUNC, index, NULL);
     default: break;
     }
     return ptx_fail_at(parser, &name, NULL,
@@ -349,8 +335,7 @@ static gph_status parse_negated(reader *r)
     GPHI_TRY(ptx_next(r->parser));
     const ptx_token name = r->parser->token;
     GPHI_TRY(parse_predicate(r, &name, &index));
-    GPHI_TRY(add_operand(r, &name, PTX_OPERAND_REG, &at));
-    operand_at(r, at)->index = index;
+    GPHI_TRY(add_operand(r, &name, PTX_OPERAND_REG, index, &at));
     operand_at(r, at)->negate = 1;
     return ptx_next(r->parser);
 }
@@ -375,7 +360,7 @@ static gph_status parse_vector(reader *r)
     const ptx_token where = parser->token;
     uint32_t at;
     bool more = true;
-    GPHI_TRY(add_operand(r, &where, PTX_OPERAND_VECTOR, &at));
+    GPHI_TRY(add_operand(r, &where, PTX_OPERAND_VECTOR, 0, &at));
     GPHI_TRY(ptx_next(parser));
     const uint32_t first = r->insn.operand_count;
     while (more) {
@@ -391,11 +376,7 @@ static gph_status parse_vector(reader *r)
         GPHI_TRY(ptx_accept(parser, ',', &more));
     }
     operand_at(r, at)->index = r->insn.operand_count - first;
-    if (!r->form.has_vector) {
-        r->form.has_vector = true;
-        r->form.vector = where;
-        r->form.vector_size = r->insn.operand_count - first;
-    }
+    note_vector(r, &where, r->insn.operand_count - first);
     return ptx_expect(parser, '}', "',' or '}'");
 }
 
@@ -498,11 +479,11 @@ static gph_status parse_operand(reader *r)
 static gph_status add_label(reader *r, const ptx_token *name)
 {
     ptx_parser *parser = r->parser;
-    uint32_t at, member;
+    uint32_t at;
     if (name->kind != PTX_TOKEN_WORD)
         return ptx_fail_expected(parser, "a label");
-    GPHI_TRY(add_operand(r, name, PTX_OPERAND_LABEL, &at));
-    const ptx_symbol *symbol = ptx_symbol_find(parser, name, &member);
+    GPHI_TRY(add_operand(r, name, PTX_OPERAND_LABEL, 0, &at));
+    const ptx_symbol *symbol = ptx_symbol_find(parser, name, NULL);
     if (symbol != NULL && symbol->kind == PTX_SYMBOL_LABEL &&
         ptx_symbol_is_local(parser, symbol)) {
         operand_at(r, at)->index = symbol->index;
@@ -529,12 +510,9 @@ static gph_status parse_bra(reader *r)
 static gph_status parse_brx(reader *r)
 {
     ptx_parser *parser = r->parser;
-    uint32_t member;
     GPHI_TRY(parse_operand(r));
     GPHI_TRY(ptx_expect(parser, ',', "','"));
-    const ptx_symbol *symbol = parser->token.kind == PTX_TOKEN_WORD
-                                   ? ptx_symbol_find(parser, &parser->token, &member)
-                                   : NULL;
+    const ptx_symbol *symbol = ptx_symbol_here(parser);
     if (symbol == NULL || symbol->kind != PTX_SYMBOL_TARGETS)
         return ptx_fail_expected(parser, "the label of a .branchtargets further up");
     const uint32_t first = symbol->index, count = symbol->count;
@@ -592,16 +570,13 @@ static gph_status parse_call_prototype(reader *r)
 {
     ptx_parser *parser = r->parser;
     const ptx_token name = parser->token;
-    uint32_t member, at;
-    const ptx_symbol *symbol =
-        name.kind == PTX_TOKEN_WORD ? ptx_symbol_find(parser, &name, &member) : NULL;
+    const ptx_symbol *symbol = ptx_symbol_here(parser);
     if (symbol == NULL ||
         (symbol->kind != PTX_SYMBOL_PROTOTYPE && symbol->kind != PTX_SYMBOL_CALLTARGETS))
         return ptx_fail_expected(
             parser, "the label of a .callprototype or .calltargets further up");
     const uint32_t index = symbol->index;
-    GPHI_TRY(add_operand(r, &name, PTX_OPERAND_FUNC, &at));
-    operand_at(r, at)->index = index;
+    GPHI_TRY(add_operand(r, &name, PTX_OPERAND_FUNC, index, NULL));
     GPHI_TRY(check_call(r, &name, index));
     return ptx_next(parser);
 }

@@ -3,8 +3,6 @@
  * .loc and .file say is kept for messages; debug sections are skipped. */
 #include "softcuda/ptx/parse/parse.h"
 
-#include <string.h>
-
 #define FILES_MAX 65536u
 
 /* .pragma "nounroll", "x"; the semicolon may be missing in the head of a function. */
@@ -51,12 +49,6 @@ gph_status ptx_parse_file(ptx_parser *parser)
     return GPH_OK;
 }
 
-static bool token_is(const ptx_token *token, const char *text)
-{
-    return token->kind == PTX_TOKEN_WORD && token->length == strlen(text) &&
-           memcmp(token->text, text, token->length) == 0;
-}
-
 /* file, line, column; where the column is, no message asks. */
 static gph_status parse_place(ptx_parser *parser, uint32_t *file, uint32_t *line)
 {
@@ -77,16 +69,15 @@ gph_status ptx_parse_loc(ptx_parser *parser)
     parser->body.source_line = line;
     GPHI_TRY(ptx_accept(parser, ',', &more));
     while (more) {
-        if (token_is(&parser->token, "function_name")) {
+        if (ptx_is_word(&parser->token, "function_name")) {
             int64_t ignored;
+            ptx_token label;
             GPHI_TRY(ptx_next(parser));
-            if (parser->token.kind != PTX_TOKEN_WORD)
-                return ptx_fail_expected(parser, "a label");
-            GPHI_TRY(ptx_next(parser));
+            GPHI_TRY(ptx_take_word(parser, "a label", &label));
             GPHI_TRY(ptx_accept(parser, '+', &more));
             if (more)
                 GPHI_TRY(ptx_parse_int(parser, "an offset", &ignored));
-        } else if (token_is(&parser->token, "inlined_at")) {
+        } else if (ptx_is_word(&parser->token, "inlined_at")) {
             GPHI_TRY(ptx_next(parser));
             GPHI_TRY(parse_place(parser, &file, &line));
         } else {

@@ -87,12 +87,17 @@ ptx_symbol *ptx_symbol_find(ptx_parser *parser, const ptx_token *name, uint32_t 
     uint32_t in_range = 0;
     ptx_symbol *single = find(parser, name->text, name->length, name->hash, false);
     ptx_symbol *range = find_range(parser, name, &in_range);
-    if (range != NULL && (single == NULL || range > single)) {
-        *member = in_range;
-        return range;
-    }
-    *member = 0;
-    return single;
+    const bool is_member = range != NULL && (single == NULL || range > single);
+    if (member != NULL)
+        *member = is_member ? in_range : 0;
+    return is_member ? range : single;
+}
+
+ptx_symbol *ptx_symbol_here(ptx_parser *parser)
+{
+    return parser->token.kind == PTX_TOKEN_WORD
+               ? ptx_symbol_find(parser, &parser->token, NULL)
+               : NULL;
 }
 
 bool ptx_symbol_is_local(const ptx_parser *parser, const ptx_symbol *symbol)
@@ -103,12 +108,11 @@ bool ptx_symbol_is_local(const ptx_parser *parser, const ptx_symbol *symbol)
 gph_status ptx_symbol_add(ptx_parser *parser, const ptx_token *name, ptx_symbol_kind kind,
                           ptx_symbol **out)
 {
-    uint32_t member;
     const bool is_range = kind == PTX_SYMBOL_RANGE;
     const uint32_t hash = is_range ? name->hash ^ RANGE_HASH : name->hash;
     const ptx_symbol *other = is_range
                                   ? find(parser, name->text, name->length, hash, true)
-                                  : ptx_symbol_find(parser, name, &member);
+                                  : ptx_symbol_find(parser, name, NULL);
     if (other != NULL && ptx_symbol_is_local(parser, other))
         return ptx_fail_at(parser, name, "rename one of them",
                            "%s%s is already defined on line %u", ptx_quote(name).text,

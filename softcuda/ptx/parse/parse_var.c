@@ -135,13 +135,10 @@ static gph_status parse_dimensions(ptx_parser *parser, uint64_t *dimensions,
 static gph_status parse_variable(ptx_parser *parser, const declaration *decl,
                                  ptx_token *name, ptx_variable *out)
 {
-    if (parser->token.kind != PTX_TOKEN_WORD)
-        return ptx_fail_expected(parser, "a name");
-    *name = parser->token;
+    GPHI_TRY(ptx_take_word(parser, "a name", name));
     char *kept = ptx_keep_name(parser, name);
     if (kept == NULL)
         return ptx_fail_memory(parser);
-    GPHI_TRY(ptx_next(parser));
     const uint32_t element = ptx_type_bytes((ptx_type)decl->type);
     uint64_t bytes =
         element == 0 ? 8 : (uint64_t)element * decl->width; /* 8: a texture */
@@ -186,9 +183,8 @@ static bool merge(ptx_variable *old, const ptx_variable *fresh)
 static gph_status add_variable(ptx_parser *parser, const ptx_token *name,
                                const ptx_variable *variable)
 {
-    uint32_t member;
     ptx_vec *vec = parser->in_body ? &parser->body.variables : &parser->variables;
-    ptx_symbol *symbol = ptx_symbol_find(parser, name, &member);
+    ptx_symbol *symbol = ptx_symbol_find(parser, name, NULL);
     if (symbol != NULL && !parser->in_body && symbol->kind == PTX_SYMBOL_VAR &&
         merge((ptx_variable *)vec->items + symbol->index, variable))
         return GPH_OK;
