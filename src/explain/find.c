@@ -60,13 +60,9 @@ typedef struct nearest {
 /* A part of a name is near it, too: "unjoined-fork" of "capture.unjoined-fork". */
 static bool is_part(const char *part, size_t bytes, const char *name)
 {
-    for (size_t at = 0; at + bytes <= strlen(name); at++) {
-        size_t same = 0;
-        while (same < bytes && gphi_lower(name[at + same]) == gphi_lower(part[same]))
-            same++;
-        if (same == bytes)
+    for (size_t at = 0; at + bytes <= strlen(name); at++)
+        if (gphi_is_same(name + at, part, bytes))
             return true;
-    }
     return false;
 }
 

@@ -155,15 +155,6 @@ static void hit(scan *s, const key *of, size_t at, size_t bytes)
     gphi_hits_add(s->hits, of->entry, &match);
 }
 
-static bool is_equal(const char *text, const char *other, size_t bytes, bool is_exact)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (text[i] != other[i] &&
-            (is_exact || gphi_lower(text[i]) != gphi_lower(other[i])))
-            return false;
-    return true;
-}
-
 /* Whether the message stands at `at`; a space of it is white space of any length. Gives
  * the bytes it takes, 0 if it does not. */
 static size_t message_at(const scan *s, const char *message, size_t at)
@@ -201,8 +192,7 @@ static void try_messages(scan *s, size_t at)
 static bool ends_with(const scan *s, size_t end, const char *word, size_t *begin)
 {
     const size_t bytes = strlen(word);
-    if (end < s->line_begin + bytes ||
-        !is_equal(s->text + end - bytes, word, bytes, false))
+    if (end < s->line_begin + bytes || !gphi_is_same(s->text + end - bytes, word, bytes))
         return false;
     *begin = end - bytes;
     return true;
@@ -213,7 +203,7 @@ static bool line_has(const scan *s, size_t end, const char *word)
 {
     const size_t from = end > s->line_begin + 200 ? end - 200 : s->line_begin;
     for (size_t at = from; at + strlen(word) <= end; at++)
-        if (is_equal(s->text + at, word, strlen(word), false))
+        if (gphi_is_same(s->text + at, word, strlen(word)))
             return true;
     return false;
 }
@@ -274,7 +264,7 @@ static bool is_measure(const scan *s, size_t end)
         to++;
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (strlen(units[i]) == to - from &&
-            is_equal(s->text + from, units[i], to - from, false))
+            gphi_is_same(s->text + from, units[i], to - from))
             return true;
     return false;
 }
@@ -315,7 +305,8 @@ static bool try_key(scan *s, size_t at, size_t end)
         /* What does not exist may differ from what does by case alone. */
         const bool is_exact = gphi_knowledge[of->entry].kind == GPH_EXPLAIN_NOTHING;
         if (strlen(of->text) != bytes ||
-            !is_equal(s->text + at, of->text, bytes, is_exact))
+            !(is_exact ? memcmp(s->text + at, of->text, bytes) == 0
+                       : gphi_is_same(s->text + at, of->text, bytes)))
             continue;
         if (of->reason == GPH_EXPLAIN_BY_CODE && !is_asked(s, at, end))
             continue;

@@ -40,6 +40,15 @@ static inline char gphi_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
+/* Whether both have the same bytes; case does not count. */
+static inline bool gphi_is_same(const char *a, const char *b, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (gphi_lower(a[i]) != gphi_lower(b[i]))
+            return false;
+    return true;
+}
+
 /* Of ASCII; bytes of other characters are none of these. */
 static inline bool gphi_is_word(char c)
 {

@@ -129,13 +129,10 @@ static bool has_term(const char *text, const term *of)
                            ? (char)(of->text[0] - ('a' - 'A'))
                            : of->text[0];
     const char first[] = {of->text[0], upper, '\0'};
-    for (const char *at = text; (at = strpbrk(at, first)) != NULL; at++) {
-        size_t same = 1;
-        while (same < of->bytes && gphi_lower(at[same]) == of->text[same])
-            same++;
-        if (same == of->bytes && (at == text || !gphi_is_word(at[-1])))
+    for (const char *at = text; (at = strpbrk(at, first)) != NULL; at++)
+        if (gphi_is_same(at, of->text, of->bytes) &&
+            (at == text || !gphi_is_word(at[-1])))
             return true;
-    }
     return false;
 }
 
@@ -186,14 +183,10 @@ static size_t longest_phrase(const gph_explain_entry *entry, const char *text,
     for (const char *const *phrase = entry->words; *phrase != NULL; phrase++) {
         const size_t length = strlen(*phrase);
         for (size_t at = 0; length > longest && at + length <= bytes; at++) {
-            size_t same = 0;
-            while (same < length &&
-                   gphi_lower(text[at + same]) == gphi_lower((*phrase)[same]))
-                same++;
             const bool is_whole =
                 (at == 0 || !gphi_is_word(text[at - 1]) || !gphi_is_word(text[at])) &&
                 (at + length == bytes || !gphi_is_word(text[at + length]));
-            if (same == length && is_whole)
+            if (is_whole && gphi_is_same(text + at, *phrase, length))
                 longest = length;
         }
     }
