@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The page's data as it is written: numbers that the parts share. The object, whose
- * members page/data.js reads by these names:  v        1 head     program, exit, pid,
- * driver, devices, began, span, calls, lost, dropped, gph graphs   [{title, count,
- * bytes, child, kind[], fn[], stack[], made[], detail[], region[], regions[],
- * edges[from, to, ...], weak[]}] execs    [{name, graph, from, to, launches, updates}]
- * calls    columns, an item a call:  t begin, as the difference to the one before d
- * duration   c name   h thread   s stream   o object   k stack r [call, result, ...] of
- * those that are not 0   x [call] that were captured kinds, names      of the numbers
- * in calls.c counts   [[name, count, ns, longest, failed, kind]] of all calls, drawn or
- * not functions, results, streams, threads, captures waits    [call, record, ...]
- * elapsed  [begin, end, call, ns, ...] gpu      columns of measured times:  t  d  s
- * stream  w what  n function memory   columns, an item a lifetime:  a address  b bytes
- * kind  from  to  stack  call capture  pool pools, caches, trees, advice, findings
- * stacks   [[frame, ...]]   frames  [[function, file, line, is Python]]  Times are
- * nanoseconds from the first call on; -1 stands for "none" in all columns. Columns are
- * shorter than objects that repeat their members' names, and quicker to read. */
+ * members page/data.js reads by these names:
+ *
+ *   v        1
+ *   head     program, exit, pid, driver, devices, began, span, calls, lost, dropped, gph
+ *   graphs   [{title, count, bytes, child, kind[], fn[], stack[], made[], detail[],
+ *              region[], regions[], edges[from, to, ...], weak[]}]
+ *   execs    [{name, graph, from, to, launches, updates}]
+ *   calls    columns, an item a call:
+ *              t begin, as the difference to the one before   d duration   c name
+ *              h thread   s stream   o object   k stack
+ *              r [call, result, ...] of those that are not 0   x [call] that were captured
+ *   kinds, names      of the numbers in calls.c
+ *   counts   [[name, count, ns, longest, failed, kind]] of all calls, drawn or not
+ *   functions, results, streams, threads, captures
+ *   waits    [call, record, ...]
+ *   elapsed  [begin, end, call, ns, ...]
+ *   gpu      columns of measured times:  t  d  s stream  w what  n function
+ *   memory   columns, an item a lifetime:
+ *              a address  b bytes  kind  from  to  stack  call  capture  pool
+ *   pools, caches, trees, advice, findings
+ *   stacks   [[frame, ...]]
+ *   frames   [[function, file, line, is Python]]
+ *
+ * Times are nanoseconds from the first call on; -1 stands for "none" in all columns.
+ * Columns are shorter than objects that repeat their members' names, and quicker to read.
+ */
 #ifndef GPHI_REPORT_DATA_H
 #define GPHI_REPORT_DATA_H
 #include "base/json.h"

@@ -103,7 +103,7 @@ typedef struct report_elapsed {
 } report_elapsed;
 
 typedef struct report_bucket {
-    uint64_t bucket, counts[4]; /* exact, padded, eager, miss */
+    uint64_t bucket, counts[4]; /* bucket: first, the key; exact, padded, eager, miss */
     uint64_t asked, ran, records, record_ns, bytes, evictions;
 } report_bucket;
 
@@ -114,8 +114,8 @@ typedef struct report_cache {
 } report_cache;
 
 typedef struct report_tree_node {
-    uint64_t id, function, replays, records, why;
-    uint64_t parent; /* 1 + id, 0: none */
+    uint64_t id, function, replays, records, why; /* id: first, the key */
+    uint64_t parent;                              /* 1 + id, 0: none */
     char *name;
 } report_tree_node;
 

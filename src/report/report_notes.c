@@ -18,20 +18,6 @@ static void name_it(gph_report *report, char **name, const char *text)
         *name = gphi_heap_text(report->heap, text);
 }
 
-/* A look through all: a cache has few buckets. */
-static report_bucket *bucket_of(report_cache *cache, uint64_t bucket)
-{
-    for (size_t i = 0; i < cache->buckets.count; i++) {
-        report_bucket *known = gphi_vec_at(&cache->buckets, i);
-        if (known->bucket == bucket)
-            return known;
-    }
-    report_bucket *fresh = gphi_vec_add(&cache->buckets, 1);
-    if (fresh != NULL)
-        fresh->bucket = bucket;
-    return fresh;
-}
-
 /* Words of a hit: object, size, bucket, outcome, size that ran; of a recording: object,
  * bucket, ns, bytes; of an eviction: object, bucket. */
 static gph_status take_cache(gph_report *report, const gphi_event *event)
@@ -45,7 +31,9 @@ static gph_status take_cache(gph_report *report, const gphi_event *event)
     cache->id = gphi_event_word(event, 0);
     name_it(report, &cache->name, gphi_event_text(event, 0));
     const bool is_hit = event->id == GPHI_NOTE_CACHE_HIT;
-    report_bucket *bucket = bucket_of(cache, gphi_event_word(event, is_hit ? 2 : 1));
+    const uint64_t which = gphi_event_word(event, is_hit ? 2 : 1);
+    report_bucket *bucket =
+        gphi_vec_keyed(&cache->buckets, &which, sizeof(which), SIZE_MAX);
     if (bucket == NULL)
         return GPH_E_NO_MEMORY;
     if (is_hit) {
@@ -77,17 +65,12 @@ static gph_status take_tree(gph_report *report, const gphi_event *event)
     if (tree->nodes.item_bytes == 0)
         gphi_vec_init(&tree->nodes, report->heap, sizeof(report_tree_node));
     tree->id = gphi_event_word(event, 0);
-    report_tree_node *node = NULL;
-    for (size_t i = 0; i < tree->nodes.count && node == NULL; i++) {
-        report_tree_node *known = gphi_vec_at(&tree->nodes, i);
-        if (known->id == gphi_event_word(event, 2))
-            node = known;
-    }
-    if (node == NULL) {
-        node = gphi_vec_add(&tree->nodes, 1);
-        if (node == NULL)
-            return GPH_E_NO_MEMORY;
-        node->id = gphi_event_word(event, 2);
+    const uint64_t id = gphi_event_word(event, 2);
+    const size_t before = tree->nodes.count;
+    report_tree_node *node = gphi_vec_keyed(&tree->nodes, &id, sizeof(id), SIZE_MAX);
+    if (node == NULL)
+        return GPH_E_NO_MEMORY;
+    if (tree->nodes.count > before) {
         node->function = gphi_event_word(event, 1);
         node->parent = gphi_event_word(event, 4);
     }
