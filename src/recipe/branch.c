@@ -248,20 +248,14 @@ static bool agrees(const struct growing *growing, const uint64_t *words, size_t 
                         2 * words[WORD_BLOCKS] + words[WORD_INPUTS];
 }
 
-/* Parents are looked for by the number they had, among those that were collected: the
- * file says them in the order in which they were recorded. */
-static gph_status unpack(struct growing *growing, uint32_t index, struct sprout *sprout)
+/* What the file says of a recording whose parent is the sprout of that number. */
+static gph_status unpack(struct growing *growing, uint32_t index, uint32_t number,
+                         struct sprout *sprout)
 {
     const gphi_bundle *bundle = &growing->recipe->bundle;
     const struct gphi_bundle_graph *graph = GPHI_BUNDLE_AT(&bundle->graphs, graph, index);
     const uint64_t *words = graph->keys.items;
-    const struct sprout *parent = NULL;
-    uint32_t number = 0;
-    for (size_t i = 0; i < growing->sprouts.count && parent == NULL; i++)
-        if (sprout_at(growing, i)->file_id == words[WORD_PARENT]) {
-            parent = sprout_at(growing, i);
-            number = (uint32_t)i + 1;
-        }
+    const struct sprout *parent = number != 0 ? sprout_at(growing, number - 1) : NULL;
     if (!agrees(growing, words, graph->keys.count, graph, parent))
         return fail_tree(growing, gphi_bundle_text(bundle, graph->name),
                          "it is of a tree with other functions");
@@ -283,6 +277,16 @@ static gph_status unpack(struct growing *growing, uint32_t index, struct sprout 
                  (uint32_t)words[WORD_OUTPUTS], (uint32_t)words[WORD_INPUTS]);
 }
 
+/* Parents are looked for by the number they had, among those that were collected: the
+ * file says them in the order in which they were recorded. From 1; 0: it is not there. */
+static uint32_t find_sprout(const struct growing *growing, uint64_t file_id)
+{
+    for (uint32_t i = 0; i < growing->sprouts.count; i++)
+        if (sprout_at(growing, i)->file_id == file_id)
+            return i + 1;
+    return 0;
+}
+
 /* Recordings of a tree that may be loaded, parents first as the file has them; those
  * below one that is refused are left out. */
 static gph_status collect(struct growing *growing)
@@ -294,15 +298,13 @@ static gph_status collect(struct growing *growing)
         if (graph->keys.count < WORDS || words[WORD_MARK] != MARK ||
             graph->refusals.count > 0)
             continue;
-        bool has_parent = words[WORD_PARENT] == 0;
-        for (size_t j = 0; j < growing->sprouts.count && !has_parent; j++)
-            has_parent = sprout_at(growing, j)->file_id == words[WORD_PARENT];
-        if (!has_parent)
+        const uint32_t parent = find_sprout(growing, words[WORD_PARENT]);
+        if (parent == 0 && words[WORD_PARENT] != 0)
             continue;
         struct sprout fresh = {0};
         if (gphi_vec_reserve(&growing->sprouts, 1) != GPH_OK)
             return gphi_fail(growing->error, GPH_E_NO_MEMORY, "loading a tree");
-        const gph_status status = unpack(growing, i, &fresh);
+        const gph_status status = unpack(growing, i, parent, &fresh);
         *(struct sprout *)gphi_vec_add(&growing->sprouts, 1) = fresh; /* freed there */
         GPHI_TRY(status);
     }
