@@ -57,33 +57,25 @@ bool gphi_pool_may_use(const gph_pool *pool, const struct gphi_route *route,
 
 /* ---- pages ---- */
 
-static void add_pages(gph_pool *pool, uint64_t first, uint64_t count, uint32_t lane,
-                      uint64_t position)
-{
-    const gph_arena *arena = pool->arena;
-    gphi_blocks_add_pages(&pool->blocks, arena->base + first * arena->page_bytes,
-                          count * arena->page_bytes, lane, position);
-    pool->mapped_pages += count;
-}
-
 /* Takes pages [first, first + count) into the books. */
 static gph_status take_pages(gph_pool *pool, uint64_t first, uint64_t count,
                              const struct gphi_block *tail, gph_error *error)
 {
+    const uint64_t page = pool->arena->page_bytes;
+    const uint64_t address = pool->arena->base + first * page;
     if (gphi_pool_reserve(pool, 4) != GPH_OK ||
         gphi_vec_reserve(&pool->blocks.segments, 1) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "pool %s grows", pool->name);
     const uint32_t lane = tail != NULL ? tail->lane : (uint32_t)GPHI_LANE_FREE;
     const uint64_t position = tail != NULL ? tail->position : 0;
     GPHI_TRY(gphi_arena_take(pool->arena, pool->number, first, count, error));
-    add_pages(pool, first, count, lane, position);
-    const uint64_t words[] = {(uint64_t)(uintptr_t)pool,
-                              pool->mapped_pages * pool->arena->page_bytes,
+    gphi_blocks_add_pages(&pool->blocks, address, count * page, lane, position);
+    pool->mapped_pages += count;
+    const uint64_t words[] = {(uint64_t)(uintptr_t)pool, pool->mapped_pages * page,
                               pool->blocks.live_bytes};
     gphi_note(GPHI_NOTE_POOL, pool->name, words, 3);
     gphi_log("memory", GPH_LOG_DEBUG, "pool %s takes %llu pages at 0x%llx", pool->name,
-             (unsigned long long)count,
-             (unsigned long long)(pool->arena->base + first * pool->arena->page_bytes));
+             (unsigned long long)count, (unsigned long long)address);
     return GPH_OK;
 }
 
