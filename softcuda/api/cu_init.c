@@ -59,8 +59,9 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
                          table == NULL ? "ppExportTable" : "pExportTableId");
     *table = NULL;
     return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                     "private tables do not exist here; a program with NVIDIA's static "
-                     "runtime inside must be relinked with -cudart shared");
+                     "private tables do not exist here; the CUDA runtime asks for them, "
+                     "so that its programs, linked either way, cannot run on softcuda "
+                     "yet; programs of the driver API can");
 }
 
 CUresult cuProfilerInitialize(const char *config, const char *output, CUoutput_mode mode)

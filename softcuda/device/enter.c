@@ -12,6 +12,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/stream.h"
+#include "softcuda/device/verdict.h"
 #include "softcuda/memory/memory.h"
 
 /* What graph/ does for streams that capture; set once, before any capture. */
@@ -60,6 +61,7 @@ CUresult soft_driver_refuse(enum soft_phase now)
 static CUresult enter(const char *call)
 {
     soft_self.call = call;
+    soft_verdict_entered();
     const enum soft_phase phase = soft_driver_phase();
     if (phase != SOFT_PHASE_READY)
         return soft_driver_refuse(phase);

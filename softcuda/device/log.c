@@ -18,6 +18,7 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/context.h"
 #include "softcuda/device/logring.h"
+#include "softcuda/device/verdict.h"
 
 #define LINE_BYTES 768
 #define RING_LINES 100 /* what CUDA keeps, too */
@@ -133,6 +134,7 @@ void soft_refuse(CUresult code, const char *format, ...)
     write_line(CU_LOG_LEVEL_ERROR, text);
     const char *call = soft_thread_self()->call;
     if (call != NULL) {
+        soft_verdict_refused(call_name(call), code, soft_result_name(code));
         snprintf(text, sizeof(text), "Returning %d (%s) from %s", (int)code,
                  soft_result_name(code), call_name(call));
         write_line(CU_LOG_LEVEL_ERROR, text);

@@ -79,6 +79,7 @@ static int run_with_summary(char **words)
     if (launch_variable("run", "SOFTCUDA_SUMMARY", path)) {
         const pid_t child = launch_start("run", words);
         unsetenv("SOFTCUDA_SUMMARY"); /* the summary is the program's, not our own */
+        unsetenv("SOFTCUDA_VERDICT");
         if (child > 0)
             code = launch_wait(child);
         if (child > 0 && code != EXIT_NOT_FOUND && code != EXIT_NOT_EXECUTABLE)
@@ -99,10 +100,15 @@ int cmd_run(const command_line *line)
         return EXIT_USAGE;
     if (!launch_prepare("run", driver, &driver))
         return EXIT_FAILED;
+    if (driver == GPH_DRIVER_SOFT &&
+        !launch_variable("run", "SOFTCUDA_VERDICT", "gph run"))
+        return EXIT_FAILED;
     fflush(NULL);
     if (line->values[RUN_SUMMARY] != NULL && driver == GPH_DRIVER_SOFT)
         return run_with_summary(line->operands);
     if (line->values[RUN_SUMMARY] != NULL)
         fprintf(stderr, "gph run: a summary needs softcuda; this is NVIDIA's driver\n");
-    return launch_exec("run", line->operands);
+    const int code = launch_exec("run", line->operands);
+    unsetenv("SOFTCUDA_VERDICT");
+    return code;
 }

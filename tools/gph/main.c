@@ -29,7 +29,9 @@ static const command commands[] = {
      .text =
          "Runs PROGRAM so that its libcuda.so.1 is the chosen driver. The program may "
          "use libgph or the driver API itself; it is not changed. The exit status is "
-         "PROGRAM's own, 128 + n after signal n, 127 if it is not found.",
+         "PROGRAM's own, 128 + n after signal n, 127 if it is not found. A program of "
+         "which softcuda refused every call says so at its end. Programs of the CUDA "
+         "runtime cannot run on softcuda yet.",
      .options =
          {DRIVER_OPTION,
           {"summary", NULL,
