@@ -9,6 +9,8 @@
 
 /* ---- errors ------------------------------------------------------------------------ */
 
+/* By value, so that one message can hold two of them. Tokens point into text of any
+ * origin: what is not printable ASCII is escaped, and long ones are cut. */
 ptx_quoted ptx_quote(const ptx_token *token)
 {
     ptx_quoted out;
@@ -68,6 +70,8 @@ gph_status ptx_fail_expected(ptx_parser *parser, const char *expected)
                        ptx_quote(&parser->token).text, expected);
 }
 
+/* Which of the two it was: a text that declares more than its size allows is invalid, an
+ * allocator that refuses is out of memory. */
 gph_status ptx_fail_memory(ptx_parser *parser)
 {
     const size_t bytes = (size_t)(parser->lexer.end - parser->lexer.text);

@@ -167,7 +167,8 @@ static gph_status parse_item(ptx_parser *parser)
     return ptx_fail_expected(parser, "a variable, .func or .entry");
 }
 
-/* Every operand and address that names an alias names its function from here on. */
+/* Every operand and address that names an alias names its function from here on, so that
+ * no later pass knows aliases. In the order of the text: an alias of an alias works. */
 static gph_status apply_aliases(ptx_parser *parser)
 {
     const uint32_t(*pairs)[2] = parser->aliases.items;
@@ -199,6 +200,8 @@ static gph_status apply_aliases(ptx_parser *parser)
     return GPH_OK;
 }
 
+/* Addresses last, since an initializer may name what is declared after it. Vectors grow
+ * in the scratch arena and are copied to the module's once, at their size. */
 static gph_status parse_module(ptx_parser *parser)
 {
     ptx_module *module = parser->module;
@@ -239,6 +242,8 @@ static gph_status parse_into(ptx_parser *parser, const char *text, size_t bytes)
 gph_status ptx_parse(const char *text, size_t bytes, const gph_allocator *allocator,
                      ptx_module **out, gph_error *error)
 {
+    /* A caller that counts the NUL of its string, as cuModuleLoadDataEx() wants it,
+     * passes one. */
     while (bytes > 0 && text[bytes - 1] == '\0')
         bytes--;
     if (bytes > PTX_TEXT_BYTES_MAX)
@@ -248,6 +253,8 @@ gph_status ptx_parse(const char *text, size_t bytes, const gph_allocator *alloca
     ptx_parser *parser = gphi_heap_alloc(heap, sizeof(*parser));
     if (parser == NULL)
         return gphi_fail(error, GPH_E_NO_MEMORY, "parsing %zu bytes of PTX", bytes);
+    /* Two arenas of one limit: the module's lives on, scratch ends here; both end as a
+     * whole, so no path of a failure frees anything by itself. */
     const size_t limit = PTX_MEMORY_BYTES_MIN + bytes * PTX_MEMORY_FACTOR;
     gph_status status = GPH_E_NO_MEMORY;
     parser->error = error;

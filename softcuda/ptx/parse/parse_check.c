@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Operand counts of the opcodes where one count fits all forms; operands of barriers and
- * warp operations one by one. */
+ * warp operations one by one.
+ *
+ * What is refused here makes the whole module invalid; a form that is only not supported
+ * makes its kernel so, and is lowering's to find. */
 #include <stdio.h>
 
 #include "softcuda/ptx/parse/parse.h"
 
 struct bounds {
-    uint8_t min, max;
+    uint8_t min, max, is_checked;
 };
 
 /* clang-format off */
-/* Vectors and pairs count once. No entry (max 0 and min 0, but for those that take none):
- * not checked. */
+/* Vectors and pairs count once. No entry: not checked. */
 #define COUNTS(X)                                                                         \
     X(ABS, 2, 2) X(ACTIVEMASK, 1, 1) X(ADD, 3, 3) X(ADDC, 3, 3) X(AND, 3, 3)              \
     X(ATOM, 2, 5) X(BFE, 4, 4) X(BFI, 5, 5) X(BFIND, 2, 2) X(BMSK, 3, 3) X(BRA, 1, 1)     \
@@ -24,20 +26,15 @@ struct bounds {
     X(RED, 2, 3) X(REDUX, 3, 3) X(REM, 3, 3) X(RSQRT, 2, 2) X(SAD, 4, 4) X(SELP, 4, 4)    \
     X(SET, 3, 4) X(SETP, 3, 4) X(SHF, 4, 4) X(SHFL, 4, 5) X(SHL, 3, 3) X(SHR, 3, 3)       \
     X(SIN, 2, 2) X(SLCT, 4, 4) X(SQRT, 2, 2) X(ST, 2, 3) X(SUB, 3, 3) X(SUBC, 3, 3)       \
-    X(SZEXT, 3, 3) X(TANH, 2, 2) X(TESTP, 2, 2) X(VOTE, 2, 3) X(XOR, 3, 3)
+    X(SZEXT, 3, 3) X(TANH, 2, 2) X(TESTP, 2, 2) X(VOTE, 2, 3) X(XOR, 3, 3) X(RET, 0, 0)  \
+    X(EXIT, 0, 0) X(TRAP, 0, 0) X(BRKPT, 0, 0) X(MEMBAR, 0, 0)
 /* clang-format on */
 
 static const struct bounds counts[PTX_OP_COUNT] = {
-#define X(name, min, max) [PTX_OP_##name] = {min, max},
+#define X(name, min, max) [PTX_OP_##name] = {min, max, 1},
     COUNTS(X)
 #undef X
 };
-
-static bool takes_none(ptx_opcode opcode)
-{
-    return opcode == PTX_OP_RET || opcode == PTX_OP_EXIT || opcode == PTX_OP_TRAP ||
-           opcode == PTX_OP_BRKPT || opcode == PTX_OP_MEMBAR;
-}
 
 /* Elements that a load or store moves: .v4 -> 4. */
 static uint32_t vector_width(const ptx_insn *insn)
@@ -72,31 +69,31 @@ static gph_status check_vector(ptx_parser *parser, const ptx_insn *insn,
  * number. */
 static const char *const *patterns(const ptx_insn *insn)
 {
-    static const char *const shfl[] = {"Dvvvv", "Dvvv", NULL};
-    static const char *const ballot[] = {"dpv", "dp", NULL};
-    static const char *const vote[] = {"qpv", "qp", NULL};
-    static const char *const match[] = {"Dvv", NULL};
-    static const char *const redux[] = {"dvv", NULL};
-    static const char *const elect[] = {"Ev", NULL};
-    static const char *const activemask[] = {"d", NULL};
-    static const char *const bar[] = {"v", "vv", "", NULL};
-    static const char *const arrive[] = {"vv", "", NULL};
-    static const char *const popc[] = {"dvp", "dvvp", NULL};
-    static const char *const red[] = {"qvp", "qvvp", NULL};
-    switch (insn->opcode) {
-    case PTX_OP_SHFL: return shfl;
-    case PTX_OP_VOTE: return ptx_has(insn, PTX_MOD_BALLOT) ? ballot : vote;
-    case PTX_OP_MATCH: return match;
-    case PTX_OP_REDUX: return redux;
-    case PTX_OP_ELECT: return elect;
-    case PTX_OP_ACTIVEMASK: return activemask;
-    case PTX_OP_BAR:
-    case PTX_OP_BARRIER:
-        if (ptx_has(insn, PTX_MOD_RED))
-            return ptx_has(insn, PTX_MOD_POPC) ? popc : red;
-        return ptx_has(insn, PTX_MOD_ARRIVE) ? arrive : bar;
-    default: return NULL;
+    static const struct {
+        uint8_t opcode, modifiers[2]; /* those that it needs; PTX_MOD_UNKNOWN: none */
+        const char *patterns[4];      /* up to a NULL */
+    } forms[] = {
+        {PTX_OP_SHFL, {0}, {"Dvvvv", "Dvvv"}},
+        {PTX_OP_VOTE, {PTX_MOD_BALLOT}, {"dpv", "dp"}},
+        {PTX_OP_VOTE, {0}, {"qpv", "qp"}},
+        {PTX_OP_MATCH, {0}, {"Dvv"}},
+        {PTX_OP_REDUX, {0}, {"dvv"}},
+        {PTX_OP_ELECT, {0}, {"Ev"}},
+        {PTX_OP_ACTIVEMASK, {0}, {"d"}},
+        {PTX_OP_BAR, {PTX_MOD_RED, PTX_MOD_POPC}, {"dvp", "dvvp"}},
+        {PTX_OP_BAR, {PTX_MOD_RED}, {"qvp", "qvvp"}},
+        {PTX_OP_BAR, {PTX_MOD_ARRIVE}, {"vv", ""}},
+        {PTX_OP_BAR, {0}, {"v", "vv", ""}},
+    };
+    const ptx_opcode opcode =
+        insn->opcode == PTX_OP_BARRIER ? PTX_OP_BAR : (ptx_opcode)insn->opcode;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        const uint8_t *needs = forms[i].modifiers;
+        if (forms[i].opcode == opcode && (needs[0] == 0 || ptx_has(insn, needs[0])) &&
+            (needs[1] == 0 || ptx_has(insn, needs[1])))
+            return forms[i].patterns;
     }
+    return NULL;
 }
 
 /* 1: a register of that sort, 2: a number, 0: neither. */
@@ -173,8 +170,7 @@ gph_status ptx_check_insn(ptx_parser *parser, const ptx_insn *insn,
     if (ptx_has(insn, PTX_MOD_UNKNOWN))
         return GPH_OK; /* a form that we do not know may take anything */
     const struct bounds bounds = counts[insn->opcode];
-    const bool is_checked = bounds.max > 0 || takes_none((ptx_opcode)insn->opcode);
-    if (is_checked && (form->count < bounds.min || form->count > bounds.max)) {
+    if (bounds.is_checked && (form->count < bounds.min || form->count > bounds.max)) {
         char range[16] = "no";
         if (bounds.max > 0 && bounds.min == bounds.max)
             snprintf(range, sizeof(range), "%u", bounds.min);

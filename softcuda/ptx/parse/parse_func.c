@@ -33,39 +33,30 @@ static gph_status parse_number(ptx_parser *parser, uint32_t *out)
     return ptx_parse_u32(parser, "a number", out);
 }
 
-/* What may stand between the parameters and the body. */
+/* What may stand between the parameters and the body. Limits of clusters and of registers
+ * that are not in the function's description have no meaning here. */
 static gph_status parse_head_directives(ptx_parser *parser, ptx_function *function)
 {
-    uint32_t ignored;
-    for (;;) {
+    for (uint32_t ignored, *number = &ignored;; number = &ignored) {
+        uint32_t *extents = NULL;
         switch (ptx_at_directive(parser)) {
-        case PTX_DIR_MAXNTID:
-            GPHI_TRY(parse_extents(parser, function->max_threads));
-            break;
-        case PTX_DIR_REQNTID:
-            GPHI_TRY(parse_extents(parser, function->required_threads));
-            break;
-        case PTX_DIR_REQNCTAPERCLUSTER:
-            GPHI_TRY(parse_extents(parser, function->required_cluster));
-            break;
-        case PTX_DIR_MINNCTAPERSM:
-            GPHI_TRY(parse_number(parser, &function->min_blocks));
-            break;
-        case PTX_DIR_MAXNREG:
-            GPHI_TRY(parse_number(parser, &function->max_registers));
-            break;
+        case PTX_DIR_MAXNTID: extents = function->max_threads; break;
+        case PTX_DIR_REQNTID: extents = function->required_threads; break;
+        case PTX_DIR_REQNCTAPERCLUSTER: extents = function->required_cluster; break;
+        case PTX_DIR_MINNCTAPERSM: number = &function->min_blocks; break;
+        case PTX_DIR_MAXNREG: number = &function->max_registers; break;
         case PTX_DIR_MAXNCTAPERSM:
         case PTX_DIR_MAXCLUSTERRANK:
         case PTX_DIR_ABI_PRESERVE:
-        case PTX_DIR_ABI_PRESERVE_CONTROL:
-            GPHI_TRY(parse_number(parser, &ignored));
-            break;
+        case PTX_DIR_ABI_PRESERVE_CONTROL: break;
         case PTX_DIR_NORETURN: function->is_noreturn = 1; /* fall through */
         case PTX_DIR_EXPLICITCLUSTER:
-        case PTX_DIR_BLOCKSARECLUSTERS: GPHI_TRY(ptx_next(parser)); break;
-        case PTX_DIR_PRAGMA: GPHI_TRY(ptx_parse_pragma(parser)); break;
+        case PTX_DIR_BLOCKSARECLUSTERS: GPHI_TRY(ptx_next(parser)); continue;
+        case PTX_DIR_PRAGMA: GPHI_TRY(ptx_parse_pragma(parser)); continue;
         default: return GPH_OK;
         }
+        GPHI_TRY(extents != NULL ? parse_extents(parser, extents)
+                                 : parse_number(parser, number));
     }
 }
 
@@ -93,6 +84,14 @@ static gph_status parse_head(ptx_parser *parser, function_head *out, const char 
     return parse_head_directives(parser, &out->function);
 }
 
+/* Parameters, then returns: as they are numbered everywhere. */
+static const ptx_parameter *parameter_at(const function_head *head, uint32_t i)
+{
+    const uint32_t count = head->parameters.count;
+    return i < count ? (const ptx_parameter *)head->parameters.items + i
+                     : (const ptx_parameter *)head->returns.items + (i - count);
+}
+
 /* Copies the parameters' variables to a function that has no body (yet). */
 static gph_status keep_signature(ptx_parser *parser, const function_head *from,
                                  ptx_function *to)
@@ -101,12 +100,8 @@ static gph_status keep_signature(ptx_parser *parser, const function_head *from,
     ptx_variable *variables = ptx_arena_alloc(parser->arena, count, sizeof(*variables));
     if (variables == NULL)
         return ptx_fail_memory(parser);
-    const ptx_parameter *parameters = from->parameters.items;
-    const ptx_parameter *returns = from->returns.items;
     for (uint32_t i = 0; i < count; i++)
-        variables[i] = i < from->parameters.count
-                           ? parameters[i].variable
-                           : returns[i - from->parameters.count].variable;
+        variables[i] = parameter_at(from, i)->variable;
     to->variables = variables;
     to->variable_count = count;
     return GPH_OK;
@@ -412,10 +407,7 @@ static gph_status declare_parameters(ptx_parser *parser, const function_head *he
         return ptx_fail_memory(parser);
     bool has_registers = false;
     for (uint32_t i = 0; i < count; i++) {
-        const ptx_parameter *parameter =
-            i < head->parameters.count
-                ? (const ptx_parameter *)head->parameters.items + i
-                : (const ptx_parameter *)head->returns.items + i - head->parameters.count;
+        const ptx_parameter *parameter = parameter_at(head, i);
         ptx_variable *variable =
             ptx_vec_add(parser->scratch, &body->variables, sizeof(*variable));
         if (variable == NULL)

@@ -546,6 +546,7 @@ static gph_status parse_call_list(reader *r, uint16_t *count)
     return ptx_expect(parser, ')', "',' or ')'");
 }
 
+/* Counts only, as the linker compares them. A last parameter of no bytes (.param .b8 x[]) is variadic. */
 static gph_status check_call(reader *r, const ptx_token *callee, uint32_t index)
 {
     ptx_parser *parser = r->parser;

@@ -374,14 +374,20 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     want_callees(p, s->function);
 }
 
-static void compile_kernel(ptx_build *p, ptx_flow_memory *memory, uint32_t function,
-                           ptx_kernel *k)
+typedef struct kernel_job {
+    uint32_t function;
+    ptx_kernel *kernel;
+} kernel_job;
+
+static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
 {
+    const kernel_job *kernel = job;
+    ptx_kernel *k = kernel->kernel;
     ptx_shape *s = ptx_alloc(memory, 1, sizeof(*s));
     *s = (ptx_shape){.memory = memory,
                      .module = p->module,
                      .options = p->options,
-                     .function = &p->module->functions[function],
+                     .function = &p->module->functions[kernel->function],
                      .program = p};
     if (!p->options->force_slow)
         s->function = ptx_inline_calls(p, memory, s->function);
@@ -396,11 +402,12 @@ static void compile_kernel(ptx_build *p, ptx_flow_memory *memory, uint32_t funct
     if (refusal != NULL) {
         k->path = PTX_PATH_UNSUPPORTED;
         k->reason = ptx_format(&p->memory, "%s", refusal);
-        return;
+        return false;
     }
     k->registers = estimate_registers(s);
     write_kernel(p, s, k);
     describe_cuts(p, s, k);
+    return false;
 }
 
 /* ---- device functions ------------------------------------------------------------- */
@@ -420,8 +427,9 @@ static ptx_shape *begin_function(ptx_build *p, ptx_flow_memory *memory, uint32_t
 }
 
 /* Of each device function: whether it can be written and may wait, it or one it calls. */
-static void find_facts(ptx_build *p, ptx_flow_memory *memory)
+static bool find_facts(ptx_build *p, ptx_flow_memory *memory, void *job)
 {
+    (void)job;
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++) {
         if (!ptx_has_body(m, n))
@@ -446,6 +454,7 @@ static void find_facts(ptx_build *p, ptx_flow_memory *memory)
             changed |= p->refusals[n] != NULL || waits;
         }
     }
+    return false;
 }
 
 /* A function that cannot be written faults when it is called: only an indirect call or a
@@ -467,8 +476,9 @@ static void write_refused(ptx_build *p, uint32_t n)
 
 /* A function that is written may call others that nobody wanted before: the caller runs
  * this until nothing was written. */
-static bool write_functions(ptx_build *p, ptx_flow_memory *memory)
+static bool write_functions(ptx_build *p, ptx_flow_memory *memory, void *job)
 {
+    (void)job;
     bool wrote = false;
     for (uint32_t n = 0; n < p->module->function_count; n++) {
         const uint8_t state = p->used_functions[n];
@@ -555,48 +565,23 @@ static void describe_globals(ptx_build *p, ptx_program *program)
     program->globals = globals;
 }
 
-/* Each function's analyses live in an arena of their own, given back behind it. */
-static bool with_own_memory(ptx_flow_memory *memory, const gph_allocator *allocator)
-{
-    memory->arena = ptx_arena_create(allocator, SHAPE_BYTES_MAX);
-    return memory->arena != NULL;
-}
+/* `job`: a kernel's, or NULL. True: it asks to be run again. */
+typedef bool step_fn(ptx_build *p, ptx_flow_memory *memory, void *job);
 
-/* Where memory ends ptx_alloc() jumps here, so that no analysis asks each time. What is
- * between owns nothing but what lies in the arena. */
-static bool compile_one(ptx_build *p, uint32_t function, ptx_kernel *k)
+/* The analyses of a step live in an arena of their own, given back after it. Where memory
+ * ends ptx_alloc() jumps here, so that no analysis asks each time; what is between owns
+ * nothing but what lies in the arena. False: out of memory. */
+static bool run_step(ptx_build *p, step_fn *step, void *job, bool *more)
 {
     ptx_flow_memory memory;
-    if (!with_own_memory(&memory, p->options->allocator))
+    memory.arena = ptx_arena_create(p->options->allocator, SHAPE_BYTES_MAX);
+    if (memory.arena == NULL)
         return false;
     if (setjmp(memory.exit) != 0) {
         ptx_arena_destroy(memory.arena);
         return false;
     }
-    compile_kernel(p, &memory, function, k);
-    ptx_arena_destroy(memory.arena);
-    return true;
-}
-
-typedef bool functions_fn(ptx_build *p, ptx_flow_memory *memory);
-
-static bool facts_step(ptx_build *p, ptx_flow_memory *memory)
-{
-    find_facts(p, memory);
-    return false;
-}
-
-/* Runs a step over the device functions; *more tells whether it asks to be run again. */
-static bool step_functions(ptx_build *p, functions_fn *step, bool *more)
-{
-    ptx_flow_memory memory;
-    if (!with_own_memory(&memory, p->options->allocator))
-        return false;
-    if (setjmp(memory.exit) != 0) {
-        ptx_arena_destroy(memory.arena);
-        return false;
-    }
-    *more = step(p, &memory);
+    *more = step(p, &memory, job);
     ptx_arena_destroy(memory.arena);
     return true;
 }
@@ -632,14 +617,17 @@ static bool compile_module(ptx_build *p, ptx_program *program)
     prepare(p);
     ptx_kernel *kernels = ptx_alloc(&p->memory, count_kernels(m), sizeof(*kernels));
     program->kernels = kernels;
-    if (!step_functions(p, facts_step, &more))
+    if (!run_step(p, find_facts, NULL, &more))
         return false;
-    for (uint32_t n = 0; n < m->function_count; n++)
-        if (m->functions[n].is_entry && !m->functions[n].is_extern &&
-            !compile_one(p, n, &kernels[program->kernel_count++]))
+    for (uint32_t n = 0; n < m->function_count; n++) {
+        if (!m->functions[n].is_entry || m->functions[n].is_extern)
+            continue;
+        kernel_job job = {n, &kernels[program->kernel_count++]};
+        if (!run_step(p, compile_kernel, &job, &more))
             return false;
+    }
     do {
-        if (!step_functions(p, write_functions, &more))
+        if (!run_step(p, write_functions, NULL, &more))
             return false;
     } while (more);
     write_tail(p);

@@ -35,6 +35,12 @@ static void store_pair(ptx_emit *emit, const ptx_cut_form *cut, ptx_value pair)
         ptx_store_operand(emit, cut->out_pred, PTX_PRED, flag);
 }
 
+static void store_flag(ptx_emit *emit, const ptx_operand *out, ptx_value result)
+{
+    ptx_store_operand(emit, out, PTX_PRED,
+                      ptx_let(emit, "icmp ne i32 %s, 0", result.name));
+}
+
 static void call_barrier(ptx_emit *emit, const ptx_cut_form *cut, const char *thread)
 {
     /* bar.sync without operands is barrier 0 and all threads; the run time takes a count
@@ -55,12 +61,10 @@ static void call_barrier(ptx_emit *emit, const ptx_cut_form *cut, const char *th
                 cut->kind == SHAPE_CUT_REDUCE ? cut->mode : 0, predicate.name);
     if (cut->kind != SHAPE_CUT_REDUCE)
         return;
-    if (cut->mode == 1) {
+    if (cut->mode == 1)
         ptx_store_operand(emit, cut->out, PTX_U32, result);
-        return;
-    }
-    const ptx_value flag = ptx_let(emit, "icmp ne i32 %s, 0", result.name);
-    ptx_store_operand(emit, cut->out, PTX_PRED, flag);
+    else
+        store_flag(emit, cut->out, result);
 }
 
 static void call_vote(ptx_emit *emit, const ptx_cut_form *cut, const char *thread,
@@ -70,12 +74,10 @@ static void call_vote(ptx_emit *emit, const ptx_cut_form *cut, const char *threa
     const ptx_value result =
         ptx_let(emit, "call i32 @ptx_rt_vote(ptr %s, i32 %s, i32 %u, i32 %s)", thread,
                 mask, cut->mode, predicate.name);
-    if (cut->mode == 3) {
+    if (cut->mode == 3)
         ptx_store_operand(emit, cut->out, PTX_B32, result);
-        return;
-    }
-    const ptx_value flag = ptx_let(emit, "icmp ne i32 %s, 0", result.name);
-    ptx_store_operand(emit, cut->out, PTX_PRED, flag);
+    else
+        store_flag(emit, cut->out, result);
 }
 
 /* One call for both widths: it compares 64 bits, of which the upper half is 0 for

@@ -105,30 +105,34 @@ static ptx_value predicate_of(warp *w, const ptx_operand *o)
 
 /* ---- results ---------------------------------------------------------------------- */
 
+static bool is_stored(const ptx_operand *out)
+{
+    return out != NULL && out->kind == PTX_OPERAND_REG;
+}
+
 /* In a masked region the lanes that are elsewhere keep what they have. */
+static void store_active(warp *w, const char *type, uint32_t reg, ptx_value value)
+{
+    if (w->region->masked) {
+        const ptx_value old = load_lanes(w, type, "%ctx.", reg);
+        value = ptx_let(w->e, "select <32 x i1> %s, <32 x %s> %s, <32 x %s> %s",
+                        w->active.name, type, value.name, type, old.name);
+    }
+    store_lanes(w, type, "%ctx.", reg, value);
+}
+
 static void store_result(warp *w, const ptx_operand *out, ptx_value value)
 {
-    if (out == NULL || out->kind != PTX_OPERAND_REG)
-        return;
-    if (w->region->masked) {
-        const ptx_value old = load_lanes(w, "i32", "%ctx.", out->index);
-        value = ptx_let(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> %s",
-                        w->active.name, value.name, old.name);
-    }
-    store_lanes(w, "i32", "%ctx.", out->index, value);
+    if (is_stored(out))
+        store_active(w, "i32", out->index, value);
 }
 
 static void store_predicate(warp *w, const ptx_operand *out, ptx_value value)
 {
-    if (out == NULL || out->kind != PTX_OPERAND_REG)
+    if (!is_stored(out))
         return;
     value = ptx_let(w->e, "zext <32 x i1> %s to <32 x i8>", value.name);
-    if (w->region->masked) {
-        const ptx_value old = load_lanes(w, "i8", "%ctx.", out->index);
-        value = ptx_let(w->e, "select <32 x i1> %s, <32 x i8> %s, <32 x i8> %s",
-                        w->active.name, value.name, old.name);
-    }
-    store_lanes(w, "i8", "%ctx.", out->index, value);
+    store_active(w, "i8", out->index, value);
 }
 
 /* One value, or (under a member mask by lane) a vector of them. */
@@ -586,24 +590,39 @@ static void write_warps(ptx_fast *f, const ptx_cut_form *cut, const char *scan)
 
 /* ---- bar.red ---- */
 
-static void store_everywhere(ptx_fast *f, const ptx_cut_form *cut, ptx_value result)
+/* A loop over the warps of the block; one letter its labels begin with, one its values. */
+static warp open_warps(ptx_fast *f, const ptx_cut_form *cut, const char letters[2])
 {
     warp w = {.f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
     const uint32_t r = f->region;
-    snprintf(w.base, sizeof(w.base), "%%vb.%u", r);
+    const char c = letters[0], v = letters[1];
+    snprintf(w.base, sizeof(w.base), "%%%cb.%u", v, r);
     gphi_text_add(f->emit.out,
-                  "  br label %%V%u.in\nV%u.in:\n  br label %%V%u\n"
-                  "V%u:\n  %%vb.%u = phi i64 [ 0, %%V%u.in ], [ %%vn.%u, %%V%u ]\n",
-                  r, r, r, r, r, r, r, r);
+                  "  br label %%%c%u.in\n%c%u.in:\n  br label %%%c%u\n"
+                  "%c%u:\n  %%%cb.%u = phi i64 [ 0, %%%c%u.in ], [ %%%cn.%u, %%%c%u ]\n",
+                  c, r, c, r, c, r, c, r, v, r, c, r, v, r, c, r);
+    return w;
+}
+
+static void close_warps(ptx_fast *f, const char letters[2])
+{
+    const uint32_t r = f->region;
+    const char c = letters[0], v = letters[1];
+    gphi_text_add(f->emit.out,
+                  "  %%%cn.%u = add nuw nsw i64 %%%cb.%u, 32\n"
+                  "  %%%cc.%u = icmp ult i64 %%%cn.%u, %%lanes\n"
+                  "  br i1 %%%cc.%u, label %%%c%u, label %%%c%u.out\n%c%u.out:\n",
+                  v, r, v, r, v, r, v, r, v, r, c, r, c, r, c, r);
+}
+
+static void store_everywhere(ptx_fast *f, const ptx_cut_form *cut, ptx_value result)
+{
+    warp w = open_warps(f, cut, "Vv");
     if (cut->mode == 1)
         store_lanes(&w, "i32", "%ctx.", cut->out->index, splat(&w, "i32", result.name));
     else
         store_predicate(&w, cut->out, splat(&w, "i1", result.name));
-    gphi_text_add(f->emit.out,
-                  "  %%vn.%u = add nuw nsw i64 %%vb.%u, 32\n"
-                  "  %%vc.%u = icmp ult i64 %%vn.%u, %%lanes\n"
-                  "  br i1 %%vc.%u, label %%V%u, label %%V%u.out\nV%u.out:\n",
-                  r, r, r, r, r, r, r, r);
+    close_warps(f, "Vv");
 }
 
 /* Counts the threads whose predicate is set, and those that are still there: .and holds
@@ -611,14 +630,8 @@ static void store_everywhere(ptx_fast *f, const ptx_cut_form *cut, ptx_value res
 static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
 {
     ptx_emit *e = &f->emit;
-    warp w = {.f = f, .e = e, .region = &f->s->regions[f->region], .cut = *cut};
-    const uint32_t r = f->region;
-    snprintf(w.base, sizeof(w.base), "%%rb.%u", r);
-    gphi_text_add(e->out,
-                  "  store i32 0, ptr %%warp.one\n  store i32 0, ptr %%warp.two\n"
-                  "  br label %%Q%u.in\nQ%u.in:\n  br label %%Q%u\n"
-                  "Q%u:\n  %%rb.%u = phi i64 [ 0, %%Q%u.in ], [ %%rn.%u, %%Q%u ]\n",
-                  r, r, r, r, r, r, r, r);
+    gphi_text_put(e->out, "  store i32 0, ptr %warp.one\n  store i32 0, ptr %warp.two\n");
+    warp w = open_warps(f, cut, "Qr");
     find_active(&w);
     const ptx_value set = predicate_of(&w, cut->value);
     const ptx_value here = ptx_let(e, "and <32 x i1> %s, %s", set.name, w.active.name);
@@ -632,11 +645,7 @@ static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
         const ptx_value now = ptx_let(e, "add i32 %s, %s", old.name, count.name);
         ptx_line(e, "store i32 %s, ptr %s", now.name, slots[k]);
     }
-    gphi_text_add(e->out,
-                  "  %%rn.%u = add nuw nsw i64 %%rb.%u, 32\n"
-                  "  %%rc.%u = icmp ult i64 %%rn.%u, %%lanes\n"
-                  "  br i1 %%rc.%u, label %%Q%u, label %%Q%u.out\nQ%u.out:\n",
-                  r, r, r, r, r, r, r, r);
+    close_warps(f, "Qr");
     ptx_value result = ptx_let(e, "load i32, ptr %%warp.one");
     const ptx_value all = ptx_let(e, "load i32, ptr %%warp.two");
     if (cut->mode == 2)
